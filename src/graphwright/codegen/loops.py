@@ -1,0 +1,225 @@
+"""The loop nests that graphs are lowered to: immutable data, and the whole grammar.
+
+::
+
+    Kernel := name, buffers, body                one fused kernel
+    Stmt   := For(axis, kind, body)              a loop; kind says how it runs
+            | Let(name, value)                   a scalar local, visible to the statements after it
+            | Reduce(name, axes, kind, op, value, prologue)
+                                                 a local that folds `value` over `axes`
+            | Store(buffer, index, value, mask)  write one element
+            | Accumulate(buffer, index, value)   buffer[index] += value (never run in parallel)
+            | Check(index, bound, message)       0 <= index < bound, or the run ends with an error
+    Value  := Const | Load | Apply | Local | IndexOf | Philox
+    index  := an integer Expr over axis symbols, size symbols and int64 Locals (as Sym(name))
+
+Loops run in one of three ways. PARALLEL loops are outermost and their iterations are independent;
+they are split over the thread pool. SERIAL loops run in order. A VECTOR loop is innermost, or
+holds only serial loops and reductions: its iterations are independent and become SIMD lanes.
+
+Softmax over the rows of an R x N matrix is one kernel::
+
+    for r in parallel(R):
+        m = reduce max over j in vector(N): x[r*N + j]
+        s = reduce sum over j in vector(N): exp(x[r*N + j] - m)
+        for j in vector(N):
+            y[r*N + j] = exp(x[r*N + j] - m) / s
+
+Values carry their dtype. Storage of `bool` is one byte, 0 or 1. Half-precision values are loaded,
+cast to float32 for arithmetic and cast back before the store: the casts are explicit `Apply`s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Union
+
+from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.symbolic.expr import Expr, Sym
+
+
+class LoopKind(Enum):
+    """How the iterations of a loop run."""
+
+    PARALLEL = "parallel"
+    SERIAL = "serial"
+    VECTOR = "vector"
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """A contiguous piece of memory that kernels address by element.
+
+    `size` counts elements. `role` is "input", "output", "temp" (lives in the arena) or "constant".
+    """
+
+    name: str
+    dtype: dtype
+    size: Expr
+    role: str
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """A loop variable running over [0, extent)."""
+
+    symbol: Sym
+    extent: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Const:
+    """A literal. Floats may be inf or nan."""
+
+    value: bool | int | float
+    dtype: dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """buffer[index], or `other` where `mask` is false (the element is then not touched)."""
+
+    buffer: Buffer
+    index: Expr
+    mask: Value | None = None
+    other: Const | None = None
+
+    @property
+    def dtype(self) -> dtype:
+        return self.buffer.dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A scalar operation of `SCALAR_OPS` on values of equal dtype (`cast` and `bitcast` aside)."""
+
+    op: str
+    args: tuple[Value, ...]
+    dtype: dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Local:
+    """The value that an earlier `Let` or `Reduce` bound to `name`."""
+
+    name: str
+    dtype: dtype
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOf:
+    """An index expression as a value (int64)."""
+
+    index: Expr
+    dtype: dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Philox:
+    """Uniform [0, 1) float32 number `index` of the graph's random op `rng_index`.
+
+    Philox4x32-10 (Salmon et al., SC'11) as `graphwright.runtime.random` defines it.
+    """
+
+    rng_index: int
+    index: Expr
+    dtype: dtype
+
+
+Value = Union[Const, Load, Apply, Local, IndexOf, Philox]
+
+
+@dataclass(frozen=True, slots=True)
+class Let:
+    """name = value."""
+
+    name: str
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """name = fold of `value` over `axes` with `op` (of `REDUCE_OPS`), from the op's identity.
+
+    `kind` VECTOR makes the last axis run in SIMD lanes; SERIAL keeps the order of the loops.
+    `prologue` statements (Lets and Checks) run in the innermost loop before `value`.
+    """
+
+    name: str
+    axes: tuple[Axis, ...]
+    kind: LoopKind
+    op: str
+    value: Value
+    prologue: tuple[Stmt, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """buffer[index] = value, where `mask` is true or absent."""
+
+    buffer: Buffer
+    index: Expr
+    value: Value
+    mask: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Accumulate:
+    """buffer[index] += value; only in serial loops, or where no two iterations share an index."""
+
+    buffer: Buffer
+    index: Expr
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """End the run with error 1 and `message` unless 0 <= value < bound."""
+
+    value: Value
+    bound: Expr
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class For:
+    """A loop over `axis`. `grain` is the least number of parallel iterations worth a thread."""
+
+    axis: Axis
+    kind: LoopKind
+    body: tuple[Stmt, ...]
+    grain: int = 1
+
+
+Stmt = Union[For, Let, Reduce, Store, Accumulate, Check]
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One fused kernel. `buffers` lists what the body touches, in order of first use."""
+
+    name: str
+    buffers: tuple[Buffer, ...]
+    body: tuple[Stmt, ...]
+
+
+REDUCE_OPS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")
+"""Folds. max/min propagate nan; argmax/argmin give the int64 row-major position of the first
+extreme element among `axes`, nan counting as extreme; any/all work on bool."""
+
+SCALAR_OPS = {
+    "add": 2, "sub": 2, "mul": 2, "div": 2, "floordiv": 2, "truncdiv": 2, "remainder": 2,
+    "fmod": 2, "pow": 2, "atan2": 2, "max": 2, "min": 2,
+    "neg": 1, "abs": 1, "sign": 1, "sqrt": 1, "rsqrt": 1, "reciprocal": 1,
+    "exp": 1, "expm1": 1, "log": 1, "log1p": 1, "log2": 1, "sin": 1, "cos": 1, "tan": 1,
+    "tanh": 1, "sigmoid": 1, "erf": 1,
+    "floor": 1, "ceil": 1, "round": 1, "trunc": 1,
+    "isnan": 1, "isinf": 1,
+    "eq": 2, "ne": 2, "lt": 2, "le": 2, "gt": 2, "ge": 2,
+    "and": 2, "or": 2, "xor": 2, "not": 1, "shl": 2, "shr": 2,
+    "where": 3, "fma": 3, "cast": 1, "bitcast": 1,
+}
+"""Scalar operations and their arity. max/min propagate nan; `round` rounds halves to even;
+comparisons give bool; `remainder` and `floordiv` follow Python's sign rule; and/or/xor/not act
+bitwise on integers and logically on bool; `where` takes (bool, value, value)."""

@@ -1,0 +1,82 @@
+"""`NativeProgram`: what one graph becomes before it is emitted: steps over planned buffers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from graphwright.codegen.loops import Buffer, Kernel
+from graphwright.runtime.symbolic.expr import Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """Where a buffer lives at run time.
+
+    `kind` is "input" or "output" (`index` counts among them) or "arena" (`offset` in bytes).
+    """
+
+    kind: str
+    index: int = 0
+    offset: Expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A tensor the program allocates and returns: dims and strides in elements."""
+
+    buffer: Buffer
+    shape: tuple[Expr, ...]
+    strides: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Gemm:
+    """out = alpha * op(a) @ op(b) + beta * out, batched; row-major, leading dimensions in elements.
+
+    Offsets are added to the buffers' starts, in elements.
+    """
+
+    out: Buffer
+    a: Buffer
+    b: Buffer
+    transa: bool
+    transb: bool
+    m: Expr
+    n: Expr
+    k: Expr
+    lda: Expr
+    ldb: Expr
+    ldc: Expr
+    batch: Expr
+    stride_a: Expr
+    stride_b: Expr
+    stride_c: Expr
+    offset_a: Expr
+    offset_b: Expr
+    alpha: float = 1.0
+    beta: float = 0.0
+
+
+Step = Union[Kernel, Gemm]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeProgram:
+    """One native function: `steps` in order over buffers placed by `slots`.
+
+    `symbols` binds each size symbol to (input index, dim); dim -1 means the input is an int.
+    `mutated` lists the inputs whose memory the program writes. `messages` are the texts of the
+    errors that `Check` statements can end the run with, in the order of their ids.
+    """
+
+    inputs: tuple[Buffer, ...]
+    outputs: tuple[Output, ...]
+    slots: dict[str, Slot]
+    arena_bytes: Expr
+    steps: tuple[Step, ...]
+    symbols: tuple[tuple[str, int, int], ...]
+    rng_ops: int
+    mutated: tuple[int, ...]
+    messages: tuple[str, ...]
+    constants: tuple[Buffer, ...] = ()
