@@ -1,0 +1,38 @@
+# Two commands do everything on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+RUN = $(VENV)/bin/python
+
+.PHONY: demo test lint build bench fuzz exhaustive face sanitize clean
+
+demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
+	$(PYTHON) tools/environment.py $(VENV) --extras examples,bench
+	$(RUN) examples/digits.py
+
+test:  ## create the environments, build, lint, type-check, run all tests on every Python found
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton
+	$(MAKE) lint
+	$(RUN) tools/run_tests.py $(VENV)
+
+lint:
+	$(RUN) -m ruff check src tests benchmarks examples tools
+	$(RUN) -m mypy
+
+build:
+	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton --rebuild
+
+bench:  ## measure the targets and write the table into README.md
+	$(PYTHON) tools/environment.py $(VENV) --extras bench,examples
+	$(RUN) -m benchmarks --update-readme
+
+fuzz:
+	$(RUN) -m pytest tests/fuzz -q --fuzz-programs 10000
+
+exhaustive:
+	$(RUN) -m pytest tests -q -m exhaustive
+
+sanitize:  ## the C extensions' tests under AddressSanitizer and UBSan
+	$(RUN) tools/sanitize.py
+
+clean:
+	rm -rf build .venv .venv-3* out *.egg-info src/*.egg-info

@@ -1,0 +1,98 @@
+"""The layers import downwards only: runtime <- ir <- (capture | codegen) <- the face."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx
+import pytest
+
+SOURCE = Path(__file__).resolve().parent.parent / "src"
+ALLOWED = {
+    "runtime": {"runtime"},
+    "ir": {"runtime", "ir"},
+    "capture": {"runtime", "ir", "capture"},
+    "codegen": {"runtime", "ir", "codegen"},
+}
+MODULES = sorted((SOURCE / "graphwright").rglob("*.py"))
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def imports(path: Path) -> set[str]:
+    """Modules of ours that the file names in imports that run when it is imported."""
+    tree = ast.parse(path.read_text())
+    typing_only = {
+        id(inner)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"
+        for inner in ast.walk(node)
+    }
+    names: set[str] = set()
+    for node in ast.walk(tree):
+        if id(node) in typing_only:
+            continue
+        if isinstance(node, ast.Import):
+            names.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                names.add(full if full in KNOWN else str(node.module))
+    return {name for name in names if name.split(".")[0] == "graphwright"}
+
+
+KNOWN = {module_name(path) for path in MODULES}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=module_name)
+def test_layers_import_downwards_only(path: Path) -> None:
+    layer = path.relative_to(SOURCE / "graphwright").parts[0]
+    if layer not in ALLOWED:
+        return
+    for name in imports(path):
+        parts = name.split(".")
+        assert len(parts) > 1, f"{path} imports the package's face"
+        assert parts[1] in ALLOWED[layer], f"{path} imports {name}"
+
+
+def test_no_import_cycles() -> None:
+    graph = networkx.DiGraph()
+    for path in MODULES:
+        own = module_name(path)
+        graph.add_edges_from((own, name) for name in imports(path) if name != own)
+    cycles = [sorted(group) for group in networkx.strongly_connected_components(graph)
+              if len(group) > 1]
+    assert cycles == []
+
+
+def run(code: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_the_links_at_the_root_are_never_imported() -> None:
+    code = "import graphwright, sys; print([m for m in LAYERS if m in sys.modules])"
+    assert run(code.replace("LAYERS", str(sorted(ALLOWED)))).strip() == "[]"
+
+
+HEAVY = ("llvmlite", "cffi", "networkx", "rich", "bytecode", "triton", "torch", "jax", "cupy",
+         "safetensors", "scipy", "matplotlib")
+
+
+def test_heavy_libraries_are_imported_when_first_needed() -> None:
+    code = f"import graphwright, sys; print([m for m in {HEAVY} if m in sys.modules])"
+    assert run(code).strip() == "[]"
+
+
+@pytest.mark.parametrize("name", sorted(ALLOWED))
+def test_the_root_shows_the_pipeline(name: str) -> None:
+    link = SOURCE.parent / name
+    assert link.is_symlink()
+    assert link.readlink() == Path("src/graphwright") / name

@@ -1,0 +1,73 @@
+"""Create (or refresh) a virtual environment and build graphwright into it.
+
+    python tools/environment.py .venv --extras dev,bench [--rebuild]
+
+A stamp in the environment remembers what was installed and built, so that a second call with
+nothing changed returns at once. Needs only the standard library, Python 3.11+ and a C compiler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD_TOOLS = ["setuptools>=77", "wheel", "numpy>=2.0"]
+
+
+def digest(extras: str) -> str:
+    """What decides whether the environment is up to date: extras, packaging and C sources."""
+    sha = hashlib.sha256(f"{extras} {sys.version} {ROOT}".encode())
+    sources = [ROOT / "pyproject.toml", ROOT / "setup.py"]
+    for suffix in ("c", "h"):
+        sources += sorted((ROOT / "src").rglob(f"*.{suffix}"))
+    for path in sources:
+        sha.update(path.read_bytes())
+    return sha.hexdigest()
+
+
+def run(*command: str) -> None:
+    """Run a command in the project's root; stop with its exit status where it fails."""
+    finished = subprocess.run(command, cwd=ROOT, check=False)
+    if finished.returncode:
+        print(f"failed: {' '.join(command)}", file=sys.stderr)
+        raise SystemExit(finished.returncode)
+
+
+def ensure(folder: Path, extras: str, rebuild: bool = False) -> Path:
+    """The environment's python, after installing graphwright (editable) with `extras`."""
+    python = folder / "bin" / "python"
+    stamp = folder / f"graphwright-{extras.replace(',', '-')}.stamp"
+    wanted = digest(extras)
+    if not rebuild and stamp.exists() and stamp.read_text() == wanted:
+        return python
+    if not python.exists():
+        print(f"creating {folder}", flush=True)
+        venv.create(folder, with_pip=True)
+    pip = (str(python), "-m", "pip", "--disable-pip-version-check", "install", "-q")
+    print("installing the build tools and graphwright with its dependencies", flush=True)
+    run(*pip, *BUILD_TOOLS)
+    run(*pip, "--no-build-isolation", "-e", f".[{extras}]" if extras else ".")
+    stamp.write_text(wanted)
+    return python
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--extras", default="")
+    parser.add_argument("--rebuild", action="store_true")
+    arguments = parser.parse_args()
+    if sys.version_info < (3, 11):  # noqa: UP036 - says so instead of failing later
+        raise SystemExit("graphwright needs Python 3.11 or newer: make PYTHON=python3.12 ...")
+    folder = arguments.folder if arguments.folder.is_absolute() else ROOT / arguments.folder
+    ensure(folder, arguments.extras, arguments.rebuild)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+"""Run the test suite on the environment's Python, and on every other supported Python found.
+
+    python tools/run_tests.py .venv [--only]
+
+Other interpreters get an environment of their own beside the first (`.venv-3.12`, ...). One
+that is not on this machine is skipped with a line that says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SUPPORTED = ("3.11", "3.12", "3.13")
+
+
+def works(python: str, version: str) -> bool:
+    """Whether `python` runs and is of `version` (a pyenv shim exists without its version)."""
+    probe = "import sys; print('%d.%d' % sys.version_info[:2])"
+    done = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=False)
+    return done.returncode == 0 and done.stdout.strip() == version
+
+
+def find(version: str) -> str | None:
+    """An interpreter of `version`: on PATH, or among pyenv's."""
+    candidates = [shutil.which(f"python{version}")]
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    candidates += sorted(str(path) for path in pyenv.glob(f"{version}.*/bin/python"))
+    for candidate in candidates:
+        if candidate and works(candidate, version):
+            return candidate
+    return None
+
+
+def pytest(python: Path, title: str) -> int:
+    """Run the suite with `python` on all cores; the exit status."""
+    print(f"== tests on {title}", flush=True)
+    workers = str(len(os.sched_getaffinity(0)))
+    command = [str(python), "-m", "pytest", "-q", "-n", workers, "--dist", "worksteal"]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--only", action="store_true", help="only the environment's own Python")
+    arguments = parser.parse_args()
+    own = "%d.%d" % sys.version_info[:2]
+    failed = []
+    if pytest(ROOT / arguments.folder / "bin" / "python", f"Python {own}"):
+        failed.append(own)
+    for version in SUPPORTED:
+        if arguments.only or version == own:
+            continue
+        interpreter = find(version)
+        if interpreter is None:
+            print(f"== Python {version} is not on this machine: skipped")
+            continue
+        folder = ROOT / f"{arguments.folder}-{version}"
+        create = [interpreter, "tools/environment.py", str(folder), "--extras", "dev,bench"]
+        if subprocess.run(create, cwd=ROOT, check=False).returncode:
+            failed.append(version)
+        elif pytest(folder / "bin" / "python", f"Python {version}"):
+            failed.append(version)
+    if failed:
+        raise SystemExit(f"tests failed on Python {', '.join(failed)}")
+
+
+if __name__ == "__main__":
+    main()
