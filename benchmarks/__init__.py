@@ -1,0 +1,6 @@
+"""The benchmark suite: correctness first, then medians of cases measured in turns.
+
+    python -m benchmarks                   run everything, write out/benchmarks/{json,md,html}
+    python -m benchmarks kernels calls     only these groups
+    python -m benchmarks --update-readme   also write the table into README.md
+"""

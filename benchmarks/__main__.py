@@ -1,0 +1,38 @@
+"""Run the suite: see the package's docstring."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from benchmarks import calls, kernels, reporting, startup, training, untouched
+from benchmarks.result import Result, Wrong
+
+GROUPS = {"kernels": kernels, "calls": calls, "training": training, "startup": startup,
+          "untouched": untouched}
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks")
+    parser.add_argument("groups", nargs="*", choices=[*GROUPS, []], default=[])
+    parser.add_argument("--out", type=Path, default=ROOT / "out" / "benchmarks")
+    parser.add_argument("--update-readme", action="store_true")
+    arguments = parser.parse_args()
+    results: list[Result] = []
+    for name in arguments.groups or GROUPS:
+        print(f"{name} ...", flush=True)
+        try:
+            results += GROUPS[name].run()
+        except Wrong as wrong:
+            results.append(Result(name, name, "", None, None, note=str(wrong)))
+    print(reporting.markdown(results))
+    for path in reporting.write(results, arguments.out):
+        print(path)
+    if arguments.update_readme:
+        reporting.update_readme(results, ROOT / "README.md")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,39 @@
+"""What a benchmark reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+class Wrong(Exception):
+    """A case computed a wrong result: it is listed and not timed."""
+
+
+@dataclass
+class Result:
+    """One measured target.
+
+    Attributes:
+        group: the module of the suite.
+        name: what was measured.
+        unit: of every value: "x copy", "us", "s", "x eager", "x before".
+        target: the value that is to be undercut; None where there is only a figure.
+        value: graphwright's figure; None where the result was wrong.
+        peers: the same figure for eager and for peers that are installed.
+        note: what a reader has to know (sizes, what was compared).
+    """
+
+    group: str
+    name: str
+    unit: str
+    target: float | None
+    value: float | None
+    peers: dict[str, float] = field(default_factory=dict)
+    note: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target is met; None without a target."""
+        if self.value is None:
+            return False
+        return None if self.target is None else self.value <= self.target
