@@ -5,8 +5,9 @@
     Kernel := name, buffers, body                one fused kernel
     Stmt   := For(axis, kind, body)              a loop; kind says how it runs
             | Let(name, value)                   a scalar local, visible to the statements after it
-            | Reduce(name, axes, kind, op, value, prologue)
-                                                 a local that folds `value` over `axes`
+            | Reduce(axes, kind, folds, prologue)
+                                                 one pass over `axes`; each Fold(name, op, value)
+                                                 leaves its result in a local
             | Store(buffer, index, value, mask)  write one element
             | Accumulate(buffer, index, value)   buffer[index] += value (never run in parallel)
             | Check(index, bound, message)       0 <= index < bound, or the run ends with an error
@@ -16,6 +17,8 @@
 Loops run in one of three ways. PARALLEL loops are outermost and their iterations are independent;
 they are split over the thread pool. SERIAL loops run in order. A VECTOR loop is innermost, or
 holds only serial loops and reductions: its iterations are independent and become SIMD lanes.
+An extent may mention the symbols of enclosing axes (`min(4096, n - b*4096)` in a blocked loop).
+Distinct buffers of one kernel never overlap, unless both are inputs that are only read.
 
 Softmax over the rows of an R x N matrix is one kernel::
 
@@ -139,18 +142,29 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
-class Reduce:
-    """name = fold of `value` over `axes` with `op` (of `REDUCE_OPS`), from the op's identity.
+class Fold:
+    """name = fold of `value` with `op` (of `REDUCE_OPS`), from the op's identity.
 
-    `kind` VECTOR makes the last axis run in SIMD lanes; SERIAL keeps the order of the loops.
-    `prologue` statements (Lets and Checks) run in the innermost loop before `value`.
+    `value` has the dtype of the result, for argmax and argmin the dtype that is compared.
     """
 
     name: str
-    axes: tuple[Axis, ...]
-    kind: LoopKind
     op: str
     value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """One pass over `axes` that computes `folds`; the results are locals visible after it.
+
+    `kind` VECTOR makes the last axis run in SIMD lanes; SERIAL keeps the order of the loops.
+    `prologue` statements (Lets, Checks, Stores) run in the innermost loop before the folds'
+    values; with VECTOR their iterations are independent as in a VECTOR loop.
+    """
+
+    axes: tuple[Axis, ...]
+    kind: LoopKind
+    folds: tuple[Fold, ...]
     prologue: tuple[Stmt, ...] = ()
 
 
