@@ -1,0 +1,109 @@
+"""Schema strings of ops: `"sum(Tensor input, Dims dim=None, bool keepdim=False)"`.
+
+A parameter is `Type name`, optionally `= default`; after a lone `*` parameters are
+keyword-only. The type decides how the generated wrapper normalises the argument, so that
+every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
+
+    Tensor Tensor? Tensor[] Tensor?[]   tensors; lists become tuples
+    Operand                             a tensor or a Python number
+    Dim Dim? NewDim                     one dimension (NewDim: of the result with one more)
+    Dims                                int, sequence or None (= all); sorted tuple
+    Perm Perm*                          sequence of distinct dimensions, order kept
+    Size Size* Size?                    sizes; `*`: the method also takes them one by one
+    anything else                       handed through as it is
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from typing import Any
+
+REQUIRED = object()
+
+TENSOR_TYPES = frozenset({"Tensor", "Tensor?", "Operand", "Operand?"})
+TENSOR_LIST_TYPES = frozenset({"Tensor[]", "Tensor?[]"})
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """One parameter; `default` is REQUIRED where the schema gives none."""
+
+    name: str
+    type: str
+    default: Any
+    kwonly: bool
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.type in TENSOR_TYPES
+
+    @property
+    def is_tensor_list(self) -> bool:
+        return self.type in TENSOR_LIST_TYPES
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """Name and parameters of an op, as parsed from `text`."""
+
+    name: str
+    params: tuple[Param, ...]
+    text: str
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.params)
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """Positional and keyword arguments as one full tuple in schema order, not normalised.
+
+        Raises TypeError on missing, surplus or unknown arguments.
+        """
+        if len(args) > len(self.params):
+            raise TypeError(
+                f"{self.name}() takes at most {len(self.params)} arguments ({len(args)} given)"
+            )
+        bound = list(args)
+        for param in self.params[len(args) :]:
+            if param.name in kwargs:
+                bound.append(kwargs[param.name])
+            elif param.default is REQUIRED:
+                raise TypeError(f"{self.name}() missing required argument '{param.name}'")
+            else:
+                bound.append(param.default)
+        unknown = set(kwargs) - {p.name for p in self.params[len(args) :]}
+        if unknown:
+            raise TypeError(
+                f"{self.name}() got an unexpected keyword argument '{sorted(unknown)[0]}'"
+            )
+        return tuple(bound)
+
+
+def _split(text: str) -> list[str]:
+    """Split at top-level commas: defaults may be tuples."""
+    parts, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        depth += (char in "([") - (char in ")]")
+        if char == "," and depth == 0:
+            parts.append(text[start:i].strip())
+            start = i + 1
+    return [part for part in [*parts, text[start:].strip()] if part]
+
+
+def parse(text: str) -> Schema:
+    """Parse a schema string. Raises ValueError where it is malformed."""
+    name, _, rest = text.partition("(")
+    if not rest.endswith(")"):
+        raise ValueError(f"malformed schema: {text}")
+    params: list[Param] = []
+    kwonly = False
+    for part in _split(rest[:-1]):
+        if part == "*":
+            kwonly = True
+            continue
+        declaration, _, default = part.partition("=")
+        type_name, _, param_name = declaration.strip().partition(" ")
+        value = ast.literal_eval(default) if default else REQUIRED
+        params.append(Param(param_name.strip(), type_name, value, kwonly))
+    return Schema(name.strip(), tuple(params), text)

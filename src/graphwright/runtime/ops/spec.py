@@ -1,0 +1,67 @@
+"""What a shape rule answers: the metadata of a tensor that does not exist yet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+Shape = tuple[Any, ...]
+
+
+class TensorSpec:
+    """Shape, strides (in elements), dtype and device of a tensor; sizes may be symbolic."""
+
+    __slots__ = ("device", "dtype", "shape", "strides")
+
+    def __init__(self, shape: Shape, strides: Shape, dtype: Any, device: Any) -> None:
+        self.shape = shape
+        self.strides = strides
+        self.dtype = dtype
+        self.device = device
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def stride(self) -> Shape:
+        return self.strides
+
+    def numel(self) -> Any:
+        total: Any = 1
+        for size in self.shape:
+            total = total * size
+        return total
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TensorSpec) and (
+            (self.shape, self.strides, self.dtype, self.device)
+            == (other.shape, other.strides, other.dtype, other.device)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.strides, self.dtype))
+
+    def __repr__(self) -> str:
+        return f"TensorSpec({self.shape}, {self.strides}, {self.dtype}, {self.device})"
+
+
+class ViewSpec:
+    """Shape and strides of a view; `offset` is counted from the input's own first element."""
+
+    __slots__ = ("offset", "shape", "strides")
+
+    def __init__(self, shape: Shape, strides: Shape, offset: Any = 0) -> None:
+        self.shape = shape
+        self.strides = strides
+        self.offset = offset
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ViewSpec) and (
+            (self.shape, self.strides, self.offset)
+            == (other.shape, other.strides, other.offset)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.strides))
+
+    def __repr__(self) -> str:
+        return f"ViewSpec({self.shape}, {self.strides}, +{self.offset})"

@@ -1,0 +1,164 @@
+"""The op table: one entry per op, data only. Every interpretation reads the same entry.
+
+`define(schema, kind, ...)` fills an entry. Rules are written over the late-bound namespace
+`ops` (the generated module `_face`), so that op families never import one another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any
+
+from graphwright.runtime.ops.schema import Schema, parse
+
+
+class Kind(Enum):
+    """What an op does to its inputs; decides the generic parts of its rules."""
+
+    POINTWISE = "pointwise"
+    REDUCTION = "reduction"
+    VIEW = "view"
+    CONTRACTION = "contraction"
+    INDEXING = "indexing"
+    RANDOM = "random"
+    CREATION = "creation"
+    COMPOSITE = "composite"
+    INPLACE = "inplace"
+    OTHER = "other"
+
+
+class NotDifferentiable:
+    """Marks an op whose outputs never carry gradients."""
+
+    def __repr__(self) -> str:
+        return "not_differentiable"
+
+
+not_differentiable = NotDifferentiable()
+
+
+class Op:
+    """One op. `call` is its generated wrapper, `run` what computes it on real CPU tensors.
+
+    meta(*args) gives TensorSpec(s), or a ViewSpec for views. vjp(ctx, *grads) gives one
+    gradient per tensor parameter in schema order. decompose(*args) is written with `ops`.
+    """
+
+    __slots__ = (
+        "call",
+        "decompose",
+        "differentiable",
+        "eager",
+        "functional",
+        "is_inplace",
+        "is_view",
+        "kind",
+        "meta",
+        "method",
+        "name",
+        "public",
+        "run",
+        "saved_outputs",
+        "saved_slots",
+        "saves",
+        "schema",
+        "tags",
+        "tensor_slots",
+        "vjp",
+    )
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.schema = Schema(name, (), f"{name}()")
+        self.kind = Kind.OTHER
+        self.meta: Callable[..., Any] | None = None
+        self.vjp: Callable[..., Any] | NotDifferentiable | None = None
+        self.saves: tuple[str, ...] = ()
+        self.decompose: Callable[..., Any] | None = None
+        self.eager: Callable[..., Any] | None = None
+        self.functional: Op | None = None
+        self.tags: frozenset[str] = frozenset()
+        self.call: Callable[..., Any] | None = None
+        self.public: Callable[..., Any] | None = None
+        self.method = False
+        self.run: Callable[..., Any] = self._undefined
+        self.differentiable = False
+        self.is_view = False
+        self.is_inplace = False
+        self.tensor_slots: tuple[tuple[int, bool], ...] = ()
+        self.saved_slots: frozenset[int] = frozenset()
+        self.saved_outputs: tuple[int, ...] = ()
+
+    def _undefined(self, *args: Any) -> Any:
+        raise NotImplementedError(f"op '{self.name}' is not defined; regenerate the op face")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.call is None:
+            raise NotImplementedError(f"op '{self.name}' has no wrapper; regenerate the op face")
+        return self.call(*args, **kwargs)
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    def __reduce__(self) -> tuple[Callable[[str], Op], tuple[str]]:
+        return op, (self.name,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Op:
+        return self
+
+
+TABLE: dict[str, Op] = {}
+
+
+def op(name: str) -> Op:
+    """The entry of that name; an empty one is made where `define` has not run yet."""
+    entry = TABLE.get(name)
+    if entry is None:
+        entry = TABLE[name] = Op(name)
+    return entry
+
+
+def define(
+    schema: str,
+    kind: Kind,
+    *,
+    meta: Callable[..., Any] | None = None,
+    vjp: Callable[..., Any] | NotDifferentiable | None = None,
+    saves: tuple[str, ...] = (),
+    decompose: Callable[..., Any] | None = None,
+    eager: Callable[..., Any] | None = None,
+    functional: str | None = None,
+    method: bool = True,
+    public: bool = True,
+    tags: tuple[str, ...] = (),
+) -> Op:
+    """Fill the entry that `schema` names.
+
+    `saves`: parameters, "out" or "out0", "out1".. kept for the vjp. `method`: Tensor gets it
+    as a method. `public=False` (tag "internal"): not exported as `graphwright.<name>`.
+    """
+    parsed = parse(schema)
+    entry = op(parsed.name)
+    entry.schema, entry.kind, entry.meta, entry.vjp = parsed, kind, meta, vjp
+    entry.saves, entry.decompose, entry.eager = saves, decompose, eager
+    entry.functional = op(functional) if functional is not None else None
+    entry.tags = frozenset(tags) | (frozenset() if public else frozenset({"internal"}))
+    entry.method = method
+    entry.differentiable = callable(vjp) or (
+        entry.functional is not None and vjp is not not_differentiable
+    )
+    entry.is_view = kind is Kind.VIEW
+    entry.is_inplace = kind is Kind.INPLACE
+    names = parsed.names
+    entry.tensor_slots = tuple(
+        (i, p.is_tensor_list)
+        for i, p in enumerate(parsed.params)
+        if p.is_tensor or p.is_tensor_list
+    )
+    entry.saved_slots = frozenset(names.index(s) for s in saves if s in names)
+    entry.saved_outputs = tuple(
+        int(s[3:] or 0) for s in saves if s not in names and s.startswith("out")
+    )
+    entry.run = eager or decompose or entry._undefined
+    return entry
