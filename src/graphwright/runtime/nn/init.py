@@ -1,0 +1,137 @@
+"""Initial values of parameters. Every function changes its tensor in place and returns it."""
+
+from __future__ import annotations
+
+import math
+
+from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.ops import ops
+from graphwright.runtime.tensor import Tensor
+
+_GAINS = {
+    "linear": 1.0,
+    "conv1d": 1.0,
+    "conv2d": 1.0,
+    "conv3d": 1.0,
+    "sigmoid": 1.0,
+    "tanh": 5.0 / 3,
+    "relu": math.sqrt(2.0),
+    "selu": 3.0 / 4,
+}
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """The factor that keeps the variance through `nonlinearity` (leaky_relu: `param` = slope)."""
+    if nonlinearity == "leaky_relu":
+        slope = 0.01 if param is None else param
+        return math.sqrt(2.0 / (1 + slope**2))
+    if nonlinearity not in _GAINS:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    return _GAINS[nonlinearity]
+
+
+def calculate_fans(tensor: Tensor) -> tuple[int, int]:
+    """(fan_in, fan_out) of a weight [out, in, *kernel]."""
+    if tensor.ndim < 2:
+        raise ValueError(
+            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
+        )
+    receptive = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * receptive, tensor.shape[0] * receptive
+
+
+def _assign(tensor: Tensor, values: Tensor) -> Tensor:
+    with no_grad():
+        tensor.copy_(values)
+    return tensor
+
+
+def constant_(tensor: Tensor, val: float) -> Tensor:
+    """All elements `val`."""
+    with no_grad():
+        tensor.fill_(val)
+    return tensor
+
+
+def ones_(tensor: Tensor) -> Tensor:
+    """All elements one."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor: Tensor) -> Tensor:
+    """All elements zero."""
+    return constant_(tensor, 0.0)
+
+
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+    """Uniform in [a, b)."""
+    with no_grad():
+        return _assign(tensor, ops.rand(tensor.shape) * (b - a) + a)
+
+
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+    """Normal with `mean` and standard deviation `std`."""
+    with no_grad():
+        return _assign(tensor, ops.randn(tensor.shape) * std + mean)
+
+
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
+) -> Tensor:
+    """Normal with `mean` and `std`, values outside [a, b] drawn again."""
+    with no_grad():
+        values = ops.randn(tensor.shape) * std + mean
+        outside = (values < a) | (values > b)
+        while outside.any().item():
+            values = ops.where(outside, ops.randn(tensor.shape) * std + mean, values)
+            outside = (values < a) | (values > b)
+        return _assign(tensor, values)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """The identity matrix; ValueError unless `tensor` has 2 dimensions."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    with no_grad():
+        same = ops.arange(0, rows).view(rows, 1) == ops.arange(0, columns).view(1, columns)
+        return _assign(tensor, same.to(tensor.dtype))
+
+
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Glorot & Bengio (2010): uniform of bound gain * sqrt(6 / (fan_in + fan_out))."""
+    fan_in, fan_out = calculate_fans(tensor)
+    bound = gain * math.sqrt(6.0 / (fan_in + fan_out))
+    return uniform_(tensor, -bound, bound)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Glorot & Bengio (2010): normal of std gain * sqrt(2 / (fan_in + fan_out))."""
+    fan_in, fan_out = calculate_fans(tensor)
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / (fan_in + fan_out)))
+
+
+def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    fan = calculate_fans(tensor)[mode == "fan_out"]
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+
+
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Tensor:
+    """He et al. (2015): uniform of bound sqrt(3) * gain / sqrt(fan)."""
+    if 0 in tensor.shape:
+        return tensor
+    bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound)
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Tensor:
+    """He et al. (2015): normal of std gain / sqrt(fan)."""
+    if 0 in tensor.shape:
+        return tensor
+    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity))

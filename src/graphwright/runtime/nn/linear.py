@@ -1,0 +1,65 @@
+"""Affine maps."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from graphwright.runtime.creation import empty
+from graphwright.runtime.nn import functional as F
+from graphwright.runtime.nn import init
+from graphwright.runtime.nn.module import Module
+from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.tensor import Tensor
+
+
+class Identity(Module):
+    """Its input, unchanged. Any arguments are accepted and ignored."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input
+
+
+class Linear(Module):
+    """input @ weight.T + bias: [*, in_features] -> [*, out_features].
+
+    `weight` is [out_features, in_features]; weight and bias start uniform within
+    1/sqrt(in_features).
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = Parameter(empty(out_features, in_features, device=device, dtype=dtype))
+        if bias:
+            self.bias = Parameter(empty(out_features, device=device, dtype=dtype))
+        else:
+            self.register_parameter("bias", None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw new initial values."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )

@@ -1,0 +1,68 @@
+"""Stochastic gradient descent with momentum (Sutskever et al., 2013, in PyTorch's form)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from graphwright.runtime.ops import ops
+from graphwright.runtime.optim.optimizer import Group, Optimizer, require
+
+
+class SGD(Optimizer):
+    """g = grad + weight_decay*p; b = momentum*b + (1-dampening)*g; p -= lr * b.
+
+    The first b is g. `nesterov` uses g + momentum*b instead of b; `maximize` negates the
+    gradient. ValueError for options out of range.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Any],
+        lr: float = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        require(lr >= 0, "learning rate", lr)
+        require(momentum >= 0, "momentum value", momentum)
+        require(weight_decay >= 0, "weight_decay value", weight_decay)
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        options = dict(
+            lr=lr,
+            momentum=momentum,
+            dampening=dampening,
+            weight_decay=weight_decay,
+            nesterov=nesterov,
+            maximize=maximize,
+        )
+        super().__init__(params, options)
+
+    def _update(self, group: Group) -> None:
+        momentum = group["momentum"]
+        for param in group["params"]:
+            if param.grad is None:
+                continue
+            buffer, first = None, False
+            if momentum != 0:
+                state = self.state[param]
+                buffer = state.get("momentum_buffer")
+                first = buffer is None
+                if first:
+                    buffer = state["momentum_buffer"] = ops.zeros_like(param.detach())
+            ops.sgd_step_(
+                param,
+                param.grad,
+                buffer,
+                first,
+                group["lr"],
+                momentum,
+                group["dampening"],
+                group["weight_decay"],
+                group["nesterov"],
+                group["maximize"],
+            )
