@@ -1,0 +1,270 @@
+"""A graph as runnable Python source, as annotated source, and as a table."""
+
+from __future__ import annotations
+
+import keyword
+import math
+import operator
+import sys
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphwright.ir.graph import Graph
+from graphwright.ir.node import Node
+from graphwright.runtime.ops.table import Op
+from graphwright.runtime.symbolic.symint import SymInt
+
+_INFIX = {
+    operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
+    operator.floordiv: "//", operator.mod: "%", operator.matmul: "@", operator.lt: "<",
+    operator.le: "<=", operator.gt: ">", operator.ge: ">=", operator.eq: "==", operator.ne: "!=",
+    operator.and_: "&", operator.or_: "|", operator.xor: "^", operator.lshift: "<<",
+    operator.rshift: ">>", operator.pow: "**",
+}
+_PREFIX = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
+
+
+@dataclass
+class Source:
+    """Python text that defines `forward`, and the names that it needs around it."""
+
+    text: str
+    names: dict[str, Any] = field(default_factory=dict)
+
+
+def source_of(
+    graph: Graph, symbols: dict[str, tuple[int, int]], *, annotate: bool = False
+) -> Source:
+    """The graph as a function `forward(self, ...)`.
+
+    Args:
+        symbols: size symbol -> (index of a placeholder, its dimension; -1: the int itself).
+        annotate: add the users' source lines, and the shapes and dtypes, as comments.
+    """
+    printer = _Printer()
+    arguments = [node.name for node in graph.placeholders]
+    lines = [f"def forward({', '.join(['self', *arguments])}):"]
+    lines += [f"    {line}" for line in _symbol_lines(symbols, arguments)]
+    where: object = None
+    last_use = _last_uses(graph)
+    for node in graph.nodes:
+        stack = node.meta.get("stack")
+        if annotate and stack is not None and stack != where:
+            where = stack
+            filename, lineno, text = stack
+            lines.append(f"    # {filename}:{lineno}: {text}")
+        statement = printer.statement(node)
+        if statement is None:
+            continue
+        dead = "; ".join(f"del {n.name}" for n in last_use.get(node, ()))
+        note = f"  # {describe(node.meta['val'])}" if annotate and "val" in node.meta else ""
+        lines.append(f"    {statement}{'; ' + dead if dead and not annotate else ''}{note}")
+    if len(lines) == 1:
+        lines.append("    pass")
+    return Source("\n".join(lines) + "\n", printer.names)
+
+
+def table_of(graph: Graph) -> str:
+    """The graph as a table: kind, name, target, args, kwargs, value."""
+    printer = _Printer()
+    rows = [("op", "name", "target", "args", "kwargs", "value")]
+    for node in graph.nodes:
+        target = node.target if isinstance(node.target, str) else printer.callee(node.target)
+        value = describe(node.meta["val"]) if "val" in node.meta else ""
+        rows.append((node.op, node.name, target, printer.value(node.args),
+                     printer.value(node.kwargs), value))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    rule = ["  ".join("-" * width for width in widths)]
+    text = ["  ".join(c.ljust(w) for c, w in zip(row, widths, strict=True)).rstrip()
+            for row in rows]
+    return "\n".join(text[:1] + rule + text[1:])
+
+
+def describe(value: Any) -> str:
+    """A value's type in short: float32[3, s0], i64 sizes as their expression, (a, b)."""
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(describe, value))})"
+    if hasattr(value, "dtype") and hasattr(value, "shape"):
+        name = getattr(value.dtype, "name", str(value.dtype))
+        return f"{name}[{', '.join(map(str, value.shape))}]"
+    return str(value)
+
+
+def _symbol_lines(symbols: dict[str, tuple[int, int]], arguments: list[str]) -> list[str]:
+    return [
+        f"{name} = {arguments[index]}" + ("" if dim < 0 else f".shape[{dim}]")
+        for name, (index, dim) in symbols.items()
+    ]
+
+
+def _last_uses(graph: Graph) -> dict[Node, list[Node]]:
+    """Which values each node uses for the last time."""
+    last: dict[Node, Node] = {}
+    for node in graph.nodes:
+        for operand in node.all_input_nodes:
+            last[operand] = node
+        if not node.users and node.op not in ("placeholder", "output"):
+            last[node] = node
+    uses: dict[Node, list[Node]] = {}
+    for operand, node in last.items():
+        if node.op != "output":
+            uses.setdefault(node, []).append(operand)
+    return uses
+
+
+class _Printer:
+    """Prints values as source; collects in `names` the objects that it refers to by name."""
+
+    def __init__(self) -> None:
+        self.names: dict[str, Any] = {}
+
+    def statement(self, node: Node) -> str | None:
+        """The node as a statement; None for a placeholder."""
+        if node.op == "placeholder":
+            return None
+        if node.op == "output":
+            return f"return {self.value(node.args[0])}"
+        return f"{node.name} = {self.expression(node)}"
+
+    def expression(self, node: Node) -> str:
+        target = node.target
+        if isinstance(target, str):
+            if node.op == "get_attr":
+                return self.attribute(target)
+            if node.op == "call_method":
+                owner, *rest = node.args
+                return f"{self.owner(owner)}.{target}({self.arguments(rest, node.kwargs)})"
+            return f"{self.attribute(target)}({self.arguments(node.args, node.kwargs)})"
+        if isinstance(target, Op):
+            return self.op_call(target, node.args)
+        operands = node.args
+        if not node.kwargs and len(operands) == 2:
+            if target in _INFIX:
+                return f"{self.operand(operands[0])} {_INFIX[target]} {self.operand(operands[1])}"
+            if target is operator.getitem:
+                return f"{self.owner(operands[0])}[{self.index(operands[1])}]"
+        if not node.kwargs and len(operands) == 1 and target in _PREFIX:
+            return f"{_PREFIX[target]}{self.operand(operands[0])}"
+        return f"{self.callee(target)}({self.arguments(operands, node.kwargs)})"
+
+    def op_call(self, op: Op, args: tuple[Any, ...]) -> str:
+        """The call of a table op: defaults at the end are left out, keyword-only ones named."""
+        self.names["ops"] = _ops_namespace()
+        params = op.schema.params
+        shown = [
+            f"{param.name}={self.value(arg)}" if param.kwonly else self.value(arg)
+            for param, arg in zip(params, _without_defaults(args, params), strict=False)
+        ]
+        return f"ops.{op.name}({', '.join(shown)})"
+
+    def attribute(self, path: str) -> str:
+        simple = all(part.isidentifier() and not keyword.iskeyword(part)
+                     for part in path.split("."))
+        return f"self.{path}" if simple else f"self.attr({path!r})"
+
+    def arguments(self, args: Iterable[Any], kwargs: dict[str, Any]) -> str:
+        return ", ".join([*map(self.value, args),
+                          *(f"{key}={self.value(item)}" for key, item in kwargs.items())])
+
+    def operand(self, value: Any) -> str:
+        text = self.value(value)
+        simple = isinstance(value, Node) or text.replace(".", "").isalnum()
+        return text if simple else f"({text})"
+
+    def owner(self, value: Any) -> str:
+        return value.name if isinstance(value, Node) else f"({self.value(value)})"
+
+    def index(self, value: Any) -> str:
+        if type(value) is tuple and value:
+            return ", ".join(map(self.index, value)) + ("," if len(value) == 1 else "")
+        if isinstance(value, slice):
+            parts = [value.start, value.stop] + ([value.step] if value.step is not None else [])
+            return ":".join("" if part is None else self.value(part) for part in parts)
+        return "..." if value is Ellipsis else self.value(value)
+
+    def value(self, value: Any) -> str:
+        kind = type(value)
+        if kind is float and not math.isfinite(value):
+            return f'float("{value}")'
+        if kind in (bool, int, float, str, bytes, type(None), complex, Node, SymInt):
+            return repr(value)
+        if kind is tuple:
+            return f"({', '.join(map(self.value, value))}{',' if len(value) == 1 else ''})"
+        if kind is list:
+            return f"[{', '.join(map(self.value, value))}]"
+        if kind is dict:
+            return "{" + ", ".join(f"{k!r}: {self.value(v)}" for k, v in value.items()) + "}"
+        if kind is slice:
+            return f"slice({self.value(value.start)}, {self.value(value.stop)}, " \
+                   f"{self.value(value.step)})"
+        if value is Ellipsis:
+            return "..."
+        return self.object(value)
+
+    def object(self, value: Any) -> str:
+        """A name for any other object: a dtype's own, a callable's path, or a fresh one."""
+        if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
+            return self.callee(value)
+        name = getattr(value, "name", None) or type(value).__name__.lower()
+        return self.named(str(name), value)
+
+    def callee(self, target: Callable[..., Any]) -> str:
+        """`module.function` if that is how to find it, otherwise a fresh name."""
+        if isinstance(target, Op):
+            return f"ops.{target.name}"
+        module = getattr(target, "__module__", None)
+        name = getattr(target, "__qualname__", type(target).__name__)
+        if module in ("builtins", "_operator"):
+            module = module.replace("_operator", "operator")
+            found = getattr(sys.modules[module], name, None)
+        else:
+            found, name, module = _public_path(target, module, name)
+        if found is not target:
+            return self.named(name.rpartition(".")[2].strip("<>"), target)
+        if module == "builtins":
+            return str(name)
+        root = module.partition(".")[0]
+        self.names[root] = sys.modules[root]
+        return f"{module}.{name}"
+
+    def named(self, name: str, value: Any) -> str:
+        """`name`, or `name_1` and so on where that already means something else."""
+        base = "".join(c if c.isalnum() else "_" for c in name) or "value"
+        candidate, count = base, 0
+        while self.names.get(candidate, value) is not value:
+            count += 1
+            candidate = f"{base}_{count}"
+        self.names[candidate] = value
+        return candidate
+
+
+def _ops_namespace() -> Any:
+    from graphwright.runtime.ops import ops
+    return ops
+
+
+def _public_path(target: Any, module: str | None, name: str) -> tuple[Any, str, str]:
+    """The object found at the shortest package path that leads to `target`."""
+    parts = (module or "").split(".")
+    for length in range(1, len(parts) + 1):
+        path = ".".join(parts[:length])
+        found: Any = sys.modules.get(path)
+        for attribute in name.split("."):
+            found = getattr(found, attribute, None)
+        if found is target:
+            return target, name, path
+    return None, name, module or ""
+
+
+def _without_defaults(args: tuple[Any, ...], params: tuple[Any, ...]) -> tuple[Any, ...]:
+    end = len(args)
+    while end and _is_default(args[end - 1], params[end - 1].default):
+        end -= 1
+    return args[:end]
+
+
+def _is_default(arg: Any, default: Any) -> bool:
+    return arg is default or (type(arg) in (int, float, str) and type(arg) is type(default)
+                              and arg == default)
