@@ -190,6 +190,7 @@ def _base_name(target: Target) -> str:
     if isinstance(target, str):
         text = target
     else:
-        text = str(getattr(target, "name", None) or getattr(target, "__name__", type(target).__name__))
+        name = getattr(target, "name", None) or getattr(target, "__name__", None)
+        text = str(name or type(target).__name__)
     text = re.sub(r"\W", "_", text).strip("_").lower() or "value"
     return f"_{text}" if text[0].isdigit() else text

@@ -6,61 +6,9 @@ code made from the trace is right for exactly the sizes for which all of them ho
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-
-from graphwright.runtime.symbolic.expr import (
-    Expr,
-    ExprLike,
-    Int,
-    Sym,
-    as_expr,
-    prove_ge,
-    prove_lt,
-)
-
-_COMPARE: dict[str, Callable[[int, int], bool]] = {
-    "==": operator.eq, "!=": operator.ne, "<": operator.lt,
-    "<=": operator.le, ">": operator.gt, ">=": operator.ge,
-}
-_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """`lhs op rhs`, where op is one of == != < <= > >=. Prints as Python source."""
-
-    op: str
-    lhs: Expr
-    rhs: Expr
-
-    def holds(self, values: Mapping[str, int]) -> bool:
-        """Whether it is true where symbol NAME is values[NAME]."""
-        return _COMPARE[self.op](self.lhs.evaluate(values), self.rhs.evaluate(values))
-
-    def known(self) -> bool | None:
-        """Its truth where the symbols' bounds decide it; None where they do not."""
-        if self.lhs is self.rhs:
-            return self.op in ("==", "<=", ">=")
-        if self.op in ("==", "!="):
-            apart = prove_lt(self.lhs, self.rhs) or prove_lt(self.rhs, self.lhs)
-            return (self.op == "!=") if apart else None
-        small, big = (self.lhs, self.rhs) if self.op[0] == "<" else (self.rhs, self.lhs)
-        if len(self.op) == 1:
-            return True if prove_lt(small, big) else (False if prove_ge(small, big) else None)
-        return True if prove_ge(big, small) else (False if prove_lt(big, small) else None)
-
-    def negated(self) -> Relation:
-        """The relation that holds exactly where this one does not."""
-        return Relation(_NEGATED[self.op], self.lhs, self.rhs)
-
-    def symbols(self) -> frozenset[Sym]:
-        return self.lhs.symbols() | self.rhs.symbols()
-
-    def __str__(self) -> str:
-        return f"{self.lhs} {self.op} {self.rhs}"
-
+from graphwright.runtime.symbolic.expr import Expr, ExprLike, Int, Sym, as_expr
+from graphwright.runtime.symbolic.relation import Relation
+from graphwright.runtime.symbolic.symint import IntLike, SymInt
 
 class ShapeEnv:
     """The symbols of a trace.
@@ -83,7 +31,7 @@ class ShapeEnv:
     def guards(self) -> list[Relation]:
         return list(self._guards)
 
-    def create_symbol(self, hint: int, source: object = None, *, size: bool = True) -> Expr:
+    def create_symbol(self, hint: int, source: object = None, *, size: bool = True) -> IntLike:
         """A new symbol whose value in this trace is `hint`.
 
         A size (`size=True`) of 0 or 1 stays a literal, since broadcasting and emptiness make such
@@ -91,14 +39,14 @@ class ShapeEnv:
         the integer may have any value.
         """
         if size and hint in (0, 1):
-            return Int(hint)
+            return hint
         symbol = Sym(f"{self.prefix}{len(self.symbols)}", 2 if size else None)
         self.symbols[symbol.name] = symbol
         self.values[symbol.name] = hint
         self.symbol_sources[symbol.name] = source
         if size:
             self._guards[Relation(">=", symbol, Int(2))] = None
-        return symbol
+        return SymInt(symbol, self)
 
     def hint(self, expr: ExprLike) -> int:
         """The value that `expr` had when the trace was made."""

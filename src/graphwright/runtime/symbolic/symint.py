@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from typing import Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
 from graphwright.runtime.symbolic import expr as ex
 from graphwright.runtime.symbolic.expr import Expr, Int
-from graphwright.runtime.symbolic.shape_env import Relation, ShapeEnv
+from graphwright.runtime.symbolic.relation import Relation
+
+if TYPE_CHECKING:
+    from graphwright.runtime.symbolic.shape_env import ShapeEnv
 
 IntLike: TypeAlias = Union[int, "SymInt"]
 
@@ -20,11 +23,6 @@ IntLike: TypeAlias = Union[int, "SymInt"]
 def sym_int(expr: Expr, env: ShapeEnv) -> IntLike:
     """The integer with this expression: a plain int if it depends on no symbol."""
     return expr.value if isinstance(expr, Int) else SymInt(expr, env)
-
-
-def new_size(env: ShapeEnv, hint: int, source: object = None) -> IntLike:
-    """A symbolic size whose value is now `hint` (0 and 1 stay plain ints)."""
-    return sym_int(env.create_symbol(hint, source), env)
 
 
 def _binary(function: Callable[[Any, Any], Expr]) -> Callable[[SymInt, Any], Any]:
