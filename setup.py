@@ -24,9 +24,9 @@ def extension(layer: str, name: str, libraries: list[str]) -> Extension:
     )
 
 
-setup(
-    ext_modules=[
-        extension("runtime", "_core", ["pthread", "dl", "m"]),
-        extension("capture", "_eval_frame", []),
-    ]
-)
+EXTENSIONS = [
+    extension("runtime", "_core", ["pthread", "dl", "m"]),
+    extension("capture", "_eval_frame", []),
+]
+
+setup(ext_modules=[e for e in EXTENSIONS if e.sources])

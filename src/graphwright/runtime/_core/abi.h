@@ -1,0 +1,42 @@
+/* The contract between graphwright and the native functions it compiles.
+ *
+ * A compiled graph is one object with two entry points, `run` and `shapes`. The emitters repeat
+ * these declarations; whatever changes here changes GW_ABI_VERSION, which is part of the key of
+ * every cached object. */
+#ifndef GRAPHWRIGHT_ABI_H
+#define GRAPHWRIGHT_ABI_H
+
+#include <stdint.h>
+
+#define GW_ABI_VERSION 1
+
+typedef struct gw_ctx gw_ctx;
+typedef void (*gw_body)(void *closure, int64_t begin, int64_t end);
+
+struct gw_ctx {
+    /* Runs body over [0, n) in chunks that depend on n, grain and num_threads alone. */
+    void (*parallel_for)(const gw_ctx *ctx, gw_body body, void *closure, int64_t n,
+                         int64_t grain);
+    /* C[b] = alpha * op(A[b]) @ op(B[b]) + beta * C[b]. Row-major; leading dimensions and the
+     * strides between batches in elements; dtype is the code of float32 or float64.
+     * Returns 0, or nonzero if the arguments are not valid. */
+    int32_t (*gemm)(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
+                    int64_t n, int64_t k, double alpha, const void *a, int64_t lda,
+                    int64_t stride_a, const void *b, int64_t ldb, int64_t stride_b, double beta,
+                    void *c, int64_t ldc, int64_t stride_c, int64_t batch);
+    uint64_t seed;       /* of the random numbers of this call; */
+    uint64_t offset;     /* op r of the graph draws at offset + r */
+    int64_t num_threads;
+    int64_t *error_info; /* [4]: value, bound, message id, unused; set when run fails */
+};
+
+/* ptrs = inputs..., outputs..., arena; sizes = the values of the size symbols, in order.
+ * Returns 0, or GW_INDEX_ERROR with error_info filled. */
+typedef int32_t (*gw_run)(const gw_ctx *ctx, void **ptrs, const int64_t *sizes);
+
+/* Writes the arena's bytes, then for each output its dims and its strides in elements. */
+typedef void (*gw_shapes)(const int64_t *sizes, int64_t *out);
+
+enum { GW_OK = 0, GW_INDEX_ERROR = 1 };
+
+#endif

@@ -1,0 +1,36 @@
+/* What `_core` offers to graphwright's other extensions, through the capsule
+ * "graphwright.runtime._core._C_API". */
+#ifndef GRAPHWRIGHT_CAPI_H
+#define GRAPHWRIGHT_CAPI_H
+
+#include "tensor.h"
+
+#define GW_CAPI_VERSION 1
+#define GW_CAPI_NAME "graphwright.runtime._core._C_API"
+
+enum GwMode { GW_MODE_TRACE = 1, GW_MODE_AUTOCAST = 2, GW_MODE_INFERENCE = 4,
+              GW_MODE_COMPILING = 8 };
+
+typedef struct GwCApi {
+    int32_t version;                            /* GW_CAPI_VERSION */
+    int32_t tensor_size;                        /* sizeof(GwTensor), a check of the layout */
+    PyTypeObject *tensor_type;                  /* TensorBase */
+    int (*grad_enabled)(void);
+    int (*set_grad_enabled)(int enabled);       /* returns the previous value */
+    uint32_t (*modes)(void);
+    PyObject *(*dtype_object)(int code);        /* borrowed; NULL if not registered */
+    int (*num_threads)(void);
+} GwCApi;
+
+static inline const GwCApi *gw_import_core(void) {
+    const GwCApi *api = (const GwCApi *)PyCapsule_Import(GW_CAPI_NAME, 0);
+    if (api != NULL && (api->version != GW_CAPI_VERSION
+                        || api->tensor_size != (int32_t)sizeof(GwTensor))) {
+        PyErr_SetString(PyExc_ImportError,
+                        "graphwright's extensions were built from different sources; rebuild");
+        return NULL;
+    }
+    return api;
+}
+
+#endif

@@ -1,0 +1,76 @@
+/* What the C files of `_core` share. */
+#ifndef GRAPHWRIGHT_CORE_H
+#define GRAPHWRIGHT_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+#define PY_ARRAY_UNIQUE_SYMBOL graphwright_core_ARRAY_API
+#ifndef GW_IMPORT_ARRAY
+#define NO_IMPORT_ARRAY
+#endif
+#include <numpy/arrayobject.h>
+
+#include "abi.h"
+#include "capi.h"
+#include "tensor.h"
+
+#define GW_CLASS(name) ((PyTypeObject *)(name))
+#define GW_UNUSED(x) ((void)(x))
+
+/* ---- allocator.c: 64-byte aligned blocks, cached by size class ---- */
+void *gw_block_alloc(size_t nbytes, size_t *block);   /* NULL when out of memory; needs the GIL */
+void gw_block_free(void *p, size_t block);            /* needs the GIL */
+extern PyMethodDef gw_allocator_methods[];
+
+/* ---- storage.c ---- */
+extern PyTypeObject GwStorage_Type;
+GwStorage *gw_storage_new(int64_t nbytes);                        /* memory of the allocator */
+GwStorage *gw_storage_borrow(PyObject *owner, char *data, int64_t nbytes, bool readonly);
+GwStorage *gw_storage_meta(void);                                 /* no memory */
+
+/* ---- dtype.c: what the Python classes dtype and device registered ---- */
+typedef struct {
+    PyObject *object;       /* graphwright.runtime.dtypes.dtype */
+    PyArray_Descr *descr;
+    int itemsize;
+    bool floating;          /* float or complex: may require a gradient */
+} GwDTypeInfo;
+extern GwDTypeInfo gw_dtypes[GW_NUM_DTYPES];
+int gw_dtype_code(PyObject *dtype);                    /* -1 with TypeError */
+PyObject *gw_device_object(int code, int index);       /* new reference */
+int gw_device_parse(PyObject *device, int8_t *code, int16_t *index);
+extern PyMethodDef gw_dtype_methods[];
+
+/* ---- tensor.c: the type ---- */
+extern PyTypeObject GwTensor_Type;
+static inline bool gw_is_tensor(PyObject *o) { return PyObject_TypeCheck(o, &GwTensor_Type); }
+static inline int gw_itemsize(const GwTensor *t) { return gw_dtypes[t->dtype].itemsize; }
+GwTensor *gw_tensor_alloc(PyTypeObject *cls, int ndim);
+void gw_tensor_seal(GwTensor *t);      /* from sizes, strides: numel and the contiguous flag */
+GwTensor *gw_tensor_arg(PyObject *o);  /* borrowed; TypeError unless initialised */
+void gw_tensor_clear_cache(void);
+PyObject *gw_tensor_nd(GwTensor *t);   /* borrowed */
+PyObject *gw_int_tuple(const int64_t *values, int n);
+PyObject *gw_tensor_shape(GwTensor *t);    /* borrowed */
+PyObject *gw_tensor_strides(GwTensor *t);  /* borrowed */
+
+/* ---- factory.c: making tensors ---- */
+PyTypeObject *gw_tensor_class(PyObject *cls);   /* borrowed; TypeError unless a subclass */
+int64_t gw_contiguous(const int64_t *sizes, int ndim, int64_t *strides);  /* numel; -1 overflow */
+GwTensor *gw_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
+                          const int64_t *strides);   /* strides NULL: C-contiguous */
+extern PyMethodDef gw_factory_methods[];
+
+/* ---- modes.c: thread-local state of dispatch ---- */
+int gw_grad_enabled(void);
+int gw_set_grad_enabled(int enabled);
+uint32_t gw_modes(void);
+extern PyMethodDef gw_modes_methods[];
+
+/* ---- philox.c ---- */
+void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset);
+extern PyMethodDef gw_philox_methods[];
+
+#endif

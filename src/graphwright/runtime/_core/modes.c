@@ -1,0 +1,112 @@
+/* The thread-local state that dispatch depends on. */
+#include "core.h"
+
+static _Thread_local struct {
+    bool grad_disabled;
+    uint32_t modes;     /* without GW_MODE_TRACE, which follows from the tracer */
+    PyObject *tracer;
+} state;
+
+enum { FLAG_GRAD = 1, FLAG_MODES = 2, FLAG_FAKE = 4, FLAG_DEVICE = 8 };
+
+int gw_grad_enabled(void) { return !state.grad_disabled; }
+
+int gw_set_grad_enabled(int enabled) {
+    int old = !state.grad_disabled;
+    state.grad_disabled = !enabled;
+    return old;
+}
+
+uint32_t gw_modes(void) { return state.modes | (state.tracer != NULL ? GW_MODE_TRACE : 0); }
+
+static PyObject *grad_enabled(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    return PyBool_FromLong(!state.grad_disabled);
+}
+
+static PyObject *set_grad_enabled(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    int enabled = PyObject_IsTrue(arg);
+    return enabled < 0 ? NULL : PyBool_FromLong(gw_set_grad_enabled(enabled));
+}
+
+static PyObject *modes(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    return PyLong_FromUnsignedLong(gw_modes());
+}
+
+static PyObject *set_modes(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    unsigned long bits = PyLong_AsUnsignedLong(arg);
+    if (bits == (unsigned long)-1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    uint32_t old = gw_modes();
+    state.modes = (uint32_t)bits & ~(uint32_t)GW_MODE_TRACE;
+    return PyLong_FromUnsignedLong(old);
+}
+
+static PyObject *tracer(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    return Py_NewRef(state.tracer != NULL ? state.tracer : Py_None);
+}
+
+static PyObject *set_tracer(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    PyObject *old = state.tracer != NULL ? state.tracer : Py_NewRef(Py_None);
+    state.tracer = arg == Py_None ? NULL : Py_NewRef(arg);
+    return old;
+}
+
+static inline int tensor_flags(const GwTensor *t) {
+    return (gw_requires_grad(t) && !state.grad_disabled ? FLAG_GRAD : 0)
+           | (t->flags & GW_FAKE ? FLAG_FAKE : 0) | (t->device != GW_CPU ? FLAG_DEVICE : 0);
+}
+
+static inline bool cannot_be_tensor(const PyTypeObject *type) {
+    return type == &PyLong_Type || type == &PyBool_Type || type == &PyFloat_Type
+           || type == &PyUnicode_Type || type == Py_TYPE(Py_None);
+}
+
+static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
+    int flags = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = items[i];
+        if (cannot_be_tensor(Py_TYPE(item))) {
+            continue;
+        }
+        if (gw_is_tensor(item)) {
+            flags |= tensor_flags((GwTensor *)item);
+        } else if (!nested && (PyTuple_Check(item) || PyList_Check(item))) {
+            flags |= item_flags(PySequence_Fast_ITEMS(item), PySequence_Fast_GET_SIZE(item), true);
+        }
+    }
+    return flags;
+}
+
+static PyObject *dispatch_flags(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    if (!PyTuple_Check(args)) {
+        PyErr_SetString(PyExc_TypeError, "dispatch_flags takes the tuple of arguments");
+        return NULL;
+    }
+    int flags = item_flags(PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), false);
+    return PyLong_FromLong(flags | (gw_modes() != 0 ? FLAG_MODES : 0));
+}
+
+PyMethodDef gw_modes_methods[] = {
+    {"grad_enabled", grad_enabled, METH_NOARGS, "Whether this thread records operations."},
+    {"set_grad_enabled", set_grad_enabled, METH_O, "Returns the previous setting."},
+    {"modes", modes, METH_NOARGS, "This thread's mode bits; TRACE follows from the tracer."},
+    {"set_modes", set_modes, METH_O, "Returns the previous bits."},
+    {"tracer", tracer, METH_NOARGS, "This thread's tracer, or None."},
+    {"set_tracer", set_tracer, METH_O, "Returns the previous tracer, or None."},
+    {"dispatch_flags", dispatch_flags, METH_O,
+     "0 if nothing but the kernel has to run for these arguments. Bits: 1 a gradient is "
+     "recorded, 2 some mode is on, 4 a fake tensor, 8 a device other than the CPU. Lists and "
+     "tuples are looked into one level deep."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,64 @@
+/* The module: types, functions, and the capsule for graphwright's other extensions. */
+#define GW_IMPORT_ARRAY
+#include "core.h"
+
+static PyObject *dtype_object(int code) {
+    return code >= 0 && code < GW_NUM_DTYPES ? gw_dtypes[code].object : NULL;
+}
+
+static int one_thread(void) { return 1; }
+
+static const GwCApi api = {
+    .version = GW_CAPI_VERSION,
+    .tensor_size = sizeof(GwTensor),
+    .tensor_type = &GwTensor_Type,
+    .grad_enabled = gw_grad_enabled,
+    .set_grad_enabled = gw_set_grad_enabled,
+    .modes = gw_modes,
+    .dtype_object = dtype_object,
+    .num_threads = one_thread,
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "graphwright.runtime._core",
+    .m_doc = "Tensors, memory, threads, random numbers and the launching of compiled graphs.",
+    .m_size = -1,
+};
+
+static int add_contents(PyObject *module) {
+    PyMethodDef *const tables[] = {
+        gw_dtype_methods, gw_factory_methods, gw_allocator_methods, gw_modes_methods,
+        gw_philox_methods,
+    };
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (PyModule_AddFunctions(module, tables[i]) < 0) {
+            return -1;
+        }
+    }
+    PyObject *capsule = PyCapsule_New((void *)&api, GW_CAPI_NAME, NULL);
+    if (PyModule_AddObjectRef(module, "_C_API", capsule) < 0) {
+        Py_XDECREF(capsule);
+        return -1;
+    }
+    Py_DECREF(capsule);
+    if (PyModule_AddIntConstant(module, "ABI_VERSION", GW_ABI_VERSION) < 0) {
+        return -1;
+    }
+    PyTypeObject *const types[] = {&GwStorage_Type, &GwTensor_Type};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (PyModule_AddType(module, types[i]) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyMODINIT_FUNC PyInit__core(void) {
+    import_array();
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && add_contents(module) < 0) {
+        Py_CLEAR(module);
+    }
+    return module;
+}

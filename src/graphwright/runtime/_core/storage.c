@@ -1,0 +1,112 @@
+/* Storage: memory, who owns it, and how often it was written in place. */
+#include "core.h"
+
+enum { CACHE = 256 };
+static GwStorage *cache[CACHE];
+static int cached;
+
+static GwStorage *storage_object(void) {
+    GwStorage *s;
+    if (cached > 0) {
+        s = cache[--cached];
+        PyObject_Init((PyObject *)s, &GwStorage_Type);
+    } else {
+        s = PyObject_New(GwStorage, &GwStorage_Type);
+        if (s == NULL) {
+            return NULL;
+        }
+    }
+    s->data = NULL;
+    s->nbytes = 0;
+    s->version = 0;
+    s->owner = NULL;
+    s->block = 0;
+    s->readonly = false;
+    return s;
+}
+
+GwStorage *gw_storage_new(int64_t nbytes) {
+    GwStorage *s = storage_object();
+    if (s == NULL) {
+        return NULL;
+    }
+    s->data = gw_block_alloc((size_t)nbytes, &s->block);
+    if (s->data == NULL) {
+        s->block = 0;
+        Py_DECREF(s);
+        PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes", (long long)nbytes);
+        return NULL;
+    }
+    s->nbytes = nbytes;
+    return s;
+}
+
+GwStorage *gw_storage_borrow(PyObject *owner, char *data, int64_t nbytes, bool readonly) {
+    GwStorage *s = storage_object();
+    if (s != NULL) {
+        s->owner = Py_NewRef(owner);
+        s->data = data;
+        s->nbytes = nbytes;
+        s->readonly = readonly;
+    }
+    return s;
+}
+
+GwStorage *gw_storage_meta(void) { return storage_object(); }
+
+static void storage_dealloc(PyObject *self) {
+    GwStorage *s = (GwStorage *)self;
+    if (s->block != 0) {
+        gw_block_free(s->data, s->block);
+    }
+    PyObject *owner = s->owner;
+    if (cached < CACHE) {
+        cache[cached++] = s;
+    } else {
+        PyObject_Free(s);
+    }
+    Py_XDECREF(owner);
+}
+
+static PyObject *storage_repr(PyObject *self) {
+    const GwStorage *s = (GwStorage *)self;
+    return PyUnicode_FromFormat("<Storage of %lld bytes at %p>", (long long)s->nbytes, s->data);
+}
+
+static PyObject *storage_nbytes(PyObject *self, void *closure) {
+    GW_UNUSED(closure);
+    return PyLong_FromLongLong(((GwStorage *)self)->nbytes);
+}
+
+static PyObject *storage_version(PyObject *self, void *closure) {
+    GW_UNUSED(closure);
+    return PyLong_FromLongLong(((GwStorage *)self)->version);
+}
+
+static PyObject *storage_data_ptr(PyObject *self, PyObject *args) {
+    GW_UNUSED(args);
+    return PyLong_FromVoidPtr(((GwStorage *)self)->data);
+}
+
+static PyGetSetDef storage_getset[] = {
+    {"nbytes", storage_nbytes, NULL, "Size in bytes.", NULL},
+    {"_version", storage_version, NULL, "How many in-place writes were counted.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMethodDef storage_methods[] = {
+    {"data_ptr", storage_data_ptr, METH_NOARGS, "Address of the first byte; 0 without memory."},
+    {NULL, NULL, 0, NULL},
+};
+
+PyTypeObject GwStorage_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graphwright.runtime._core.Storage",
+    .tp_doc = "The memory of tensors. Equal objects only if the same.",
+    .tp_basicsize = sizeof(GwStorage),
+    .tp_dealloc = storage_dealloc,
+    .tp_repr = storage_repr,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_getset = storage_getset,
+    .tp_methods = storage_methods,
+};

@@ -1,0 +1,412 @@
+/* TensorBase: the object. What makes tensors is in factory.c. */
+#include "core.h"
+
+#include <stddef.h>
+
+/* Objects of the plain layout are kept here, so that a result costs no allocation. */
+enum { CACHE = 128 };
+static GwTensor *cache[CACHE];
+static int cached;
+
+/* No managed dict or weakrefs before the object (inline values, 3.13: bit 2), no __del__. */
+static bool plain_layout(const PyTypeObject *cls) {
+    return cls->tp_basicsize == (Py_ssize_t)sizeof(GwTensor) && (cls->tp_flags & 0x1c) == 0
+           && cls->tp_finalize == NULL;
+}
+
+GwTensor *gw_tensor_alloc(PyTypeObject *cls, int ndim) {
+    GwTensor *t;
+    if (cached > 0 && plain_layout(cls)) {
+        t = cache[--cached];
+        memset((char *)t + sizeof(PyObject), 0, offsetof(GwTensor, inline_dims) - sizeof(PyObject));
+        PyObject_Init((PyObject *)t, cls);
+        PyObject_GC_Track(t);
+    } else {
+        t = (GwTensor *)cls->tp_alloc(cls, 0);
+        if (t == NULL) {
+            return NULL;
+        }
+    }
+    t->sizes = t->inline_dims;
+    if (ndim > GW_INLINE_DIMS) {
+        t->sizes = PyMem_Malloc((size_t)ndim * 2 * sizeof(int64_t));
+        if (t->sizes == NULL) {
+            t->sizes = t->inline_dims;
+            Py_DECREF(t);
+            PyErr_NoMemory();
+            return NULL;
+        }
+    }
+    t->strides = t->sizes + ndim;
+    t->ndim = (int8_t)ndim;
+    return t;
+}
+
+void gw_tensor_seal(GwTensor *t) {
+    int64_t numel = 1;
+    bool contiguous = true;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        if (t->sizes[i] != 1) {
+            contiguous = contiguous && t->strides[i] == numel;
+            numel *= t->sizes[i];
+        }
+    }
+    t->numel = numel;
+    t->flags = (uint8_t)((t->flags & ~GW_CONTIGUOUS)
+                         | (contiguous || numel == 0 ? GW_CONTIGUOUS : 0));
+}
+
+void gw_tensor_clear_cache(void) {
+    while (cached > 0) {
+        PyObject_GC_Del(cache[--cached]);
+    }
+}
+
+/* ---- life ---- */
+
+static PyObject *tensor_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
+    GW_UNUSED(args);
+    GW_UNUSED(kwargs);
+    return (PyObject *)gw_tensor_alloc(cls, 0);
+}
+
+static int tensor_traverse(PyObject *self, visitproc visit, void *arg) {
+    GwTensor *t = (GwTensor *)self;
+    Py_VISIT(t->base);
+    Py_VISIT(t->grad);
+    Py_VISIT(t->grad_fn);
+    Py_VISIT(t->shape_obj);
+    Py_VISIT(t->strides_obj);
+    return 0;
+}
+
+static int tensor_clear(PyObject *self) {
+    GwTensor *t = (GwTensor *)self;
+    Py_CLEAR(t->base);
+    Py_CLEAR(t->grad);
+    Py_CLEAR(t->grad_fn);
+    return 0;
+}
+
+static void tensor_dealloc(PyObject *self) {
+    GwTensor *t = (GwTensor *)self;
+    PyObject_GC_UnTrack(self);
+    Py_TRASHCAN_BEGIN(self, tensor_dealloc)
+    if (t->weakrefs != NULL) {
+        PyObject_ClearWeakRefs(self);
+    }
+    tensor_clear(self);
+    Py_CLEAR(t->nd);
+    Py_CLEAR(t->storage);
+    Py_CLEAR(t->shape_obj);
+    Py_CLEAR(t->strides_obj);
+    if (t->sizes != t->inline_dims) {
+        PyMem_Free(t->sizes);
+    }
+    if (cached < CACHE && plain_layout(Py_TYPE(self))) {
+        cache[cached++] = t;
+    } else {
+        Py_TYPE(self)->tp_free(self);
+    }
+    Py_TRASHCAN_END
+}
+
+GwTensor *gw_tensor_arg(PyObject *o) {
+    if (!gw_is_tensor(o)) {
+        PyErr_Format(PyExc_TypeError, "expected a Tensor, got %s", Py_TYPE(o)->tp_name);
+        return NULL;
+    }
+    GwTensor *t = (GwTensor *)o;
+    if (t->storage == NULL) {
+        PyErr_Format(PyExc_RuntimeError, "this %s was never initialised (made by __new__ alone)",
+                     Py_TYPE(o)->tp_name);
+        return NULL;
+    }
+    return t;
+}
+
+/* ---- layout as Python objects ---- */
+
+PyObject *gw_int_tuple(const int64_t *values, int n) {
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple != NULL && i < n; i++) {
+        PyObject *value = PyLong_FromLongLong(values[i]);
+        if (value == NULL) {
+            Py_CLEAR(tuple);
+            break;
+        }
+        PyTuple_SET_ITEM(tuple, i, value);
+    }
+    return tuple;
+}
+
+PyObject *gw_tensor_shape(GwTensor *t) {
+    if (t->shape_obj == NULL) {
+        t->shape_obj = gw_int_tuple(t->sizes, t->ndim);
+    }
+    return t->shape_obj;
+}
+
+PyObject *gw_tensor_strides(GwTensor *t) {
+    if (t->strides_obj == NULL) {
+        t->strides_obj = gw_int_tuple(t->strides, t->ndim);
+    }
+    return t->strides_obj;
+}
+
+/* The ndarray's base is the storage, so that it outlives the tensor. */
+PyObject *gw_tensor_nd(GwTensor *t) {
+    if (t->nd != NULL) {
+        return t->nd;
+    }
+    if (t->data == NULL || t->device != GW_CPU) {
+        PyErr_SetString(PyExc_RuntimeError, "this tensor has no data in the CPU's memory");
+        return NULL;
+    }
+    npy_intp dims[GW_MAX_DIMS], strides[GW_MAX_DIMS];
+    for (int i = 0; i < t->ndim; i++) {
+        dims[i] = (npy_intp)t->sizes[i];
+        strides[i] = (npy_intp)t->strides[i] * gw_itemsize(t);
+    }
+    PyArray_Descr *descr = (PyArray_Descr *)Py_NewRef(gw_dtypes[t->dtype].descr);
+    PyObject *nd = PyArray_NewFromDescr(&PyArray_Type, descr, t->ndim, dims, strides, t->data,
+                                        t->storage->readonly ? 0 : NPY_ARRAY_WRITEABLE, NULL);
+    if (nd == NULL) {
+        return NULL;
+    }
+    if (PyArray_SetBaseObject((PyArrayObject *)nd, Py_NewRef(t->storage)) < 0) {
+        Py_DECREF(nd);
+        return NULL;
+    }
+    t->nd = nd;
+    return nd;
+}
+
+/* ---- getters ---- */
+
+#define GETTER(name) static PyObject *name(PyObject *self, void *closure)
+#define TENSOR_OR_NULL                  \
+    GW_UNUSED(closure);                 \
+    GwTensor *t = gw_tensor_arg(self);  \
+    if (t == NULL) {                    \
+        return NULL;                    \
+    }
+
+GETTER(get_dtype) { TENSOR_OR_NULL return Py_NewRef(gw_dtypes[t->dtype].object); }
+GETTER(get_device) { TENSOR_OR_NULL return gw_device_object(t->device, t->device_index); }
+GETTER(get_shape) { TENSOR_OR_NULL return Py_XNewRef(gw_tensor_shape(t)); }
+GETTER(get_ndim) { TENSOR_OR_NULL return PyLong_FromLong(t->ndim); }
+GETTER(get_requires_grad) { TENSOR_OR_NULL return PyBool_FromLong(gw_requires_grad(t)); }
+GETTER(get_is_leaf) { TENSOR_OR_NULL return PyBool_FromLong(t->grad_fn == NULL); }
+GETTER(get_is_fake) { TENSOR_OR_NULL return PyBool_FromLong(t->flags & GW_FAKE); }
+GETTER(get_output_nr) { TENSOR_OR_NULL return PyLong_FromLong(t->output_nr); }
+GETTER(get_version) { TENSOR_OR_NULL return PyLong_FromLongLong(t->storage->version); }
+GETTER(get_nd) { TENSOR_OR_NULL return Py_XNewRef(gw_tensor_nd(t)); }
+GETTER(get_storage) { TENSOR_OR_NULL return Py_NewRef(t->storage); }
+
+static PyObject *or_none(PyObject *o) { return Py_NewRef(o != NULL ? o : Py_None); }
+
+GETTER(get_grad) { TENSOR_OR_NULL return or_none(t->grad); }
+GETTER(get_grad_fn) { TENSOR_OR_NULL return or_none(t->grad_fn); }
+GETTER(get_base) { TENSOR_OR_NULL return or_none(t->base); }
+
+/* ---- setters ---- */
+
+static GwTensor *settable(PyObject *self, PyObject *value, const char *name) {
+    if (value == NULL) {
+        PyErr_Format(PyExc_AttributeError, "cannot delete %s", name);
+        return NULL;
+    }
+    return gw_tensor_arg(self);
+}
+
+static int set_requires_grad(PyObject *self, PyObject *value, void *closure) {
+    GW_UNUSED(closure);
+    GwTensor *t = settable(self, value, "requires_grad");
+    int on = t == NULL ? -1 : PyObject_IsTrue(value);
+    if (on < 0) {
+        return -1;
+    }
+    if (on && !gw_dtypes[t->dtype].floating) {
+        PyErr_Format(PyExc_RuntimeError, "only Tensors of floating point dtype can require "
+                     "gradients, not %R", gw_dtypes[t->dtype].object);
+        return -1;
+    }
+    if (!on && t->grad_fn != NULL) {
+        PyErr_SetString(PyExc_RuntimeError, "you can only change requires_grad flags of leaf "
+                        "variables; use detach() to cut a tensor off its history");
+        return -1;
+    }
+    t->flags = (uint8_t)(on ? t->flags | GW_REQUIRES_GRAD : t->flags & ~GW_REQUIRES_GRAD);
+    return 0;
+}
+
+static int set_grad(PyObject *self, PyObject *value, void *closure) {
+    GW_UNUSED(closure);
+    GwTensor *t = settable(self, value, "grad");
+    if (t == NULL || (value != Py_None && gw_tensor_arg(value) == NULL)) {
+        return -1;
+    }
+    Py_XSETREF(t->grad, value == Py_None ? NULL : Py_NewRef(value));
+    return 0;
+}
+
+static int set_grad_fn(PyObject *self, PyObject *value, void *closure) {
+    GW_UNUSED(closure);
+    GwTensor *t = settable(self, value, "grad_fn");
+    if (t == NULL) {
+        return -1;
+    }
+    Py_XSETREF(t->grad_fn, value == Py_None ? NULL : Py_NewRef(value));
+    return 0;
+}
+
+static int set_output_nr(PyObject *self, PyObject *value, void *closure) {
+    GW_UNUSED(closure);
+    GwTensor *t = settable(self, value, "output_nr");
+    long nr = t == NULL ? -1 : PyLong_AsLong(value);
+    if (nr < 0 || nr > INT32_MAX) {
+        if (!PyErr_Occurred()) {
+            PyErr_SetString(PyExc_ValueError, "output_nr must be a small non-negative int");
+        }
+        return -1;
+    }
+    t->output_nr = (int32_t)nr;
+    return 0;
+}
+
+static PyGetSetDef tensor_getset[] = {
+    {"dtype", get_dtype, NULL, "The element type.", NULL},
+    {"device", get_device, NULL, "Where the data lies.", NULL},
+    {"shape", get_shape, NULL, "The sizes, a tuple.", NULL},
+    {"ndim", get_ndim, NULL, "The number of dimensions.", NULL},
+    {"requires_grad", get_requires_grad, set_requires_grad,
+     "Whether operations on this tensor are recorded for backward().", NULL},
+    {"grad", get_grad, set_grad, "The gradient that backward() accumulated, or None.", NULL},
+    {"grad_fn", get_grad_fn, set_grad_fn, "The autograd node that made this tensor.", NULL},
+    {"output_nr", get_output_nr, set_output_nr, "Which output of grad_fn this is.", NULL},
+    {"is_leaf", get_is_leaf, NULL, "Whether no recorded operation made this tensor.", NULL},
+    {"is_fake", get_is_fake, NULL, "Whether this stands for a tensor while tracing.", NULL},
+    {"_version", get_version, NULL, "How many in-place writes its memory had.", NULL},
+    {"_nd", get_nd, NULL, "The ndarray over the data; private to the runtime.", NULL},
+    {"_storage", get_storage, NULL, "The Storage; the same object if memory is shared.", NULL},
+    {"_base", get_base, NULL, "The tensor that this is a view of, or None.", NULL},
+    {NULL, NULL, NULL, NULL, NULL},
+};
+
+/* ---- methods ---- */
+
+#define METHOD(name) static PyObject *name(PyObject *self, PyObject *closure)
+
+/* One entry of a layout tuple (new reference), or the whole of it if there is no argument. */
+static PyObject *layout_item(PyObject *tuple, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
+    Py_ssize_t named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
+    if (nargs + named > 1
+        || (named == 1
+            && PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, 0), "dim") != 0)) {
+        PyErr_SetString(PyExc_TypeError, "expected at most one argument, dim");
+        return NULL;
+    }
+    if (tuple == NULL || nargs + named == 0 || args[0] == Py_None) {
+        return Py_XNewRef(tuple);
+    }
+    Py_ssize_t ndim = PyTuple_GET_SIZE(tuple);
+    Py_ssize_t dim = PyNumber_AsSsize_t(args[0], PyExc_IndexError);
+    if (dim == -1 && PyErr_Occurred()) {
+        return NULL;
+    }
+    if (dim < -ndim || dim >= ndim) {
+        return PyErr_Format(PyExc_IndexError,
+                            "Dimension out of range (a tensor of %zd dimensions, but got %zd)",
+                            ndim, dim);
+    }
+    return Py_NewRef(PyTuple_GET_ITEM(tuple, dim < 0 ? dim + ndim : dim));
+}
+
+static PyObject *tensor_stride(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                               PyObject *kwnames) {
+    GwTensor *t = gw_tensor_arg(self);
+    return t == NULL ? NULL : layout_item(gw_tensor_strides(t), args, nargs, kwnames);
+}
+
+static PyObject *tensor_size(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                             PyObject *kwnames) {
+    GwTensor *t = gw_tensor_arg(self);
+    return t == NULL ? NULL : layout_item(gw_tensor_shape(t), args, nargs, kwnames);
+}
+
+/* The product of entries [first, ndim) of the shape. */
+static PyObject *size_product(GwTensor *t, Py_ssize_t first) {
+    PyObject *product = PyLong_FromLong(1);
+    for (Py_ssize_t i = first; product != NULL && i < t->ndim; i++) {
+        Py_SETREF(product, PyNumber_Multiply(product, PyTuple_GET_ITEM(t->shape_obj, i)));
+    }
+    return product;
+}
+
+METHOD(tensor_numel) {
+    TENSOR_OR_NULL
+    return t->flags & GW_SYMBOLIC ? size_product(t, 0) : PyLong_FromLongLong(t->numel);
+}
+
+/* Compares as Python does, so that a SymInt records what was relied on. */
+static int symbolic_contiguous(GwTensor *t) {
+    PyObject *one = PyLong_FromLong(1);
+    int yes = one != NULL ? 1 : -1;
+    for (Py_ssize_t i = t->ndim - 1; i >= 0 && yes == 1; i--) {
+        int single = PyObject_RichCompareBool(PyTuple_GET_ITEM(t->shape_obj, i), one, Py_EQ);
+        if (single != 0) {
+            yes = single < 0 ? -1 : 1;
+            continue;
+        }
+        PyObject *expected = size_product(t, i + 1);
+        yes = expected == NULL ? -1 : PyObject_RichCompareBool(
+            PyTuple_GET_ITEM(t->strides_obj, i), expected, Py_EQ);
+        Py_XDECREF(expected);
+    }
+    Py_XDECREF(one);
+    return yes;
+}
+
+METHOD(tensor_is_contiguous) {
+    TENSOR_OR_NULL
+    int yes = t->flags & GW_SYMBOLIC ? symbolic_contiguous(t) : (t->flags & GW_CONTIGUOUS) != 0;
+    return yes < 0 ? NULL : PyBool_FromLong(yes);
+}
+
+METHOD(tensor_storage_offset) { TENSOR_OR_NULL return PyLong_FromLongLong(t->offset); }
+METHOD(tensor_dim) { TENSOR_OR_NULL return PyLong_FromLong(t->ndim); }
+METHOD(tensor_element_size) { TENSOR_OR_NULL return PyLong_FromLong(gw_itemsize(t)); }
+METHOD(tensor_data_ptr) { TENSOR_OR_NULL return PyLong_FromVoidPtr(t->data); }
+
+#define FASTCALL(function) (PyCFunction)(void (*)(void))(function)
+static PyMethodDef tensor_methods[] = {
+    {"stride", FASTCALL(tensor_stride), METH_FASTCALL | METH_KEYWORDS,
+     "stride(dim=None): the strides in elements, or the one of `dim`."},
+    {"size", FASTCALL(tensor_size), METH_FASTCALL | METH_KEYWORDS,
+     "size(dim=None): the shape, or the size of `dim`."},
+    {"storage_offset", tensor_storage_offset, METH_NOARGS, "Elements before the first."},
+    {"numel", tensor_numel, METH_NOARGS, "The number of elements."},
+    {"dim", tensor_dim, METH_NOARGS, "The number of dimensions."},
+    {"element_size", tensor_element_size, METH_NOARGS, "Bytes of one element."},
+    {"data_ptr", tensor_data_ptr, METH_NOARGS, "Address of the first element."},
+    {"is_contiguous", tensor_is_contiguous, METH_NOARGS,
+     "Whether the elements lie one after the other in row-major order."},
+    {NULL, NULL, 0, NULL},
+};
+
+PyTypeObject GwTensor_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graphwright.runtime._core.TensorBase",
+    .tp_doc = "A strided tensor: the layout, the storage and the autograd fields.",
+    .tp_basicsize = sizeof(GwTensor),
+    .tp_new = tensor_new,
+    .tp_dealloc = tensor_dealloc,
+    .tp_traverse = tensor_traverse,
+    .tp_clear = tensor_clear,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
+    .tp_weaklistoffset = offsetof(GwTensor, weakrefs),
+    .tp_getset = tensor_getset,
+    .tp_methods = tensor_methods,
+};

@@ -1,0 +1,113 @@
+"""The element types of tensors, named as in PyTorch and NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from graphwright.runtime import _core
+
+
+class dtype:
+    """An element type. There is one object for each; compare with `is` or `==`.
+
+    Attributes:
+        name: as in `graphwright.<name>`.
+        code: the small integer that stands for it in native code.
+        itemsize: bytes of one element.
+        numpy: the `numpy.dtype` of the memory (bfloat16 is ml_dtypes').
+        is_floating_point, is_complex, is_signed: as in PyTorch.
+    """
+
+    __slots__ = (
+        "code", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy",
+    )
+
+    name: str
+    code: int
+    itemsize: int
+    numpy: np.dtype[Any]
+    is_floating_point: bool
+    is_complex: bool
+    is_signed: bool
+
+    def __init__(self, name: str, code: int, numpy: np.dtype[Any], kind: str) -> None:
+        self.name = name
+        self.code = code
+        self.itemsize = numpy.itemsize
+        self.numpy = numpy
+        self.is_floating_point = kind == "f"
+        self.is_complex = kind == "c"
+        self.is_signed = kind in "fci"
+
+    def __repr__(self) -> str:
+        return f"graphwright.{self.name}"
+
+    def __reduce__(self) -> str:
+        return self.name
+
+    def __copy__(self) -> dtype:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dtype:
+        return self
+
+
+def _register(name: str, code: int, numpy: Any, kind: str) -> dtype:
+    result = dtype(name, code, np.dtype(numpy), kind)
+    _core.register_dtype(code, result, result.numpy, kind in "fc")
+    BY_NAME[name] = result
+    _BY_NUMPY[result.numpy] = result
+    return result
+
+
+BY_NAME: dict[str, dtype] = {}
+_BY_NUMPY: dict[np.dtype[Any], dtype] = {}
+
+bool_ = _register("bool", 0, np.bool_, "b")
+uint8 = _register("uint8", 1, np.uint8, "u")
+int8 = _register("int8", 2, np.int8, "i")
+int16 = _register("int16", 3, np.int16, "i")
+int32 = _register("int32", 4, np.int32, "i")
+int64 = _register("int64", 5, np.int64, "i")
+float16 = _register("float16", 6, np.float16, "f")
+bfloat16 = _register("bfloat16", 7, ml_dtypes.bfloat16, "f")
+float32 = _register("float32", 8, np.float32, "f")
+float64 = _register("float64", 9, np.float64, "f")
+
+bool = bool_  # noqa: A001
+BY_CODE: tuple[dtype, ...] = tuple(sorted(BY_NAME.values(), key=lambda d: d.code))
+
+_default = [float32]
+
+
+def from_numpy_dtype(numpy: Any) -> dtype:
+    """The dtype of arrays of the NumPy dtype `numpy`, or of what `np.dtype` takes.
+
+    Raises:
+        TypeError: if no tensor can have such elements.
+    """
+    key = np.dtype(numpy)
+    found = _BY_NUMPY.get(key) or _BY_NUMPY.get(key.newbyteorder("="))
+    if found is None:
+        names = ", ".join(BY_NAME)
+        raise TypeError(f"no graphwright dtype for NumPy's {key}; supported: {names}")
+    return found
+
+
+def get_default_dtype() -> dtype:
+    """The dtype of tensors made from Python floats; float32 at first."""
+    return _default[0]
+
+
+def set_default_dtype(value: dtype) -> None:
+    """Set the dtype of tensors made from Python floats.
+
+    Raises:
+        TypeError: if `value` is no floating point dtype.
+    """
+    if not isinstance(value, dtype) or not value.is_floating_point:
+        raise TypeError(f"only floating point dtypes can be the default, not {value!r}")
+    _default[0] = value
