@@ -1,0 +1,267 @@
+"""Tracing: run a function or a graph on fake tensors and record the ops that it runs.
+
+`trace` is the one way in which graphs are made from graphs: normalisation, the joint graph and
+decomposition are re-executions that differ in which ops they keep, and in whether the tape is on.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from graphwright.ir.graph import Graph
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.interpreter import Interpreter
+from graphwright.ir.node import Node, map_leaves
+from graphwright.runtime import _core
+from graphwright.runtime.dispatch import TRACE
+from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
+from graphwright.runtime.ops.table import Op
+from graphwright.runtime.symbolic.expr import Sym
+from graphwright.runtime.symbolic.shape_env import ShapeEnv
+from graphwright.runtime.symbolic.symint import IntLike, SymInt, sym_int
+
+Keep = Callable[[Op], bool]
+Rewrite = Callable[["Tracer", tuple[Any, ...]], Any]
+
+
+class Tracer:
+    """Records ops into a graph: what `dispatch` hands to while it is the thread's tracer.
+
+    Args:
+        keep: the ops to record as they are; others are decomposed where they can be.
+        rewrites: op name -> function(tracer, args) that runs instead of recording that op.
+    """
+
+    def __init__(self, keep: Keep, rewrites: dict[str, Rewrite] | None = None) -> None:
+        self.keep = keep
+        self.rewrites = rewrites or {}
+        self.module = GraphModule({}, Graph())
+        self.stack: Any = None
+        self.no_grad = False
+        self.rng_ops = 0
+        self._nodes: dict[int, tuple[Any, Node]] = {}
+        self._by_storage: dict[int, list[Any]] = {}
+        self._constants: dict[int, FakeTensor] = {}
+        self._placeholders = 0
+
+    @property
+    def graph(self) -> Graph:
+        return self.module.graph
+
+    def record(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """Add `op(*args)` to the graph; its value on fake tensors. NotImplemented: decompose."""
+        rewrite = self.rewrites.get(op.name)
+        if rewrite is not None:
+            return rewrite(self, args)
+        if op.decompose is not None and not op.is_inplace and (
+            op.meta is None or not self.keep(op)
+        ):
+            return NotImplemented
+        fakes = map_leaves(args, self.fake_of)
+        return self.emit(op, fakes, fake_kernel(op, fakes))
+
+    def emit(self, op: Op, args: tuple[Any, ...], value: Any) -> Any:
+        """Add a node for `op(*args)`, which gives `value` on fake tensors."""
+        node = self.graph.call_function(op, map_leaves(args, self.node_of))
+        self._describe(node, value)
+        if type(value) is tuple:
+            for index, item in enumerate(value):
+                part = self.graph.call_function(operator.getitem, (node, index))
+                self._describe(part, item)
+                self._remember(item, part)
+        elif not op.is_inplace:
+            self._remember(value, node)
+        return value
+
+    def placeholder(self, name: str, value: Any) -> Node:
+        """Add an argument of the graph, before the other kinds of nodes."""
+        graph = self.graph
+        arguments = graph.placeholders
+        with graph.inserting_after(arguments[-1] if arguments else None):
+            node = graph.placeholder(name)
+        node.meta["val"] = value
+        self._placeholders += 1
+        self._remember(value, node)
+        return node
+
+    def fake_of(self, leaf: Any) -> Any:
+        """The fake tensor that stands for a real one; anything else as it is."""
+        if not isinstance(leaf, _core.TensorBase) or isinstance(leaf, FakeTensor):
+            return leaf
+        fake = self._constants.get(id(leaf))
+        if fake is None:
+            fake = self._constants[id(leaf)] = fake_like(leaf)
+            path = self.module.add_attr("constant", leaf)
+            with self.graph.inserting_after((self.graph.placeholders or [None])[-1]):
+                node = self.graph.get_attr(path)
+            node.meta["val"] = fake
+            self._remember(fake, node)
+        return fake
+
+    def node_of(self, leaf: Any) -> Any:
+        """The node whose value a tensor is; anything else as it is.
+
+        Raises: ValueError for a fake tensor that this trace has not made.
+        """
+        if not isinstance(leaf, _core.TensorBase):
+            return leaf
+        found = self._nodes.get(id(leaf))
+        if found is not None:
+            return found[1]
+        if not isinstance(leaf, FakeTensor):
+            return self.node_of(self.fake_of(leaf))
+        for twin in self._by_storage.get(id(leaf._storage), ()):
+            if _same_layout(leaf, twin):
+                return self._nodes[id(twin)][1]
+        raise ValueError(f"{leaf!r} was not made by this trace")
+
+    def _describe(self, node: Node, value: Any) -> None:
+        node.meta["val"] = value
+        if self.stack is not None:
+            node.meta["stack"] = self.stack
+        if self.no_grad and not _core.grad_enabled():
+            node.meta["no_grad"] = True
+
+    def _remember(self, value: Any, node: Node) -> None:
+        if isinstance(value, FakeTensor):
+            self._nodes[id(value)] = (value, node)
+            self._by_storage.setdefault(id(value._storage), []).append(value)
+
+
+def _same_layout(one: FakeTensor, two: FakeTensor) -> bool:
+    return (str(one.shape), str(one.stride()), str(one.storage_offset()), one.dtype) == (
+        str(two.shape), str(two.stride()), str(two.storage_offset()), two.dtype)
+
+
+@contextmanager
+def tracing(tracer: Tracer) -> Iterator[Tracer]:
+    """Within the block the thread's ops are recorded by `tracer`; the grad mode is restored."""
+    modes, previous, grad = _core.modes(), _core.tracer(), _core.grad_enabled()
+    _core.set_tracer(tracer)
+    _core.set_modes(modes | TRACE)
+    try:
+        yield tracer
+    finally:
+        _core.set_modes(modes)
+        _core.set_tracer(previous)
+        _core.set_grad_enabled(grad)
+
+
+class Replay(Interpreter):
+    """Runs a graph under a tracer, handing on where each node came from."""
+
+    def __init__(self, module: GraphModule, tracer: Tracer) -> None:
+        super().__init__(module)
+        self.tracer = tracer
+
+    def run_node(self, node: Node) -> Any:
+        self.tracer.stack = node.meta.get("stack")
+        if not node.meta.get("no_grad"):
+            return super().run_node(node)
+        enabled = _core.grad_enabled()
+        _core.set_grad_enabled(False)
+        try:
+            return super().run_node(node)
+        finally:
+            _core.set_grad_enabled(enabled)
+
+
+def fresh_fake(value: Any, requires_grad: bool = False) -> Any:
+    """A fake tensor of the same type with its own storage and no history.
+
+    Sizes are simplified by what their environment has learnt. Ints come back as they are.
+    """
+    if not isinstance(value, _core.TensorBase):
+        return _simplified(value)
+    shape = tuple([_simplified(size) for size in value.shape])
+    strides = tuple([_simplified(stride) for stride in value.stride()])
+    return make_fake(shape, strides, value.dtype, value.device, requires_grad)
+
+
+def _simplified(size: Any) -> Any:
+    return sym_int(size.expr, size.env) if type(size) is SymInt else size
+
+
+def trace(
+    target: Callable[..., Any] | GraphModule,
+    fake_args: Sequence[Any],
+    *,
+    keep: Keep,
+    rewrites: dict[str, Rewrite] | None = None,
+    names: Sequence[str] | None = None,
+    grad: bool = False,
+) -> GraphModule:
+    """The graph of the ops that `target` runs on these arguments.
+
+    Args:
+        fake_args: fake tensors (copied, so that theirs is not mutated), ints and `SymInt`s.
+        keep: which ops to record whole; others are recorded as their decompositions.
+        rewrites: op name -> function(tracer, args) to run instead of recording the op.
+        names: of the placeholders; those of `target` if it is a graph.
+        grad: whether arguments that require grad do so in the trace, so that the tape runs.
+
+    Nodes are `call_function` of an `Op` on its fully bound arguments. Real tensors met on the
+    way become `get_attr`. `meta` of the module: "symbols", "shape_env", "rng_ops".
+    """
+    tracer = Tracer(keep, rewrites)
+    tracer.no_grad = not grad
+    args = [fresh_fake(a, grad and isinstance(a, _core.TensorBase) and a.requires_grad)
+            for a in fake_args]
+    run: Callable[..., Any] = target
+    if isinstance(target, GraphModule):
+        names = names or [node.name for node in target.graph.placeholders]
+        run = Replay(target, tracer).run
+        inherit(tracer.module, target)
+    names = names or [f"arg{i}" for i in range(len(args))]
+    for name, arg in zip(names, args, strict=True):
+        tracer.placeholder(name, arg)
+    if isinstance(target, GraphModule):
+        copy_sources(target.graph, tracer.graph)
+    with tracing(tracer):
+        result = run(*args)
+    return finish(tracer, result)
+
+
+def inherit(module: GraphModule, origin: GraphModule) -> None:
+    """Give `module` the constants' names and the facts of the graph it is made from."""
+    module.meta.update(origin.meta)
+    module.attrs.update({n: v for n, v in origin.attrs.items() if n.startswith("constant")})
+
+
+def copy_sources(origin: Graph, graph: Graph) -> None:
+    """Copy what capture noted on the placeholders."""
+    for old, new in zip(origin.placeholders, graph.placeholders, strict=False):
+        if "source" in old.meta:
+            new.meta["source"] = old.meta["source"]
+
+
+def finish(tracer: Tracer, result: Any) -> GraphModule:
+    """Close the graph with its output; note where its size symbols come from."""
+    module = tracer.module
+    output = tracer.graph.output(map_leaves(result, tracer.node_of))
+    output.meta["val"] = result
+    module.meta["rng_ops"] = max(tracer.rng_ops, module.meta.get("rng_ops", 0))
+    bind_symbols(module)
+    return module
+
+
+def bind_symbols(module: GraphModule) -> None:
+    """Set meta["symbols"] and meta["shape_env"] from the placeholders' values."""
+    symbols: dict[str, tuple[int, int]] = {}
+    env: ShapeEnv | None = module.meta.get("shape_env")
+    for index, node in enumerate(module.graph.placeholders):
+        value = node.meta.get("val")
+        whole: Sequence[tuple[int, IntLike]] = (
+            [(-1, value)] if type(value) is SymInt
+            else list(enumerate(getattr(value, "shape", ())))
+        )
+        for dim, size in whole:
+            if type(size) is SymInt:
+                env = size.env
+                if isinstance(size.expr, Sym):
+                    symbols.setdefault(size.expr.name, (index, dim))
+    module.meta["symbols"] = symbols
+    module.meta["shape_env"] = env

@@ -1,0 +1,146 @@
+"""`FakeTensor`: metadata that goes through the same ops, shape rules and tape as real tensors.
+
+Sizes, strides and offset may be symbolic. Views of fake tensors share their storage and version
+counter, so that aliasing can be read off them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any, NoReturn
+
+from graphwright.runtime.tensor import Tensor
+
+from graphwright.runtime import _core
+from graphwright.runtime.dispatch import HOOKS
+from graphwright.runtime.errors import DataDependent, describe
+from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
+from graphwright.runtime.ops.table import Op
+from graphwright.runtime.symbolic.shape_env import ShapeEnv
+from graphwright.runtime.symbolic.symint import IntLike, SymInt, hint_of
+
+Sizes = tuple[IntLike, ...]
+
+
+def _refuse(what: str) -> Any:
+    def method(self: FakeTensor, *args: Any, **kwargs: Any) -> NoReturn:
+        raise DataDependent(
+            f"{what} needs the values of a tensor of which only the type is known: "
+            f"{describe(self)}"
+        )
+    return method
+
+
+class FakeTensor(Tensor):
+    """A tensor without data. Raises: DataDependent where its values are asked for."""
+
+    __slots__ = ("_offset",)
+    _offset: IntLike
+
+    def storage_offset(self) -> IntLike:
+        """Elements between the storage's start and the first element; may be symbolic."""
+        try:
+            return self._offset
+        except AttributeError:
+            return super().storage_offset()
+
+    def __repr__(self) -> str:
+        return f"FakeTensor({describe(self)})"
+
+    item = _refuse("item()")
+    tolist = _refuse("tolist()")
+    numpy = _refuse("numpy()")
+    data_ptr = _refuse("data_ptr()")
+    __bool__ = _refuse("bool()")
+    __int__ = _refuse("int()")
+    __float__ = _refuse("float()")
+    __index__ = _refuse("use as an index")
+    __array__ = _refuse("conversion to an array")
+
+
+def make_fake(
+    shape: Sizes, strides: Sizes, dtype: Any, device: Any, requires_grad: bool = False
+) -> FakeTensor:
+    """A new fake tensor with its own storage."""
+    fake: FakeTensor = _core.meta(FakeTensor, shape, strides, dtype, device, fake=True)
+    if requires_grad:
+        fake.requires_grad = True
+    return fake
+
+
+def fake_like(
+    tensor: Any,
+    shape_env: ShapeEnv | None = None,
+    dynamic_dims: Collection[int] = (),
+    sources: Mapping[int, object] | None = None,
+) -> FakeTensor:
+    """A fake tensor with the type of `tensor`.
+
+    Args:
+        shape_env: where to make the symbols for the dimensions in `dynamic_dims`.
+        sources: dimension -> source object of its symbol.
+
+    Strides of dense tensors (contiguous, or a permutation of that) follow from the sizes;
+    strides of other tensors stay as they are.
+    """
+    shape = list(tensor.shape)
+    strides = tensor.stride()
+    if shape_env is not None and dynamic_dims:
+        for dim in sorted(dynamic_dims):
+            source = None if sources is None else sources.get(dim)
+            shape[dim] = shape_env.create_symbol(tensor.shape[dim], source)
+        strides = _dense_strides(tensor.shape, strides, shape) or strides
+    return make_fake(tuple(shape), strides, tensor.dtype, tensor.device, tensor.requires_grad)
+
+
+def _dense_strides(sizes: Sizes, strides: Sizes, new_sizes: list[IntLike]) -> Sizes | None:
+    """Strides of `new_sizes` in the order of `strides`; None if those leave gaps."""
+    order = sorted(range(len(sizes)), key=lambda d: (strides[d], -d))
+    result: list[IntLike] = [0] * len(sizes)
+    expected: IntLike = 1
+    step: IntLike = 1
+    for dim in order:
+        if sizes[dim] != 1 and strides[dim] != expected:
+            return None
+        result[dim] = step
+        expected = expected * sizes[dim]
+        step = step * new_sizes[dim]
+    return tuple(result)
+
+
+def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:
+    """What `op` gives for these arguments, by its shape rule alone."""
+    if op.is_inplace:
+        return _mutate(op, args)
+    assert op.meta is not None
+    spec = op.meta(*args)
+    if type(spec) is ViewSpec:
+        return _view(args[0], spec)
+    if type(spec) is TensorSpec:
+        return _core.meta(FakeTensor, spec.shape, spec.strides, spec.dtype, spec.device, True)
+    return tuple([make_fake(s.shape, s.strides, s.dtype, s.device) for s in spec])
+
+
+def _view(source: Any, spec: ViewSpec) -> FakeTensor:
+    offset = source.storage_offset() + spec.offset
+    view: FakeTensor = _core.as_view(
+        FakeTensor, source, spec.shape, spec.strides, hint_of(offset))
+    if type(offset) is SymInt:
+        view._offset = offset
+    return view
+
+
+def _mutate(op: Op, args: tuple[Any, ...]) -> Any:
+    target = args[0]
+    if op.functional is not None and op.functional.meta is not None:
+        spec = op.functional.meta(*args)
+        if spec.shape != target.shape:
+            raise RuntimeError(
+                f"{op.name}: output with shape {list(target.shape)} doesn't match the broadcast "
+                f"shape {list(spec.shape)}"
+            )
+    _core.bump_version(target)
+    return target
+
+
+HOOKS.fake_kernel = fake_kernel
