@@ -1,0 +1,137 @@
+"""The frame hook, the dispatcher of compiled functions and guard programs, in C."""
+
+from collections.abc import Callable, Sequence
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Final
+
+class _Missing: ...
+
+MISSING: Final[_Missing]
+"""Stands for a value that a source did not find."""
+RUN_NATIVELY: Final[object]
+"""A callback returns it to run this call natively and be asked again at the next."""
+SUPPORTED: Final[bool]
+"""Whether this interpreter is one whose frames the hook knows."""
+
+class GuardProgram:
+    """Guards as a straight line of loads and checks.
+
+    instructions: `(load, register, operands...)` and `(check, operands...)`.
+    guards: one object per check, in order. inputs: registers that direct entries pass on.
+    """
+
+    guards: list[Any]
+    n_checks: int
+    def __init__(
+        self,
+        instructions: Sequence[tuple[Any, ...]],
+        n_registers: int,
+        guards: list[Any],
+        inputs: list[int],
+        n_slots: int,
+        /,
+    ) -> None: ...
+    def check(self, function: FunctionType, slots: tuple[object, ...], /) -> bool:
+        """Whether all guards hold for these argument slots."""
+    def failure(
+        self, function: FunctionType, slots: tuple[object, ...], /
+    ) -> tuple[int, tuple[Any, ...]] | None:
+        """The first guard that does not hold, and the values it looked at."""
+    def inputs(self, function: FunctionType, slots: tuple[object, ...], /) -> tuple[Any, ...]:
+        """The input values; raises RuntimeError where a guard does not hold."""
+    def is_dead(self) -> bool:
+        """Whether an object that a guard compares with is gone, so that it can never hold."""
+
+class Entry:
+    """One compiled version of a code object: guards, and what to run when they hold."""
+
+    program: GuardProgram
+    code: CodeType | None
+    direct: Callable[..., Any] | None
+    select: int | tuple[int, ...] | None
+    hooked: bool
+    line: int
+    keepalive: object
+    hits: int
+    def __init__(
+        self,
+        program: GuardProgram,
+        code: CodeType | None = None,
+        direct: Callable[..., Any] | None = None,
+        select: int | tuple[int, ...] | None = None,
+        hooked: bool = False,
+        line: int = 0,
+        keepalive: object = None,
+    ) -> None: ...
+    def is_dead(self) -> bool:
+        """Whether its guards can never hold again."""
+
+class CompiledFunction:
+    """A function that runs the first entry whose guards hold, and asks the callback if none does.
+
+    `callback(function, code, slots, entries)` returns an Entry, None (never ask again for this
+    code) or RUN_NATIVELY. At most `limit` entries are made.
+    """
+
+    __wrapped__: FunctionType
+    __name__: str
+    __qualname__: str
+    __doc__: str | None
+    callback: Callable[..., Any]
+    limit: int
+    enabled: bool
+    entries: tuple[Entry, ...]
+    misses: int
+    def __init__(
+        self, function: FunctionType, callback: Callable[..., Any], limit: int = 8
+    ) -> None: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def __get__(self, instance: object, owner: type | None = None, /) -> Any: ...
+    def reset(self) -> None:
+        """Forget all entries, and that code was skipped."""
+
+def run_hooked(callback: Callable[..., Any], function: Callable[..., Any], /, *args: Any,
+               **kwargs: Any) -> Any:
+    """Call `function` with frames that it calls offered to `callback`."""
+
+def run_unhooked(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+    """Call `function` with no frame captured in this thread."""
+
+def hook_installed() -> int:
+    """How many running calls need the frame hook."""
+
+def capturing() -> bool:
+    """Whether this thread is inside a capture callback."""
+
+def skip_code(code: CodeType, /) -> None:
+    """Never offer frames of this code."""
+
+def code_entries(code: CodeType, /) -> tuple[Entry, ...]:
+    """The entries which hooked frames of this code use."""
+
+def reset_code(code: CodeType, /) -> None:
+    """Forget what hooked frames of this code use."""
+
+def reset_all() -> None:
+    """Forget what hooked frames of any code use."""
+
+def is_constant(value: object, /) -> bool:
+    """Whether guards can compare it by value."""
+
+def same_constant(first: object, second: object, /) -> bool:
+    """Same type and same value; floats by their bits."""
+
+def loaded_module(name: str, /) -> ModuleType:
+    """`sys.modules[name]`."""
+
+def function_global(function: FunctionType, name: str, /) -> Any:
+    """A global as the function sees it, or the builtin."""
+
+def instance_attribute(instance: object, name: str, /) -> Any:
+    """The entry of the instance's `__dict__`; AttributeError if there is none."""
+
+def class_attribute(instance: object, name: str, /) -> Any:
+    """What the MRO of its type holds, unbound; AttributeError if nothing."""
+
+def mro_attribute(cls: type, name: str, after: type | None = None, /) -> Any:
+    """What the MRO of the class holds, unbound; AttributeError if nothing."""

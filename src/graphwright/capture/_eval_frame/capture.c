@@ -1,0 +1,105 @@
+/* Asking the callback what to do about a call that no entry serves. */
+#include "eval_frame.h"
+
+static _Thread_local bool capturing;
+static bool busy;       /* some thread captures; guarded by the GIL */
+
+bool ef_capturing(void) { return capturing; }
+
+static void drop_dead(EfEntryList *list) {
+    for (int32_t i = list->n - 1; i >= 0; i--) {
+        EfEntry *entry = list->items[i];
+        if (ef_guard_is_dead(entry->program)) {
+            list->n--;
+            memmove(list->items + i, list->items + i + 1,
+                    (size_t)(list->n - i) * sizeof *list->items);
+            Py_DECREF(entry);
+        }
+    }
+}
+
+static PyObject *slots_tuple(PyObject *const *slots, int n) {
+    PyObject *tuple = PyTuple_New(n);
+    for (int i = 0; tuple != NULL && i < n; i++) {
+        PyTuple_SET_ITEM(tuple, i, Py_NewRef(slots[i]));
+    }
+    return tuple;
+}
+
+/* callback(function, code, slots, entries), with capture and the hook off meanwhile. */
+static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *function,
+                     PyCodeObject *code, PyObject *const *slots) {
+    PyObject *bound = slots_tuple(slots, ef_code_slots(code));
+    PyObject *entries = ef_list_tuple(list);
+    PyObject *answer = NULL;
+    if (bound != NULL && entries != NULL) {
+        PyObject *suspended = ef_hook_suspend();
+        busy = capturing = true;
+        answer = PyObject_CallFunctionObjArgs(callback, (PyObject *)function, (PyObject *)code,
+                                              bound, entries, NULL);
+        busy = capturing = false;
+        ef_hook_resume(suspended);
+    }
+    Py_XDECREF(bound);
+    Py_XDECREF(entries);
+    return answer;
+}
+
+static int tell_limit(PyObject *callback, EfEntryList *list, PyFunctionObject *function,
+                      PyCodeObject *code, PyObject *const *slots) {
+    list->limit_told = true;
+    PyObject *listener = PyObject_GetAttrString(callback, "limit_reached");
+    if (listener == NULL) {
+        if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+            return -1;
+        }
+        PyErr_Clear();
+        return 0;
+    }
+    PyObject *answer = ask(listener, list, function, code, slots);
+    Py_DECREF(listener);
+    Py_XDECREF(answer);
+    return answer == NULL ? -1 : 0;
+}
+
+static int take(EfEntryList *list, PyObject *answer, PyCodeObject *code, EfEntry **entry) {
+    if (answer == ef_run_natively) {
+        return 0;
+    }
+    if (answer == Py_None) {
+        list->skip = true;
+        return 0;
+    }
+    if (!PyObject_TypeCheck(answer, &EfEntry_Type)) {
+        PyErr_Format(PyExc_TypeError, "a capture callback returned %R, not an Entry", answer);
+        return -1;
+    }
+    EfEntry *made = (EfEntry *)answer;
+    if (ef_entry_fits(made, code) < 0
+        || (made->code != NULL && ef_hook_skip(made->code) < 0)
+        || ef_list_add(list, made) < 0) {
+        return -1;
+    }
+    *entry = (EfEntry *)Py_NewRef(answer);
+    return 0;
+}
+
+int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObject *function,
+               PyObject *const *slots, EfEntry **entry) {
+    *entry = NULL;
+    if (list->skip || busy || capturing) {
+        return 0;
+    }
+    drop_dead(list);
+    PyCodeObject *code = (PyCodeObject *)Py_NewRef(function->func_code);
+    int status = 0;
+    if (list->n >= limit) {
+        status = list->limit_told ? 0 : tell_limit(callback, list, function, code, slots);
+    } else {
+        PyObject *answer = ask(callback, list, function, code, slots);
+        status = answer == NULL ? -1 : take(list, answer, code, entry);
+        Py_XDECREF(answer);
+    }
+    Py_DECREF(code);
+    return status;
+}

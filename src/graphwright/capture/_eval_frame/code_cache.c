@@ -1,0 +1,121 @@
+/* What hooked frames of one code object use, kept in the code object's extra slot.
+ *
+ * The collector does not see into that slot, so entries hold code objects and weak references,
+ * and every cache is in one list that `reset_all` can empty.
+ */
+#include "eval_frame.h"
+#include "code_cache.h"
+
+#if PY_VERSION_HEX < 0x030C0000
+#define PyUnstable_Eval_RequestCodeExtraIndex _PyEval_RequestCodeExtraIndex
+#define PyUnstable_Code_GetExtra _PyCode_GetExtra
+#define PyUnstable_Code_SetExtra _PyCode_SetExtra
+#endif
+
+static Py_ssize_t extra_index = -1;
+static EfCodeCache *all_caches;
+
+static void free_cache(void *extra) {
+    EfCodeCache *cache = extra;
+    if (cache == NULL) {
+        return;
+    }
+    if (cache->previous != NULL) {
+        cache->previous->next = cache->next;
+    } else {
+        all_caches = cache->next;
+    }
+    if (cache->next != NULL) {
+        cache->next->previous = cache->previous;
+    }
+    EfCallbackCache *item = cache->first;
+    while (item != NULL) {
+        EfCallbackCache *next = item->next;
+        ef_list_clear(&item->list);
+        Py_DECREF(item->callback);
+        PyMem_Free(item);
+        item = next;
+    }
+    PyMem_Free(cache);
+}
+
+int ef_code_cache_init(void) {
+    extra_index = PyUnstable_Eval_RequestCodeExtraIndex(free_cache);
+    if (extra_index < 0) {
+        PyErr_SetString(PyExc_ImportError, "no code extra slot is left");
+        return -1;
+    }
+    return 0;
+}
+
+EfCodeCache *ef_code_cache(PyCodeObject *code, bool create) {
+    void *extra = NULL;
+    if (PyUnstable_Code_GetExtra((PyObject *)code, extra_index, &extra) < 0) {
+        PyErr_Clear();
+        return NULL;
+    }
+    if (extra != NULL || !create) {
+        return extra;
+    }
+    EfCodeCache *cache = PyMem_Calloc(1, sizeof *cache);
+    if (cache == NULL) {
+        return NULL;
+    }
+    if (PyUnstable_Code_SetExtra((PyObject *)code, extra_index, cache) < 0) {
+        PyErr_Clear();
+        PyMem_Free(cache);
+        return NULL;
+    }
+    cache->next = all_caches;
+    if (all_caches != NULL) {
+        all_caches->previous = cache;
+    }
+    all_caches = cache;
+    return cache;
+}
+
+EfEntryList *ef_code_entries(EfCodeCache *cache, PyObject *callback) {
+    for (EfCallbackCache *item = cache->first; item != NULL; item = item->next) {
+        if (item->callback == callback) {
+            return &item->list;
+        }
+    }
+    EfCallbackCache *item = PyMem_Calloc(1, sizeof *item);
+    if (item == NULL) {
+        return NULL;
+    }
+    item->callback = Py_NewRef(callback);
+    item->next = cache->first;
+    cache->first = item;
+    return &item->list;
+}
+
+static void reset_cache(EfCodeCache *cache) {
+    for (EfCallbackCache *item = cache->first; item != NULL; item = item->next) {
+        ef_list_clear(&item->list);
+    }
+}
+
+void ef_reset_code(PyCodeObject *code) {
+    EfCodeCache *cache = ef_code_cache(code, false);
+    if (cache != NULL) {
+        reset_cache(cache);
+    }
+}
+
+/* Clearing may free code objects and with them caches: begin again after each that was not empty. */
+void ef_reset_codes(void) {
+    EfCodeCache *cache = all_caches;
+    while (cache != NULL) {
+        bool empty = true;
+        for (EfCallbackCache *item = cache->first; item != NULL; item = item->next) {
+            empty = empty && item->list.n == 0 && !item->list.skip && !item->list.limit_told;
+        }
+        if (empty) {
+            cache = cache->next;
+        } else {
+            reset_cache(cache);
+            cache = all_caches;
+        }
+    }
+}

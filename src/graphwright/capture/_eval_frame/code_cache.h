@@ -1,0 +1,25 @@
+/* Entries of hooked frames, per code object and callback. */
+#ifndef GRAPHWRIGHT_CODE_CACHE_H
+#define GRAPHWRIGHT_CODE_CACHE_H
+
+#include "eval_frame.h"
+
+typedef struct EfCallbackCache {
+    struct EfCallbackCache *next;
+    PyObject *callback;
+    EfEntryList list;
+} EfCallbackCache;
+
+typedef struct EfCodeCache {
+    struct EfCodeCache *previous, *next;
+    EfCallbackCache *first;
+    bool skip;              /* never offer frames of this code to a callback */
+} EfCodeCache;
+
+int ef_code_cache_init(void);
+EfCodeCache *ef_code_cache(PyCodeObject *code, bool create);    /* NULL: none, or no memory */
+EfEntryList *ef_code_entries(EfCodeCache *cache, PyObject *callback);   /* NULL: no memory */
+void ef_reset_code(PyCodeObject *code);
+void ef_reset_codes(void);
+
+#endif

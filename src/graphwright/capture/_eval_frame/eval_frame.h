@@ -1,0 +1,173 @@
+/* What the C files of `_eval_frame` share. */
+#ifndef GRAPHWRIGHT_EVAL_FRAME_H
+#define GRAPHWRIGHT_EVAL_FRAME_H
+
+#ifndef PY_SSIZE_T_CLEAN
+#define PY_SSIZE_T_CLEAN
+#endif
+#include <Python.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030E0000 && !defined(Py_GIL_DISABLED) \
+    && !defined(PYPY_VERSION)
+#define EF_SUPPORTED 1
+#else
+#define EF_SUPPORTED 0
+#endif
+
+extern PyObject *ef_missing;         /* a source found nothing */
+extern PyObject *ef_run_natively;    /* a callback's answer */
+
+/* ---- attributes.c: reading attributes without running Python code. Borrowed results, NULL if
+ * there is none, never with an exception set. What had to be made is also stored in *owned. ---- */
+PyObject *ef_instance_attr(PyObject *obj, PyObject *name);
+PyObject *ef_class_attr(PyObject *cls, PyObject *name, PyObject *after);
+PyObject *ef_attr(PyObject *obj, PyObject *name, PyObject **owned);
+
+/* ---- constants.c ---- */
+bool ef_is_constant(PyObject *value);
+bool ef_same_constant(PyObject *a, PyObject *b);
+
+/* ---- shape_program.c: relations between sizes, as a stack program over int64 ---- */
+typedef struct EfShapeProgram EfShapeProgram;
+EfShapeProgram *ef_shape_program(PyObject *symbols, PyObject *code, Py_ssize_t n_registers);
+bool ef_shape_holds(const EfShapeProgram *program, PyObject *const *registers);
+PyObject *ef_shape_values(const EfShapeProgram *program, PyObject *const *registers);
+void ef_shape_free(EfShapeProgram *program);
+
+/* ---- tensor_check.c: what is asked of tensors ---- */
+typedef struct EfTensorSpec EfTensorSpec;
+EfTensorSpec *ef_tensor_spec(PyObject *operands);
+bool ef_tensor_matches(const EfTensorSpec *spec, PyObject *value);
+PyObject *ef_tensor_spec_cls(const EfTensorSpec *spec);
+void ef_tensor_spec_free(EfTensorSpec *spec);
+bool ef_tensor_size(PyObject *value, int64_t dim, int64_t *size);
+bool ef_overlap_free(PyObject *const *registers, const int32_t *group, int n, int n_mutated);
+int ef_need_core(void);      /* -1 with an exception if the tensor core is not there */
+int ef_grad_enabled(void);
+uint32_t ef_modes(void);
+
+/* ---- guard_program.c, guard_run.c ---- */
+enum EfOp {
+    EF_SLOT, EF_GLOBAL, EF_FREE, EF_CONST, EF_MODULE, EF_FUNCTION_GLOBAL, EF_ATTR,
+    EF_INSTANCE_ATTR, EF_CLASS_ATTR, EF_MRO_ATTR, EF_ITEM, EF_TYPE, EF_CODE, EF_DEFAULT,
+    EF_KWDEFAULT, EF_CLOSURE, EF_SIZE,
+    EF_FIRST_CHECK,
+    EF_CHECK_TYPE = EF_FIRST_CHECK, EF_CHECK_IS, EF_CHECK_EQUALS, EF_CHECK_LENGTH, EF_CHECK_KEYS,
+    EF_CHECK_MEMBERS, EF_CHECK_MISSING, EF_CHECK_PRESENT, EF_CHECK_NOT_NONE, EF_CHECK_TRUTH,
+    EF_CHECK_TENSOR, EF_CHECK_SAME, EF_CHECK_DISTINCT, EF_CHECK_NO_OVERLAP, EF_CHECK_GRAD_MODE,
+    EF_CHECK_MODES, EF_CHECK_RELATION,
+    EF_NUM_OPS
+};
+
+typedef struct {
+    uint8_t op;
+    bool weak;          /* obj is a weak reference to the object meant */
+    int32_t a;          /* destination of a load; first operand of a check */
+    int32_t b;          /* base of a load; second operand of a check */
+    int64_t n;          /* index, length, flag; number of mutated tensors */
+    PyObject *obj;      /* name, key, constant; weak reference */
+    void *data;         /* EfTensorSpec, EfShapeProgram, or int32_t group[b] */
+} EfInstruction;
+
+typedef struct {
+    PyObject_HEAD
+    EfInstruction *code;
+    int32_t n_code;
+    int32_t n_registers;
+    int32_t n_slots;
+    int32_t n_inputs;
+    int32_t *inputs;
+    PyObject *guards;
+} EfGuardProgram;
+
+extern PyTypeObject EfGuardProgram_Type;
+
+/* Registers of one evaluation: borrowed values, and those that had to be made. */
+typedef struct {
+    PyObject **registers;
+    PyObject **made;
+    int n_made;
+} EfRegisters;
+
+/* Index of the first instruction whose check fails, -1 if all hold. */
+int ef_guard_run(const EfGuardProgram *program, PyFunctionObject *function,
+                 PyObject *const *slots, EfRegisters *regs);
+void ef_registers_release(EfRegisters *regs);
+bool ef_guard_is_dead(const EfGuardProgram *program);
+
+/* ---- entry.c ---- */
+typedef struct {
+    PyObject_HEAD
+    EfGuardProgram *program;
+    PyCodeObject *code;
+    PyObject *direct;
+    PyObject *select;
+    PyObject *keepalive;
+    PyFunctionObject *made_for;     /* the function that `made` stands in for */
+    PyObject *made;                 /* a function of `code`, called with all slots by position */
+    int64_t hits;
+    int line;
+    bool hooked;
+} EfEntry;
+
+extern PyTypeObject EfEntry_Type;
+
+/* Entries that one callback made for one code object; most recently hit first. */
+typedef struct {
+    EfEntry **items;
+    int32_t n, capacity;
+    bool skip;              /* the callback declined: never ask again */
+    bool limit_told;
+} EfEntryList;
+
+typedef enum { EF_MISS, EF_HIT, EF_ERROR } EfOutcome;
+
+/* The first entry whose guards hold, moved to the front; *result is set for direct entries. The
+ * entry is a new reference. EF_ERROR if a direct call raised. */
+EfOutcome ef_list_lookup(EfEntryList *list, PyFunctionObject *function, PyObject *const *slots,
+                         EfEntry **entry, PyObject **result);
+int ef_list_add(EfEntryList *list, EfEntry *entry);
+void ef_list_clear(EfEntryList *list);
+int ef_list_traverse(EfEntryList *list, visitproc visit, void *arg);
+PyObject *ef_list_tuple(const EfEntryList *list);
+int ef_entry_fits(const EfEntry *entry, PyCodeObject *original);   /* -1 with ValueError */
+PyObject *ef_entry_function(EfEntry *entry, PyFunctionObject *function);   /* borrowed */
+int ef_code_slots(const PyCodeObject *code);
+
+/* ---- capture.c: asking the callback ---- */
+bool ef_capturing(void);
+/* What to do about a miss: a new entry, or NULL to run natively; -1 if the callback raised. */
+int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObject *function,
+               PyObject *const *slots, EfEntry **entry);
+
+/* ---- binding.c: from a call's arguments to slots ---- */
+typedef struct {
+    PyObject *varargs, *varkw;      /* made for this call, or NULL */
+} EfBound;
+
+/* false: the call does not fit the signature (no exception is set). */
+bool ef_bind(PyFunctionObject *function, PyObject *const *args, Py_ssize_t nargs,
+             PyObject *kwnames, PyObject **slots, EfBound *bound);
+void ef_bound_release(EfBound *bound);
+
+/* ---- dispatcher.c ---- */
+extern PyTypeObject EfCompiledFunction_Type;
+void ef_reset_functions(void);
+
+/* ---- hook.c ---- */
+typedef struct {
+    PyObject *callback;     /* of this thread before; owned */
+    int limit;
+    bool installed;
+} EfHookState;
+
+int ef_hook_enter(PyObject *callback, int limit, EfHookState *state);   /* NULL: no capture */
+void ef_hook_leave(EfHookState *state);
+PyObject *ef_hook_suspend(void);             /* the thread's callback, taken away; owned */
+void ef_hook_resume(PyObject *callback);     /* steals */
+int ef_hook_skip(PyCodeObject *code);
+extern PyMethodDef ef_hook_methods[];
+
+#endif

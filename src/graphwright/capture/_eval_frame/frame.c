@@ -1,0 +1,75 @@
+/* Running other code in an intercepted frame, and dropping a frame that never runs. */
+#include "frame.h"
+
+#if EF_SUPPORTED
+
+static Py_ssize_t frame_size(const PyCodeObject *code) {
+#if PY_VERSION_HEX >= 0x030C0000
+    return code->co_framesize;
+#else
+    return code->co_nlocalsplus + code->co_stacksize + (Py_ssize_t)FRAME_SPECIALS_SIZE;
+#endif
+}
+
+static bool has_not_begun(EfFrame *frame) {
+#if PY_VERSION_HEX >= 0x030D0000
+    return frame->instr_ptr == _PyCode_CODE(EF_FRAME_CODE(frame));
+#else
+    return frame->prev_instr == _PyCode_CODE(EF_FRAME_CODE(frame)) - 1;
+#endif
+}
+
+/* A frame that begins its chunk of the data stack takes the chunk with it when it goes. */
+static bool begins_chunk(PyThreadState *tstate, EfFrame *frame) {
+    return (PyObject **)frame == &tstate->datastack_chunk->data[0];
+}
+
+bool ef_frame_is_fresh(PyThreadState *tstate, EfFrame *frame) {
+    return frame->owner == FRAME_OWNED_BY_THREAD && has_not_begun(frame)
+        && frame->frame_obj == NULL && PyFunction_Check(EF_FRAME_FUNCTION(frame))
+        && (PyObject **)frame + frame_size(EF_FRAME_CODE(frame)) == tstate->datastack_top
+        && !begins_chunk(tstate, frame);
+}
+
+bool ef_frame_swap(PyThreadState *tstate, EfFrame *frame, PyCodeObject *code) {
+    PyObject **top = (PyObject **)frame + frame_size(code);
+    if (top > tstate->datastack_limit) {
+        return false;
+    }
+    PyCodeObject *old = EF_FRAME_CODE(frame);
+    for (int i = old->co_nlocalsplus; i < code->co_nlocalsplus; i++) {
+        frame->localsplus[i] = NULL;
+    }
+    for (int i = code->co_nlocalsplus; i < old->co_nlocalsplus; i++) {
+        Py_CLEAR(frame->localsplus[i]);
+    }
+    Py_INCREF(code);
+#if PY_VERSION_HEX >= 0x030D0000
+    frame->f_executable = (PyObject *)code;
+    frame->instr_ptr = _PyCode_CODE(code);
+#else
+    frame->f_code = code;
+    frame->prev_instr = _PyCode_CODE(code) - 1;
+#endif
+    frame->stacktop = code->co_nlocalsplus;
+    tstate->datastack_top = top;
+    Py_DECREF(old);
+    return true;
+}
+
+void ef_frame_drop(PyThreadState *tstate, EfFrame *frame) {
+#if EF_CLEARS_FRAME
+    for (int i = 0; i < frame->stacktop; i++) {
+        Py_CLEAR(frame->localsplus[i]);
+    }
+    Py_CLEAR(frame->f_locals);
+    Py_DECREF(EF_FRAME_FUNCTION(frame));
+    Py_DECREF(EF_FRAME_CODE(frame));
+    tstate->datastack_top = (PyObject **)frame;
+#else
+    (void)tstate;
+    (void)frame;
+#endif
+}
+
+#endif

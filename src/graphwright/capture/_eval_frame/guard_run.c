@@ -1,0 +1,292 @@
+/* Evaluating a guard program: no Python code runs, and hardly anything is allocated. */
+#include "eval_frame.h"
+
+static PyObject *lookup(PyObject *dict, PyObject *key) {
+    PyObject *value = PyDict_GetItemWithError(dict, key);
+    if (value == NULL && PyErr_Occurred()) {
+        PyErr_Clear();
+    }
+    return value;
+}
+
+static PyObject *function_global(PyObject *function, PyObject *name) {
+    if (function == NULL || !PyFunction_Check(function)) {
+        return NULL;
+    }
+    PyFunctionObject *f = (PyFunctionObject *)function;
+    PyObject *value = lookup(f->func_globals, name);
+    if (value == NULL && PyDict_Check(f->func_builtins)) {
+        value = lookup(f->func_builtins, name);
+    }
+    return value;
+}
+
+static PyObject *cell_contents(PyObject *function, int64_t index) {
+    if (function == NULL || !PyFunction_Check(function)) {
+        return NULL;
+    }
+    PyObject *closure = ((PyFunctionObject *)function)->func_closure;
+    if (closure == NULL || index < 0 || index >= PyTuple_GET_SIZE(closure)) {
+        return NULL;
+    }
+    PyObject *cell = PyTuple_GET_ITEM(closure, index);
+    return PyCell_Check(cell) ? PyCell_GET(cell) : NULL;
+}
+
+static PyObject *default_value(PyObject *function, const EfInstruction *in) {
+    if (function == NULL || !PyFunction_Check(function)) {
+        return NULL;
+    }
+    PyFunctionObject *f = (PyFunctionObject *)function;
+    if (in->op == EF_KWDEFAULT) {
+        return f->func_kwdefaults != NULL && PyDict_Check(f->func_kwdefaults)
+            ? lookup(f->func_kwdefaults, in->obj) : NULL;
+    }
+    return f->func_defaults != NULL && in->n >= 0 && in->n < PyTuple_GET_SIZE(f->func_defaults)
+        ? PyTuple_GET_ITEM(f->func_defaults, in->n) : NULL;
+}
+
+static PyObject *keep(EfRegisters *regs, PyObject *made) {
+    if (made == NULL) {
+        PyErr_Clear();
+    } else {
+        regs->made[regs->n_made++] = made;
+    }
+    return made;
+}
+
+/* Immutable types are written in C. */
+static bool is_builtin_sequence(PyObject *base) {
+    PyTypeObject *tp = Py_TYPE(base);
+    return ((tp->tp_flags & Py_TPFLAGS_IMMUTABLETYPE) || !(tp->tp_flags & Py_TPFLAGS_HEAPTYPE))
+        && tp->tp_as_sequence != NULL;
+}
+
+static PyObject *item(PyObject *base, PyObject *key, EfRegisters *regs) {
+    if (base == NULL) {
+        return NULL;
+    }
+    if (PyDict_Check(base)) {
+        return lookup(base, key);
+    }
+    if (!PyLong_CheckExact(key)) {
+        return NULL;
+    }
+    Py_ssize_t index = PyLong_AsSsize_t(key);
+    if (index == -1 && PyErr_Occurred()) {
+        PyErr_Clear();
+        return NULL;
+    }
+    if (PyTuple_Check(base) || PyList_Check(base)) {
+        Py_ssize_t n = Py_SIZE(base);
+        index += index < 0 ? n : 0;
+        if (index < 0 || index >= n) {
+            return NULL;
+        }
+        return PyTuple_Check(base) ? PyTuple_GET_ITEM(base, index) : PyList_GET_ITEM(base, index);
+    }
+    if (is_builtin_sequence(base) && Py_TYPE(base)->tp_as_sequence->sq_item != NULL) {
+        return keep(regs, PySequence_GetItem(base, index));
+    }
+    return NULL;
+}
+
+static PyObject *attribute(PyObject *base, PyObject *name, EfRegisters *regs) {
+    PyObject *owned = NULL;
+    PyObject *value = ef_attr(base, name, &owned);
+    if (owned != NULL) {
+        keep(regs, owned);
+    }
+    return value;
+}
+
+static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
+                      PyObject *const *slots, EfRegisters *regs) {
+    PyObject *base;
+    switch (in->op) {
+    case EF_SLOT: return slots[in->n];
+    case EF_GLOBAL: return function_global((PyObject *)function, in->obj);
+    case EF_FREE: return cell_contents((PyObject *)function, in->n);
+    case EF_CONST: return in->obj;
+    case EF_MODULE: return lookup(PyImport_GetModuleDict(), in->obj);
+    default: break;
+    }
+    base = regs->registers[in->b];
+    if (base == NULL) {
+        return NULL;
+    }
+    switch (in->op) {
+    case EF_FUNCTION_GLOBAL: return function_global(base, in->obj);
+    case EF_ATTR: return attribute(base, in->obj, regs);
+    case EF_INSTANCE_ATTR: return ef_instance_attr(base, in->obj);
+    case EF_CLASS_ATTR: return ef_class_attr((PyObject *)Py_TYPE(base), in->obj, NULL);
+    case EF_MRO_ATTR: return ef_class_attr(base, in->obj, in->data);
+    case EF_ITEM: return item(base, in->obj, regs);
+    case EF_TYPE: return (PyObject *)Py_TYPE(base);
+    case EF_CODE: return PyFunction_Check(base) ? ((PyFunctionObject *)base)->func_code : NULL;
+    case EF_DEFAULT:
+    case EF_KWDEFAULT: return default_value(base, in);
+    case EF_CLOSURE: return cell_contents(base, in->n);
+    default: break;
+    }
+    int64_t size;
+    return ef_tensor_size(base, in->n, &size) ? keep(regs, PyLong_FromLongLong(size)) : NULL;
+}
+
+static PyObject *meant(const EfInstruction *in) {
+    return in->weak ? ((PyWeakReference *)in->obj)->wr_object : in->obj;
+}
+
+static bool is_meant(const EfInstruction *in, PyObject *value) {
+    PyObject *wanted = meant(in);
+    return value == wanted && !(in->weak && wanted == Py_None);
+}
+
+static bool has_length(PyObject *v, int64_t n) {
+    if (PyList_Check(v) || PyTuple_Check(v)) {
+        return Py_SIZE(v) == n;
+    }
+    if (PyDict_Check(v)) {
+        return PyDict_Size(v) == n;
+    }
+    if (PyAnySet_Check(v)) {
+        return PySet_GET_SIZE(v) == n;
+    }
+    if (PyUnicode_Check(v)) {
+        return PyUnicode_GET_LENGTH(v) == n;
+    }
+    if (PyBytes_Check(v)) {
+        return PyBytes_GET_SIZE(v) == n;
+    }
+    if (!is_builtin_sequence(v) || Py_TYPE(v)->tp_as_sequence->sq_length == NULL) {
+        return false;
+    }
+    Py_ssize_t length = PySequence_Size(v);
+    PyErr_Clear();
+    return length == n;
+}
+
+static bool same_key(PyObject *a, PyObject *b) {
+    return a == b || ef_same_constant(a, b);
+}
+
+/* An OrderedDict has an order of its own, which only its iterator tells. */
+static bool has_ordered_keys(PyObject *dict, PyObject *keys) {
+    PyObject *iterator = PyODict_CheckExact(dict) ? PyObject_GetIter(dict) : NULL, *key;
+    Py_ssize_t i = 0, n = PyTuple_GET_SIZE(keys);
+    bool same = iterator != NULL;
+    while (same && (key = PyIter_Next(iterator)) != NULL) {
+        same = i < n && same_key(key, PyTuple_GET_ITEM(keys, i));
+        i++;
+        Py_DECREF(key);
+    }
+    Py_XDECREF(iterator);
+    PyErr_Clear();
+    return same && i == n;
+}
+
+static bool has_keys(PyObject *dict, PyObject *keys) {
+    if (!PyDict_Check(dict) || PyDict_Size(dict) != PyTuple_GET_SIZE(keys)) {
+        return false;
+    }
+    if (PyODict_Check(dict)) {
+        return has_ordered_keys(dict, keys);
+    }
+    Py_ssize_t position = 0, i = 0;
+    PyObject *key;
+    while (PyDict_Next(dict, &position, &key, NULL)) {
+        if (!same_key(key, PyTuple_GET_ITEM(keys, i++))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_members(PyObject *set, PyObject *members) {
+    if (!PyAnySet_Check(set) || PySet_GET_SIZE(set) != PySet_GET_SIZE(members)) {
+        return false;
+    }
+    PyObject *frozen = PyFrozenSet_New(set);
+    bool same = frozen != NULL && ef_same_constant(frozen, members);
+    Py_XDECREF(frozen);
+    PyErr_Clear();
+    return same;
+}
+
+static bool has_truth(PyObject *v, int64_t truth) {
+    PyTypeObject *tp = Py_TYPE(v);
+    if ((tp->tp_flags & Py_TPFLAGS_HEAPTYPE) && !(tp->tp_flags & Py_TPFLAGS_IMMUTABLETYPE)) {
+        return false;
+    }
+    int found = PyObject_IsTrue(v);
+    PyErr_Clear();
+    return found == (int)truth;
+}
+
+static bool are_distinct(PyObject *const *registers, const int32_t *group, int32_t n) {
+    for (int32_t i = 0; i < n; i++) {
+        if (registers[group[i]] == NULL) {
+            return false;
+        }
+        for (int32_t j = 0; j < i; j++) {
+            if (registers[group[i]] == registers[group[j]]) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+static bool check_group(const EfInstruction *in, PyObject *const *registers) {
+    switch (in->op) {
+    case EF_CHECK_DISTINCT: return are_distinct(registers, in->data, in->b);
+    case EF_CHECK_NO_OVERLAP: return ef_overlap_free(registers, in->data, in->b, (int)in->n);
+    case EF_CHECK_GRAD_MODE: return ef_grad_enabled() == in->n;
+    case EF_CHECK_MODES: return (int64_t)ef_modes() == in->n;
+    default: return ef_shape_holds(in->data, registers);
+    }
+}
+
+static bool check(const EfInstruction *in, PyObject *const *registers) {
+    if (in->op >= EF_CHECK_DISTINCT) {
+        return check_group(in, registers);
+    }
+    PyObject *value = registers[in->a];
+    if (value == NULL || in->op == EF_CHECK_MISSING) {
+        return value == NULL && in->op == EF_CHECK_MISSING;
+    }
+    switch (in->op) {
+    case EF_CHECK_TENSOR: return ef_tensor_matches(in->data, value);
+    case EF_CHECK_TYPE: return is_meant(in, (PyObject *)Py_TYPE(value));
+    case EF_CHECK_IS: return is_meant(in, value);
+    case EF_CHECK_EQUALS: return ef_same_constant(value, in->obj);
+    case EF_CHECK_LENGTH: return has_length(value, in->n);
+    case EF_CHECK_KEYS: return has_keys(value, in->obj);
+    case EF_CHECK_MEMBERS: return has_members(value, in->obj);
+    case EF_CHECK_PRESENT: return true;
+    case EF_CHECK_NOT_NONE: return value != Py_None;
+    case EF_CHECK_TRUTH: return has_truth(value, in->n);
+    case EF_CHECK_SAME: return value == registers[in->b];
+    default: return false;
+    }
+}
+
+int ef_guard_run(const EfGuardProgram *program, PyFunctionObject *function,
+                 PyObject *const *slots, EfRegisters *regs) {
+    const EfInstruction *code = program->code;
+    for (int32_t i = 0; i < program->n_code; i++) {
+        const EfInstruction *in = &code[i];
+        if (in->op < EF_FIRST_CHECK) {
+            regs->registers[in->a] = load(in, function, slots, regs);
+        } else if (!check(in, regs->registers)) {
+            return i;
+        }
+    }
+    return program->n_code < 0 ? 0 : -1;
+}
+
+void ef_registers_release(EfRegisters *regs) {
+    while (regs->n_made > 0) {
+        Py_DECREF(regs->made[--regs->n_made]);
+    }
+}

@@ -1,0 +1,146 @@
+/* The module: types, sentinels, and the readers that translated code calls. */
+#include "eval_frame.h"
+#include "code_cache.h"
+
+PyObject *ef_missing;
+PyObject *ef_run_natively;
+
+static PyObject *or_raise(PyObject *value, PyObject *error, PyObject *name) {
+    if (value == NULL && !PyErr_Occurred()) {
+        PyErr_SetObject(error, name);
+    }
+    return Py_XNewRef(value);
+}
+
+static PyObject *loaded_module(PyObject *Py_UNUSED(module), PyObject *name) {
+    PyObject *found = PyDict_GetItemWithError(PyImport_GetModuleDict(), name);
+    return or_raise(found, PyExc_ModuleNotFoundError, name);
+}
+
+static PyObject *function_global(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *function, *name;
+    if (!PyArg_ParseTuple(args, "O!U", &PyFunction_Type, &function, &name)) {
+        return NULL;
+    }
+    PyFunctionObject *f = (PyFunctionObject *)function;
+    PyObject *value = PyDict_GetItemWithError(f->func_globals, name);
+    if (value == NULL && !PyErr_Occurred()) {
+        value = PyObject_GetItem(f->func_builtins, name);
+        if (value != NULL) {
+            return value;
+        }
+        PyErr_Clear();
+    }
+    return or_raise(value, PyExc_NameError, name);
+}
+
+/* The caller's name object is interned, as attribute lookups expect. */
+static PyObject *interned(PyObject *name) {
+    Py_INCREF(name);
+    PyUnicode_InternInPlace(&name);
+    return name;
+}
+
+static PyObject *instance_attribute(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *instance, *name;
+    if (!PyArg_ParseTuple(args, "OU", &instance, &name)) {
+        return NULL;
+    }
+    name = interned(name);
+    PyObject *value = or_raise(ef_instance_attr(instance, name), PyExc_AttributeError, name);
+    Py_DECREF(name);
+    return value;
+}
+
+static PyObject *class_attribute(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *instance, *name;
+    if (!PyArg_ParseTuple(args, "OU", &instance, &name)) {
+        return NULL;
+    }
+    name = interned(name);
+    PyObject *found = ef_class_attr((PyObject *)Py_TYPE(instance), name, NULL);
+    PyObject *value = or_raise(found, PyExc_AttributeError, name);
+    Py_DECREF(name);
+    return value;
+}
+
+static PyObject *mro_attribute(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *cls, *name, *after = Py_None;
+    if (!PyArg_ParseTuple(args, "O!U|O", &PyType_Type, &cls, &name, &after)) {
+        return NULL;
+    }
+    name = interned(name);
+    PyObject *value = or_raise(ef_class_attr(cls, name, after), PyExc_AttributeError, name);
+    Py_DECREF(name);
+    return value;
+}
+
+static PyObject *is_constant(PyObject *Py_UNUSED(module), PyObject *value) {
+    return PyBool_FromLong(ef_is_constant(value));
+}
+
+static PyObject *same_constant(PyObject *Py_UNUSED(module), PyObject *args) {
+    PyObject *a, *b;
+    if (!PyArg_ParseTuple(args, "OO", &a, &b)) {
+        return NULL;
+    }
+    return PyBool_FromLong(ef_same_constant(a, b));
+}
+
+static PyObject *capturing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return PyBool_FromLong(ef_capturing());
+}
+
+static PyMethodDef methods[] = {
+    {"loaded_module", loaded_module, METH_O, NULL},
+    {"function_global", function_global, METH_VARARGS, NULL},
+    {"instance_attribute", instance_attribute, METH_VARARGS, NULL},
+    {"class_attribute", class_attribute, METH_VARARGS, NULL},
+    {"mro_attribute", mro_attribute, METH_VARARGS, NULL},
+    {"is_constant", is_constant, METH_O, NULL},
+    {"same_constant", same_constant, METH_VARARGS, NULL},
+    {"capturing", capturing, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL}};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "_eval_frame",
+    .m_doc = "The frame hook, the dispatcher of compiled functions and guard programs.",
+    .m_size = -1,
+    .m_methods = methods,
+};
+
+/* An instance of a class that has nothing but a name. */
+static PyObject *sentinel(const char *name) {
+    PyObject *cls = PyObject_CallFunction((PyObject *)&PyType_Type, "s()N", name,
+                                          Py_BuildValue("{s:s}", "__module__", definition.m_name));
+    PyObject *value = cls == NULL ? NULL : PyObject_CallNoArgs(cls);
+    Py_XDECREF(cls);
+    return value;
+}
+
+static int add_contents(PyObject *module) {
+    PyTypeObject *types[] = {&EfGuardProgram_Type, &EfEntry_Type, &EfCompiledFunction_Type};
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (PyModule_AddType(module, types[i]) < 0) {
+            return -1;
+        }
+    }
+    ef_missing = sentinel("Missing");
+    ef_run_natively = sentinel("RunNatively");
+    if (ef_missing == NULL || ef_run_natively == NULL || ef_code_cache_init() < 0) {
+        return -1;
+    }
+    return PyModule_AddObjectRef(module, "MISSING", ef_missing) < 0
+        || PyModule_AddObjectRef(module, "RUN_NATIVELY", ef_run_natively) < 0
+        || PyModule_AddObjectRef(module, "SUPPORTED", EF_SUPPORTED ? Py_True : Py_False) < 0
+        || PyModule_AddFunctions(module, ef_hook_methods) < 0 ? -1 : 0;
+}
+
+PyMODINIT_FUNC PyInit__eval_frame(void) {
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && add_contents(module) < 0) {
+        Py_CLEAR(module);
+    }
+    return module;
+}

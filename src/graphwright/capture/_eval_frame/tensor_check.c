@@ -1,0 +1,211 @@
+/* What guards ask of tensors, read from the struct that `_core` exports. */
+#include "eval_frame.h"
+#include "capi.h"
+
+struct EfTensorSpec {
+    PyTypeObject *cls;
+    int8_t dtype, device;
+    int16_t device_index;
+    bool requires_grad, has_strides, has_order;
+    int32_t ndim;
+    int64_t min_size;
+    int64_t dims[];     /* sizes (-1: any), strides (-1: any), order of strides */
+};
+
+static const GwCApi *core;
+
+int ef_need_core(void) {
+    if (core == NULL) {
+        core = gw_import_core();
+    }
+    return core == NULL ? -1 : 0;
+}
+
+int ef_grad_enabled(void) { return core->grad_enabled() != 0; }
+uint32_t ef_modes(void) { return core->modes(); }
+
+static GwTensor *as_tensor(PyObject *value) {
+    if (core == NULL || value == NULL || !PyObject_TypeCheck(value, core->tensor_type)) {
+        return NULL;
+    }
+    GwTensor *t = (GwTensor *)value;
+    return t->storage == NULL ? NULL : t;
+}
+
+/* Fill n values from a tuple; None becomes -1. */
+static int fill(int64_t *out, PyObject *tuple, int32_t n) {
+    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != n) {
+        return PyErr_SetString(PyExc_ValueError, "one number per dimension is needed"), -1;
+    }
+    for (int32_t i = 0; i < n; i++) {
+        PyObject *item = PyTuple_GET_ITEM(tuple, i);
+        out[i] = item == Py_None ? -1 : PyLong_AsLongLong(item);
+        if (out[i] == -1 && PyErr_Occurred()) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int check_order(const int64_t *order, int32_t n) {
+    for (int32_t i = 0; i < n; i++) {
+        if (order[i] < 0 || order[i] >= n) {
+            return PyErr_SetString(PyExc_ValueError, "not a permutation of dimensions"), -1;
+        }
+    }
+    return 0;
+}
+
+EfTensorSpec *ef_tensor_spec(PyObject *operands) {
+    int reg, dtype, device, index, requires_grad;
+    long long min_size;
+    PyObject *cls, *sizes, *strides, *order;
+    if (ef_need_core() < 0
+        || !PyArg_ParseTuple(operands, "iO!iiipLO!OO", &reg, &PyType_Type, &cls, &dtype, &device,
+                             &index, &requires_grad, &min_size, &PyTuple_Type, &sizes, &strides,
+                             &order)) {
+        return NULL;
+    }
+    int32_t n = (int32_t)PyTuple_GET_SIZE(sizes);
+    EfTensorSpec *spec = PyMem_Calloc(1, sizeof *spec + (size_t)n * 3 * sizeof(int64_t));
+    if (spec == NULL) {
+        return PyErr_NoMemory(), NULL;
+    }
+    spec->cls = (PyTypeObject *)Py_NewRef(cls);
+    spec->dtype = (int8_t)dtype;
+    spec->device = (int8_t)device;
+    spec->device_index = (int16_t)index;
+    spec->requires_grad = requires_grad != 0;
+    spec->min_size = min_size;
+    spec->ndim = n;
+    spec->has_strides = strides != Py_None;
+    spec->has_order = order != Py_None;
+    if (fill(spec->dims, sizes, n) < 0
+        || (spec->has_strides && fill(spec->dims + n, strides, n) < 0)
+        || (spec->has_order && fill(spec->dims + 2 * n, order, n) < 0)
+        || (spec->has_order && check_order(spec->dims + 2 * n, n) < 0)) {
+        ef_tensor_spec_free(spec);
+        return NULL;
+    }
+    return spec;
+}
+
+void ef_tensor_spec_free(EfTensorSpec *spec) {
+    if (spec != NULL) {
+        Py_XDECREF(spec->cls);
+        PyMem_Free(spec);
+    }
+}
+
+PyObject *ef_tensor_spec_cls(const EfTensorSpec *spec) { return (PyObject *)spec->cls; }
+
+static bool sizes_match(const EfTensorSpec *spec, const GwTensor *t) {
+    for (int32_t i = 0; i < spec->ndim; i++) {
+        int64_t wanted = spec->dims[i];
+        if (wanted < 0 ? t->sizes[i] < spec->min_size : t->sizes[i] != wanted) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool strides_match(const EfTensorSpec *spec, const GwTensor *t) {
+    const int64_t *strides = spec->dims + spec->ndim;
+    for (int32_t i = 0; i < spec->ndim; i++) {
+        if (t->strides[i] != strides[i] && strides[i] != -1 && t->sizes[i] != 1) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the tensor is dense with its dimensions nested in this order, outermost first. */
+static bool order_matches(const EfTensorSpec *spec, const GwTensor *t) {
+    const int64_t *order = spec->dims + 2 * spec->ndim;
+    int64_t expected = 1;
+    for (int32_t i = spec->ndim - 1; i >= 0; i--) {
+        int64_t d = order[i];
+        if (t->sizes[d] != 1 && t->numel != 0 && t->strides[d] != expected) {
+            return false;
+        }
+        expected *= t->sizes[d];
+    }
+    return true;
+}
+
+bool ef_tensor_matches(const EfTensorSpec *spec, PyObject *value) {
+    if (Py_TYPE(value) != spec->cls) {
+        return false;
+    }
+    GwTensor *t = as_tensor(value);
+    return t != NULL && t->dtype == spec->dtype && t->ndim == spec->ndim
+        && t->device == spec->device && t->device_index == spec->device_index
+        && gw_requires_grad(t) == spec->requires_grad
+        && (t->flags & (GW_FAKE | GW_SYMBOLIC)) == 0
+        && sizes_match(spec, t) && (!spec->has_strides || strides_match(spec, t))
+        && (!spec->has_order || order_matches(spec, t));
+}
+
+bool ef_tensor_size(PyObject *value, int64_t dim, int64_t *size) {
+    GwTensor *t = as_tensor(value);
+    if (t == NULL || dim < 0 || dim >= t->ndim || (t->flags & GW_SYMBOLIC)) {
+        return false;
+    }
+    *size = t->sizes[dim];
+    return true;
+}
+
+typedef struct {
+    uintptr_t begin, end;
+} Extent;
+
+static int item_size(int dtype) {
+    static const int sizes[GW_NUM_DTYPES] = {
+        [GW_BOOL] = 1, [GW_UINT8] = 1, [GW_INT8] = 1, [GW_INT16] = 2, [GW_INT32] = 4,
+        [GW_INT64] = 8, [GW_FLOAT16] = 2, [GW_BFLOAT16] = 2, [GW_FLOAT32] = 4, [GW_FLOAT64] = 8,
+        [GW_COMPLEX64] = 8, [GW_COMPLEX128] = 16, [GW_UINT16] = 2, [GW_UINT32] = 4,
+        [GW_UINT64] = 8};
+    return sizes[dtype];
+}
+
+static bool extent_of(PyObject *value, Extent *extent) {
+    GwTensor *t = as_tensor(value);
+    if (t == NULL || (t->flags & GW_SYMBOLIC)) {
+        return false;
+    }
+    extent->begin = extent->end = (uintptr_t)t->data;
+    if (t->numel <= 0 || t->data == NULL) {
+        return true;
+    }
+    for (int i = 0; i < t->ndim; i++) {
+        int64_t reach = (t->sizes[i] - 1) * t->strides[i] * item_size(t->dtype);
+        if (reach > 0) {
+            extent->end += (uintptr_t)reach;
+        } else {
+            extent->begin -= (uintptr_t)-reach;
+        }
+    }
+    extent->end += (uintptr_t)item_size(t->dtype);
+    return true;
+}
+
+/* Whether none of the first `n_mutated` tensors shares addresses with another of the group. */
+bool ef_overlap_free(PyObject *const *registers, const int32_t *group, int n, int n_mutated) {
+    for (int i = 0; i < n_mutated; i++) {
+        Extent mine;
+        if (!extent_of(registers[group[i]], &mine)) {
+            return false;
+        }
+        for (int j = 0; j < n; j++) {
+            Extent other;
+            if (j == i || (j < n_mutated && j < i)) {
+                continue;
+            }
+            if (!extent_of(registers[group[j]], &other)
+                || (mine.begin < other.end && other.begin < mine.end)) {
+                return false;
+            }
+        }
+    }
+    return true;
+}

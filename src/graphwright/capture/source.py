@@ -1,0 +1,470 @@
+"""Where a value comes from.
+
+A `Source` is the provenance of one Python value that a frame reads: an argument, a global, an
+attribute of another source. One object yields everything that depends on provenance:
+
+- `name()` is how guards and recompile reasons spell it (`L['self'].layers[0].weight`);
+- `emit(cg)` pushes the instructions that read the value again in translated code;
+- `loads(program)` adds the loads with which a guard program reads it, without running user code.
+
+Sources are immutable and compare by structure, so they serve as dictionary keys.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from graphwright.capture import _eval_frame
+
+
+class Reloader(Protocol):
+    """The part of a bytecode writer that sources need; each method pushes one value."""
+
+    def load_local(self, name: str) -> None: ...
+
+    def load_global(self, name: str) -> None: ...
+
+    def load_deref(self, name: str) -> None:
+        """Push the contents of a cell or free variable."""
+
+    def load_const(self, value: object) -> None: ...
+
+    def load_attr(self, name: str) -> None:
+        """Replace the top of the stack by its attribute."""
+
+    def subscript(self) -> None:
+        """Replace the two values on top, container and key, by `container[key]`."""
+
+    def begin_call(self, function: Callable[..., object]) -> None:
+        """Push what a call of this function needs below its arguments."""
+
+    def end_call(self, n_args: int) -> None:
+        """Replace the function and its `n_args` positional arguments by the result."""
+
+
+class LoadWriter(Protocol):
+    """The part of a guard program's assembler that sources need."""
+
+    def root(self, op: str, *operands: object) -> int:
+        """Add a load that reads no other value; return the number of its register."""
+
+    def chain(self, op: str, base: Source, *operands: object) -> int:
+        """Add a load from the value of `base`; return the number of its register."""
+
+    def slot(self, name: str) -> int:
+        """The index of an argument slot of the guarded code."""
+
+    def free(self, name: str) -> int:
+        """The index of a free variable of the guarded code."""
+
+
+class Source:
+    """Provenance of one value. Abstract; see the module's docstring."""
+
+    __slots__ = ()
+
+    def name(self) -> str:
+        """The expression a user would write, with `L[...]` for locals and `G[...]` for globals."""
+        raise NotImplementedError
+
+    def emit(self, cg: Reloader) -> None:
+        """Push the value, read again in the translated frame."""
+        raise NotImplementedError
+
+    def loads(self, program: LoadWriter) -> int:
+        """Add the load of this value to a guard program; return its register."""
+        raise NotImplementedError
+
+    @property
+    def root(self) -> Source:
+        """The source at the start of the chain."""
+        return self
+
+    def __str__(self) -> str:
+        return self.name()
+
+
+@dataclass(frozen=True, slots=True)
+class LocalSource(Source):
+    """An argument of the captured frame, as it was bound at entry."""
+
+    local: str
+
+    def name(self) -> str:
+        return f"L[{self.local!r}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.load_local(self.local)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.root("slot", program.slot(self.local))
+
+
+@dataclass(frozen=True, slots=True)
+class GlobalSource(Source):
+    """A global of the captured function, or the builtin of that name where there is no global."""
+
+    variable: str
+
+    def name(self) -> str:
+        return f"G[{self.variable!r}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.load_global(self.variable)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.root("global", self.variable)
+
+
+@dataclass(frozen=True, slots=True)
+class CellSource(Source):
+    """The contents of a free variable of the captured function."""
+
+    variable: str
+
+    def name(self) -> str:
+        return f"C[{self.variable!r}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.load_deref(self.variable)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.root("free", program.free(self.variable))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstSource(Source):
+    """An object known when capturing: the translated code holds it, and so does the guard.
+
+    Compares by identity of the object. `label` is its spelling in guards.
+    """
+
+    value: object
+    label: str = ""
+
+    def name(self) -> str:
+        return self.label or repr(self.value)
+
+    def emit(self, cg: Reloader) -> None:
+        cg.load_const(self.value)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.root("const", self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ConstSource) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return hash((ConstSource, id(self.value)))
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSource(Source):
+    """A module found in `sys.modules`, as an import statement would find it."""
+
+    module: str
+
+    def name(self) -> str:
+        return f"sys.modules[{self.module!r}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(_eval_frame.loaded_module)
+        cg.load_const(self.module)
+        cg.end_call(1)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.root("module", self.module)
+
+
+@dataclass(frozen=True, slots=True)
+class ForeignGlobalSource(Source):
+    """A global seen by an inlined function: `function.__globals__[name]`, else the builtin."""
+
+    function: Source
+    variable: str
+
+    @property
+    def root(self) -> Source:
+        return self.function.root
+
+    def name(self) -> str:
+        return f"{self.function.name()}.__globals__[{self.variable!r}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(_eval_frame.function_global)
+        self.function.emit(cg)
+        cg.load_const(self.variable)
+        cg.end_call(2)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("function_global", self.function, self.variable)
+
+
+@dataclass(frozen=True, slots=True)
+class AttrSource(Source):
+    """`base.attr` where reading it runs no Python code.
+
+    Covers module globals, instance `__dict__` entries, slots, C members, plain class attributes,
+    and attributes of classes. For what a descriptor or `__getattr__` computes, use the sources
+    that it reads: `ClassAttrSource`, `InstanceAttrSource`, `ItemSource`.
+    """
+
+    base: Source
+    attr: str
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        return f"{self.base.name()}.{self.attr}"
+
+    def emit(self, cg: Reloader) -> None:
+        self.base.emit(cg)
+        cg.load_attr(self.attr)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("attr", self.base, self.attr)
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceAttrSource(Source):
+    """The entry of the instance's own `__dict__`, whatever its class defines."""
+
+    base: Source
+    attr: str
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        return f"{self.base.name()}.__dict__[{self.attr!r}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(_eval_frame.instance_attribute)
+        self.base.emit(cg)
+        cg.load_const(self.attr)
+        cg.end_call(2)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("instance_attr", self.base, self.attr)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassAttrSource(Source):
+    """What the MRO of `type(base)` holds under a name, unbound: functions, descriptors, values."""
+
+    base: Source
+    attr: str
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        return f"type({self.base.name()}).__mro__[{self.attr!r}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(_eval_frame.class_attribute)
+        self.base.emit(cg)
+        cg.load_const(self.attr)
+        cg.end_call(2)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("class_attr", self.base, self.attr)
+
+
+@dataclass(frozen=True, slots=True)
+class MroSource(Source):
+    """What the MRO of the class `base` holds under a name, unbound.
+
+    `after` is a class of the MRO: the search starts behind it, as `super()` does.
+    """
+
+    base: Source
+    attr: str
+    after: type | None = None
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        start = f" after {self.after.__qualname__}" if self.after else ""
+        return f"{self.base.name()}.__mro__[{self.attr!r}{start}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(_eval_frame.mro_attribute)
+        self.base.emit(cg)
+        cg.load_const(self.attr)
+        cg.load_const(self.after)
+        cg.end_call(3)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("mro_attr", self.base, self.attr, self.after)
+
+
+@dataclass(frozen=True, slots=True)
+class ItemSource(Source):
+    """`base[key]` of a list or tuple by index, or of a dict by a constant key."""
+
+    base: Source
+    key: object
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        return f"{self.base.name()}[{self.key!r}]"
+
+    def emit(self, cg: Reloader) -> None:
+        self.base.emit(cg)
+        cg.load_const(self.key)
+        cg.subscript()
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("item", self.base, self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeSource(Source):
+    """`type(base)`."""
+
+    base: Source
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        return f"type({self.base.name()})"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(type)
+        self.base.emit(cg)
+        cg.end_call(1)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("type", self.base)
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSource(Source):
+    """`base.__code__` of a Python function."""
+
+    base: Source
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        return f"{self.base.name()}.__code__"
+
+    def emit(self, cg: Reloader) -> None:
+        self.base.emit(cg)
+        cg.load_attr("__code__")
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("code", self.base)
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultsSource(Source):
+    """`base.__defaults__[index]` of a Python function."""
+
+    base: Source
+    index: int
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        return f"{self.base.name()}.__defaults__[{self.index}]"
+
+    def emit(self, cg: Reloader) -> None:
+        self.base.emit(cg)
+        cg.load_attr("__defaults__")
+        cg.load_const(self.index)
+        cg.subscript()
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("default", self.base, self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class KwDefaultsSource(Source):
+    """`base.__kwdefaults__[key]` of a Python function."""
+
+    base: Source
+    key: str
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        return f"{self.base.name()}.__kwdefaults__[{self.key!r}]"
+
+    def emit(self, cg: Reloader) -> None:
+        self.base.emit(cg)
+        cg.load_attr("__kwdefaults__")
+        cg.load_const(self.key)
+        cg.subscript()
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("kwdefault", self.base, self.key)
+
+
+@dataclass(frozen=True, slots=True)
+class ClosureSource(Source):
+    """`base.__closure__[index].cell_contents` of a Python function."""
+
+    base: Source
+    index: int
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        return f"{self.base.name()}.__closure__[{self.index}].cell_contents"
+
+    def emit(self, cg: Reloader) -> None:
+        self.base.emit(cg)
+        cg.load_attr("__closure__")
+        cg.load_const(self.index)
+        cg.subscript()
+        cg.load_attr("cell_contents")
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("closure", self.base, self.index)
+
+
+@dataclass(frozen=True, slots=True)
+class SizeSource(Source):
+    """`base.shape[dim]` of a tensor, a Python int."""
+
+    base: Source
+    dim: int
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+    def name(self) -> str:
+        return f"{self.base.name()}.shape[{self.dim}]"
+
+    def emit(self, cg: Reloader) -> None:
+        self.base.emit(cg)
+        cg.load_attr("shape")
+        cg.load_const(self.dim)
+        cg.subscript()
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("size", self.base, self.dim)
