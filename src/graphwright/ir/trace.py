@@ -138,10 +138,14 @@ def _same_layout(one: FakeTensor, two: FakeTensor) -> bool:
 
 @contextmanager
 def tracing(tracer: Tracer) -> Iterator[Tracer]:
-    """Within the block the thread's ops are recorded by `tracer`; the grad mode is restored."""
+    """Within the block the thread's ops are recorded by `tracer`, with grad mode on at first.
+
+    Modes are restored afterwards.
+    """
     modes, previous, grad = _core.modes(), _core.tracer(), _core.grad_enabled()
     _core.set_tracer(tracer)
     _core.set_modes(modes | TRACE)
+    _core.set_grad_enabled(True)
     try:
         yield tracer
     finally:
@@ -158,13 +162,22 @@ class Replay(Interpreter):
         self.tracer = tracer
 
     def run_node(self, node: Node) -> Any:
+        if node.op in ("placeholder", "output"):
+            return super().run_node(node)
+        with self.provenance(node):
+            return super().run_node(node)
+
+    @contextmanager
+    def provenance(self, node: Node) -> Iterator[None]:
+        """Within the block ops come from the user's line of `node`, and run in its grad mode."""
         self.tracer.stack = node.meta.get("stack")
         if not node.meta.get("no_grad"):
-            return super().run_node(node)
+            yield
+            return
         enabled = _core.grad_enabled()
         _core.set_grad_enabled(False)
         try:
-            return super().run_node(node)
+            yield
         finally:
             _core.set_grad_enabled(enabled)
 

@@ -1,0 +1,113 @@
+"""The joint graph: a functional graph and the gradients of its outputs, in one trace.
+
+The tape runs on fake tensors while the graph is traced, and then the engine walks it under the
+same tracer: the backward part consists of the same vjps, on the same composites, that eager
+execution uses.
+
+Before::
+
+    def forward(self, x, w):
+        linear = ops.linear(x, w)
+        relu = ops.relu(linear)
+        return (relu,)
+
+After (`w` requires grad)::
+
+    def forward(self, x, w, tangent0):
+        linear = ops.linear(x, w)
+        relu = ops.relu(linear)
+        relu_backward = ...tangent0...
+        ...
+        return (relu, mm)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.trace import (
+    Replay,
+    Tracer,
+    copy_sources,
+    finish,
+    fresh_fake,
+    inherit,
+    tracing,
+)
+from graphwright.runtime import _core
+from graphwright.runtime.autograd import grad
+from graphwright.runtime.fake import FakeTensor, make_fake
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint graph.
+
+    Its outputs are those of the forward part (`n_forward`), then a gradient, or None, for each
+    input of `grad_inputs`. Its placeholders are the forward's, then one for each output listed
+    in `tangents`.
+    """
+
+    module: GraphModule
+    n_forward: int
+    tangents: list[int]
+    grad_inputs: list[int]
+
+
+def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None:
+    """The joint graph of a functional graph; None if no output requires grad."""
+    tracer = Tracer(lambda op: True)
+    inherit(tracer.module, module)
+    args = [fresh_fake(a, isinstance(a, _core.TensorBase) and a.requires_grad)
+            for a in fake_inputs]
+    for node, arg in zip(module.graph.placeholders, args, strict=True):
+        tracer.placeholder(node.name, arg)
+    copy_sources(module.graph, tracer.graph)
+    wanted = [i for i, arg in enumerate(args) if isinstance(arg, FakeTensor) and arg.requires_grad]
+    with tracing(tracer):
+        outputs = Replay(module, tracer).run(*args)
+        tracer.stack = None
+        roots = [i for i, out in enumerate(outputs)
+                 if isinstance(out, FakeTensor) and out.requires_grad]
+        if not roots:
+            return None
+        tangents = [dense_like(outputs[i]) for i in roots]
+        for i, tangent in enumerate(tangents):
+            tracer.placeholder(f"tangent{i}", tangent)
+        grads = grad([outputs[i] for i in roots], [args[i] for i in wanted], tangents,
+                     allow_unused=True)
+    joint = finish(tracer, (*outputs, *grads))
+    return Joint(joint, len(outputs), roots, wanted)
+
+
+def dense_like(tensor: Any) -> FakeTensor:
+    """A fake tensor of the same type whose elements lie without gaps.
+
+    Strides are kept where they leave none, and are row-major otherwise.
+    """
+    shape, strides = tensor.shape, tensor.stride()
+    expected: Any = 1
+    for dim in sorted(range(len(shape)), key=lambda d: _stride_order(strides, d)):
+        if shape[dim] != 1 and strides[dim] != expected:
+            strides = row_major(shape)
+            break
+        expected = expected * shape[dim]
+    return make_fake(shape, strides, tensor.dtype, tensor.device)
+
+
+def row_major(shape: Sequence[Any]) -> tuple[Any, ...]:
+    """The strides of a contiguous tensor."""
+    strides: list[Any] = []
+    step: Any = 1
+    for size in reversed(shape):
+        strides.append(step)
+        step = step * size
+    return tuple(reversed(strides))
+
+
+def _stride_order(strides: Sequence[Any], dim: int) -> tuple[Any, int]:
+    stride = strides[dim]
+    return (getattr(stride, "hint", stride), -dim)

@@ -1,0 +1,103 @@
+"""What lowering a graph gives: the graphs, and how they meet the caller's tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.node import map_leaves
+from graphwright.runtime.ops.table import Op
+from graphwright.runtime.symbolic.symint import SymInt
+
+ViewStep = tuple[Op, tuple[Any, ...]]
+"""A view op and its arguments after the tensor."""
+
+
+class CannotLower(Exception):
+    """The graph is valid, but has something in it that the pipeline does not support."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutputSpec:
+    """How the caller gets one of its results.
+
+    kind "fresh": output `index` of the forward graph. "output": a view of that output, or the
+    same tensor where `views` is empty. "input": a view of input `index`, or that input itself.
+    "value": `value`, which is no tensor of the graph (a constant, or a size).
+    """
+
+    kind: str
+    index: int = -1
+    views: tuple[ViewStep, ...] = ()
+    value: Any = None
+
+    def build(
+        self, inputs: Sequence[Any], outputs: Sequence[Any], sizes: dict[str, Any]
+    ) -> Any:
+        """The result, from the caller's inputs and the forward graph's outputs.
+
+        Views are made by ops: autograd and version counters see them.
+        """
+        if self.kind == "value":
+            value = self.value
+            return value.expr.evaluate(sizes) if type(value) is SymInt else value
+        result = (inputs if self.kind == "input" else outputs)[self.index]
+        for op, args in self.views:
+            result = op(result, *map_leaves(args, lambda leaf: _concrete(leaf, sizes)))
+        return result
+
+
+def _concrete(leaf: Any, sizes: dict[str, Any]) -> Any:
+    return leaf.expr.evaluate(sizes) if type(leaf) is SymInt else leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A value that the backward graph takes from the forward's call.
+
+    kind "output": output `index` of the forward graph. "input": the forward's input `index`, to
+    be kept by the caller and version-checked. "size": the value of `size` for the call's sizes.
+    """
+
+    kind: str
+    index: int = -1
+    size: SymInt | None = None
+
+
+@dataclass
+class Lowered:
+    """A graph, lowered.
+
+    Attributes:
+        forward: takes the captured graph's inputs. Returns the user's fresh results, then the
+            new values of mutated inputs that need gradients, then what is saved for `backward`.
+            It may end in `copy_(placeholder, value)` nodes.
+        outputs: for each result of the captured graph, how to get it.
+        n_user_outputs: how many outputs of `forward` come before the saved ones.
+        mutated: (input, output of `forward` holding its new value; -1 where `forward` itself
+            writes the input).
+        backward: takes `saved`, then a gradient for each of `tangents`; returns one gradient
+            for each of `grad_inputs`, or None for it. None if nothing requires grad.
+        saved: what `backward` takes first, in order.
+        tangents: the outputs of `forward` whose gradients it takes, in order, dense in memory.
+        grad_inputs: the inputs for which it returns gradients.
+        rng_ops: how many offsets the forward takes from the generator.
+    """
+
+    forward: GraphModule
+    outputs: list[OutputSpec] = field(default_factory=list)
+    n_user_outputs: int = 0
+    mutated: list[tuple[int, int]] = field(default_factory=list)
+    backward: GraphModule | None = None
+    saved: list[Saved] = field(default_factory=list)
+    tangents: list[int] = field(default_factory=list)
+    grad_inputs: list[int] = field(default_factory=list)
+    joint: GraphModule | None = None
+    rng_ops: int = 0
+
+    def results(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
+        """The captured graph's results from its inputs and the outputs of `forward`."""
+        sizes = self.forward.bind_sizes(tuple(inputs))
+        return tuple([spec.build(inputs, outputs, sizes) for spec in self.outputs])

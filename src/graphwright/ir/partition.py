@@ -1,0 +1,220 @@
+"""Splitting a joint graph into forward and backward, and what is saved in between.
+
+What the gradients' part reads of the forward's values is saved, unless it can be computed again
+cheaply: a chain of views and pointwise ops that starts from values that are there anyway (inputs,
+other saved values), or from fewer bytes than it replaces. Matrix products, reductions and random
+numbers are never computed twice.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphwright.ir.graph import Graph
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.lowered import Saved
+from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.trace import bind_symbols
+from graphwright.runtime.ops.table import TABLE, Kind, Op
+from graphwright.runtime.symbolic.expr import Sym
+from graphwright.runtime.symbolic.symint import SymInt, hint_of
+
+LONGEST_CHAIN = 16
+"""At most so many ops are computed again for one saved value."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """The halves of a joint graph; see `Lowered` for `saved`."""
+
+    forward: GraphModule
+    backward: GraphModule
+    saved: list[Saved]
+
+
+def partition(
+    joint: GraphModule, n_forward: int, n_inputs: int, mutated_inputs: Collection[int] = ()
+) -> Partition:
+    """Split `joint`.
+
+    Args:
+        n_forward: how many of its outputs are the forward's; the others are gradients.
+        n_inputs: how many of its placeholders are the forward's; the others are tangents.
+        mutated_inputs: inputs whose memory changes after the call: saved as copies.
+    """
+    return _Split(joint, n_forward, n_inputs, mutated_inputs).run()
+
+
+class _Split:
+    """One split. `early` holds the nodes that do not depend on a tangent."""
+
+    def __init__(
+        self, joint: GraphModule, n_forward: int, n_inputs: int, mutated: Collection[int]
+    ) -> None:
+        self.joint = joint
+        self.placeholders = joint.graph.placeholders
+        self.inputs = {node: i for i, node in enumerate(self.placeholders[:n_inputs])}
+        self.tangents = self.placeholders[n_inputs:]
+        self.mutated = mutated
+        results = joint.graph.output_node.args[0]
+        self.results, self.gradients = results[:n_forward], results[n_forward:]
+        self.order = {node: i for i, node in enumerate(joint.graph.nodes)}
+        late: set[Node] = set(self.tangents)
+        for node in joint.graph.nodes:
+            if node.op != "output" and any(n in late for n in node.all_input_nodes):
+                late.add(node)
+        self.early = {n for n in self.order if n not in late and n.op != "output"}
+
+    def run(self) -> Partition:
+        saved = self._choose()
+        forward, positions = self._forward(saved)
+        entries = [
+            Saved("input", self.inputs[n]) if n not in positions else Saved("output", positions[n])
+            for n in saved
+        ]
+        backward, sizes = self._backward(saved)
+        return Partition(forward, backward, entries + [Saved("size", size=s) for s in sizes])
+
+    def _choose(self) -> list[Node]:
+        """The values to save, in the joint graph's order."""
+        needed = {
+            n for node in self.order if node not in self.early and node.op != "output"
+            for n in node.all_input_nodes if n in self.early
+        }
+        needed.update(n for n in self.gradients if isinstance(n, Node) and n in self.early)
+        saved = {n for n in needed if n.op != "get_attr"}
+        for node in sorted(saved, key=self.order.__getitem__, reverse=True):
+            sources = self._recomputed_from(node, saved - {node})
+            if sources is not None:
+                saved.discard(node)
+                saved.update(sources)
+        return sorted(saved, key=self.order.__getitem__)
+
+    def _recomputed_from(self, node: Node, saved: set[Node]) -> set[Node] | None:
+        """What must be saved besides to compute `node` again; None if it had better be saved."""
+        extra: set[Node] = set()
+        seen: set[Node] = set()
+        pending = [node]
+        while pending:
+            current = pending.pop()
+            if current in seen or current in saved or current.op == "get_attr":
+                continue
+            if current in self.inputs or not is_cheap(current):
+                extra.add(current)
+                continue
+            seen.add(current)
+            pending += current.all_input_nodes
+        if not seen or len(seen) > LONGEST_CHAIN:
+            return None
+        added = sum(0 if n in self.inputs else bytes_of(n) for n in extra)
+        worth = added < bytes_of(node) or (added == bytes_of(node) and _is_view(node))
+        return extra if worth else None
+
+    def _forward(self, saved: Sequence[Node]) -> tuple[GraphModule, dict[Node, int]]:
+        """The forward graph, and the outputs that saved values are."""
+        graph = Graph()
+        copies = _copy_ancestors(graph, self.placeholders[:len(self.inputs)],
+                                 [*self.results, *saved], self.order)
+        outputs = [copies[r] if isinstance(r, Node) else r for r in self.results]
+        positions: dict[Node, int] = {}
+        for node in saved:
+            if node in self.inputs:
+                if self.inputs[node] not in self.mutated:
+                    continue
+                value = graph.call_function(TABLE["clone"], (copies[node],))
+                value.meta = dict(node.meta)
+            else:
+                value = copies[node]
+            positions[node] = outputs.index(value) if value in outputs else len(outputs)
+            if positions[node] == len(outputs):
+                outputs.append(value)
+        return self._module(graph, outputs), positions
+
+    def _backward(self, saved: Sequence[Node]) -> tuple[GraphModule, list[SymInt]]:
+        """The backward graph, and the sizes that it takes besides."""
+        graph = Graph()
+        copies: dict[Node, Node] = {}
+        for node in [*saved, *self.tangents]:
+            copies[node] = graph.placeholder(node.name)
+            copies[node].meta["val"] = node.meta["val"]
+        _copy_ancestors(graph, (), self.gradients, self.order, copies)
+        module = self._module(
+            graph, [copies[g] if isinstance(g, Node) else g for g in self.gradients])
+        sizes = _free_sizes(module)
+        if sizes:
+            with graph.inserting_before(copies[self.tangents[0]]):
+                for size in sizes:
+                    graph.placeholder(str(size)).meta["val"] = size
+            bind_symbols(module)
+        return module, sizes
+
+    def _module(self, graph: Graph, outputs: list[Any]) -> GraphModule:
+        output = graph.output(tuple(outputs))
+        output.meta["val"] = map_leaves(
+            tuple(outputs), lambda n: n.meta["val"] if isinstance(n, Node) else n)
+        module = GraphModule(self.joint.attrs, graph)
+        module.meta.update(self.joint.meta)
+        bind_symbols(module)
+        return module
+
+
+def is_cheap(node: Node) -> bool:
+    """Whether computing a node twice costs little: views, pointwise ops, filled tensors."""
+    op = node.target
+    return isinstance(op, Op) and (
+        op.is_view or op.kind is Kind.POINTWISE or op.kind is Kind.CREATION)
+
+
+def bytes_of(node: Node) -> int:
+    """The size of a node's value in bytes, at the sizes of the trace."""
+    value = node.meta["val"]
+    if isinstance(value, tuple):
+        return sum(v.dtype.itemsize * hint_of(v.numel()) for v in value)
+    return int(value.dtype.itemsize * hint_of(value.numel()))
+
+
+def _is_view(node: Node) -> bool:
+    return isinstance(node.target, Op) and node.target.is_view
+
+
+def _copy_ancestors(
+    graph: Graph, placeholders: Sequence[Node], roots: Sequence[Any], order: dict[Node, int],
+    copies: dict[Node, Node] | None = None,
+) -> dict[Node, Node]:
+    """Copy into `graph` what the roots need, down to what is in `copies`."""
+    copies = {} if copies is None else copies
+    for node in placeholders:
+        copies[node] = graph.node_copy(node, copies.__getitem__)
+    needed: set[Node] = set()
+    pending = [root for root in roots if isinstance(root, Node)]
+    while pending:
+        node = pending.pop()
+        if node not in needed and node not in copies:
+            needed.add(node)
+            pending += node.all_input_nodes
+    for node in sorted(needed, key=order.__getitem__):
+        copies[node] = graph.node_copy(node, copies.__getitem__)
+    return copies
+
+
+def _free_sizes(module: GraphModule) -> list[SymInt]:
+    """The size symbols that a graph mentions and no placeholder's shape gives."""
+    found: dict[Sym, SymInt] = {}
+
+    def note(leaf: Any) -> Any:
+        if type(leaf) is SymInt:
+            for symbol in leaf.expr.symbols():
+                found.setdefault(symbol, SymInt(symbol, leaf.env))
+        return leaf
+
+    for node in module.graph.nodes:
+        map_leaves((node.args, node.kwargs), note)
+        value = node.meta.get("val")
+        for tensor in value if isinstance(value, tuple) else (value,):
+            if hasattr(tensor, "shape") and node.target is not operator.getitem:
+                map_leaves((tensor.shape, tensor.stride()), note)
+    bound = module.symbols
+    return [found[s] for s in sorted(found, key=lambda s: s.sort_key) if s.name not in bound]

@@ -1,0 +1,170 @@
+"""Identities: what a rule shows to be one of its inputs is replaced by it.
+
+Before::
+
+    mul = ops.mul(x, 1.0)
+    permute = ops.permute(mul, (1, 0))
+    permute_1 = ops.permute(permute, (1, 0))
+    relu = ops.relu(permute_1)
+
+After::
+
+    relu = ops.relu(x)
+
+A rule is a function of a node; it returns the node to use instead, or None. Only identities that
+hold for every float, -0.0 and nan included, are here: x * 1, but not x + 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.node import Node
+from graphwright.ir.passes.decompose import is_primitive
+from graphwright.runtime.fake import fake_kernel
+from graphwright.runtime.ops.table import Op
+
+Rule = Callable[[GraphModule, Node], Node | None]
+
+
+def simplify(module: GraphModule) -> None:
+    """See the module's docstring."""
+    for node in module.graph.nodes:
+        if not isinstance(node.target, Op):
+            continue
+        for rule in RULES.get(node.target.name, ()):
+            other = rule(module, node)
+            if other is not None and same_type(other, node):
+                node.replace_all_uses_with(other)
+                break
+
+
+def same_type(one: Node, two: Node) -> bool:
+    """Whether two nodes have values of one shape, dtype and device, without assuming anything."""
+    a, b = one.meta["val"], two.meta["val"]
+    return bool(hasattr(a, "dtype") and hasattr(b, "dtype") and a.dtype is b.dtype
+                and a.device == b.device and _same_sizes(a.shape, b.shape))
+
+
+def _same_sizes(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
+    return len(one) == len(two) and all(
+        getattr(x, "expr", x) == getattr(y, "expr", y) for x, y in zip(one, two, strict=True))
+
+
+def _number(value: Any) -> float | None:
+    """The number that an argument is: a Python number, or a tensor filled with one."""
+    if isinstance(value, Node) and isinstance(value.target, Op) and value.target.name == "full":
+        value = value.args[1]
+    return value if isinstance(value, (int, float)) else None
+
+
+def _neutral(number: float, *, both_sides: bool = False) -> Rule:
+    def rule(module: GraphModule, node: Node) -> Node | None:
+        one, two = node.args[:2]
+        if isinstance(one, Node) and _number(two) == number:
+            return one
+        if both_sides and isinstance(two, Node) and _number(one) == number:
+            return two
+        return None
+    return rule
+
+
+def _add_zero(module: GraphModule, node: Node) -> Node | None:
+    if node.meta["val"].dtype.is_floating_point:
+        return None
+    return _neutral(0, both_sides=True)(module, node)
+
+
+def _first(module: GraphModule, node: Node) -> Node | None:
+    """For ops that do nothing where the type stays the same."""
+    return node.args[0] if isinstance(node.args[0], Node) else None
+
+
+def _copy(module: GraphModule, node: Node) -> Node | None:
+    """A copy is its original, in a graph without mutation, where it is not a result."""
+    source = _first(module, node)
+    if source is None or any(user.op == "output" for user in node.users):
+        return None
+    return source
+
+
+def _double_negation(module: GraphModule, node: Node) -> Node | None:
+    inner = node.args[0]
+    if isinstance(inner, Node) and inner.target is node.target:
+        return _first(module, inner)
+    return None
+
+
+def _same_branches(module: GraphModule, node: Node) -> Node | None:
+    return node.args[1] if node.args[1] is node.args[2] else None
+
+
+def _identity_permutation(module: GraphModule, node: Node) -> Node | None:
+    return _first(module, node) if list(node.args[1]) == sorted(node.args[1]) else None
+
+
+def _joined_permutation(module: GraphModule, node: Node) -> Node | None:
+    inner = node.args[0]
+    if not (isinstance(inner, Node) and inner.target is node.target):
+        return None
+    dims = tuple([inner.args[1][d] for d in node.args[1]])
+    if dims == tuple(range(len(dims))):
+        return _first(module, inner)
+    return _insert(module, node, node.target, (inner.args[0], dims))
+
+
+def _joined_view(module: GraphModule, node: Node) -> Node | None:
+    """view(view(x)) is view(x), where x is contiguous."""
+    inner = node.args[0]
+    if not (isinstance(inner, Node) and inner.target is node.target):
+        return None
+    source = inner.args[0]
+    if not source.meta["val"].is_contiguous():
+        return None
+    if same_type(source, node):
+        return _first(module, inner)
+    return _insert(module, node, node.target, (source, node.args[1]))
+
+
+def _insert(module: GraphModule, node: Node, op: Any, args: tuple[Any, ...]) -> Node:
+    assert is_primitive(op)
+    with module.graph.inserting_before(node):
+        new = module.graph.call_function(op, args)
+    new.meta = dict(node.meta)
+    new.meta["val"] = fake_kernel(op, (args[0].meta["val"], *args[1:]))
+    return new
+
+
+def _full_slice(module: GraphModule, node: Node) -> Node | None:
+    return _first(module, node) if node.args[4] == 1 else None
+
+
+def _untransposed(module: GraphModule, node: Node) -> Node | None:
+    inner = node.args[0]
+    if isinstance(inner, Node) and inner.target is node.target and (
+        set(inner.args[1:3]) == set(node.args[1:3])
+    ):
+        source = inner.args[0]
+        return source if isinstance(source, Node) else None
+    return None
+
+
+RULES: dict[str, tuple[Rule, ...]] = {
+    "mul": (_neutral(1, both_sides=True),),
+    "div": (lambda m, n: _neutral(1)(m, n) if n.args[2] is None else None,),
+    "pow": (_neutral(1),),
+    "add": (_add_zero,),
+    "sub": (_neutral(0),),
+    "neg": (_double_negation,),
+    "to_dtype": (_first,),
+    "clone": (_copy,),
+    "contiguous": (_copy,),
+    "where": (_same_branches,),
+    "permute": (_identity_permutation, _joined_permutation),
+    "transpose": (_untransposed,),
+    "view": (_first, _joined_view),
+    "expand": (_first,),
+    "slice": (_full_slice,),
+}

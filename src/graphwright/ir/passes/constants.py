@@ -1,0 +1,57 @@
+"""What depends on constants alone is computed now.
+
+Before (`constant` is a tensor that the function closed over)::
+
+    transpose = ops.transpose(constant, 0, 1)
+    exp = ops.exp(transpose)
+    mul = ops.mul(x, exp)
+
+After::
+
+    mul = ops.mul(x, folded)
+
+Tensors made from numbers (`full`, `arange`) are left: kernels make them on the way.
+"""
+
+from __future__ import annotations
+
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.interpreter import Interpreter
+from graphwright.ir.node import Node, map_leaves
+from graphwright.runtime.autograd import no_grad
+from graphwright.runtime.ops.table import Op
+from graphwright.runtime.symbolic.symint import SymInt
+
+LARGEST = 1 << 20
+"""Results with more elements than this stay computed in the graph."""
+
+
+def fold_constants(module: GraphModule) -> None:
+    """See the module's docstring."""
+    run = Interpreter(module)
+    folded: set[Node] = set()
+    with no_grad():
+        for node in module.graph.nodes:
+            if node.op == "get_attr":
+                run.env[node] = module.attr(str(node.target))
+                folded.add(node)
+            elif _foldable(node, folded):
+                run.env[node] = run.run_node(node)
+                folded.add(node)
+    for node in list(folded):
+        if node.op != "get_attr" and any(user not in folded for user in node.users):
+            with module.graph.inserting_before(node):
+                path = module.add_attr("folded", run.env[node])
+                constant = module.graph.get_attr(path)
+            constant.meta = dict(node.meta)
+            node.replace_all_uses_with(constant, lambda user: user not in folded)
+
+
+def _foldable(node: Node, folded: set[Node]) -> bool:
+    op, inputs = node.target, node.all_input_nodes
+    if not isinstance(op, Op) or op.is_inplace or not inputs or not folded.issuperset(inputs):
+        return False
+    sizes: list[object] = []
+    map_leaves(node.args, lambda a: sizes.append(a) if isinstance(a, SymInt) else None)
+    value = node.meta["val"]
+    return not sizes and not isinstance(value, tuple) and value.numel() <= LARGEST

@@ -1,0 +1,60 @@
+"""Composite ops become the primitives that code generation lowers.
+
+Before::
+
+    softmax = ops.softmax(x, 1)
+
+After::
+
+    amax = ops.amax(x, (1,), True)
+    sub = ops.sub(x, amax)
+    exp = ops.exp(sub)
+    sum_1 = ops.sum(exp, (1,), True)
+    div = ops.div(exp, sum_1)
+
+Views stay whatever their name is, since their strides say everything; `detach` has no meaning
+any more once gradients are part of the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.trace import Tracer, trace
+from graphwright.runtime.ops.table import Op
+
+_POINTWISE = {
+    "neg", "abs", "sign", "exp", "expm1", "log", "log1p", "log2", "sqrt", "rsqrt", "reciprocal",
+    "sin", "cos", "tan", "tanh", "sigmoid", "erf", "floor", "ceil", "round", "trunc", "relu",
+    "logical_not", "bitwise_not", "isnan", "isinf", "isfinite",
+    "add", "sub", "mul", "div", "pow", "maximum", "minimum", "fmod", "remainder", "atan2",
+    "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor",
+    "where", "clamp", "to_dtype", "clone", "contiguous", "copy_",
+}
+_REDUCTIONS = {"sum", "prod", "amax", "amin", "any", "all", "argmax", "argmin", "var"}
+_CREATION = {"full", "arange", "empty", "rng_uniform"}
+_CONTRACTIONS = {"mm", "bmm"}
+_INDEXING = {"cat", "index_select", "gather", "scatter_add", "index_add", "index", "index_put",
+             "constant_pad"}
+_WINDOWS = {"im2col", "col2im", "max_pool2d_with_indices", "max_pool2d_backward"}
+
+PRIMITIVES = frozenset(
+    _POINTWISE | _REDUCTIONS | _CREATION | _CONTRACTIONS | _INDEXING | _WINDOWS
+)
+
+
+def decompose(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
+    """See the module's docstring."""
+    return trace(module, fake_inputs, keep=is_primitive, rewrites={"detach": _same})
+
+
+def is_primitive(op: Op) -> bool:
+    """Whether code generation lowers the op itself."""
+    return op.is_view or op.name in PRIMITIVES
+
+
+def _same(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    return args[0]

@@ -1,0 +1,212 @@
+"""No op writes to memory any more: in-place ops become functional ones, views follow.
+
+Before::
+
+    def forward(self, x, w):
+        select = ops.select(x, 0, 1)
+        mul_ = ops.mul_(select, w)
+        add_ = ops.add_(x, 1)
+        return (select, add_)
+
+After::
+
+    def forward(self, x, w):
+        select = ops.select(x, 0, 1)
+        mul = ops.mul(select, w)
+        ...                                  # x with row 1 replaced by mul
+        add = ops.add(cat, 1)
+        return (add,)
+
+with `mutated = [(0, 0)]` and both results described as views of input 0.
+
+Tensors that share memory share a `Root`, which holds the current value of the memory as a pure
+value, and each is the root seen through a chain of views. An in-place op computes the new value
+of its view and puts it back through the chain; the other views are taken from the root anew when
+they are next read. Results that share memory with inputs or with one another are left to the
+caller, who makes them from those tensors by the same view ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.lowered import CannotLower, OutputSpec, ViewStep
+from graphwright.ir.node import Node, map_nodes
+from graphwright.ir.passes.view_inverse import put_back, view_again
+from graphwright.ir.trace import Replay, Tracer, copy_sources, finish, fresh_fake, inherit, tracing
+from graphwright.runtime import _core
+from graphwright.runtime.fake import FakeTensor
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.table import Op
+
+CONSTANT = -2
+"""The `input_index` of memory that belongs to a constant of the graph."""
+
+
+@dataclass(eq=False)
+class Root:
+    """One piece of memory: its present value, and how often it was written.
+
+    `input_index` is the input it belongs to, -1 for memory of an intermediate.
+    """
+
+    value: FakeTensor
+    input_index: int = -1
+    version: int = 0
+
+
+@dataclass(eq=False)
+class Alias:
+    """A tensor of the graph before: `root` through `chain`. `value` is right at `version`."""
+
+    root: Root
+    chain: tuple[ViewStep, ...] = ()
+    value: Any = None
+    version: int = -1
+
+    def read(self) -> Any:
+        """Its present value."""
+        if not self.chain:
+            return self.root.value
+        if self.version != self.root.version:
+            value = self.root.value
+            for step in self.chain:
+                value = view_again(step, value)
+            self.value, self.version = value, self.root.version
+        return self.value
+
+    def write(self, value: Any) -> None:
+        """Make `value` its present value, and change the memory accordingly."""
+        self.root.value = put_back(self.root.value, self.chain, value)
+        self.root.version += 1
+        self.value, self.version = value, self.root.version
+
+
+@dataclass
+class Functional:
+    """The functional graph and how its outputs relate to the results of the one before.
+
+    `mutated` pairs an input with the output that holds its new value.
+    """
+
+    module: GraphModule
+    outputs: list[OutputSpec] = field(default_factory=list)
+    mutated: list[tuple[int, int]] = field(default_factory=list)
+
+
+def functionalise(module: GraphModule, fake_inputs: Sequence[Any]) -> Functional:
+    """See the module's docstring.
+
+    Raises: CannotLower where a constant is mutated, or a view that cannot be put back.
+    """
+    tracer = Tracer(lambda op: True)
+    tracer.no_grad = True
+    inherit(tracer.module, module)
+    args = [fresh_fake(a) for a in fake_inputs]
+    for node, arg in zip(module.graph.placeholders, args, strict=True):
+        tracer.placeholder(node.name, arg)
+    copy_sources(module.graph, tracer.graph)
+    run = _Run(module, tracer)
+    with tracing(tracer):
+        results = run.run(*args)
+        specs, outputs = _describe_outputs(results)
+        mutated = []
+        for root in run.inputs:
+            if root.version:
+                mutated.append((root.input_index, len(outputs)))
+                outputs.append(root.value)
+    return Functional(finish(tracer, tuple(outputs)), specs, mutated)
+
+
+class _Run(Replay):
+    """Runs the graph on `Alias`es; gives the output node's argument with aliases in it."""
+
+    def __init__(self, module: GraphModule, tracer: Tracer) -> None:
+        super().__init__(module, tracer)
+        self.inputs: list[Root] = []
+
+    def run_node(self, node: Node) -> Any:
+        if node.op == "output":
+            return map_nodes(node.args[0], self.env.__getitem__)
+        target = node.target
+        if isinstance(target, Op) and (target.is_inplace or target.is_view):
+            with self.provenance(node):
+                return (self._mutate if target.is_inplace else self._view)(target, node)
+        return self._own(node, super().run_node(node))
+
+    def value_of(self, leaf: Any) -> Any:
+        value = super().value_of(leaf)
+        return value.read() if isinstance(value, Alias) else value
+
+    def _own(self, node: Node, value: Any) -> Any:
+        """A new tensor is the root of its memory."""
+        if isinstance(value, FakeTensor):
+            root = Root(value)
+            if node.op == "placeholder":
+                root.input_index = self._position - 1
+                self.inputs.append(root)
+            return Alias(root)
+        if isinstance(value, _core.TensorBase):
+            return Alias(Root(self.tracer.fake_of(value), CONSTANT))
+        return value
+
+    def _view(self, op: Op, node: Node) -> Alias:
+        parent: Alias = self.env[node.args[0]]
+        step = (op, self.fetch_args_kwargs(node)[0][1:])
+        value = view_again(step, parent.read())
+        return Alias(parent.root, (*parent.chain, step), value, parent.root.version)
+
+    def _mutate(self, op: Op, node: Node) -> Alias:
+        alias: Alias = self.env[node.args[0]]
+        if alias.root.input_index == CONSTANT:
+            raise CannotLower(f"{op.name} writes to a constant of the graph")
+        alias.write(_new_value(op, self.fetch_args_kwargs(node)[0]))
+        return alias
+
+
+def _new_value(op: Op, args: tuple[Any, ...]) -> Any:
+    """What the in-place op `op` writes, with the dtype and shape of what it writes to."""
+    target = args[0]
+    if op.functional is None:
+        raise CannotLower(f"{op.name} has no functional form")
+    value = op.functional(*args)
+    if value.dtype is not target.dtype:
+        value = ops.to_dtype(value, target.dtype)
+    return value
+
+
+def _describe_outputs(results: Any) -> tuple[list[OutputSpec], list[Any]]:
+    """How the caller gets its results, and the tensors the graph must return for that."""
+    if not isinstance(results, (tuple, list)):
+        raise CannotLower("the graph's result is not a tuple or list")
+    chains: dict[Root, set[str]] = {}
+    for result in results:
+        if isinstance(result, Alias):
+            chains.setdefault(result.root, set()).add(_chain_key(result.chain))
+    specs: list[OutputSpec] = []
+    outputs: list[Any] = []
+    places: dict[Root, int] = {}
+    for result in results:
+        if not isinstance(result, Alias):
+            specs.append(OutputSpec("value", value=result))
+            continue
+        root = result.root
+        if root.input_index >= 0:
+            specs.append(OutputSpec("input", root.input_index, result.chain))
+            continue
+        alone = len(chains[root]) == 1
+        if root not in places:
+            places[root] = len(outputs)
+            outputs.append(result.read() if alone else root.value)
+            specs.append(OutputSpec("fresh" if alone or not result.chain else "output",
+                                    places[root], () if alone else result.chain))
+        else:
+            specs.append(OutputSpec("output", places[root], () if alone else result.chain))
+    return specs, outputs
+
+
+def _chain_key(chain: tuple[ViewStep, ...]) -> str:
+    return " ".join(f"{op.name}{args}" for op, args in chain)

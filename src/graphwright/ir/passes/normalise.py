@@ -1,0 +1,47 @@
+"""Every call becomes a call of a table op; modules, methods and public functions are gone.
+
+Before::
+
+    linear = self.fc(x)
+    y = linear.relu()
+    z = graphwright.nn.functional.dropout(y, 0.5)
+
+After::
+
+    linear = ops.linear(x, constant, constant_1)
+    relu = ops.relu(linear)
+    rng_uniform = ops.rng_uniform((8, 4), float32, cpu, 0)
+    ge = ops.ge(rng_uniform, 0.5)
+    ...
+
+Composites stay, since they have their own vjps and kernels; those that draw random numbers do
+not, so that what they drew can be saved. Random ops are numbered in order. What runs without
+gradients (`no_grad`) is marked: meta["no_grad"].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.trace import Tracer, trace
+from graphwright.runtime.fake import fake_kernel
+from graphwright.runtime.ops.table import TABLE, Kind, Op
+
+
+def normalise(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
+    """See the module's docstring."""
+    return trace(module, fake_inputs, keep=_keep, rewrites={"rand": _number})
+
+
+def _keep(op: Op) -> bool:
+    return op.kind is not Kind.RANDOM
+
+
+def _number(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """rand(size, dtype, device) as rng_uniform(size, dtype, device, rng_index)."""
+    op = TABLE["rng_uniform"]
+    numbered = (*args[:3], tracer.rng_ops)
+    tracer.rng_ops += 1
+    return tracer.emit(op, numbered, fake_kernel(op, numbered))

@@ -1,0 +1,194 @@
+"""From a captured graph to functional graphs of primitives: `PASSES`, in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.joint import Joint, trace_joint
+from graphwright.ir.lowered import Lowered, OutputSpec, Saved
+from graphwright.ir.partition import partition
+from graphwright.ir.passes.algebra import simplify
+from graphwright.ir.passes.constants import fold_constants
+from graphwright.ir.passes.cse import merge_common
+from graphwright.ir.passes.dce import eliminate_dead_code
+from graphwright.ir.passes.decompose import decompose
+from graphwright.ir.passes.functionalise import functionalise
+from graphwright.ir.passes.normalise import normalise
+from graphwright.ir.passes.outputs import own_outputs
+from graphwright.ir.passes.write_back import write_back
+
+
+@dataclass
+class State:
+    """What the passes work on. `module` is the forward graph once `backward` is there."""
+
+    module: GraphModule
+    inputs: Sequence[Any]
+    needs_grad: bool
+    outputs: list[OutputSpec]
+    mutated: list[tuple[int, int]] = field(default_factory=list)
+    joint: Joint | None = None
+    joint_graph: GraphModule | None = None
+    backward: GraphModule | None = None
+    saved: list[Saved] = field(default_factory=list)
+
+    @property
+    def graphs(self) -> list[GraphModule]:
+        return [self.module] if self.backward is None else [self.module, self.backward]
+
+
+@dataclass(frozen=True)
+class Pass:
+    """A step of the pipeline. It is skipped where a pass that it builds on is disabled."""
+
+    name: str
+    run: Callable[[State], None]
+    after: tuple[str, ...] = ()
+
+
+def _normalise(state: State) -> None:
+    state.module = normalise(state.module, state.inputs)
+
+
+def _functionalise(state: State) -> None:
+    result = functionalise(state.module, state.inputs)
+    state.module, state.outputs, state.mutated = result.module, result.outputs, result.mutated
+
+
+def _joint(state: State) -> None:
+    if state.needs_grad:
+        state.joint = trace_joint(state.module, state.inputs)
+        if state.joint is not None:
+            state.module = state.joint.module
+
+
+def _decompose(state: State) -> None:
+    state.module = decompose(state.module, placeholder_values(state.module))
+
+
+def _each(rewrite: Callable[[GraphModule], None]) -> Callable[[State], None]:
+    def run(state: State) -> None:
+        for module in state.graphs:
+            rewrite(module)
+    return run
+
+
+def _partition(state: State) -> None:
+    joint = state.joint
+    if joint is None:
+        return
+    state.joint_graph = state.module
+    halves = partition(state.module, joint.n_forward, len(state.inputs),
+                       [index for index, _ in state.mutated])
+    state.module, state.backward, state.saved = halves.forward, halves.backward, halves.saved
+
+
+def _write_back(state: State) -> None:
+    """Renumbers the forward's outputs after `write_back`."""
+    joint = state.joint
+    tangents = [] if joint is None else joint.tangents
+    keep = {*tangents, *(s.index for s in state.saved if s.kind == "output")}
+    left = write_back(state.module, state.mutated, keep)
+    state.mutated = [(index, left.get(place, -1)) for index, place in state.mutated]
+    state.saved = [Saved(s.kind, left[s.index]) if s.kind == "output" else s for s in state.saved]
+    if joint is not None:
+        state.joint = Joint(joint.module, sum(place < joint.n_forward for place in left),
+                            [left[place] for place in tangents], joint.grad_inputs)
+
+
+PASSES: tuple[Pass, ...] = (
+    Pass("normalise", _normalise),
+    Pass("functionalise", _functionalise, after=("normalise",)),
+    Pass("joint", _joint, after=("functionalise", "partition")),
+    Pass("decompose", _decompose, after=("normalise", "functionalise")),
+    Pass("constants", _each(fold_constants), after=("functionalise",)),
+    Pass("algebra", _each(simplify), after=("functionalise",)),
+    Pass("cse", _each(merge_common), after=("functionalise",)),
+    Pass("dce", _each(eliminate_dead_code), after=("functionalise",)),
+    Pass("partition", _partition, after=("joint",)),
+    Pass("outputs", _each(own_outputs), after=("functionalise",)),
+    Pass("write_back", _write_back, after=("functionalise",)),
+)
+
+
+def lower_graph(
+    module: GraphModule,
+    fake_inputs: Sequence[Any],
+    *,
+    needs_grad: bool,
+    disabled: Collection[str] = (),
+    dump: Callable[[str, GraphModule], None] | None = None,
+) -> Lowered:
+    """Run `PASSES` over a captured graph.
+
+    Args:
+        module: the captured graph; it is not changed.
+        fake_inputs: what its placeholders stand for: fake tensors (those with `requires_grad`
+            are differentiated), ints and `SymInt`s.
+        needs_grad: whether to make a backward graph too.
+        disabled: names of passes to skip; what builds on them is skipped with them.
+        dump: called with the name of each pass and each graph it left.
+
+    Raises: CannotLower for what the passes do not support; GraphError if one left a malformed
+        graph; ValueError for an unknown name in `disabled`.
+    """
+    off = _closed(disabled)
+    state = State(module.copy(), fake_inputs, needs_grad, _as_they_are(module))
+    for step in PASSES:
+        if step.name in off:
+            continue
+        step.run(state)
+        for graph in state.graphs:
+            graph.lint(step.name)
+            if dump is not None:
+                dump(step.name, graph)
+    return _lowered(state)
+
+
+def _closed(disabled: Collection[str]) -> set[str]:
+    """The disabled passes and those that build on them."""
+    unknown = set(disabled) - {step.name for step in PASSES}
+    if unknown:
+        raise ValueError(f"no pass is called {', '.join(sorted(unknown))}; "
+                         f"there are {', '.join(step.name for step in PASSES)}")
+    off = set(disabled)
+    while True:
+        more = {step.name for step in PASSES if off.intersection(step.after)} - off
+        if not more:
+            return off
+        off |= more
+
+
+def _as_they_are(module: GraphModule) -> list[OutputSpec]:
+    results = module.graph.output_node.args[0]
+    count = len(results) if isinstance(results, (tuple, list)) else 1
+    return [OutputSpec("fresh", index) for index in range(count)]
+
+
+def placeholder_values(module: GraphModule) -> list[Any]:
+    """What the placeholders of a traced graph stand for."""
+    return [node.meta["val"] for node in module.graph.placeholders]
+
+
+def _lowered(state: State) -> Lowered:
+    joint = state.joint
+    results = state.module.graph.output_node.args[0]
+    count = len(results) if isinstance(results, (tuple, list)) else 1
+    lowered = Lowered(
+        state.module, state.outputs, count, state.mutated,
+        rng_ops=state.module.meta.get("rng_ops", 0),
+    )
+    if joint is not None and state.backward is not None:
+        lowered.n_user_outputs = joint.n_forward
+        lowered.backward = state.backward
+        lowered.saved = state.saved
+        lowered.tangents = joint.tangents
+        lowered.grad_inputs = joint.grad_inputs
+        lowered.joint = state.joint_graph
+    return lowered
+
+
+__all__ = ["PASSES", "Lowered", "Pass", "lower_graph", "placeholder_values"]
