@@ -10,6 +10,7 @@ from graphwright.runtime.symbolic.expr import Expr, ExprLike, Int, Sym, as_expr
 from graphwright.runtime.symbolic.relation import Relation
 from graphwright.runtime.symbolic.symint import IntLike, SymInt
 
+
 class ShapeEnv:
     """The symbols of a trace.
 
