@@ -232,6 +232,11 @@ void gw_block_free(void *p, size_t block) {
     }
 }
 
+static void lock_cache(void) { pthread_mutex_lock(&large_lock); }
+static void unlock_cache(void) { pthread_mutex_unlock(&large_lock); }
+
+int gw_allocator_init(void) { return pthread_atfork(lock_cache, unlock_cache, unlock_cache); }
+
 /* ---- Python ---- */
 
 static PyObject *memory_stats(PyObject *self, PyObject *args) {

@@ -22,6 +22,7 @@
 /* ---- allocator.c: 64-byte aligned blocks, cached by size class ---- */
 void *gw_block_alloc(size_t nbytes, size_t *block);   /* NULL when out of memory; needs the GIL */
 void gw_block_free(void *p, size_t block);            /* needs the GIL */
+int gw_allocator_init(void);
 extern PyMethodDef gw_allocator_methods[];
 
 /* ---- storage.c ---- */
@@ -72,5 +73,9 @@ extern PyMethodDef gw_modes_methods[];
 /* ---- philox.c ---- */
 void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset);
 extern PyMethodDef gw_philox_methods[];
+
+/* ---- pool.c, gemm.c, object.c, launcher.c ---- */
+extern PyMethodDef gw_pool_methods[];
+extern PyMethodDef gw_gemm_methods[];
 
 #endif

@@ -269,9 +269,10 @@ static GwTensor *share(PyTypeObject *cls, const GwTensor *t, int ndim) {
     return view;
 }
 
-static bool inside_storage(const GwTensor *view, int64_t offset) {
+static bool inside_storage(const GwTensor *view) {
     int64_t count = extent(view->sizes, view->strides, view->ndim), end;
-    return offset >= 0 && count >= 0 && !__builtin_add_overflow(offset, count, &end)
+    return view->offset >= 0 && count >= 0
+           && !__builtin_add_overflow(view->offset, count, &end)
            && end <= view->storage->nbytes / gw_itemsize(view);
 }
 
@@ -293,6 +294,17 @@ static bool keep_symbolic(GwTensor *t, PyObject *shape, PyObject *strides) {
     return t->shape_obj != NULL && t->strides_obj != NULL;
 }
 
+/* Places the view at `offset`, an int or, without data, whatever counts elements. */
+static bool set_offset(GwTensor *view, PyObject *offset, bool allow_symbolic) {
+    if (allow_symbolic && !PyLong_Check(offset)) {
+        view->offset = -1;
+        view->offset_obj = Py_NewRef(offset);
+        return true;
+    }
+    view->offset = PyNumber_AsSsize_t(offset, PyExc_OverflowError);
+    return view->offset != -1 || !PyErr_Occurred();
+}
+
 static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     GW_UNUSED(self);
     int64_t sizes[GW_MAX_DIMS], strides[GW_MAX_DIMS];
@@ -308,34 +320,25 @@ static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     bool *allow = base->data == NULL ? &symbolic : NULL;
     int ndim = read_ints(args[2], sizes, allow);
     int n = ndim < 0 ? -1 : read_ints(args[3], strides, allow);
-    if (n != ndim) {
-        return n < 0 ? NULL : not_strided();
-    }
     if (n < 0) {
         return NULL;
     }
-    int64_t offset = -1;
-    if (allow == NULL || PyLong_Check(args[4])) {
-        offset = PyNumber_AsSsize_t(args[4], PyExc_OverflowError);
-        if (offset == -1 && PyErr_Occurred()) {
-            return NULL;
-        }
-    }
-    GwTensor *view = share(cls, base, ndim);
+    GwTensor *view = n != ndim ? (GwTensor *)not_strided() : share(cls, base, ndim);
     if (view == NULL) {
         return NULL;
     }
-    for (int i = 0; i < ndim; i++) {
-        view->sizes[i] = sizes[i];
-        view->strides[i] = strides[i];
-    }
-    view->offset = offset;
+    memcpy(view->sizes, sizes, (size_t)ndim * sizeof(int64_t));
+    memcpy(view->strides, strides, (size_t)ndim * sizeof(int64_t));
     view->base = Py_NewRef(base->base != NULL ? base->base : args[1]);
+    if (!set_offset(view, args[4], allow != NULL)) {
+        Py_DECREF(view);
+        return NULL;
+    }
     if (base->data != NULL) {
-        if (!inside_storage(view, offset)) {
+        if (!inside_storage(view)) {
             return out_of_bounds(view, args[2], args[3], args[4]);
         }
-        view->data = view->storage->data + offset * gw_itemsize(view);
+        view->data = view->storage->data + view->offset * gw_itemsize(view);
     }
     if (!symbolic) {
         gw_tensor_seal(view);
@@ -359,6 +362,7 @@ static GwTensor *same_layout(PyTypeObject *cls, GwTensor *t) {
     copy->flags = (uint8_t)(t->flags & ~GW_REQUIRES_GRAD);
     copy->shape_obj = Py_XNewRef(t->shape_obj);
     copy->strides_obj = Py_XNewRef(t->strides_obj);
+    copy->offset_obj = Py_XNewRef(t->offset_obj);
     copy->nd = Py_XNewRef(t->nd);
     return copy;
 }

@@ -1,12 +1,11 @@
 /* The module: types, functions, and the capsule for graphwright's other extensions. */
 #define GW_IMPORT_ARRAY
 #include "core.h"
+#include "pool.h"
 
 static PyObject *dtype_object(int code) {
     return code >= 0 && code < GW_NUM_DTYPES ? gw_dtypes[code].object : NULL;
 }
-
-static int one_thread(void) { return 1; }
 
 static const GwCApi api = {
     .version = GW_CAPI_VERSION,
@@ -16,7 +15,7 @@ static const GwCApi api = {
     .set_grad_enabled = gw_set_grad_enabled,
     .modes = gw_modes,
     .dtype_object = dtype_object,
-    .num_threads = one_thread,
+    .num_threads = gw_num_threads,
 };
 
 static struct PyModuleDef definition = {
@@ -29,7 +28,7 @@ static struct PyModuleDef definition = {
 static int add_contents(PyObject *module) {
     PyMethodDef *const tables[] = {
         gw_dtype_methods, gw_factory_methods, gw_allocator_methods, gw_modes_methods,
-        gw_philox_methods,
+        gw_philox_methods, gw_pool_methods, gw_gemm_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {
@@ -56,6 +55,9 @@ static int add_contents(PyObject *module) {
 
 PyMODINIT_FUNC PyInit__core(void) {
     import_array();
+    if (gw_pool_init() != 0 || gw_allocator_init() != 0) {
+        return PyErr_NoMemory();
+    }
     PyObject *module = PyModule_Create(&definition);
     if (module != NULL && add_contents(module) < 0) {
         Py_CLEAR(module);

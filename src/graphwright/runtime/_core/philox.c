@@ -4,6 +4,7 @@
  * Element i of a draw: key = seed, counter = (i >> 2, offset) as 64-bit words, output word i & 3,
  * uniform = (word >> 8) * 2^-24. */
 #include "core.h"
+#include "pool.h"
 
 static uint64_t generator_seed = 67280421310721u;
 static uint64_t generator_offset;
@@ -13,13 +14,6 @@ void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset) {
     *offset = generator_offset;
     generator_offset += n;
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) \
-    && !defined(__SANITIZE_ADDRESS__)
-#define VECTORISED __attribute__((target_clones("avx512f", "avx2", "default"), optimize("O3")))
-#else
-#define VECTORISED
-#endif
 
 enum { LANES = 16 };
 
@@ -51,12 +45,17 @@ philox_blocks(uint64_t block, uint64_t offset, uint64_t seed, uint32_t words[4 *
     memcpy(words + 3 * LANES, x3, sizeof x3);
 }
 
+typedef struct {
+    void *out;
+    uint64_t seed, offset;
+} Draw;
+
 /* Elements [begin, end); begin is a multiple of 4. */
-VECTORISED static void draw_words(uint32_t *out, int64_t begin, int64_t end, uint64_t seed,
-                                  uint64_t offset) {
-    uint32_t words[4 * LANES];
+GW_VECTORISED static void draw_words(void *closure, int64_t begin, int64_t end) {
+    const Draw *draw = closure;
+    uint32_t *out = draw->out, words[4 * LANES];
     for (int64_t i = begin; i < end; i += 4 * LANES) {
-        philox_blocks((uint64_t)i >> 2, offset, seed, words);
+        philox_blocks((uint64_t)i >> 2, draw->offset, draw->seed, words);
         int64_t n = end - i < 4 * LANES ? end - i : 4 * LANES;
         for (int64_t j = 0; j < n; j++) {
             out[i + j] = words[(j & 3) * LANES + (j >> 2)];
@@ -64,11 +63,12 @@ VECTORISED static void draw_words(uint32_t *out, int64_t begin, int64_t end, uin
     }
 }
 
-VECTORISED static void draw_uniform(float *out, int64_t begin, int64_t end, uint64_t seed,
-                                    uint64_t offset) {
+GW_VECTORISED static void draw_uniform(void *closure, int64_t begin, int64_t end) {
+    const Draw *draw = closure;
+    float *out = draw->out;
     uint32_t words[4 * LANES];
     for (int64_t i = begin; i < end; i += 4 * LANES) {
-        philox_blocks((uint64_t)i >> 2, offset, seed, words);
+        philox_blocks((uint64_t)i >> 2, draw->offset, draw->seed, words);
         int64_t n = end - i < 4 * LANES ? end - i : 4 * LANES;
         for (int64_t j = 0; j < n; j++) {
             out[i + j] = (float)(int32_t)(words[(j & 3) * LANES + (j >> 2)] >> 8) * 0x1p-24f;
@@ -78,46 +78,40 @@ VECTORISED static void draw_uniform(float *out, int64_t begin, int64_t end, uint
 
 /* ---- Python ---- */
 
-typedef struct {
-    PyArrayObject *out;
-    uint64_t seed, offset;
-} Draw;
+enum { GRAIN = 32 << 10, RELEASE_GIL = 128 << 10 };
 
-static bool parse_draw(PyObject *args, int typenum, Draw *draw) {
-    PyObject *out;
-    unsigned long long seed, offset;
-    if (!PyArg_ParseTuple(args, "O!KK", &PyArray_Type, &out, &seed, &offset)) {
-        return false;
+static PyObject *draw(PyObject *args, int typenum, gw_body body) {
+    PyObject *object;
+    unsigned long long key, offset;
+    if (!PyArg_ParseTuple(args, "O!KK", &PyArray_Type, &object, &key, &offset)) {
+        return NULL;
     }
-    draw->out = (PyArrayObject *)out;
-    draw->seed = seed;
-    draw->offset = offset;
-    if (PyArray_TYPE(draw->out) != typenum || !PyArray_ISCARRAY(draw->out)) {
+    PyArrayObject *out = (PyArrayObject *)object;
+    if (PyArray_TYPE(out) != typenum || !PyArray_ISCARRAY(out)) {
         PyErr_SetString(PyExc_ValueError, "out must be C-contiguous, writeable and of "
-                        "the function's dtype (uint32 words, float32 uniforms)");
-        return false;
+                        "the function's dtype (uint32 for words, float32 for uniforms)");
+        return NULL;
     }
-    return true;
+    gw_ctx ctx;
+    gw_context(&ctx);
+    Draw closure = {PyArray_DATA(out), key, offset};
+    int64_t n = PyArray_SIZE(out);
+    PyThreadState *released = n >= RELEASE_GIL ? PyEval_SaveThread() : NULL;
+    gw_parallel_for(&ctx, body, &closure, n, GRAIN);
+    if (released != NULL) {
+        PyEval_RestoreThread(released);
+    }
+    Py_RETURN_NONE;
 }
 
 static PyObject *philox_words(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
-    Draw draw;
-    if (!parse_draw(args, NPY_UINT32, &draw)) {
-        return NULL;
-    }
-    draw_words(PyArray_DATA(draw.out), 0, PyArray_SIZE(draw.out), draw.seed, draw.offset);
-    Py_RETURN_NONE;
+    return draw(args, NPY_UINT32, draw_words);
 }
 
 static PyObject *philox_uniform(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
-    Draw draw;
-    if (!parse_draw(args, NPY_FLOAT32, &draw)) {
-        return NULL;
-    }
-    draw_uniform(PyArray_DATA(draw.out), 0, PyArray_SIZE(draw.out), draw.seed, draw.offset);
-    Py_RETURN_NONE;
+    return draw(args, NPY_FLOAT32, draw_uniform);
 }
 
 static PyObject *seed(PyObject *self, PyObject *args) {

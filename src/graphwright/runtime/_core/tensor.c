@@ -77,6 +77,7 @@ static int tensor_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(t->grad_fn);
     Py_VISIT(t->shape_obj);
     Py_VISIT(t->strides_obj);
+    Py_VISIT(t->offset_obj);
     return 0;
 }
 
@@ -100,6 +101,7 @@ static void tensor_dealloc(PyObject *self) {
     Py_CLEAR(t->storage);
     Py_CLEAR(t->shape_obj);
     Py_CLEAR(t->strides_obj);
+    Py_CLEAR(t->offset_obj);
     if (t->sizes != t->inline_dims) {
         PyMem_Free(t->sizes);
     }
@@ -375,7 +377,11 @@ METHOD(tensor_is_contiguous) {
     return yes < 0 ? NULL : PyBool_FromLong(yes);
 }
 
-METHOD(tensor_storage_offset) { TENSOR_OR_NULL return PyLong_FromLongLong(t->offset); }
+METHOD(tensor_storage_offset) {
+    TENSOR_OR_NULL
+    return t->offset_obj != NULL ? Py_NewRef(t->offset_obj) : PyLong_FromLongLong(t->offset);
+}
+
 METHOD(tensor_dim) { TENSOR_OR_NULL return PyLong_FromLong(t->ndim); }
 METHOD(tensor_element_size) { TENSOR_OR_NULL return PyLong_FromLong(gw_itemsize(t)); }
 METHOD(tensor_data_ptr) { TENSOR_OR_NULL return PyLong_FromVoidPtr(t->data); }

@@ -45,9 +45,10 @@ typedef struct GwTensor {
     PyObject *grad_fn;
     PyObject *shape_obj;    /* tuples, made when first asked for; */
     PyObject *strides_obj;  /* they decide in symbolic tensors */
+    PyObject *offset_obj;   /* a symbolic offset, or NULL */
     PyObject *weakrefs;
     int64_t numel;          /* -1 in symbolic tensors */
-    int64_t offset;         /* in elements, from the storage's start */
+    int64_t offset;         /* in elements, from the storage's start; -1 if symbolic */
     int64_t *sizes;         /* [ndim]; -1 where symbolic */
     int64_t *strides;       /* [ndim], in elements; -1 where symbolic */
     int32_t output_nr;

@@ -1,0 +1,341 @@
+/* Matrix products over the pool: through a BLAS whose calls start no threads, with own kernels
+ * for few rows, and for everything where there is no BLAS. */
+#define _GNU_SOURCE
+#include "core.h"
+#include "pool.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum {
+    TILE_ROWS = 6,      /* with two vectors a row: 12 accumulators */
+    DOT_ROWS = 4,
+    THIN_ROWS = 8,      /* up to here own kernels beat BLAS, which packs b first */
+    STREAM_ROWS = 8,    /* rows of b added at a time */
+    K_BLOCK = 256,
+};
+
+/* Below this many multiplications a product stays on the calling thread. */
+static const double PARALLEL_WORK = 200e3;
+
+typedef struct {
+    int64_t m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c;
+    const void *a, *b;
+    void *c;
+    double alpha, beta;
+    int32_t dtype;
+    bool transa, transb, by_rows;
+} Product;
+
+#define REAL float
+#define NAME(x) x##_f32
+#include "gemm_kernel.h"
+#define REAL double
+#define NAME(x) x##_f64
+#include "gemm_kernel.h"
+
+/* ---- BLAS ---- */
+
+enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 };
+typedef void (*Sgemm)(int, int, int, int, int, int, float, const float *, int, const float *, int,
+                      float, float *, int);
+typedef void (*Dgemm)(int, int, int, int, int, int, double, const double *, int, const double *,
+                      int, double, double *, int);
+static Sgemm sgemm;
+static Dgemm dgemm;
+
+/* The library is opened by the first product that wants it. */
+static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
+static char *blas_path;
+static _Atomic bool blas_decided = true;
+
+static void open_blas(void) {
+    sgemm = NULL;
+    dgemm = NULL;
+    void *library = blas_path != NULL ? dlopen(blas_path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (library == NULL) {
+        return;
+    }
+    void *s = dlsym(library, "scipy_cblas_sgemm"), *d = dlsym(library, "scipy_cblas_dgemm");
+    void *set_threads = dlsym(library, "scipy_openblas_set_num_threads");
+    if (s == NULL || d == NULL || set_threads == NULL) {
+        dlclose(library);
+        return;
+    }
+    ((void (*)(int))set_threads)(1);
+    sgemm = (Sgemm)s;
+    dgemm = (Dgemm)d;
+}
+
+static bool use_blas(void) {
+    if (!atomic_load_explicit(&blas_decided, memory_order_acquire)) {
+        pthread_mutex_lock(&blas_lock);
+        if (!atomic_load(&blas_decided)) {
+            open_blas();
+            atomic_store_explicit(&blas_decided, true, memory_order_release);
+        }
+        pthread_mutex_unlock(&blas_lock);
+    }
+    return sgemm != NULL;
+}
+
+static bool fits_blas(const Product *p) {
+    const int64_t most = INT32_MAX;
+    return use_blas() && p->m <= most && p->n <= most && p->k <= most && p->lda <= most
+           && p->ldb <= most && p->ldc <= most;
+}
+
+static void call_blas(const Product *p) {
+    int ta = p->transa ? TRANS : NO_TRANS, tb = p->transb ? TRANS : NO_TRANS;
+    int m = (int)p->m, n = (int)p->n, k = (int)p->k;
+    if (p->dtype == GW_FLOAT32) {
+        sgemm(ROW_MAJOR, ta, tb, m, n, k, (float)p->alpha, p->a, (int)p->lda, p->b, (int)p->ldb,
+              (float)p->beta, p->c, (int)p->ldc);
+    } else {
+        dgemm(ROW_MAJOR, ta, tb, m, n, k, p->alpha, p->a, (int)p->lda, p->b, (int)p->ldb, p->beta,
+              p->c, (int)p->ldc);
+    }
+}
+
+/* ---- one product, or a part of it ---- */
+
+static void multiply(const Product *p) {
+    bool single = p->dtype == GW_FLOAT32;
+    if (p->m <= THIN_ROWS && !p->transa && p->transb) {
+        (single ? thin_dots_f32 : thin_dots_f64)((void *)p, 0, p->n);
+    } else if (p->m <= THIN_ROWS && !p->transb && p->n > 1) {
+        (single ? thin_stream_f32 : thin_stream_f64)((void *)p, 0, p->n);
+    } else if (fits_blas(p)) {
+        call_blas(p);
+    } else {
+        (single ? panels_f32 : panels_f64)((void *)p, 0, p->n);
+    }
+}
+
+static Product part(const Product *p, int64_t begin, int64_t end) {
+    Product q = *p;
+    size_t size = p->dtype == GW_FLOAT32 ? sizeof(float) : sizeof(double);
+    if (p->by_rows) {
+        q.m = end - begin;
+        q.a = (const char *)p->a + (size_t)(begin * (p->transa ? 1 : p->lda)) * size;
+        q.c = (char *)p->c + (size_t)(begin * p->ldc) * size;
+    } else {
+        q.n = end - begin;
+        q.b = (const char *)p->b + (size_t)(begin * (p->transb ? p->ldb : 1)) * size;
+        q.c = (char *)p->c + (size_t)begin * size;
+    }
+    return q;
+}
+
+static void multiply_part(void *closure, int64_t begin, int64_t end) {
+    Product q = part(closure, begin, end);
+    multiply(&q);
+}
+
+static Product batch_entry(const Product *p, int64_t index) {
+    Product q = *p;
+    size_t size = p->dtype == GW_FLOAT32 ? sizeof(float) : sizeof(double);
+    q.a = (const char *)p->a + (size_t)(index * p->stride_a) * size;
+    q.b = (const char *)p->b + (size_t)(index * p->stride_b) * size;
+    q.c = (char *)p->c + (size_t)(index * p->stride_c) * size;
+    return q;
+}
+
+static void multiply_batch(void *closure, int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+        Product q = batch_entry(closure, i);
+        multiply(&q);
+    }
+}
+
+/* k == 0: c = beta * c. */
+static void scale(const Product *p) {
+    for (int64_t i = 0; i < p->m; i++) {
+        for (int64_t j = 0; j < p->n; j++) {
+            if (p->dtype == GW_FLOAT32) {
+                float *c = (float *)p->c + i * p->ldc + j;
+                *c = p->beta == 0 ? 0 : (float)p->beta * *c;
+            } else {
+                double *c = (double *)p->c + i * p->ldc + j;
+                *c = p->beta == 0 ? 0 : p->beta * *c;
+            }
+        }
+    }
+}
+
+/* One grain a thread: each part packs the operand that it shares with the others. */
+static int64_t share_of(int64_t n, int64_t unit, int64_t num_threads) {
+    int64_t units = (n + unit - 1) / unit;
+    return (units + num_threads - 1) / num_threads * unit;
+}
+
+static void multiply_on_pool(const gw_ctx *ctx, Product *p) {
+    p->by_rows = p->m > p->n && p->m > THIN_ROWS;
+    int64_t n = p->by_rows ? p->m : p->n;
+    gw_parallel_for(ctx, multiply_part, p, n, share_of(n, 32, ctx->num_threads));
+}
+
+int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,
+                int64_t n, int64_t k, double alpha, const void *a, int64_t lda, int64_t stride_a,
+                const void *b, int64_t ldb, int64_t stride_b, double beta, void *c, int64_t ldc,
+                int64_t stride_c, int64_t batch) {
+    if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64) || m < 0 || n < 0 || k < 0 || batch < 0) {
+        return -1;
+    }
+    if (m == 0 || n == 0 || batch == 0) {
+        return 0;
+    }
+    Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
+                 dtype, transa != 0, transb != 0, false};
+    bool parallel = ctx->num_threads > 1
+                    && (double)m * (double)n * (double)k * (double)batch > PARALLEL_WORK;
+    if (k == 0) {
+        for (int64_t i = 0; i < batch; i++) {
+            Product q = batch_entry(&p, i);
+            scale(&q);
+        }
+    } else if (!parallel) {
+        multiply_batch(&p, 0, batch);
+    } else if (batch >= ctx->num_threads) {
+        gw_parallel_for(ctx, multiply_batch, &p, batch, share_of(batch, 1, ctx->num_threads));
+    } else {
+        for (int64_t i = 0; i < batch; i++) {
+            Product q = batch_entry(&p, i);
+            multiply_on_pool(ctx, &q);
+        }
+    }
+    return 0;
+}
+
+/* ---- Python ---- */
+
+static PyObject *set_blas(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    PyObject *path = NULL;
+    if (arg != Py_None && !PyUnicode_FSConverter(arg, &path)) {
+        return NULL;
+    }
+    char *copy = path != NULL ? strdup(PyBytes_AS_STRING(path)) : NULL;
+    Py_XDECREF(path);
+    pthread_mutex_lock(&blas_lock);
+    free(blas_path);
+    blas_path = copy;
+    atomic_store(&blas_decided, false);
+    pthread_mutex_unlock(&blas_lock);
+    Py_RETURN_NONE;
+}
+
+static PyObject *has_blas(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    return PyBool_FromLong(use_blas());
+}
+
+/* One operand: its leading dimension, and whether it lies transposed in memory. */
+static bool operand(PyArrayObject *array, bool *transposed, int64_t *leading) {
+    int last = PyArray_NDIM(array) - 1;
+    int64_t size = PyArray_ITEMSIZE(array);
+    int64_t rows = PyArray_DIM(array, last - 1), cols = PyArray_DIM(array, last);
+    int64_t row = PyArray_STRIDE(array, last - 1) / size, col = PyArray_STRIDE(array, last) / size;
+    *transposed = false;
+    if (rows == 0 || cols == 0) {
+        *leading = cols > 0 ? cols : 1;
+        return true;
+    }
+    if ((col == 1 || cols == 1) && (row >= cols || rows == 1)) {
+        *leading = rows == 1 ? cols : row;
+        return true;
+    }
+    if ((row == 1 || rows == 1) && (col >= rows || cols == 1)) {
+        *transposed = true;
+        *leading = cols == 1 ? rows : col;
+        return true;
+    }
+    return false;
+}
+
+static int64_t batch_stride(PyArrayObject *array) {
+    return PyArray_NDIM(array) == 3 && PyArray_DIM(array, 0) > 1
+               ? PyArray_STRIDE(array, 0) / PyArray_ITEMSIZE(array) : 0;
+}
+
+static bool check_operands(PyArrayObject *a, PyArrayObject *b, PyArrayObject *out) {
+    int ndim = PyArray_NDIM(out), type = PyArray_TYPE(out);
+    if ((ndim != 2 && ndim != 3) || PyArray_NDIM(a) != ndim || PyArray_NDIM(b) != ndim
+        || (type != NPY_FLOAT && type != NPY_DOUBLE) || PyArray_TYPE(a) != type
+        || PyArray_TYPE(b) != type || !PyArray_ISBEHAVED_RO(a) || !PyArray_ISBEHAVED_RO(b)
+        || !PyArray_ISBEHAVED(out)) {
+        PyErr_SetString(PyExc_ValueError, "gemm takes matrices or batches of them, all of "
+                        "float32 or all of float64");
+        return false;
+    }
+    return true;
+}
+
+static PyObject *run_gemm(Product *p, int64_t batch) {
+    gw_ctx ctx;
+    gw_context(&ctx);
+    bool large = (double)p->m * (double)p->n * (double)p->k * (double)batch > PARALLEL_WORK;
+    PyThreadState *released = large ? PyEval_SaveThread() : NULL;
+    gw_gemm(&ctx, p->dtype, p->transa, p->transb, p->m, p->n, p->k, p->alpha, p->a, p->lda,
+            p->stride_a, p->b, p->ldb, p->stride_b, p->beta, p->c, p->ldc, p->stride_c, batch);
+    if (released != NULL) {
+        PyEval_RestoreThread(released);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *gemm(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    PyArrayObject *a, *b, *out;
+    int transa = 0, transb = 0;
+    double alpha = 1, beta = 0;
+    if (!PyArg_ParseTuple(args, "O!O!O!|ppdd", &PyArray_Type, &a, &PyArray_Type, &b, &PyArray_Type,
+                          &out, &transa, &transb, &alpha, &beta)
+        || !check_operands(a, b, out)) {
+        return NULL;
+    }
+    bool flip_a, flip_b, flip_out;
+    Product p = {.alpha = alpha, .beta = beta};
+    if (!operand(a, &flip_a, &p.lda) || !operand(b, &flip_b, &p.ldb)
+        || !operand(out, &flip_out, &p.ldc) || flip_out) {
+        PyErr_SetString(PyExc_ValueError, "each matrix must have one stride of 1 and rows that "
+                        "do not overlap; out must be row-major");
+        return NULL;
+    }
+    int last = PyArray_NDIM(out) - 1;
+    int64_t batch = last == 2 ? PyArray_DIM(out, 0) : 1;
+    p.m = PyArray_DIM(out, last - 1);
+    p.n = PyArray_DIM(out, last);
+    p.k = PyArray_DIM(a, transa ? last - 1 : last);
+    if (PyArray_DIM(a, transa ? last : last - 1) != p.m
+        || PyArray_DIM(b, transb ? last : last - 1) != p.k
+        || PyArray_DIM(b, transb ? last - 1 : last) != p.n
+        || (last == 2 && (PyArray_DIM(a, 0) != batch || PyArray_DIM(b, 0) != batch))) {
+        PyErr_SetString(PyExc_ValueError, "the shapes of a, b and out do not fit together");
+        return NULL;
+    }
+    p.transa = (transa != 0) != flip_a;
+    p.transb = (transb != 0) != flip_b;
+    p.stride_a = batch_stride(a);
+    p.stride_b = batch_stride(b);
+    p.stride_c = batch_stride(out);
+    p.a = PyArray_DATA(a);
+    p.b = PyArray_DATA(b);
+    p.c = PyArray_DATA(out);
+    p.dtype = PyArray_TYPE(out) == NPY_FLOAT ? GW_FLOAT32 : GW_FLOAT64;
+    return run_gemm(&p, batch);
+}
+
+PyMethodDef gw_gemm_methods[] = {
+    {"set_blas", set_blas, METH_O,
+     "set_blas(path): take matrix products from this library of scipy-openblas32, opened when "
+     "first needed; own kernels do the work if it does not load, or for None."},
+    {"has_blas", has_blas, METH_NOARGS, "Whether a BLAS library is in use; opens it."},
+    {"gemm", gemm, METH_VARARGS,
+     "gemm(a, b, out, transa=False, transb=False, alpha=1.0, beta=0.0): "
+     "out = alpha * op(a) @ op(b) + beta * out for matrices or batches of them (3 dimensions)."},
+    {NULL, NULL, 0, NULL},
+};

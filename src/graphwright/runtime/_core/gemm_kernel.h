@@ -1,0 +1,229 @@
+/* The products of one element type. Included with REAL, VECTOR (64 bytes of it) and NAME(x)
+ * defined; the small loops have constant bounds, so that the accumulators stay in registers. */
+
+enum { NAME(LANES) = 64 / sizeof(REAL) };
+typedef REAL NAME(Vector) __attribute__((vector_size(64), aligned(sizeof(REAL)), may_alias));
+
+typedef REAL NAME(Half) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
+typedef REAL NAME(Quarter) __attribute__((vector_size(16), aligned(sizeof(REAL)), may_alias));
+
+static inline __attribute__((always_inline)) REAL NAME(total)(const NAME(Vector) *v) {
+    const NAME(Half) *halves = (const NAME(Half) *)v;
+    NAME(Half) half = halves[0] + halves[1];
+    const NAME(Quarter) *quarters = (const NAME(Quarter) *)&half;
+    NAME(Quarter) quarter = quarters[0] + quarters[1];
+    REAL sum = quarter[0] + quarter[1];
+    for (int lane = 2; lane < (int)NAME(LANES) / 4; lane += 2) {
+        sum += quarter[lane] + quarter[lane + 1];
+    }
+    return sum;
+}
+
+/* acc[rows, 2 vectors] = sum over p of a[p * step + i * stride] * b[p * ldb + 0..2 vectors). */
+static inline __attribute__((always_inline)) void
+NAME(tile)(int rows, int64_t k, const REAL *a, int64_t stride, int64_t step, const REAL *b,
+           int64_t ldb, REAL *acc) {
+    NAME(Vector) sums[TILE_ROWS][2];
+    for (int i = 0; i < rows; i++) {
+        sums[i][0] = (NAME(Vector)){0};
+        sums[i][1] = (NAME(Vector)){0};
+    }
+    for (int64_t p = 0; p < k; p++) {
+        const REAL *row = b + p * ldb;
+        NAME(Vector) low = *(const NAME(Vector) *)row;
+        NAME(Vector) high = *(const NAME(Vector) *)(row + NAME(LANES));
+        for (int i = 0; i < rows; i++) {
+            REAL factor = a[i * stride + p * step];
+            sums[i][0] += factor * low;
+            sums[i][1] += factor * high;
+        }
+    }
+    for (int i = 0; i < rows; i++) {
+        *(NAME(Vector) *)(acc + i * 2 * NAME(LANES)) = sums[i][0];
+        *(NAME(Vector) *)(acc + i * 2 * NAME(LANES) + NAME(LANES)) = sums[i][1];
+    }
+}
+
+/* acc[rows, 4] = the products of `rows` rows of a and 4 rows of b, all contiguous in k. */
+static inline __attribute__((always_inline)) void
+NAME(dots)(int rows, int64_t k, const REAL *a, int64_t lda, const REAL *b, int64_t ldb,
+           REAL *acc) {
+    NAME(Vector) sums[DOT_ROWS][4];
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < 4; j++) {
+            sums[i][j] = (NAME(Vector)){0};
+        }
+    }
+    int64_t p = 0;
+    for (; p + NAME(LANES) <= k; p += NAME(LANES)) {
+        NAME(Vector) columns[4];
+        for (int j = 0; j < 4; j++) {
+            columns[j] = *(const NAME(Vector) *)(b + j * ldb + p);
+        }
+        for (int i = 0; i < rows; i++) {
+            NAME(Vector) row = *(const NAME(Vector) *)(a + i * lda + p);
+            for (int j = 0; j < 4; j++) {
+                sums[i][j] += row * columns[j];
+            }
+        }
+    }
+    for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < 4; j++) {
+            REAL sum = NAME(total)(&sums[i][j]);
+            for (int64_t q = p; q < k; q++) {
+                sum += a[i * lda + q] * b[j * ldb + q];
+            }
+            acc[i * 4 + j] = sum;
+        }
+    }
+}
+
+/* c[rows, cols] = alpha * acc + beta * c, acc having `width` columns. */
+static inline __attribute__((always_inline)) void
+NAME(store)(const REAL *acc, int width, int64_t rows, int64_t cols, REAL alpha, REAL beta,
+            REAL *c, int64_t ldc) {
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < cols; j++) {
+            REAL old = beta == 0 ? 0 : beta * c[i * ldc + j];
+            c[i * ldc + j] = alpha * acc[i * width + j] + old;
+        }
+    }
+}
+
+#define UP_TO_4(call)               \
+    switch (rows) {                 \
+        case 1: call(1); break;     \
+        case 2: call(2); break;     \
+        case 3: call(3); break;     \
+        default: call(4); break;    \
+    }
+#define UP_TO_6(call)               \
+    switch (rows) {                 \
+        case 5: call(5); break;     \
+        case 6: call(6); break;     \
+        default: UP_TO_4(call)      \
+    }
+
+/* Columns [begin, end) of a small-m product whose b is [n, k]. begin is a multiple of 4. */
+GW_VECTORISED static void NAME(thin_dots)(void *closure, int64_t begin, int64_t end) {
+    const Product *p = closure;
+    const REAL *a = p->a, *b = p->b;
+    REAL *c = p->c, acc[DOT_ROWS * 4];
+    for (int64_t j = begin; j < end; j += 4) {
+        int64_t cols = end - j < 4 ? end - j : 4;
+        int64_t ldb = cols == 4 ? p->ldb : 0;   /* at the edge: one column at a time */
+        for (int64_t col = 0; col < (cols == 4 ? 1 : cols); col++) {
+            for (int64_t i = 0; i < p->m; i += DOT_ROWS) {
+                int64_t rows = p->m - i < DOT_ROWS ? p->m - i : DOT_ROWS;
+#define DOTS(r) NAME(dots)(r, p->k, a + i * p->lda, p->lda, b + (j + col) * p->ldb, ldb, acc)
+                UP_TO_4(DOTS)
+#undef DOTS
+                NAME(store)(acc, 4, rows, cols == 4 ? 4 : 1, (REAL)p->alpha, (REAL)p->beta,
+                            c + i * p->ldc + j + col, p->ldc);
+            }
+        }
+    }
+}
+
+/* Adds STREAM_ROWS rows of b, scaled, to each row of c; `first`: c is beta * c before. */
+static inline __attribute__((always_inline)) void
+NAME(add_rows)(const Product *p, const REAL *factors, int count, const REAL *b, bool first,
+               int64_t begin, int64_t end) {
+    int64_t j = begin;
+    REAL *c = p->c, beta = first ? (REAL)p->beta : 1;
+    for (; j + NAME(LANES) <= end; j += NAME(LANES)) {
+        NAME(Vector) rows[STREAM_ROWS];
+        for (int q = 0; q < count; q++) {
+            rows[q] = *(const NAME(Vector) *)(b + q * p->ldb + j);
+        }
+        for (int64_t i = 0; i < p->m; i++) {
+            NAME(Vector) *at = (NAME(Vector) *)(c + i * p->ldc + j);
+            NAME(Vector) sum = {0};
+            if (beta != 0) {
+                sum = beta * *at;
+            }
+            for (int q = 0; q < count; q++) {
+                sum += factors[i * STREAM_ROWS + q] * rows[q];
+            }
+            *at = sum;
+        }
+    }
+    for (; j < end; j++) {
+        for (int64_t i = 0; i < p->m; i++) {
+            REAL sum = beta == 0 ? 0 : beta * c[i * p->ldc + j];
+            for (int q = 0; q < count; q++) {
+                sum += factors[i * STREAM_ROWS + q] * b[q * p->ldb + j];
+            }
+            c[i * p->ldc + j] = sum;
+        }
+    }
+}
+
+/* Columns [begin, end) of a small-m product whose b is [k, n]: b is read once, in row order. */
+GW_VECTORISED static void NAME(thin_stream)(void *closure, int64_t begin, int64_t end) {
+    const Product *p = closure;
+    int64_t stride = p->transa ? 1 : p->lda, step = p->transa ? p->lda : 1;
+    for (int64_t q = 0; q < p->k; q += STREAM_ROWS) {
+        int64_t count = p->k - q < STREAM_ROWS ? p->k - q : STREAM_ROWS;
+        REAL factors[THIN_ROWS * STREAM_ROWS];
+        for (int64_t i = 0; i < p->m; i++) {
+            for (int64_t r = 0; r < count; r++) {
+                factors[i * STREAM_ROWS + r] =
+                    (REAL)p->alpha * ((const REAL *)p->a)[i * stride + (q + r) * step];
+            }
+        }
+        const REAL *b = (const REAL *)p->b + q * p->ldb;
+        if (count == STREAM_ROWS) {
+            NAME(add_rows)(p, factors, STREAM_ROWS, b, q == 0, begin, end);
+        } else {
+            for (int64_t r = 0; r < count; r++) {
+                NAME(add_rows)(p, factors + r, 1, b + r * p->ldb, q + r == 0, begin, end);
+            }
+        }
+    }
+}
+
+/* A panel of op(b): k rows of `cols` columns from column j, padded with zeros to two vectors. */
+static inline __attribute__((always_inline)) void
+NAME(pack)(const Product *p, int64_t j, int64_t cols, int64_t first, int64_t k, REAL *panel) {
+    const int width = 2 * NAME(LANES);
+    const REAL *b = p->b;
+    for (int64_t q = 0; q < k; q++) {
+        for (int64_t col = 0; col < width; col++) {
+            int64_t at = p->transb ? (j + col) * p->ldb + first + q
+                                   : (first + q) * p->ldb + j + col;
+            panel[q * width + col] = col < cols ? b[at] : 0;
+        }
+    }
+}
+
+/* Columns [begin, end) of any product: panels of op(b), tiles of c, in blocks of k. */
+GW_VECTORISED static void NAME(panels)(void *closure, int64_t begin, int64_t end) {
+    const Product *p = closure;
+    const int width = 2 * NAME(LANES);
+    REAL panel[K_BLOCK * 2 * NAME(LANES)] __attribute__((aligned(64)));
+    REAL acc[TILE_ROWS * 2 * NAME(LANES)] __attribute__((aligned(64)));
+    int64_t stride = p->transa ? 1 : p->lda, step = p->transa ? p->lda : 1;
+    for (int64_t j = begin; j < end; j += width) {
+        int64_t cols = end - j < width ? end - j : width;
+        for (int64_t first = 0; first < p->k; first += K_BLOCK) {
+            int64_t k = p->k - first < K_BLOCK ? p->k - first : K_BLOCK;
+            NAME(pack)(p, j, cols, first, k, panel);
+            REAL beta = first == 0 ? (REAL)p->beta : 1;
+            for (int64_t i = 0; i < p->m; i += TILE_ROWS) {
+                int64_t rows = p->m - i < TILE_ROWS ? p->m - i : TILE_ROWS;
+                const REAL *a = (const REAL *)p->a + i * stride + first * step;
+#define TILE(r) NAME(tile)(r, k, a, stride, step, panel, width, acc)
+                UP_TO_6(TILE)
+#undef TILE
+                NAME(store)(acc, width, rows, cols, (REAL)p->alpha, beta,
+                            (REAL *)p->c + i * p->ldc + j, p->ldc);
+            }
+        }
+    }
+}
+
+#undef UP_TO_4
+#undef UP_TO_6
+#undef REAL
+#undef NAME
