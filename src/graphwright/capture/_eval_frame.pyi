@@ -100,6 +100,9 @@ def run_unhooked(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
 def hook_installed() -> int:
     """How many running calls need the frame hook."""
 
+def in_main_interpreter() -> bool:
+    """Whether this is not a subinterpreter."""
+
 def capturing() -> bool:
     """Whether this thread is inside a capture callback."""
 

@@ -4,14 +4,18 @@
  * keep them elsewhere) nor its lazily made `__dict__` is turned into a dictionary by a guard.
  */
 #define Py_BUILD_CORE
+#define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <structmember.h>
+#include "eval_frame.h"
+
+#if EF_SUPPORTED
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include <internal/pycore_dict.h>
 #include <internal/pycore_object.h>
 #pragma GCC diagnostic pop
-#include <structmember.h>
-#include "eval_frame.h"
+#endif
 
 static PyObject *dict_get(PyObject *dict, PyObject *key) {
     PyObject *value = PyDict_GetItemWithError(dict, key);
@@ -20,6 +24,13 @@ static PyObject *dict_get(PyObject *dict, PyObject *key) {
     }
     return value;
 }
+
+static PyObject *made_dict(PyObject *obj) {
+    PyObject **pointer = _PyObject_GetDictPtr(obj);
+    return pointer == NULL ? NULL : *pointer;
+}
+
+#if EF_SUPPORTED
 
 /* Index of a string in the keys that instances of a class share, -1 if it is not there. */
 static Py_ssize_t shared_index(PyDictKeysObject *keys, PyObject *name) {
@@ -72,28 +83,41 @@ static PyObject *managed_dict(PyObject *obj) {
 #endif
 }
 
-static PyObject *made_dict(PyObject *obj) {
-    PyObject **pointer = _PyObject_GetDictPtr(obj);
-    return pointer == NULL ? NULL : *pointer;
+/* The instance's dictionary where it has one; *inline_value is set where it has inline values. */
+static PyObject *dict_of(PyObject *obj, PyObject *name, bool *found_inline,
+                         PyObject **inline_value) {
+    PyTypeObject *tp = Py_TYPE(obj);
+    if (!(tp->tp_flags & Py_TPFLAGS_MANAGED_DICT)) {
+        return made_dict(obj);
+    }
+    PyDictValues *values = inline_values(obj);
+    if (values == NULL) {
+        return managed_dict(obj);
+    }
+    Py_ssize_t ix = shared_index(((PyHeapTypeObject *)tp)->ht_cached_keys, name);
+    if (ix == -2) {
+        return made_dict(obj);
+    }
+    *found_inline = true;
+    *inline_value = ix < 0 ? NULL : values->values[ix];
+    return NULL;
 }
 
 PyObject *ef_instance_attr(PyObject *obj, PyObject *name) {
-    PyTypeObject *tp = Py_TYPE(obj);
-    PyObject *dict;
-    if (tp->tp_flags & Py_TPFLAGS_MANAGED_DICT) {
-        PyDictValues *values = inline_values(obj);
-        if (values != NULL) {
-            Py_ssize_t ix = shared_index(((PyHeapTypeObject *)tp)->ht_cached_keys, name);
-            if (ix > -2) {
-                return ix < 0 ? NULL : values->values[ix];
-            }
-        }
-        dict = values == NULL ? managed_dict(obj) : made_dict(obj);
-    } else {
-        dict = made_dict(obj);
-    }
+    bool found_inline = false;
+    PyObject *value = NULL;
+    PyObject *dict = dict_of(obj, name, &found_inline, &value);
+    return found_inline || dict == NULL ? value : dict_get(dict, name);
+}
+
+#else
+
+PyObject *ef_instance_attr(PyObject *obj, PyObject *name) {
+    PyObject *dict = made_dict(obj);
     return dict == NULL ? NULL : dict_get(dict, name);
 }
+
+#endif
 
 static PyObject *own_class_dict(PyTypeObject *cls, PyObject *name) {
 #if PY_VERSION_HEX >= 0x030C0000

@@ -1,8 +1,9 @@
 /* Asking the callback what to do about a call that no entry serves. */
 #include "eval_frame.h"
+#include <unistd.h>
 
 static _Thread_local bool capturing;
-static bool busy;       /* some thread captures; guarded by the GIL */
+static pid_t busy_in;   /* the process in which some thread captures; guarded by the GIL */
 
 bool ef_capturing(void) { return capturing; }
 
@@ -34,10 +35,12 @@ static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *fu
     PyObject *answer = NULL;
     if (bound != NULL && entries != NULL) {
         PyObject *suspended = ef_hook_suspend();
-        busy = capturing = true;
+        busy_in = getpid();
+        capturing = true;
         answer = PyObject_CallFunctionObjArgs(callback, (PyObject *)function, (PyObject *)code,
                                               bound, entries, NULL);
-        busy = capturing = false;
+        busy_in = 0;
+        capturing = false;
         ef_hook_resume(suspended);
     }
     Py_XDECREF(bound);
@@ -87,7 +90,7 @@ static int take(EfEntryList *list, PyObject *answer, PyCodeObject *code, EfEntry
 int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObject *function,
                PyObject *const *slots, EfEntry **entry) {
     *entry = NULL;
-    if (list->skip || busy || capturing) {
+    if (list->skip || capturing || (busy_in != 0 && busy_in == getpid())) {
         return 0;
     }
     drop_dead(list);

@@ -31,7 +31,8 @@ static void adopt_code(EfCompiledFunction *f) {
     PyCodeObject *code = (PyCodeObject *)Py_NewRef(f->function->func_code);
     const int kinds = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR | CO_ITERABLE_COROUTINE
         | CO_OPTIMIZED | CO_NEWLOCALS;
-    f->eligible = EF_SUPPORTED && (code->co_flags & kinds) == (CO_OPTIMIZED | CO_NEWLOCALS);
+    f->eligible = EF_SUPPORTED && PyInterpreterState_Get() == PyInterpreterState_Main()
+        && (code->co_flags & kinds) == (CO_OPTIMIZED | CO_NEWLOCALS);
     f->n_slots = ef_code_slots(code);
     f->plain = code->co_argcount == f->n_slots;
     Py_XSETREF(f->code, code);
@@ -206,6 +207,20 @@ static PyObject *function_getattr(PyObject *self, PyObject *name) {
     return value;
 }
 
+/* What a call depends on belongs to the function; other attributes are the object's own. */
+static int function_setattr(PyObject *self, PyObject *name, PyObject *value) {
+    static const char *const of_function[] = {
+        "__code__", "__defaults__", "__kwdefaults__", "__name__", "__qualname__", "__doc__",
+        "__module__", "__annotations__", "__type_params__", NULL};
+    for (const char *const *known = of_function; *known != NULL; known++) {
+        if (PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, *known) == 0) {
+            return PyObject_SetAttr((PyObject *)((EfCompiledFunction *)self)->function, name,
+                                    value);
+        }
+    }
+    return PyObject_GenericSetAttr(self, name, value);
+}
+
 static PyObject *function_repr(PyObject *self) {
     return PyUnicode_FromFormat("<compiled function %U at %p>",
                                 ((EfCompiledFunction *)self)->function->func_qualname, self);
@@ -283,7 +298,7 @@ PyTypeObject EfCompiledFunction_Type = {
     .tp_vectorcall_offset = offsetof(EfCompiledFunction, vectorcall),
     .tp_descr_get = function_bind,
     .tp_getattro = function_getattr,
-    .tp_setattro = PyObject_GenericSetAttr,
+    .tp_setattro = function_setattr,
     .tp_repr = function_repr,
     .tp_dictoffset = offsetof(EfCompiledFunction, dict),
     .tp_weaklistoffset = offsetof(EfCompiledFunction, weakrefs),

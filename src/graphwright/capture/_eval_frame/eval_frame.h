@@ -156,6 +156,9 @@ void ef_bound_release(EfBound *bound);
 extern PyTypeObject EfCompiledFunction_Type;
 void ef_reset_functions(void);
 
+/* ---- stack.c ---- */
+char *ef_stack_lowest(void);    /* end of this thread's C stack; NULL where it is unknown */
+
 /* ---- hook.c ---- */
 typedef struct {
     PyObject *callback;     /* of this thread before; owned */

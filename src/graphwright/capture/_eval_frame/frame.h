@@ -5,14 +5,14 @@
 #define Py_BUILD_CORE
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include "eval_frame.h"
+
+#if EF_SUPPORTED
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #include <internal/pycore_code.h>
 #include <internal/pycore_frame.h>
 #pragma GCC diagnostic pop
-#undef Py_BUILD_CORE
-
-#include "eval_frame.h"
 
 typedef struct _PyInterpreterFrame EfFrame;
 
@@ -37,4 +37,5 @@ bool ef_frame_swap(PyThreadState *tstate, EfFrame *frame, PyCodeObject *code);
 /* Drop the un-started frame, where its evaluator has to. */
 void ef_frame_drop(PyThreadState *tstate, EfFrame *frame);
 
+#endif
 #endif

@@ -26,8 +26,39 @@ static bool covered;        /* another evaluator was installed over ours, and ch
 static const int KINDS = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
     | CO_ITERABLE_COROUTINE | CO_OPTIMIZED | CO_NEWLOCALS;
 
+enum {
+    UNITS_PER_CALL = 2,         /* of C recursion, that a hooked call takes from its limit */
+    BYTES_PER_UNIT = 640,       /* of C stack, at most, that one of them needs */
+    RESERVE = 512 * 1024,
+    LEAST = 48 * 1024           /* of C stack, to begin a frame with */
+};
+
+/* Bytes of C stack that this thread has left. */
+static ptrdiff_t stack_left(void) {
+    char *now = __builtin_frame_address(0), *lowest = ef_stack_lowest();
+    return lowest == NULL ? RESERVE : now - lowest;
+}
+
+/* Every hooked call is a call of C, and counts against the C recursion limit of 3.12 and 3.13,
+ * which is lower than Python's own. Where the stack has room for all the recursion that the limit
+ * would still allow, the call is not counted, so that code recurses as deeply as without the
+ * hook. Threads with small stacks get the RecursionError before their stack ends. */
 static PyObject *run_frame(PyThreadState *tstate, EfFrame *frame, int throwflag) {
+    ptrdiff_t left = stack_left();
+    if (left < LEAST && !throwflag) {
+        PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded: C stack");
+        return next_evaluator(tstate, frame, 1);
+    }
+#if PY_VERSION_HEX >= 0x030C0000
+    ptrdiff_t allowed = (ptrdiff_t)tstate->c_recursion_remaining * BYTES_PER_UNIT;
+    int units = left > RESERVE + allowed ? UNITS_PER_CALL : 0;
+    tstate->c_recursion_remaining += units;
+    PyObject *result = next_evaluator(tstate, frame, throwflag);
+    tstate->c_recursion_remaining -= units;
+    return result;
+#else
     return next_evaluator(tstate, frame, throwflag);
+#endif
 }
 
 /* Code that does not fit in the frame's chunk runs in a frame of its own. */

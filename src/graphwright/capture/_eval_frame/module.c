@@ -91,7 +91,12 @@ static PyObject *capturing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(igno
     return PyBool_FromLong(ef_capturing());
 }
 
+static PyObject *in_main_interpreter(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return PyBool_FromLong(PyInterpreterState_Get() == PyInterpreterState_Main());
+}
+
 static PyMethodDef methods[] = {
+    {"in_main_interpreter", in_main_interpreter, METH_NOARGS, NULL},
     {"loaded_module", loaded_module, METH_O, NULL},
     {"function_global", function_global, METH_VARARGS, NULL},
     {"instance_attribute", instance_attribute, METH_VARARGS, NULL},
