@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from graphwright.runtime.creation import empty
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.nn import init
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.nn.shapes import pair
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 
@@ -47,11 +47,14 @@ class Conv2d(Module):
         self.groups = groups
         self.padding_mode = padding_mode
         self.weight = Parameter(
-            empty(out_channels, in_channels // groups, *self.kernel_size,
-                  device=device, dtype=dtype)
-        )  # fmt: skip
+            ops.empty(
+                (out_channels, in_channels // groups, *self.kernel_size),
+                device=device,
+                dtype=dtype,
+            )
+        )
         if bias:
-            self.bias = Parameter(empty(out_channels, device=device, dtype=dtype))
+            self.bias = Parameter(ops.empty((out_channels,), device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()

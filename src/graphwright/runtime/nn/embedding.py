@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime.autograd.modes import no_grad
-from graphwright.runtime.creation import empty
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.nn import init
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 
@@ -36,7 +36,9 @@ class Embedding(Module):
                 raise ValueError("Padding_idx must be within num_embeddings")
             padding_idx %= num_embeddings
         self.padding_idx = padding_idx
-        self.weight = Parameter(empty(num_embeddings, embedding_dim, device=device, dtype=dtype))
+        self.weight = Parameter(
+            ops.empty((num_embeddings, embedding_dim), device=device, dtype=dtype)
+        )
         self.reset_parameters()
 
     def reset_parameters(self) -> None:

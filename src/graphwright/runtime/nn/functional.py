@@ -10,7 +10,7 @@ import math
 from typing import Any
 
 from graphwright.runtime.nn.shapes import pair
-from graphwright.runtime.ops import ops
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 relu_ = ops.relu_
@@ -28,6 +28,9 @@ rms_norm = ops.rms_norm
 group_norm = ops.group_norm
 avg_pool2d = ops.avg_pool2d
 scaled_dot_product_attention = ops.scaled_dot_product_attention
+
+_SELU_ALPHA = 1.6732632423543772848170429916717
+_SELU_SCALE = 1.0507009873554804934193349852946
 
 
 def _finish(input: Tensor, output: Tensor, inplace: bool) -> Tensor:
@@ -67,8 +70,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """Scaled ELU of Klambauer et al. (2017)."""
-    scale = 1.0507009873554804934193349852946
-    return _finish(input, ops.mul(ops.elu(input, 1.6732632423543772848170429916717), scale), inplace)
+    return _finish(input, ops.mul(ops.elu(input, _SELU_ALPHA), _SELU_SCALE), inplace)
 
 
 def softsign(input: Tensor) -> Tensor:

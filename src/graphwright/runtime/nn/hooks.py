@@ -9,7 +9,7 @@ _ids = itertools.count()
 
 
 class RemovableHandle:
-    """What `register_*_hook` returns; `remove()` (or leaving a `with` block) takes the hook off."""
+    """What `register_*_hook` returns; `remove()` (or leaving a `with` block) removes it."""
 
     def __init__(self, hooks: dict[int, Any]) -> None:
         self.id = next(_ids)

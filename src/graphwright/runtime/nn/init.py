@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from graphwright.runtime.autograd.modes import no_grad
-from graphwright.runtime.ops import ops
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 _GAINS = {

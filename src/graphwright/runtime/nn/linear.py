@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from graphwright.runtime.creation import empty
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.nn import init
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 
@@ -41,9 +41,9 @@ class Linear(Module):
         super().__init__()
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = Parameter(empty(out_features, in_features, device=device, dtype=dtype))
+        self.weight = Parameter(ops.empty((out_features, in_features), device=device, dtype=dtype))
         if bias:
-            self.bias = Parameter(empty(out_features, device=device, dtype=dtype))
+            self.bias = Parameter(ops.empty((out_features,), device=device, dtype=dtype))
         else:
             self.register_parameter("bias", None)
         self.reset_parameters()

@@ -229,17 +229,15 @@ class Module(ModuleTraversal):
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
         """Call `hook(module, args[, kwargs])` before `forward`; it may return new arguments."""
-        return _add_hook(
-            self._forward_pre_hooks, self._forward_pre_hooks_with_kwargs, hook, prepend, with_kwargs
-        )
+        ids = self._forward_pre_hooks_with_kwargs
+        return _add_hook(self._forward_pre_hooks, ids, hook, prepend, with_kwargs)
 
     def register_forward_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
     ) -> RemovableHandle:
         """Call `hook(module, args[, kwargs], output)` after `forward`; it may return an output."""
-        return _add_hook(
-            self._forward_hooks, self._forward_hooks_with_kwargs, hook, prepend, with_kwargs
-        )
+        ids = self._forward_hooks_with_kwargs
+        return _add_hook(self._forward_hooks, ids, hook, prepend, with_kwargs)
 
     # State
 
@@ -296,7 +294,7 @@ class Module(ModuleTraversal):
     # Conversion
 
     def _apply(self: T, fn: Callable[[Tensor], Tensor]) -> T:
-        """Replace every parameter and buffer by `fn` of it; unchanged ones stay the same object."""
+        """Replace every parameter and buffer by `fn` of it; unchanged ones stay the same."""
         for child in self.children():
             child._apply(fn)
         for name, parameter in self._parameters.items():

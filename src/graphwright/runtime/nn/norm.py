@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime.creation import ones, tensor, zeros
 from graphwright.runtime.dtypes import int64
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 
@@ -18,7 +18,7 @@ class _Affine(Module):
     def _make_affine(
         self, shape: tuple[int, ...], weight: bool, bias: bool, device: Any, dtype: Any
     ) -> None:
-        for name, wanted, make in (("weight", weight, ones), ("bias", bias, zeros)):
+        for name, wanted, make in (("weight", weight, ops.ones), ("bias", bias, ops.zeros)):
             value = Parameter(make(shape, device=device, dtype=dtype)) if wanted else None
             self.register_parameter(name, value)
 
@@ -74,7 +74,7 @@ class RMSNorm(_Affine):
         self.normalized_shape = _shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        weight = Parameter(ones(self.normalized_shape, device=device, dtype=dtype))
+        weight = Parameter(ops.ones(self.normalized_shape, device=device, dtype=dtype))
         self.register_parameter("weight", weight if elementwise_affine else None)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -143,13 +143,13 @@ class _BatchNorm(_Affine):
         self._make_affine(shape, affine, affine, device, dtype)
         track = track_running_stats
         self.register_buffer(
-            "running_mean", zeros(shape, device=device, dtype=dtype) if track else None
+            "running_mean", ops.zeros(shape, device=device, dtype=dtype) if track else None
         )
         self.register_buffer(
-            "running_var", ones(shape, device=device, dtype=dtype) if track else None
+            "running_var", ops.ones(shape, device=device, dtype=dtype) if track else None
         )
         self.register_buffer(
-            "num_batches_tracked", tensor(0, dtype=int64, device=device) if track else None
+            "num_batches_tracked", ops.zeros((), dtype=int64, device=device) if track else None
         )
 
     def reset_running_stats(self) -> None:

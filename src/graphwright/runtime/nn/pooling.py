@@ -79,7 +79,7 @@ class AvgPool2d(Module):
 class AdaptiveAvgPool2d(Module):
     """Means over a grid of `output_size` cells, whatever the input's height and width."""
 
-    def __init__(self, output_size: int | None | tuple[int | None, int | None]) -> None:
+    def __init__(self, output_size: int | tuple[int | None, int | None] | None) -> None:
         super().__init__()
         self.output_size = output_size
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from graphwright.runtime.creation import zeros
 from graphwright.runtime.dtypes import float32
-from graphwright.runtime.ops import ops
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.optim.optimizer import Group, Optimizer, require
 from graphwright.runtime.tensor import Tensor
 
@@ -73,7 +72,7 @@ class Adam(Optimizer):
     def _start(self, param: Tensor, amsgrad: bool) -> dict[str, Any]:
         state = self.state[param]
         values = param.detach()
-        state["step"] = zeros((), dtype=float32)
+        state["step"] = ops.zeros((), dtype=float32)
         state["exp_avg"] = ops.zeros_like(values)
         state["exp_avg_sq"] = ops.zeros_like(values)
         if amsgrad:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from graphwright.runtime.ops import ops
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.optim.optimizer import Group, Optimizer, require
 
 

@@ -1,0 +1,243 @@
+"""batch_norm: per-channel normalisation over the batch, with running statistics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime.dtypes import float32
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import wrap
+from graphwright.runtime.ops.nn_support import (
+    Array,
+    cast,
+    compute,
+    finish,
+    is_half,
+    output,
+    quietly,
+    require_floating,
+    same,
+    spec,
+    widened,
+)
+from graphwright.runtime.ops.strides import product
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.tensor import Tensor
+
+
+def _check(input: Any, *per_channel: Any) -> None:
+    require_floating("batch_norm", input)
+    if len(input.shape) < 2:
+        raise RuntimeError(
+            f"batch_norm: expected input with at least 2 dimensions, got {describe(input)}"
+        )
+    for tensor in per_channel:
+        if tensor is not None and tuple(tensor.shape) != (input.shape[1],):
+            raise RuntimeError(
+                f"batch_norm: expected one value for each of the {input.shape[1]} channels of "
+                f"{describe(input)}, got {describe(tensor)}"
+            )
+
+
+def _reduced_dims(input: Any) -> tuple[int, ...]:
+    return (0, *range(2, len(input.shape)))
+
+
+def _per_channel(tensor: Any, input: Any) -> Any:
+    """[C] as [C, 1, ...], to broadcast against [N, C, ...]."""
+    return ops.view(tensor, (tensor.shape[0],) + (1,) * (len(input.shape) - 2))
+
+
+def _count(input: Any) -> Any:
+    """How many values a channel has."""
+    return input.shape[0] * product(input.shape[2:])
+
+
+def _three(array: Array) -> Array:
+    """[N, C, *] as [N, C, rest]."""
+    return np.ascontiguousarray(array).reshape(*array.shape[:2], -1 if array.size else 0)
+
+
+# Training: batch statistics
+
+
+def _train_meta(input: Any, weight: Any, bias: Any, eps: float) -> Any:
+    _check(input, weight, bias)
+    kind = float32 if is_half(input.dtype) else input.dtype
+    statistic = spec((input.shape[1],), input, kind)
+    return same(input), statistic, statistic
+
+
+def _train_eager(
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    _check(input, weight, bias)
+    x = _three(compute(input))
+    result, out = output(input.shape, input.dtype)
+    y = out.reshape(x.shape)
+    count = x.shape[0] * x.shape[2]
+    mean = x.sum((0, 2)) / count
+    np.subtract(x, mean[:, None], out=y)
+    variance = np.einsum("ncl,ncl->c", y, y) / count
+    scale = 1 / np.sqrt(variance + eps)
+    if weight is not None:
+        scale = scale * compute(weight)
+    y *= scale[:, None]
+    if bias is not None:
+        y += compute(bias)[:, None]
+    kind = float32 if is_half(input.dtype) else input.dtype
+    return finish(result, out), wrap(mean, kind), wrap(variance, kind)
+
+
+def _train_decompose(input: Any, weight: Any, bias: Any, eps: float) -> Any:
+    _check(input, weight, bias)
+    x = widened(input)
+    dims = _reduced_dims(input)
+    mean = ops.mean(x, dims)
+    variance = ops.var(x, dims, 0)
+    rstd = ops.rsqrt(ops.add(variance, eps))
+    scale = rstd if weight is None else ops.mul(rstd, widened(weight))
+    out = ops.mul(ops.sub(x, _per_channel(mean, x)), _per_channel(scale, x))
+    if bias is not None:
+        out = ops.add(out, _per_channel(widened(bias), x))
+    return cast(out, input.dtype), mean, variance
+
+
+def _train_vjp(ctx: Any, grad: Any, grad_mean: Any, grad_variance: Any) -> Any:
+    if grad is None:
+        return None, None, None
+    rstd = ops.rsqrt(ops.add(ctx.out2, ctx.eps))
+    to_input, to_weight, to_bias = ops.batch_norm_backward(
+        grad, ctx.input, ctx.weight, ctx.out1, rstd
+    )
+    return (
+        to_input,
+        cast(to_weight, ctx.weight.dtype) if ctx.needs["weight"] else None,
+        cast(to_bias, ctx.bias.dtype) if ctx.needs["bias"] else None,
+    )
+
+
+def _backward_meta(grad: Any, input: Any, weight: Any, mean: Any, rstd: Any) -> Any:
+    statistic = spec(mean.shape, mean)
+    return same(input), statistic, statistic
+
+
+def _backward_eager(
+    grad: Tensor, input: Tensor, weight: Tensor | None, mean: Tensor, rstd: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    g, x = _three(compute(grad)), _three(compute(input))
+    result, out = output(input.shape, input.dtype)
+    y = out.reshape(x.shape)
+    count = x.shape[0] * x.shape[2]
+    inverse = compute(rstd)
+    np.subtract(x, compute(mean)[:, None], out=y)
+    y *= inverse[:, None]
+    to_bias = g.sum((0, 2))
+    to_weight = np.einsum("ncl,ncl->c", g, y)
+    y *= (-to_weight / count)[:, None]
+    y += g
+    y -= (to_bias / count)[:, None]
+    y *= (inverse if weight is None else inverse * compute(weight))[:, None]
+    return finish(result, out), wrap(to_weight, mean.dtype), wrap(to_bias, mean.dtype)
+
+
+def _backward_decompose(grad: Any, input: Any, weight: Any, mean: Any, rstd: Any) -> Any:
+    g, x = widened(grad), widened(input)
+    dims = _reduced_dims(input)
+    normal = ops.mul(ops.sub(x, _per_channel(mean, x)), _per_channel(rstd, x))
+    to_bias = ops.sum(g, dims)
+    to_weight = ops.sum(ops.mul(g, normal), dims)
+    count = _count(input)
+    shift = _per_channel(ops.div(to_bias, count), x)
+    slope = _per_channel(ops.div(to_weight, count), x)
+    scale = rstd if weight is None else ops.mul(rstd, widened(weight))
+    centred = ops.sub(ops.sub(g, ops.mul(normal, slope)), shift)
+    return cast(ops.mul(centred, _per_channel(scale, x)), input.dtype), to_weight, to_bias
+
+
+# Evaluation: given statistics
+
+
+def _eval_scale(weight: Any, bias: Any, mean: Any, variance: Any, eps: float) -> tuple[Any, Any]:
+    """(scale, shift) per channel of the affine map that evaluation applies."""
+    scale = ops.rsqrt(ops.add(widened(variance), eps))
+    if weight is not None:
+        scale = ops.mul(scale, widened(weight))
+    shift = ops.neg(ops.mul(widened(mean), scale))
+    return scale, shift if bias is None else ops.add(shift, widened(bias))
+
+
+def _eval_decompose(
+    input: Any, weight: Any, bias: Any, mean: Any, variance: Any, eps: float
+) -> Any:
+    scale, shift = _eval_scale(weight, bias, mean, variance, eps)
+    x = widened(input)
+    out = ops.add(ops.mul(x, _per_channel(scale, x)), _per_channel(shift, x))
+    return cast(out, input.dtype)
+
+
+def _update_running(
+    running_mean: Any, running_var: Any, mean: Any, variance: Any, count: Any, momentum: float
+) -> None:
+    """running = (1 - momentum) * running + momentum * batch; the variance made unbiased."""
+    if running_mean is not None:
+        running_mean.mul_(1 - momentum).add_(cast(mean, running_mean.dtype), alpha=momentum)
+    if running_var is not None:
+        unbiased = ops.div(ops.mul(variance, count), count - 1)
+        running_var.mul_(1 - momentum).add_(cast(unbiased, running_var.dtype), alpha=momentum)
+
+
+def _batch_norm_decompose(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
+) -> Any:
+    _check(input, weight, bias, running_mean, running_var)
+    if not training:
+        if running_mean is None or running_var is None:
+            raise RuntimeError(
+                "Expected running_mean and running_var to be defined when training=False"
+            )
+        return _eval_decompose(input, weight, bias, running_mean, running_var, eps)
+    out, mean, variance = ops.batch_norm_train(input, weight, bias, eps)
+    _update_running(
+        running_mean, running_var, mean.detach(), variance.detach(), _count(input), momentum
+    )
+    return out
+
+
+_INTERNAL = {"method": False, "public": False}
+
+define(
+    "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
+    "Tensor? running_var, bool training, float momentum, float eps)",
+    Kind.COMPOSITE,
+    decompose=_batch_norm_decompose,
+    **_INTERNAL,
+)
+define(
+    "batch_norm_train(Tensor input, Tensor? weight, Tensor? bias, float eps)",
+    Kind.COMPOSITE,
+    meta=_train_meta,
+    vjp=_train_vjp,
+    saves=("input", "weight", "out1", "out2"),
+    decompose=_train_decompose,
+    eager=quietly(_train_eager),
+    **_INTERNAL,
+)
+define(
+    "batch_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor mean, Tensor rstd)",
+    Kind.COMPOSITE,
+    meta=_backward_meta,
+    decompose=_backward_decompose,
+    eager=quietly(_backward_eager),
+    **_INTERNAL,
+)

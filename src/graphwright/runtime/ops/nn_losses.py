@@ -1,0 +1,506 @@
+"""Losses: elementwise ones, nll_loss and cross_entropy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime.dtypes import int64
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import wrap
+from graphwright.runtime.ops.nn_support import (
+    Array,
+    compute,
+    output,
+    quietly,
+    require_floating,
+    spec,
+)
+from graphwright.runtime.ops.strides import product
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.tensor import Tensor
+
+
+def _reduced(loss: Any, reduction: str) -> Any:
+    if reduction == "none":
+        return loss
+    return ops.mean(loss) if reduction == "mean" else ops.sum(loss)
+
+
+def _scaled_grad(grad: Any, input: Any, reduction: str) -> Any:
+    """The gradient of each unreduced element."""
+    if reduction == "mean":
+        return ops.div(grad, product(input.shape))
+    return grad
+
+
+# mse_loss, l1_loss
+
+
+def _mse_decompose(input: Any, target: Any, reduction: str) -> Any:
+    difference = ops.sub(input, target)
+    return _reduced(ops.mul(difference, difference), reduction)
+
+
+def _mse_eager(input: Tensor, target: Tensor, reduction: str) -> Tensor:
+    if input.dtype is not target.dtype or input.shape != target.shape or reduction == "none":
+        return _mse_decompose(input, target, reduction)  # type: ignore[no-any-return]
+    difference = (compute(input) - compute(target)).reshape(-1)
+    total = np.dot(difference, difference)
+    if reduction == "mean":
+        total = total / np.float64(difference.size or np.nan)
+    return wrap(total, input.dtype)
+
+
+def _mse_vjp(ctx: Any, grad: Any) -> Any:
+    scaled = ops.mul(_scaled_grad(grad, _broadcast(ctx), ctx.reduction), 2.0)
+    g = ops.mul(ops.sub(ctx.input, ctx.target), scaled)
+    return _split_signed(ctx, g)
+
+
+class _Shape:
+    """Just a shape, for rules that ask for one."""
+
+    def __init__(self, shape: Any) -> None:
+        self.shape = shape
+
+
+def _broadcast(ctx: Any) -> _Shape:
+    return _Shape(_broadcast_shape(ctx.input.shape, ctx.target.shape))
+
+
+def _broadcast_shape(first: Any, second: Any) -> tuple[Any, ...]:
+    longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
+    padded = (1,) * (len(longer) - len(shorter)) + tuple(shorter)
+    return tuple(b if a == 1 else a for a, b in zip(longer, padded, strict=True))
+
+
+def _sum_to(grad: Any, like: Any) -> Any:
+    """`grad` summed over the dimensions that broadcasting `like` added or widened."""
+    extra = len(grad.shape) - len(like.shape)
+    if extra:
+        grad = ops.sum(grad, tuple(range(extra)))
+    widened = tuple(
+        i for i, size in enumerate(like.shape) if size == 1 and grad.shape[i] != 1
+    )
+    if widened:
+        grad = ops.sum(grad, widened, True)
+    return grad if grad.dtype is like.dtype else ops.to_dtype(grad, like.dtype)
+
+
+def _split_signed(ctx: Any, g: Any) -> tuple[Any, Any]:
+    """(g for input, -g for target), each summed to its shape."""
+    return (
+        _sum_to(g, ctx.input) if ctx.needs["input"] else None,
+        _sum_to(ops.neg(g), ctx.target) if ctx.needs["target"] else None,
+    )
+
+
+def _l1_decompose(input: Any, target: Any, reduction: str) -> Any:
+    return _reduced(ops.abs(ops.sub(input, target)), reduction)
+
+
+def _smooth_l1_decompose(input: Any, target: Any, reduction: str, beta: float) -> Any:
+    distance = ops.abs(ops.sub(input, target))
+    if beta == 0:
+        return _reduced(distance, reduction)
+    near = ops.mul(ops.mul(distance, distance), 0.5 / beta)
+    loss = ops.where(ops.lt(distance, beta), near, ops.sub(distance, 0.5 * beta))
+    return _reduced(loss, reduction)
+
+
+# Binary cross entropy and KL divergence
+
+
+def _check_bce(input: Any, target: Any) -> None:
+    require_floating("binary_cross_entropy", input)
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(
+            f"Using a target size ({tuple(target.shape)}) that is different to the input size "
+            f"({tuple(input.shape)}) is deprecated. Please ensure they have the same size."
+        )
+
+
+def _bce_decompose(input: Any, target: Any, weight: Any, reduction: str) -> Any:
+    _check_bce(input, target)
+    loss = ops.neg(
+        ops.add(
+            ops.mul(target, ops.clamp(ops.log(input), -100.0, None)),
+            ops.mul(ops.sub(1.0, target), ops.clamp(ops.log1p(ops.neg(input)), -100.0, None)),
+        )
+    )
+    return _reduced(loss if weight is None else ops.mul(loss, weight), reduction)
+
+
+def _bce_meta(input: Any, target: Any, weight: Any, reduction: str) -> Any:
+    _check_bce(input, target)
+    return spec(input.shape if reduction == "none" else (), input)
+
+
+def _bce_vjp(ctx: Any, grad: Any) -> Any:
+    p, t = ctx.input, ctx.target
+    grad = _scaled_grad(grad, p, ctx.reduction)
+    if ctx.weight is not None:
+        grad = ops.mul(grad, ctx.weight)
+    to_input = to_target = None
+    if ctx.needs["input"]:
+        spread = ops.clamp(ops.mul(ops.sub(1.0, p), p), 1e-12, None)
+        to_input = ops.mul(grad, ops.div(ops.sub(p, t), spread))
+    if ctx.needs["target"]:
+        odds = ops.sub(
+            ops.clamp(ops.log1p(ops.neg(p)), -100.0, None), ops.clamp(ops.log(p), -100.0, None)
+        )
+        to_target = ops.mul(grad, odds)
+    return to_input, to_target, None
+
+
+def _bce_logits_decompose(
+    input: Any, target: Any, weight: Any, pos_weight: Any, reduction: str
+) -> Any:
+    if tuple(input.shape) != tuple(target.shape):
+        raise ValueError(
+            f"Target size ({tuple(target.shape)}) must be the same as input size "
+            f"({tuple(input.shape)})"
+        )
+    log_p = ops.logsigmoid(input)
+    rest = ops.mul(ops.sub(1.0, target), input)
+    if pos_weight is not None:
+        log_p = ops.mul(log_p, ops.add(ops.mul(ops.sub(pos_weight, 1.0), target), 1.0))
+    loss = ops.sub(rest, log_p)
+    return _reduced(loss if weight is None else ops.mul(loss, weight), reduction)
+
+
+def _kl_div_decompose(input: Any, target: Any, reduction: str, log_target: bool) -> Any:
+    if log_target:
+        loss = ops.mul(ops.exp(target), ops.sub(target, input))
+    else:
+        positive = ops.gt(target, 0)
+        log_t = ops.log(ops.where(positive, target, 1.0))
+        loss = ops.sub(ops.mul(target, log_t), ops.mul(target, input))
+    return _reduced(loss, reduction)
+
+
+# nll_loss
+
+
+def _class_dim(input: Any) -> int:
+    return 0 if input.ndim == 1 else 1
+
+
+def _check_nll(input: Any, target: Any, weight: Any) -> None:
+    if input.ndim == 0:
+        raise ValueError("Expected input with 1 or more dimensions, got a scalar")
+    if target.dtype.is_floating_point:
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
+    dim = _class_dim(input)
+    expected = tuple(input.shape[:dim]) + tuple(input.shape[dim + 1 :])
+    if tuple(target.shape) != expected:
+        raise ValueError(
+            f"nll_loss: expected target of shape {expected} for input {describe(input)}, "
+            f"got {describe(target)}"
+        )
+    if weight is not None and tuple(weight.shape) != (input.shape[dim],):
+        raise RuntimeError(
+            "weight tensor should be defined either for all "
+            f"{input.shape[dim]} classes or no classes but got weight tensor of shape: "
+            f"{tuple(weight.shape)}"
+        )
+
+
+def _nll_meta(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+    require_floating("nll_loss", input)
+    _check_nll(input, target, weight)
+    return spec(target.shape if reduction == "none" else (), input)
+
+
+def _nll_parts(input: Any, target: Any, weight: Any, ignore_index: int) -> tuple[Any, Any]:
+    """(the weight of every target, 0 where ignored; the targets, 0 where ignored)."""
+    valid = ops.ne(target, ignore_index)
+    safe = ops.where(valid, target, 0)
+    if weight is None:
+        return ops.to_dtype(valid, input.dtype), safe
+    picked = ops.view(ops.index_select(weight, 0, ops.reshape(safe, (-1,))), target.shape)
+    return ops.where(valid, picked, 0.0), safe
+
+
+def _nll_decompose(input: Any, target: Any, weight: Any, ignore_index: int, reduction: str) -> Any:
+    require_floating("nll_loss", input)
+    _check_nll(input, target, weight)
+    dim = _class_dim(input)
+    target = ops.to_dtype(target, int64)
+    weights, safe = _nll_parts(input, target, weight, ignore_index)
+    index = ops.unsqueeze(safe, dim)
+    picked = ops.squeeze(ops.gather(input, dim, index), dim)
+    loss = ops.where(ops.ne(target, ignore_index), ops.neg(ops.mul(weights, picked)), 0.0)
+    if reduction == "none":
+        return loss
+    total = ops.sum(loss)
+    return ops.div(total, ops.sum(weights)) if reduction == "mean" else total
+
+
+def _target_rows(target: Tensor, classes: int, ignore_index: int) -> tuple[Array, Array | None]:
+    """(targets as one row with 0 where ignored, which are valid: None for all).
+
+    IndexError for a target that is not a class.
+    """
+    t = target._nd.reshape(-1)
+    if t.size == 0:
+        return t, None
+    valid = None
+    low, high = t.min(), t.max()
+    if low < 0 or high >= classes or low <= ignore_index <= high:
+        valid = t != ignore_index
+        if valid.all():
+            valid = None
+        else:
+            t = np.where(valid, t, 0)
+        bad = (t < 0) | (t >= classes)
+        if bad.any():
+            raise IndexError(f"Target {t[bad][0]} is out of bounds.")
+    return t, valid
+
+
+def _class_rows(array: Array, dim: int) -> Array:
+    """[N, C, *] (or [C]) as [N * rest, C]."""
+    return np.moveaxis(array, dim, -1).reshape(-1, array.shape[dim])
+
+
+def _target_weights(
+    t: Array, valid: Array | None, weight: Tensor | None, dtype: Any
+) -> Array | None:
+    if weight is not None:
+        weights = compute(weight)[t]
+        return weights if valid is None else np.where(valid, weights, 0)
+    return None if valid is None else valid.astype(dtype)
+
+
+def _nll_eager(
+    input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, reduction: str
+) -> Tensor:
+    require_floating("nll_loss", input)
+    _check_nll(input, target, weight)
+    dim = _class_dim(input)
+    rows = _class_rows(compute(input), dim)
+    t, valid = _target_rows(target, rows.shape[1], ignore_index)
+    picked = rows[np.arange(t.size), t]
+    weights = _target_weights(t, valid, weight, picked.dtype)
+    if weights is not None:
+        picked = picked * weights
+        if valid is not None:
+            picked = np.where(valid, picked, 0)
+    if reduction == "none":
+        return wrap(-picked.reshape(target.shape), input.dtype)
+    total = -picked.sum()
+    if reduction == "mean":
+        count = t.size if weights is None else weights.sum()
+        total = total / count if count != 0 else total * np.nan
+    return wrap(total, input.dtype)
+
+
+def _nll_vjp(ctx: Any, grad: Any) -> Any:
+    return (
+        ops.nll_loss_backward(
+            grad, ctx.input.shape, ctx.target, ctx.weight, ctx.ignore_index, ctx.reduction
+        ),
+        None,
+        None,
+    )
+
+
+def _nll_backward_meta(
+    grad: Any, size: Any, target: Any, weight: Any, ignore_index: int, reduction: str
+) -> Any:
+    return spec(size, grad)
+
+
+def _nll_backward_decompose(
+    grad: Any, size: Any, target: Any, weight: Any, ignore_index: int, reduction: str
+) -> Any:
+    dim = 0 if len(size) == 1 else 1
+    target = ops.to_dtype(target, int64)
+    weights, safe = _nll_parts(grad, target, weight, ignore_index)
+    g = ops.mul(grad, weights)
+    if reduction == "mean":
+        g = ops.div(g, ops.sum(weights))
+    classes = ops.arange(0, size[dim], 1, int64)
+    classes = ops.view(classes, (size[dim],) + (1,) * (len(size) - 1 - dim))
+    chosen = ops.eq(classes, ops.unsqueeze(safe, dim))
+    return ops.where(chosen, ops.neg(ops.unsqueeze(g, dim)), 0.0)
+
+
+def _nll_backward_eager(
+    grad: Tensor,
+    size: Any,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+) -> Tensor:
+    dim = 0 if len(size) == 1 else 1
+    g = compute(grad)
+    t, valid = _target_rows(target, size[dim], ignore_index)
+    weights = _target_weights(t, valid, weight, g.dtype)
+    if reduction == "mean":
+        g = g / (g.dtype.type(t.size) if weights is None else weights.sum())
+    g = -g.reshape(-1) if g.ndim else -g
+    if weights is not None:
+        g = g * weights
+    by_row = np.zeros((t.size, size[dim]), g.dtype)
+    by_row[np.arange(t.size), t] = g
+    rest = [extent for i, extent in enumerate(size) if i != dim]
+    result, out = output(size, grad.dtype)
+    out[...] = np.moveaxis(by_row.reshape(*rest, size[dim]), -1, dim)
+    if out is not result._nd:
+        result._nd[...] = out
+    return result
+
+
+# cross_entropy
+
+
+def _cross_entropy_decompose(
+    input: Any,
+    target: Any,
+    weight: Any,
+    ignore_index: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Any:
+    if not 0.0 <= label_smoothing <= 1.0:
+        raise RuntimeError(
+            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
+        )
+    dim = _class_dim(input)
+    log_p = ops.log_softmax(input, dim)
+    if target.dtype.is_floating_point:
+        return _soft_cross_entropy(log_p, target, weight, reduction, label_smoothing)
+    loss = ops.nll_loss(log_p, target, weight, ignore_index, reduction)
+    if label_smoothing == 0.0:
+        return loss
+    smooth = _smoothing_loss(log_p, target, weight, ignore_index, reduction)
+    share = ops.div(ops.mul(smooth, label_smoothing), input.shape[dim])
+    return ops.add(ops.mul(loss, 1.0 - label_smoothing), share)
+
+
+def _along_classes(weight: Any, ndim: int, dim: int) -> Any:
+    return ops.view(weight, (weight.shape[0],) + (1,) * (ndim - 1 - dim))
+
+
+def _smoothing_loss(
+    log_p: Any, target: Any, weight: Any, ignore_index: int, reduction: str
+) -> Any:
+    """-sum over classes of log_p (weighted), ignored targets left out, reduced."""
+    dim = _class_dim(log_p)
+    if weight is not None:
+        log_p = ops.mul(log_p, _along_classes(weight, log_p.ndim, dim))
+    loss = ops.where(ops.ne(target, ignore_index), ops.neg(ops.sum(log_p, dim)), 0.0)
+    if reduction == "none":
+        return loss
+    total = ops.sum(loss)
+    if reduction == "sum":
+        return total
+    weights, _ = _nll_parts(log_p, ops.to_dtype(target, int64), weight, ignore_index)
+    return ops.div(total, ops.sum(weights))
+
+
+def _soft_cross_entropy(
+    log_p: Any, target: Any, weight: Any, reduction: str, label_smoothing: float
+) -> Any:
+    """Cross entropy with class probabilities."""
+    if tuple(target.shape) != tuple(log_p.shape):
+        raise RuntimeError(
+            "cross_entropy: input and target of class probabilities must have one shape, got "
+            f"{describe(log_p)} and {describe(target)}"
+        )
+    dim = _class_dim(log_p)
+    classes = log_p.shape[dim]
+    if label_smoothing > 0.0:
+        spread = ops.div(ops.full((), label_smoothing, dtype=target.dtype), classes)
+        target = ops.add(ops.mul(target, 1.0 - label_smoothing), spread)
+    if weight is not None:
+        target = ops.mul(target, _along_classes(weight, log_p.ndim, dim))
+    loss = ops.neg(ops.sum(ops.mul(log_p, target), dim))
+    if reduction == "mean":
+        batch = product(log_p.shape[:dim]) * product(log_p.shape[dim + 1 :])
+        return ops.div(ops.sum(loss), batch)
+    return loss if reduction == "none" else ops.sum(loss)
+
+
+_LOSS = {"method": False, "public": False}
+
+define(
+    "mse_loss(Tensor input, Tensor target, str reduction='mean')",
+    Kind.COMPOSITE,
+    vjp=_mse_vjp,
+    saves=("input", "target"),
+    decompose=_mse_decompose,
+    eager=quietly(_mse_eager),
+    meta=lambda input, target, reduction: spec(
+        _broadcast_shape(input.shape, target.shape) if reduction == "none" else (), input
+    ),
+    **_LOSS,
+)
+define(
+    "l1_loss(Tensor input, Tensor target, str reduction='mean')",
+    Kind.COMPOSITE,
+    decompose=_l1_decompose,
+    **_LOSS,
+)
+define(
+    "smooth_l1_loss(Tensor input, Tensor target, str reduction='mean', float beta=1.0)",
+    Kind.COMPOSITE,
+    decompose=_smooth_l1_decompose,
+    **_LOSS,
+)
+define(
+    "binary_cross_entropy("
+    "Tensor input, Tensor target, Tensor? weight=None, str reduction='mean')",
+    Kind.COMPOSITE,
+    meta=_bce_meta,
+    vjp=_bce_vjp,
+    saves=("input", "target", "weight"),
+    decompose=_bce_decompose,
+    **_LOSS,
+)
+define(
+    "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
+    "Tensor? pos_weight=None, str reduction='mean')",
+    Kind.COMPOSITE,
+    decompose=_bce_logits_decompose,
+    **_LOSS,
+)
+define(
+    "kl_div(Tensor input, Tensor target, str reduction='mean', bool log_target=False)",
+    Kind.COMPOSITE,
+    decompose=_kl_div_decompose,
+    **_LOSS,
+)
+define(
+    "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+    "str reduction='mean')",
+    Kind.COMPOSITE,
+    meta=_nll_meta,
+    vjp=_nll_vjp,
+    saves=("target", "weight"),
+    decompose=_nll_decompose,
+    eager=quietly(_nll_eager),
+    **_LOSS,
+)
+define(
+    "nll_loss_backward(Tensor grad, Size size, Tensor target, Tensor? weight, "
+    "int ignore_index, str reduction)",
+    Kind.COMPOSITE,
+    meta=_nll_backward_meta,
+    decompose=_nll_backward_decompose,
+    eager=quietly(_nll_backward_eager),
+    **_LOSS,
+)
+define(
+    "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
+    "str reduction='mean', float label_smoothing=0.0)",
+    Kind.COMPOSITE,
+    decompose=_cross_entropy_decompose,
+    **_LOSS,
+)

@@ -1,0 +1,363 @@
+"""layer_norm, rms_norm, group_norm and their gradients; batch_norm is in nn_batch_norm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime.dtypes import float32
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import wrap
+from graphwright.runtime.ops.nn_support import (
+    Array,
+    cast,
+    compute,
+    finish,
+    is_half,
+    output,
+    quietly,
+    require_floating,
+    row_blocks,
+    same,
+    spec,
+    widened,
+)
+from graphwright.runtime.ops.strides import product
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.tensor import Tensor
+
+_EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+
+
+def _check_normalized(name: str, input: Any, shape: Any, weight: Any, bias: Any) -> int:
+    """The number of leading dimensions; RuntimeError where the shapes do not fit."""
+    require_floating(name, input)
+    lead = len(input.shape) - len(shape)
+    if not shape or lead < 0 or tuple(input.shape[lead:]) != tuple(shape):
+        raise RuntimeError(
+            f"{name}: given normalized_shape={list(shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, shape))}], but got {describe(input)}"
+        )
+    for label, affine in (("weight", weight), ("bias", bias)):
+        if affine is not None and tuple(affine.shape) != tuple(shape):
+            raise RuntimeError(
+                f"{name}: expected {label} to be of same shape as normalized_shape, but got "
+                f"{describe(affine)} and normalized_shape = {list(shape)}"
+            )
+    return lead
+
+
+def _statistics_shape(input: Any, lead: int) -> tuple[Any, ...]:
+    return (*input.shape[:lead], *(1,) * (len(input.shape) - lead))
+
+
+def _wide_dtype(dtype: Any) -> Any:
+    """The dtype of statistics."""
+    return float32 if is_half(dtype) else dtype
+
+
+def _row_matrix(array: Array, lead: int) -> Array:
+    """[*, normalised] as a matrix; copies where the layout asks for it."""
+    columns = product(array.shape[lead:])
+    rows = product(array.shape[:lead])
+    return np.ascontiguousarray(array).reshape(rows, columns)
+
+
+def _flat(affine: Tensor | None) -> Array | None:
+    return None if affine is None else np.ascontiguousarray(compute(affine)).reshape(-1)
+
+
+def _row_dots(a: Array, b: Array) -> Array:
+    """Sum of a*b per row."""
+    return np.einsum("ij,ij->i", a, b)[:, None]
+
+
+# layer_norm
+
+
+def _native_layer_norm_meta(
+    input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float
+) -> Any:
+    lead = _check_normalized("layer_norm", input, normalized_shape, weight, bias)
+    statistics = spec(_statistics_shape(input, lead), input, _wide_dtype(input.dtype))
+    return spec(input.shape, input), statistics, statistics
+
+
+def _native_layer_norm_eager(
+    input: Tensor, normalized_shape: Any, weight: Any, bias: Any, eps: float
+) -> tuple[Tensor, Tensor, Tensor]:
+    lead = _check_normalized("layer_norm", input, normalized_shape, weight, bias)
+    x = _row_matrix(compute(input), lead)
+    result, out = output(input.shape, input.dtype)
+    y = out.reshape(x.shape)
+    rows, columns = x.shape
+    mean = np.empty((rows, 1), x.dtype)
+    rstd = np.empty((rows, 1), x.dtype)
+    w, b = _flat(weight), _flat(bias)
+    for block in row_blocks(rows, columns):
+        centred = y[block]
+        x[block].mean(-1, keepdims=True, out=mean[block])
+        np.subtract(x[block], mean[block], out=centred)
+        variance = _row_dots(centred, centred) / columns
+        np.reciprocal(np.sqrt(variance + eps), out=rstd[block])
+        centred *= rstd[block]
+        if w is not None:
+            centred *= w
+        if b is not None:
+            centred += b
+    shape, kind = _statistics_shape(input, lead), _wide_dtype(input.dtype)
+    return (
+        finish(result, out),
+        wrap(mean.reshape(shape), kind),
+        wrap(rstd.reshape(shape), kind),
+    )
+
+
+def _native_layer_norm_decompose(
+    input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float
+) -> Any:
+    _check_normalized("layer_norm", input, normalized_shape, weight, bias)
+    dims = _trailing(input, normalized_shape)
+    x = widened(input)
+    mean = ops.mean(x, dims, True)
+    rstd = ops.rsqrt(ops.add(ops.var(x, dims, 0, True), eps))
+    out = ops.mul(ops.sub(x, mean), rstd)
+    if weight is not None:
+        out = ops.mul(out, widened(weight))
+    if bias is not None:
+        out = ops.add(out, widened(bias))
+    return cast(out, input.dtype), mean, rstd
+
+
+def _native_layer_norm_vjp(ctx: Any, grad: Any, grad_mean: Any, grad_rstd: Any) -> Any:
+    if grad is None:
+        return None, None, None
+    lead = tuple(range(len(ctx.input.shape) - len(ctx.normalized_shape)))
+    to_input = to_weight = to_bias = None
+    if ctx.needs["input"]:
+        to_input = ops.layer_norm_backward(
+            grad, ctx.input, ctx.normalized_shape, ctx.weight, ctx.out1, ctx.out2
+        )
+    if ctx.needs["weight"]:
+        scaled = ops.mul(ops.sub(widened(ctx.input), ctx.out1), ctx.out2)
+        to_weight = cast(_sum_over(ops.mul(widened(grad), scaled), lead), ctx.weight.dtype)
+    if ctx.needs["bias"]:
+        to_bias = cast(_sum_over(widened(grad), lead), ctx.bias.dtype)
+    return to_input, to_weight, to_bias
+
+
+def _sum_over(grad: Any, dims: tuple[int, ...]) -> Any:
+    return ops.sum(grad, dims) if dims else grad
+
+
+def _layer_norm_backward_meta(
+    grad: Any, input: Any, normalized_shape: Any, weight: Any, mean: Any, rstd: Any
+) -> Any:
+    return same(input)
+
+
+def _layer_norm_backward_eager(
+    grad: Tensor,
+    input: Tensor,
+    normalized_shape: Any,
+    weight: Tensor | None,
+    mean: Tensor,
+    rstd: Tensor,
+) -> Tensor:
+    lead = input.ndim - len(normalized_shape)
+    g, x = _row_matrix(compute(grad), lead), _row_matrix(compute(input), lead)
+    result, out = output(input.shape, input.dtype)
+    y = out.reshape(x.shape)
+    rows, columns = x.shape
+    m, r = compute(mean).reshape(rows, 1), compute(rstd).reshape(rows, 1)
+    w = _flat(weight)
+    for block in row_blocks(rows, columns):
+        normal = x[block] - m[block]
+        normal *= r[block]
+        part = y[block]
+        np.multiply(g[block], 1 if w is None else w, out=part)
+        shift = part.mean(-1, keepdims=True)
+        normal *= _row_dots(part, normal) / columns
+        part -= shift
+        part -= normal
+        part *= r[block]
+    return finish(result, out)
+
+
+def _layer_norm_backward_decompose(
+    grad: Any, input: Any, normalized_shape: Any, weight: Any, mean: Any, rstd: Any
+) -> Any:
+    dims = _trailing(input, normalized_shape)
+    normal = ops.mul(ops.sub(widened(input), mean), rstd)
+    g = widened(grad)
+    if weight is not None:
+        g = ops.mul(g, widened(weight))
+    shift = ops.mean(g, dims, True)
+    slope = ops.mean(ops.mul(g, normal), dims, True)
+    out = ops.mul(ops.sub(ops.sub(g, shift), ops.mul(normal, slope)), rstd)
+    return cast(out, input.dtype)
+
+
+def _trailing(input: Any, normalized_shape: Any) -> tuple[int, ...]:
+    ndim = len(input.shape)
+    return tuple(range(ndim - len(normalized_shape), ndim))
+
+
+def _layer_norm_eager(
+    input: Tensor, normalized_shape: Any, weight: Any, bias: Any, eps: float
+) -> Tensor:
+    return _native_layer_norm_eager(input, normalized_shape, weight, bias, eps)[0]
+
+
+def _layer_norm_meta(input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float) -> Any:
+    _check_normalized("layer_norm", input, normalized_shape, weight, bias)
+    return same(input)
+
+
+def _layer_norm_decompose(
+    input: Any, normalized_shape: Any, weight: Any, bias: Any, eps: float
+) -> Any:
+    return ops.native_layer_norm(input, normalized_shape, weight, bias, eps)[0]
+
+
+# rms_norm
+
+
+def _rms_eps(input: Any, eps: float | None) -> float:
+    return _EPSILON[input.dtype.name] if eps is None else eps
+
+
+def _rms_norm_meta(input: Any, normalized_shape: Any, weight: Any, eps: float | None) -> Any:
+    _check_normalized("rms_norm", input, normalized_shape, weight, None)
+    return same(input)
+
+
+def _rms_norm_eager(
+    input: Tensor, normalized_shape: Any, weight: Tensor | None, eps: float | None
+) -> Tensor:
+    lead = _check_normalized("rms_norm", input, normalized_shape, weight, None)
+    x = _row_matrix(compute(input), lead)
+    result, out = output(input.shape, input.dtype)
+    y = out.reshape(x.shape)
+    w = _flat(weight)
+    for block in row_blocks(*x.shape):
+        scale = np.sqrt(_row_dots(x[block], x[block]) / x.shape[1] + _rms_eps(input, eps))
+        np.divide(x[block], scale, out=y[block])
+        if w is not None:
+            y[block] *= w
+    return finish(result, out)
+
+
+def _inverse_rms(x: Any, dims: tuple[int, ...], eps: float) -> Any:
+    return ops.rsqrt(ops.add(ops.mean(ops.mul(x, x), dims, True), eps))
+
+
+def _rms_norm_decompose(input: Any, normalized_shape: Any, weight: Any, eps: float | None) -> Any:
+    _check_normalized("rms_norm", input, normalized_shape, weight, None)
+    x = widened(input)
+    inverse = _inverse_rms(x, _trailing(input, normalized_shape), _rms_eps(input, eps))
+    out = ops.mul(x, inverse)
+    return cast(out if weight is None else ops.mul(out, widened(weight)), input.dtype)
+
+
+def _rms_norm_vjp(ctx: Any, grad: Any) -> Any:
+    dims = _trailing(ctx.input, ctx.normalized_shape)
+    x, g = widened(ctx.input), widened(grad)
+    inverse = _inverse_rms(x, dims, _rms_eps(ctx.input, ctx.eps))
+    normal = ops.mul(x, inverse)
+    to_input = to_weight = None
+    if ctx.needs["weight"]:
+        lead = tuple(range(len(ctx.input.shape) - len(dims)))
+        to_weight = cast(_sum_over(ops.mul(g, normal), lead), ctx.weight.dtype)
+    if ctx.needs["input"]:
+        if ctx.weight is not None:
+            g = ops.mul(g, widened(ctx.weight))
+        slope = ops.mean(ops.mul(g, normal), dims, True)
+        to_input = ops.mul(ops.sub(g, ops.mul(normal, slope)), inverse)
+        to_input = cast(to_input, ctx.input.dtype)
+    return to_input, to_weight
+
+
+# group_norm
+
+
+def _group_norm_meta(input: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
+    _check_groups(input, num_groups)
+    return same(input)
+
+
+def _check_groups(input: Any, num_groups: int) -> None:
+    require_floating("group_norm", input)
+    if len(input.shape) < 2 or input.shape[1] % num_groups != 0:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input "
+            f"of shape {list(input.shape)} and num_groups={num_groups}"
+        )
+
+
+def _group_norm_decompose(input: Any, num_groups: int, weight: Any, bias: Any, eps: float) -> Any:
+    _check_groups(input, num_groups)
+    batch = input.shape[0]
+    size = product(input.shape[1:]) // num_groups
+    grouped = ops.reshape(input, (batch, num_groups, size))
+    out = ops.native_layer_norm(grouped, (size,), None, None, eps)[0]
+    out = ops.view(out, tuple(input.shape))
+    per_channel = (input.shape[1],) + (1,) * (len(input.shape) - 2)
+    if weight is not None:
+        out = ops.mul(out, ops.view(weight, per_channel))
+    if bias is not None:
+        out = ops.add(out, ops.view(bias, per_channel))
+    return out
+
+
+_INTERNAL = {"method": False, "public": False}
+
+define(
+    "layer_norm(Tensor input, Size normalized_shape, Tensor? weight=None, Tensor? bias=None, "
+    "float eps=1e-05)",
+    Kind.COMPOSITE,
+    meta=_layer_norm_meta,
+    decompose=_layer_norm_decompose,
+    eager=quietly(_layer_norm_eager),
+    **_INTERNAL,
+)
+define(
+    "native_layer_norm(Tensor input, Size normalized_shape, Tensor? weight, Tensor? bias, "
+    "float eps)",
+    Kind.COMPOSITE,
+    meta=_native_layer_norm_meta,
+    vjp=_native_layer_norm_vjp,
+    saves=("input", "weight", "out1", "out2"),
+    decompose=_native_layer_norm_decompose,
+    eager=quietly(_native_layer_norm_eager),
+    **_INTERNAL,
+)
+define(
+    "layer_norm_backward(Tensor grad, Tensor input, Size normalized_shape, Tensor? weight, "
+    "Tensor mean, Tensor rstd)",
+    Kind.COMPOSITE,
+    meta=_layer_norm_backward_meta,
+    decompose=_layer_norm_backward_decompose,
+    eager=quietly(_layer_norm_backward_eager),
+    **_INTERNAL,
+)
+define(
+    "rms_norm(Tensor input, Size normalized_shape, Tensor? weight=None, float eps=None)",
+    Kind.COMPOSITE,
+    meta=_rms_norm_meta,
+    vjp=_rms_norm_vjp,
+    saves=("input", "weight"),
+    decompose=_rms_norm_decompose,
+    eager=quietly(_rms_norm_eager),
+    **_INTERNAL,
+)
+define(
+    "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
+    "float eps=1e-05)",
+    Kind.COMPOSITE,
+    meta=_group_norm_meta,
+    decompose=_group_norm_decompose,
+    **_INTERNAL,
+)

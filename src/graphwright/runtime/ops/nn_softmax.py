@@ -1,0 +1,250 @@
+"""softmax, log_softmax, logsumexp and their gradients."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.nn_support import (
+    Array,
+    cast,
+    compute,
+    finish,
+    output,
+    quietly,
+    require_floating,
+    row_blocks,
+    same,
+    spec,
+    widened,
+)
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.tensor import Tensor
+
+
+def _converted(name: str, input: Any, dtype: Any) -> Any:
+    """The dtype to compute in; RuntimeError if that is not floating point."""
+    if dtype is not None:
+        return dtype
+    require_floating(name, input)
+    return input.dtype
+
+
+def _as_rows(array: Array, axis: int) -> Array | None:
+    """`array` as a matrix whose rows run along `axis`, without copying; None if impossible."""
+    if array.ndim and axis == array.ndim - 1 and array.flags.c_contiguous:
+        return array.reshape(-1, array.shape[-1])
+    return None
+
+
+def _softmax_rows(x: Array, out: Array) -> None:
+    np.subtract(x, x.max(-1, keepdims=True), out=out)
+    np.exp(out, out=out)
+    np.divide(out, out.sum(-1, keepdims=True), out=out)
+
+
+def _log_softmax_rows(x: Array, out: Array) -> None:
+    np.subtract(x, x.max(-1, keepdims=True), out=out)
+    np.subtract(out, np.log(np.exp(out).sum(-1, keepdims=True)), out=out)
+
+
+def _along_rows(function: Any, inputs: tuple[Array, ...], out: Array, axis: int) -> None:
+    """function(*inputs, out) over rows along `axis`, in blocks that stay in cache."""
+    if out.ndim == 0:
+        function(*(x.reshape(1, 1) for x in inputs), out.reshape(1, 1))
+        return
+    rows = [_as_rows(array, axis) for array in (*inputs, out)]
+    if any(matrix is None for matrix in rows):
+        function(*(np.moveaxis(x, axis, -1) for x in inputs), np.moveaxis(out, axis, -1))
+        return
+    first: Array = rows[0]  # type: ignore[assignment]
+    for block in row_blocks(*first.shape):
+        function(*(matrix[block] for matrix in rows))  # type: ignore[index]
+
+
+def _normalised(name: str, rows: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
+    kind = _converted(name, input, dtype)
+    result, out = output(input.shape, kind)
+    if out.size:
+        x = compute(input)
+        _along_rows(rows, (x.astype(out.dtype, copy=False),), out, dim)
+    return finish(result, out)
+
+
+def _softmax_eager(input: Tensor, dim: int, dtype: Any) -> Tensor:
+    return _normalised("softmax", _softmax_rows, input, dim, dtype)
+
+
+def _log_softmax_eager(input: Tensor, dim: int, dtype: Any) -> Tensor:
+    return _normalised("log_softmax", _log_softmax_rows, input, dim, dtype)
+
+
+def _softmax_meta(input: Any, dim: int, dtype: Any) -> Any:
+    return spec(input.shape, input, _converted("softmax", input, dtype))
+
+
+def _log_softmax_meta(input: Any, dim: int, dtype: Any) -> Any:
+    return spec(input.shape, input, _converted("log_softmax", input, dtype))
+
+
+def _softmax_decompose(input: Any, dim: int, dtype: Any) -> Any:
+    kind = _converted("softmax", input, dtype)
+    x = widened(cast(input, kind))
+    if x.ndim == 0:
+        return cast(ops.exp(ops.sub(x, x)), kind)
+    e = ops.exp(ops.sub(x, ops.amax(x, dim, True)))
+    return cast(ops.div(e, ops.sum(e, dim, True)), kind)
+
+
+def _log_softmax_decompose(input: Any, dim: int, dtype: Any) -> Any:
+    kind = _converted("log_softmax", input, dtype)
+    x = widened(cast(input, kind))
+    if x.ndim == 0:
+        return cast(ops.sub(x, x), kind)
+    shifted = ops.sub(x, ops.amax(x, dim, True))
+    return cast(ops.sub(shifted, ops.log(ops.sum(ops.exp(shifted), dim, True))), kind)
+
+
+def _softmax_vjp(ctx: Any, grad: Any) -> Any:
+    return cast(ops.softmax_backward(grad, ctx.out, ctx.dim), ctx.input.dtype)
+
+
+def _log_softmax_vjp(ctx: Any, grad: Any) -> Any:
+    return cast(ops.log_softmax_backward(grad, ctx.out, ctx.dim), ctx.input.dtype)
+
+
+def _softmax_backward_rows(grad: Array, y: Array, out: Array) -> None:
+    np.multiply(grad, y, out=out)
+    total = out.sum(-1, keepdims=True)
+    np.subtract(grad, total, out=out)
+    np.multiply(out, y, out=out)
+
+
+def _log_softmax_backward_rows(grad: Array, y: Array, out: Array) -> None:
+    np.exp(y, out=out)
+    np.multiply(out, grad.sum(-1, keepdims=True), out=out)
+    np.subtract(grad, out, out=out)
+
+
+def _backward(rows: Any, grad: Tensor, out: Tensor, dim: int) -> Tensor:
+    result, values = output(out.shape, out.dtype)
+    if values.size:
+        _along_rows(rows, (compute(grad), compute(out)), values, dim)
+    return finish(result, values)
+
+
+def _softmax_backward_eager(grad: Tensor, out: Tensor, dim: int) -> Tensor:
+    return _backward(_softmax_backward_rows, grad, out, dim)
+
+
+def _log_softmax_backward_eager(grad: Tensor, out: Tensor, dim: int) -> Tensor:
+    return _backward(_log_softmax_backward_rows, grad, out, dim)
+
+
+def _softmax_backward_decompose(grad: Any, out: Any, dim: int) -> Any:
+    if out.ndim == 0:
+        return ops.mul(ops.sub(grad, grad), out)
+    y = widened(out)
+    weighted = ops.mul(widened(grad), y)
+    return cast(ops.sub(weighted, ops.mul(y, ops.sum(weighted, dim, True))), out.dtype)
+
+
+def _log_softmax_backward_decompose(grad: Any, out: Any, dim: int) -> Any:
+    g = widened(grad)
+    total = g if out.ndim == 0 else ops.sum(g, dim, True)
+    return cast(ops.sub(g, ops.mul(ops.exp(widened(out)), total)), out.dtype)
+
+
+def _like_out(grad: Any, out: Any, dim: int) -> Any:
+    return same(out)
+
+
+def _logsumexp_decompose(input: Any, dim: Any, keepdim: bool) -> Any:
+    require_floating("logsumexp", input)
+    x = widened(input)
+    if x.ndim == 0:
+        return ops.clone(input)
+    highest = ops.amax(x, dim, True)
+    shift = ops.where(ops.isinf(highest), 0.0, highest)
+    result = ops.add(ops.log(ops.sum(ops.exp(ops.sub(x, shift)), dim, True)), shift)
+    return cast(result if keepdim else ops.squeeze(result, dim), input.dtype)
+
+
+def _logsumexp_meta(input: Any, dim: Any, keepdim: bool) -> Any:
+    require_floating("logsumexp", input)
+    shape = [
+        1 if i in dim else size
+        for i, size in enumerate(input.shape)
+        if keepdim or i not in dim
+    ]
+    return spec(shape, input)
+
+
+def _logsumexp_eager(input: Tensor, dim: tuple[int, ...], keepdim: bool) -> Tensor:
+    require_floating("logsumexp", input)
+    x = compute(input)
+    if not dim:
+        return ops.clone(input)
+    highest = x.max(axis=dim, keepdims=True)
+    shift = np.where(np.isinf(highest), 0, highest)
+    values = np.log(np.exp(x - shift).sum(axis=dim, keepdims=True)) + shift
+    result, out = output(_logsumexp_meta(input, dim, keepdim).shape, input.dtype)
+    out[...] = values.reshape(out.shape)
+    return finish(result, out)
+
+
+def _logsumexp_vjp(ctx: Any, grad: Any) -> Any:
+    out = ctx.out
+    if not ctx.keepdim:
+        for dim in ctx.dim:
+            grad, out = ops.unsqueeze(grad, dim), ops.unsqueeze(out, dim)
+    return ops.mul(grad, ops.exp(ops.sub(ctx.input, out)))
+
+
+define(
+    "softmax(Tensor input, Dim dim, dtype dtype=None)",
+    Kind.COMPOSITE,
+    meta=_softmax_meta,
+    vjp=_softmax_vjp,
+    saves=("out",),
+    decompose=_softmax_decompose,
+    eager=quietly(_softmax_eager),
+)
+define(
+    "log_softmax(Tensor input, Dim dim, dtype dtype=None)",
+    Kind.COMPOSITE,
+    meta=_log_softmax_meta,
+    vjp=_log_softmax_vjp,
+    saves=("out",),
+    decompose=_log_softmax_decompose,
+    eager=quietly(_log_softmax_eager),
+)
+define(
+    "softmax_backward(Tensor grad, Tensor out, int dim)",
+    Kind.COMPOSITE,
+    meta=_like_out,
+    decompose=_softmax_backward_decompose,
+    eager=quietly(_softmax_backward_eager),
+    method=False,
+    public=False,
+)
+define(
+    "log_softmax_backward(Tensor grad, Tensor out, int dim)",
+    Kind.COMPOSITE,
+    meta=_like_out,
+    decompose=_log_softmax_backward_decompose,
+    eager=quietly(_log_softmax_backward_eager),
+    method=False,
+    public=False,
+)
+define(
+    "logsumexp(Tensor input, Dims dim, bool keepdim=False)",
+    Kind.COMPOSITE,
+    meta=_logsumexp_meta,
+    vjp=_logsumexp_vjp,
+    saves=("input", "out"),
+    decompose=_logsumexp_decompose,
+    eager=quietly(_logsumexp_eager),
+)

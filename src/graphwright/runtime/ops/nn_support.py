@@ -1,0 +1,114 @@
+"""What the kernels and shape rules of the neural network ops share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.dtypes import float32
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import quiet
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import contiguous_strides
+from graphwright.runtime.tensor import Tensor
+
+Array = np.ndarray[Any, Any]
+_BLOCK = 32 * 1024
+_HALF = 2
+
+
+def pair(value: Any) -> tuple[Any, Any]:
+    """(v, v) for one number, the pair itself for two."""
+    if isinstance(value, (tuple, list)):
+        if len(value) == 1:
+            return value[0], value[0]
+        first, second = value
+        return first, second
+    return value, value
+
+
+def spec(shape: Any, like: Any, dtype: DType | None = None) -> TensorSpec:
+    """A contiguous result of this shape, otherwise like `like`."""
+    return TensorSpec(tuple(shape), contiguous_strides(shape), dtype or like.dtype, like.device)
+
+
+def same(input: Any, *rest: Any) -> TensorSpec:
+    """The shape rule of ops whose result is like their first argument, contiguous."""
+    return spec(input.shape, input)
+
+
+def new(shape: Any, dtype: DType) -> Tensor:
+    """An uninitialised contiguous CPU tensor from the pool."""
+    tensor: Tensor = _core.empty(Tensor, tuple(shape), dtype)
+    return tensor
+
+
+def is_half(dtype: DType) -> bool:
+    """Whether arithmetic in this dtype is done in float32."""
+    return dtype.is_floating_point and dtype.itemsize == _HALF
+
+
+def compute(tensor: Any) -> Array:
+    """The values for arithmetic: half precision as float32, anything else as it is."""
+    array: Array = tensor._nd
+    return array.astype(np.float32) if is_half(tensor.dtype) else array
+
+
+def widened(tensor: Any) -> Any:
+    """For decompositions: half precision as float32, anything else as it is."""
+    return ops.to_dtype(tensor, float32) if is_half(tensor.dtype) else tensor
+
+
+def cast(tensor: Any, dtype: DType) -> Any:
+    """For decompositions: `tensor` in `dtype`."""
+    return tensor if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
+
+
+def output(shape: Any, dtype: DType) -> tuple[Tensor, Array]:
+    """A new result, and the array to compute it in: its own, or float32 for half precision.
+
+    After computing, call `finish(result, array)`.
+    """
+    result = new(shape, dtype)
+    if is_half(dtype):
+        return result, np.empty(tuple(shape), np.float32)
+    return result, result._nd
+
+
+def finish(result: Tensor, array: Array) -> Tensor:
+    """Round a float32 computation to the half precision `result`; no-op where they are one."""
+    if array is not result._nd:
+        result._nd[...] = array
+    return result
+
+
+def row_blocks(rows: int, columns: int) -> Iterator[slice]:
+    """Slices of rows, each of about 128 KiB of float32: several passes over one stay in cache."""
+    step = max(1, _BLOCK // max(columns, 1))
+    for start in range(0, rows, step):
+        yield slice(start, min(start + step, rows))
+
+
+def require_floating(name: str, tensor: Any) -> None:
+    """RuntimeError unless `tensor` is floating point, as PyTorch's kernels answer."""
+    if not tensor.dtype.is_floating_point:
+        raise RuntimeError(f'"{name}" not implemented for {tensor.dtype}')
+
+
+def quietly(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """`kernel` without NumPy's floating point warnings: inf and nan are values like others."""
+
+    @wraps(kernel)
+    def run(*args: Any) -> Any:
+        token = quiet.enter()
+        try:
+            return kernel(*args)
+        finally:
+            quiet.leave(token)
+
+    return run

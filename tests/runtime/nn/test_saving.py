@@ -1,0 +1,99 @@
+"""safetensors files: round trips, agreement with the reference library, hostile files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright import nn
+from graphwright.runtime.saving import InvalidFile, load_file, load_metadata, save_file
+
+DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64",
+          "float16", "bfloat16", "float32", "float64"]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DTYPES)
+def test_round_trip(tmp_path: Path, name: str) -> None:
+    kind = getattr(gw, name)
+    values = gw.tensor([[0.0, 1.0, 1.5], [2.0, 3.0, 100.0]]).to(kind)
+    tensors = {"a": values, "b": values.transpose(0, 1), "empty": values[:0], "scalar": values[0, 1]}
+    save_file(tensors, tmp_path / "x.safetensors", {"made": "here"})
+    loaded = load_file(tmp_path / "x.safetensors")
+    assert list(loaded) == list(tensors)
+    for key, tensor in tensors.items():
+        assert loaded[key].dtype is kind and loaded[key].shape == tensor.shape
+        assert loaded[key].tolist() == tensor.tolist()
+    assert load_metadata(tmp_path / "x.safetensors") == {"made": "here"}
+
+
+def test_the_reference_library_reads_and_writes_the_same(tmp_path: Path) -> None:
+    from safetensors import numpy as reference
+
+    net = nn.Linear(3, 2)
+    save_file(net.state_dict(), tmp_path / "ours.safetensors")
+    theirs = reference.load_file(tmp_path / "ours.safetensors")
+    assert np.array_equal(theirs["weight"], net.weight.detach().numpy())
+    reference.save_file(theirs, tmp_path / "theirs.safetensors")
+    other = nn.Linear(3, 2)
+    other.load_state_dict(load_file(tmp_path / "theirs.safetensors"))
+    assert np.array_equal(other.weight.detach().numpy(), net.weight.detach().numpy())
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    save_file({"a": gw.ones(2)}, path)
+    with pytest.raises(TypeError, match="'b' is int"):
+        save_file({"a": gw.zeros(2), "b": 3}, path)  # type: ignore[dict-item]
+    assert load_file(path)["a"].tolist() == [1, 1]
+    assert [p.name for p in tmp_path.iterdir()] == ["x.safetensors"]
+
+
+def _file(header: Any, data: bytes = b"", length: int | None = None) -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return (len(text) if length is None else length).to_bytes(8, "little") + text + data
+
+
+def _entry(**changes: Any) -> dict[str, Any]:
+    return {"dtype": "F32", "shape": [2], "data_offsets": [0, 8], **changes}
+
+
+EIGHT = b"\0" * 8
+HOSTILE = {
+    "nothing": b"",
+    "short": b"\1\2\3",
+    "header longer than the file": _file({}, length=1 << 40),
+    "header of 2**64-1": _file({}, length=2**64 - 1),
+    "not JSON": _file(b"hello"),
+    "not UTF-8": _file(b"\xff\xfe{}"),
+    "deep JSON": _file(b"[" * 100_000),
+    "a list": _file([]),
+    "entry is no map": _file({"a": 3}),
+    "surplus field": _file({"a": _entry(code="x")}, EIGHT),
+    "unknown dtype": _file({"a": _entry(dtype="PICKLE")}, EIGHT),
+    "dtype is a list": _file({"a": _entry(dtype=[])}, EIGHT),
+    "negative size": _file({"a": _entry(shape=[-2])}, EIGHT),
+    "huge size": _file({"a": _entry(shape=[2**62, 8])}, EIGHT),
+    "bool size": _file({"a": _entry(shape=[True, 2])}, EIGHT),
+    "too many dimensions": _file({"a": _entry(shape=[1] * 65 + [2])}, EIGHT),
+    "beyond the end": _file({"a": _entry(data_offsets=[8, 16])}, EIGHT),
+    "reversed": _file({"a": _entry(data_offsets=[8, 0])}, EIGHT),
+    "wrong length": _file({"a": _entry(shape=[3])}, EIGHT),
+    "overlap": _file({"a": _entry(), "b": _entry()}, EIGHT),
+    "gap": _file({"a": _entry(data_offsets=[8, 16])}, EIGHT * 2),
+    "trailing bytes": _file({"a": _entry()}, EIGHT + b"more"),
+    "key twice": _file(b'{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},'
+                       b'"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_files_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(HOSTILE[name])
+    with pytest.raises(InvalidFile):
+        load_file(path)

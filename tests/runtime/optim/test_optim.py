@@ -1,0 +1,161 @@
+"""SGD, Adam, AdamW: 20 steps against PyTorch's, state, groups, errors, the compiler's form."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright import nn, optim
+from graphwright.runtime.ops.table import op
+
+OPTIONS: dict[str, tuple[str, dict[str, Any]]] = {
+    "sgd": ("SGD", {"lr": 0.1}),
+    "sgd_momentum": ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    "sgd_dampened": ("SGD", {"lr": 0.1, "momentum": 0.9, "dampening": 0.3, "weight_decay": 0.1}),
+    "sgd_nesterov": ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "weight_decay": 0.1}),
+    "sgd_maximize": ("SGD", {"lr": 0.1, "momentum": 0.5, "maximize": True}),
+    "adam": ("Adam", {"lr": 0.05}),
+    "adam_decay": ("Adam", {"lr": 0.05, "betas": (0.8, 0.9), "eps": 1e-3, "weight_decay": 0.1}),
+    "adam_amsgrad": ("Adam", {"lr": 0.05, "amsgrad": True, "maximize": True}),
+    "adamw": ("AdamW", {"lr": 0.05}),
+    "adamw_amsgrad": ("AdamW", {"lr": 0.05, "amsgrad": True, "weight_decay": 0.3}),
+}
+
+
+def _train(library: Any, optimizer: Any, params: list[Any], steps: int) -> None:
+    """Minimise a function whose gradients change sign and size."""
+    for step in range(steps):
+        optimizer.zero_grad()
+        first, second = params
+        loss = ((first * second - step * 0.1) ** 2).sum() + (second.sin() * first).sum()
+        loss.backward()
+        optimizer.step()
+
+
+def _start(dtype: Any) -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    return [rng.standard_normal((3, 4)).astype(dtype), rng.standard_normal(4).astype(dtype)]
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", OPTIONS)
+def test_twenty_steps(name: str, dtype: Any) -> None:
+    torch = pytest.importorskip("torch")
+    kind, options = OPTIONS[name]
+    ours = [nn.Parameter(gw.tensor(a)) for a in _start(dtype)]
+    theirs = [torch.nn.Parameter(torch.tensor(a)) for a in _start(dtype)]
+    _train(gw, getattr(optim, kind)(ours, **options), ours, 20)
+    _train(torch, getattr(torch.optim, kind)(theirs, **options), theirs, 20)
+    tolerance = 2e-4 if dtype is np.float32 else 1e-9
+    for mine, reference in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(
+            mine.detach().numpy(), reference.detach().numpy(), rtol=tolerance, atol=tolerance
+        )
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_decomposition_equals_the_kernel(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kind, options = OPTIONS[name]
+    results = []
+    for decomposed in (False, True):
+        if decomposed:
+            for entry in (op("sgd_step_"), op("adam_step_")):
+                monkeypatch.setattr(entry, "run", entry.decompose)
+        params = [nn.Parameter(gw.tensor(a)) for a in _start(np.float64)]
+        _train(gw, getattr(optim, kind)(params, **options), params, 5)
+        results.append([p.detach().numpy() for p in params])
+    for kernel, rules in zip(*results, strict=True):
+        np.testing.assert_allclose(kernel, rules, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_state_survives_saving(name: str) -> None:
+    kind, options = OPTIONS[name]
+    params = [nn.Parameter(gw.tensor(a)) for a in _start(np.float64)]
+    optimizer = getattr(optim, kind)(params, **options)
+    _train(gw, optimizer, params, 3)
+    twins = [nn.Parameter(p.detach().clone()) for p in params]
+    other = getattr(optim, kind)(twins, lr=99.0)
+    other.load_state_dict(optimizer.state_dict())
+    assert other.param_groups[0]["lr"] == options["lr"]
+    _train(gw, optimizer, params, 3)
+    _train(gw, other, twins, 3)
+    for a, b in zip(params, twins, strict=True):
+        assert np.array_equal(a.detach().numpy(), b.detach().numpy())
+
+
+def test_non_contiguous_parameters_and_half_precision() -> None:
+    base = gw.tensor(np.arange(6.0).reshape(2, 3))
+    param = nn.Parameter(base.transpose(0, 1))
+    param.grad = gw.ones(3, 2, dtype=gw.float64)
+    optim.SGD([param], lr=1.0).step()
+    assert param.detach().tolist() == [[-1, 2], [0, 3], [1, 4]]
+    half = nn.Parameter(gw.ones(4, dtype=gw.bfloat16))
+    half.grad = gw.ones(4, dtype=gw.bfloat16)
+    optim.Adam([half], lr=0.5).step()
+    assert half.detach().tolist() == [0.5] * 4
+
+
+def test_groups_have_their_own_options() -> None:
+    a, b = nn.Parameter(gw.zeros(1)), nn.Parameter(gw.zeros(1))
+    optimizer = optim.SGD([{"params": [a], "lr": 1.0}, {"params": b}], lr=0.1)
+    a.grad, b.grad = gw.ones(1), gw.ones(1)
+    optimizer.step()
+    np.testing.assert_allclose([a.item(), b.item()], [-1.0, -0.1], rtol=1e-6)
+    optimizer.zero_grad()
+    optimizer.step()
+    assert a.grad is None and a.item() == -1.0
+
+
+def test_a_step_is_seen_by_the_version_check() -> None:
+    weight = nn.Parameter(gw.ones(2))
+    loss = (weight * weight).sum()
+    weight.grad = gw.ones(2)
+    optim.SGD([weight], lr=0.1).step()
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_closure() -> None:
+    weight = nn.Parameter(gw.ones(1))
+    optimizer = optim.SGD([weight], lr=0.5)
+
+    def closure() -> gw.Tensor:
+        optimizer.zero_grad()
+        loss = (weight * weight).sum()
+        loss.backward()
+        return loss
+
+    with gw.no_grad():
+        assert optimizer.step(closure).item() == 1.0
+    assert weight.item() == 0.0
+
+
+def test_refused() -> None:
+    weight = nn.Parameter(gw.ones(1))
+    with pytest.raises(ValueError, match="empty parameter list"):
+        optim.SGD([], lr=1)
+    with pytest.raises(TypeError, match="iterable of Tensors"):
+        optim.SGD(weight, lr=1)
+    with pytest.raises(ValueError, match="Invalid learning rate: -1"):
+        optim.Adam([weight], lr=-1)
+    with pytest.raises(ValueError, match="beta parameter at index 1: 1.5"):
+        optim.Adam([weight], betas=(0.9, 1.5))
+    with pytest.raises(ValueError, match="non-leaf"):
+        optim.SGD([weight * 2], lr=1)
+    with pytest.raises(ValueError, match="more than once"):
+        optim.SGD([weight, weight], lr=1)
+    with pytest.raises(ValueError, match="Nesterov"):
+        optim.SGD([weight], lr=1, nesterov=True)
+    two = [nn.Parameter(gw.ones(1)), nn.Parameter(gw.ones(1))]
+    with pytest.raises(ValueError, match="doesn't match the size"):
+        optim.SGD([weight], lr=1).load_state_dict(optim.SGD(two, lr=1).state_dict())
+
+
+def test_printing() -> None:
+    text = repr(optim.SGD([nn.Parameter(gw.ones(1))], lr=0.5))
+    assert text.startswith("SGD (\nParameter Group 0\n    dampening: 0\n    lr: 0.5\n")
