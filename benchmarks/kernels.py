@@ -67,7 +67,7 @@ def copier(arrays: list[np.ndarray], output: np.ndarray) -> Callable[[], None]:
     moved = sum(a.nbytes for a in arrays) + output.nbytes
     source = np.ones(moved // 8, np.float32)
     target = np.empty_like(source)
-    return lambda: _core.parallel_copy(target, source)
+    return lambda: _core.copy_bytes(target, source)
 
 
 def check(result: np.ndarray, reference: np.ndarray, name: str) -> None:

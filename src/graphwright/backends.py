@@ -1,0 +1,281 @@
+"""The built-in backends: a captured graph becomes native code, forward and backward.
+
+A backend is a callable `(GraphModule, example_inputs) -> callable`. The example inputs are fake
+tensors (and symbolic ints); the callable takes the graph's inputs and returns a tuple. This is the
+one place where `ir` and `codegen` meet `capture`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from threading import Lock
+from typing import Any
+
+from graphwright.artifacts import KEY, Artifacts
+from graphwright.codegen import target as machine
+from graphwright.codegen.compile import CompiledGraph, compile_graph
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.lowered import CannotLower, Lowered, OutputSpec, Saved
+from graphwright.ir.pipeline import lower_graph
+from graphwright.runtime import _core
+from graphwright.runtime.autograd.node import Node, gradient_edge
+from graphwright.runtime.autograd.saved import FREED, SavedTensor
+from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+Backend = Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
+
+
+class CompilerError(RuntimeError):
+    """A bug inside graphwright's compiler: which stage failed, and how to report it."""
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Turn an unexpected exception into a `CompilerError` that names the stage."""
+    try:
+        yield
+    except (CannotLower, CompilerError, machine.CompilerMissing, KeyboardInterrupt):
+        raise
+    except Exception as error:
+        raise CompilerError(
+            f"graphwright failed in the stage '{name}': {type(error).__name__}: {error}\n"
+            "This is a bug in graphwright, not in your code. Please report it with the output of "
+            "`graphwright doctor` and the function that was compiled; backend='eager' or "
+            "@graphwright.compiler.disable runs it meanwhile."
+        ) from error
+
+
+def resolve(name: str) -> str:
+    """The backend that a name stands for on this machine.
+
+    "auto" is LLVM, which needs no compiler and starts in a third of the C backend's time; both
+    emit the same loop nests. "c" without a C compiler on PATH is LLVM too, after one warning.
+    """
+    if name == "auto":
+        return "llvm"
+    if name == "c" and machine.find_compiler() is None:
+        warn_once("graphwright: no C compiler on PATH; backend 'llvm' is used instead of 'c'")
+        return "llvm"
+    return name
+
+
+_warned: set[str] = set()
+
+
+def warn_once(message: str) -> None:
+    """Warn the first time only."""
+    if message not in _warned:
+        _warned.add(message)
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+
+
+def eager(graph: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Run the captured graph as it is, op by op."""
+    graph.meta[KEY] = Artifacts("eager")
+    return graph
+
+
+def native(target: str, graph: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
+    """Compile the graph, and its backward on first use, for "llvm" or "c"."""
+    artifacts = graph.meta[KEY] = Artifacts(resolve(target))
+    needs_grad = _core.grad_enabled() and any(
+        isinstance(value, Tensor) and value.requires_grad for value in example_inputs
+    )
+    try:
+        with stage("ir"):
+            lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad)
+    except (CannotLower, DataDependent) as reason:
+        artifacts.target, artifacts.note = "eager", str(reason)
+        warn_once(f"graphwright: a graph runs eagerly: {reason}")
+        return graph
+    artifacts.lowered = lowered
+    forward = compile_half(artifacts, "forward", lowered.forward)
+    if lowered.backward is not None:
+        return Training(artifacts, lowered, forward)
+    if is_plain(lowered):
+        return forward
+    return Inference(lowered, forward)
+
+
+def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callable[..., Any]:
+    """Compile the forward or the backward graph, and keep it with the artifacts."""
+    examples = [node.meta["val"] for node in module.graph.placeholders]
+    with stage("codegen"):
+        compiled: CompiledGraph = compile_graph(module, examples, target=artifacts.target)
+    artifacts.programs[name] = compiled
+    return compiled.launch
+
+
+def is_plain(lowered: Lowered) -> bool:
+    """Whether the forward's outputs are the captured graph's results as they stand."""
+    straight = [OutputSpec("fresh", i) for i in range(len(lowered.outputs))]
+    return (lowered.outputs == straight and len(straight) == lowered.n_user_outputs
+            and all(output < 0 for _, output in lowered.mutated))
+
+
+class Inference:
+    """A forward whose results are put together from outputs, inputs and constants."""
+
+    def __init__(self, lowered: Lowered, forward: Callable[..., Any]) -> None:
+        self.lowered = lowered
+        self.forward = forward
+
+    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
+        outputs = self.forward(*inputs)
+        for number, output in self.lowered.mutated:
+            if output >= 0:
+                inputs[number].copy_(outputs[output])
+        return self.lowered.results(inputs, outputs)
+
+
+class Training:
+    """A compiled forward that hangs one node, with the compiled backward, on the tape."""
+
+    def __init__(
+        self, artifacts: Artifacts, lowered: Lowered, forward: Callable[..., Any]
+    ) -> None:
+        self.artifacts = artifacts
+        self.lowered = lowered
+        self.forward = forward
+        self._backward: Callable[..., Any] | None = None
+        self._lock = Lock()
+
+    @property
+    def backward(self) -> Callable[..., Any]:
+        """The backward half, compiled when it is first needed."""
+        with self._lock:
+            if self._backward is None:
+                assert self.lowered.backward is not None
+                with without_tracing():
+                    self._backward = compile_half(self.artifacts, "backward",
+                                                  self.lowered.backward)
+            return self._backward
+
+    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
+        lowered = self.lowered
+        rng = _core.rng_state() if lowered.rng_ops else None
+        outputs = self.forward(*inputs)
+        node = CompiledBackward(self, inputs, outputs, rng)
+        for number, index in enumerate(lowered.tangents):
+            output = outputs[index]
+            output.grad_fn, output.output_nr = node, number
+        for number, index in lowered.mutated:
+            if index >= 0:
+                inputs[number].copy_(outputs[index])
+        return lowered.results(inputs, outputs)
+
+
+@contextmanager
+def without_tracing() -> Iterator[None]:
+    """Compile outside of the modes of the thread that happens to need the result."""
+    grad = _core.set_grad_enabled(True)
+    try:
+        yield
+    finally:
+        _core.set_grad_enabled(grad)
+
+
+class CompiledBackward(Node):
+    """The tape's node of a compiled forward: what it saved, and the backward to call."""
+
+    __slots__ = ("inputs", "layouts", "rng", "saved", "training")
+
+    def __init__(
+        self, training: Training, inputs: tuple[Any, ...], outputs: Sequence[Any], rng: Any
+    ) -> None:
+        lowered = training.lowered
+        super().__init__("CompiledBackward",
+                         [gradient_edge(inputs[i]) for i in lowered.grad_inputs])
+        self.training = training
+        self.rng = rng
+        self.layouts = [outputs[i].stride() for i in lowered.tangents]
+        self.outputs = [(outputs[i].shape, outputs[i].dtype, outputs[i].device)
+                        for i in lowered.tangents]
+        sizes = lowered.forward.bind_sizes(inputs)
+        self.saved: list[Any] | None = [
+            keep(saved, inputs, outputs, sizes) for saved in lowered.saved
+        ]
+        self.inputs: list[Any] | None = [
+            SavedTensor(value) if isinstance(value, Tensor) else value for value in inputs
+        ]
+
+    def release(self) -> None:
+        self.saved = self.inputs = None
+
+    def compute(self, grads: list[Any]) -> Sequence[Any]:
+        """One gradient, or None, for each input that requires grad."""
+        if self.saved is None or self.inputs is None:
+            raise RuntimeError(FREED)
+        tangents = [
+            self.tangent(grad, number) for number, grad in enumerate(grads)
+        ]
+        if _core.grad_enabled():
+            return self.differentiable(self.inputs, tangents)
+        saved = [unpack(value, self) for value in self.saved]
+        return list(self.training.backward(*saved, *tangents))
+
+    def tangent(self, grad: Any, number: int) -> Any:
+        """The gradient of an output in that output's layout; zeros for an unused output."""
+        shape, dtype, _ = self.outputs[number]
+        if grad is None:
+            return ops.zeros(shape, dtype=dtype)
+        if grad.stride() == self.layouts[number] or _core.grad_enabled():
+            return grad
+        dense = _core.empty_strided(Tensor, shape, self.layouts[number], dtype)
+        return dense.copy_(grad)
+
+    def differentiable(self, inputs: list[Any], tangents: list[Any]) -> Sequence[Any]:
+        """The same gradients by eager ops over the joint graph, recorded on the tape.
+
+        The forward part runs again with the random numbers of the first time.
+        """
+        joint = self.training.lowered.joint
+        assert joint is not None
+        values = [unpack(value, self) for value in inputs]
+        with replaying(self.rng):
+            results = joint(*values, *tangents)
+        return list(results[len(results) - len(self.edges):])
+
+
+@contextmanager
+def replaying(rng: Any) -> Iterator[None]:
+    """Draw the random numbers of an earlier state again; go on from the present one after."""
+    if rng is None:
+        yield
+        return
+    present = _core.rng_state()
+    _core.set_rng_state(*rng)
+    try:
+        yield
+    finally:
+        _core.set_rng_state(*present)
+
+
+def keep(saved: Saved, inputs: Sequence[Any], outputs: Sequence[Any], sizes: dict[str, int]
+         ) -> Any:
+    """A value to keep for the backward: version-checked tensors, or a size."""
+    if saved.kind == "size":
+        assert saved.size is not None
+        return saved.size.expr.evaluate(sizes)
+    value = (inputs if saved.kind == "input" else outputs)[saved.index]
+    if not isinstance(value, Tensor):
+        return value
+    return SavedTensor(value if saved.kind == "input" else _core.detach(Tensor, value))
+
+
+def unpack(value: Any, node: Node) -> Any:
+    """What `keep` kept. Raises RuntimeError where a tensor was changed in place since."""
+    return value.unpack(node) if isinstance(value, SavedTensor) else value
+
+
+BACKENDS: dict[str, Backend] = {
+    "eager": eager,
+    "llvm": partial(native, "llvm"),
+    "c": partial(native, "c"),
+    "auto": partial(native, "auto"),
+}

@@ -1,0 +1,115 @@
+"""`graphwright bench`: a function eagerly and compiled, results compared first."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import graphwright as gw
+from graphwright.cli.errors import UserError
+from graphwright.cli.loading import load_target, make_inputs
+from graphwright.cli.options import add_backend, add_target
+from graphwright.report.measure import Timing, format_seconds, in_turns
+from graphwright.report.page import Page
+
+
+def add_parser(commands: Any) -> None:
+    """The subcommand's grammar."""
+    parser = commands.add_parser(
+        "bench", help="eager against compiled",
+        description="Compare the results of a function eagerly and compiled, then time both in "
+                    "turns. With --out also write JSON, Markdown and an HTML page.")
+    add_target(parser)
+    add_backend(parser)
+    parser.add_argument("--seconds", type=float, default=1.0, help="time spent on each (1.0)")
+    parser.add_argument("--out", type=Path, help="a folder for results.json, .md and report.html")
+    parser.set_defaults(run=run)
+
+
+def tensors_in(value: Any) -> list[gw.Tensor]:
+    """The tensors in nested tuples, lists and dicts, in order."""
+    if isinstance(value, gw.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return [tensor for item in value for tensor in tensors_in(item)]
+    return []
+
+
+def check(expected: Any, got: Any) -> None:
+    """Stop where compiled and eager results differ.
+
+    Raises:
+        UserError: they do; nothing is timed then.
+    """
+    for a, b in zip(tensors_in(expected), tensors_in(got), strict=True):
+        if not gw.allclose(a.float(), b.float(), rtol=1e-3, atol=1e-5, equal_nan=True):
+            worst = (a.float() - b.float()).abs().max().item()
+            raise UserError(f"compiled and eager results differ by {worst:.2e}",
+                            "is the function random? Otherwise please report this as a bug")
+
+
+def seeded(call: Callable[..., Any], inputs: tuple[Any, ...]) -> Any:
+    """The result of one call from a fixed seed."""
+    gw.manual_seed(0)
+    return call(*inputs)
+
+
+def measure(arguments: argparse.Namespace) -> tuple[float, dict[str, Timing], str]:
+    """Seconds of the first compiled call, the timings in turns, and what was compiled."""
+    module, function = load_target(arguments.target)
+    inputs = make_inputs(module, function, arguments.inputs)
+    compiled = gw.compile(function, backend=arguments.backend)
+    expected = seeded(function, inputs)
+    start = time.perf_counter()
+    got = seeded(compiled, inputs)
+    first = time.perf_counter() - start
+    check(expected, got)
+    timings = in_turns({"eager": lambda: function(*inputs), "compiled": lambda: compiled(*inputs)},
+                       seconds=arguments.seconds)
+    stats = gw.compiler.stats(compiled)
+    return first, timings, (f"{stats.graphs} graphs, {stats.breaks} breaks, "
+                            f"{stats.kernels} kernels")
+
+
+def rows_of(timings: dict[str, Timing]) -> list[list[str]]:
+    """A row for each case: median, quartiles, and how many times faster than eager."""
+    eager = timings["eager"].median
+    return [[name, format_seconds(t.median), f"{format_seconds(t.low)} to {format_seconds(t.high)}",
+             f"{eager / t.median:.2f}"] for name, t in timings.items()]
+
+
+HEADERS = ["case", "median", "quartiles", "times eager's speed"]
+
+
+def write(folder: Path, name: str, rows: list[list[str]], summary: str, data: dict[str, Any]
+          ) -> None:
+    """Write the three reports into `folder`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "results.json").write_text(json.dumps(data, indent=1) + "\n")
+    table = ["| " + " | ".join(cells) + " |" for cells in (HEADERS, ["---"] * 4, *rows)]
+    (folder / "results.md").write_text("\n".join([f"# {name}", "", *table, "", summary, ""]))
+    page = Page(f"graphwright bench: {name}")
+    page.paragraph(summary)
+    page.table(HEADERS, rows)
+    page.write(folder / "report.html")
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Measure and report."""
+    first, timings, compiled = measure(arguments)
+    rows = rows_of(timings)
+    summary = f"first compiled call {format_seconds(first)}; {compiled}"
+    for cells in (HEADERS, *rows):
+        print("  ".join(f"{cell:<24}" for cell in cells).rstrip())
+    print(summary)
+    if arguments.out:
+        data = {"target": arguments.target, "first_call_s": first,
+                "median_s": {name: t.median for name, t in timings.items()}}
+        write(arguments.out, arguments.target, rows, summary, data)
+        print(f"written to {arguments.out}")

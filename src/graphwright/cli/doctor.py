@@ -1,0 +1,58 @@
+"""`graphwright doctor`: what this machine can do, and which backend will be used."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import platform
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import graphwright as gw
+from graphwright import backends
+from graphwright.capture.support import hook_problem
+from graphwright.codegen import cache, target
+from graphwright.runtime import blas
+
+OPTIONAL = (("triton", "Triton kernels (dump --stage triton, ptx)"),
+            ("matplotlib", "charts of bench"), ("torch", "a peer in bench"),
+            ("jax", "a peer in bench"))
+
+
+def add_parser(commands: Any) -> None:
+    """The subcommand's grammar."""
+    parser = commands.add_parser(
+        "doctor", help="what this machine can do and which backend is used",
+        description="Check this machine: Python, the frame hook, backends, threads, the cache.")
+    parser.set_defaults(run=run)
+
+
+def installed(name: str) -> bool:
+    """Whether a library could be imported; it is not imported for that."""
+    return importlib.util.find_spec(name) is not None
+
+
+def lines() -> Iterator[tuple[str, str]]:
+    """What is checked, and what was found."""
+    yield "Python", f"{platform.python_implementation()} {platform.python_version()} ({sys.prefix})"
+    yield "graphwright", gw.__version__
+    yield "frame hook", hook_problem() or "works on this Python"
+    yield "processor", f"{platform.machine()}, {target.describe_cpu()}"
+    yield "threads", str(gw.get_num_threads())
+    yield "BLAS", str(blas.library_path() or "none found: matrix products use our own GEMM")
+    yield "llvm backend", "llvmlite is installed" if installed("llvmlite") else "no llvmlite"
+    compiler = target.find_compiler()
+    yield "c backend", compiler or "no C compiler on PATH: the llvm backend needs none"
+    yield "backend 'auto'", backends.resolve("auto")
+    yield "kernel cache", cache.describe()
+    for name, purpose in OPTIONAL:
+        yield name, f"installed: {purpose}" if installed(name) else f"not installed ({purpose})"
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the table."""
+    found = list(lines())
+    width = max(len(name) for name, _ in found)
+    for name, text in found:
+        print(f"{name:<{width}}  {text}")

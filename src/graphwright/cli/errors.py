@@ -1,0 +1,10 @@
+"""Mistakes of the user: told in one line with a way out, without a traceback."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """What is wrong, and what to do about it."""
+
+    def __init__(self, problem: str, way_out: str) -> None:
+        super().__init__(f"{problem}\n  {way_out}")

@@ -1,0 +1,26 @@
+"""`graphwright explain`: graphs, breaks with reasons and advice, guards, recompiles."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import graphwright as gw
+from graphwright.cli.loading import load_target, make_inputs
+from graphwright.cli.options import add_target
+
+
+def add_parser(commands: Any) -> None:
+    """The subcommand's grammar."""
+    parser = commands.add_parser(
+        "explain", help="why the graph breaks, what is guarded, what was recompiled",
+        description="Compile and call a function once; tell what became of it.")
+    add_target(parser)
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Call the function compiled, and print the explanation."""
+    module, function = load_target(arguments.target)
+    inputs = make_inputs(module, function, arguments.inputs)
+    print(gw.explain(function)(*inputs))

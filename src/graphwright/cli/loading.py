@@ -1,0 +1,137 @@
+"""Find the function that FILE.py:FUNCTION names, and make the inputs to call it with.
+
+Inputs come from `--input` options, each the spec of a tensor or a Python literal, or else from a
+function `example_inputs()` (or `FUNCTION_inputs()`) in the file, which returns a tuple.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import graphwright as gw
+from graphwright.cli.errors import UserError
+
+SPEC = re.compile(r"(?P<dtype>[a-z]+[0-9]*)\[(?P<shape>[0-9, ]*)\]")
+SHORT = {"f32": "float32", "f64": "float64", "f16": "float16", "bf16": "bfloat16", "i64": "int64",
+         "i32": "int32", "i16": "int16", "i8": "int8", "u8": "uint8"}
+DTYPES = ("bool", "uint8", "int8", "int16", "int32", "int64", "float16", "bfloat16", "float32",
+          "float64")
+EXAMPLE = "graphwright dump model.py:forward --input 'float32[128,784]'"
+
+
+def load_module(path: Path) -> ModuleType:
+    """Import a file as a module of its own name.
+
+    Raises:
+        UserError: the file does not exist, is no Python file, or fails to import.
+    """
+    if not path.is_file():
+        raise UserError(f"there is no file {path}", f"name a Python file, as in: {EXAMPLE}")
+    if path.suffix != ".py":
+        raise UserError(f"{path} is not a .py file", f"name a Python file, as in: {EXAMPLE}")
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.resolve().parent))
+    sys.modules[path.stem] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise UserError(f"{path}:{error.lineno}: {error.msg}", "mend the file's syntax") from None
+    except ImportError as error:
+        raise UserError(f"{path} cannot be imported: {error}", "install what it imports") from None
+    return module
+
+
+def load_target(text: str) -> tuple[ModuleType, Callable[..., Any]]:
+    """The module and the callable that 'FILE.py:FUNCTION' names (dots reach into classes).
+
+    Raises:
+        UserError: the text is of another form, or names nothing callable.
+    """
+    file, colon, name = text.rpartition(":")
+    if not colon or not name:
+        raise UserError(f"'{text}' is not of the form FILE.py:FUNCTION", f"for example: {EXAMPLE}")
+    module = load_module(Path(file))
+    found: Any = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            public = [n for n, v in vars(module).items()
+                      if callable(v) and getattr(v, "__module__", "") == module.__name__]
+            known = ", ".join(public) or "nothing that can be called"
+            raise UserError(f"{file} has no '{name}'", f"it defines: {known}")
+        found = getattr(found, part)
+    if isinstance(found, type) and issubclass(found, gw.nn.Module):
+        found = instantiate(found)
+    if not callable(found):
+        raise UserError(f"'{name}' in {file} is not callable", "name a function or a module")
+    return module, found
+
+
+def instantiate(kind: type[gw.nn.Module]) -> gw.nn.Module:
+    """A module class that needs no arguments, instantiated."""
+    try:
+        inspect.signature(kind).bind()
+    except TypeError as error:
+        raise UserError(f"class {kind.__name__} cannot be made without arguments: {error}",
+                        "name an instance or a function that uses it") from None
+    return kind()
+
+
+def tensor_of(spec: re.Match[str]) -> gw.Tensor:
+    """A tensor of random numbers for 'float32[4,8]', small integers for integer dtypes."""
+    name = SHORT.get(spec["dtype"], spec["dtype"])
+    if name not in DTYPES:
+        raise UserError(f"unknown dtype '{spec['dtype']}'", f"use one of {', '.join(DTYPES)}")
+    dtype = getattr(gw, name)
+    shape = tuple(int(part) for part in spec["shape"].split(",") if part.strip())
+    if dtype.is_floating_point:
+        return gw.randn(*shape).to(dtype)
+    return gw.randint(0, 2, shape).to(dtype)
+
+
+def parse_input(text: str) -> Any:
+    """One `--input`: a tensor spec or a Python literal.
+
+    Raises:
+        UserError: the text is neither.
+    """
+    spec = SPEC.fullmatch(text.strip())
+    if spec:
+        return tensor_of(spec)
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        raise UserError(f"'{text}' is no input",
+                        "give a dtype and shape like 'float32[4,8]', or a Python literal") from None
+
+
+def make_inputs(module: ModuleType, target: Callable[..., Any], specs: Sequence[str]
+                ) -> tuple[Any, ...]:
+    """The arguments to call `target` with.
+
+    Raises:
+        UserError: nothing says what they are, or they do not fit the signature.
+    """
+    name = getattr(target, "__name__", type(target).__name__)
+    if specs:
+        inputs = tuple(parse_input(spec) for spec in specs)
+    else:
+        maker = getattr(module, f"{name}_inputs", None) or getattr(module, "example_inputs", None)
+        inputs = tuple(maker()) if maker else ()
+    called = target.forward if isinstance(target, gw.nn.Module) else target
+    try:
+        inspect.signature(called).bind(*inputs)
+    except TypeError as error:
+        raise UserError(f"{name}{inspect.signature(called)} cannot be called: {error}",
+                        "give each argument by --input 'float32[4,8]', or define "
+                        "example_inputs() in the file") from None
+    return inputs
