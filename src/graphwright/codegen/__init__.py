@@ -1,0 +1,1 @@
+"""codegen: from functional graphs of primitives to native kernels."""

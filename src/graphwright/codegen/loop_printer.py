@@ -1,0 +1,145 @@
+"""Prints loop nests as text: `print_kernel`, `print_program`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphwright.codegen.loops import (
+    Accumulate,
+    Apply,
+    Axis,
+    Check,
+    Const,
+    For,
+    IndexOf,
+    Kernel,
+    Let,
+    Load,
+    Local,
+    LoopKind,
+    Philox,
+    Reduce,
+    Stmt,
+    Store,
+)
+from graphwright.codegen.program import Gemm, NativeProgram
+
+INFIX = {
+    "add": "+", "sub": "-", "mul": "*", "div": "/", "floordiv": "//",
+    "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+    "and": "&", "or": "|", "xor": "^", "shl": "<<", "shr": ">>",
+}
+
+
+def print_program(program: NativeProgram) -> str:
+    """The whole program: buffers, then the steps in order."""
+    lines: list[str] = []
+    for name, slot in program.slots.items():
+        place = f"arena + {slot.offset}" if slot.kind == "arena" else f"{slot.kind} {slot.index}"
+        buffer = _buffers(program)[name]
+        lines.append(f"{name}: {buffer.dtype.name}[{buffer.size}] at {place}")
+    for step in program.steps:
+        lines += ["", print_gemm(step) if isinstance(step, Gemm) else print_kernel(step)]
+    return "\n".join(lines) + "\n"
+
+
+def _buffers(program: NativeProgram) -> dict[str, Any]:
+    found = {b.name: b for b in (*program.inputs, *program.constants)}
+    found |= {o.buffer.name: o.buffer for o in program.outputs}
+    for step in program.steps:
+        touched = (step.out, step.a, step.b) if isinstance(step, Gemm) else step.buffers
+        found |= {b.name: b for b in touched}
+    return found
+
+
+def print_gemm(step: Gemm) -> str:
+    """One line for a matrix product."""
+    a = f"{step.a.name}{'.T' if step.transa else ''}"
+    b = f"{step.b.name}{'.T' if step.transb else ''}"
+    size = f"{step.m} x {step.k} x {step.n}"
+    batch = "" if step.batch == 1 else f", batch {step.batch}"
+    return f"{step.out.name} = gemm({a}, {b})  # {size}{batch}"
+
+
+def print_kernel(kernel: Kernel) -> str:
+    """A kernel as indented text."""
+    return "\n".join([f"kernel {kernel.name}:", *_block(kernel.body, 1)])
+
+
+def _block(stmts: Sequence[Stmt], depth: int) -> list[str]:
+    lines: list[str] = []
+    for stmt in stmts:
+        lines += PRINTERS[type(stmt)](stmt, depth)
+    return lines
+
+
+def _line(depth: int, text: str) -> str:
+    return "    " * depth + text
+
+
+def _for(stmt: For, depth: int) -> list[str]:
+    head = f"for {stmt.axis.symbol} in {stmt.kind.value}({stmt.axis.extent}):"
+    return [_line(depth, head), *_block(stmt.body, depth + 1)]
+
+
+def _let(stmt: Let, depth: int) -> list[str]:
+    return [_line(depth, f"{stmt.name} = {value_text(stmt.value)}")]
+
+
+def _axes(axes: Sequence[Axis], kind: LoopKind) -> str:
+    parts = [f"{a.symbol} in serial({a.extent})" for a in axes[:-1]]
+    parts.append(f"{axes[-1].symbol} in {kind.value}({axes[-1].extent})")
+    return ", ".join(parts)
+
+
+def _reduce(stmt: Reduce, depth: int) -> list[str]:
+    over = _axes(stmt.axes, stmt.kind)
+    if not stmt.prologue and len(stmt.folds) == 1:
+        (fold,) = stmt.folds
+        return [_line(depth, f"{fold.name} = reduce {fold.op} over {over}: "
+                             f"{value_text(fold.value)}")]
+    lines = [_line(depth, f"reduce over {over}:"), *_block(stmt.prologue, depth + 1)]
+    return lines + [_line(depth + 1, f"{f.name} = {f.op} {value_text(f.value)}")
+                    for f in stmt.folds]
+
+
+def _store(stmt: Store, depth: int) -> list[str]:
+    mask = "" if stmt.mask is None else f" if {value_text(stmt.mask)}"
+    return [_line(depth, f"{stmt.buffer.name}[{stmt.index}] = {value_text(stmt.value)}{mask}")]
+
+
+def _accumulate(stmt: Accumulate, depth: int) -> list[str]:
+    return [_line(depth, f"{stmt.buffer.name}[{stmt.index}] += {value_text(stmt.value)}")]
+
+
+def _check(stmt: Check, depth: int) -> list[str]:
+    return [_line(depth, f"check 0 <= {value_text(stmt.value)} < {stmt.bound}")]
+
+
+PRINTERS: dict[type, Any] = {
+    For: _for, Let: _let, Reduce: _reduce, Store: _store, Accumulate: _accumulate, Check: _check,
+}
+
+
+def value_text(value: Any) -> str:
+    """A value as an expression."""
+    if isinstance(value, Const):
+        return repr(value.value)
+    if isinstance(value, Local):
+        return value.name
+    if isinstance(value, Load):
+        text = f"{value.buffer.name}[{value.index}]"
+        if value.mask is None:
+            return text
+        return f"({text} if {value_text(value.mask)} else {value_text(value.other)})"
+    if isinstance(value, IndexOf):
+        return f"index({value.index})"
+    if isinstance(value, Philox):
+        return f"philox({value.rng_index}, {value.index})"
+    assert isinstance(value, Apply), f"unknown value {value}"
+    args = [value_text(a) for a in value.args]
+    if value.op in INFIX:
+        return f"({args[0]} {INFIX[value.op]} {args[1]})"
+    name = value.dtype.name if value.op == "cast" else value.op
+    return f"{name}({', '.join(args)})"

@@ -1,0 +1,223 @@
+"""The state of one lowering: the nodes made so far, and helpers that lowering rules are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphwright.codegen.loops import Apply, Check, Const, IndexOf, Let, Local, Value
+from graphwright.codegen.lowering.nodes import (
+    Body,
+    Index,
+    LoopNode,
+    Pointwise,
+    Read,
+    Reduction,
+    Shape,
+    View,
+    axis_symbols,
+    index_value,
+)
+from graphwright.runtime import dtypes
+from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_expr
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """The value of a graph node while it is lowered: a named loop node with a shape."""
+
+    name: str
+    shape: Shape
+    dtype: dtype
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def at(self, index: Index, mask: Value | None = None, other: Const | None = None) -> Read:
+        """The element at `index`."""
+        return Read(self.name, index, self.dtype, mask, other)
+
+
+class Unlowerable(Exception):
+    """An op, or this use of it, has no lowering; it runs as an extern step."""
+
+
+class Lowering:
+    """Collects loop nodes; `messages` are the texts of the checks, in the order of their ids."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[str, LoopNode] = {}
+        self.tensors: dict[str, Tensor] = {}
+        self.rng_ops = 0
+        self._locals = 0
+
+    def add(self, node: LoopNode) -> Tensor:
+        """Record a node."""
+        self.nodes[node.name] = node
+        return Tensor(node.name, node.shape, node.dtype)
+
+    def unique(self, hint: str) -> str:
+        """A node name that is not taken yet."""
+        name, count = hint, 0
+        while name in self.nodes:
+            count += 1
+            name = f"{hint}.{count}"
+        return name
+
+    def local(self) -> str:
+        """A name for a local that no other body uses."""
+        self._locals += 1
+        return f"t{self._locals}"
+
+    def pointwise(
+        self, hint: str, shape: Shape, dtype: dtype, function: Callable[[Index], Any],
+        prologue: Sequence[Let | Check] = (),
+    ) -> Tensor:
+        """A node whose element at `index` is function(index)."""
+        value = function(axis_symbols(shape))
+        body = Body(value, tuple(prologue))
+        return self.add(Pointwise(self.unique(hint), shape, dtype, body, hint))
+
+    def view(
+        self, hint: str, source: Tensor, shape: Shape, function: Callable[[Index], Index]
+    ) -> Tensor:
+        """A renaming of `source`: element `index` is source[function(index)]."""
+        index = function(axis_symbols(shape))
+        return self.add(View(self.unique(hint), shape, source.dtype, source.name, index))
+
+    def reduction(
+        self, hint: str, domain: Shape, axes: Sequence[int], dtype: dtype, fold: str,
+        function: Callable[[Index], Any],
+    ) -> Tensor:
+        """The fold of function(index) over `axes` of `domain`; the other axes remain.
+
+        Axes of extent 1 do not need a loop; without any other axes the fold is its value, and
+        over an empty axis it is its identity.
+        """
+        if any(domain[a] == 0 for a in axes):
+            kept = tuple(e for d, e in enumerate(domain) if d not in axes)
+            return self.pointwise(hint, kept, dtype, lambda index: identity(fold, dtype))
+        body = Body(function(axis_symbols(domain)))
+        if all(domain[a] == 1 for a in axes):
+            value = body.value if not fold.startswith("arg") else Const(0, dtypes.int64)
+            kept = tuple(e for d, e in enumerate(domain) if d not in axes)
+            symbols = axis_symbols(domain)
+            rename = dict(zip(
+                [s.name for d, s in enumerate(symbols) if d not in axes and isinstance(s, Sym)],
+                [s for s in axis_symbols(kept) if isinstance(s, Sym)], strict=True,
+            ))
+            return self.add(Pointwise(
+                self.unique(hint), kept, dtype, Body(substitute(value, rename)), hint))
+        return self.add(Reduction(self.unique(hint), domain, tuple(axes), dtype, fold, body))
+
+    def check(self, value: Value, bound: Expr, message: str) -> tuple[Sym, list[Let | Check]]:
+        """Bind an int64 value to a local that is checked to lie in [0, bound)."""
+        name = self.local()
+        let = Let(name, value)
+        return Sym(name, 0, bound - 1), [
+            let, Check(Local(name, dtypes.int64), bound, message)]
+
+
+def substitute(value: Any, symbols: dict[str, Expr]) -> Any:
+    """A value with index symbols replaced."""
+    if not symbols:
+        return value
+    if isinstance(value, Apply):
+        return Apply(value.op, tuple(substitute(a, symbols) for a in value.args), value.dtype)
+    if isinstance(value, Read):
+        mask = None if value.mask is None else substitute(value.mask, symbols)
+        index = tuple(i.subs(symbols) for i in value.index)
+        return Read(value.source, index, value.dtype, mask, value.other)
+    if isinstance(value, IndexOf):
+        return IndexOf(value.index.subs(symbols), value.dtype)
+    return value
+
+
+def identity(fold: str, dtype: dtype) -> Const:
+    """The value that a fold starts from."""
+    if fold in ("sum", "prod"):
+        return const(fold == "prod", dtype)
+    if dtype is dtypes.bool:
+        return const(fold in ("all", "min"), dtype)
+    if dtype.is_floating_point:
+        return const(float("-inf") if fold == "max" else float("inf"), dtype)
+    bits = 8 * dtype.itemsize - (1 if dtype.is_signed else 0)
+    low = -(1 << bits) if dtype.is_signed else 0
+    return const(low if fold == "max" else (1 << bits) - 1, dtype)
+
+
+def shape_of(sizes: Sequence[Any]) -> Shape:
+    """Sizes (ints, SymInts) as expressions."""
+    return tuple(as_expr(s) for s in sizes)
+
+
+def broadcast(tensor: Tensor, index: Index, shape: Shape) -> Read:
+    """The element of `tensor` that takes part at `index` of the broadcast `shape`."""
+    skip = len(shape) - tensor.ndim
+    picked = tuple(
+        Int(0) if e == 1 and shape[skip + d] != 1 else index[skip + d]
+        for d, e in enumerate(tensor.shape)
+    )
+    return tensor.at(picked)
+
+
+def const(value: Any, dtype: dtype) -> Const:
+    """A Python number as a literal of `dtype`."""
+    if dtype.is_floating_point:
+        return Const(float(value), dtype)
+    if dtype is dtypes.bool:
+        return Const(bool(value), dtype)
+    return Const(int(value), dtype)
+
+
+def apply(op: str, *args: Any, dtype: dtype | None = None) -> Apply:
+    """op(*args); the dtype is the first argument's unless given."""
+    return Apply(op, args, args[0].dtype if dtype is None else dtype)
+
+
+def computed(dtype: dtype) -> dtype:
+    """The dtype in which arithmetic on `dtype` is done: float32 for half precision."""
+    return dtypes.float32 if dtype.is_floating_point and dtype.itemsize < 4 else dtype
+
+
+def convert(value: Any, dtype: dtype) -> Any:
+    """`value` in `dtype`; to bool means "is not zero"."""
+    if value.dtype is dtype:
+        return value
+    if isinstance(value, Const):
+        return const(value.value, dtype)
+    if dtype is dtypes.bool:
+        wide = convert(value, computed(value.dtype))
+        return apply("ne", wide, const(0, wide.dtype), dtype=dtype)
+    return apply("cast", value, dtype=dtype)
+
+
+def scalar(value: Any, dtype: dtype) -> Any:
+    """A Python number, symbolic size or index expression as a value of `dtype`."""
+    expr = value if isinstance(value, Expr) else getattr(value, "expr", None)
+    if isinstance(expr, Int):
+        return const(expr.value, dtype)
+    if isinstance(expr, Expr):
+        return convert(index_value(expr), dtype)
+    return const(value, dtype)
+
+
+def both(a: Any, b: Any | None) -> Any:
+    """The conjunction of two masks, the second of which may be absent."""
+    return a if b is None else apply("and", a, b)
+
+
+def within(index: Expr, extent: Expr) -> Any | None:
+    """The mask 0 <= index < extent, without what the index's range already proves."""
+    low, high = index.range()[0], (extent - 1 - index).range()[0]
+    value = index_value(index)
+    mask = None
+    if low is None or low < 0:
+        mask = apply("ge", value, const(0, dtypes.int64), dtype=dtypes.bool)
+    if high is None or high < 0:
+        below = apply("lt", value, index_value(extent), dtype=dtypes.bool)
+        mask = both(below, mask)
+    return mask

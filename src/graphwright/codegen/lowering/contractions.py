@@ -1,0 +1,37 @@
+"""Lowering of matrix products."""
+
+from __future__ import annotations
+
+from graphwright.codegen.lowering.context import Lowering, Tensor, apply, const, convert
+from graphwright.codegen.lowering.nodes import Gemm, Index
+from graphwright.codegen.lowering.rules import Call, lowering
+from graphwright.runtime import dtypes
+
+
+@lowering("mm", "bmm")
+def _mm(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
+    inner = a.shape[-1]
+    if inner == 0 or any(e == 0 for e in call.shape):
+        return context.pointwise(
+            "mm", call.shape, call.dtype, lambda index: const(0, call.dtype))
+    if not call.dtype.is_floating_point:
+        return _by_reduction(context, call, a, b)
+    if call.dtype.itemsize >= 4:
+        return context.add(Gemm(
+            context.unique(call.op.name), call.shape, call.dtype, a.name, b.name, inner))
+    wide = [context.pointwise("to_dtype", x.shape, dtypes.float32,
+                              lambda index, x=x: convert(x.at(index), dtypes.float32))
+            for x in (a, b)]
+    out = context.add(Gemm(context.unique(call.op.name), call.shape, dtypes.float32,
+                           wide[0].name, wide[1].name, inner))
+    return context.pointwise("to_dtype", call.shape, call.dtype,
+                             lambda index: convert(out.at(index), call.dtype))
+
+
+def _by_reduction(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
+    domain = (*call.shape, a.shape[-1])
+
+    def term(index: Index) -> object:
+        *batch, m, n, k = index
+        return apply("mul", a.at((*batch, m, k)), b.at((*batch, k, n)))
+    return context.reduction("mm", domain, (len(domain) - 1,), call.dtype, "sum", term)

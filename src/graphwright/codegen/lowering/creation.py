@@ -1,0 +1,52 @@
+"""Lowering of ops that make tensors from numbers, random ones included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.codegen.loops import Philox
+from graphwright.codegen.lowering.context import Lowering, Tensor, apply, convert, scalar
+from graphwright.codegen.lowering.nodes import Index, index_value, linear, row_major
+from graphwright.codegen.lowering.rules import Call, lowering
+from graphwright.runtime import dtypes
+
+
+@lowering("full")
+def _full(context: Lowering, call: Call, size: Any, value: Any, *unused: Any) -> Tensor:
+    return context.pointwise(
+        "full", call.shape, call.dtype, lambda index: scalar(value, call.dtype))
+
+
+@lowering("empty", "zeros")
+def _empty(context: Lowering, call: Call, size: Any, *unused: Any) -> Tensor:
+    return _full(context, call, size, 0)
+
+
+@lowering("ones")
+def _ones(context: Lowering, call: Call, size: Any, *unused: Any) -> Tensor:
+    return _full(context, call, size, 1)
+
+
+@lowering("arange")
+def _arange(
+    context: Lowering, call: Call, start: Any, end: Any, step: Any, *unused: Any
+) -> Tensor:
+    compute = dtypes.float64 if call.dtype.is_floating_point else dtypes.int64
+
+    def at(index: Index) -> Any:
+        count = convert(index_value(index[0]), compute)
+        offset = apply("mul", count, scalar(step, compute))
+        return convert(apply("add", offset, scalar(start, compute)), call.dtype)
+    return context.pointwise("arange", call.shape, call.dtype, at)
+
+
+@lowering("rng_uniform")
+def _rng_uniform(
+    context: Lowering, call: Call, size: Any, dtype: Any, device: Any, rng_index: int
+) -> Tensor:
+    context.rng_ops = max(context.rng_ops, rng_index + 1)
+    strides = row_major(call.shape)
+
+    def at(index: Index) -> Any:
+        return convert(Philox(rng_index, linear(index, strides), dtypes.float32), call.dtype)
+    return context.pointwise("rng_uniform", call.shape, call.dtype, at)

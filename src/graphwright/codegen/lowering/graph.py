@@ -1,0 +1,235 @@
+"""Lower a whole graph of primitives: `lower_graph(module, fake_inputs) -> LoweredGraph`."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphwright.codegen.lowering import (
+    contractions,
+    creation,
+    indexing,
+    pointwise,
+    reductions,
+    views,
+    windows,
+)
+from graphwright.codegen.lowering.context import (
+    Lowering,
+    Tensor,
+    Unlowerable,
+    broadcast,
+    convert,
+    shape_of,
+)
+from graphwright.codegen.lowering.nodes import Body, LoopNode, Mutation, Shape, Source, axis_symbols
+from graphwright.codegen.lowering.rules import RULES, Call, lower_call
+from graphwright.runtime.dtypes import dtype, int64
+from graphwright.runtime.symbolic.expr import Expr, Int, Sym
+
+FAMILIES = (contractions, creation, indexing, pointwise, reductions, views, windows)
+"""The modules whose import fills the table of rules."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorOutput:
+    """A result that the program allocates, with the strides that eager execution gives it."""
+
+    source: str
+    shape: Shape
+    strides: Shape
+    dtype: dtype
+
+
+@dataclass(frozen=True, slots=True)
+class InputOutput:
+    """A result that is the input at `position` itself."""
+
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantOutput:
+    """A result that is known: None, a number, a constant tensor."""
+
+    value: Any
+
+
+@dataclass(frozen=True, slots=True)
+class SizeOutput:
+    """A result that is a size: an int, computed from the inputs' shapes."""
+
+    expr: Expr
+
+
+OutputSpec = TensorOutput | InputOutput | ConstantOutput | SizeOutput
+
+
+@dataclass(frozen=True, slots=True)
+class LoweredGraph:
+    """Loop nodes in execution order, and how they meet the outside.
+
+    `inputs` counts the inputs; `constants` are tensors passed after them. `symbols` binds size
+    symbols to (input, dim), dim -1 meaning an int input.
+    """
+
+    nodes: dict[str, LoopNode]
+    inputs: tuple[Source, ...]
+    outputs: tuple[OutputSpec, ...]
+    constants: tuple[Any, ...]
+    symbols: tuple[tuple[str, int, int], ...]
+    rng_ops: int
+
+
+def lower_graph(
+    module: Any, fake_inputs: Sequence[Any]
+) -> LoweredGraph:
+    """Lower every node of `module.graph`.
+
+    Raises: Unlowerable, with the name of the op, for an op without a lowering.
+    """
+    return GraphLowering(module, fake_inputs).run()
+
+
+class GraphLowering:
+    """One pass over a graph's nodes in order."""
+
+    def __init__(self, module: Any, fake_inputs: Sequence[Any]) -> None:
+        self.module = module
+        self.fake_inputs = list(fake_inputs)
+        self.context = Lowering()
+        self.env: dict[Any, Any] = {}
+        self.sources: list[Source] = []
+        self.positions: dict[Any, int] = {}
+        self.constants: list[Any] = []
+        self.symbols: dict[str, tuple[int, int]] = {}
+        self.outputs: list[OutputSpec] = []
+
+    def run(self) -> LoweredGraph:
+        visit = {
+            "placeholder": self.placeholder, "get_attr": self.get_attr,
+            "call_function": self.call_function, "output": self.output,
+        }
+        for node in self.module.graph.nodes:
+            handler = visit.get(node.op)
+            if handler is None:
+                raise Unlowerable(f"{node.op} {node.target}")
+            handler(node)
+        count = len(self.positions)
+        for n, source in enumerate(s for s in self.sources if s.constant):
+            placed = Source(source.name, source.shape, source.strides, source.dtype,
+                            count + n, True)
+            self.context.nodes[source.name] = placed
+        sources = tuple(
+            node for node in self.context.nodes.values() if isinstance(node, Source))
+        symbols = tuple((name, i, d) for name, (i, d) in self.symbols.items())
+        return LoweredGraph(self.context.nodes, sources, tuple(self.outputs),
+                            tuple(self.constants), symbols, self.context.rng_ops)
+
+    def placeholder(self, node: Any) -> None:
+        position = len(self.positions)
+        self.positions[node] = position
+        val = self.fake_inputs[position] if position < len(self.fake_inputs) else node.meta["val"]
+        if not hasattr(val, "dtype"):
+            self._int_input(node, val, position)
+            return
+        shape = shape_of(val.shape)
+        for d, extent in enumerate(shape):
+            if isinstance(extent, Sym):
+                self.symbols.setdefault(extent.name, (position, d))
+        source = Source(node.name, shape, shape_of(val.stride()), val.dtype, position)
+        self._add_source(node, source)
+
+    def _int_input(self, node: Any, val: Any, position: int) -> None:
+        expr = getattr(val, "expr", None)
+        if isinstance(expr, Sym):
+            self.symbols.setdefault(expr.name, (position, -1))
+        self.env[node] = val
+        source = Source(node.name, (), (), int64, position)
+        self.sources.append(source)
+        self.context.add(source)
+
+    def _add_source(self, node: Any, source: Source) -> None:
+        self.sources.append(source)
+        self.env[node] = self.context.add(source)
+
+    def get_attr(self, node: Any) -> None:
+        value: Any = self.module
+        for part in str(node.target).split("."):
+            value = getattr(value, part)
+        if not hasattr(value, "dtype"):
+            self.env[node] = value
+            return
+        self.constants.append(value)
+        name = self.context.unique(node.name)
+        self._add_source(node, Source(
+            name, shape_of(value.shape), shape_of(value.stride()), value.dtype, -1, True))
+
+    def call_function(self, node: Any) -> None:
+        args = self._values(node.args)
+        if node.target is operator.getitem:
+            self.env[node] = args[0][args[1]]
+            return
+        name = getattr(node.target, "name", None)
+        call = Call(node.name, node.target, args, node.meta.get("val"))
+        if name == "copy_":
+            self.env[node] = self._mutation(call, *args[:2])
+        elif name in RULES:
+            self.env[node] = lower_call(self.context, call)
+        elif getattr(node.target, "is_view", False):
+            self.env[node] = self._generic_view(node, call, args[0])
+        else:
+            raise Unlowerable(str(name or node.target))
+
+    def _values(self, value: Any) -> Any:
+        kind = type(value)
+        if kind in (tuple, list):
+            return kind([self._values(v) for v in value])
+        if hasattr(value, "users") and hasattr(value, "meta"):
+            return self.env[value]
+        return value
+
+    def _generic_view(self, node: Any, call: Call, x: Tensor) -> Tensor:
+        val = node.args[0].meta["val"]
+        spec = call.op.meta(val, *call.args[1:])
+        shape, strides = shape_of(spec.shape), shape_of(spec.strides)
+        (offset,) = shape_of((spec.offset,))
+        return views.by_strides(
+            self.context, x, shape_of(val.stride()), shape, strides, offset)
+
+    def _mutation(self, call: Call, target: Tensor, src: Any) -> Tensor:
+        node = self.context.nodes[target.name]
+        if not isinstance(node, Source):
+            raise Unlowerable("copy_ into something that is not an input")
+        value = src
+        if not isinstance(src, Tensor) or (src.shape, src.dtype) != (target.shape, target.dtype):
+            value = self.context.pointwise(
+                "copy", target.shape, target.dtype,
+                lambda index: convert(broadcast(src, index, target.shape), target.dtype)
+                if isinstance(src, Tensor) else pointwise.operand(src, index, call, target.dtype))
+        body = Body(value.at(axis_symbols(target.shape)))
+        self.context.add(Mutation(
+            self.context.unique(call.name), target.shape, target.dtype, target.name, body))
+        return value
+
+    def output(self, node: Any) -> None:
+        results = node.args[0]
+        for result in results if isinstance(results, (tuple, list)) else (results,):
+            self.outputs.append(self._output(result))
+
+    def _output(self, result: Any) -> OutputSpec:
+        value = self._values(result)
+        if result is not value and result in self.positions:
+            return InputOutput(self.positions[result])
+        if isinstance(value, Tensor):
+            if isinstance(self.context.nodes[value.name], Source):
+                constants = [s.name for s in self.sources if s.constant]
+                return ConstantOutput(self.constants[constants.index(value.name)])
+            val = result.meta["val"]
+            return TensorOutput(value.name, shape_of(val.shape), shape_of(val.stride()), val.dtype)
+        expr = getattr(value, "expr", None)
+        if isinstance(expr, Expr) and not isinstance(expr, Int):
+            return SizeOutput(expr)
+        return ConstantOutput(value)

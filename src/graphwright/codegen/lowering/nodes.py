@@ -1,0 +1,183 @@
+"""Loop-level nodes: what each op of a graph is lowered to. Immutable data.
+
+::
+
+    LoopNode := Source(name, shape, strides, ...)       memory that exists before the graph runs
+              | Pointwise(name, shape, body)            one value per element
+              | Reduction(name, domain, axes, op, body) a fold over some axes of a domain
+              | View(name, shape, source, index)        another node's elements, renamed
+              | Gemm(name, a, b)                        a batched matrix product
+              | Assembly(name, shape, parts)            a buffer written by several loops in turn
+              | Mutation(name, target, body)            writes an input's memory
+    Body     := prologue (Lets and Checks), value
+
+A body is written over the symbols `i0, i1, ...` of its domain and takes elements of other nodes by
+`Read(source, index)`. Bodies are spliced into their consumers by substituting these symbols;
+views disappear in the same way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Union
+
+from graphwright.codegen.loops import Check, Const, IndexOf, Let, Value
+from graphwright.runtime.dtypes import dtype, int64
+from graphwright.runtime.symbolic.expr import Expr, Int, Sym
+
+Shape = tuple[Expr, ...]
+Index = tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Element `index` of the node named `source`; `other` where `mask` is false."""
+
+    source: str
+    index: Index
+    dtype: dtype
+    mask: Value | None = None
+    other: Const | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """`value`, computed after `prologue`; both over the symbols of a domain."""
+
+    value: Any
+    prologue: tuple[Let | Check, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Input `position` of the program, or a constant that is passed after the inputs."""
+
+    name: str
+    shape: Shape
+    strides: Shape
+    dtype: dtype
+    position: int
+    constant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pointwise:
+    """out[i0, i1, ...] = body. `op` names the op it came from."""
+
+    name: str
+    shape: Shape
+    dtype: dtype
+    body: Body
+    op: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """out[kept axes] = fold by `op` over the axes `axes` of `domain`."""
+
+    name: str
+    domain: Shape
+    axes: tuple[int, ...]
+    dtype: dtype
+    fold: str
+    body: Body
+
+    @property
+    def shape(self) -> Shape:
+        return tuple(e for d, e in enumerate(self.domain) if d not in self.axes)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """out[i0, i1, ...] = source[index]."""
+
+    name: str
+    shape: Shape
+    dtype: dtype
+    source: str
+    index: Index
+
+
+@dataclass(frozen=True, slots=True)
+class Gemm:
+    """out[b, m, n] = sum over k of a[b, m, k] * b[b, k, n]; without batch the operands are 2-d."""
+
+    name: str
+    shape: Shape
+    dtype: dtype
+    a: str
+    b: str
+    inner: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One loop nest of an `Assembly`: out[index] = value, or += where `accumulate`.
+
+    Iterations along the axes `serial` may write the same element and run in order.
+    """
+
+    domain: Shape
+    index: Index
+    body: Body
+    accumulate: bool = False
+    serial: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A buffer filled by `parts`, one after the other (cat, scatter)."""
+
+    name: str
+    shape: Shape
+    dtype: dtype
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """target[i0, i1, ...] = body, in the memory of the input `target`."""
+
+    name: str
+    shape: Shape
+    dtype: dtype
+    target: str
+    body: Body
+
+
+LoopNode = Union[Source, Pointwise, Reduction, View, Gemm, Assembly, Mutation]
+
+
+def axis_symbol(position: int, extent: Expr, prefix: str = "i") -> Sym:
+    """The symbol of axis `position`, known to run over [0, extent)."""
+    return Sym(f"{prefix}{position}", 0, extent - 1)
+
+
+def axis_symbols(shape: Shape) -> Index:
+    """The symbols over which a body with this domain is written; 0 for axes of extent 1."""
+    return tuple(
+        Int(0) if e == 1 else axis_symbol(d, e) for d, e in enumerate(shape)
+    )
+
+
+def row_major(shape: Shape) -> Shape:
+    """The strides of a contiguous tensor of this shape."""
+    strides: list[Expr] = []
+    step: Expr = Int(1)
+    for extent in reversed(shape):
+        strides.append(step)
+        step = step * extent if extent != 0 else step
+    return tuple(reversed(strides))
+
+
+def linear(index: Index, strides: Shape) -> Expr:
+    """The offset, in elements, of `index`."""
+    total: Expr = Int(0)
+    for i, s in zip(index, strides, strict=True):
+        total = total + i * s
+    return total
+
+
+def index_value(index: Expr) -> IndexOf:
+    """An index expression as an int64 value."""
+    return IndexOf(index, int64)

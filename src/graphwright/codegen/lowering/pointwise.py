@@ -1,0 +1,222 @@
+"""Lowering of pointwise ops."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.codegen.loops import Const
+from graphwright.codegen.lowering.context import (
+    Lowering,
+    Tensor,
+    apply,
+    broadcast,
+    computed,
+    const,
+    convert,
+    scalar,
+)
+from graphwright.codegen.lowering.nodes import Index
+from graphwright.codegen.lowering.rules import RULES, Call, lowering
+from graphwright.runtime import dtypes
+from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.promotion import result_dtype
+
+Scalar = Callable[..., Any]
+
+
+def operand(x: Any, index: Index, call: Call, dtype: dtype) -> Any:
+    """A tensor's element at `index` of the result, or a number, in `dtype`."""
+    if isinstance(x, Tensor):
+        return convert(broadcast(x, index, call.shape), dtype)
+    return scalar(x, dtype)
+
+
+def emit(
+    context: Lowering, call: Call, operands: tuple[Any, ...], function: Scalar, compute: dtype
+) -> Tensor:
+    """The pointwise node function(*operands) computed in `compute`, in the result's dtype."""
+    def at(index: Index) -> Any:
+        values = [operand(x, index, call, compute) for x in operands]
+        return convert(function(*values), call.dtype)
+    return context.pointwise(call.op.name, call.shape, call.dtype, at)
+
+
+def _unary(name: str, function: Scalar) -> None:
+    def rule(context: Lowering, call: Call, x: Tensor, *unused: Any) -> Tensor:
+        return emit(context, call, (x,), function, computed(call.dtype))
+    RULES[name] = rule
+
+
+def _rounding(name: str) -> None:
+    def function(x: Any) -> Any:
+        return apply(name, x) if x.dtype.is_floating_point else x
+    _unary(name, function)
+
+
+def _predicate(name: str, function: Scalar) -> None:
+    """Unary ops from floats to bool; `function` is not asked about integers."""
+    def rule(context: Lowering, call: Call, x: Tensor) -> Tensor:
+        if not x.dtype.is_floating_point:
+            known = Const(name == "isfinite", dtypes.bool)
+            return context.pointwise(name, call.shape, dtypes.bool, lambda index: known)
+        return emit(context, call, (x,), function, computed(x.dtype))
+    RULES[name] = rule
+
+
+def _binary(name: str, function: Scalar) -> None:
+    def rule(context: Lowering, call: Call, a: Any, b: Any, *unused: Any) -> Tensor:
+        return emit(context, call, (a, b), function, computed(call.dtype))
+    RULES[name] = rule
+
+
+def _compare(name: str) -> None:
+    def rule(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
+        compute = computed(result_dtype((a, b)))
+        return emit(context, call, (a, b),
+                    lambda x, y: apply(name, x, y, dtype=dtypes.bool), compute)
+    RULES[name] = rule
+
+
+def _logical(name: str, op: str) -> None:
+    def rule(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
+        return emit(context, call, (a, b), lambda x, y: apply(op, x, y), dtypes.bool)
+    RULES[name] = rule
+
+
+def logical_not(x: Any) -> Any:
+    """True where `x` is zero."""
+    return apply("not", x)
+
+
+def finite(x: Any) -> Any:
+    """False for inf and nan."""
+    return apply("lt", apply("abs", x), const(math.inf, x.dtype), dtype=dtypes.bool)
+
+
+def relu(x: Any) -> Any:
+    """max(x, 0); nan stays nan."""
+    return apply("max", x, const(0, x.dtype))
+
+
+def absolute(x: Any) -> Any:
+    """|x|; the identity on unsigned types."""
+    return apply("abs", x) if x.dtype.is_signed else x
+
+
+def power(x: Any, y: Any) -> Any:
+    """x ** y; small constant exponents become products, roots and quotients."""
+    if isinstance(y, Const) and x.dtype.is_floating_point:
+        exact: dict[float, Callable[[], Any]] = {
+            0.0: lambda: const(1, x.dtype),
+            1.0: lambda: x,
+            2.0: lambda: apply("mul", x, x),
+            3.0: lambda: apply("mul", apply("mul", x, x), x),
+            -1.0: lambda: apply("reciprocal", x),
+        }
+        if y.value in exact:
+            return exact[y.value]()
+    if isinstance(y, Const) and y.value == 2 and not isinstance(x, Const):
+        return apply("mul", x, x)
+    return apply("pow", x, y)
+
+
+def logical_arithmetic(op: str, on_bool: str) -> Scalar:
+    """`op` on numbers, `on_bool` on bools."""
+    return lambda x, y: apply(on_bool if x.dtype is dtypes.bool else op, x, y)
+
+
+for _name in ("neg", "sqrt", "rsqrt", "reciprocal", "exp", "expm1", "log", "log1p",
+              "log2", "sin", "cos", "tan", "tanh", "sigmoid", "erf", "sign"):
+    _unary(_name, lambda x, _op=_name: apply(_op, x))
+_unary("abs", absolute)
+_unary("relu", relu)
+_unary("bitwise_not", lambda x: apply("not", x))
+for _name in ("clone", "contiguous", "alias", "detach"):
+    _unary(_name, lambda x: x)
+for _name in ("floor", "ceil", "round", "trunc"):
+    _rounding(_name)
+_predicate("isnan", lambda x: apply("isnan", x, dtype=dtypes.bool))
+_predicate("isinf", lambda x: apply("isinf", x, dtype=dtypes.bool))
+_predicate("isfinite", finite)
+
+_binary("mul", logical_arithmetic("mul", "and"))
+_binary("pow", power)
+_binary("maximum", logical_arithmetic("max", "or"))
+_binary("minimum", logical_arithmetic("min", "and"))
+for _name in ("fmod", "remainder", "atan2"):
+    _binary(_name, lambda x, y, _op=_name: apply(_op, x, y))
+for _name, _op in (("bitwise_and", "and"), ("bitwise_or", "or"), ("bitwise_xor", "xor")):
+    _binary(_name, lambda x, y, _op=_op: apply(_op, x, y))
+for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
+    _compare(_name)
+for _name, _op in (("logical_and", "and"), ("logical_or", "or"), ("logical_xor", "xor")):
+    _logical(_name, _op)
+
+
+@lowering("logical_not")
+def _logical_not(context: Lowering, call: Call, x: Tensor) -> Tensor:
+    return emit(context, call, (x,), logical_not, dtypes.bool)
+
+
+@lowering("add", "sub")
+def _add(context: Lowering, call: Call, a: Any, b: Any, alpha: Any = 1) -> Tensor:
+    op = call.op.name
+
+    def function(x: Any, y: Any) -> Any:
+        scaled = y if alpha == 1 else apply("mul", y, const(alpha, y.dtype))
+        return apply("or" if x.dtype is dtypes.bool else op, x, scaled)
+    return emit(context, call, (a, b), function, computed(call.dtype))
+
+
+@lowering("div")
+def _div(context: Lowering, call: Call, a: Any, b: Any, rounding_mode: str | None = None
+         ) -> Tensor:
+    op = {None: "div", "floor": "floordiv", "trunc": "truncdiv"}[rounding_mode]
+    compute = computed(call.dtype)
+
+    def function(x: Any, y: Any) -> Any:
+        if op == "div" and isinstance(y, Const) and _power_of_two(y.value):
+            return apply("mul", x, const(1.0 / y.value, y.dtype))
+        return apply(op, x, y)
+    return emit(context, call, (a, b), function, compute)
+
+
+def _power_of_two(value: float) -> bool:
+    """Whether 1/value is exact, so that a division may become a product."""
+    return value != 0 and math.isfinite(value) and abs(math.frexp(value)[0]) == 0.5 \
+        and abs(math.frexp(value)[1]) < 100
+
+
+@lowering("where")
+def _where(context: Lowering, call: Call, condition: Tensor, a: Any, b: Any) -> Tensor:
+    def at(index: Index) -> Any:
+        mask = operand(condition, index, call, dtypes.bool)
+        return apply("where", mask, operand(a, index, call, call.dtype),
+                     operand(b, index, call, call.dtype), dtype=call.dtype)
+    return context.pointwise("where", call.shape, call.dtype, at)
+
+
+@lowering("clamp")
+def _clamp(context: Lowering, call: Call, x: Tensor, low: Any = None, high: Any = None) -> Tensor:
+    bounds = tuple(b for b in (low, high) if b is not None)
+    ops = [op for op, b in (("max", low), ("min", high)) if b is not None]
+
+    def function(value: Any, *limits: Any) -> Any:
+        for op, limit in zip(ops, limits, strict=True):
+            value = apply(op, value, limit)
+        return value
+    return emit(context, call, (x, *bounds), function, computed(call.dtype))
+
+
+@lowering("to_dtype")
+def _to_dtype(context: Lowering, call: Call, x: Tensor, dtype: dtype, *unused: Any) -> Tensor:
+    return context.pointwise(
+        "to_dtype", call.shape, dtype, lambda index: convert(x.at(index), dtype))
+
+
+@lowering("fill")
+def _fill(context: Lowering, call: Call, x: Tensor, value: Any) -> Tensor:
+    return context.pointwise(
+        "fill", call.shape, call.dtype, lambda index: operand(value, index, call, call.dtype))

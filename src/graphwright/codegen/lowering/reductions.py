@@ -1,0 +1,124 @@
+"""Lowering of reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphwright.codegen.lowering.context import (
+    Lowering,
+    Tensor,
+    apply,
+    computed,
+    const,
+    convert,
+    scalar,
+)
+from graphwright.codegen.lowering.nodes import Index
+from graphwright.codegen.lowering.rules import Call, lowering
+from graphwright.codegen.lowering.views import reshape
+from graphwright.runtime import dtypes
+from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.symbolic.expr import Int, product
+
+
+def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
+    """The axes named by None (all), an int or a sequence."""
+    if dim is None:
+        return tuple(range(ndim))
+    dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if not ndim:
+        return ()
+    return tuple(sorted(d % ndim for d in dims))
+
+
+def fold(
+    context: Lowering, hint: str, x: Tensor, axes: Sequence[int], op: str, compute: dtype,
+    result: dtype | None = None,
+) -> Tensor:
+    """The fold of `x`, converted to `compute`, over `axes`."""
+    return context.reduction(hint, x.shape, axes, result or compute, op,
+                             lambda index: convert(x.at(index), compute))
+
+
+def finish(context: Lowering, call: Call, x: Tensor) -> Tensor:
+    """Cast to the result's dtype and put back the axes that `keepdim` keeps."""
+    if x.dtype is not call.dtype:
+        source = x
+        x = context.pointwise(
+            "cast", x.shape, call.dtype, lambda index: convert(source.at(index), call.dtype))
+    return reshape(context, call.op.name, x, call.shape)
+
+
+def _accumulated(dtype: dtype) -> dtype:
+    return dtypes.int64 if not dtype.is_floating_point else computed(dtype)
+
+
+@lowering("sum")
+def _sum(context: Lowering, call: Call, x: Tensor, dim: Any = None, keepdim: bool = False,
+         *unused: Any) -> Tensor:
+    compute = _accumulated(call.dtype)
+    out = fold(context, "sum", x, axes_of(dim, x.ndim), "sum", compute)
+    return finish(context, call, out)
+
+
+@lowering("prod")
+def _prod(context: Lowering, call: Call, x: Tensor, dim: Any = None, keepdim: bool = False,
+          *unused: Any) -> Tensor:
+    compute = _accumulated(call.dtype)
+    out = fold(context, "prod", x, axes_of(dim, x.ndim), "prod", compute)
+    return finish(context, call, out)
+
+
+@lowering("amax", "amin")
+def _extreme(context: Lowering, call: Call, x: Tensor, dim: Any = None, *unused: Any) -> Tensor:
+    op = call.op.name[1:]
+    axes = axes_of(dim, x.ndim) or tuple(range(x.ndim))
+    if x.dtype is dtypes.bool:
+        op = "any" if op == "max" else "all"
+    out = fold(context, call.op.name, x, axes, op, computed(x.dtype))
+    return finish(context, call, out)
+
+
+@lowering("any", "all")
+def _logical(context: Lowering, call: Call, x: Tensor, dim: Any = None, *unused: Any) -> Tensor:
+    out = fold(context, call.op.name, x, axes_of(dim, x.ndim), call.op.name, dtypes.bool)
+    return finish(context, call, out)
+
+
+@lowering("argmax", "argmin")
+def _position(context: Lowering, call: Call, x: Tensor, dim: Any = None, *unused: Any) -> Tensor:
+    compute = dtypes.uint8 if x.dtype is dtypes.bool else computed(x.dtype)
+    out = fold(context, call.op.name, x, axes_of(dim, x.ndim), call.op.name, compute,
+               dtypes.int64)
+    return finish(context, call, out)
+
+
+def mean_of(context: Lowering, x: Tensor, axes: tuple[int, ...]) -> Tensor:
+    """The mean over `axes`, with these axes kept at extent 1."""
+    compute = computed(x.dtype)
+    total = fold(context, "sum", x, axes, "sum", compute)
+    count = product(tuple(x.shape[a] for a in axes))
+    mean = context.pointwise("mean", total.shape, compute, lambda index: apply(
+        "div", total.at(index), scalar(count, compute)))
+    kept = tuple(x.shape[d] if d not in axes else Int(1) for d in range(x.ndim))
+    return reshape(context, "mean", mean, kept)
+
+
+@lowering("var")
+def _var(context: Lowering, call: Call, x: Tensor, dim: Any = None, correction: Any = 1,
+         keepdim: bool = False) -> Tensor:
+    axes = axes_of(dim, x.ndim)
+    compute = computed(x.dtype)
+    mean = mean_of(context, x, axes)
+
+    def squared(index: Index) -> Any:
+        at = tuple(i if d not in axes else Int(0) for d, i in enumerate(index))
+        delta = apply("sub", convert(x.at(index), compute), mean.at(at))
+        return apply("mul", delta, delta)
+    total = context.reduction("var", x.shape, axes, compute, "sum", squared)
+    count = scalar(product(tuple(x.shape[a] for a in axes)), compute)
+    degrees = apply("max", apply("sub", count, const(correction, compute)), const(0, compute))
+    out = context.pointwise(
+        "var", total.shape, compute, lambda index: apply("div", total.at(index), degrees))
+    return finish(context, call, out)

@@ -1,0 +1,209 @@
+"""The memory plan: where every temporary lives in the arena, and which are results in disguise.
+
+A temporary whose last reader is the kernel that writes another buffer, element for element at the
+same index, becomes that buffer: nothing is copied, and the kernel works in place. The others get
+offsets in one arena; temporaries that are never alive together share memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graphwright.codegen.loops import (
+    Accumulate,
+    Apply,
+    Buffer,
+    Check,
+    Fold,
+    For,
+    Kernel,
+    Let,
+    Load,
+    Reduce,
+    Stmt,
+    Store,
+)
+from graphwright.codegen.program import Gemm, Slot, Step
+from graphwright.codegen.scheduler.touched import Touch, touched, touches
+from graphwright.runtime.symbolic.expr import Expr, Int, as_int
+
+ALIGNMENT = 64
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPlan:
+    """The steps over the buffers that remain, and where these are."""
+
+    steps: tuple[Step, ...]
+    offsets: dict[str, Expr]
+    arena_bytes: Expr
+
+
+def plan_memory(steps: Sequence[Step], temps: Sequence[Buffer]) -> MemoryPlan:
+    """Work in place where possible, then place what is left."""
+    steps = in_place(tuple(steps), {t.name for t in temps})
+    lives = lifetimes(steps)
+    left = [t for t in temps if t.name in lives]
+    offsets, total = place(left, lives)
+    return MemoryPlan(steps, offsets, total)
+
+
+def step_buffers(step: Step) -> tuple[Buffer, ...]:
+    """The buffers that a step touches."""
+    return (step.a, step.b, step.out) if isinstance(step, Gemm) else step.buffers
+
+
+def lifetimes(steps: Sequence[Step]) -> dict[str, tuple[int, int]]:
+    """The first and last step that touch each buffer."""
+    lives: dict[str, tuple[int, int]] = {}
+    for number, step in enumerate(steps):
+        for buffer in step_buffers(step):
+            lives[buffer.name] = (lives.get(buffer.name, (number, number))[0], number)
+    return lives
+
+
+def in_place(steps: tuple[Step, ...], temps: set[str]) -> tuple[Step, ...]:
+    """Replace temporaries by the buffers that take over from them."""
+    changed = True
+    while changed:
+        changed = False
+        lives = lifetimes(steps)
+        for number, step in enumerate(steps):
+            if isinstance(step, Gemm):
+                continue
+            pair = _takeover(step, number, lives, temps)
+            if pair is not None:
+                old, new = pair
+                steps = tuple(_replaced(s, old, new) for s in steps)
+                changed = True
+                break
+    return steps
+
+
+def _takeover(
+    kernel: Kernel, number: int, lives: dict[str, tuple[int, int]], temps: set[str]
+) -> tuple[Buffer, Buffer] | None:
+    """(donor, heir) if a temporary dies in this kernel and a buffer born here can take over."""
+    found = touches(kernel.body)
+    donors = [b for b in kernel.buffers if b.name in temps and lives[b.name][1] == number]
+    heirs = [b for b in kernel.buffers
+             if b.role in ("temp", "output") and lives[b.name][0] == number]
+    for donor in donors:
+        for heir in heirs:
+            if donor.name != heir.name and _may_take_over(donor, heir, found):
+                if heir.name in temps and lives[donor.name][0] == number == lives[heir.name][1]:
+                    continue
+                return donor, heir
+    return None
+
+
+def _may_take_over(donor: Buffer, heir: Buffer, found: list[Touch]) -> bool:
+    """Whether the donor is only touched where, and before, the heir is written."""
+    if donor.dtype is not heir.dtype or donor.size != heir.size:
+        return False
+    old = [n for n, t in enumerate(found) if t.buffer.name == donor.name]
+    new = [n for n, t in enumerate(found) if t.buffer.name == heir.name]
+    if old[-1] > new[0] or not found[new[0]].store:
+        return False
+    return _same_elements([found[n] for n in old], [found[n] for n in new])
+
+
+def _same_elements(old: list[Touch], new: list[Touch]) -> bool:
+    """Whether every element of the heir is written in the iteration that last read the donor's.
+
+    Both are indexed alike, and loops other than the one around the last touch belong to the same
+    row: the index does not tell rows apart only by inner axes.
+    """
+    indices = {str(t.index) for t in (*old, *new)}
+    shared = {t.loops[:1] for t in (*old, *new)}
+    return len(indices) == 1 and len(shared) == 1
+
+
+def _replaced(step: Step, old: Buffer, new: Buffer) -> Step:
+    """The step with one buffer for another."""
+    if isinstance(step, Gemm):
+        swap = {n: new for n in ("out", "a", "b") if getattr(step, n).name == old.name}
+        return replace(step, **swap) if swap else step
+    if all(b.name != old.name for b in step.buffers):
+        return step
+    body = tuple(_replaced_stmt(s, old, new) for s in step.body)
+    return Kernel(step.name, touched(body), body)
+
+
+def _replaced_stmt(stmt: Any, old: Buffer, new: Buffer) -> Stmt:
+    if isinstance(stmt, For):
+        return replace(stmt, body=tuple(_replaced_stmt(s, old, new) for s in stmt.body))
+    if isinstance(stmt, Reduce):
+        folds = tuple(Fold(f.name, f.op, _replaced_value(f.value, old, new)) for f in stmt.folds)
+        prologue = tuple(_replaced_stmt(s, old, new) for s in stmt.prologue)
+        return replace(stmt, folds=folds, prologue=prologue)
+    value = _replaced_value(stmt.value, old, new)
+    if isinstance(stmt, (Store, Accumulate)):
+        buffer = new if stmt.buffer.name == old.name else stmt.buffer
+        return replace(stmt, buffer=buffer, value=value)
+    assert isinstance(stmt, (Let, Check)), f"unknown statement {stmt}"
+    return replace(stmt, value=value)
+
+
+def _replaced_value(value: Any, old: Buffer, new: Buffer) -> Any:
+    if isinstance(value, Apply):
+        return Apply(value.op, tuple(_replaced_value(a, old, new) for a in value.args),
+                     value.dtype)
+    if isinstance(value, Load):
+        mask = None if value.mask is None else _replaced_value(value.mask, old, new)
+        buffer = new if value.buffer.name == old.name else value.buffer
+        return Load(buffer, value.index, mask, value.other)
+    return value
+
+
+def place(
+    temps: Sequence[Buffer], lives: dict[str, tuple[int, int]]
+) -> tuple[dict[str, Expr], Expr]:
+    """Offsets in bytes and the arena's size. Static sizes first, the largest first, each at the
+    lowest offset that is free while it lives; buffers of symbolic size follow one another."""
+    placed: list[tuple[int, int, Buffer]] = []
+    static = [t for t in temps if as_int(t.size) is not None]
+    for buffer in sorted(static, key=lambda b: (-_bytes(b), lives[b.name])):
+        offset = 0
+        for start, end, other in sorted(placed, key=lambda p: p[0]):
+            if not _together(lives[buffer.name], lives[other.name]):
+                continue
+            if offset + _bytes(buffer) <= start:
+                break
+            offset = max(offset, end)
+        placed.append((offset, offset + _bytes(buffer), buffer))
+    offsets: dict[str, Expr] = {b.name: Int(start) for start, _, b in placed}
+    total: Expr = Int(max((end for _, end, _ in placed), default=0))
+    return _place_symbolic([t for t in temps if as_int(t.size) is None], lives, offsets, total)
+
+
+def _place_symbolic(
+    temps: list[Buffer], lives: dict[str, tuple[int, int]], offsets: dict[str, Expr], total: Expr
+) -> tuple[dict[str, Expr], Expr]:
+    """A buffer takes the place of one of the same size that is no longer alive, or a new one."""
+    free: dict[Expr, list[tuple[int, Expr]]] = {}
+    for buffer in sorted(temps, key=lambda b: lives[b.name]):
+        size = (buffer.size * buffer.dtype.itemsize + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT
+        first, last = lives[buffer.name]
+        for n, (end, offset) in enumerate(free.setdefault(size, [])):
+            if end < first:
+                offsets[buffer.name] = offset
+                free[size][n] = (last, offset)
+                break
+        else:
+            offsets[buffer.name] = total
+            free[size].append((last, total))
+            total = total + size
+    return offsets, total
+
+
+def _bytes(buffer: Buffer) -> int:
+    size = as_int(buffer.size)
+    assert size is not None, f"{buffer.name} has a symbolic size"
+    return -(-size * buffer.dtype.itemsize // ALIGNMENT) * ALIGNMENT
+
+
+def _together(one: tuple[int, int], two: tuple[int, int]) -> bool:
+    return one[0] <= two[1] and two[0] <= one[1]

@@ -1,0 +1,1 @@
+"""The scheduler: groups loop-level nodes into kernels and writes their loop nests."""

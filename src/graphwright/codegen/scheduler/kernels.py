@@ -1,0 +1,95 @@
+"""Loop nests of fused groups, by the arrangement of their loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from graphwright.codegen.loops import Kernel, LoopKind, Reduce, Stmt
+from graphwright.codegen.lowering.nodes import Reduction
+from graphwright.codegen.scheduler.assembly import assembly_stmts
+from graphwright.codegen.scheduler.groups import Style
+from graphwright.codegen.scheduler.loopnest import (
+    Nest,
+    Run,
+    by_stride,
+    loops_over,
+    merge,
+    pass_axes,
+    rename,
+)
+from graphwright.codegen.scheduler.partials import chunked_stmts, streamed_stmts
+from graphwright.codegen.scheduler.touched import touched
+from graphwright.codegen.scheduler.writer import Writer
+from graphwright.codegen.scheduler.writing import Writing
+
+COLUMN_BLOCK = 64
+"""How many results of a column reduction are one thread's smallest share."""
+
+
+def write_kernel(writing: Writing, name: str) -> Kernel:
+    """The kernel of a group."""
+    stmts = WRITERS[writing.group.style](writing)
+    return Kernel(name, touched(stmts), stmts)
+
+
+def _pointwise(writing: Writing) -> tuple[Stmt, ...]:
+    dims = by_stride(writing.group.dims, writing.store_index())
+    runs = merge(dims, writing.indices())
+    vector = runs[-1] if runs else None
+    writer = writing.writer(vector.dims if vector else ())
+    for member in writing.group.members.values():
+        writer.row_member(member)
+    body, _ = writer.close_pass([])
+    return Nest(tuple(runs[:-1]), (), vector, tuple(writer.outer.stmts), tuple(body),
+                writing.work()).stmts()
+
+
+def _passes(
+    writing: Writing, writer: Writer, runs: Sequence[Run], kind: LoopKind
+) -> tuple[Stmt, ...]:
+    """The body of one row: its passes, and what is computed once per row in between."""
+    axes, bound = pass_axes(runs)
+    for step in range(writing.group.steps + 1):
+        for member in writing.on_level(step, row=False):
+            writer.outer_member(member)
+        row = writing.on_level(step, row=True)
+        if not row:
+            continue
+        for member in row:
+            writer.row_member(member)
+        stmts, folds = writer.close_pass(row)
+        if folds:
+            writer.outer.stmts += rename([Reduce(axes, kind, tuple(folds), tuple(stmts))], bound)
+        else:
+            writer.outer.stmts += loops_over(axes, rename(stmts, bound), kind)
+        for member in row:
+            if isinstance(writing.anchors.nodes[member.name], Reduction):
+                writer.store_result(member)
+    return tuple(writer.outer.stmts)
+
+
+def _row(writing: Writing) -> tuple[Stmt, ...]:
+    group, indices = writing.group, writing.indices()
+    kept = merge(by_stride(group.kept, writing.store_index()), indices)
+    reduced = merge(group.reduced, indices)
+    body = _passes(writing, writing.writer(group.reduced), reduced, LoopKind.VECTOR)
+    return Nest(tuple(kept), (), None, (), body, writing.row_work()).stmts()
+
+
+def _column(writing: Writing) -> tuple[Stmt, ...]:
+    group, indices = writing.group, writing.indices()
+    kept = merge(by_stride(group.kept, writing.store_index()), indices)
+    reduced = merge(group.reduced, indices)
+    body = _passes(writing, writing.writer(group.reduced), reduced, LoopKind.SERIAL)
+    return Nest(tuple(kept[:-1]), (), kept[-1], (), body, writing.row_work(),
+                COLUMN_BLOCK).stmts()
+
+
+WRITERS: dict[Style, Callable[[Writing], tuple[Stmt, ...]]] = {
+    Style.POINTWISE: _pointwise,
+    Style.ROW: _row,
+    Style.COLUMN: _column,
+    Style.CHUNKED: chunked_stmts,
+    Style.STREAMED: streamed_stmts,
+    Style.ASSEMBLY: assembly_stmts,
+}

@@ -1,0 +1,238 @@
+"""Reductions in two stages: partial results of fixed chunks first, then their fold.
+
+How a reduction is cut depends on its sizes alone, never on the number of threads, so that the
+result has the same bits everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from graphwright.codegen.loops import (
+    Axis,
+    Buffer,
+    Fold,
+    For,
+    Load,
+    Local,
+    LoopKind,
+    Reduce,
+    Stmt,
+    Store,
+)
+from graphwright.codegen.lowering.context import apply, identity
+from graphwright.codegen.lowering.nodes import Reduction
+from graphwright.codegen.scheduler.affine import estimate, volume
+from graphwright.codegen.scheduler.domain import Dim
+from graphwright.codegen.scheduler.groups import Member
+from graphwright.codegen.scheduler.loopnest import (
+    Nest,
+    Run,
+    by_stride,
+    loops_over,
+    merge,
+    pass_axes,
+    rename,
+)
+from graphwright.codegen.scheduler.writer import Writer
+from graphwright.codegen.scheduler.writing import Writing
+from graphwright.runtime.symbolic.expr import (
+    Expr,
+    Int,
+    Sym,
+    as_int,
+    ceildiv,
+    maximum,
+    minimum,
+    product,
+)
+
+CHUNK_WORK = 1 << 16
+MAX_CHUNKS = 64
+STREAM_CHUNKS = 16
+STREAM_ROWS = 8
+
+COMBINE = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "any": "or", "all": "and"}
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """An axis cut into `count` chunks of `step`: chunk c is [c*step, c*step + length)."""
+
+    dim: Dim
+    count: Expr
+    step: Expr
+
+    @property
+    def length(self) -> Expr:
+        """The length of the chunk at hand."""
+        left = self.dim.extent - self.dim.symbol * self.step
+        return minimum(self.step, maximum(0, left))
+
+
+def cut(run: Run, work: int, most: int, multiple: int) -> Chunks:
+    """Cut a run of axes so that a chunk is worth `CHUNK_WORK`, into at most `most` chunks."""
+    extent = run.extent
+    wanted = most
+    if as_int(extent) is not None:
+        wanted = max(1, min(most, estimate(extent) * work // CHUNK_WORK))
+    step = ceildiv(ceildiv(extent, wanted), multiple) * multiple
+    count = ceildiv(extent, step) if as_int(extent) is not None else Int(wanted)
+    symbol = Sym("c", 0, count - 1)
+    return Chunks(Dim(symbol, extent), count, step)
+
+
+def _partials(
+    writing: Writing, members: list[Member], folds: list[Fold], size: Expr
+) -> list[Buffer]:
+    return [writing.temp(f"{m.name}.partial", f.value.dtype, size)
+            for m, f in zip(members, folds, strict=True)]
+
+
+def _longest(runs: list[Run]) -> int:
+    return max(range(len(runs)), key=lambda n: (estimate(runs[n].extent), -n))
+
+
+def _kept_position(kept: tuple[Dim, ...]) -> Expr:
+    position: Expr = Int(0)
+    for dim in kept:
+        position = position * dim.extent + dim.symbol
+    return position
+
+
+def chunked_stmts(writing: Writing) -> tuple[Stmt, ...]:
+    """Few long rows: each row is cut along its longest run of axes."""
+    group, indices = writing.group, writing.indices()
+    runs = merge(group.reduced, indices)
+    longest = _longest(runs)
+    others = volume([r.extent for n, r in enumerate(runs) if n != longest])
+    chunks = cut(runs[longest], writing.work() * others, MAX_CHUNKS, 64)
+    writer = writing.writer(group.reduced)
+    for member in writing.on_level(0, row=False):
+        writer.outer_member(member)
+    row = writing.on_level(0, row=True)
+    for member in row:
+        writer.row_member(member)
+    results = [m for m in row if isinstance(writing.anchors.nodes[m.name], Reduction)]
+    stmts, folds = writer.close_pass(row)
+    place = _kept_position(group.kept)
+    rows = product([d.extent for d in group.kept])
+    partial = _partials(writing, results, folds, rows * chunks.count)
+    axes, bound = pass_axes(runs)
+    axes = (*axes[:longest], Axis(axes[longest].symbol, chunks.length), *axes[longest + 1:])
+    bound |= runs[longest].bound_to(chunks.dim.symbol * chunks.step + axes[longest].symbol)
+    first: list[Stmt] = [*writer.outer.stmts]
+    first += rename([Reduce(axes, LoopKind.VECTOR, tuple(folds), tuple(stmts))], bound)
+    slot = place * chunks.count + chunks.dim.symbol
+    first += [Store(b, slot, _local(f)) for b, f in zip(partial, folds, strict=True)]
+    chunk_run = Run((Dim(chunks.dim.symbol, chunks.count),))
+    kept = merge(group.kept, [place])
+    work = writing.row_work() // max(1, estimate(chunks.count))
+    stage = Nest((*kept, chunk_run), (), None, (), tuple(first), work).stmts()
+    total = _totals(writing, results, folds, partial, chunks, place)
+    return (*stage, *Nest(tuple(kept), (), None, (), total, estimate(chunks.count)).stmts())
+
+
+def _local(fold: Fold) -> Local:
+    return Local(fold.name, fold.value.dtype)
+
+
+def _totals(
+    writing: Writing, results: list[Member], folds: list[Fold], partial: list[Buffer],
+    chunks: Chunks, place: Expr,
+) -> tuple[Stmt, ...]:
+    """Fold the partial results of one row, and what follows from them."""
+    writer = writing.writer(())
+    axis = Axis(Sym("j0", 0, chunks.count - 1), chunks.count)
+    totals = tuple(
+        Fold(f.name, f.op, Load(b, place * chunks.count + axis.symbol))
+        for b, f in zip(partial, folds, strict=True))
+    writer.outer.stmts.append(Reduce((axis,), LoopKind.SERIAL, totals))
+    return _after(writing, writer, results, totals)
+
+
+def _after(
+    writing: Writing, writer: Writer, results: list[Member], totals: tuple[Fold, ...]
+) -> tuple[Stmt, ...]:
+    for member, fold in zip(results, totals, strict=True):
+        writer.know(member, fold.name)
+        writer.store_result(member)
+    for member in writing.on_level(1, row=False):
+        writer.outer_member(member)
+    return tuple(writer.outer.stmts)
+
+
+def streamed_stmts(writing: Writing) -> tuple[Stmt, ...]:
+    """Tall columns: rows are read in the order of memory and added to a row of partial results.
+
+    `STREAM_ROWS` rows are folded at a time, which saves most of the traffic to the partial row.
+    """
+    group, indices = writing.group, writing.indices()
+    kept = merge(by_stride(group.kept, writing.store_index()), indices)
+    runs = merge(group.reduced, indices)
+    vector, outer = kept[-1], kept[:-1]
+    longest = _longest(runs)
+    work = writing.work() * volume([vector.extent]) * volume(
+        [r.extent for n, r in enumerate(runs) if n != longest])
+    chunks = cut(runs[longest], work, STREAM_CHUNKS, STREAM_ROWS)
+    writer = writing.writer(group.reduced)
+    for member in writing.on_level(0, row=False):
+        writer.outer_member(member)
+    row = writing.on_level(0, row=True)
+    for member in row:
+        writer.row_member(member)
+    results = [m for m in row if isinstance(writing.anchors.nodes[m.name], Reduction)]
+    stmts, folds = writer.close_pass(row)
+    before = tuple(writer.outer.stmts)
+    place = _kept_position(tuple(d for r in outer for d in r.dims))
+    column = _kept_position(vector.dims)
+    size = product([d.extent for d in group.kept]) * chunks.count
+    partial = _partials(writing, results, folds, size)
+    slot = (place * chunks.count + chunks.dim.symbol) * vector.extent + column
+    body = _stream(vector, runs, longest, chunks, before, tuple(stmts), folds, partial, slot)
+    chunk_run = Run((Dim(chunks.dim.symbol, chunks.count),))
+    share = writing.row_work() * estimate(vector.extent) // max(1, estimate(chunks.count))
+    stage = Nest((*outer, chunk_run), (), None, (), body, share).stmts()
+    total = _column_totals(writing, results, folds, partial, chunks, place, vector, column)
+    final = Nest(tuple(outer), (), vector, (), total, estimate(chunks.count), 64).stmts()
+    return (*stage, *final)
+
+
+def _stream(
+    vector: Run, runs: list[Run], longest: int, chunks: Chunks, before: tuple[Stmt, ...],
+    stmts: tuple[Stmt, ...], folds: list[Fold], partial: list[Buffer], slot: Expr,
+) -> tuple[Stmt, ...]:
+    """One chunk of rows: clear the partial row, then add blocks of rows to it."""
+    column = Axis(Sym("v", 0, vector.extent - 1), vector.extent)
+    across = vector.bound_to(column.symbol)
+    clear = tuple(Store(b, slot, identity(f.op, f.value.dtype))
+                  for b, f in zip(partial, folds, strict=True))
+    blocks = ceildiv(chunks.length, STREAM_ROWS)
+    block = Axis(Sym("b", 0, blocks - 1), blocks)
+    length = minimum(STREAM_ROWS, chunks.length - block.symbol * STREAM_ROWS)
+    row = Axis(Sym("r", 0, STREAM_ROWS - 1), length)
+    start = chunks.dim.symbol * chunks.step + block.symbol * STREAM_ROWS
+    bound = runs[longest].bound_to(start + row.symbol)
+    axes, others = pass_axes([r for n, r in enumerate(runs) if n != longest])
+    add = (
+        *before,
+        Reduce((row,), LoopKind.SERIAL, tuple(folds), stmts),
+        *(Store(b, slot, apply(COMBINE[f.op], Load(b, slot), _local(f)))
+          for b, f in zip(partial, folds, strict=True)),
+    )
+    inner: tuple[Stmt, ...] = (For(column, LoopKind.VECTOR, rename(add, bound | others | across)),)
+    inner = (For(block, LoopKind.SERIAL, inner),)
+    cleared = For(column, LoopKind.VECTOR, rename(clear, across))
+    return (cleared, *loops_over(axes, inner, LoopKind.SERIAL))
+
+
+def _column_totals(
+    writing: Writing, results: list[Member], folds: list[Fold], partial: list[Buffer],
+    chunks: Chunks, place: Expr, vector: Run, column: Expr,
+) -> tuple[Stmt, ...]:
+    writer = writing.writer(())
+    axis = Axis(Sym("j0", 0, chunks.count - 1), chunks.count)
+    slot = (place * chunks.count + axis.symbol) * vector.extent + column
+    totals = tuple(Fold(f.name, f.op, Load(b, slot))
+                   for b, f in zip(partial, folds, strict=True))
+    writer.outer.stmts.append(Reduce((axis,), LoopKind.SERIAL, totals))
+    return _after(writing, writer, results, totals)

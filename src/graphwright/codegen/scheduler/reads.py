@@ -1,0 +1,176 @@
+"""Who reads what: uses of nodes, views dissolved, and what a node reads once all that has no
+buffer of its own is spliced into it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from graphwright.codegen.loops import Apply, IndexOf, Let, Philox
+from graphwright.codegen.lowering.nodes import (
+    Assembly,
+    Body,
+    Gemm,
+    Index,
+    LoopNode,
+    Mutation,
+    Pointwise,
+    Read,
+    Reduction,
+    Shape,
+    View,
+    axis_symbols,
+)
+from graphwright.runtime.symbolic.expr import Expr
+
+CHEAP = {
+    "add", "sub", "mul", "neg", "abs", "max", "min", "eq", "ne", "lt", "le", "gt", "ge", "and",
+    "or", "xor", "not", "where", "cast", "bitcast", "fma", "shl", "shr", "isnan", "isinf",
+    "floor", "ceil", "round", "trunc", "sign",
+}
+MEDIUM = {"div", "sqrt", "rsqrt", "reciprocal"}
+PHILOX_COST = 24
+CALL_COST = 12
+MEDIUM_COST = 4
+
+
+def bodies(node: LoopNode) -> Iterator[tuple[Shape, Body, Index]]:
+    """The node's bodies with their domains and the index expressions that they write to."""
+    if isinstance(node, (Pointwise, Mutation)):
+        yield node.shape, node.body, ()
+    elif isinstance(node, Reduction):
+        yield node.domain, node.body, ()
+    elif isinstance(node, Assembly):
+        for part in node.parts:
+            yield part.domain, part.body, part.index
+
+
+def leaves(value: Any) -> Iterator[Any]:
+    """The Reads, IndexOfs and Philoxes of a value, masks included."""
+    if isinstance(value, Apply):
+        for arg in value.args:
+            yield from leaves(arg)
+    elif isinstance(value, Read):
+        if value.mask is not None:
+            yield from leaves(value.mask)
+        yield value
+    elif isinstance(value, (IndexOf, Philox)):
+        yield value
+
+
+def body_leaves(body: Body) -> Iterator[Any]:
+    """The leaves of a body's prologue and value."""
+    for stmt in body.prologue:
+        yield from leaves(stmt.value)
+    yield from leaves(body.value)
+
+
+def value_cost(value: Any) -> int:
+    """A rough number of cheap operations that computing the value takes."""
+    if isinstance(value, Apply):
+        own = 1 if value.op in CHEAP else MEDIUM_COST if value.op in MEDIUM else CALL_COST
+        if value.op == "cast" and value.dtype is value.args[0].dtype:
+            own = 0
+        return own + sum(value_cost(a) for a in value.args)
+    return PHILOX_COST if isinstance(value, Philox) else 0
+
+
+def body_cost(body: Body) -> int:
+    """The cost of a body without what it reads."""
+    return value_cost(body.value) + sum(
+        value_cost(s.value) for s in body.prologue if isinstance(s, Let))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What a spliced body touches: `source` at `index`, both over the reader's own symbols.
+
+    `source` is None for an index expression that is used as a value.
+    """
+
+    source: str | None
+    index: Index
+
+
+class Reads:
+    """The reading relation of a lowered graph; `buffered` are the nodes that own memory."""
+
+    def __init__(self, nodes: dict[str, LoopNode]) -> None:
+        self.nodes = nodes
+        self.cost = {name: sum(body_cost(b) for _, b, _ in bodies(n))
+                     for name, n in nodes.items()}
+        self._leaves = {
+            name: [list(body_leaves(b)) for _, b, _ in bodies(n)] for name, n in nodes.items()}
+
+    def resolve(self, name: str, index: Index) -> tuple[str, Index]:
+        """Follow views: the node that really holds element `index` of `name`, and where."""
+        node = self.nodes[name]
+        while isinstance(node, View):
+            symbols = bind(node.shape, index)
+            index = tuple(i.subs(symbols) for i in node.index)
+            node = self.nodes[node.source]
+        return node.name, index
+
+    def base(self, name: str) -> str:
+        """The node behind views."""
+        node = self.nodes[name]
+        while isinstance(node, View):
+            node = self.nodes[node.source]
+        return node.name
+
+    def sources(self, name: str) -> list[str]:
+        """The nodes that `name` reads directly, views dissolved, in order, with repetitions."""
+        node = self.nodes[name]
+        if isinstance(node, Gemm):
+            return [self.base(node.a), self.base(node.b)]
+        return [self.base(leaf.source) for part in self._leaves[name] for leaf in part
+                if isinstance(leaf, Read)]
+
+    def spliced(self, name: str, buffered: set[str]) -> list[Access]:
+        """What `name` touches with everything outside `buffered` spliced into it."""
+        found: dict[Access, None] = {}
+        for number in range(len(self._leaves[name])):
+            found |= dict.fromkeys(self.spliced_part(name, number, buffered))
+        return list(found)
+
+    def spliced_part(self, name: str, number: int, buffered: set[str]) -> list[Access]:
+        """The same for one part of an assembly (number 0: the body of any other node)."""
+        domain, _, target = list(bodies(self.nodes[name]))[number]
+        found: dict[Access, None] = {Access(name, target): None} if target else {}
+        visited: set[tuple[str, Index]] = set()
+        symbols = bind(domain, axis_symbols(domain))
+        for leaf in self._leaves[name][number]:
+            self._collect(leaf, symbols, buffered, found, visited)
+        return list(found)
+
+    def _collect(
+        self, leaf: Any, symbols: dict[str, Expr], buffered: set[str],
+        found: dict[Access, None], visited: set[tuple[str, Index]],
+    ) -> None:
+        if not isinstance(leaf, Read):
+            found[Access(None, (leaf.index.subs(symbols),))] = None
+            return
+        name, index = self.resolve(leaf.source, tuple(i.subs(symbols) for i in leaf.index))
+        if name in buffered:
+            found[Access(name, index)] = None
+            return
+        if (name, index) in visited:
+            return
+        visited.add((name, index))
+        for part, (domain, _, _) in zip(
+                self._leaves[name], bodies(self.nodes[name]), strict=True):
+            inner = bind(domain, index)
+            for sub in part:
+                self._collect(sub, inner, buffered, found, visited)
+
+
+def bind(shape: Shape, index: Index) -> dict[str, Expr]:
+    """The substitution that puts `index` for the symbols of a domain."""
+    return {f"i{d}": i for d, (i, e) in enumerate(zip(index, shape, strict=True)) if e != 1}
+
+
+def mentions(expr: Expr, names: frozenset[str] | set[str]) -> bool:
+    """Whether the expression depends on a symbol of these names."""
+    return any(s.name in names for s in expr.symbols())

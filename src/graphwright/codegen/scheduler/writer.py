@@ -1,0 +1,310 @@
+"""Writes the values of a group's members as statements, splicing in what has no buffer.
+
+Statements go to one of two scopes: the body around the inner loops, or the body of the innermost
+loop. What does not depend on an inner axis is computed outside, once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphwright.codegen.loops import (
+    Apply,
+    Check,
+    Const,
+    Fold,
+    IndexOf,
+    Let,
+    Load,
+    Local,
+    Philox,
+    Stmt,
+    Store,
+    Value,
+)
+from graphwright.codegen.lowering.context import apply, const
+from graphwright.codegen.lowering.nodes import (
+    Body,
+    Index,
+    Mutation,
+    Part,
+    Pointwise,
+    Read,
+    Reduction,
+)
+from graphwright.codegen.scheduler.anchors import Anchors, Storage
+from graphwright.codegen.scheduler.groups import Member, domain_of, written_at
+from graphwright.codegen.scheduler.reads import bind, bodies
+from graphwright.runtime.dtypes import bfloat16, float16, float32
+from graphwright.runtime.symbolic.expr import Expr, Sym
+
+Key = tuple[str, Index, Any]
+
+RESERVED = re.compile(r"[bcdijprsv]\d*")
+"""Names of axes and sizes."""
+
+
+@dataclass(slots=True)
+class Scope:
+    """Statements of one loop body, and the values already at hand in it."""
+
+    stmts: list[Stmt] = field(default_factory=list)
+    values: dict[Key, Value] = field(default_factory=dict)
+
+
+class Writer:
+    """Statements for the members of one group.
+
+    `inner` are the names of the symbols of the inner axes. `names` collects the locals of the
+    kernel, to keep them distinct.
+    """
+
+    def __init__(
+        self, anchors: Anchors, storage: dict[str, Storage], inner: set[str], names: Names
+    ) -> None:
+        self.anchors = anchors
+        self.storage = storage
+        self.inner_symbols = set(inner)
+        self.names = names
+        self.outer = Scope()
+        self.inner = Scope()
+        self.at_outer = False
+        self.folds: list[Fold] = []
+        self.late: list[Stmt] = []
+
+    @property
+    def scope(self) -> Scope:
+        """Where statements go now."""
+        return self.outer if self.at_outer else self.inner
+
+    @contextmanager
+    def outside(self, outside: bool = True) -> Iterator[None]:
+        """Within the block everything is computed outside the inner loops."""
+        saved, self.at_outer = self.at_outer, outside
+        yield
+        self.at_outer = saved
+
+    def row_member(self, member: Member) -> None:
+        """A member that runs once per element of the inner loops."""
+        node = self.anchors.nodes[member.name]
+        (domain, body, _), = bodies(node)
+        symbols = bind(domain, member.place)
+        value = self.body(body, symbols, None)
+        if isinstance(node, Reduction):
+            name = self.names.new(member.name)
+            self.folds.append(Fold(name, node.fold, value))
+            return
+        self.keep(member, node, value)
+
+    def outer_member(self, member: Member) -> None:
+        """A member that runs once per iteration of the outer loops."""
+        node = self.anchors.nodes[member.name]
+        (domain, body, _), = bodies(node)
+        with self.outside():
+            self.keep(member, node, self.body(body, bind(domain, member.place), None))
+
+    def keep(self, member: Member, node: Any, value: Value) -> None:
+        """Name a member's value for the statements after it, and store it if it has a buffer."""
+        index = written_at(node, member)
+        target = node.target if isinstance(node, Mutation) else member.name
+        storage = self.storage.get(target)
+        readers = self.anchors.uses.get(member.name, 0)
+        if not isinstance(value, (Local, Const)) and (readers > 1 or isinstance(node, Mutation)):
+            value = self.let(member.name, value)
+        if not isinstance(node, Mutation):
+            self.scope.values[member.name, index, None] = value
+        if storage is None:
+            return
+        store = Store(storage.buffer, storage.at(index), value)
+        if isinstance(node, Mutation):
+            self.late.append(store)
+        else:
+            self.scope.stmts.append(store)
+
+    def close_pass(self, members: list[Member]) -> tuple[list[Stmt], list[Fold]]:
+        """End the inner loop: its statements and folds; the folds' results are known after."""
+        stmts, folds = self.inner.stmts + self.late, self.folds
+        results = [m for m in members
+                   if isinstance(self.anchors.nodes[m.name], Reduction)]
+        for fold, member in zip(folds, results, strict=True):
+            self.know(member, fold.name)
+        self.inner, self.folds, self.late = Scope(), [], []
+        return stmts, folds
+
+    def know(self, member: Member, name: str) -> None:
+        """From now on the result of a reduction is the local `name`."""
+        node = self.anchors.nodes[member.name]
+        index = written_at(node, member)
+        self.outer.values[member.name, index, None] = Local(name, node.dtype)
+
+    def store_result(self, member: Member) -> None:
+        """Store the result of a reduction, if it has a buffer."""
+        node = self.anchors.nodes[member.name]
+        storage = self.storage.get(member.name)
+        if storage is not None:
+            index = written_at(node, member)
+            value = self.outer.values[member.name, index, None]
+            self.outer.stmts.append(Store(storage.buffer, storage.at(index), value))
+
+    def let(self, hint: str, value: Value) -> Local:
+        """Bind a value to a local in the current scope."""
+        name = self.names.new(hint)
+        self.scope.stmts.append(Let(name, value))
+        if not self.at_outer:
+            self.inner_symbols.add(name)
+        return Local(name, value.dtype)
+
+    def body(self, body: Body, symbols: dict[str, Expr], mask: Value | None) -> Value:
+        """The value of a body with its index symbols replaced."""
+        symbols, renamed = self.prologue(body, symbols, mask)
+        return self.value(body.value, symbols, renamed, mask)
+
+    def part(self, part: Part, symbols: dict[str, Expr]) -> tuple[Value, Index]:
+        """The value of an assembly's part, and the index that it is written to."""
+        symbols, renamed = self.prologue(part.body, symbols, None)
+        value = self.value(part.body.value, symbols, renamed, None)
+        return value, tuple(i.subs(symbols) for i in part.index)
+
+    def prologue(
+        self, body: Body, symbols: dict[str, Expr], mask: Value | None
+    ) -> tuple[dict[str, Expr], dict[str, Local]]:
+        """Write a body's Lets and Checks; `symbols` with their locals, and the locals' names."""
+        renamed: dict[str, Local] = {}
+        for stmt in body.prologue:
+            value = self.value(stmt.value, symbols, renamed, mask)
+            with self.outside(self.at_outer or not self._varies(value)):
+                if isinstance(stmt, Let):
+                    renamed[stmt.name] = self.let(stmt.name, value)
+                    symbols = {**symbols, stmt.name: Sym(renamed[stmt.name].name)}
+                else:
+                    self.check(stmt, value, symbols, mask)
+        return symbols, renamed
+
+    def check(
+        self, stmt: Check, value: Value, symbols: dict[str, Expr], mask: Value | None
+    ) -> None:
+        """Write a Check; where `mask` is false anything passes."""
+        if mask is not None:
+            value = apply("where", mask, value, const(0, value.dtype), dtype=value.dtype)
+        self.scope.stmts.append(Check(value, stmt.bound.subs(symbols), stmt.message))
+
+    def _varies(self, value: Value) -> bool:
+        """Whether a value changes along the inner axes."""
+        if isinstance(value, Apply):
+            return any(self._varies(a) for a in value.args)
+        if isinstance(value, Load):
+            return value.mask is not None or self._is_inner((value.index,))
+        if isinstance(value, (IndexOf, Philox)):
+            return self._is_inner((value.index,))
+        return isinstance(value, Local) and value.name in self.inner_symbols
+
+    def value(
+        self, value: Any, symbols: dict[str, Expr], renamed: dict[str, Local],
+        mask: Value | None,
+    ) -> Value:
+        """A value with its index symbols replaced and its Reads resolved."""
+        if isinstance(value, Apply):
+            args = tuple(self.value(a, symbols, renamed, mask) for a in value.args)
+            return _simplified(value.op, args, value.dtype)
+        if isinstance(value, Read):
+            own = None
+            if value.mask is not None:
+                own = self.value(value.mask, symbols, renamed, mask)
+            index = tuple(i.subs(symbols) for i in value.index)
+            return self.read(value, index, own, mask)
+        if isinstance(value, IndexOf):
+            return IndexOf(value.index.subs(symbols), value.dtype)
+        if isinstance(value, Philox):
+            return Philox(value.rng_index, value.index.subs(symbols), value.dtype)
+        if isinstance(value, Local):
+            return renamed.get(value.name, value)
+        return value
+
+    def read(self, read: Read, index: Index, own: Value | None, mask: Value | None) -> Value:
+        """An element of another node; `own` masks this read, `mask` everything around it."""
+        name, index = self.anchors.reads.resolve(read.source, index)
+        both = own if mask is None else mask if own is None else apply("and", mask, own)
+        if both is None and not self.at_outer and not self._is_inner(index):
+            with self.outside():
+                return self.fetch(name, index, None, None)
+        if own is None:
+            return self.fetch(name, index, both, None)
+        return self.fetch(name, index, both, read.other)
+
+    def _is_inner(self, index: Index) -> bool:
+        return any(s.name in self.inner_symbols for i in index for s in i.symbols())
+
+    def fetch(
+        self, name: str, index: Index, mask: Value | None, other: Const | None
+    ) -> Value:
+        """The element of a node without views: at hand, in memory, or to be computed here."""
+        for scope in ((self.outer,) if self.at_outer else (self.inner, self.outer)):
+            known = scope.values.get((name, index, None))
+            if known is not None:
+                return known if other is None else _selected(mask, known, other)
+        storage = self.storage.get(name)
+        node = self.anchors.nodes[name]
+        if storage is not None:
+            return self._load(name, storage, index, mask, other)
+        key: Key = (name, index, mask)
+        found = self.scope.values.get(key)
+        if found is None:
+            assert isinstance(node, Pointwise), f"{name} is read before it is computed"
+            found = self.body(node.body, bind(domain_of(node), index), mask)
+            shared = self.anchors.uses.get(name, 0) > 1 or self.at_outer
+            if shared and not isinstance(found, (Local, Const, Load)):
+                found = self.let(name, found)
+            self.scope.values[key] = found
+        return found if other is None else _selected(mask, found, other)
+
+    def _load(
+        self, name: str, storage: Storage, index: Index, mask: Value | None, other: Const | None
+    ) -> Value:
+        position = storage.at(index)
+        if mask is not None:
+            return Load(storage.buffer, position, mask, other or const(0, storage.buffer.dtype))
+        load = Load(storage.buffer, position)
+        if not self.at_outer:
+            return load
+        local = self.let(name, load)
+        self.outer.values[name, index, None] = local
+        return local
+
+
+@dataclass(slots=True)
+class Names:
+    """Names of locals in one kernel."""
+
+    taken: set[str] = field(default_factory=set)
+
+    def new(self, hint: str) -> str:
+        """A name that is a valid identifier and not taken yet."""
+        base = "".join(c if c.isalnum() else "_" for c in hint)
+        if RESERVED.fullmatch(base):
+            base += "_"
+        name, count = base, 0
+        while name in self.taken:
+            count += 1
+            name = f"{base}_{count}"
+        self.taken.add(name)
+        return name
+
+
+def _selected(mask: Value | None, value: Value, other: Const) -> Value:
+    return apply("where", mask, value, other, dtype=value.dtype)
+
+
+def _simplified(op: str, args: tuple[Value, ...], dtype: Any) -> Value:
+    """Apply, without casts from float32 to half precision and straight back."""
+    if op == "cast":
+        (inner,) = args
+        if inner.dtype is dtype:
+            return inner
+        if isinstance(inner, Apply) and inner.op == "cast" and inner.args[0].dtype is dtype \
+                and dtype is float32 and inner.dtype in (float16, bfloat16):
+            return inner.args[0]
+    return Apply(op, args, dtype)
