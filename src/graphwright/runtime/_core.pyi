@@ -110,3 +110,52 @@ def gemm(
     beta: float = 0.0,
     /,
 ) -> None: ...
+
+class CodeObject:
+    def address(self, symbol: str, /) -> int: ...
+
+def load_object(elf: bytes | bytearray | memoryview, /) -> CodeObject: ...
+def load_library(path: str, /) -> CodeObject: ...
+
+class Launcher:
+    """A compiled graph as a callable.
+
+    `outputs` holds (dtype, shape, strides or None for C-contiguous), or (dtype, ndim, None)
+    where `shapes` tells. `arena_bytes` is -1 where `shapes` tells. `symbols` holds
+    (input index, dim), dim -1 for the value of an int. `messages` are templates for
+    `str.format(value, bound)`. Pointers are passed as inputs, constants, outputs, arena.
+    A single output comes alone with `single`, else in a tuple.
+
+    Raises on a call:
+        TypeError: for a wrong number of inputs, or one without data on the CPU.
+        IndexError: what the native code reported, by one of `messages`.
+        ValueError: if an input to be written is read-only.
+    """
+
+    def __init__(
+        self,
+        *,
+        run: int,
+        shapes: int,
+        keepalive: object,
+        n_inputs: int,
+        outputs: list[tuple[DType, tuple[int, ...] | int, tuple[int, ...] | None]],
+        arena_bytes: int,
+        symbols: list[tuple[int, int]],
+        rng_ops: int,
+        mutated: list[int],
+        messages: Sequence[str],
+        cls: type[TensorBase],
+        release_gil: bool,
+        single: bool = False,
+        constants: Sequence[TensorBase] = (),
+    ) -> None: ...
+    @property
+    def n_inputs(self) -> int: ...
+    @property
+    def n_outputs(self) -> int: ...
+    @property
+    def single(self) -> bool: ...
+    @property
+    def keepalive(self) -> Any: ...
+    def __call__(self, *inputs: TensorBase | int) -> Any: ...

@@ -8,7 +8,7 @@ from pathlib import Path
 from graphwright.runtime import _core
 
 
-def find() -> Path | None:
+def library_path() -> Path | None:
     """The shared library of the scipy-openblas32 package, which is not imported; or None."""
     spec = importlib.util.find_spec("scipy_openblas32")
     if spec is None or spec.origin is None:
@@ -25,6 +25,6 @@ def use_installed() -> bool:
 
     Without one the core's own kernels do the work.
     """
-    path = find()
+    path = library_path()
     _core.set_blas(None if path is None else str(path))
     return path is not None

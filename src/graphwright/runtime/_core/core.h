@@ -77,5 +77,8 @@ extern PyMethodDef gw_philox_methods[];
 /* ---- pool.c, gemm.c, object.c, launcher.c ---- */
 extern PyMethodDef gw_pool_methods[];
 extern PyMethodDef gw_gemm_methods[];
+extern PyMethodDef gw_object_methods[];
+extern PyTypeObject *const gw_code_type;
+extern PyTypeObject GwLauncher_Type;
 
 #endif

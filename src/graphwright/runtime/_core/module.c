@@ -28,7 +28,7 @@ static struct PyModuleDef definition = {
 static int add_contents(PyObject *module) {
     PyMethodDef *const tables[] = {
         gw_dtype_methods, gw_factory_methods, gw_allocator_methods, gw_modes_methods,
-        gw_philox_methods, gw_pool_methods, gw_gemm_methods,
+        gw_philox_methods, gw_pool_methods, gw_gemm_methods, gw_object_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {
@@ -44,7 +44,8 @@ static int add_contents(PyObject *module) {
     if (PyModule_AddIntConstant(module, "ABI_VERSION", GW_ABI_VERSION) < 0) {
         return -1;
     }
-    PyTypeObject *const types[] = {&GwStorage_Type, &GwTensor_Type};
+    PyTypeObject *const types[] = {&GwStorage_Type, &GwTensor_Type, gw_code_type,
+                                   &GwLauncher_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;
