@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ WIDTHS = (784, 512, 512, 10)
 def build(lib: Any) -> Any:
     """The MLP in `lib`'s nn."""
     layers: list[Any] = []
-    for i, (fan_in, fan_out) in enumerate(zip(WIDTHS[:-1], WIDTHS[1:], strict=True)):
+    for i, (fan_in, fan_out) in enumerate(pairwise(WIDTHS)):
         layers += [lib.nn.ReLU()] * (i > 0) + [lib.nn.Linear(fan_in, fan_out)]
     return lib.nn.Sequential(*layers)
 

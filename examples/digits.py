@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import graphwright.nn.functional as F
 import numpy as np
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -23,7 +24,6 @@ from rich.table import Table
 from sklearn.datasets import load_digits
 
 import graphwright as gw
-import graphwright.nn.functional as F
 from graphwright import nn
 from graphwright.report.charts import bars, lines
 from graphwright.report.measure import Timing, format_seconds, in_turns
@@ -216,7 +216,7 @@ def row(run: Run) -> list[str]:
     counts = [str(n) for n in (stats.graphs, stats.breaks, stats.kernels)] if stats else ["-"] * 3
     return [
         run.name, f"{run.accuracy:.1%}",
-        *(format_seconds(run.timings[w].median) for w in ("training step", "batch 1", "batch 256")),
+        *(format_seconds(timing.median) for timing in run.timings.values()),
         *counts, format_seconds(run.first_call),
     ]
 
@@ -284,8 +284,8 @@ def main() -> None:
     runs: list[Run] = []
     worst: dict[str, float] = {}
     columns = (TextColumn("{task.description:>12}"), BarColumn(),
-               TextColumn("{task.completed}/{task.total} steps"), TextColumn("{task.fields[loss]}"),
-               TimeElapsedColumn())
+               TextColumn("{task.completed}/{task.total} steps"),
+               TextColumn("{task.fields[loss]}"), TimeElapsedColumn())
     with Progress(*columns, console=console) as progress:
         for kind in (MLP, CNN):
             pair = build(kind, arguments.backend)
@@ -300,8 +300,8 @@ def main() -> None:
         measure(pair, data)
     show(console, runs)
     for name, value in worst.items():
-        console.print(f"{name}: losses of the first {COMPARED_STEPS} steps agree within {value:.1e}"
-                      " relative; predictions on the test images are the same")
+        console.print(f"{name}: losses of the first {COMPARED_STEPS} steps agree within "
+                      f"{value:.1e} relative; predictions on the test images are the same")
     if runs[2].accuracy < 0.97:
         raise SystemExit(f"the CNN's test accuracy is {runs[2].accuracy:.1%}, below 97 %")
     dumps = write_dumps(runs, arguments.out)

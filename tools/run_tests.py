@@ -21,7 +21,7 @@ SUPPORTED = ("3.11", "3.12", "3.13")
 
 def works(python: str, version: str) -> bool:
     """Whether `python` runs and is of `version` (a pyenv shim exists without its version)."""
-    probe = "import sys; print('%d.%d' % sys.version_info[:2])"
+    probe = "import sys; print(*sys.version_info[:2], sep='.')"
     done = subprocess.run([python, "-c", probe], capture_output=True, text=True, check=False)
     return done.returncode == 0 and done.stdout.strip() == version
 
@@ -51,7 +51,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--only", action="store_true", help="only the environment's own Python")
     arguments = parser.parse_args()
-    own = "%d.%d" % sys.version_info[:2]
+    own = ".".join(map(str, sys.version_info[:2]))
     failed = []
     if pytest(ROOT / arguments.folder / "bin" / "python", f"Python {own}"):
         failed.append(own)
@@ -64,9 +64,8 @@ def main() -> None:
             continue
         folder = ROOT / f"{arguments.folder}-{version}"
         create = [interpreter, "tools/environment.py", str(folder), "--extras", "dev,bench"]
-        if subprocess.run(create, cwd=ROOT, check=False).returncode:
-            failed.append(version)
-        elif pytest(folder / "bin" / "python", f"Python {version}"):
+        created = subprocess.run(create, cwd=ROOT, check=False).returncode == 0
+        if not created or pytest(folder / "bin" / "python", f"Python {version}"):
             failed.append(version)
     if failed:
         raise SystemExit(f"tests failed on Python {', '.join(failed)}")

@@ -80,8 +80,12 @@ def measure(arguments: argparse.Namespace) -> tuple[float, dict[str, Timing], st
 def rows_of(timings: dict[str, Timing]) -> list[list[str]]:
     """A row for each case: median, quartiles, and how many times faster than eager."""
     eager = timings["eager"].median
-    return [[name, format_seconds(t.median), f"{format_seconds(t.low)} to {format_seconds(t.high)}",
-             f"{eager / t.median:.2f}"] for name, t in timings.items()]
+    return [
+        [name, format_seconds(timing.median),
+         f"{format_seconds(timing.low)} to {format_seconds(timing.high)}",
+         f"{eager / timing.median:.2f}"]
+        for name, timing in timings.items()
+    ]
 
 
 HEADERS = ["case", "median", "quartiles", "times eager's speed"]

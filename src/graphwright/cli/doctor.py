@@ -35,7 +35,8 @@ def installed(name: str) -> bool:
 
 def lines() -> Iterator[tuple[str, str]]:
     """What is checked, and what was found."""
-    yield "Python", f"{platform.python_implementation()} {platform.python_version()} ({sys.prefix})"
+    python = f"{platform.python_implementation()} {platform.python_version()}"
+    yield "Python", f"{python} ({sys.prefix})"
     yield "graphwright", gw.__version__
     yield "frame hook", hook_problem() or "works on this Python"
     yield "processor", f"{platform.machine()}, {target.describe_cpu()}"

@@ -39,8 +39,8 @@ def backend_for(stages: list[str] | None, backend: str) -> str:
     wanted = {stage for stage in stages or () if stage in ("c", "llvm")}
     if backend != "auto" or not wanted:
         if wanted - {backend, "auto"} and backend != "auto":
-            raise UserError(f"--backend {backend} makes no stage '{min(wanted - {backend})}'",
-                            "leave --backend away")
+            other = min(wanted - {backend})
+            raise UserError(f"--backend {backend} makes no stage '{other}'", "leave it away")
         return backend
     if len(wanted) == 2:
         raise UserError("the stages c and llvm come from different backends", "ask for one")
@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> None:
             compiled(*inputs)
     texts = gw.compiler.dump(compiled, arguments.stages)
     if not texts:
-        raise UserError("no graph was captured", f"graphwright explain {arguments.target} says why")
+        raise UserError("no graph was captured",
+                        f"graphwright explain {arguments.target} says why")
     for stage, text in texts.items():
         if arguments.out:
             arguments.out.mkdir(parents=True, exist_ok=True)

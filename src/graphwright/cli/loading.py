@@ -111,7 +111,7 @@ def parse_input(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError):
         raise UserError(f"'{text}' is no input",
-                        "give a dtype and shape like 'float32[4,8]', or a Python literal") from None
+                        "give a dtype and shape like 'float32[4,8]', or a literal") from None
 
 
 def make_inputs(module: ModuleType, target: Callable[..., Any], specs: Sequence[str]

@@ -1,1 +1,1 @@
-"""Measuring, charts and self-contained pages: what benchmarks, examples and the CLI report with."""
+"""Measuring, charts and self-contained pages, for benchmarks, examples and the CLI."""
