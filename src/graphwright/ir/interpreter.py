@@ -7,6 +7,8 @@ from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node, map_leaves
+from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.symint import SymInt
 
 
@@ -62,6 +64,8 @@ class Interpreter:
         return self.module.attr(target)
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if type(target) is Op and not kwargs and len(args) == len(target.schema.params):
+            return dispatch(target, args)
         return target(*args, **kwargs)
 
     def call_method(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import map_leaves
+from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.symint import SymInt
 
@@ -45,7 +46,8 @@ class OutputSpec:
             return value.expr.evaluate(sizes) if type(value) is SymInt else value
         result = (inputs if self.kind == "input" else outputs)[self.index]
         for op, args in self.views:
-            result = op(result, *map_leaves(args, lambda leaf: _concrete(leaf, sizes)))
+            rest = map_leaves(args, lambda leaf: _concrete(leaf, sizes))
+            result = dispatch(op, (result, *rest))
         return result
 
 

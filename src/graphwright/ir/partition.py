@@ -85,13 +85,22 @@ class _Split:
             for n in node.all_input_nodes if n in self.early
         }
         needed.update(n for n in self.gradients if isinstance(n, Node) and n in self.early)
-        saved = {n for n in needed if n.op != "get_attr"}
+        saved = {self._viewed(n) for n in needed if n.op != "get_attr"}
         for node in sorted(saved, key=self.order.__getitem__, reverse=True):
             sources = self._recomputed_from(node, saved - {node})
             if sources is not None:
                 saved.discard(node)
                 saved.update(sources)
         return sorted(saved, key=self.order.__getitem__)
+
+    def _viewed(self, node: Node) -> Node:
+        """What `node` is a view of, where saving that takes no more memory."""
+        source = node
+        while _is_view(source) and isinstance(source.args[0], Node):
+            source = source.args[0]
+            if source in self.inputs or bytes_of(source) <= bytes_of(node):
+                node = source
+        return node
 
     def _recomputed_from(self, node: Node, saved: set[Node]) -> set[Node] | None:
         """What must be saved besides to compute `node` again; None if it had better be saved."""
@@ -110,8 +119,7 @@ class _Split:
         if not seen or len(seen) > LONGEST_CHAIN:
             return None
         added = sum(0 if n in self.inputs else bytes_of(n) for n in extra)
-        worth = added < bytes_of(node) or (added == bytes_of(node) and _is_view(node))
-        return extra if worth else None
+        return extra if added < bytes_of(node) else None
 
     def _forward(self, saved: Sequence[Node]) -> tuple[GraphModule, dict[Node, int]]:
         """The forward graph, and the outputs that saved values are."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from graphwright.ir.graph import Graph
 from graphwright.ir.node import Node
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.symint import SymInt
 
@@ -151,7 +152,7 @@ class _Printer:
 
     def op_call(self, op: Op, args: tuple[Any, ...]) -> str:
         """The call of a table op: defaults at the end are left out, keyword-only ones named."""
-        self.names["ops"] = _ops_namespace()
+        self.names["ops"] = ops
         params = op.schema.params
         shown = [
             f"{param.name}={self.value(arg)}" if param.kwonly else self.value(arg)
@@ -238,11 +239,6 @@ class _Printer:
             candidate = f"{base}_{count}"
         self.names[candidate] = value
         return candidate
-
-
-def _ops_namespace() -> Any:
-    from graphwright.runtime.ops import ops
-    return ops
 
 
 def _public_path(target: Any, module: str | None, name: str) -> tuple[Any, str, str]:

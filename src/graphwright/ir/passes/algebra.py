@@ -21,8 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node
-from graphwright.ir.passes.decompose import is_primitive
+from graphwright.ir.node import Node, map_nodes
 from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.ops.table import Op
 
@@ -30,7 +29,13 @@ Rule = Callable[[GraphModule, Node], Node | None]
 
 
 def simplify(module: GraphModule) -> None:
-    """See the module's docstring."""
+    """See the module's docstring.
+
+    A graph that reads memory by position (`as_strided`) is left alone: rules may change strides.
+    """
+    if any(isinstance(node.target, Op) and node.target.name == "as_strided"
+           for node in module.graph.nodes):
+        return
     for node in module.graph.nodes:
         if not isinstance(node.target, Op):
             continue
@@ -87,7 +92,8 @@ def _copy(module: GraphModule, node: Node) -> Node | None:
     source = _first(module, node)
     if source is None or any(user.op == "output" for user in node.users):
         return None
-    return source
+    return source if _same_sizes(
+        source.meta["val"].stride(), node.meta["val"].stride()) else None
 
 
 def _double_negation(module: GraphModule, node: Node) -> Node | None:
@@ -129,11 +135,10 @@ def _joined_view(module: GraphModule, node: Node) -> Node | None:
 
 
 def _insert(module: GraphModule, node: Node, op: Any, args: tuple[Any, ...]) -> Node:
-    assert is_primitive(op)
     with module.graph.inserting_before(node):
         new = module.graph.call_function(op, args)
     new.meta = dict(node.meta)
-    new.meta["val"] = fake_kernel(op, (args[0].meta["val"], *args[1:]))
+    new.meta["val"] = fake_kernel(op, map_nodes(args, lambda n: n.meta["val"]))
     return new
 
 
@@ -142,13 +147,22 @@ def _full_slice(module: GraphModule, node: Node) -> Node | None:
 
 
 def _untransposed(module: GraphModule, node: Node) -> Node | None:
-    inner = node.args[0]
-    if isinstance(inner, Node) and inner.target is node.target and (
-        set(inner.args[1:3]) == set(node.args[1:3])
-    ):
-        source = inner.args[0]
-        return source if isinstance(source, Node) else None
+    inner, *dims = node.args
+    if inner.target is node.target and set(inner.args[1:]) == set(dims):
+        return _first(module, inner)
     return None
+
+
+def _transposed_product(module: GraphModule, node: Node) -> Node | None:
+    """transpose(mm(a, b)) is mm(transpose(b), transpose(a)), contiguous without a copy."""
+    product, *dims = node.args
+    if not (isinstance(product.target, Op) and product.target.name == "mm"
+            and len(product.users) == 1 and set(dims) == {0, 1}):
+        return None
+    a, b = product.args
+    turned = [_insert(module, node, node.target, (x, *dims)) for x in (b, a)]
+    turned = [_untransposed(module, x) or x for x in turned]
+    return _insert(module, node, product.target, tuple(turned))
 
 
 RULES: dict[str, tuple[Rule, ...]] = {
@@ -163,7 +177,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "contiguous": (_copy,),
     "where": (_same_branches,),
     "permute": (_identity_permutation, _joined_permutation),
-    "transpose": (_untransposed,),
+    "transpose": (_untransposed, _transposed_product),
     "view": (_first, _joined_view),
     "expand": (_first,),
     "slice": (_full_slice,),

@@ -38,6 +38,7 @@ from graphwright.ir.node import Node, map_nodes
 from graphwright.ir.passes.view_inverse import put_back, view_again
 from graphwright.ir.trace import Replay, Tracer, copy_sources, finish, fresh_fake, inherit, tracing
 from graphwright.runtime import _core
+from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
@@ -172,7 +173,7 @@ def _new_value(op: Op, args: tuple[Any, ...]) -> Any:
     target = args[0]
     if op.functional is None:
         raise CannotLower(f"{op.name} has no functional form")
-    value = op.functional(*args)
+    value = dispatch(op.functional, args)
     if value.dtype is not target.dtype:
         value = ops.to_dtype(value, target.dtype)
     return value

@@ -21,7 +21,7 @@ gradients (`no_grad`) is marked: meta["no_grad"].
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
@@ -36,12 +36,18 @@ def normalise(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
 
 
 def _keep(op: Op) -> bool:
-    return op.kind is not Kind.RANDOM
+    return op.kind is not Kind.RANDOM or op.decompose is None
 
 
 def _number(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     """rand(size, dtype, device) as rng_uniform(size, dtype, device, rng_index)."""
+    spec = _rule(TABLE["rand"])(*args)
     op = TABLE["rng_uniform"]
-    numbered = (*args[:3], tracer.rng_ops)
+    numbered = (spec.shape, spec.dtype, spec.device, tracer.rng_ops)
     tracer.rng_ops += 1
     return tracer.emit(op, numbered, fake_kernel(op, numbered))
+
+
+def _rule(op: Op) -> Callable[..., Any]:
+    assert op.meta is not None
+    return op.meta

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.ir.lowered import CannotLower, ViewStep
+from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops import _face as ops
 
 RESHAPES = frozenset({"view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze"})
@@ -19,7 +20,7 @@ def view_again(step: ViewStep, value: Any) -> Any:
         return ops.reshape(value, *args)
     if op.name == "as_strided" and not value.is_contiguous():
         raise CannotLower("as_strided of a tensor that is not contiguous")
-    return op(value, *args)
+    return dispatch(op, (value, *args))
 
 
 def put_back(base: Any, chain: Sequence[ViewStep], value: Any) -> Any:
