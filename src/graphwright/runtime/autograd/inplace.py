@@ -1,0 +1,132 @@
+"""In-place ops on the tape: rebasing history, also of the base when a view is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphwright.runtime import _core
+from graphwright.runtime.autograd.node import (
+    VIEWS,
+    Edge,
+    Node,
+    OpNode,
+    gradient_edge,
+    make_node,
+)
+from graphwright.runtime.autograd.saved import SavedTensor, metadata
+from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.table import Op, op
+
+_as_strided = op("as_strided")
+
+
+class CopySlices(Node):
+    """History of a base after one of its views was written by `inner`.
+
+    Gradient of the base's old value: the incoming one with the view's part replaced by what
+    `inner` makes of that part.
+    """
+
+    __slots__ = ("base", "inner", "view")
+
+    def __init__(self, base: Any, base_edge: Edge, view: Any, inner: OpNode) -> None:
+        super().__init__("CopySlices", [base_edge, *inner.edges[1:]])
+        self.base = metadata(base), base.storage_offset()
+        self.view = view.shape, view.stride(), view.storage_offset() - base.storage_offset()
+        self.inner = inner
+        self.outputs.append((base.shape, base.dtype, base.device))
+
+    def release(self) -> None:
+        self.inner.release()
+
+    def compute(self, grads: list[Any]) -> Sequence[Any]:
+        base = self.base[0]
+        shape, strides, offset = self.view
+        extent = 1 + sum((n - 1) * s for n, s in zip(base.shape, base.strides, strict=True))
+        flat = ops.zeros((extent,), dtype=base.dtype, device=base.device)
+        ops.copy_(ops.as_strided(flat, base.shape, base.strides, 0), grads[0])
+        part = ops.clone(ops.as_strided(flat, shape, strides, offset))
+        inner = self.inner.compute([part])
+        replaced = ops.as_strided(flat, shape, strides, offset)
+        if inner[0] is None:
+            ops.fill_(replaced, 0)
+        else:
+            ops.copy_(replaced, inner[0])
+        result = ops.as_strided(flat, base.shape, base.strides, 0)
+        return [result if self.edges[0] is not None else None, *inner[1:]]
+
+
+def _check_not_leaf(tensor: Any) -> None:
+    if tensor.requires_grad and tensor.grad_fn is None:
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation."
+        )
+    base = tensor._base
+    if base is not None and base.requires_grad and base.grad_fn is None:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place "
+            "operation."
+        )
+
+
+def record_inplace(entry: Op, args: tuple[Any, ...], flags: int) -> Any:
+    """Run the in-place op below autograd and give its target the new history."""
+    target = args[0]
+    _check_not_leaf(target)
+    functional = entry.functional
+    assert functional is not None
+    if not callable(functional.vjp):
+        if functional.decompose is None:
+            return below_autograd(entry, args, flags & ~1)
+        assert functional.call is not None
+        return ops.copy_(target, functional.decompose(*args))
+    tracing = bool(flags & (MODES | FAKE))
+    node = make_node(functional, args, functional.saved_slots - {0})
+    if node.edges[0] is None and target._base is not None:
+        node.edges = [gradient_edge(target), *node.edges[1:]]
+    _core.set_grad_enabled(False)
+    try:
+        if 0 in functional.saved_slots:
+            node.args[0] = SavedTensor(ops.clone(target))  # type: ignore[index]
+        below_autograd(entry, args, flags & ~1)
+    finally:
+        _core.set_grad_enabled(True)
+    if functional.saved_outputs:
+        node.save_outputs(target, not tracing)
+    if not target.dtype.is_floating_point:
+        return target
+    if target._base is None:
+        node.outputs.append((target.shape, target.dtype, target.device))
+        target.grad_fn, target.output_nr = node, 0
+    else:
+        _rebase(target, node)
+    return target
+
+
+def _rebase(view: Any, node: OpNode) -> None:
+    base = view._base
+    node.outputs.append((view.shape, view.dtype, view.device))
+    base.grad_fn, base.output_nr = CopySlices(base, gradient_edge(base), view, node), 0
+    _regenerate(view, base)
+
+
+def _regenerate(view: Any, base: Any) -> None:
+    """The view's history anew, as a strided view of its base."""
+    geometry = (view.shape, view.stride(), view.storage_offset() - base.storage_offset())
+    node = OpNode(_as_strided, [gradient_edge(base)], [metadata(base), *geometry])
+    node.outputs.append((view.shape, view.dtype, view.device))
+    view.grad_fn, view.output_nr = node, 0
+
+
+def refreshed(view: Any) -> Any:
+    """The view, with history regenerated where its base was written after it was made."""
+    base, node = view._base, view.grad_fn
+    if node is not None and base.grad_fn is not None and base.grad_fn.sequence > node.sequence:
+        _regenerate(view, base)
+    return view
+
+
+VIEWS.refreshed = refreshed
+HOOKS.record_inplace = record_inplace

@@ -1,0 +1,299 @@
+"""Nodes of the tape, and how dispatch records one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+from graphwright.runtime import _core
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.autograd.saved import FREED, SavedTensor, metadata
+from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.table import Kind, Op
+
+Edge = tuple[Any, int] | None
+
+next_sequence = count(1).__next__
+
+
+class Node:
+    """One recorded step. Edges lead to the nodes (or leaf tensors) that made its inputs.
+
+    `sequence` grows with every node, so that along every edge it falls: the engine needs no
+    count of dependencies. Subclasses implement `compute(grads) -> list of input gradients`.
+    """
+
+    __slots__ = ("__weakref__", "edges", "hooks", "name", "output_hooks", "outputs", "sequence")
+
+    def __init__(self, name: str, edges: Sequence[Edge]) -> None:
+        self.name = name
+        self.edges = edges
+        self.sequence = next_sequence()
+        self.outputs: list[tuple[Any, Any, Any]] = []
+        self.hooks: dict[int, Callable[..., Any]] | None = None
+        self.output_hooks: dict[int, dict[int, Callable[..., Any]]] | None = None
+
+    def compute(self, grads: list[Any]) -> Sequence[Any]:
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Drop what was saved; the engine calls it unless the graph is retained."""
+
+    def attach(self, out: Any) -> Any:
+        """Make this node the grad_fn of its outputs (a tensor, or a tuple or list of them)."""
+        if isinstance(out, TensorBase):
+            self.outputs.append((out.shape, out.dtype, out.device))
+            out.grad_fn = self
+            return out
+        for number, tensor in enumerate(out):
+            if not isinstance(tensor, TensorBase):
+                self.outputs.append(((), None, None))
+                continue
+            self.outputs.append((tensor.shape, tensor.dtype, tensor.device))
+            if tensor.dtype.is_floating_point:
+                tensor.grad_fn, tensor.output_nr = self, number
+        return out
+
+    @property
+    def next_functions(self) -> tuple[tuple[Any, int], ...]:
+        """Pairs (node, output number) as in PyTorch; leaves appear as AccumulateGrad."""
+        return tuple(
+            (None, 0)
+            if edge is None
+            else (edge[0] if isinstance(edge[0], Node) else AccumulateGrad(edge[0]), edge[1])
+            for edge in self.edges
+        )
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_inputs, grad_outputs)` after this node; it may replace the former."""
+        if self.hooks is None:
+            self.hooks = {}
+        return RemovableHandle(self.hooks, hook)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class AccumulateGrad:
+    """Stands for a leaf in `next_functions`."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Any) -> None:
+        self.variable = variable
+
+    @property
+    def name(self) -> str:
+        return "AccumulateGrad"
+
+    def __repr__(self) -> str:
+        return "<AccumulateGrad>"
+
+
+class RemovableHandle:
+    """Removes a hook: `handle.remove()`, or as a context manager."""
+
+    __slots__ = ("_hooks", "_key")
+
+    def __init__(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> None:
+        self._hooks = hooks
+        self._key = next_sequence()
+        hooks[self._key] = hook
+
+    def remove(self) -> None:
+        self._hooks.pop(self._key, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.remove()
+
+
+class Context:
+    """What a vjp sees: each parameter and saved output by name, and `needs[name]`."""
+
+    needs: dict[str, Any]
+
+    def __init__(self, values: dict[str, Any]) -> None:
+        self.__dict__.update(values)
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(f"the op did not save '{name}'")
+
+
+class OpNode(Node):
+    """A recorded op: its bound arguments with tensors saved or reduced to metadata."""
+
+    __slots__ = ("args", "op", "saved_outputs")
+
+    def __init__(self, op: Op, edges: Sequence[Edge], args: list[Any] | None) -> None:
+        self.name = op.name
+        self.edges = edges
+        self.sequence = next_sequence()
+        self.outputs = []
+        self.hooks = None
+        self.output_hooks = None
+        self.op = op
+        self.args = args
+        self.saved_outputs: list[SavedTensor] = []
+
+    @property
+    def name_of_class(self) -> str:
+        return f"{self.name.title().replace('_', '')}Backward"
+
+    def release(self) -> None:
+        self.args = None
+        self.saved_outputs = []
+
+    def save_outputs(self, out: Any, alias: bool) -> None:
+        """`alias`: keep detached aliases; otherwise (tracing) the outputs themselves."""
+        outputs = (out,) if isinstance(out, TensorBase) else out
+        for number in self.op.saved_outputs:
+            tensor = outputs[number]
+            kept = _core.detach(type(tensor), tensor) if alias else tensor
+            self.saved_outputs.append(SavedTensor(kept, alias))
+
+    def context(self) -> Context:
+        """Unpack everything. Raises RuntimeError where freed or changed in place."""
+        if self.args is None:
+            raise RuntimeError(FREED)
+        values: dict[str, Any] = {}
+        for param, value in zip(self.op.schema.params, self.args, strict=True):
+            if isinstance(value, SavedTensor):
+                value = value.unpack(self)
+            elif param.is_tensor_list and value is not None:
+                value = [v.unpack(self) if isinstance(v, SavedTensor) else v for v in value]
+            values[param.name] = value
+        for number, saved in zip(self.op.saved_outputs, self.saved_outputs, strict=True):
+            tensor = saved.unpack(self, number)
+            values[f"out{number}"] = tensor
+            if number == 0:
+                values["out"] = tensor
+        values["needs"] = self._needs()
+        return Context(values)
+
+    def _needs(self) -> dict[str, Any]:
+        needs: dict[str, Any] = {}
+        edges = iter(self.edges)
+        assert self.args is not None
+        for slot, is_list in self.op.tensor_slots:
+            name = self.op.schema.params[slot].name
+            if is_list:
+                needs[name] = [next(edges) is not None for _ in self.args[slot]]
+            else:
+                needs[name] = next(edges) is not None
+        return needs
+
+    def compute(self, grads: list[Any]) -> list[Any]:
+        op = self.op
+        vjp = op.functional.vjp if op.functional is not None else op.vjp
+        assert callable(vjp)
+        result = vjp(self.context(), *grads)
+        if len(op.tensor_slots) == 1 and not op.tensor_slots[0][1]:
+            result = (result,) if not isinstance(result, tuple) else result
+        flat: list[Any] = []
+        for (_, is_list), value in zip(op.tensor_slots, result, strict=True):
+            if is_list:
+                flat.extend(value)
+            else:
+                flat.append(value)
+        return self._fit(flat)
+
+    def _fit(self, grads: list[Any]) -> list[Any]:
+        """Sum gradients of broadcast inputs to the input's shape; cast to its dtype."""
+        position = 0
+        assert self.args is not None
+        for slot, is_list in self.op.tensor_slots:
+            for meta in self.args[slot] if is_list else (self.args[slot],):
+                grad = grads[position]
+                if grad is not None:
+                    if self.edges[position] is None:
+                        grads[position] = None
+                    else:
+                        source = meta.tensor if isinstance(meta, SavedTensor) else meta
+                        grads[position] = fit_gradient(self.op, grad, source)
+                position += 1
+        return grads
+
+
+def fit_gradient(op: Op, grad: Any, source: Any) -> Any:
+    """`grad` with the shape and dtype of `source`."""
+    if grad.shape != source.shape:
+        if op.kind is not Kind.POINTWISE and op.kind is not Kind.INPLACE:
+            raise RuntimeError(
+                f"{op.name}: the gradient has shape {list(grad.shape)}, "
+                f"the input {list(source.shape)}"
+            )
+        grad = ops.sum_to_size(grad, source.shape)
+    if grad.dtype is not source.dtype:
+        grad = ops.to_dtype(grad, source.dtype)
+    return grad
+
+
+def gradient_edge(tensor: Any) -> Edge:
+    """Where the gradient of `tensor` goes: its grad_fn, the leaf itself, or nowhere."""
+    if tensor._base is not None:
+        tensor = VIEWS.refreshed(tensor)
+    node = tensor.grad_fn
+    if node is not None:
+        return node, tensor.output_nr
+    return (tensor, 0) if tensor.requires_grad else None
+
+
+class _ViewHook:
+    """Set by `inplace`: regenerates the grad_fn of a view whose base changed."""
+
+    __slots__ = ("refreshed",)
+
+    def __init__(self) -> None:
+        self.refreshed: Callable[[Any], Any] = lambda tensor: tensor
+
+
+VIEWS = _ViewHook()
+
+
+def _keep(tensor: Any, save: bool) -> SavedTensor | TensorSpec:
+    return SavedTensor(tensor) if save else metadata(tensor)
+
+
+def make_node(op: Op, args: tuple[Any, ...], saved_slots: frozenset[int]) -> OpNode:
+    """The node of `op` on `args`, without outputs yet."""
+    edges: list[Edge] = []
+    values = list(args)
+    for slot, is_list in op.tensor_slots:
+        value = args[slot]
+        save = slot in saved_slots
+        if is_list:
+            edges.extend(gradient_edge(t) if t is not None else None for t in value)
+            values[slot] = [None if t is None else _keep(t, save) for t in value]
+        elif isinstance(value, TensorBase):
+            edges.append(gradient_edge(value))
+            values[slot] = SavedTensor(value) if save else metadata(value)
+        else:
+            edges.append(None)
+    return OpNode(op, edges, values)
+
+
+def record(op: Op, args: tuple[Any, ...], flags: int) -> Any:
+    """Run `op` below autograd and hang its node on the outputs."""
+    node = make_node(op, args, op.saved_slots)
+    _core.set_grad_enabled(False)
+    try:
+        out = below_autograd(op, args, flags & ~1)
+    finally:
+        _core.set_grad_enabled(True)
+    if op.saved_outputs:
+        node.save_outputs(out, not flags & (MODES | FAKE))
+    if out.__class__ is tuple or not isinstance(out, TensorBase):
+        return node.attach(out)
+    if out.dtype.is_floating_point:
+        node.outputs.append((out.shape, out.dtype, out.device))
+        out.grad_fn = node
+    return out
+
+
+HOOKS.record = record

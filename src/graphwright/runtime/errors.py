@@ -1,0 +1,18 @@
+"""Exceptions of the runtime, and how operands are named in messages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class DataDependent(RuntimeError):
+    """The values of a tensor were asked for where only its metadata is known."""
+
+
+def describe(value: Any) -> str:
+    """`float32[3, 4]` for a tensor, the type's name for anything else."""
+    shape = getattr(value, "shape", None)
+    dtype = getattr(value, "dtype", None)
+    if shape is not None and dtype is not None:
+        return f"{getattr(dtype, 'name', dtype)}[{', '.join(map(str, shape))}]"
+    return type(value).__name__

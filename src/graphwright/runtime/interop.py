@@ -1,0 +1,123 @@
+"""Tensors from Python data and NumPy arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.device import device as Device
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+
+def _contains_tensor(data: Any) -> bool:
+    return isinstance(data, list | tuple) and any(
+        isinstance(item, TensorBase) or _contains_tensor(item) for item in data
+    )
+
+
+def _plain(data: Any) -> Any:
+    """Nested sequences with 0-d tensors replaced by numbers."""
+    if isinstance(data, TensorBase):
+        return data.tolist()
+    if isinstance(data, list | tuple):
+        return [_plain(item) for item in data]
+    return data
+
+
+def _array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
+    if isinstance(data, np.ndarray | np.generic):
+        return np.asarray(data, None if dtype is None else dtype.numpy)
+    if _contains_tensor(data):
+        data = _plain(data)
+    if dtype is not None:
+        return np.asarray(data, dtype.numpy)
+    array = np.asarray(data)
+    if array.dtype == np.float64 or array.size == 0:
+        return array.astype(dtypes.get_default_dtype().numpy)
+    if array.dtype.kind not in "biuf" and array.dtype.kind != "V":
+        raise TypeError(f"tensor(): cannot make a tensor of {type(data).__name__} data")
+    return array
+
+
+def tensor(
+    data: Any,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A new tensor with a copy of `data`: number, nested sequence, array or tensor.
+
+    The dtype is inferred: Python floats give the default dtype, ints int64, bools bool; arrays
+    keep theirs. Raises TypeError for other data, ValueError for ragged sequences.
+    """
+    _check_device("tensor", device)
+    if isinstance(data, Tensor):
+        result = ops.clone(data.detach())
+        result = result if dtype is None else result.to(dtype)
+    else:
+        array = np.array(_array(data, dtype), order="C", copy=True)
+        result = _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
+    if requires_grad:
+        result.requires_grad = True
+    return result
+
+
+def _check_device(name: str, device: Device | str | None) -> None:
+    if device is not None and Device(device).type != "cpu":
+        raise NotImplementedError(f"{name}: device '{Device(device)}' is not supported here")
+
+
+def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+    """A tensor over the array's memory; writes to one show in the other.
+
+    Raises TypeError for dtypes without a counterpart, ValueError for negative strides or
+    strides that are no multiple of the item size.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    if any(s < 0 for s in array.strides):
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with "
+            "negative strides are not supported. (copy the array first)"
+        )
+    return _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
+
+
+def as_tensor(
+    data: Any, dtype: DType | None = None, device: Device | str | None = None
+) -> Tensor:
+    """`data` as a tensor, sharing memory with arrays and tensors where the dtype allows it."""
+    _check_device("as_tensor", device)
+    if isinstance(data, Tensor):
+        return data if dtype is None else data.to(dtype)
+    if isinstance(data, np.ndarray) and data.dtype.isnative:
+        result = from_numpy(data)
+        return result if dtype is None else result.to(dtype)
+    return tensor(data, dtype=dtype)
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether `value` is a Tensor."""
+    return isinstance(value, Tensor)
+
+
+def manual_seed(seed: int) -> int:
+    """Seed the generator and return the seed."""
+    _core.manual_seed(seed)
+    return seed
+
+
+def initial_seed() -> int:
+    """The seed of the generator."""
+    return _core.seed()
+
+
+def numel(input: Tensor) -> int:
+    """How many elements `input` has."""
+    return input.numel()

@@ -1,0 +1,195 @@
+"""Matrix products: mm and bmm are primitive, the rest decompose to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import HALVES, wrap
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides, product
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.tensor import Tensor
+
+_GEMM_TYPES = frozenset({dtypes.float32, dtypes.float64})
+
+
+def _check(name: str, a: Any, b: Any, ndim: int) -> None:
+    if len(a.shape) != ndim or len(b.shape) != ndim:
+        raise RuntimeError(
+            f"{name}: expected {ndim}-D tensors, got {describe(a)} and {describe(b)}"
+        )
+    if a.dtype is not b.dtype:
+        raise RuntimeError(
+            f"{name}: expected both tensors to have the same dtype, "
+            f"but got {describe(a)} and {describe(b)}"
+        )
+    if a.shape[-1] != b.shape[-2] or (ndim == 3 and a.shape[0] != b.shape[0]):
+        raise RuntimeError(
+            f"{name}: shapes cannot be multiplied ({_times(a.shape)} and {_times(b.shape)})"
+        )
+
+
+def _times(shape: tuple[Any, ...]) -> str:
+    return "x".join(str(n) for n in shape)
+
+
+def _meta(name: str, ndim: int) -> Any:
+    def meta(a: Any, b: Any) -> TensorSpec:
+        _check(name, a, b, ndim)
+        shape = (*a.shape[:-1], b.shape[-1])
+        return TensorSpec(shape, contiguous_strides(shape), a.dtype, a.device)
+
+    return meta
+
+
+def _operand(tensor: Any) -> tuple[Any, bool]:
+    """An array whose rows BLAS can take, and whether it has to be read transposed."""
+    array = tensor._nd
+    if array.flags.c_contiguous:
+        return array, False
+    swapped = array.swapaxes(-1, -2)
+    if swapped.flags.c_contiguous:
+        return swapped, True
+    return np.ascontiguousarray(array), False
+
+
+def product_into(a: Any, b: Any, out: Any) -> None:
+    """out = a @ b for tensors of float32 or float64 with equal batch dims."""
+    left, transpose_a = _operand(a)
+    right, transpose_b = _operand(b)
+    _core.gemm(left, right, out._nd, transpose_a, transpose_b, 1.0, 0.0)
+
+
+def _kernel(name: str, ndim: int) -> Any:
+    def eager(a: Any, b: Any) -> Tensor:
+        _check(name, a, b, ndim)
+        shape = (*a.shape[:-1], b.shape[-1])
+        dtype = a.dtype
+        if dtype in _GEMM_TYPES:
+            out = _core.empty(Tensor, shape, dtype)
+            product_into(a, b, out)
+            return out
+        if dtype in HALVES:
+            wide = np.matmul(a._nd.astype(np.float32), b._nd.astype(np.float32))
+            return wrap(wide, dtype)
+        return wrap(np.matmul(a._nd, b._nd), dtype)
+
+    return eager
+
+
+def _vjp(name: str) -> Any:
+    def vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+        multiply = getattr(ops, name)
+        return (
+            multiply(grad, ops.transpose(ctx.mat2, -2, -1)) if ctx.needs["input"] else None,
+            multiply(ops.transpose(ctx.input, -2, -1), grad) if ctx.needs["mat2"] else None,
+        )
+
+    return vjp
+
+
+for _name, _ndim in (("mm", 2), ("bmm", 3)):
+    define(
+        f"{_name}(Tensor input, Tensor mat2)",
+        Kind.CONTRACTION,
+        meta=_meta(_name, _ndim),
+        vjp=_vjp(_name),
+        saves=("input", "mat2"),
+        eager=_kernel(_name, _ndim),
+    )
+
+
+def _fold(a: Any, b: Any) -> Any:
+    """a[..., n, k] @ b[k, m] as one matrix product."""
+    rows = product(a.shape[:-1])
+    flat = ops.reshape(a, (rows, a.shape[-1]))
+    return ops.view(ops.mm(flat, b), (*a.shape[:-1], b.shape[-1]))
+
+
+def _batched(a: Any, b: Any) -> Any:
+    batch = broadcast_shapes("matmul", (a.shape[:-2], b.shape[:-2]))
+    count = product(batch)
+    left, right = a, b
+    if a.shape[:-2] != batch:
+        left = ops.expand(a, (*batch, *a.shape[-2:]))
+    if b.shape[:-2] != batch:
+        right = ops.expand(b, (*batch, *b.shape[-2:]))
+    if len(batch) == 1:
+        return ops.bmm(left, right)
+    left = ops.reshape(left, (count, *a.shape[-2:]))
+    right = ops.reshape(right, (count, *b.shape[-2:]))
+    return ops.view(ops.bmm(left, right), (*batch, a.shape[-2], b.shape[-1]))
+
+
+def _matmul(input: Any, other: Any) -> Any:
+    left, right = len(input.shape), len(other.shape)
+    if left == 2 and right == 2:
+        return ops.mm(input, other)
+    if left == 0 or right == 0:
+        raise RuntimeError(
+            "matmul: both arguments need to be at least 1D, "
+            f"got {describe(input)} and {describe(other)}"
+        )
+    inner = other.shape[-2] if right > 1 else other.shape[0]
+    if input.shape[-1] != inner:
+        raise RuntimeError(
+            "matmul: shapes cannot be multiplied "
+            f"({_times(input.shape)} and {_times(other.shape)})"
+        )
+    if left == 1 and right == 1:
+        return ops.reshape(ops.mm(ops.unsqueeze(input, 0), ops.unsqueeze(other, 1)), ())
+    if left == 1:
+        return ops.squeeze(_matmul(ops.unsqueeze(input, 0), other), -2)
+    if right == 1:
+        return ops.squeeze(_matmul(input, ops.unsqueeze(other, 1)), -1)
+    return _fold(input, other) if right == 2 else _batched(input, other)
+
+
+define("matmul(Tensor input, Tensor other)", Kind.COMPOSITE, decompose=_matmul)
+
+
+def _requires_ndim(name: str, tensors: tuple[Any, ...], ndims: tuple[int, ...]) -> None:
+    if tuple(len(t.shape) for t in tensors) != ndims:
+        raise RuntimeError(
+            f"{name}: expected tensors with {', '.join(map(str, ndims))} dimensions, "
+            f"got {', '.join(map(describe, tensors))}"
+        )
+
+
+def _mv(input: Any, vec: Any) -> Any:
+    _requires_ndim("mv", (input, vec), (2, 1))
+    return _matmul(input, vec)
+
+
+def _dot(input: Any, other: Any) -> Any:
+    _requires_ndim("dot", (input, other), (1, 1))
+    return _matmul(input, other)
+
+
+def _outer(input: Any, vec2: Any) -> Any:
+    _requires_ndim("outer", (input, vec2), (1, 1))
+    return ops.mul(ops.unsqueeze(input, 1), vec2)
+
+
+def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
+    result = ops.mm(mat1, mat2)
+    if alpha != 1:
+        result = ops.mul(result, alpha)
+    if beta == 0:
+        return result
+    return ops.add(result, input if beta == 1 else ops.mul(input, beta))
+
+
+define("mv(Tensor input, Tensor vec)", Kind.COMPOSITE, decompose=_mv)
+define("dot(Tensor input, Tensor other)", Kind.COMPOSITE, decompose=_dot)
+define("outer(Tensor input, Tensor vec2)", Kind.COMPOSITE, decompose=_outer)
+define(
+    "addmm(Tensor input, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)",
+    Kind.COMPOSITE,
+    decompose=_addmm,
+)

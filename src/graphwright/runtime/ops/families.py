@@ -1,0 +1,51 @@
+"""Imports every op family, which fills the table, and derives the in-place kernels."""
+
+from graphwright.runtime.ops import (
+    advanced,
+    composite,
+    contractions,
+    creation,
+    indexing,
+    inplace,
+    nn_activations,
+    nn_batch_norm,
+    nn_conv,
+    nn_layers,
+    nn_losses,
+    nn_norms,
+    nn_optimizers,
+    nn_pooling,
+    nn_softmax,
+    nn_windows,
+    pointwise,
+    pointwise_compare,
+    pointwise_unary,
+    reductions,
+    views,
+)
+
+FAMILIES = (
+    advanced,
+    composite,
+    contractions,
+    creation,
+    indexing,
+    inplace,
+    nn_activations,
+    nn_batch_norm,
+    nn_conv,
+    nn_layers,
+    nn_losses,
+    nn_norms,
+    nn_optimizers,
+    nn_pooling,
+    nn_softmax,
+    nn_windows,
+    pointwise,
+    pointwise_compare,
+    pointwise_unary,
+    reductions,
+    views,
+)
+
+inplace.attach_kernels()

@@ -1,0 +1,236 @@
+"""Writes `_face.py` (functions) and `_methods.py` (Tensor's methods) from the op table.
+
+Run `python -m graphwright.runtime.ops.generate` after adding or changing an op; with
+`--check` it only says whether the files are up to date.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+from graphwright.runtime.ops.schema import REQUIRED, Param
+from graphwright.runtime.ops.table import TABLE, Op
+
+HEADER = '''"""{what}
+
+Generated from the op table by `python -m graphwright.runtime.ops.generate`; do not edit.
+"""
+
+'''
+
+FACE_IMPORTS = """from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from graphwright.runtime.dispatch import dispatch as _dispatch
+from graphwright.runtime.ops.normalise import (
+    as_size,
+    as_size_optional,
+    as_tensors,
+    varargs,
+    wrap_dim,
+    wrap_dim_optional,
+    wrap_dims,
+    wrap_permutation,
+)
+from graphwright.runtime.ops.table import op as _op
+
+if TYPE_CHECKING:
+    from graphwright.runtime.device import device as Device
+    from graphwright.runtime.dtypes import dtype as DType
+    from graphwright.runtime.tensor import Tensor
+
+"""
+
+
+ANNOTATIONS = {
+    "Tensor": "Tensor",
+    "Tensor?": "Tensor | None",
+    "Tensor[]": "Sequence[Tensor]",
+    "Tensor?[]": "Sequence[Tensor | None]",
+    "Operand": "Tensor | float",
+    "Operand?": "Tensor | float | None",
+    "Scalar": "float",
+    "Scalar?": "float | None",
+    "dtype": "DType",
+    "dtype?": "DType | None",
+    "device?": "Device | str | None",
+    "Dim": "int",
+    "Dim?": "int | None",
+    "NewDim": "int",
+    "Dims": "int | Sequence[int] | None",
+    "Perm": "Sequence[int]",
+    "Perm*": "Sequence[int]",
+    "Size": "int | Sequence[int]",
+    "Size*": "int | Sequence[int]",
+    "Size?": "int | Sequence[int] | None",
+    "int": "int",
+    "int?": "int | None",
+    "float": "float",
+    "float?": "float | None",
+    "bool": "bool",
+    "str": "str",
+    "str?": "str | None",
+}
+
+NORMALISERS = {
+    "Tensor[]": 'as_tensors({0}, "{op}")',
+    "Tensor?[]": 'as_tensors({0}, "{op}")',
+    "Dim": "wrap_dim({0}, {ndim})",
+    "Dim?": "wrap_dim_optional({0}, {ndim})",
+    "NewDim": "wrap_dim({0}, {ndim} + 1)",
+    "Dims": "wrap_dims({0}, {ndim})",
+    "Perm": "wrap_permutation({0}, {ndim})",
+    "Perm*": "wrap_permutation({0}, {ndim})",
+    "Size": "as_size({0})",
+    "Size*": "as_size({0})",
+    "Size?": "as_size_optional({0})",
+}
+
+
+def _ndim(op: Op) -> str:
+    """The expression for the number of dimensions that Dim arguments refer to."""
+    for slot, is_list in op.tensor_slots:
+        name = op.schema.params[slot].name
+        return f"{name}[0].ndim" if is_list else f"{name}.ndim"
+    return "0"
+
+
+def _parameters(params: tuple[Param, ...], first: str | None) -> str:
+    """The parameter list; `first` replaces the first parameter (self)."""
+    parts: list[str] = []
+    star = False
+    for i, param in enumerate(params):
+        if i == 0 and first is not None:
+            parts.append(first)
+            continue
+        if param.kwonly and not star:
+            parts.append("*")
+            star = True
+        text = f"{param.name}: {ANNOTATIONS.get(param.type, 'Any')}"
+        parts.append(text if param.default is REQUIRED else f"{text} = {param.default!r}")
+    return ", ".join(parts).replace("'", '"')
+
+
+def _values(op: Op, first: str | None, star: bool) -> str:
+    ndim = _ndim(op)
+    values = []
+    for i, param in enumerate(op.schema.params):
+        name = param.name
+        if i == 0 and first is not None:
+            values.append(first)
+            if ndim == f"{name}.ndim":
+                ndim = f"{first}.ndim"
+            continue
+        if star and param.type.endswith("*"):
+            name = f"varargs({name})"
+        template = NORMALISERS.get(param.type)
+        values.append(template.format(name, ndim=ndim, op=op.name) if template else name)
+    return ", ".join(values) + ("," if len(values) == 1 else "")
+
+
+def _wrapped(head: str, parameters: str, tail: str, body: str, indent: str) -> str:
+    line = f"{indent}{head}({parameters}){tail}"
+    if len(line) > 99:
+        inner = ",\n".join(f"{indent}    {p}" for p in parameters.split(", "))
+        line = f"{indent}{head}(\n{inner},\n{indent}){tail}"
+    call = f"{indent}    return {body}"
+    if len(call) > 99:
+        opening, _, rest = body.partition("(")
+        call = f"{indent}    return {opening}(\n{indent}        {rest[:-1]}\n{indent}    )"
+    return f"{line}\n{call}\n"
+
+
+def _function(op: Op) -> str:
+    first = op.schema.params[0]
+    spread = first.type == "Size*"
+    parameters = _parameters(op.schema.params, f"*{first.name}: Any" if spread else None)
+    if spread:
+        parameters = parameters.replace(", *, ", ", ")
+    body = f"_dispatch(_{op.name}, ({_values(op, None, spread)}))"
+    return _wrapped(f"def {op.name}", parameters, " -> Any:", body, "")
+
+
+def _method(op: Op) -> str:
+    params = op.schema.params
+    last = params[-1]
+    body = f"_dispatch(_{op.name}, ({_values(op, 'self', True)}))"
+    if last.type.endswith("*"):
+        parameters = f"{_parameters(params[:-1], 'self')}, *{last.name}: Any"
+    else:
+        parameters = _parameters(params, "self")
+    return _wrapped(f"def {op.name}", parameters, " -> Any:", body, "    ")
+
+
+def _sorted_ops() -> list[Op]:
+    return [TABLE[name] for name in sorted(TABLE) if TABLE[name].schema.params]
+
+
+def face_source() -> str:
+    """Source of `_face.py`."""
+    ops = _sorted_ops()
+    parts = [HEADER.format(what="The op functions: what `ops` means in rules."), FACE_IMPORTS]
+    parts += [f'_{op.name} = _op("{op.name}")\n' for op in ops]
+    parts.append("\n\n")
+    parts.append("\n\n".join(_function(op) for op in ops))
+    public = [op.name for op in ops if "internal" not in op.tags]
+    parts.append("\n\n__all__ = [\n" + "".join(f'    "{n}",\n' for n in public) + "]\n\n")
+    parts.append(
+        "for _name, _function in list(globals().items()):\n"
+        '    if hasattr(_function, "__code__") and _function.__module__ == __name__:\n'
+        "        _op(_name).call = _op(_name).public = _function\n"
+        "        _function.__gw_op__ = _op(_name)\n"
+    )
+    return "".join(parts)
+
+
+def methods_source() -> str:
+    """Source of `_methods.py`."""
+    ops = [op for op in _sorted_ops() if op.method]
+    parts = [HEADER.format(what="The op methods of Tensor."), FACE_IMPORTS]
+    parts += [f'_{op.name} = _op("{op.name}")\n' for op in ops]
+    parts.append('\n\nclass TensorMethods:\n    """Mixin of Tensor."""\n\n    __slots__ = ()\n')
+    parts.append("".join("\n" + _method(op) for op in ops))
+    parts.append(
+        "\n\nfor _name, _method in list(vars(TensorMethods).items()):\n"
+        '    if hasattr(_method, "__code__"):\n'
+        "        _method.__gw_op__ = _op(_name)\n"
+    )
+    return "".join(parts)
+
+
+def _trim_imports(source: str) -> str:
+    """Drop imported names that the body does not use."""
+    head, _, body = source.partition("\n_")
+    lines = []
+    for line in head.splitlines():
+        name = line.strip().rstrip(",")
+        if line.startswith("    ") and line.endswith(",") and f"{name}(" not in body:
+            continue
+        if "import device as Device" in line and "Device" not in body:
+            continue
+        lines.append(line)
+    return "\n".join(lines) + "\n_" + body
+
+
+def main(argv: list[str]) -> int:
+    """Write the files, or compare with `--check`; 1 where they are out of date."""
+    importlib.import_module("graphwright.runtime.ops.families")
+    folder = Path(__file__).parent
+    stale = []
+    for name, source in (("_face.py", face_source()), ("_methods.py", methods_source())):
+        path = folder / name
+        text = _trim_imports(source)
+        if not path.exists() or path.read_text() != text:
+            stale.append(name)
+            if "--check" not in argv:
+                path.write_text(text)
+    print("out of date: " + ", ".join(stale) if stale else "up to date")
+    return 1 if stale and "--check" in argv else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,206 @@
+"""In-place ops: kernels derived from the functional ops, and those with no operator form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import quiet
+from graphwright.runtime.ops.kernels import SCALARS, copy_into
+from graphwright.runtime.ops.pointwise import pointwise_spec
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import preserved_strides
+from graphwright.runtime.ops.table import TABLE, Kind, Op, define
+from graphwright.runtime.promotion import can_cast
+from graphwright.runtime.tensor import Tensor
+
+_UFUNCS = {"add_": np.add, "sub_": np.subtract, "mul_": np.multiply, "div_": np.divide}
+_PLAIN = {"add_": (1,), "sub_": (1,), "mul_": (), "div_": (None,)}
+
+
+def check_writable(name: str, target: Any, result: Any) -> None:
+    """Raise RuntimeError where `result` does not fit into `target`."""
+    if result.shape != target.shape:
+        raise RuntimeError(
+            f"{name}: output with shape {list(target.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}"
+        )
+    if not can_cast(result.dtype, target.dtype):
+        raise RuntimeError(
+            f"{name}: result type {result.dtype.name} can't be cast to the desired output type "
+            f"{target.dtype.name}"
+        )
+
+
+def _general(entry: Op) -> Callable[..., Any]:
+    functional = entry.functional
+    assert functional is not None
+
+    def eager(input: Any, *args: Any) -> Any:
+        result = functional.run(input, *args)
+        check_writable(entry.name, input, result)
+        copy_into(input, result)
+        _core.bump_version(input)
+        return input
+
+    return eager
+
+
+def _direct(entry: Op) -> Callable[..., Any]:
+    """Through `out=` where nothing has to be promoted; no temporary."""
+    ufunc, plain, general = _UFUNCS[entry.name], _PLAIN[entry.name], _general(entry)
+
+    def eager(input: Any, other: Any, *rest: Any) -> Any:
+        dtype = input.dtype
+        if rest != plain or not dtype.is_floating_point or dtype.itemsize == 2:
+            return general(input, other, *rest)
+        if other.__class__ in SCALARS:
+            operand = other
+        elif other.dtype is dtype and (other.ndim == 0 or other.shape == input.shape):
+            operand = other._nd
+        else:
+            return general(input, other, *rest)
+        array = input._nd
+        token = quiet.enter()
+        try:
+            ufunc(array, operand, array)
+        finally:
+            quiet.leave(token)
+        _core.bump_version(input)
+        return input
+
+    return eager
+
+
+def attach_kernels() -> None:
+    """Give every in-place entry without a kernel of its own the derived one."""
+    for entry in TABLE.values():
+        if entry.is_inplace and entry.eager is None and entry.functional is not None:
+            entry.run = entry.eager = (
+                _direct(entry) if entry.name in _UFUNCS else _general(entry)
+            )
+
+
+# -- copy_ and fill_
+
+
+def _target_spec(input: Any, *args: Any) -> TensorSpec:
+    strides = preserved_strides(input.shape, input.stride())
+    return TensorSpec(input.shape, strides, input.dtype, input.device)
+
+
+def _check_expandable(name: str, input: Any, src: Any) -> None:
+    if hasattr(src, "shape"):
+        shape = pointwise_spec(name, (input, src), input.dtype).shape
+        if shape != input.shape:
+            raise RuntimeError(
+                f"{name}: source of shape {list(src.shape)} cannot be broadcast to "
+                f"{list(input.shape)}"
+            )
+
+
+def _copy_meta(input: Any, src: Any) -> TensorSpec:
+    _check_expandable("copy", input, src)
+    return _target_spec(input)
+
+
+def _copy_eager(input: Any, src: Any) -> Tensor:
+    _check_expandable("copy", input, src)
+    out = ops.empty_like(input)
+    copy_into(out, src)
+    return out
+
+
+def _copy_into_eager(input: Any, src: Any) -> Any:
+    _check_expandable("copy_", input, src)
+    copy_into(input, src)
+    _core.bump_version(input)
+    return input
+
+
+define(
+    "copy(Tensor input, Tensor src)",
+    Kind.POINTWISE,
+    meta=_copy_meta,
+    vjp=lambda ctx, grad: (None, grad),
+    eager=_copy_eager,
+    method=False,
+    public=False,
+)
+define(
+    "copy_(Tensor input, Tensor src)",
+    Kind.INPLACE,
+    functional="copy",
+    eager=_copy_into_eager,
+    public=False,
+)
+
+
+def _value_of(value: Any) -> Any:
+    return value.item() if isinstance(value, TensorBase) else value
+
+
+def _fill_eager(input: Any, value: Any) -> Tensor:
+    return ops.full_like(input, _value_of(value))
+
+
+def _fill_into_eager(input: Any, value: Any) -> Any:
+    input._nd[...] = np.asarray(_value_of(value)).astype(input.dtype.numpy)
+    _core.bump_version(input)
+    return input
+
+
+define(
+    "fill(Tensor input, Operand value)",
+    Kind.POINTWISE,
+    meta=_target_spec,
+    vjp=lambda ctx, grad: (None, grad),
+    eager=_fill_eager,
+    method=False,
+    public=False,
+)
+define(
+    "fill_(Tensor input, Operand value)",
+    Kind.INPLACE,
+    functional="fill",
+    eager=_fill_into_eager,
+    public=False,
+)
+define(
+    "zero_(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=lambda input: ops.fill_(input, 0),
+    public=False,
+)
+
+
+# -- random fills
+
+
+def _uniform_(input: Any, low: float, high: float) -> Any:
+    values = ops.rand(input.shape, dtype=input.dtype, device=input.device)
+    return ops.copy_(input, ops.add(ops.mul(values, high - low), low))
+
+
+def _normal_(input: Any, mean: float, std: float) -> Any:
+    values = ops.randn(input.shape, dtype=input.dtype, device=input.device)
+    return ops.copy_(input, ops.add(ops.mul(values, std), mean))
+
+
+define(
+    "uniform_(Tensor input, float low=0.0, float high=1.0)",
+    Kind.COMPOSITE,
+    decompose=_uniform_,
+    public=False,
+)
+define(
+    "normal_(Tensor input, float mean=0.0, float std=1.0)",
+    Kind.COMPOSITE,
+    decompose=_normal_,
+    public=False,
+)

@@ -1,0 +1,130 @@
+"""Running NumPy functions as eager kernels: layouts, pooled outputs, half precision.
+
+A kernel function takes arrays and a positional `out` array, as ufuncs do. Half types are
+computed in float32 and rounded once, as PyTorch does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops import quiet
+from graphwright.runtime.ops.strides import (
+    broadcast_shapes,
+    contiguous_strides,
+    is_contiguous,
+    pointwise_strides,
+)
+from graphwright.runtime.tensor import Tensor
+
+Array = np.ndarray[Any, Any]
+Function = Callable[..., Any]
+
+HALVES = frozenset({dtypes.float16, dtypes.bfloat16})
+SCALARS = frozenset({int, float, bool})
+
+
+def compute_type(dtype: DType) -> DType:
+    """The dtype in which arithmetic of `dtype` is done."""
+    return dtypes.float32 if dtype in HALVES else dtype
+
+
+def array_of(value: Any, dtype: DType) -> Array:
+    """A tensor's or a number's values as an array of `dtype`."""
+    if isinstance(value, TensorBase):
+        nd = value._nd
+        return nd if value.dtype is dtype else nd.astype(dtype.numpy)
+    if isinstance(value, int) and not dtype.is_floating_point and dtype is not dtypes.bool:
+        return np.asarray(value).astype(dtype.numpy)
+    return np.asarray(value, dtype.numpy)
+
+
+def allocate(shape: tuple[int, ...], strides: tuple[int, ...], dtype: DType) -> Tensor:
+    """An uninitialised tensor, pooled from 64 KiB on."""
+    if strides == contiguous_strides(shape) or is_contiguous(shape, strides):
+        return _core.empty(Tensor, shape, dtype)
+    return _core.empty_strided(Tensor, shape, strides, dtype)
+
+
+def wrap(array: Any, dtype: DType) -> Tensor:
+    """A tensor over a fresh array or NumPy scalar, cast where its dtype differs."""
+    result = np.asarray(array)
+    if result.dtype != dtype.numpy:
+        result = result.astype(dtype.numpy)
+    if not result.flags.c_contiguous:
+        result = np.ascontiguousarray(result)
+    return _core.from_ndarray(Tensor, result, dtype)
+
+
+def elementwise(
+    name: str, function: Function, operands: Sequence[Any], computed: DType, dtype: DType
+) -> Tensor:
+    """Apply `function` to operands cast to `computed`; the result has `dtype`."""
+    tensors = [o for o in operands if isinstance(o, TensorBase)]
+    layouts = [(t.shape, t.stride()) for t in tensors]
+    shape = broadcast_shapes(name, [own for own, _ in layouts])
+    out = allocate(shape, pointwise_strides(shape, layouts), dtype)
+    work = compute_type(computed)
+    arrays = [array_of(operand, work) for operand in operands]
+    target = out._nd
+    token = quiet.enter()
+    try:
+        if dtype is work or (dtype is dtypes.bool and computed is not dtype):
+            function(*arrays, target)
+        else:
+            scratch = np.empty_like(target, dtype=work.numpy)
+            function(*arrays, scratch)
+            np.copyto(target, scratch, casting="unsafe")
+    finally:
+        quiet.leave(token)
+    return out
+
+
+def unary_kernel(name: str, function: Function, floats_only: bool = False) -> Function:
+    """Eager kernel of a one-operand op whose result has the input's dtype.
+
+    `floats_only`: integers and bool are computed in the default dtype.
+    """
+
+    def eager(input: Any) -> Tensor:
+        dtype = input.dtype
+        if not input.is_contiguous() or dtype.itemsize == 2 or not dtype.is_floating_point:
+            if floats_only and not dtype.is_floating_point:
+                dtype = dtypes.get_default_dtype()
+            return elementwise(name, function, (input,), dtype, dtype)
+        out = _core.empty(Tensor, input.shape, dtype)
+        token = quiet.enter()
+        try:
+            function(input._nd, out._nd)
+        finally:
+            quiet.leave(token)
+        return out
+
+    return eager
+
+
+def same_layout(a: Any, b: Any) -> bool:
+    """Whether two tensors of one wide dtype are contiguous and of one shape."""
+    return (
+        a.dtype is b.dtype
+        and a.is_contiguous()
+        and b.is_contiguous()
+        and a.shape == b.shape
+        and a.dtype.itemsize != 2
+    )
+
+
+def copy_into(out: Any, source: Any) -> None:
+    """Write `source` (tensor or array, broadcastable) into tensor `out`, casting."""
+    nd = source._nd if isinstance(source, TensorBase) else source
+    token = quiet.enter()
+    try:
+        np.copyto(out._nd, nd, casting="unsafe")
+    finally:
+        quiet.leave(token)

@@ -1,0 +1,92 @@
+"""Bringing arguments of ops to their one form; called by the generated wrappers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+_ALL = tuple(tuple(range(n)) for n in range(33))
+
+
+def wrap_dim(dim: Any, ndim: int) -> int:
+    """`dim` in 0..ndim-1. Raises IndexError out of range, TypeError where it is no int.
+
+    A 0-d tensor counts as having one dimension, as in PyTorch.
+    """
+    if dim.__class__ is not int:
+        if not hasattr(dim, "__index__") or isinstance(dim, bool):
+            raise TypeError(f"dim must be int, not {type(dim).__name__}")
+        dim = int(dim)
+    bound = ndim or 1
+    if -bound <= dim < bound:
+        return dim + bound if dim < 0 else dim
+    raise IndexError(
+        f"Dimension out of range (expected to be in range of [{-bound}, {bound - 1}], "
+        f"but got {dim})"
+    )
+
+
+def wrap_dim_optional(dim: Any, ndim: int) -> int | None:
+    """As `wrap_dim`; None stays None."""
+    return None if dim is None else wrap_dim(dim, ndim)
+
+
+def wrap_dims(dim: Any, ndim: int) -> tuple[int, ...]:
+    """One dim, several, or None or () for all: a sorted tuple without repetition.
+
+    Raises RuntimeError where a dim appears twice.
+    """
+    if dim is None:
+        return _ALL[ndim]
+    if isinstance(dim, list | tuple):
+        if not dim:
+            return _ALL[ndim]
+        dims = sorted(wrap_dim(d, ndim) for d in dim)
+        for a, b in zip(dims, dims[1:], strict=False):
+            if a == b:
+                raise RuntimeError(f"dim {a} appears multiple times in the list of dims")
+        return tuple(dims) if ndim else ()
+    wrapped = wrap_dim(dim, ndim)
+    return (wrapped,) if ndim else ()
+
+
+def wrap_permutation(dims: Sequence[Any], ndim: int) -> tuple[int, ...]:
+    """Distinct dims in their given order. Raises RuntimeError where one appears twice."""
+    wrapped = tuple(wrap_dim(d, ndim) for d in dims)
+    if len(set(wrapped)) != len(wrapped):
+        raise RuntimeError(f"dims {list(dims)} contain a dimension twice")
+    return wrapped
+
+
+def as_size(size: Any) -> tuple[Any, ...]:
+    """An int or a sequence of ints as a tuple; symbolic sizes pass."""
+    if size.__class__ is tuple:
+        return size
+    if isinstance(size, list | tuple):
+        return tuple(size)
+    if hasattr(size, "__index__"):
+        return (size,)
+    raise TypeError(f"size must be an int or a sequence of ints, not {type(size).__name__}")
+
+
+def as_size_optional(size: Any) -> tuple[Any, ...] | None:
+    """As `as_size`; None stays None."""
+    return None if size is None else as_size(size)
+
+
+def varargs(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
+    """`f(2, 3)` and `f((2, 3))` alike."""
+    if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
+        return tuple(sizes[0])
+    return sizes
+
+
+def as_tensors(tensors: Any, name: str) -> tuple[Any, ...]:
+    """A sequence of tensors as a tuple. Raises TypeError for anything else."""
+    if tensors.__class__ is tuple:
+        return tensors
+    if isinstance(tensors, list | tuple):
+        return tuple(tensors)
+    raise TypeError(
+        f"{name}(): argument must be a tuple or list of Tensors, not {type(tensors).__name__}"
+    )

@@ -1,0 +1,354 @@
+"""Pointwise ops: what they have in common, and the arithmetic ones.
+
+Gradients of broadcast operands are summed to the operand's shape by the tape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import quiet
+from graphwright.runtime.ops.kernels import SCALARS, elementwise, same_layout
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides
+from graphwright.runtime.ops.table import Kind, NotDifferentiable, define
+from graphwright.runtime.promotion import result_dtype, to_float
+from graphwright.runtime.tensor import Tensor
+
+Rule = Callable[[tuple[Any, ...]], DType]
+
+
+def float_result(operands: tuple[Any, ...]) -> DType:
+    """Promotion of ops such as `exp` and `/`: integers give the default dtype."""
+    return to_float(result_dtype(operands))
+
+
+def bool_result(operands: tuple[Any, ...]) -> DType:
+    """Result dtype of comparisons."""
+    return dtypes.bool
+
+
+def pointwise_spec(name: str, operands: tuple[Any, ...], dtype: DType) -> TensorSpec:
+    """Metadata of a pointwise result of `dtype`; operands that are numbers do not count."""
+    tensors = [o for o in operands if hasattr(o, "shape")]
+    layouts = [(t.shape, t.stride()) for t in tensors]
+    shape = broadcast_shapes(name, [own for own, _ in layouts])
+    return TensorSpec(shape, pointwise_strides(shape, layouts), dtype, tensors[0].device)
+
+
+def binary_kernel(
+    name: str, function: Any, computed: Rule, result: Rule | None = None
+) -> Callable[..., Tensor]:
+    """Eager kernel of a two-operand op; a short way for equal dtypes and layouts.
+
+    `computed` gives the dtype of the arithmetic, `result` (default: the same) the output's.
+    """
+    floats_only = computed is float_result
+    to_bool = result is bool_result
+
+    def eager(input: Any, other: Any) -> Tensor:
+        if (
+            other.__class__ not in SCALARS
+            and input.__class__ not in SCALARS
+            and same_layout(input, other)
+            and (not floats_only or input.dtype.is_floating_point)
+        ):
+            out = _core.empty(Tensor, input.shape, dtypes.bool if to_bool else input.dtype)
+            token = quiet.enter()
+            try:
+                function(input._nd, other._nd, out._nd)
+            finally:
+                quiet.leave(token)
+            return out
+        operands = (input, other)
+        dtype = computed(operands)
+        return elementwise(
+            name, function, operands, dtype, dtype if result is None else result(operands)
+        )
+
+    return eager
+
+
+def define_binary(
+    name: str,
+    function: Any,
+    *,
+    computed: Rule = result_dtype,
+    result: Rule | None = None,
+    vjp: Callable[..., Any] | NotDifferentiable,
+    saves: tuple[str, ...] = (),
+    public: bool = True,
+    inplace: bool = True,
+    second: str = "other",
+) -> None:
+    """Enter `name(input, other)`, and `name_` where `inplace`."""
+    rule = result or computed
+
+    def meta(input: Any, other: Any) -> TensorSpec:
+        return pointwise_spec(name, (input, other), rule((input, other)))
+
+    define(
+        f"{name}(Operand input, Operand {second})",
+        Kind.POINTWISE,
+        meta=meta,
+        vjp=vjp,
+        saves=saves,
+        eager=binary_kernel(name, function, computed, result),
+        public=public,
+    )
+    if inplace:
+        define(
+            f"{name}_(Tensor input, Operand {second})",
+            Kind.INPLACE,
+            functional=name,
+            public=False,
+            vjp=vjp if isinstance(vjp, NotDifferentiable) else None,
+        )
+
+
+# -- add, sub: with the factor alpha
+
+
+def _sum_spec(name: str) -> Callable[..., TensorSpec]:
+    def meta(input: Any, other: Any, alpha: Any) -> TensorSpec:
+        return pointwise_spec(name, (input, other), result_dtype((input, other)))
+
+    return meta
+
+
+def _sum_kernel(name: str, ufunc: Any) -> Callable[..., Tensor]:
+    plain = binary_kernel(name, ufunc, result_dtype)
+
+    def scaled(alpha: Any) -> Callable[..., Any]:
+        def function(a: Any, b: Any, out: Any) -> None:
+            ufunc(a, b * b.dtype.type(alpha), out)
+
+        return function
+
+    def eager(input: Any, other: Any, alpha: Any) -> Tensor:
+        if alpha == 1:
+            return plain(input, other)
+        dtype = result_dtype((input, other))
+        if isinstance(alpha, float) and not dtype.is_floating_point:
+            raise RuntimeError(
+                f"{name}: For integral input tensors, argument alpha must not be a floating "
+                "point number."
+            )
+        return elementwise(name, scaled(alpha), (input, other), dtype, dtype)
+
+    return eager
+
+
+def _scaled(grad: Any, alpha: Any) -> Any:
+    return grad if alpha.__class__ in SCALARS and alpha == 1 else ops.mul(grad, alpha)
+
+
+def _subtract(a: Any, b: Any, out: Any) -> Any:
+    if out.dtype == np.bool_:
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
+    return np.subtract(a, b, out)
+
+
+define(
+    "add(Operand input, Operand other, *, Scalar alpha=1)",
+    Kind.POINTWISE,
+    meta=_sum_spec("add"),
+    vjp=lambda ctx, grad: (grad, _scaled(grad, ctx.alpha)),
+    eager=_sum_kernel("add", np.add),
+)
+define(
+    "sub(Operand input, Operand other, *, Scalar alpha=1)",
+    Kind.POINTWISE,
+    meta=_sum_spec("sub"),
+    vjp=lambda ctx, grad: (
+        grad,
+        ops.neg(_scaled(grad, ctx.alpha)) if ctx.needs["other"] else None,
+    ),
+    eager=_sum_kernel("sub", _subtract),
+)
+define(
+    "add_(Tensor input, Operand other, *, Scalar alpha=1)",
+    Kind.INPLACE,
+    functional="add",
+    public=False,
+)
+define(
+    "sub_(Tensor input, Operand other, *, Scalar alpha=1)",
+    Kind.INPLACE,
+    functional="sub",
+    public=False,
+)
+
+
+# -- mul, div
+
+
+def _mul_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    return (
+        ops.mul(grad, ctx.other) if ctx.needs["input"] else None,
+        ops.mul(grad, ctx.input) if ctx.needs["other"] else None,
+    )
+
+
+define_binary("mul", np.multiply, vjp=_mul_vjp, saves=("input", "other"))
+
+
+def _floor_divide(a: Any, b: Any, out: Any) -> None:
+    _check_zero_division(b)
+    np.floor_divide(a, b, out)
+
+
+def _trunc_divide(a: Any, b: Any, out: Any) -> None:
+    if out.dtype.kind == "f":
+        np.divide(a, b, out)
+        np.trunc(out, out)
+        return
+    _check_zero_division(b)
+    quotient = np.floor_divide(a, b)
+    wrong = (np.remainder(a, b) != 0) & ((a < 0) != (b < 0))
+    np.add(quotient, wrong.astype(out.dtype), out)
+
+
+def _check_zero_division(divisor: Any) -> None:
+    if divisor.dtype.kind in "iu" and not divisor.all():
+        raise RuntimeError("ZeroDivisionError")
+
+
+_true_divide = binary_kernel("div", np.divide, float_result)
+_MODES = {"floor": _floor_divide, "trunc": _trunc_divide}
+
+
+def _div_dtype(input: Any, other: Any, rounding_mode: str | None) -> DType:
+    if rounding_mode is None:
+        return float_result((input, other))
+    if rounding_mode not in _MODES:
+        raise RuntimeError(
+            "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
+            f"but found '{rounding_mode}'"
+        )
+    return result_dtype((input, other))
+
+
+def _div_meta(input: Any, other: Any, rounding_mode: str | None) -> TensorSpec:
+    return pointwise_spec("div", (input, other), _div_dtype(input, other, rounding_mode))
+
+
+def _div_eager(input: Any, other: Any, rounding_mode: str | None) -> Tensor:
+    if rounding_mode is None:
+        return _true_divide(input, other)
+    dtype = _div_dtype(input, other, rounding_mode)
+    return elementwise("div", _MODES[rounding_mode], (input, other), dtype, dtype)
+
+
+def _div_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    if ctx.rounding_mode is not None:
+        zero = ops.zeros_like(grad)
+        return zero, zero
+    grad_other = None
+    if ctx.needs["other"]:
+        quotient = ops.div(ops.div(ctx.input, ctx.other), ctx.other)
+        grad_other = ops.neg(ops.mul(grad, quotient))
+    return ops.div(grad, ctx.other) if ctx.needs["input"] else None, grad_other
+
+
+define(
+    "div(Operand input, Operand other, *, str? rounding_mode=None)",
+    Kind.POINTWISE,
+    meta=_div_meta,
+    vjp=_div_vjp,
+    saves=("input", "other"),
+    eager=_div_eager,
+)
+define(
+    "div_(Tensor input, Operand other, *, str? rounding_mode=None)",
+    Kind.INPLACE,
+    functional="div",
+    public=False,
+)
+
+
+# -- pow
+
+
+def _pow_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    base, exponent = ctx.input, ctx.exponent
+    grad_base = grad_exponent = None
+    if ctx.needs["input"]:
+        if isinstance(exponent, TensorBase):
+            slope = ops.mul(exponent, ops.pow(base, ops.sub(exponent, 1)))
+            grad_base = ops.where(ops.eq(exponent, 0), 0.0, ops.mul(grad, slope))
+        elif exponent == 0:
+            grad_base = ops.zeros_like(grad)
+        else:
+            grad_base = ops.mul(grad, ops.mul(ops.pow(base, exponent - 1), exponent))
+    if ctx.needs["exponent"]:
+        logarithm = np.log(base) if base.__class__ in SCALARS and base > 0 else None
+        if logarithm is not None:
+            grad_exponent = ops.mul(grad, ops.mul(ctx.out, float(logarithm)))
+        elif base.__class__ in SCALARS:
+            grad_exponent = ops.zeros_like(grad)
+        else:
+            flat = ops.logical_and(ops.eq(base, 0), ops.ge(exponent, 0))
+            slope = ops.mul(ctx.out, ops.log(base))
+            grad_exponent = ops.where(flat, 0.0, ops.mul(grad, slope))
+    return grad_base, grad_exponent
+
+
+def _power(a: Any, b: Any, out: Any) -> None:
+    if out.dtype.kind == "i" and (b < 0).any():
+        ones = (a == 1) | ((a == -1) & (b % 2 == 0))
+        minus = (a == -1) & (b % 2 != 0)
+        small = np.where(ones, 1, np.where(minus, -1, 0)).astype(out.dtype)
+        out[...] = np.where(b < 0, small, np.power(a, np.maximum(b, 0)))
+        return
+    if b.ndim == 0 and out.dtype.kind == "f":
+        _FAST_POWERS.get(float(b), lambda a, out: np.power(a, b, out))(a, out)
+        return
+    np.power(a, b, out)
+
+
+_FAST_POWERS: dict[float, Callable[[Any, Any], Any]] = {
+    2.0: np.square,
+    0.5: np.sqrt,
+    1.0: lambda a, out: np.copyto(out, a),
+    3.0: lambda a, out: np.multiply(np.square(a), a, out),
+    -1.0: np.reciprocal,
+}
+
+
+def _pow_eager(input: Any, exponent: Any) -> Tensor:
+    if (
+        isinstance(exponent, int)
+        and exponent < 0
+        and isinstance(input, TensorBase)
+        and not input.dtype.is_floating_point
+    ):
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
+    return _pow_general(input, exponent)
+
+
+_pow_general = binary_kernel("pow", _power, result_dtype)
+
+define(
+    "pow(Operand input, Operand exponent)",
+    Kind.POINTWISE,
+    meta=lambda input, exponent: pointwise_spec(
+        "pow", (input, exponent), result_dtype((input, exponent))
+    ),
+    vjp=_pow_vjp,
+    saves=("input", "exponent", "out"),
+    eager=_pow_eager,
+)
+define(
+    "pow_(Tensor input, Operand exponent)", Kind.INPLACE, functional="pow", public=False
+)

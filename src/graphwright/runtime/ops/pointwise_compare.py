@@ -1,0 +1,224 @@
+"""Pointwise ops that compare, choose, or work on bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import dtypes
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import elementwise
+from graphwright.runtime.ops.pointwise import (
+    bool_result,
+    define_binary,
+    float_result,
+    pointwise_spec,
+)
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.promotion import category, result_dtype
+from graphwright.runtime.tensor import Tensor
+
+
+def _extremum_vjp(compare: str) -> Callable[..., Any]:
+    """Where the operands are equal each gets half, as in PyTorch."""
+
+    def vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+        strictly = getattr(ops, compare)
+        shared = ops.where(ops.eq(ctx.input, ctx.other), ops.div(grad, 2), grad)
+        return (
+            ops.where(strictly(ctx.other, ctx.input), 0.0, shared),
+            ops.where(strictly(ctx.input, ctx.other), 0.0, shared),
+        )
+
+    return vjp
+
+
+define_binary(
+    "maximum", np.maximum, vjp=_extremum_vjp("gt"), saves=("input", "other"), inplace=False
+)
+define_binary(
+    "minimum", np.minimum, vjp=_extremum_vjp("lt"), saves=("input", "other"), inplace=False
+)
+
+
+def _remainder(a: Any, b: Any, out: Any) -> None:
+    if b.dtype.kind in "iu" and not b.all():
+        raise RuntimeError("ZeroDivisionError")
+    np.remainder(a, b, out)
+
+
+def _fmod(a: Any, b: Any, out: Any) -> None:
+    if b.dtype.kind in "iu" and not b.all():
+        raise RuntimeError("ZeroDivisionError")
+    np.fmod(a, b, out)
+
+
+def _remainder_vjp(mode: str) -> Callable[..., Any]:
+    def vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+        if not ctx.needs["other"]:
+            return grad, None
+        quotient = ops.div(ctx.input, ctx.other, rounding_mode=mode)
+        return grad, ops.neg(ops.mul(grad, quotient))
+
+    return vjp
+
+
+define_binary("remainder", _remainder, vjp=_remainder_vjp("floor"), saves=("input", "other"))
+define_binary("fmod", _fmod, vjp=_remainder_vjp("trunc"), saves=("input", "other"))
+
+
+def _atan2_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    y, x = ctx.input, ctx.other
+    scale = ops.div(grad, ops.add(ops.mul(x, x), ops.mul(y, y)))
+    return ops.mul(scale, x), ops.neg(ops.mul(scale, y))
+
+
+define_binary(
+    "atan2", np.arctan2, computed=float_result, vjp=_atan2_vjp, saves=("input", "other")
+)
+
+for _name, _ufunc in (
+    ("eq", np.equal),
+    ("ne", np.not_equal),
+    ("lt", np.less),
+    ("le", np.less_equal),
+    ("gt", np.greater),
+    ("ge", np.greater_equal),
+    ("logical_and", np.logical_and),
+    ("logical_or", np.logical_or),
+    ("logical_xor", np.logical_xor),
+):
+    define_binary(_name, _ufunc, result=bool_result, vjp=not_differentiable, inplace=False)
+
+
+def _integral(name: str) -> Callable[[tuple[Any, ...]], DType]:
+    def rule(operands: tuple[Any, ...]) -> DType:
+        dtype = result_dtype(operands)
+        if dtype.is_floating_point:
+            raise RuntimeError(f'"{name}" not implemented for \'{dtype.name}\'')
+        return dtype
+
+    return rule
+
+
+for _name, _ufunc in (
+    ("bitwise_and", np.bitwise_and),
+    ("bitwise_or", np.bitwise_or),
+    ("bitwise_xor", np.bitwise_xor),
+):
+    define_binary(_name, _ufunc, computed=_integral(_name), vjp=not_differentiable)
+
+
+# -- where, clamp
+
+
+def _choice(condition: Any, input: Any, other: Any) -> tuple[DType, tuple[Any, ...]]:
+    if condition.dtype is not dtypes.bool:
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{condition.dtype}"
+        )
+    return result_dtype((input, other)), (condition, input, other)
+
+
+def _where_meta(condition: Any, input: Any, other: Any) -> TensorSpec:
+    dtype, operands = _choice(condition, input, other)
+    return pointwise_spec("where", operands, dtype)
+
+
+def _select(condition: Any, a: Any, b: Any, out: Any) -> None:
+    np.copyto(out, b)
+    np.copyto(out, a, where=condition.astype(np.bool_))
+
+
+def _where_eager(condition: Any, input: Any, other: Any) -> Tensor:
+    dtype, operands = _choice(condition, input, other)
+    return elementwise("where", _select, operands, dtype, dtype)
+
+
+define(
+    "where(Tensor condition, Operand input, Operand other)",
+    Kind.POINTWISE,
+    meta=_where_meta,
+    vjp=lambda ctx, grad: (
+        None,
+        ops.where(ctx.condition, grad, 0.0) if ctx.needs["input"] else None,
+        ops.where(ctx.condition, 0.0, grad) if ctx.needs["other"] else None,
+    ),
+    saves=("condition",),
+    eager=_where_eager,
+    method=False,
+)
+
+
+def _bounds(input: Any, min: Any, max: Any) -> tuple[DType, tuple[Any, ...]]:
+    if min is None and max is None:
+        raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
+    operands = tuple(o for o in (input, min, max) if o is not None)
+    dtype = result_dtype(operands)
+    if category(dtype) == 0:
+        raise RuntimeError("clamp is not implemented for bool tensors")
+    return dtype, operands
+
+
+def _clamp_meta(input: Any, min: Any, max: Any) -> TensorSpec:
+    dtype, operands = _bounds(input, min, max)
+    return pointwise_spec("clamp", operands, dtype)
+
+
+def _clamp_eager(input: Any, min: Any, max: Any) -> Tensor:
+    dtype, operands = _bounds(input, min, max)
+
+    def function(a: Any, *rest: Any) -> None:
+        out = rest[-1]
+        source = a
+        if min is not None:
+            np.maximum(source, rest[0], out)
+            source = out
+        if max is not None:
+            np.minimum(source, rest[-2], out)
+
+    return elementwise("clamp", function, operands, dtype, dtype)
+
+
+def _clamp_vjp(ctx: Any, grad: Any) -> tuple[Any, Any, Any]:
+    low, high = ctx.min, ctx.max
+    inside = None
+    if low is not None:
+        inside = ops.ge(ctx.input, low)
+    if high is not None:
+        below = ops.le(ctx.input, high)
+        inside = below if inside is None else ops.logical_and(inside, below)
+    grad_low = grad_high = None
+    if isinstance(low, TensorBase) and ctx.needs["min"]:
+        chosen = ops.lt(ctx.input, low)
+        if high is not None:
+            chosen = ops.logical_and(chosen, ops.lt(low, high))
+        grad_low = ops.where(chosen, grad, 0.0)
+    if isinstance(high, TensorBase) and ctx.needs["max"]:
+        chosen = ops.gt(ctx.input, high)
+        if low is not None:
+            chosen = ops.logical_or(chosen, ops.gt(low, high))
+        grad_high = ops.where(chosen, grad, 0.0)
+    return ops.where(inside, grad, 0.0), grad_low, grad_high
+
+
+define(
+    "clamp(Tensor input, Operand? min=None, Operand? max=None)",
+    Kind.POINTWISE,
+    meta=_clamp_meta,
+    vjp=_clamp_vjp,
+    saves=("input", "min", "max"),
+    eager=_clamp_eager,
+)
+define(
+    "clamp_(Tensor input, Operand? min=None, Operand? max=None)",
+    Kind.INPLACE,
+    functional="clamp",
+    public=False,
+)

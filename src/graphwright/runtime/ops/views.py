@@ -1,0 +1,523 @@
+"""Views: ops that only change shape, strides and offset. Their kernels come from their rules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.runtime import _core
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.normalise import wrap_dim
+from graphwright.runtime.ops.spec import ViewSpec
+from graphwright.runtime.ops.strides import infer_size, product, view_strides
+from graphwright.runtime.ops.table import Kind, Op, define, not_differentiable
+from graphwright.runtime.tensor import Tensor
+
+
+def _define_view(
+    schema: str, meta: Any, vjp: Any, *, method: bool = True, public: bool = True
+) -> Op:
+    def eager(input: Any, *args: Any) -> Tensor:
+        spec = meta(input, *args)
+        offset = input.storage_offset() + spec.offset
+        return _core.as_view(Tensor, input, spec.shape, spec.strides, offset)
+
+    return define(
+        schema, Kind.VIEW, meta=meta, vjp=vjp, eager=eager, method=method, public=public
+    )
+
+
+# -- view, expand, permute
+
+
+def _view_meta(input: Any, size: tuple[Any, ...]) -> ViewSpec:
+    shape = infer_size("view", input.shape, size)
+    strides = view_strides(input.shape, input.stride(), shape)
+    if strides is None:
+        raise RuntimeError(
+            f"view: size {list(size)} is not compatible with the input's shape "
+            f"{list(input.shape)} and strides {list(input.stride())} (at least one dimension "
+            "spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
+    return ViewSpec(shape, strides)
+
+
+_define_view(
+    "view(Tensor input, Size* size)",
+    _view_meta,
+    lambda ctx, grad: ops.reshape(grad, ctx.input.shape),
+)
+
+
+def _expand_meta(input: Any, size: tuple[Any, ...]) -> ViewSpec:
+    shape, strides = input.shape, input.stride()
+    lead = len(size) - len(shape)
+    if lead < 0:
+        raise RuntimeError(
+            f"expand: the number of sizes provided ({len(size)}) must be greater or equal to "
+            f"the number of dimensions in the tensor ({len(shape)})"
+        )
+    new_shape: list[Any] = []
+    new_strides: list[Any] = []
+    for i, wanted in enumerate(size):
+        if i < lead:
+            if wanted.__class__ is int and wanted < 0:
+                raise RuntimeError(
+                    f"expand: the expanded size {wanted} isn't allowed in a leading, "
+                    f"non-existing dimension {i}"
+                )
+            new_shape.append(wanted)
+            new_strides.append(0)
+            continue
+        have, stride = shape[i - lead], strides[i - lead]
+        if (wanted.__class__ is int and wanted == -1) or wanted is have or have == wanted:
+            new_shape.append(have)
+            new_strides.append(stride)
+        elif have == 1:
+            new_shape.append(wanted)
+            new_strides.append(0)
+        else:
+            raise RuntimeError(
+                f"expand: the expanded size of the tensor ({wanted}) must match the existing "
+                f"size ({have}) at non-singleton dimension {i}. Target sizes: {list(size)}. "
+                f"Tensor sizes: {list(shape)}"
+            )
+    return ViewSpec(tuple(new_shape), tuple(new_strides))
+
+
+_define_view(
+    "expand(Tensor input, Size* size)",
+    _expand_meta,
+    lambda ctx, grad: ops.sum_to_size(grad, ctx.input.shape),
+)
+
+
+def _permute_meta(input: Any, dims: tuple[int, ...]) -> ViewSpec:
+    if len(dims) != len(input.shape):
+        raise RuntimeError(
+            f"permute: number of dimensions in the tensor ({len(input.shape)}) is not equal to "
+            f"the length of the desired ordering of dimensions ({len(dims)})"
+        )
+    strides = input.stride()
+    return ViewSpec(tuple(input.shape[d] for d in dims), tuple(strides[d] for d in dims))
+
+
+def _permute_vjp(ctx: Any, grad: Any) -> Any:
+    inverse = [0] * len(ctx.dims)
+    for i, dim in enumerate(ctx.dims):
+        inverse[dim] = i
+    return ops.permute(grad, tuple(inverse))
+
+
+_define_view("permute(Tensor input, Perm* dims)", _permute_meta, _permute_vjp)
+
+
+def _swapped(ndim: int, a: int, b: int) -> tuple[int, ...]:
+    order = list(range(ndim))
+    if ndim:
+        order[a], order[b] = b, a
+    return tuple(order)
+
+
+_define_view(
+    "transpose(Tensor input, Dim dim0, Dim dim1)",
+    lambda input, dim0, dim1: _permute_meta(input, _swapped(len(input.shape), dim0, dim1)),
+    lambda ctx, grad: ops.transpose(grad, ctx.dim0, ctx.dim1),
+)
+
+
+# -- squeeze, unsqueeze
+
+
+def _unsqueeze_meta(input: Any, dim: int) -> ViewSpec:
+    shape, strides = input.shape, input.stride()
+    stride = shape[dim] * strides[dim] if dim < len(shape) else 1
+    return ViewSpec(
+        (*shape[:dim], 1, *shape[dim:]),
+        (*strides[:dim], stride, *strides[dim:]),
+    )
+
+
+_define_view(
+    "unsqueeze(Tensor input, NewDim dim)",
+    _unsqueeze_meta,
+    lambda ctx, grad: ops.squeeze(grad, ctx.dim),
+)
+
+
+def _squeeze_meta(input: Any, dim: tuple[int, ...]) -> ViewSpec:
+    strides = input.stride()
+    kept = [i for i, size in enumerate(input.shape) if i not in dim or size != 1]
+    return ViewSpec(tuple(input.shape[i] for i in kept), tuple(strides[i] for i in kept))
+
+
+_define_view(
+    "squeeze(Tensor input, Dims dim=None)",
+    _squeeze_meta,
+    lambda ctx, grad: ops.reshape(grad, ctx.input.shape),
+)
+
+
+# -- slice, select
+
+
+def _bound(value: Any, default: Any, size: Any) -> Any:
+    """A slice bound clamped into 0..size; symbolic sizes are compared, not converted."""
+    if value is None:
+        return default
+    if hasattr(value, "item"):
+        value = value.item()
+    if value < 0:
+        value = value + size
+    if value < 0:
+        return 0
+    return size if value > size else value
+
+
+def _slice_meta(input: Any, dim: int, start: Any, end: Any, step: Any) -> ViewSpec:
+    if not input.shape:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    step = 1 if step is None else step
+    if step <= 0:
+        raise ValueError("step must be greater than zero")
+    size, strides = input.shape[dim], input.stride()
+    first = _bound(start, 0, size)
+    last = _bound(end, size, size)
+    if last < first:
+        last = first
+    length = last - first if step == 1 else (last - first + step - 1) // step
+    shape = (*input.shape[:dim], length, *input.shape[dim + 1 :])
+    stride = strides[dim] * step if step != 1 else strides[dim]
+    return ViewSpec(shape, (*strides[:dim], stride, *strides[dim + 1 :]), first * strides[dim])
+
+
+_define_view(
+    "slice(Tensor input, Dim dim=0, int? start=None, int? end=None, int? step=1)",
+    _slice_meta,
+    lambda ctx, grad: ops.slice_backward(
+        grad, ctx.input.shape, ctx.dim, ctx.start, ctx.end, ctx.step
+    ),
+    method=False,
+    public=False,
+)
+
+
+def _wrapped_index(index: Any, size: Any, dim: int) -> Any:
+    if hasattr(index, "item"):
+        index = index.item()
+    if index.__class__ is not int and not hasattr(index, "__add__"):
+        index = index.__index__()
+    if index >= size or index < -size:
+        raise IndexError(f"index {index} is out of bounds for dimension {dim} with size {size}")
+    return index + size if index < 0 else index
+
+
+def _select_meta(input: Any, dim: int, index: Any) -> ViewSpec:
+    if not input.shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    strides = input.stride()
+    position = _wrapped_index(index, input.shape[dim], dim)
+    return ViewSpec(
+        (*input.shape[:dim], *input.shape[dim + 1 :]),
+        (*strides[:dim], *strides[dim + 1 :]),
+        position * strides[dim],
+    )
+
+
+_define_view(
+    "select(Tensor input, Dim dim, int index)",
+    _select_meta,
+    lambda ctx, grad: ops.select_backward(grad, ctx.input.shape, ctx.dim, ctx.index),
+)
+
+
+# -- as_strided, alias, detach, diagonal
+
+
+def _as_strided_meta(
+    input: Any, size: tuple[Any, ...], stride: tuple[Any, ...], storage_offset: Any
+) -> ViewSpec:
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"as_strided: mismatch in length of strides and shape: {list(size)}, {list(stride)}"
+        )
+    own = input.storage_offset()
+    offset = 0 if storage_offset is None else storage_offset - own
+    return ViewSpec(tuple(size), tuple(stride), offset)
+
+
+def _as_strided_vjp(ctx: Any, grad: Any) -> Any:
+    """Scatter-add into a flat buffer of the input's extent, then read it as the input lies."""
+    shape, strides = ctx.input.shape, ctx.input.strides
+    start = ctx.storage_offset or 0
+    extent = max(
+        _extent(shape, strides), start + _extent(ctx.size, ctx.stride) if product(ctx.size) else 0
+    )
+    places = ops.arange(extent, device=grad.device)
+    places = ops.reshape(ops.as_strided(places, ctx.size, ctx.stride, start), (-1,))
+    flat = ops.zeros((extent,), dtype=grad.dtype, device=grad.device)
+    flat = ops.index_add(flat, 0, places, ops.reshape(grad, (-1,)))
+    return ops.as_strided(flat, shape, strides, 0)
+
+
+def _extent(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
+    return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+
+
+_define_view(
+    "as_strided(Tensor input, Size size, Size stride, int? storage_offset=None)",
+    _as_strided_meta,
+    _as_strided_vjp,
+)
+
+
+def _same(input: Any) -> ViewSpec:
+    return ViewSpec(input.shape, input.stride())
+
+
+_define_view(
+    "alias(Tensor input)", _same, lambda ctx, grad: grad, method=False, public=False
+)
+define(
+    "detach(Tensor input)",
+    Kind.VIEW,
+    meta=_same,
+    vjp=not_differentiable,
+    eager=lambda input: _core.detach(Tensor, input),
+    method=False,
+)
+
+
+def _diagonal_meta(input: Any, offset: int, dim1: int, dim2: int) -> ViewSpec:
+    if dim1 == dim2:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    shape, strides = input.shape, input.stride()
+    rows, columns = shape[dim1], shape[dim2]
+    if offset >= 0:
+        columns, start = columns - offset, offset * strides[dim2]
+    else:
+        rows, start = rows + offset, -offset * strides[dim1]
+    length = rows if rows < columns else columns
+    if length <= 0:
+        length, start = 0, 0
+    kept = [i for i in range(len(shape)) if i not in (dim1, dim2)]
+    return ViewSpec(
+        (*(shape[i] for i in kept), length),
+        (*(strides[i] for i in kept), strides[dim1] + strides[dim2]),
+        start,
+    )
+
+
+_define_view(
+    "diagonal(Tensor input, int offset=0, Dim dim1=0, Dim dim2=1)",
+    _diagonal_meta,
+    lambda ctx, grad: ops.diagonal_backward(
+        grad, ctx.input.shape, ctx.offset, ctx.dim1, ctx.dim2
+    ),
+)
+
+
+# -- gradients of views: zeros with the gradient written into the viewed part
+
+
+def _slice_backward(
+    grad: Any, size: tuple[Any, ...], dim: int, start: Any, end: Any, step: Any
+) -> Any:
+    full = size[dim]
+    first = _bound(start, 0, full)
+    last = _bound(end, full, full)
+    if step is None or step == 1:
+        if last < first:
+            last = first
+        pads = [0, 0] * (len(size) - 1 - dim) + [first, full - last]
+        return ops.constant_pad(grad, tuple(pads), 0.0)
+    places = ops.arange(first, last, step, device=grad.device) if first < last else None
+    zeros = ops.zeros(size, dtype=grad.dtype, device=grad.device)
+    return zeros if places is None else ops.index_add(zeros, dim, places, grad)
+
+
+define(
+    "slice_backward(Tensor grad, Size size, int dim, object start, object end, object step)",
+    Kind.COMPOSITE,
+    decompose=_slice_backward,
+    method=False,
+    public=False,
+)
+
+
+def _select_backward(grad: Any, size: tuple[Any, ...], dim: int, index: Any) -> Any:
+    position = _wrapped_index(index, size[dim], dim)
+    pads = [0, 0] * (len(size) - 1 - dim) + [position, size[dim] - position - 1]
+    return ops.constant_pad(ops.unsqueeze(grad, dim), tuple(pads), 0.0)
+
+
+define(
+    "select_backward(Tensor grad, Size size, int dim, object index)",
+    Kind.COMPOSITE,
+    decompose=_select_backward,
+    method=False,
+    public=False,
+)
+
+
+def _diagonal_backward(grad: Any, size: tuple[Any, ...], offset: int, dim1: int, dim2: int) -> Any:
+    places = ops.reshape(ops.arange(product(size), device=grad.device), size)
+    places = ops.reshape(ops.diagonal(places, offset, dim1, dim2), (-1,))
+    flat = ops.zeros((product(size),), dtype=grad.dtype, device=grad.device)
+    return ops.reshape(ops.index_add(flat, 0, places, ops.reshape(grad, (-1,))), size)
+
+
+define(
+    "diagonal_backward(Tensor grad, Size size, int offset, int dim1, int dim2)",
+    Kind.COMPOSITE,
+    decompose=_diagonal_backward,
+    method=False,
+    public=False,
+)
+
+
+# -- composites over views
+
+
+def _reshape(input: Any, shape: tuple[Any, ...]) -> Any:
+    size = infer_size("reshape", input.shape, shape)
+    if view_strides(input.shape, input.stride(), size) is None:
+        input = ops.contiguous(input)
+    return ops.view(input, size)
+
+
+define("reshape(Tensor input, Size* shape)", Kind.COMPOSITE, decompose=_reshape)
+define(
+    "view_as(Tensor input, Tensor other)",
+    Kind.COMPOSITE,
+    decompose=lambda input, other: ops.view(input, other.shape),
+)
+define(
+    "expand_as(Tensor input, Tensor other)",
+    Kind.COMPOSITE,
+    decompose=lambda input, other: ops.expand(input, other.shape),
+)
+define(
+    "reshape_as(Tensor input, Tensor other)",
+    Kind.COMPOSITE,
+    decompose=lambda input, other: ops.reshape(input, other.shape),
+)
+
+
+def _flatten(input: Any, start_dim: int, end_dim: int) -> Any:
+    shape = input.shape
+    if not shape:
+        return ops.reshape(input, (1,))
+    if start_dim > end_dim:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if start_dim == end_dim:
+        return input
+    middle = product(shape[start_dim : end_dim + 1])
+    return ops.reshape(input, (*shape[:start_dim], middle, *shape[end_dim + 1 :]))
+
+
+define(
+    "flatten(Tensor input, Dim start_dim=0, Dim end_dim=-1)",
+    Kind.COMPOSITE,
+    decompose=_flatten,
+)
+
+
+def _unflatten(input: Any, dim: int, sizes: tuple[Any, ...]) -> Any:
+    inner = infer_size("unflatten", (input.shape[dim],), sizes)
+    return ops.view(input, (*input.shape[:dim], *inner, *input.shape[dim + 1 :]))
+
+
+define("unflatten(Tensor input, Dim dim, Size sizes)", Kind.COMPOSITE, decompose=_unflatten)
+
+
+def _movedim(input: Any, source: Any, destination: Any) -> Any:
+    sources = source if isinstance(source, tuple | list) else (source,)
+    targets = destination if isinstance(destination, tuple | list) else (destination,)
+    if len(sources) != len(targets):
+        raise RuntimeError(
+            "movedim: Invalid source or destination dims: they should have the same number of "
+            f"elements, got {sources} and {targets}"
+        )
+    ndim = input.ndim
+    moved = {wrap_dim(t, ndim): wrap_dim(s, ndim) for s, t in zip(sources, targets, strict=True)}
+    rest = iter(d for d in range(ndim) if d not in moved.values())
+    return ops.permute(input, tuple(moved[i] if i in moved else next(rest) for i in range(ndim)))
+
+
+define(
+    "movedim(Tensor input, object source, object destination)",
+    Kind.COMPOSITE,
+    decompose=_movedim,
+)
+
+
+def _t(input: Any) -> Any:
+    if input.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
+    return ops.transpose(input, 0, 1) if input.ndim == 2 else ops.alias(input)
+
+
+define("t(Tensor input)", Kind.COMPOSITE, decompose=_t)
+
+
+def _narrow(input: Any, dim: int, start: Any, length: Any) -> Any:
+    size = input.shape[dim]
+    if start < 0:
+        start = start + size
+    if length < 0 or start + length > size:
+        raise RuntimeError(
+            f"narrow: start ({start}) + length ({length}) exceeds dimension size ({size})."
+        )
+    return ops.slice(input, dim, start, start + length)
+
+
+define(
+    "narrow(Tensor input, Dim dim, int start, int length)",
+    Kind.COMPOSITE,
+    decompose=_narrow,
+)
+
+
+def _unbind(input: Any, dim: int) -> tuple[Any, ...]:
+    return tuple(ops.select(input, dim, i) for i in range(int(input.shape[dim])))
+
+
+define("unbind(Tensor input, Dim dim=0)", Kind.COMPOSITE, decompose=_unbind)
+
+
+def _split(input: Any, split_size: Any, dim: int) -> tuple[Any, ...]:
+    size = input.shape[dim]
+    if isinstance(split_size, tuple | list):
+        if sum(split_size) != size:
+            raise RuntimeError(
+                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's "
+                f"size at dimension {dim}), but got split_sizes={list(split_size)}"
+            )
+        lengths = list(split_size)
+    else:
+        if split_size <= 0:
+            raise RuntimeError(f"split expects split_size be positive, but got {split_size}")
+        whole = int(size)
+        lengths = [
+            min(split_size, whole - at) for at in range(0, whole, split_size)
+        ] or [0]
+    parts, start = [], 0
+    for length in lengths:
+        parts.append(ops.slice(input, dim, start, start + length))
+        start = start + length
+    return tuple(parts)
+
+
+define(
+    "split(Tensor input, object split_size, Dim dim=0)", Kind.COMPOSITE, decompose=_split
+)
+
+
+def _chunk(input: Any, chunks: int, dim: int) -> tuple[Any, ...]:
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
+    size = int(input.shape[dim])
+    return _split(input, max((size + chunks - 1) // chunks, 1), dim)
+
+
+define("chunk(Tensor input, int chunks, Dim dim=0)", Kind.COMPOSITE, decompose=_chunk)

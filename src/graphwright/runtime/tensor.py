@@ -1,0 +1,219 @@
+"""Tensor: the user's face of the C core. Ops come from the generated mixin."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.conversions import Conversions
+from graphwright.runtime.indexing import Indexing
+from graphwright.runtime.operators import Operators
+from graphwright.runtime.ops._methods import TensorMethods
+from graphwright.runtime.printing import format_tensor
+
+
+class _Backward:
+    """Filled by `autograd`: what tensors need of the engine."""
+
+    __slots__ = ("register_accumulate_hook", "register_hook", "retain_grad", "run")
+
+    def __init__(self) -> None:
+        self.run: Callable[..., None]
+        self.register_hook: Callable[..., Any]
+        self.register_accumulate_hook: Callable[..., Any]
+        self.retain_grad: Callable[..., None]
+
+
+BACKWARD = _Backward()
+
+
+class AutogradExtra:
+    """Rarely needed autograd state of one tensor: hooks, and how a view was made."""
+
+    __slots__ = ("accumulate_hooks", "hooks", "retains_grad", "view_version")
+
+    def __init__(self) -> None:
+        self.hooks: dict[int, Callable[..., Any]] = {}
+        self.accumulate_hooks: dict[int, Callable[..., Any]] = {}
+        self.retains_grad = False
+        self.view_version = -1
+
+
+class Tensor(TensorBase, Operators, Indexing, Conversions, TensorMethods):
+    """An n-dimensional array of one dtype on one device, that can be differentiated."""
+
+    __slots__ = ("_extra",)
+    __array_priority__ = 1000
+
+    @property
+    def _autograd(self) -> AutogradExtra | None:
+        return getattr(self, "_extra", None)
+
+    def _autograd_extra(self) -> AutogradExtra:
+        extra = getattr(self, "_extra", None)
+        if extra is None:
+            extra = self._extra = AutogradExtra()
+        return extra
+
+    def _literal(self, array: np.ndarray[Any, Any]) -> Tensor:
+        """A real tensor over `array`, for constants written in Python."""
+        return _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
+
+    # -- metadata
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    @property
+    def itemsize(self) -> int:
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> int:
+        return self.numel() * self.dtype.itemsize
+
+    def nelement(self) -> int:
+        return self.numel()
+
+    @property
+    def data(self) -> Tensor:
+        """The same memory without history; in-place writes are not version-checked."""
+        return _core.unversioned(type(self), self)
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if value.shape != self.shape or value.dtype is not self.dtype:
+            raise RuntimeError(
+                f"data must keep shape {list(self.shape)} and {self.dtype}, "
+                f"got {list(value.shape)} and {value.dtype}"
+            )
+        np.copyto(self._nd, value._nd)
+
+    @property
+    def T(self) -> Tensor:
+        """All dims reversed."""
+        return ops.permute(self, tuple(range(self.ndim - 1, -1, -1)))
+
+    @property
+    def mT(self) -> Tensor:
+        """The last two dims swapped."""
+        return ops.transpose(self, -2, -1)
+
+    # -- values
+
+    def item(self) -> Any:
+        """The value of a one-element tensor as a Python number."""
+        if self.numel() != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.numel()} elements cannot be converted to Scalar"
+            )
+        value = self._nd.item()
+        return float(value) if self.dtype.is_floating_point else value
+
+    def tolist(self) -> Any:
+        """Nested lists of Python numbers."""
+        nd = self._nd
+        return (nd.astype(np.float32) if self.dtype is dtypes.bfloat16 else nd).tolist()
+
+    def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
+        """An array over the same memory. Raises RuntimeError where grad is required."""
+        if self.requires_grad and not force:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        return self._nd.view()
+
+    def __array__(
+        self, dtype: Any = None, copy: bool | None = None
+    ) -> np.ndarray[Any, Any]:
+        array = self.numpy()
+        if dtype is not None and array.dtype != dtype:
+            return array.astype(dtype)
+        return array.copy() if copy else array
+
+    def __bool__(self) -> bool:
+        if self.numel() != 1:
+            raise RuntimeError(
+                "Boolean value of Tensor with more than one value is ambiguous"
+                if self.numel()
+                else "Boolean value of Tensor with no values is ambiguous"
+            )
+        return bool(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __index__(self) -> int:
+        if self.dtype.is_floating_point or self.numel() != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __len__(self) -> int:
+        if self.ndim == 0:
+            raise TypeError("len() of a 0-d tensor")
+        return self.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if self.ndim == 0:
+            raise TypeError("iteration over a 0-d tensor")
+        return iter(ops.unbind(self, 0))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool(ops.any(ops.eq(self, value)))
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return format_tensor(self)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if self.ndim == 0 and spec else str(self)
+
+    # -- autograd
+
+    def detach(self) -> Tensor:
+        """The same memory and version counter, without history."""
+        return ops.detach(self)
+
+    def backward(
+        self,
+        gradient: Tensor | None = None,
+        retain_graph: bool | None = None,
+        create_graph: bool = False,
+        inputs: Any = None,
+    ) -> None:
+        """Accumulate into the leaves' `.grad` the gradient of this tensor."""
+        BACKWARD.run(self, gradient, retain_graph, create_graph, inputs)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Set `requires_grad` and return self. Raises RuntimeError for integer dtypes."""
+        self.requires_grad = requires_grad
+        return self
+
+    def detach_(self) -> Tensor:
+        """Forget the history of this tensor."""
+        self.grad_fn = None
+        self.requires_grad = False
+        return self
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:
+        """Call `hook(grad)` when this tensor's gradient is computed; it may replace it."""
+        return BACKWARD.register_hook(self, hook)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Any:
+        """Call `hook(self)` after a gradient was accumulated into `.grad`."""
+        return BACKWARD.register_accumulate_hook(self, hook)
+
+    def retain_grad(self) -> None:
+        """Keep `.grad` for this tensor although it is no leaf."""
+        BACKWARD.retain_grad(self)
