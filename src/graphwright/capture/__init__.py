@@ -1,0 +1,1 @@
+"""From Python frames to graphs: the frame hook, the symbolic VM, guards and graph breaks."""

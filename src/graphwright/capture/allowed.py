@@ -1,0 +1,87 @@
+"""Which functions go into graphs as they are, which are inlined, and which never are."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+import types
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, TypeVar
+
+from graphwright.runtime import _core
+from graphwright.runtime.ops.table import Op
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_STDLIB = sysconfig.get_path("stdlib")
+_SITE = sysconfig.get_path("purelib")
+_OPERATION_MODULES = ("graphwright.runtime.ops", "graphwright.runtime.creation")
+_INLINED_STDLIB = frozenset(
+    ["contextlib.py", "functools.py", "dataclasses.py", "copy.py", "operator.py", "types.py"]
+    + ["typing.py", "enum.py"]
+)
+_EFFECTS = frozenset(["manual_seed", "seed", "set_rng_state", "set_default_dtype", "from_numpy"])
+_marked: set[int] = set()
+_kept: list[Any] = []
+
+
+def allow_in_graph(function: F) -> F:
+    """Put calls of `function` into graphs without looking inside; it must accept fake tensors."""
+    _marked.add(id(function))
+    _kept.append(function)
+    return function
+
+
+def is_operation(value: Any) -> bool:
+    """Whether a call of `value` becomes one node of the graph."""
+    if isinstance(value, Op) or id(value) in _marked:
+        return True
+    if getattr(value, "__gw_op__", None) is not None:
+        return True
+    if not isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
+        return False
+    module = getattr(value, "__module__", None) or ""
+    return module.startswith(_OPERATION_MODULES) and value.__name__ not in _EFFECTS
+
+
+def is_disabled(function: Any) -> bool:
+    """Whether `gw.compiler.disable` was applied to the function."""
+    return bool(getattr(function, "__dict__", {}).get("__gw_disable__", False))
+
+
+@lru_cache(maxsize=4096)
+def may_inline(filename: str) -> bool:
+    """Whether functions of a file are user code, or library code that is safe to interpret."""
+    if filename.startswith(_PACKAGE):
+        inside = os.path.relpath(filename, _PACKAGE).split(os.sep)
+        return inside[:2] in (["runtime", "nn"], ["runtime", "autograd"])
+    if filename.startswith("<"):
+        return not filename.startswith("<frozen")
+    if filename.startswith(_SITE):
+        return not any(part in _EXCLUDED for part in filename[len(_SITE) :].split(os.sep))
+    if filename.startswith(_STDLIB):
+        return os.path.basename(filename) in _INLINED_STDLIB
+    return True
+
+
+_EXCLUDED = frozenset(
+    ["numpy", "torch", "jax", "scipy", "pytest", "_pytest", "pluggy", "rich", "bytecode"]
+    + ["llvmlite", "networkx", "cffi", "hypothesis", "matplotlib", "pandas", "sklearn", "triton"]
+)
+
+
+@lru_cache(maxsize=4096)
+def may_capture(filename: str) -> bool:
+    """Whether frames of a file are worth translating when they run under the hook."""
+    if filename.startswith(_PACKAGE):
+        return os.path.relpath(filename, _PACKAGE).split(os.sep)[:2] == ["runtime", "nn"]
+    if filename.startswith(("<frozen", _STDLIB)) and not filename.startswith(_SITE):
+        return False
+    return may_inline(filename)
+
+
+def is_compiling() -> bool:
+    """True inside of captured code, False in plain Python."""
+    return bool(_core.modes() & 8)

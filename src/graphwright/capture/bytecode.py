@@ -1,0 +1,172 @@
+"""Reading bytecode: decoded instructions, what lies in a try block, which locals are live."""
+
+from __future__ import annotations
+
+import dis
+import sys
+import types
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+_SKIPPED = frozenset(["CACHE", "EXTENDED_ARG"])
+_JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
+_NO_FALLTHROUGH = frozenset(
+    [
+        "RETURN_VALUE",
+        "RETURN_CONST",
+        "RAISE_VARARGS",
+        "RERAISE",
+        "JUMP_FORWARD",
+        "JUMP_BACKWARD",
+        "JUMP_BACKWARD_NO_INTERRUPT",
+    ]
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction, its EXTENDED_ARGs folded in.
+
+    value: the decoded argument (name, constant, ...); target: index of the jump's destination in
+    the instruction list, -1 where it does not jump; protected: a try or with block covers it.
+    """
+
+    index: int
+    opname: str
+    arg: int
+    value: Any
+    target: int
+    line: int
+    offset: int
+    protected: bool
+
+
+@lru_cache(maxsize=4096)
+def decode(code: types.CodeType) -> tuple[Instruction, ...]:
+    """The instructions of `code` without caches and prefixes."""
+    raw = list(dis.get_instructions(code))
+    kept = [inst for inst in raw if inst.opname not in _SKIPPED]
+    by_offset = _offsets(raw, kept)
+    ranges = _protected_ranges(code)
+    line = code.co_firstlineno
+    result = []
+    for index, inst in enumerate(kept):
+        line = _line_of(inst) or line
+        target = by_offset[inst.argval] if inst.opcode in _JUMPS else -1
+        protected = any(start <= inst.offset < end for start, end in ranges)
+        result.append(
+            Instruction(
+                index, inst.opname, inst.arg or 0, inst.argval, target, line, inst.offset, protected
+            )
+        )
+    return tuple(result)
+
+
+def _line_of(inst: dis.Instruction) -> int | None:
+    positions = inst.positions
+    return positions.lineno if positions is not None else None
+
+
+def _offsets(raw: list[dis.Instruction], kept: list[dis.Instruction]) -> dict[int, int]:
+    """Byte offset -> index in `kept`; prefixes and caches count to what follows them."""
+    result: dict[int, int] = {}
+    position = 0
+    for inst in raw:
+        while position < len(kept) and kept[position].offset < inst.offset:
+            position += 1
+        result[inst.offset] = position
+    return result
+
+
+def _protected_ranges(code: types.CodeType) -> list[tuple[int, int]]:
+    entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+    return [(entry.start, entry.end) for entry in entries]
+
+
+def _successors(inst: Instruction) -> list[int]:
+    following = [] if inst.opname in _NO_FALLTHROUGH else [inst.index + 1]
+    return [*following, inst.target] if inst.target >= 0 else following
+
+
+@lru_cache(maxsize=1024)
+def _live_before(code: types.CodeType) -> tuple[frozenset[str], ...]:
+    """For each instruction, the local names that may be read from there on."""
+    instructions = decode(code)
+    live: list[frozenset[str]] = [frozenset()] * (len(instructions) + 1)
+    handlers = _handlers(code, instructions)
+    changed = True
+    while changed:
+        changed = False
+        for inst in reversed(instructions):
+            after: frozenset[str] = frozenset()
+            for successor in (*_successors(inst), *handlers[inst.index]):
+                after |= live[successor]
+            reads, writes = local_uses(inst)
+            before = (after - writes) | reads
+            if before != live[inst.index]:
+                live[inst.index] = before
+                changed = True
+    return tuple(live)
+
+
+def _handlers(code: types.CodeType, instructions: tuple[Instruction, ...]) -> list[list[int]]:
+    """For each instruction, the indices of the exception handlers that cover it."""
+    entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+    at = {inst.offset: inst.index for inst in instructions}
+    return [
+        [at[e.target] for e in entries if e.start <= inst.offset < e.end and e.target in at]
+        for inst in instructions
+    ]
+
+
+def live_locals(code: types.CodeType, index: int) -> frozenset[str]:
+    """The locals that the code may still read from instruction `index` on."""
+    return _live_before(code)[index]
+
+
+def local_uses(inst: Instruction) -> tuple[frozenset[str], frozenset[str]]:
+    """The local names that an instruction reads and those that it overwrites."""
+    name = inst.opname
+    if name in _PAIRS:
+        first, second = inst.value
+        reads_first, reads_second = _PAIRS[name]
+        reads = {n for n, read in ((first, reads_first), (second, reads_second)) if read}
+        writes = {n for n, read in ((first, reads_first), (second, reads_second)) if not read}
+        return frozenset(reads), frozenset(writes - reads)
+    if name in _READS:
+        return frozenset([inst.value]), frozenset()
+    if name == "STORE_FAST":
+        return frozenset(), frozenset([inst.value])
+    return frozenset(), frozenset()
+
+
+_READS = frozenset(
+    [
+        "LOAD_FAST",
+        "LOAD_FAST_CHECK",
+        "LOAD_FAST_AND_CLEAR",
+        "DELETE_FAST",
+        "LOAD_CLOSURE",
+        "LOAD_DEREF",
+        "STORE_DEREF",
+        "DELETE_DEREF",
+        "LOAD_CLASSDEREF",
+        "LOAD_FROM_DICT_OR_DEREF",
+    ]
+)
+_PAIRS = {
+    "LOAD_FAST_LOAD_FAST": (True, True),
+    "STORE_FAST_LOAD_FAST": (False, True),
+    "STORE_FAST_STORE_FAST": (False, False),
+}
+
+
+def source_line(filename: str, line: int) -> str:
+    """The user's text of one line, stripped; empty where the file cannot be read."""
+    import linecache
+
+    return linecache.getline(filename, line).strip()
+
+
+PYTHON = sys.version_info[:2]

@@ -1,0 +1,292 @@
+"""`Frontend`: from a frame to a cache entry; the callback of the dispatcher and of the hook."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from graphwright.capture import _eval_frame, guards
+from graphwright.capture.allowed import is_disabled, may_capture
+from graphwright.capture.bytecode import source_line
+from graphwright.capture.emit.assembler import n_argument_slots
+from graphwright.capture.emit.frame import CompiledFrame, FrameCompiler
+from graphwright.capture.exc import (
+    BackendFailed,
+    GraphBreakError,
+    InternalCaptureError,
+    RestartTranslation,
+    SkipFrame,
+    Unsupported,
+)
+from graphwright.capture.frame_state import FrameState
+from graphwright.capture.output_graph import OutputGraph
+from graphwright.capture.record import (
+    BreakRecord,
+    CaptureRecord,
+    FrameRecord,
+    GraphRecord,
+    Location,
+    RecompileRecord,
+)
+from graphwright.capture.resume import origin_of
+from graphwright.capture.source import AttrSource, ConstSource, ItemSource
+from graphwright.capture.translator import RootTranslator
+from graphwright.capture.variables.wrap import wrap_value
+from graphwright.runtime import _core, dtypes
+
+Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
+_UNCAPTURED = (
+    inspect.CO_GENERATOR
+    | inspect.CO_COROUTINE
+    | inspect.CO_ASYNC_GENERATOR
+    | inspect.CO_ITERABLE_COROUTINE
+)
+_MOST_RESTARTS = 4
+
+
+class Frontend:
+    """Captures frames and compiles their graphs with one backend.
+
+    Args:
+        backend: `backend(graph_module, example_inputs)` gives a callable that takes the values
+            of the placeholders and returns a sequence with the graph's outputs. The examples are
+            fake tensors, and `SymInt`s for symbolic int arguments.
+        fullgraph: raise GraphBreakError instead of breaking the graph.
+        dynamic: None: sizes become symbolic once they vary; True: from the start; False: never.
+        record: where to note what happens.
+        limit: how many entries one code object may have.
+    """
+
+    def __init__(
+        self,
+        backend: Backend,
+        *,
+        fullgraph: bool = False,
+        dynamic: bool | None = None,
+        record: CaptureRecord | None = None,
+        limit: int = 8,
+    ) -> None:
+        self.backend = backend
+        self.fullgraph = fullgraph
+        self.dynamic = dynamic
+        self.record = record if record is not None else CaptureRecord()
+        self.limit = limit
+        self._states: weakref.WeakKeyDictionary[types.CodeType, FrameState]
+        self._states = weakref.WeakKeyDictionary()
+        self._roots: set[types.CodeType] = set()
+
+    def compile(self, function: types.FunctionType) -> _eval_frame.CompiledFunction:
+        """A callable that captures `function` at its first call and at each guard failure."""
+        self._roots.add(function.__code__)
+        return _eval_frame.CompiledFunction(function, self, self.limit)
+
+    def reset(self) -> None:
+        """Forget which sizes have varied."""
+        self._states.clear()
+
+    # the callback
+
+    def __call__(
+        self,
+        function: types.FunctionType,
+        code: types.CodeType,
+        slots: tuple[Any, ...],
+        entries: tuple[_eval_frame.Entry, ...] = (),
+    ) -> Any:
+        """An entry for this call, None to run the code natively for ever, or RUN_NATIVELY."""
+        is_root = code in self._roots
+        if code.co_flags & _UNCAPTURED or is_disabled(function):
+            return None
+        if not is_root and not may_capture(code.co_filename):
+            return None
+        self._note_recompile(function, code, slots, entries)
+        state = self._states.get(code)
+        if state is None:
+            state = self._states[code] = FrameState(self.dynamic)
+        state.captures += 1
+        try:
+            frame, output, restart = self._translate(function, code, slots, state)
+        except SkipFrame as skip:
+            return self._skipped(code, skip, state, is_root)
+        return self._entry(code, frame, output, restart)
+
+    def limit_reached(
+        self,
+        function: types.FunctionType,
+        code: types.CodeType,
+        slots: tuple[Any, ...],
+        entries: tuple[_eval_frame.Entry, ...],
+    ) -> None:
+        """All entries exist and none fits: this and later calls of its kind run natively."""
+        self._note_recompile(function, code, slots, entries)
+        self.record.skip(_place(code), f"more than {self.limit} versions were needed")
+
+    def _note_recompile(
+        self,
+        function: types.FunctionType,
+        code: types.CodeType,
+        slots: tuple[Any, ...],
+        entries: tuple[_eval_frame.Entry, ...],
+    ) -> None:
+        reasons = [guards.explain_failure(entry.program, function, slots) for entry in entries]
+        texts = tuple(str(reason) for reason in reasons if reason is not None)
+        if texts:
+            self.record.add(RecompileRecord(_place(code), texts))
+
+    # translating
+
+    def _translate(
+        self,
+        function: types.FunctionType,
+        code: types.CodeType,
+        slots: tuple[Any, ...],
+        state: FrameState,
+    ) -> tuple[CompiledFrame, OutputGraph, RestartTranslation | None]:
+        """Translate until no new break turns up, then write the code."""
+        restart: RestartTranslation | None = None
+        for _ in range(_MOST_RESTARTS):
+            grad_mode, modes = _core.grad_enabled(), _core.modes()
+            try:
+                return (*self._attempt(function, code, slots, state, restart), restart)
+            except RestartTranslation as found:
+                self._refuse_break(code, found.reason)
+                restart = found
+            except Unsupported as reason:
+                self._refuse_break(code, reason)
+                raise SkipFrame(reason) from reason
+            except (SkipFrame, GraphBreakError):
+                raise
+            finally:
+                _core.set_grad_enabled(grad_mode)
+                _core.set_modes(modes)
+        raise SkipFrame(restart.reason if restart is not None else None)
+
+    def _attempt(
+        self,
+        function: types.FunctionType,
+        code: types.CodeType,
+        slots: tuple[Any, ...],
+        state: FrameState,
+        restart: RestartTranslation | None,
+    ) -> tuple[CompiledFrame, OutputGraph]:
+        output = OutputGraph(function, state, wrap_value)
+        names = code.co_varnames[: n_argument_slots(code)]
+        output.guards.grad_mode(_core.grad_enabled())
+        output.guards.modes(_core.modes())
+        tx = RootTranslator(output, code, dict(zip(names, slots, strict=True)), restart)
+        try:
+            inst = tx.run_to_break()
+            if inst is None and not output.n_ops:
+                raise SkipFrame(None)
+            compiler = FrameCompiler(tx, self._call_backend)
+            frame = compiler.finish_return() if inst is None else compiler.finish_break(inst)
+        except (RestartTranslation, Unsupported, SkipFrame, GraphBreakError):
+            raise
+        except BackendFailed as failed:
+            raise failed.error from None
+        except Exception as error:
+            raise InternalCaptureError(_bug_message(tx, error)) from error
+        return frame, output
+
+    def _call_backend(self, module: Any, examples: Sequence[Any]) -> Callable[..., Any]:
+        """Tell the backend's errors from those of capture."""
+        try:
+            return self.backend(module, examples)
+        except Exception as error:
+            raise BackendFailed(error) from error
+
+    def _refuse_break(self, code: types.CodeType, reason: Unsupported) -> None:
+        if self.fullgraph:
+            raise GraphBreakError(_break_message(reason)) from None
+
+    # entries
+
+    def _entry(
+        self,
+        code: types.CodeType,
+        frame: CompiledFrame,
+        output: OutputGraph,
+        restart: RestartTranslation | None,
+    ) -> _eval_frame.Entry:
+        _guard_state(output)
+        program = guards.compile(output.guards.guards, code, frame.inputs)
+        place = _place(code)
+        if frame.graph.module is not None:
+            n_inputs = len(frame.graph.sources)
+            self.record.add(GraphRecord(frame.graph.module, place, frame.graph.n_ops, n_inputs))
+        if restart is not None:
+            self.record.add(_break_record(restart.reason, fallback=False))
+        translated = frame.code if frame.code is not None else code
+        self.record.add(FrameRecord(place, tuple(output.guards.guards), code, translated))
+        return _eval_frame.Entry(
+            program,
+            code=frame.code,
+            direct=frame.direct,
+            select=frame.select,
+            hooked=frame.hooked,
+            line=code.co_firstlineno,
+        )
+
+    def _skipped(
+        self, code: types.CodeType, skip: SkipFrame, state: FrameState, is_root: bool
+    ) -> Any:
+        if skip.reason is not None:
+            self.record.add(_break_record(skip.reason, fallback=True))
+        self.record.skip(_place(code), str(skip))
+        if is_root and skip.reason is None and state.captures < self.limit:
+            return _eval_frame.RUN_NATIVELY
+        return None
+
+
+def _guard_state(output: OutputGraph) -> None:
+    """Guards on what every graph depends on: default dtype, and relations between sizes."""
+    holder = ItemSource(AttrSource(ConstSource(dtypes, "dtypes"), "_default"), 0)
+    output.guards.id_match(holder, dtypes.get_default_dtype())
+    env = output.shape_env
+    for relation in env.guards:
+        symbols = {symbol.name: env.symbol_sources[symbol.name] for symbol in relation.symbols()}
+        output.guards.shape_relation(relation.op, relation.lhs, relation.rhs, symbols)  # type: ignore[arg-type]
+
+
+def _place(code: types.CodeType) -> Location:
+    origin = origin_of(code).code
+    line = origin.co_firstlineno
+    text = source_line(origin.co_filename, line)
+    return Location(origin.co_filename, line, origin.co_qualname, text)
+
+
+def _break_record(reason: Unsupported, fallback: bool) -> BreakRecord:
+    kind = reason.kind
+    return BreakRecord(
+        kind.code, kind.title, reason.detail, kind.advice, _location_of(reason), fallback
+    )
+
+
+def _location_of(reason: Unsupported) -> Location:
+    place = reason.location
+    return place if place is not None else Location("<unknown>", 0, "<unknown>", "")
+
+
+def _break_message(reason: Unsupported) -> str:
+    kind = reason.kind
+    place = _location_of(reason)
+    return (
+        f"{kind.code}: {kind.title}, where fullgraph=True allows no graph break\n"
+        f'  File "{place.file}", line {place.line}, in {place.function}\n'
+        f"    {place.source}\n"
+        f"  Why: {reason.detail}\n"
+        f"  What to do: {kind.advice}"
+    )
+
+
+def _bug_message(tx: RootTranslator, error: Exception) -> str:
+    file, line, text = tx.location()
+    return (
+        f"capture failed on {file}:{line}: {text}\n"
+        f"  {type(error).__name__}: {error}\n"
+        "  This is a bug in graphwright: please report it with this traceback. "
+        "gw.compiler.disable on the function avoids it."
+    )

@@ -1,0 +1,1 @@
+"""From tracker values back to bytecode."""

@@ -1,0 +1,206 @@
+"""Writes bytecode for CPython 3.11 to 3.13; callers never ask for the version."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import bytecode
+from bytecode import BinaryOp, Bytecode, Compare, FreeVar, Instr, Label
+
+_VERSION = sys.version_info[:2]
+
+
+class CodeBuilder:
+    """Collects instructions that replace the body of one code object.
+
+    Arguments stay in their slots; temporaries are new locals. `target` is a code object whose
+    signature, free variables, name, file and first line the new code takes over.
+    """
+
+    def __init__(self, target: types.CodeType) -> None:
+        self.target = target
+        self.instructions: list[Any] = []
+        self.line = target.co_firstlineno
+        self._temporaries = 0
+        self._prologue()
+
+    def _prologue(self) -> None:
+        if self.target.co_freevars:
+            self.emit("COPY_FREE_VARS", len(self.target.co_freevars))
+        self.emit("RESUME", 0)
+
+    def emit(self, name: str, *arg: Any) -> None:
+        """Append one instruction at the current line."""
+        self.instructions.append(Instr(name, *arg, lineno=self.line))
+
+    def mark(self, label: Label) -> None:
+        """Place a label here."""
+        self.instructions.append(label)
+
+    def temporary(self) -> str:
+        """The name of a new local that no user code can have."""
+        self._temporaries += 1
+        return f"$gw{self._temporaries}"
+
+    # loads and stores
+
+    def load_local(self, name: str) -> None:
+        self.emit("LOAD_FAST", name)
+
+    def store_local(self, name: str) -> None:
+        self.emit("STORE_FAST", name)
+
+    def load_global(self, name: str) -> None:
+        self.emit("LOAD_GLOBAL", (False, name))
+
+    def store_global(self, name: str) -> None:
+        self.emit("STORE_GLOBAL", name)
+
+    def delete_global(self, name: str) -> None:
+        self.emit("DELETE_GLOBAL", name)
+
+    def load_deref(self, name: str) -> None:
+        self.emit("LOAD_DEREF", FreeVar(name))
+
+    def store_deref(self, name: str) -> None:
+        self.emit("STORE_DEREF", FreeVar(name))
+
+    def load_closure(self, name: str) -> None:
+        """Push the cell object of a free variable."""
+        self.emit("LOAD_FAST" if _VERSION >= (3, 13) else "LOAD_CLOSURE", FreeVar(name))
+
+    def load_const(self, value: object) -> None:
+        self.emit("LOAD_CONST", value)
+
+    def load_attr(self, name: str) -> None:
+        self.emit("LOAD_ATTR", (False, name) if _VERSION >= (3, 12) else name)
+
+    def store_attr(self, name: str) -> None:
+        """[value, object] -> []."""
+        self.emit("STORE_ATTR", name)
+
+    def delete_attr(self, name: str) -> None:
+        self.emit("DELETE_ATTR", name)
+
+    def subscript(self) -> None:
+        """[container, key] -> [container[key]]."""
+        self.emit("BINARY_SUBSCR")
+
+    def store_subscript(self) -> None:
+        """[value, container, key] -> []."""
+        self.emit("STORE_SUBSCR")
+
+    # stack
+
+    def pop(self) -> None:
+        self.emit("POP_TOP")
+
+    def push_null(self) -> None:
+        self.emit("PUSH_NULL")
+
+    def copy(self, depth: int) -> None:
+        self.emit("COPY", depth)
+
+    def swap(self, depth: int) -> None:
+        self.emit("SWAP", depth)
+
+    # values
+
+    def build(self, kind: str, count: int) -> None:
+        """`kind` is tuple, list, set, map, string or slice."""
+        self.emit(f"BUILD_{kind.upper()}", count)
+
+    def binary(self, op: BinaryOp) -> None:
+        self.emit("BINARY_OP", op)
+
+    # calls
+
+    def begin_call(self, function: Callable[..., object]) -> None:
+        """Push a constant callable and what a call needs around it."""
+        self.begin_call_with(lambda: self.load_const(function))
+
+    def begin_call_with(self, push: Callable[[], None]) -> None:
+        """As `begin_call`, for a callable that `push` puts on the stack."""
+        if _VERSION >= (3, 13):
+            push()
+            self.push_null()
+        else:
+            self.push_null()
+            push()
+
+    def end_call(self, n_args: int, keywords: tuple[str, ...] = ()) -> None:
+        """Call with `n_args` arguments, of which the last ones go by `keywords`."""
+        if keywords and _VERSION >= (3, 13):
+            self.load_const(keywords)
+            self.emit("CALL_KW", n_args)
+            return
+        if keywords:
+            self._keyword_names(keywords)
+        if _VERSION < (3, 12):
+            self.emit("PRECALL", n_args)
+        self.emit("CALL", n_args)
+
+    def _keyword_names(self, keywords: tuple[str, ...]) -> None:
+        self.instructions.append(Instr("KW_NAMES", keywords, lineno=self.line))
+
+    def make_function(self, code: types.CodeType, closure: bool) -> None:
+        """[closure tuple?] -> [function of `code` with the running frame's globals]."""
+        self.load_const(code)
+        if _VERSION >= (3, 13):
+            self.emit("MAKE_FUNCTION")
+            if closure:
+                self.emit("SET_FUNCTION_ATTRIBUTE", 8)
+        else:
+            self.emit("MAKE_FUNCTION", 8 if closure else 0)
+
+    # control
+
+    def jump_if_not_identical(self, label: Label) -> None:
+        """[a, b] -> []; jump forward unless `a is b`."""
+        self.emit("IS_OP", 0)
+        self.emit(
+            "POP_JUMP_IF_FALSE" if _VERSION >= (3, 12) else "POP_JUMP_FORWARD_IF_FALSE", label
+        )
+
+    def jump_back(self, label: Label) -> None:
+        self.emit("JUMP_BACKWARD", label)
+
+    def return_value(self) -> None:
+        self.emit("RETURN_VALUE")
+
+    def finish(self) -> types.CodeType:
+        """The code object; its argument slots are those of the target."""
+        target = self.target
+        code = Bytecode(self.instructions)
+        copy_signature(code, target)
+        built: types.CodeType = code.to_code()
+        slots = built.co_varnames[: n_argument_slots(target)]
+        if slots != target.co_varnames[: n_argument_slots(target)]:
+            raise AssertionError(f"argument slots moved: {slots}")
+        return built
+
+
+def n_argument_slots(code: types.CodeType) -> int:
+    """How many leading locals the caller binds, *args and **kwargs included."""
+    flags = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
+    return code.co_argcount + code.co_kwonlyargcount + flags
+
+
+def copy_signature(code: Bytecode, target: types.CodeType) -> None:
+    """Give `code` the arguments, free variables, names and file of `target`."""
+    code.argcount = target.co_argcount
+    code.posonlyargcount = target.co_posonlyargcount
+    code.kwonlyargcount = target.co_kwonlyargcount
+    code.argnames = list(target.co_varnames[: n_argument_slots(target)])
+    code.freevars = list(target.co_freevars)
+    code.name = target.co_name
+    code.qualname = target.co_qualname
+    code.filename = target.co_filename
+    code.first_lineno = target.co_firstlineno
+    code.flags = bytecode.flags.CompilerFlags(target.co_flags)
+
+
+__all__ = ["BinaryOp", "CodeBuilder", "Compare", "Label", "copy_signature", "n_argument_slots"]

@@ -1,0 +1,121 @@
+"""Instructions that can run natively between two graphs, and how to write them."""
+
+from __future__ import annotations
+
+import dis
+
+from bytecode import BinaryOp, Compare, FreeVar
+
+from graphwright.capture.bytecode import PYTHON, Instruction
+from graphwright.capture.emit.assembler import CodeBuilder
+from graphwright.capture.exc import unsupported
+from graphwright.capture.variables.operators import COMPARE
+
+_ONE = frozenset(
+    ["BINARY_OP", "BINARY_SUBSCR", "BINARY_SLICE", "COMPARE_OP", "CONTAINS_OP", "IS_OP"]
+    + ["UNARY_NEGATIVE", "UNARY_POSITIVE", "UNARY_INVERT", "UNARY_NOT", "GET_ITER", "CALL"]
+    + ["CALL_KW", "CALL_FUNCTION_EX", "LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "FORMAT_VALUE"]
+    + ["FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE", "BUILD_STRING", "BUILD_SET"]
+    + ["BUILD_MAP", "BUILD_CONST_KEY_MAP", "IMPORT_NAME", "LIST_TO_TUPLE", "CALL_INTRINSIC_1"]
+    + ["LOAD_BUILD_CLASS", "LOAD_SUPER_ATTR", "LOAD_DEREF"]
+)
+_NONE = frozenset(
+    ["STORE_ATTR", "STORE_SUBSCR", "STORE_SLICE", "DELETE_SUBSCR", "DELETE_ATTR", "STORE_GLOBAL"]
+    + ["DELETE_GLOBAL", "STORE_DEREF", "DELETE_DEREF"]
+)
+_IN_CONTAINER = frozenset(
+    ["LIST_APPEND", "LIST_EXTEND", "SET_ADD", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "MAP_ADD"]
+)
+_SEVERAL = frozenset(["UNPACK_SEQUENCE", "UNPACK_EX", "IMPORT_FROM", "GET_LEN"])
+NATIVE = _ONE | _NONE | _IN_CONTAINER | _SEVERAL
+
+
+def native_effect(inst: Instruction) -> tuple[int, int]:
+    """How many values the instruction takes from the stack, and how many it leaves.
+
+    The NULL that it may leave for a call is not counted.
+    """
+    name, arg = inst.opname, inst.arg
+    if name in ("LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "LOAD_SUPER_ATTR"):
+        return {"LOAD_GLOBAL": 0, "LOAD_SUPER_ATTR": 3}.get(name, 1), 1
+    if name == "UNPACK_SEQUENCE":
+        return 1, arg
+    if name == "UNPACK_EX":
+        return 1, (arg & 0xFF) + 1 + (arg >> 8)
+    if name in ("IMPORT_FROM", "GET_LEN"):
+        return 1, 2
+    if name == "CALL_FUNCTION_EX":
+        return 3 + (arg & 1), 1
+    if name in ("CALL", "CALL_KW"):
+        return arg + 2 + (name == "CALL_KW"), 1
+    if name in _IN_CONTAINER:
+        return _container_effect(inst)
+    pushes = 1 if name in _ONE else 0
+    opcode = dis.opmap[name]
+    return pushes - dis.stack_effect(opcode, arg if opcode >= dis.HAVE_ARGUMENT else None), pushes
+
+
+def _container_effect(inst: Instruction) -> tuple[int, int]:
+    items = 2 if inst.opname == "MAP_ADD" else 1
+    return items + inst.arg, inst.arg
+
+
+def run_natively(builder: CodeBuilder, inst: Instruction, keywords: tuple[str, ...]) -> None:
+    """Write the instruction; its operands are on the stack."""
+    name = inst.opname
+    if name == "CALL":
+        builder.end_call(inst.arg, keywords)
+    elif name == "CALL_KW":
+        builder.emit("CALL_KW", inst.arg)
+    elif name in ("LOAD_ATTR", "LOAD_METHOD"):
+        builder.load_attr(inst.value)
+    elif name == "LOAD_GLOBAL":
+        builder.load_global(inst.value)
+    elif name == "LOAD_SUPER_ATTR":
+        _load_super_attr(builder, inst)
+    elif name == "UNARY_NOT" and PYTHON >= (3, 13):
+        builder.emit("TO_BOOL")
+        builder.emit("UNARY_NOT")
+    elif name == "COMPARE_OP":
+        builder.emit("COMPARE_OP", _COMPARISONS[inst.value])
+    elif name == "BINARY_OP":
+        builder.emit("BINARY_OP", BinaryOp(inst.arg))
+    elif name in ("LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF"):
+        _cell_access(builder, inst)
+    else:
+        _plain(builder, inst)
+
+
+_COMPARISONS = {text: value for text, value in zip(COMPARE, Compare, strict=False)}
+
+
+def _load_super_attr(builder: CodeBuilder, inst: Instruction) -> None:
+    """[super, class, owner] -> [super(class, owner).name]."""
+    names = [builder.temporary() for _ in range(3)]
+    for local in reversed(names):
+        builder.store_local(local)
+    builder.begin_call_with(lambda: builder.load_local(names[0]))
+    builder.load_local(names[1])
+    builder.load_local(names[2])
+    builder.end_call(2)
+    builder.load_attr(inst.value)
+
+
+def _cell_access(builder: CodeBuilder, inst: Instruction) -> None:
+    if inst.value not in builder.target.co_freevars:
+        unsupported("GB0016", f"a break at {inst.opname} of {inst.value!r}")
+    builder.emit(inst.opname, FreeVar(inst.value))
+
+
+_BY_VALUE = frozenset(
+    ["STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL", "IMPORT_NAME", "IMPORT_FROM"]
+)
+
+
+def _plain(builder: CodeBuilder, inst: Instruction) -> None:
+    if inst.opname in _BY_VALUE:
+        builder.emit(inst.opname, inst.value)
+    elif dis.opmap[inst.opname] >= dis.HAVE_ARGUMENT:
+        builder.emit(inst.opname, inst.arg)
+    else:
+        builder.emit(inst.opname)

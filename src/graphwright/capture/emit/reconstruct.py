@@ -1,0 +1,310 @@
+"""Writes the bytecode that rebuilds tracker values after the graph, and replays side effects.
+
+All values are read or built before anything is written, since a write could change what a source
+gives. New objects and cells are made empty first and filled last, so that they may form cycles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from graphwright.capture.emit.assembler import BinaryOp, CodeBuilder
+from graphwright.capture.exc import unsupported
+from graphwright.capture.source import LocalSource, Source
+from graphwright.capture.variables.base import NULL, VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.functions import CellVariable
+from graphwright.capture.variables.lazy import LazyVariable
+from graphwright.capture.variables.mappings import DictVariable, SetVariable
+from graphwright.capture.variables.sequences import ListVariable
+from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Int, Max, Min, Mod, Mul, Sym
+
+if TYPE_CHECKING:
+    from graphwright.capture.output_graph import OutputGraph
+    from graphwright.ir.node import Node
+
+Load = Callable[[], None]
+
+
+class Reconstructor:
+    """Pushes values in the translated frame.
+
+    outputs: the graph nodes that were asked for, with their position in the graph's result.
+    """
+
+    def __init__(self, builder: CodeBuilder, output: OutputGraph) -> None:
+        self.builder = builder
+        self.output = output
+        self.outputs: dict[Node, int] = {}
+        self.results = builder.temporary()
+        self._held: dict[VariableTracker, str] = {}
+        self._open: set[VariableTracker] = set()
+        self._unfilled: list[VariableTracker] = []
+        self._writes: list[Load] = []
+
+    # pushing
+
+    def push(self, value: VariableTracker) -> None:
+        """Push the value; an object that the frame made is built once."""
+        value = settled(value)
+        if value in self._held:
+            self.builder.load_local(self._held[value])
+        elif _reads_source(value):
+            assert value.source is not None
+            value.source.emit(self.builder)
+        elif value.mutable and not isinstance(value, TensorVariable):
+            self._push_new(value)
+        else:
+            value.reconstruct(self)
+
+    def _push_new(self, value: VariableTracker) -> None:
+        if value in self._open:
+            unsupported("GB0015", f"{value.describe()} contains itself")
+        self._open.add(value)
+        value.reconstruct(self)
+        self._open.discard(value)
+        self._held[value] = name = self.builder.temporary()
+        self.builder.copy(1)
+        self.builder.store_local(name)
+
+    def hold(self, value: VariableTracker) -> Load:
+        """Evaluate the value now; the result pushes it later."""
+        value = settled(value)
+        if value is NULL:
+            return self.builder.push_null
+        if isinstance(value, ConstantVariable) and not value.prefers_source():
+            return lambda: self.builder.load_const(value.value)
+        if isinstance(value.source, LocalSource):
+            source: Source = value.source
+            return lambda: source.emit(self.builder)
+        if isinstance(value, TensorVariable) and value.source is None:
+            self.outputs.setdefault(value.node, len(self.outputs))
+            return lambda: self.push(value)
+        if value not in self._held:
+            self.push(value)
+            name = self.builder.temporary()
+            self.builder.store_local(name)
+            return lambda: self.builder.load_local(name)
+        name = self._held[value]
+        return lambda: self.builder.load_local(name)
+
+    def push_output(self, value: TensorVariable) -> None:
+        """Push a result of the graph."""
+        index = self.outputs.setdefault(value.node, len(self.outputs))
+        self.builder.load_local(self.results)
+        self.builder.load_const(index)
+        self.builder.subscript()
+
+    def push_expression(self, expr: Expr) -> None:
+        """Push the value of a size expression."""
+        if isinstance(expr, Int):
+            self.builder.load_const(expr.value)
+        elif isinstance(expr, Sym):
+            source = self.output.shape_env.symbol_sources[expr.name]
+            assert isinstance(source, Source)
+            source.emit(self.builder)
+        elif isinstance(expr, (Min, Max)):
+            self.builder.begin_call(min if isinstance(expr, Min) else max)
+            for part in expr.args:
+                self.push_expression(part)
+            self.builder.end_call(len(expr.args))
+        else:
+            self._push_binary(expr)
+
+    def _push_binary(self, expr: Expr) -> None:
+        op = _BINARY[type(expr)]
+        first, *rest = expr.args
+        self.push_expression(first)
+        for part in rest:
+            self.push_expression(part)
+            self.builder.binary(op)
+
+    def advance_iterator(self, position: int) -> None:
+        """Move the builtin iterator on the stack to `position`."""
+        if not position:
+            return
+        name = self.builder.temporary()
+        self.builder.store_local(name)
+
+        def method() -> None:
+            self.builder.load_local(name)
+            self.builder.load_attr("__setstate__")
+
+        self.builder.begin_call_with(method)
+        self.builder.load_const(position)
+        self.builder.end_call(1)
+        self.builder.pop()
+        self.builder.load_local(name)
+
+    def fill_later(self, value: VariableTracker) -> None:
+        """Note an object whose contents are set when everything exists."""
+        self._unfilled.append(value)
+
+    # side effects
+
+    def evaluate_effects(self) -> None:
+        """Evaluate everything that `write_effects` will store."""
+        effects = self.output.side_effects
+        for owner, values in effects.attributes.items():
+            if owner not in effects.created:
+                self._prepare_attributes(owner, values)
+        for container in effects.containers():
+            self._prepare_container(container)
+        for cell in effects.cells:
+            if cell.push_cell is not None:
+                self._prepare_cell(cell)
+        for name, value in effects.globals.items():
+            self._prepare_global(name, value)
+        while self._unfilled:
+            made = self._unfilled.pop()
+            if isinstance(made, CellVariable):
+                self._prepare_cell(made)
+            else:
+                self._prepare_attributes(made, effects.attributes[made])
+
+    def write_effects(self) -> None:
+        """Store what the frame stored."""
+        for write in self._writes:
+            write()
+
+    def _prepare_attributes(
+        self, owner: VariableTracker, values: dict[str, VariableTracker | None]
+    ) -> None:
+        push_owner = self.hold(owner)
+        for name, value in values.items():
+            push_value = self.hold(value) if value is not None else None
+            self._writes.append(lambda n=name, v=push_value: self._write_attribute(push_owner, n, v))
+
+    def _write_attribute(self, push_owner: Load, name: str, push_value: Load | None) -> None:
+        self.builder.begin_call(object.__setattr__ if push_value else object.__delattr__)
+        push_owner()
+        self.builder.load_const(name)
+        if push_value is not None:
+            push_value()
+        self.builder.end_call(3 if push_value else 2)
+        self.builder.pop()
+
+    def _prepare_cell(self, cell: CellVariable) -> None:
+        push_cell = self.hold(cell) if cell.push_cell is None else lambda: cell.reconstruct(self)
+        if cell.contents is None:
+            if cell.push_cell is not None:
+                unsupported("GB0015", "a cell of an enclosing function is emptied")
+            return
+        push_value = self.hold(cell.contents)
+
+        def write() -> None:
+            push_value()
+            push_cell()
+            self.builder.store_attr("cell_contents")
+
+        self._writes.append(write)
+
+    def _prepare_global(self, name: str, value: VariableTracker | None) -> None:
+        assert value is not None
+        push_value = self.hold(value)
+
+        def write() -> None:
+            push_value()
+            self.builder.store_global(name)
+
+        self._writes.append(write)
+
+    def _prepare_container(self, container: VariableTracker) -> None:
+        assert container.source is not None
+        push = self.hold_source(container.source)
+        if isinstance(container, ListVariable):
+            self._prepare_list(container, push)
+        elif isinstance(container, DictVariable):
+            self._prepare_dict(container, push)
+        elif isinstance(container, SetVariable):
+            self._prepare_set(container, push)
+        else:
+            unsupported("GB0015", f"{container.describe()} was changed")
+
+    def hold_source(self, source: Source) -> Load:
+        """Read a source now, push it later."""
+        if isinstance(source, LocalSource):
+            return lambda: source.emit(self.builder)
+        name = self.builder.temporary()
+        source.emit(self.builder)
+        self.builder.store_local(name)
+        return lambda: self.builder.load_local(name)
+
+    def _prepare_list(self, container: ListVariable, push: Load) -> None:
+        items = [self.hold(item) for item in container.items]
+
+        def write() -> None:
+            for item in items:
+                item()
+            self.builder.build("list", len(items))
+            push()
+            self.builder.load_const(None)
+            self.builder.load_const(None)
+            self.builder.build("slice", 2)
+            self.builder.store_subscript()
+
+        self._writes.append(write)
+
+    def _prepare_dict(self, container: DictVariable, push: Load) -> None:
+        old, new = container.original, container.entries
+        keeps_order = list(old) == list(new)[: len(old)]
+        changed = [
+            (self.hold(entry[0]), self.hold(entry[1]))
+            for key, entry in new.items()
+            if not keeps_order or old.get(key) is not entry
+        ]
+
+        def write() -> None:
+            if not keeps_order:
+                self._call_method(push, "clear")
+            for key, value in changed:
+                value()
+                push()
+                key()
+                self.builder.store_subscript()
+
+        self._writes.append(write)
+
+    def _prepare_set(self, container: SetVariable, push: Load) -> None:
+        members = [self.hold(member) for member in container.members.values()]
+
+        def write() -> None:
+            self._call_method(push, "clear")
+            for member in members:
+                self._call_method(push, "add", member)
+
+        self._writes.append(write)
+
+    def _call_method(self, push: Load, name: str, *args: Load) -> None:
+        def method() -> None:
+            push()
+            self.builder.load_attr(name)
+
+        self.builder.begin_call_with(method)
+        for arg in args:
+            arg()
+        self.builder.end_call(len(args))
+        self.builder.pop()
+
+
+_BINARY = {
+    Add: BinaryOp.ADD,
+    Mul: BinaryOp.MULTIPLY,
+    FloorDiv: BinaryOp.FLOOR_DIVIDE,
+    Mod: BinaryOp.REMAINDER,
+}
+
+
+def settled(value: VariableTracker) -> VariableTracker:
+    """The real tracker of a lazy one that somebody has looked at."""
+    if isinstance(value, LazyVariable):
+        return value.realized() or value
+    return value
+
+
+def _reads_source(value: VariableTracker) -> bool:
+    if value.source is None:
+        return False
+    return not isinstance(value, ConstantVariable) or value.prefers_source()

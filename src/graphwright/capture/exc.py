@@ -1,0 +1,74 @@
+"""How capture gives up, and what the user then sees.
+
+`Unsupported` is the only exception that makes capture fall back to plain Python; anything else
+that escapes is a bug of the compiler and surfaces as `InternalCaptureError`.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from graphwright.capture.breaks import BREAKS, BreakKind
+from graphwright.capture.record import Location
+
+
+class Unsupported(Exception):
+    """Something that the graph cannot hold. `code` names an entry of `breaks.BREAKS`."""
+
+    def __init__(self, code: str, detail: str) -> None:
+        super().__init__(f"{code}: {detail}")
+        self.code = code
+        self.detail = detail
+        self.location: Location | None = None
+
+    def note_location(self, location: Location) -> None:
+        """Remember where it happened; the innermost place counts."""
+        if self.location is None:
+            self.location = location
+
+    @property
+    def kind(self) -> BreakKind:
+        """The registry entry: title, explanation and advice."""
+        return BREAKS[self.code]
+
+
+class AttributeMissing(Unsupported):
+    """The attribute provably does not exist; `hasattr` and `getattr` with a default catch it."""
+
+
+class RestartTranslation(Exception):
+    """Translate the frame again from its start, stopping before root instruction `step`."""
+
+    def __init__(self, step: int, reason: Unsupported) -> None:
+        super().__init__(f"restart, break before step {step}: {reason}")
+        self.step = step
+        self.reason = reason
+
+
+class SkipFrame(Exception):
+    """Run the whole frame as plain Python; `reason` is None when there was nothing to compile."""
+
+    def __init__(self, reason: Unsupported | None = None) -> None:
+        super().__init__(str(reason or "no tensor operation in the frame"))
+        self.reason = reason
+
+
+class BackendFailed(Exception):
+    """Carries an exception of the backend past capture, which has no say in it."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(str(error))
+        self.error = error
+
+
+class GraphBreakError(RuntimeError):
+    """Raised under `fullgraph=True` where the frame cannot be one graph."""
+
+
+class InternalCaptureError(RuntimeError):
+    """A bug of the capture stage, with the user's code location and the original as cause."""
+
+
+def unsupported(code: str, detail: str) -> NoReturn:
+    """Give up on the current instruction: the graph ends before it, and Python runs it."""
+    raise Unsupported(code, detail)

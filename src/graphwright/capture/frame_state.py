@@ -1,0 +1,89 @@
+"""What is remembered between the captures of one code object: which sizes have varied."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphwright.capture.guards import TensorLayout
+from graphwright.capture.source import InstanceAttrSource, ItemSource, Source
+
+
+@dataclass
+class FrameState:
+    """Per code object and front end.
+
+    dynamic: True makes sizes symbolic from the start, False never, None once they have varied.
+    """
+
+    dynamic: bool | None = None
+    sizes: dict[str, list[int | None]] = field(default_factory=dict)
+    ints: dict[str, int | None] = field(default_factory=dict)
+    captures: int = 0
+
+    def dynamic_dims(self, tensor: Any, source: Source) -> tuple[int, ...]:
+        """The dimensions of an input that become symbolic in this capture."""
+        shape = tuple(tensor.shape)
+        seen = self.sizes.get(source.name())
+        if seen is None or len(seen) != len(shape):
+            seen = self.sizes[source.name()] = list(shape)
+        for dim, size in enumerate(shape):
+            if seen[dim] != size:
+                seen[dim] = None
+        if self.dynamic is False:
+            return ()
+        all_of_them = self.dynamic is True and not _is_module_state(source)
+        dims = tuple(
+            dim
+            for dim, size in enumerate(shape)
+            if size >= 2 and (all_of_them or seen[dim] is None)
+        )
+        return dims if dims and stride_order(tensor) is not None else ()
+
+    def int_is_dynamic(self, value: int, source: Source) -> bool:
+        """Whether an int argument becomes symbolic in this capture."""
+        name = source.name()
+        if self.ints.setdefault(name, value) != value:
+            self.ints[name] = None
+        if self.dynamic is False or value in (0, 1):
+            return False
+        return self.dynamic is True or self.ints[name] is None
+
+
+def _is_module_state(source: Source) -> bool:
+    """Parameters and buffers keep their sizes."""
+    if not isinstance(source, ItemSource):
+        return False
+    base = source.base
+    return isinstance(base, InstanceAttrSource) and base.attr in ("_parameters", "_buffers")
+
+
+def stride_order(tensor: Any) -> tuple[int, ...] | None:
+    """The dimensions of a dense tensor, outermost first; None if its memory has gaps."""
+    shape, strides = tuple(tensor.shape), tuple(tensor.stride())
+    order = sorted(range(len(shape)), key=lambda dim: (-strides[dim], dim))
+    expected = 1
+    for dim in reversed(order):
+        if shape[dim] != 1:
+            if strides[dim] != expected:
+                return None
+            expected *= shape[dim]
+    return tuple(order)
+
+
+def layout_of(tensor: Any, dynamic_dims: tuple[int, ...]) -> TensorLayout:
+    """What a graph assumes of an input."""
+    shape = tuple(tensor.shape)
+    strides: Any = tuple(tensor.stride())
+    if dynamic_dims:
+        order = stride_order(tensor)
+        assert order is not None
+        strides = "contiguous" if tensor.is_contiguous() else ("order", order)
+    return TensorLayout(
+        cls=type(tensor),
+        dtype=tensor.dtype,
+        device=tensor.device,
+        sizes=tuple(None if dim in dynamic_dims else size for dim, size in enumerate(shape)),
+        strides=strides,
+        requires_grad=tensor.requires_grad,
+    )

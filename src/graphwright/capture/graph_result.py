@@ -1,0 +1,115 @@
+"""Closing a graph: outputs, unused inputs, size symbols, and the call of the backend."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.output_graph import OutputGraph
+from graphwright.capture.source import SizeSource, Source
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.node import Node, map_leaves
+from graphwright.runtime.symbolic.symint import SymInt
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedGraph:
+    """A closed graph: `run(*values of sources)` gives its outputs. None: nothing to run."""
+
+    module: GraphModule | None
+    run: Callable[..., Any] | None
+    sources: tuple[Source, ...]
+    n_ops: int
+
+
+def finish_graph(
+    output: OutputGraph,
+    results: Sequence[Node],
+    backend: Callable[[Any, Sequence[Any]], Callable[..., Any]],
+) -> FinishedGraph:
+    """Close the graph of a frame and compile it."""
+    if not output.n_ops:
+        return FinishedGraph(None, None, (), 0)
+    _guard_mutation(output)
+    graph = output.graph
+    graph.output(tuple(results))
+    symbols = _bind_symbols(output)
+    for node in list(output.inputs):
+        if not node.users and node not in symbols.values():
+            graph.erase_node(node)
+            del output.inputs[node]
+    order = graph.placeholders
+    module = GraphModule({}, graph)
+    module.meta["shape_env"] = output.shape_env
+    module.meta["symbols"] = {
+        name: (order.index(node), _dimension(output, name)) for name, node in symbols.items()
+    }
+    module.lint()
+    examples = [node.meta["val"] for node in order]
+    sources = tuple(output.inputs[node] for node in order)
+    return FinishedGraph(module, backend(module, examples), sources, output.n_ops)
+
+
+def _bind_symbols(output: OutputGraph) -> dict[str, Node]:
+    """Size symbol -> the placeholder from which its value is read."""
+    names: dict[str, None] = {}
+
+    def note(leaf: Any) -> Any:
+        if isinstance(leaf, SymInt):
+            names.update(dict.fromkeys(sorted(symbol.name for symbol in leaf.expr.symbols())))
+        return leaf
+
+    for node in output.graph.nodes:
+        map_leaves(node.args, note)
+        map_leaves(node.kwargs, note)
+        value = node.meta.get("val")
+        if node.op == "placeholder" and node.users and hasattr(value, "shape"):
+            map_leaves(tuple(value.shape), note)
+    return {name: _placeholder_of(output, name) for name in names}
+
+
+def _placeholder_of(output: OutputGraph, name: str) -> Node:
+    source = output.shape_env.symbol_sources[name]
+    if isinstance(source, SizeSource):
+        return next(node for node, known in output.inputs.items() if known == source.base)
+    assert isinstance(source, Source)
+    node = output.symbol_input(source)
+    node.meta["val"] = SymInt(output.shape_env.symbols[name], output.shape_env)
+    return node
+
+
+def _dimension(output: OutputGraph, name: str) -> int:
+    source = output.shape_env.symbol_sources[name]
+    return source.dim if isinstance(source, SizeSource) else -1
+
+
+def _guard_mutation(output: OutputGraph) -> None:
+    """Where the graph writes inputs, no two inputs may share memory."""
+    mutated = output.mutated_inputs()
+    if not mutated:
+        return
+    real = output.real_inputs()
+    for node in mutated:
+        for other in real:
+            if other is not node and _overlap(real[node], real[other]):
+                unsupported("GB0008", "an input that is changed shares memory with another")
+    sources = [output.inputs[node] for node in mutated]
+    others = [output.inputs[node] for node in real if node not in mutated]
+    output.guards.no_overlap(sources, others)
+
+
+def _overlap(first: Any, second: Any) -> bool:
+    a, b = _extent(first), _extent(second)
+    return a[0] < b[1] and b[0] < a[1]
+
+
+def _extent(tensor: Any) -> tuple[int, int]:
+    """The first address of a tensor's elements and the one after the last."""
+    if not tensor.numel():
+        return 0, 0
+    steps = zip(tensor.shape, tensor.stride(), strict=True)
+    last = sum((size - 1) * abs(stride) for size, stride in steps)
+    start = tensor.data_ptr()
+    return start, start + (last + 1) * tensor.element_size()

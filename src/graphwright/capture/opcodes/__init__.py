@@ -1,0 +1,14 @@
+"""The handlers of bytecode instructions, by family; one table per Python version.
+
+A handler is `handler(tx, inst)`: it changes the translator's stack and locals, or its `ip` to
+jump. Instructions without a handler are graph breaks.
+"""
+
+from __future__ import annotations
+
+from graphwright.capture.opcodes import build, calls, control, iteration, names, stack
+from graphwright.capture.opcodes.registry import Handler, handlers_for
+
+FAMILIES = (stack, names, build, calls, control, iteration)
+
+__all__ = ["FAMILIES", "Handler", "handlers_for"]

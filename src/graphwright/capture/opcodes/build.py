@@ -1,0 +1,181 @@
+"""Instructions that build, extend and take apart containers and strings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.mappings import DictVariable, SetVariable, hashed
+from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
+from graphwright.capture.variables.symint import SymIntVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.bytecode import Instruction
+    from graphwright.capture.translator import Translator
+
+
+@opcode("BUILD_TUPLE")
+def build_tuple(tx: Translator, inst: Instruction) -> None:
+    tx.push(TupleVariable(tx.popn(inst.arg)))
+
+
+@opcode("BUILD_LIST")
+def build_list(tx: Translator, inst: Instruction) -> None:
+    tx.push(ListVariable(tx.popn(inst.arg)))
+
+
+@opcode("BUILD_SET")
+def build_set(tx: Translator, inst: Instruction) -> None:
+    tx.push(SetVariable({hashed(tx, item): item for item in tx.popn(inst.arg)}))
+
+
+@opcode("BUILD_MAP")
+def build_map(tx: Translator, inst: Instruction) -> None:
+    flat = tx.popn(2 * inst.arg)
+    _push_dict(tx, list(zip(flat[::2], flat[1::2], strict=True)))
+
+
+@opcode("BUILD_CONST_KEY_MAP")
+def build_const_key_map(tx: Translator, inst: Instruction) -> None:
+    keys = tx.pop().unpack(tx)
+    _push_dict(tx, list(zip(keys, tx.popn(inst.arg), strict=True)))
+
+
+def _push_dict(tx: Translator, pairs: list[tuple[VariableTracker, VariableTracker]]) -> None:
+    entries: dict[object, tuple[VariableTracker, VariableTracker]] = {}
+    for key, value in pairs:
+        raw = hashed(tx, key)
+        entries[raw] = (entries[raw][0] if raw in entries else key, value)
+    tx.push(DictVariable(entries))
+
+
+@opcode("BUILD_SLICE")
+def build_slice(tx: Translator, inst: Instruction) -> None:
+    bounds = tx.popn(inst.arg)
+    tx.push(SliceVariable([*bounds, tx.constant(None)][:3]))
+
+
+@opcode("BUILD_STRING")
+def build_string(tx: Translator, inst: Instruction) -> None:
+    tx.push(tx.constant("".join(part.as_constant() for part in tx.popn(inst.arg))))
+
+
+_CONVERSIONS = {0: None, 1: str, 2: repr, 3: ascii}
+
+
+def _formatted(
+    tx: Translator, value: VariableTracker, conversion: int, spec: str
+) -> VariableTracker:
+    if not (value.is_constant() or isinstance(value, SymIntVariable)):
+        unsupported("GB0008", f"formatting of {value.describe()}")
+    raw = value.as_constant()
+    convert = _CONVERSIONS[conversion]
+    if convert is not None:
+        raw = fold(convert, raw)
+    return tx.constant(fold(format, raw, spec))
+
+
+@opcode("FORMAT_VALUE", only=(PY311, PY312))
+def format_value(tx: Translator, inst: Instruction) -> None:
+    spec = tx.pop().as_constant() if inst.arg & 4 else ""
+    tx.push(_formatted(tx, tx.pop(), inst.arg & 3, spec))
+
+
+@opcode("CONVERT_VALUE", only=(PY313,))
+def convert_value(tx: Translator, inst: Instruction) -> None:
+    value = tx.pop()
+    if not value.is_constant():
+        unsupported("GB0008", f"formatting of {value.describe()}")
+    convert = _CONVERSIONS[inst.arg]
+    assert convert is not None
+    tx.push(tx.constant(fold(convert, value.as_constant())))
+
+
+@opcode("FORMAT_SIMPLE", only=(PY313,))
+def format_simple(tx: Translator, inst: Instruction) -> None:
+    tx.push(_formatted(tx, tx.pop(), 0, ""))
+
+
+@opcode("FORMAT_WITH_SPEC", only=(PY313,))
+def format_with_spec(tx: Translator, inst: Instruction) -> None:
+    value, spec = tx.popn(2)
+    tx.push(_formatted(tx, value, 0, spec.as_constant()))
+
+
+def _below(tx: Translator, depth: int) -> VariableTracker:
+    """The container `depth` places below the top, once the item is popped."""
+    return tx.stack[-depth].realize()
+
+
+@opcode("LIST_APPEND")
+def list_append(tx: Translator, inst: Instruction) -> None:
+    item = tx.pop()
+    _below(tx, inst.arg).call_method(tx, "append", [item], {})
+
+
+@opcode("LIST_EXTEND")
+def list_extend(tx: Translator, inst: Instruction) -> None:
+    values = tx.pop()
+    _below(tx, inst.arg).call_method(tx, "extend", [values], {})
+
+
+@opcode("SET_ADD")
+def set_add(tx: Translator, inst: Instruction) -> None:
+    item = tx.pop()
+    _below(tx, inst.arg).call_method(tx, "add", [item], {})
+
+
+@opcode("SET_UPDATE")
+def set_update(tx: Translator, inst: Instruction) -> None:
+    values = tx.pop()
+    _below(tx, inst.arg).call_method(tx, "update", [values], {})
+
+
+@opcode("MAP_ADD")
+def map_add(tx: Translator, inst: Instruction) -> None:
+    key, value = tx.popn(2)
+    _below(tx, inst.arg).setitem(tx, key, value)
+
+
+@opcode("DICT_UPDATE")
+def dict_update(tx: Translator, inst: Instruction) -> None:
+    values = tx.pop()
+    _below(tx, inst.arg).call_method(tx, "update", [values], {})
+
+
+@opcode("DICT_MERGE")
+def dict_merge(tx: Translator, inst: Instruction) -> None:
+    values = tx.pop()
+    target = _below(tx, inst.arg)
+    if not isinstance(values, DictVariable) or not isinstance(target, DictVariable):
+        unsupported("GB0008", f"** of {values.describe()}")
+    if target.entries.keys() & values.entries.keys():
+        unsupported("GB0007", "TypeError: got multiple values for keyword argument")
+    target.call_method(tx, "update", [values], {})
+
+
+@opcode("LIST_TO_TUPLE", only=(PY311,))
+def list_to_tuple(tx: Translator, inst: Instruction) -> None:
+    tx.push(TupleVariable(tx.pop().unpack(tx)))
+
+
+@opcode("UNPACK_SEQUENCE")
+def unpack_sequence(tx: Translator, inst: Instruction) -> None:
+    items = tx.pop().unpack(tx)
+    if len(items) != inst.arg:
+        unsupported("GB0007", f"ValueError: {inst.arg} values expected, got {len(items)}")
+    tx.stack += reversed(items)
+
+
+@opcode("UNPACK_EX")
+def unpack_ex(tx: Translator, inst: Instruction) -> None:
+    before, after = inst.arg & 0xFF, inst.arg >> 8
+    items = tx.pop().unpack(tx)
+    if len(items) < before + after:
+        unsupported("GB0007", f"ValueError: at least {before + after} values expected")
+    middle = ListVariable(items[before : len(items) - after])
+    ending = items[len(items) - after :]
+    tx.stack += reversed([*items[:before], middle, *ending])

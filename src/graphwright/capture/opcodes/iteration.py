@@ -1,0 +1,85 @@
+"""Loops and generators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
+from graphwright.capture.variables.generators import GeneratorVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.bytecode import Instruction
+    from graphwright.capture.translator import Translator
+
+
+@opcode("GET_ITER", "GET_YIELD_FROM_ITER")
+def get_iter(tx: Translator, inst: Instruction) -> None:
+    tx.push(tx.pop().iterate(tx))
+
+
+def _for_iter(tx: Translator, inst: Instruction, skipped: int) -> None:
+    iterator = tx.stack[-1].realize()
+    item = iterator.next(tx)
+    if item is not None:
+        tx.push(item)
+        return
+    tx.stack.pop()
+    tx.ip = inst.target + skipped
+
+
+@opcode("FOR_ITER", only=(PY311,))
+def for_iter(tx: Translator, inst: Instruction) -> None:
+    _for_iter(tx, inst, 0)
+
+
+@opcode("FOR_ITER", only=(PY312,))
+def for_iter_before_end_for(tx: Translator, inst: Instruction) -> None:
+    _for_iter(tx, inst, 1)
+
+
+@opcode("FOR_ITER", only=(PY313,))
+def for_iter_before_end_for_and_pop(tx: Translator, inst: Instruction) -> None:
+    _for_iter(tx, inst, 2)
+
+
+@opcode("RETURN_GENERATOR")
+def return_generator(tx: Translator, inst: Instruction) -> None:
+    tx.push(tx.constant(None))
+
+
+@opcode("YIELD_VALUE")
+def yield_value(tx: Translator, inst: Instruction) -> None:
+    tx.yielded = tx.pop()
+
+
+def _send(tx: Translator, inst: Instruction, keep_receiver: bool) -> None:
+    sent = tx.pop()
+    if not sent.is_constant() or sent.as_constant() is not None:
+        unsupported("GB0013", "a value is sent into a generator")
+    receiver = tx.stack[-1].realize()
+    item = receiver.next(tx)
+    if item is not None:
+        tx.push(item)
+        return
+    if not keep_receiver:
+        tx.stack.pop()
+    is_generator = isinstance(receiver, GeneratorVariable)
+    tx.push(receiver.result() if is_generator else tx.constant(None))
+    tx.ip = inst.target
+
+
+@opcode("SEND", only=(PY311,))
+def send(tx: Translator, inst: Instruction) -> None:
+    _send(tx, inst, False)
+
+
+@opcode("SEND", only=(PY312, PY313))
+def send_before_end_send(tx: Translator, inst: Instruction) -> None:
+    _send(tx, inst, True)
+
+
+@opcode("END_SEND", only=(PY312, PY313))
+def end_send(tx: Translator, inst: Instruction) -> None:
+    value = tx.stack.pop()
+    tx.stack[-1] = value

@@ -1,0 +1,158 @@
+"""Instructions that read and write locals, cells, globals, attributes and modules."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
+from graphwright.capture.source import ModuleSource
+from graphwright.capture.variables.base import NULL
+from graphwright.capture.variables.functions import CellVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.bytecode import Instruction
+    from graphwright.capture.translator import Translator
+
+
+@opcode("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CLOSURE")
+def load_fast(tx: Translator, inst: Instruction) -> None:
+    tx.push(tx.load_local(inst.value))
+
+
+@opcode("LOAD_FAST_LOAD_FAST", only=(PY313,))
+def load_fast_load_fast(tx: Translator, inst: Instruction) -> None:
+    for name in inst.value:
+        tx.push(tx.load_local(name))
+
+
+@opcode("LOAD_FAST_AND_CLEAR", only=(PY312, PY313))
+def load_fast_and_clear(tx: Translator, inst: Instruction) -> None:
+    tx.push(tx.locals.pop(inst.value, NULL))
+
+
+@opcode("STORE_FAST")
+def store_fast(tx: Translator, inst: Instruction) -> None:
+    _store(tx, inst.value)
+
+
+def _store(tx: Translator, name: str) -> None:
+    value = tx.stack.pop()
+    if value is NULL:
+        tx.locals.pop(name, None)
+    else:
+        tx.locals[name] = value
+
+
+@opcode("STORE_FAST_STORE_FAST", only=(PY313,))
+def store_fast_store_fast(tx: Translator, inst: Instruction) -> None:
+    for name in inst.value:
+        _store(tx, name)
+
+
+@opcode("STORE_FAST_LOAD_FAST", only=(PY313,))
+def store_fast_load_fast(tx: Translator, inst: Instruction) -> None:
+    stored, loaded = inst.value
+    _store(tx, stored)
+    tx.push(tx.load_local(loaded))
+
+
+@opcode("DELETE_FAST")
+def delete_fast(tx: Translator, inst: Instruction) -> None:
+    tx.load_local(inst.value)
+    del tx.locals[inst.value]
+
+
+@opcode("MAKE_CELL")
+def make_cell(tx: Translator, inst: Instruction) -> None:
+    tx.locals[inst.value] = CellVariable(tx.locals.get(inst.value))
+
+
+@opcode("LOAD_DEREF")
+def load_deref(tx: Translator, inst: Instruction) -> None:
+    tx.push(tx.load_deref(inst.value))
+
+
+@opcode("STORE_DEREF")
+def store_deref(tx: Translator, inst: Instruction) -> None:
+    tx.store_deref(inst.value, tx.pop())
+
+
+@opcode("DELETE_DEREF")
+def delete_deref(tx: Translator, inst: Instruction) -> None:
+    tx.load_deref(inst.value)
+    tx.store_deref(inst.value, None)
+
+
+@opcode("LOAD_GLOBAL")
+def load_global(tx: Translator, inst: Instruction) -> None:
+    tx.push_callable(tx.load_global(inst.value), bool(inst.arg & 1))
+
+
+@opcode("STORE_GLOBAL")
+def store_global(tx: Translator, inst: Instruction) -> None:
+    if not tx.shares_globals_with_root():
+        unsupported("GB0008", f"write of global {inst.value!r} of another module")
+    tx.side_effects.globals[inst.value] = tx.pop()
+
+
+@opcode("DELETE_GLOBAL")
+def delete_global(tx: Translator, inst: Instruction) -> None:
+    unsupported("GB0005", f"del of global {inst.value!r}")
+
+
+@opcode("LOAD_ATTR", only=(PY311,))
+def load_attr(tx: Translator, inst: Instruction) -> None:
+    tx.push(tx.pop().getattr(tx, inst.value))
+
+
+@opcode("LOAD_METHOD", only=(PY311,))
+def load_method(tx: Translator, inst: Instruction) -> None:
+    tx.push_callable(tx.pop().getattr(tx, inst.value), True)
+
+
+@opcode("LOAD_ATTR", only=(PY312, PY313))
+def load_attr_or_method(tx: Translator, inst: Instruction) -> None:
+    tx.push_callable(tx.pop().getattr(tx, inst.value), bool(inst.arg & 1))
+
+
+@opcode("LOAD_SUPER_ATTR", only=(PY312, PY313))
+def load_super_attr(tx: Translator, inst: Instruction) -> None:
+    function, cls, owner = tx.popn(3)
+    proxy = function.call(tx, [cls, owner], {})
+    tx.push_callable(proxy.getattr(tx, inst.value), bool(inst.arg & 1))
+
+
+@opcode("STORE_ATTR")
+def store_attr(tx: Translator, inst: Instruction) -> None:
+    value, owner = tx.popn(2)
+    owner.setattr(tx, inst.value, value)
+
+
+@opcode("DELETE_ATTR")
+def delete_attr(tx: Translator, inst: Instruction) -> None:
+    tx.pop().delattr(tx, inst.value)
+
+
+@opcode("IMPORT_NAME")
+def import_name(tx: Translator, inst: Instruction) -> None:
+    level, fromlist = (value.as_constant() for value in tx.popn(2))
+    name = inst.value
+    if level:
+        package = tx.globals_().get("__package__") or ""
+        base = package.rsplit(".", level - 1)[0] if level > 1 else package
+        name = f"{base}.{name}" if name else base
+    if not fromlist:
+        if name not in sys.modules:
+            unsupported("GB0005", f"import of {name}, which is not loaded yet")
+        name = name.partition(".")[0]
+    module = sys.modules.get(name)
+    if module is None:
+        unsupported("GB0005", f"import of {name}, which is not loaded yet")
+    tx.push(tx.output.wrap(module, ModuleSource(name)))
+
+
+@opcode("IMPORT_FROM")
+def import_from(tx: Translator, inst: Instruction) -> None:
+    tx.push(tx.stack[-1].realize().getattr(tx, inst.value))

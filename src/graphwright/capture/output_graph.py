@@ -1,0 +1,363 @@
+"""The graph of one frame while it is translated: nodes, inputs, guards, side effects."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import AttributeMissing, Unsupported, unsupported
+from graphwright.capture.frame_state import FrameState
+from graphwright.capture.guards import GuardBuilder
+from graphwright.capture.side_effects import SideEffects
+from graphwright.capture.source import (
+    ConstSource,
+    ForeignGlobalSource,
+    GlobalSource,
+    SizeSource,
+    Source,
+)
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.functions import CellVariable
+from graphwright.capture.variables.lazy import LazyVariable
+from graphwright.capture.variables.sequences import (
+    ListVariable,
+    NamedTupleVariable,
+    SliceVariable,
+    TupleVariable,
+)
+from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.ir.graph import Graph
+from graphwright.ir.node import Node
+from graphwright.runtime import _core
+from graphwright.runtime.device import device as Device
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like
+from graphwright.runtime.ops.table import Op
+from graphwright.runtime.symbolic.shape_env import ShapeEnv
+from graphwright.runtime.symbolic.symint import SymInt
+
+if TYPE_CHECKING:
+    from graphwright.capture.values import Values
+
+_USER_ERRORS = (
+    RuntimeError,
+    TypeError,
+    ValueError,
+    LookupError,
+    ArithmeticError,
+    AttributeError,
+)
+Wrapper = Callable[["OutputGraph", Any, Source], VariableTracker]
+
+
+class FakeMode:
+    """While it is the thread's tracer, ops give fake tensors even without fake inputs."""
+
+    def record(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """The op's result by its shape rule; NotImplemented to have it decomposed."""
+        if op.meta is None and op.functional is None:
+            return NotImplemented
+        return fake_kernel(op, args)
+
+
+class OutputGraph:
+    """Everything that translating one frame produces.
+
+    wrap_value: the table-driven function that makes a tracker of an existing value.
+    """
+
+    def __init__(
+        self, function: types.FunctionType, state: FrameState, wrap_value: Wrapper
+    ) -> None:
+        self.function = function
+        self.state = state
+        self.graph = Graph()
+        self.guards = GuardBuilder()
+        self.side_effects = SideEffects()
+        self.shape_env = ShapeEnv()
+        self.inputs: dict[Node, Source] = {}
+        self.n_ops = 0
+        self.grad_nodes = 0
+        self.initial_grad_mode = _core.grad_enabled()
+        self.fake_mode = FakeMode()
+        self.int_inputs: dict[Source, Node] = {}
+        self._wrap_value = wrap_value
+        self._by_source: dict[Source, VariableTracker] = {}
+        self._by_identity: dict[int, VariableTracker] = {}
+        self._alive: list[Any] = []
+        self._tensors: dict[int, TensorVariable] = {}
+        self._versions: dict[Node, int] = {}
+        self._cells: dict[int, CellVariable] = {}
+        self._real: dict[Node, Any] = {}
+
+    # existing values
+
+    def wrap(self, value: Any, source: Source) -> VariableTracker:
+        """The tracker of an existing value, with the guards that it needs."""
+        known = self._by_source.get(source)
+        if known is not None:
+            return known
+        known = self._by_identity.get(id(value))
+        if known is None:
+            known = self._wrap_value(self, value, source)
+            if known.mutable:
+                self._by_identity[id(value)] = known
+                self._alive.append(value)
+        elif known.source is not None and not isinstance(source, ConstSource):
+            self.guards.same_object(known.source, source)
+        self._by_source[source] = known
+        return known
+
+    def wrap_lazily(self, value: Any, source: Source) -> VariableTracker:
+        """As `wrap`, once somebody looks."""
+        return self._by_source.get(source) or LazyVariable(self, value, source)
+
+    def wrap_attribute(
+        self, owner: TensorVariable, source: Source, name: str
+    ) -> VariableTracker:
+        """An attribute of a real input tensor that is not part of its type."""
+        return self.wrap(getattr(self._real[owner.node], name), source)
+
+    def tracked(self, value: Any) -> VariableTracker | None:
+        """The tracker of a mutable object that was wrapped before."""
+        return self._by_identity.get(id(value))
+
+    def constant(self, value: Any) -> VariableTracker:
+        """The tracker of an immutable value that needs no guard."""
+        if type(value) is tuple:
+            return TupleVariable([self.constant(item) for item in value])
+        if type(value) is slice:
+            parts = (value.start, value.stop, value.step)
+            return SliceVariable([self.constant(part) for part in parts])
+        if isinstance(value, _NEEDS_WRAPPING):
+            return self.wrap(value, ConstSource(value))
+        return ConstantVariable(value)
+
+    def cell(
+        self, cell: types.CellType, contents: Source, push: Callable[[Any], None]
+    ) -> CellVariable:
+        """The tracker of an existing cell."""
+        known = self._cells.get(id(cell))
+        if known is not None:
+            return known
+        try:
+            value = self.wrap_lazily(cell.cell_contents, contents)
+        except ValueError:
+            self.guards.missing(contents)
+            value = None
+        known = self._cells[id(cell)] = CellVariable(value, push)
+        return known
+
+    def root_global(self, name: str) -> VariableTracker:
+        """A global, or builtin, of the captured function."""
+        return self._global(self.function, GlobalSource(name), name)
+
+    def foreign_global(
+        self, function: types.FunctionType, source: Source, name: str
+    ) -> VariableTracker:
+        """A global as an inlined function sees it."""
+        if function.__globals__ is self.function.__globals__ and name in self.side_effects.globals:
+            return self.root_global(name)
+        return self._global(function, ForeignGlobalSource(source, name), name)
+
+    def _global(self, function: types.FunctionType, source: Source, name: str) -> VariableTracker:
+        if name in self.side_effects.globals and (
+            function.__globals__ is self.function.__globals__
+        ):
+            written = self.side_effects.globals[name]
+            if written is None:
+                unsupported("GB0006", f"NameError: name {name!r} is not defined")
+            return written
+        if name in function.__globals__:
+            return self.wrap(function.__globals__[name], source)
+        builtins = function.__builtins__
+        if name not in builtins:
+            unsupported("GB0006", f"NameError: name {name!r} is not defined")
+        return self.wrap(builtins[name], source)
+
+    # inputs
+
+    def tensor_input(self, value: Any, source: Source) -> TensorVariable:
+        """Make a tensor an argument of the graph."""
+        dims = self.state.dynamic_dims(value, source)
+        sources = {dim: SizeSource(source, dim) for dim in dims}
+        fake = fake_like(value, self.shape_env, dims, sources)
+        node = self._placeholder(_readable(source), source)
+        node.meta["val"] = fake
+        variable = TensorVariable(node, fake, type(value), source)
+        self._tensors[id(fake)] = variable
+        self._versions[node] = fake._version
+        self._real[node] = value
+        return variable
+
+    def int_input(self, value: int, source: Source) -> VariableTracker:
+        """Make an int a symbol of the graph."""
+        symbol = self.shape_env.create_symbol(value, source, size=False)
+        return SymIntVariable(SymInt(symbol, self.shape_env), source)
+
+    def _placeholder(self, name: str, source: Source) -> Node:
+        last = next(reversed(self.inputs), None)
+        with self.graph.inserting_after(last) if last else self.graph.inserting_before(
+            next(iter(self.graph.nodes), None)
+        ):
+            node = self.graph.placeholder(name)
+        node.meta["source"] = source
+        self.inputs[node] = source
+        return node
+
+    def symbol_input(self, source: Source) -> Node:
+        """The int placeholder for a symbol that is an argument itself."""
+        node = self.int_inputs.get(source)
+        if node is None:
+            node = self.int_inputs[source] = self._placeholder(_readable(source), source)
+        return node
+
+    def mutated_inputs(self) -> list[Node]:
+        """The tensor inputs whose memory the graph writes."""
+        return [
+            node
+            for node, version in self._versions.items()
+            if node.meta["val"]._version != version
+        ]
+
+    def real_inputs(self) -> dict[Node, Any]:
+        """The tensors of this call, by placeholder."""
+        return self._real
+
+    # operations
+
+    def run(
+        self,
+        tx: Values,
+        kind: str,
+        target: Any,
+        args: list[VariableTracker],
+        kwargs: dict[str, VariableTracker],
+    ) -> VariableTracker:
+        """Run an operation on fake tensors and add it to the graph."""
+        args = [arg.realize() for arg in args]
+        kwargs = {key: value.realize() for key, value in kwargs.items()}
+        examples = [arg.as_example() for arg in args]
+        keywords = {key: value.as_example() for key, value in kwargs.items()}
+        result = self._run_fake(kind, target, examples, keywords)
+        if not self._belongs_in_graph(result, target):
+            return self._plain_result(tx, result, target)
+        nodes = tuple([arg.as_node(tx) for arg in args])  # type: ignore[arg-type]
+        keyword_nodes = {key: value.as_node(tx) for key, value in kwargs.items()}  # type: ignore
+        node = self.graph.create_node(kind, target, nodes, keyword_nodes)
+        node.meta["stack"] = tx.location()  # type: ignore[attr-defined]
+        node.meta["val"] = result
+        self.n_ops += 1
+        return self.wrap_result(tx, node, result)
+
+    def _run_fake(
+        self, kind: str, target: Any, examples: list[Any], keywords: dict[str, Any]
+    ) -> Any:
+        previous = _core.set_tracer(self.fake_mode)
+        try:
+            if kind == "call_method":
+                return getattr(examples[0], target)(*examples[1:], **keywords)
+            return target(*examples, **keywords)
+        except DataDependent as error:
+            unsupported("GB0002", str(error))
+        except Unsupported:
+            raise
+        except AttributeError as error:
+            if target is getattr:
+                raise AttributeMissing("GB0007", f"AttributeError: {error}") from error
+            unsupported("GB0007", f"AttributeError: {error}")
+        except _USER_ERRORS as error:
+            unsupported("GB0007", f"{type(error).__name__}: {error}")
+        finally:
+            _core.set_tracer(previous)
+
+    def _belongs_in_graph(self, result: Any, target: Any) -> bool:
+        if isinstance(result, _core.TensorBase):
+            return True
+        if isinstance(result, (tuple, list)):
+            return any(self._belongs_in_graph(item, target) for item in result)
+        return result is None
+
+    def _plain_result(self, tx: Values, result: Any, target: Any) -> VariableTracker:
+        if isinstance(result, (tuple, list)):
+            items = [self._plain_result(tx, item, target) for item in result]
+            if type(result) is tuple:
+                return TupleVariable(items)
+            return ListVariable(items)
+        if isinstance(result, SymInt):
+            return SymIntVariable(result)
+        if isinstance(result, _PLAIN):
+            return self.constant(result)
+        unsupported("GB0008", f"{target} gives a {type(result).__name__}")
+
+    def wrap_result(self, tx: Values, node: Node, result: Any) -> VariableTracker:
+        """The tracker of what a node computes."""
+        if isinstance(result, _core.TensorBase):
+            return self._wrap_tensor(node, result)
+        if isinstance(result, (tuple, list)):
+            items = [self._item(tx, node, i, item) for i, item in enumerate(result)]
+            if type(result) is tuple:
+                return TupleVariable(items)
+            if type(result) is list:
+                return ListVariable(items)
+            return NamedTupleVariable(items, type(result))
+        return self._plain_result(tx, result, node.target)
+
+    def _item(self, tx: Values, node: Node, index: int, value: Any) -> VariableTracker:
+        if not isinstance(value, _core.TensorBase):
+            return self._plain_result(tx, value, node.target)
+        import operator
+
+        part = self.graph.call_function(operator.getitem, (node, index))
+        part.meta.update(stack=node.meta["stack"], val=value)
+        return self._wrap_tensor(part, value)
+
+    def _wrap_tensor(self, node: Node, value: Any) -> TensorVariable:
+        known = self._tensors.get(id(value))
+        if known is not None:
+            return known
+        if not isinstance(value, FakeTensor):
+            value = fake_like(value)
+            node.meta["val"] = value
+        if value.requires_grad and value.is_leaf:
+            unsupported("GB0004", "a tensor that requires gradients is made in the frame")
+        from graphwright.runtime.tensor import Tensor
+
+        variable = self._tensors[id(value)] = TensorVariable(node, value, Tensor)
+        return variable
+
+    def set_grad_mode(self, tx: Values, enabled: bool) -> None:
+        """Change grad mode, here and in the graph."""
+        if _core.grad_enabled() == enabled:
+            return
+        _core.set_grad_enabled(enabled)
+        node = self.graph.call_function(_core.set_grad_enabled, (enabled,))
+        node.meta["stack"] = tx.location()  # type: ignore[attr-defined]
+        node.meta["val"] = None
+        self.grad_nodes += 1
+
+
+_PLAIN = (
+    int,
+    float,
+    bool,
+    str,
+    bytes,
+    complex,
+    type(None),
+    Device,
+    DType,
+)
+_NEEDS_WRAPPING = (types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, range)
+
+
+def _readable(source: Source) -> str:
+    """A node name made from a source: `L['self'].fc.weight` -> `self_fc_weight`."""
+    text = source.name().replace("L['", "").replace(".__dict__['_parameters']", "")
+    text = text.replace(".__dict__['_modules']", "").replace(".__dict__['_buffers']", "")
+    words = "".join(char if char.isalnum() else " " for char in text).split()
+    return "_".join(words) or "input"

@@ -1,0 +1,111 @@
+"""What happened while capturing: the one record that explain, logs, CLI and counters read."""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A place in the user's source."""
+
+    file: str
+    line: int
+    function: str
+    source: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line} in {self.function}: {self.source}"
+
+
+@dataclass(frozen=True, slots=True)
+class BreakRecord:
+    """One graph break. `fallback`: the whole frame runs as plain Python because of it."""
+
+    code: str
+    title: str
+    detail: str
+    advice: str
+    location: Location
+    fallback: bool
+
+    def __str__(self) -> str:
+        what = "runs as plain Python" if self.fallback else "graph break"
+        return f"{self.code} {what} at {self.location}\n  {self.title}: {self.detail}\n  {self.advice}"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRecord:
+    """One captured graph: the GraphModule, where it started, its number of tensor operations."""
+
+    graph: Any
+    location: Location
+    n_ops: int
+    n_inputs: int
+
+
+@dataclass(frozen=True, slots=True)
+class RecompileRecord:
+    """Why the entries of a frame did not fit a call: one failed guard per entry."""
+
+    location: Location
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRecord:
+    """One translated frame: its guards, and the code that runs in its place."""
+
+    location: Location
+    guards: tuple[Any, ...]
+    original: types.CodeType
+    translated: types.CodeType
+
+
+@dataclass
+class CaptureRecord:
+    """Everything that one front end captured, in order. Listeners get each new record."""
+
+    graphs: list[GraphRecord] = field(default_factory=list)
+    breaks: list[BreakRecord] = field(default_factory=list)
+    recompiles: list[RecompileRecord] = field(default_factory=list)
+    frames: list[FrameRecord] = field(default_factory=list)
+    skipped: list[tuple[Location, str]] = field(default_factory=list)
+    counts: Counter[str] = field(default_factory=Counter)
+    listeners: list[Callable[[Any], None]] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def add(self, record: Any) -> None:
+        """Append a record to the list of its kind and tell the listeners."""
+        name = _LISTS[type(record)]
+        with self._lock:
+            getattr(self, name).append(record)
+            self.counts[name] += 1
+        for listener in self.listeners:
+            listener(record)
+
+    def skip(self, location: Location, reason: str) -> None:
+        """Note a frame that runs as plain Python."""
+        with self._lock:
+            self.skipped.append((location, reason))
+            self.counts["skipped"] += 1
+
+    def clear(self) -> None:
+        """Forget everything; listeners stay."""
+        with self._lock:
+            for name in (*_LISTS.values(), "skipped"):
+                getattr(self, name).clear()
+            self.counts.clear()
+
+
+_LISTS: dict[type, str] = {
+    GraphRecord: "graphs",
+    BreakRecord: "breaks",
+    RecompileRecord: "recompiles",
+    FrameRecord: "frames",
+}

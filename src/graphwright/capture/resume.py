@@ -1,0 +1,186 @@
+"""Resume functions: the rest of a function from one of its instructions on.
+
+A resume function is the original code behind a prologue that puts the stack back and jumps. It is
+made once per place and shape of the stack, so that each iteration of a loop resumes in the same
+code. When it breaks in its turn it returns a `Continuation` to the first frame, which calls it:
+loops with breaks do not get deeper.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+import weakref
+from dataclasses import dataclass
+from typing import Any
+
+import bytecode
+from bytecode import Bytecode, CellVar, FreeVar, Instr, Label
+
+from graphwright.capture.bytecode import PYTHON, decode
+from graphwright.capture.exc import unsupported
+
+
+class Continuation(functools.partial):  # type: ignore[type-arg]
+    """What is left to do: called without arguments by the frame that started the function."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where the code of a resume function comes from: its instruction i is code's i - shift."""
+
+    code: types.CodeType
+    shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResumePoint:
+    """index: the instruction to go on with; stack: True for each NULL; locals: those passed."""
+
+    index: int
+    stack: tuple[bool, ...]
+    locals: tuple[str, ...]
+
+
+_Made = dict[ResumePoint, types.CodeType]
+_origins: weakref.WeakKeyDictionary[types.CodeType, Origin] = weakref.WeakKeyDictionary()
+_made: weakref.WeakKeyDictionary[types.CodeType, _Made] = weakref.WeakKeyDictionary()
+_lock = threading.Lock()
+_SEES_FRAME = frozenset(["locals", "vars", "dir", "eval", "exec", "_getframe"])
+
+
+def origin_of(code: types.CodeType) -> Origin:
+    """The original of a resume function's code; any other code is its own."""
+    return _origins.get(code) or Origin(code, 0)
+
+
+def is_resume(code: types.CodeType) -> bool:
+    """Whether it is the code of a resume function."""
+    return code in _origins
+
+
+def check_resumable(code: types.CodeType) -> None:
+    """A break unless the code may be cut in pieces."""
+    origin = origin_of(code).code
+    seen = _SEES_FRAME.intersection(origin.co_names)
+    if seen:
+        unsupported("GB0016", f"the function looks at its own frame ({', '.join(sorted(seen))})")
+    if "__class__" in origin.co_freevars and origin.co_argcount:
+        if origin.co_varnames[0] in origin.co_cellvars:
+            unsupported("GB0016", "super() with a captured first argument")
+    instructions = decode(origin)
+    start = next(i for i, inst in enumerate(instructions) if inst.opname == "RESUME")
+    if any(inst.opname == "MAKE_CELL" for inst in instructions[start:]):
+        unsupported("GB0016", "a comprehension's variable is captured by a function")
+
+
+def resume_code(code: types.CodeType, point: ResumePoint) -> types.CodeType:
+    """The code of the function that goes on at `point` of `code`.
+
+    Its parameters are the stack's values that are not NULL, then `point.locals`; its free
+    variables are those of the original followed by its cell variables.
+    """
+    origin = origin_of(code)
+    point = ResumePoint(point.index - origin.shift, point.stack, point.locals)
+    with _lock:
+        known = _made.setdefault(origin.code, {})
+        if point not in known:
+            made, shift = _build(origin.code, point)
+            known[point] = made
+            _origins[made] = Origin(origin.code, shift)
+        return known[point]
+
+
+def closure_names(code: types.CodeType) -> tuple[str, ...]:
+    """The free variables of resume functions of `code`, in order."""
+    origin = origin_of(code).code
+    return origin.co_freevars + tuple(c for c in origin.co_cellvars if c not in origin.co_freevars)
+
+
+def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, int]:
+    body = Bytecode.from_code(code)
+    target = Label()
+    instructions = _rename(code, body, point.index, target)
+    line = decode(code)[point.index].line
+    stack_names = [f"$s{i}" for i, is_null in enumerate(point.stack) if not is_null]
+    prologue = _prologue(code, point, target, line)
+    result = Bytecode([*prologue, *instructions])
+    result.argnames = _parameter_order(code, stack_names, point.locals)
+    result.argcount = len(result.argnames)
+    result.freevars = list(closure_names(code))
+    result.name, result.qualname = code.co_name, code.co_qualname
+    result.filename, result.first_lineno = code.co_filename, code.co_firstlineno
+    varying = bytecode.CompilerFlags.VARARGS | bytecode.CompilerFlags.VARKEYWORDS
+    result.flags = bytecode.CompilerFlags(code.co_flags) & ~varying
+    return result.to_code(), sum(isinstance(inst, Instr) for inst in prologue)
+
+
+def parameter_order(
+    code: types.CodeType, stack_names: list[str], local_names: tuple[str, ...]
+) -> list[str]:
+    """The parameters of a resume function: `super()` wants the first one to stay first."""
+    origin = origin_of(code).code
+    return _parameter_order(origin, stack_names, local_names)
+
+
+def _parameter_order(
+    code: types.CodeType, stack_names: list[str], local_names: tuple[str, ...]
+) -> list[str]:
+    first = [name for name in local_names if needs_first_argument(code) == name]
+    rest = [name for name in local_names if name not in first]
+    return [*first, *stack_names, *rest]
+
+
+def needs_first_argument(code: types.CodeType) -> str | None:
+    """The parameter that a `super()` without arguments in the code would look for."""
+    origin = origin_of(code).code
+    if "__class__" in origin.co_freevars and origin.co_argcount:
+        return origin.co_varnames[0]
+    return None
+
+
+def _prologue(
+    code: types.CodeType, point: ResumePoint, target: Label, line: int
+) -> list[Any]:
+    names = closure_names(code)
+    prologue = [Instr("COPY_FREE_VARS", len(names), lineno=line)] if names else []
+    prologue.append(Instr("RESUME", 0, lineno=line))
+    for position, is_null in enumerate(point.stack):
+        if is_null:
+            prologue.append(Instr("PUSH_NULL", lineno=line))
+        else:
+            prologue.append(Instr("LOAD_FAST", f"$s{position}", lineno=line))
+    prologue.append(Instr("JUMP_FORWARD", target, lineno=line))
+    return prologue
+
+
+def _rename(code: types.CodeType, body: Bytecode, index: int, target: Label) -> list[Any]:
+    """The original instructions with cells turned into free variables and the label placed."""
+    result: list[Any] = []
+    position = 0
+    started = False
+    for item in body:
+        if not isinstance(item, Instr):
+            result.append(item)
+            continue
+        if position == index:
+            result.append(target)
+        position += 1
+        if not started and item.name in ("MAKE_CELL", "COPY_FREE_VARS", "RESUME"):
+            started = item.name == "RESUME"
+            item = Instr("NOP", lineno=item.lineno or code.co_firstlineno)
+        result.append(_as_free(code, item))
+    return result
+
+
+def _as_free(code: types.CodeType, inst: Instr) -> Instr:
+    arg = inst.arg
+    if isinstance(arg, CellVar):
+        return Instr(inst.name, FreeVar(arg.name), location=inst.location)
+    if PYTHON >= (3, 13) and isinstance(arg, str) and arg in code.co_cellvars:
+        if inst.name in ("LOAD_FAST", "LOAD_FAST_CHECK"):
+            return Instr("LOAD_FAST", FreeVar(arg), location=inst.location)
+    return inst

@@ -1,0 +1,68 @@
+"""Writes to what existed before the frame ran, and objects that it made: replayed after the graph.
+
+The trackers of containers hold their contents of the moment; here is which of them changed, and
+what was stored into attributes, globals and cells. Python code after the graph then sees exactly
+what it would have seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.functions import CellVariable
+
+
+class SideEffects:
+    """The writes of one frame so far, in order of their first occurrence."""
+
+    def __init__(self) -> None:
+        self.mutated: dict[VariableTracker, None] = {}
+        self.attributes: dict[VariableTracker, dict[str, VariableTracker | None]] = {}
+        self.globals: dict[str, VariableTracker | None] = {}
+        self.cells: dict[CellVariable, None] = {}
+        self.created: dict[VariableTracker, None] = {}
+
+    def __bool__(self) -> bool:
+        existing = any(owner not in self.created for owner in self.attributes)
+        written = any(cell.push_cell is not None for cell in self.cells)
+        return existing or written or bool(self.globals) or any(True for _ in self.containers())
+
+    def track_new(self, value: VariableTracker) -> None:
+        """Note an object that the frame made."""
+        self.created[value] = None
+        self.attributes.setdefault(value, {})
+
+    def mutate(self, container: VariableTracker) -> None:
+        """Note that a list, dict or set changes."""
+        self.mutated[container] = None
+
+    def is_mutated(self, container: VariableTracker) -> bool:
+        """Whether `mutate` was called for it."""
+        return container in self.mutated
+
+    def containers(self) -> Iterable[VariableTracker]:
+        """The changed containers that existed before."""
+        return [container for container in self.mutated if container.source is not None]
+
+    def attribute(self, owner: VariableTracker, name: str) -> VariableTracker | None:
+        """What the frame stored there; None if nothing, or if it deleted the attribute."""
+        return self.attributes.get(owner, {}).get(name)
+
+    def is_deleted(self, owner: VariableTracker, name: str) -> bool:
+        """Whether the frame deleted the attribute."""
+        return name in self.attributes.get(owner, {}) and self.attribute(owner, name) is None
+
+    def store_attribute(
+        self, owner: VariableTracker, name: str, value: VariableTracker | None
+    ) -> None:
+        """Note a write, or with None a deletion."""
+        if owner.source is None and owner not in self.created:
+            unsupported("GB0008", f"assignment to attribute {name!r} of {owner.describe()}")
+        self.attributes.setdefault(owner, {})[name] = value
+
+    def store_cell(self, cell: CellVariable, value: VariableTracker | None) -> None:
+        """Note a write to a cell; None empties it."""
+        cell.contents = value
+        self.cells[cell] = None

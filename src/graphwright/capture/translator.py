@@ -1,0 +1,284 @@
+"""The symbolic VM: runs a frame's bytecode on trackers instead of values.
+
+`Translator` executes instructions by the table of its Python version. `InlineTranslator` runs a
+called function inside of its caller's graph, `RootTranslator` the captured frame itself. What
+the VM cannot do raises `Unsupported`; the root then asks for a second translation that stops
+before that instruction, where the graph ends.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from typing import Any
+
+from graphwright.capture.allowed import is_disabled, may_inline
+from graphwright.capture.bytecode import PYTHON, Instruction, decode, source_line
+from graphwright.capture.exc import RestartTranslation, Unsupported, unsupported
+from graphwright.capture.opcodes import handlers_for
+from graphwright.capture.output_graph import OutputGraph
+from graphwright.capture.record import Location
+from graphwright.capture.source import CellSource, LocalSource
+from graphwright.capture.values import Values
+from graphwright.capture.variables.base import NULL, VariableTracker
+from graphwright.capture.variables.functions import (
+    CellVariable,
+    FunctionVariable,
+    UserFunctionVariable,
+    bind_arguments,
+)
+from graphwright.capture.variables.generators import GeneratorVariable
+
+_HANDLERS = handlers_for(PYTHON)
+_DEEPEST = 60
+_NOT_A_FUNCTION = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
+
+
+class Translator(Values):
+    """One frame being run symbolically.
+
+    stack, locals: the frame's state; `locals` holds `CellVariable`s under the names of cells.
+    """
+
+    def __init__(
+        self,
+        output: OutputGraph,
+        code: types.CodeType,
+        locals_: dict[str, VariableTracker],
+        parent: Translator | None,
+    ) -> None:
+        self.output = output
+        self.code = code
+        self.instructions = decode(code)
+        self.locals = locals_
+        self.stack: list[VariableTracker] = []
+        self.parent = parent
+        self.depth = parent.depth + 1 if parent is not None else 0
+        self.ip = 0
+        self.keyword_names: tuple[str, ...] = ()
+        self.returned: VariableTracker | None = None
+        self.yielded: VariableTracker | None = None
+        self.withs: list[VariableTracker] = []
+
+    # the machine
+
+    @property
+    def current(self) -> Instruction:
+        """The instruction being run."""
+        return self.instructions[max(self.ip - 1, 0)]
+
+    def step(self) -> None:
+        """Run one instruction."""
+        inst = self.instructions[self.ip]
+        handler = _HANDLERS.get(inst.opname)
+        self.ip += 1
+        try:
+            if handler is None:
+                unsupported("GB0005", inst.opname)
+            handler(self, inst)
+        except Unsupported as reason:
+            reason.note_location(self.place())
+            raise
+
+    def run(self) -> VariableTracker:
+        """Run to the end of the function; what it returns."""
+        while self.returned is None:
+            self.step()
+        return self.returned
+
+    def push(self, value: VariableTracker) -> None:
+        self.stack.append(value)
+
+    def pop(self) -> VariableTracker:
+        """The top of the stack, as its real tracker."""
+        return self.stack.pop().realize()
+
+    def popn(self, count: int) -> list[VariableTracker]:
+        """The `count` values on top, the lowest first."""
+        if not count:
+            return []
+        values = self.stack[-count:]
+        del self.stack[-count:]
+        return [value.realize() for value in values]
+
+    def push_callable(self, value: VariableTracker, with_null: bool) -> None:
+        """Push what a call finds below its arguments, in the order of this Python version."""
+        if not with_null:
+            self.push(value)
+        elif PYTHON >= (3, 13):
+            self.stack += [value, NULL]
+        else:
+            self.stack += [NULL, value]
+
+    # names
+
+    def load_local(self, name: str) -> VariableTracker:
+        """A local, or the cell under that name."""
+        value = self.locals.get(name)
+        if value is None:
+            unsupported("GB0006", f"UnboundLocalError: {name!r}")
+        real = self.locals[name] = value.realize()
+        return real
+
+    def load_deref(self, name: str) -> VariableTracker:
+        """The contents of a cell."""
+        cell = self.locals.get(name)
+        assert isinstance(cell, CellVariable)
+        if cell.contents is None:
+            unsupported("GB0006", f"NameError: {name!r} is not bound")
+        cell.contents = cell.contents.realize()
+        return cell.contents
+
+    def store_deref(self, name: str, value: VariableTracker | None) -> None:
+        """Change the contents of a cell."""
+        cell = self.locals[name]
+        assert isinstance(cell, CellVariable)
+        self.side_effects.store_cell(cell, value)
+
+    def load_global(self, name: str) -> VariableTracker:
+        """A global or builtin."""
+        raise NotImplementedError
+
+    def globals_(self) -> dict[str, Any]:
+        """The real globals of the frame."""
+        raise NotImplementedError
+
+    def shares_globals_with_root(self) -> bool:
+        """Whether functions made here see the globals of the captured frame."""
+        return self.globals_() is self.output.function.__globals__
+
+    def super_arguments(self) -> list[VariableTracker]:
+        """What `super()` without arguments means here."""
+        if "__class__" not in self.locals or not self.code.co_argcount:
+            unsupported("GB0007", "RuntimeError: super(): no arguments")
+        owner = self.locals.get(self.code.co_varnames[0])
+        if isinstance(owner, CellVariable):
+            owner = owner.contents
+        if owner is None:
+            unsupported("GB0007", "RuntimeError: super(): arg[0] deleted")
+        return [self.load_deref("__class__"), owner]
+
+    # calls
+
+    def call(
+        self,
+        function: VariableTracker,
+        args: list[VariableTracker],
+        kwargs: dict[str, VariableTracker],
+    ) -> None:
+        """Push the result of a call."""
+        self.push(function.realize().call(self, args, kwargs))
+
+    def inline(
+        self,
+        function: FunctionVariable,
+        args: list[VariableTracker],
+        kwargs: dict[str, VariableTracker],
+    ) -> VariableTracker:
+        """Run a Python function inside of this graph."""
+        self._check_inline(function)
+        bound = bind_arguments(self, function, args, kwargs)
+        for name, cell in zip(function.code.co_freevars, function.cells(self), strict=True):
+            bound[name] = cell
+        callee = InlineTranslator(self, function, bound)
+        if function.code.co_flags & inspect.CO_GENERATOR:
+            return GeneratorVariable(callee)
+        return callee.run()
+
+    def _check_inline(self, function: FunctionVariable) -> None:
+        code = function.code
+        if self.depth >= _DEEPEST:
+            unsupported("GB0011", f"call of {function.describe()}")
+        if code.co_flags & _NOT_A_FUNCTION:
+            unsupported("GB0013", f"call of {function.describe()}")
+        if isinstance(function, UserFunctionVariable):
+            if is_disabled(function.function):
+                unsupported("GB0009", f"call of {function.describe()}")
+            if not may_inline(code.co_filename):
+                unsupported("GB0004", f"call of {function.describe()} of a library")
+
+    # where we are
+
+    def location(self) -> tuple[str, int, str]:
+        """File, line and text of the user's code that is running."""
+        frame: Translator = self
+        while frame.parent is not None and is_library(frame.code.co_filename):
+            frame = frame.parent
+        line = frame.current.line
+        return frame.code.co_filename, line, source_line(frame.code.co_filename, line)
+
+    def place(self) -> Location:
+        """The same, with the function's name."""
+        line = self.current.line
+        file = self.code.co_filename
+        return Location(file, line, self.code.co_qualname, source_line(file, line))
+
+
+def is_library(filename: str) -> bool:
+    """Whether a file is one of this package."""
+    return filename.startswith(_PACKAGE)
+
+
+_PACKAGE = __file__.rsplit("capture", 1)[0]
+
+
+class InlineTranslator(Translator):
+    """A called function."""
+
+    def __init__(
+        self, parent: Translator, function: FunctionVariable, locals_: dict[str, VariableTracker]
+    ) -> None:
+        super().__init__(parent.output, function.code, locals_, parent)
+        self.function = function
+
+    def load_global(self, name: str) -> VariableTracker:
+        return self.function.load_global(self, name)
+
+    def globals_(self) -> dict[str, Any]:
+        if isinstance(self.function, UserFunctionVariable):
+            return self.function.function.__globals__
+        maker: Translator = self.function.maker  # type: ignore[attr-defined]
+        return maker.globals_()
+
+
+class RootTranslator(Translator):
+    """The captured frame. `stop`: the break that an earlier translation found."""
+
+    def __init__(
+        self,
+        output: OutputGraph,
+        code: types.CodeType,
+        slots: dict[str, Any],
+        stop: RestartTranslation | None,
+    ) -> None:
+        lazy: dict[str, VariableTracker] = {
+            name: output.wrap_lazily(value, LocalSource(name)) for name, value in slots.items()
+        }
+        super().__init__(output, code, lazy, None)
+        self.stop = stop
+        self.steps = 0
+        closure = output.function.__closure__ or ()
+        for name, cell in zip(code.co_freevars, closure, strict=True):
+            self.locals[name] = output.cell(cell, CellSource(name), _push_free_cell(name))
+
+    def load_global(self, name: str) -> VariableTracker:
+        return self.output.root_global(name)
+
+    def globals_(self) -> dict[str, Any]:
+        return self.output.function.__globals__
+
+    def run_to_break(self) -> Instruction | None:
+        """Run to the return (None) or to the instruction before which the graph ends."""
+        while self.returned is None:
+            if self.stop is not None and self.steps == self.stop.step:
+                return self.instructions[self.ip]
+            try:
+                self.step()
+            except Unsupported as reason:
+                raise RestartTranslation(self.steps, reason) from reason
+            self.steps += 1
+        return None
+
+
+def _push_free_cell(name: str) -> Any:
+    return lambda cg: cg.builder.load_closure(name)

@@ -1,0 +1,160 @@
+"""What trackers and opcode handlers ask of the translator: making, comparing, sorting values."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.guards import GuardBuilder
+from graphwright.capture.side_effects import SideEffects
+from graphwright.capture.source import ConstSource, TypeSource
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
+from graphwright.capture.variables.iterators import SequenceIterator
+from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.objects import ObjectVariable
+from graphwright.capture.variables.operators import equals, is_same, operate
+from graphwright.capture.variables.sequences import RangeVariable, TupleVariable
+from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.runtime.symbolic.symint import SymInt
+
+if TYPE_CHECKING:
+    from graphwright.capture.output_graph import OutputGraph
+
+
+class Values:
+    """Mixed into `Translator`."""
+
+    output: OutputGraph
+
+    @property
+    def guards(self) -> GuardBuilder:
+        """Where guards of this frame are collected."""
+        return self.output.guards
+
+    @property
+    def side_effects(self) -> SideEffects:
+        """Where writes of this frame are collected."""
+        return self.output.side_effects
+
+    def constant(self, value: Any) -> VariableTracker:
+        """A tracker of a value that no source holds."""
+        return self.output.constant(value)
+
+    def wrap_plain(self, value: Any) -> VariableTracker:
+        """A constant or a symbolic integer."""
+        if isinstance(value, SymInt):
+            return SymIntVariable(value)
+        return self.output.constant(value)
+
+    def nothing(self, result: None) -> VariableTracker:
+        """None, after an effect."""
+        return self.output.constant(None)
+
+    def constant_class(self, cls: type) -> VariableTracker:
+        """The tracker of a class known from a guarded value."""
+        return self.output.wrap(cls, ConstSource(cls, cls.__qualname__))
+
+    def class_of(self, value: VariableTracker) -> VariableTracker:
+        """`type(value)`."""
+        value = value.realize()
+        if isinstance(value, ClassVariable):
+            return value
+        if isinstance(value, ObjectVariable) and value.cls_source is not None:
+            return self.output.wrap(value.cls, value.cls_source)
+        if isinstance(value, ObjectVariable) and value.source is not None:
+            return self.output.wrap(value.cls, TypeSource(value.source))
+        return self.constant_class(value.python_type())
+
+    def tuple_of(self, items: list[VariableTracker]) -> VariableTracker:
+        """A new tuple."""
+        return TupleVariable(items)
+
+    def dict_of(self, items: dict[str, VariableTracker]) -> VariableTracker:
+        """A new dict with string keys."""
+        return DictVariable({key: (self.constant(key), value) for key, value in items.items()})
+
+    def range_of(self, value: range) -> VariableTracker:
+        """A range of known bounds."""
+        if len(value) > _LONGEST_RANGE:
+            unsupported("GB0017", f"a loop over {len(value)} numbers")
+        return RangeVariable(value, [self.constant(i) for i in value])
+
+    def iterator_over(self, items: list[VariableTracker]) -> VariableTracker:
+        """An iterator over a snapshot."""
+        return SequenceIterator(items)
+
+    def plain_function(self, function: types.FunctionType) -> VariableTracker:
+        """A function that nobody can replace."""
+        return UserFunctionVariable(function, ConstSource(function, function.__qualname__))
+
+    def bound_method(self, function: VariableTracker, owner: VariableTracker) -> VariableTracker:
+        """`function` with its first argument."""
+        return BoundMethodVariable(function, owner)
+
+    def object_method(self, static: Any, owner: VariableTracker) -> VariableTracker | None:
+        """A method that every object has, bound; None if `static` is not one."""
+        name = getattr(static, "__name__", "")
+        if static is getattr(object, name or "-", None):
+            return ObjectMethodVariable(name, owner)
+        return None
+
+    def tensor_operator(self, name: str, args: list[VariableTracker]) -> VariableTracker:
+        """A function of the `operator` module on tensors."""
+        return self.output.run(self, "call_function", getattr(operator, name), args, {})
+
+    # decisions
+
+    def truth(self, value: VariableTracker) -> bool:
+        """`bool(value)`, decided now."""
+        return value.realize().truth(self)  # type: ignore[arg-type]
+
+    def same_or_equal(self, left: VariableTracker, right: VariableTracker) -> bool:
+        """`left is right or left == right`, as containers compare."""
+        left, right = left.realize(), right.realize()
+        if left is right:
+            return True
+        result = equals(self, left, right)  # type: ignore[arg-type]
+        return result if isinstance(result, bool) else self.truth(result)
+
+    def identical(self, left: VariableTracker, right: VariableTracker) -> bool:
+        """`left is right`."""
+        return is_same(self, left, right)  # type: ignore[arg-type]
+
+    def operate(self, function: Callable[..., Any], *args: VariableTracker) -> VariableTracker:
+        """`function(*args)` for a function of the `operator` module."""
+        return operate(self, function, list(args))  # type: ignore[arg-type]
+
+    def sorted_items(
+        self, items: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> list[VariableTracker]:
+        """The items in the order of `sorted(items, **kwargs)`."""
+        key = kwargs.get("key")
+        reverse = self.truth(kwargs["reverse"]) if "reverse" in kwargs else False
+        if set(kwargs) - {"key", "reverse"}:
+            unsupported("GB0007", "TypeError: unexpected argument of sort()")
+        keys = items
+        if key is not None and not _is_none(key):
+            keys = [key.call(self, [item], {}) for item in items]  # type: ignore[arg-type]
+
+        def compare(a: int, b: int) -> int:
+            if self.truth(self.operate(operator.lt, keys[a], keys[b])):
+                return -1
+            return int(self.truth(self.operate(operator.lt, keys[b], keys[a])))
+
+        order = sorted(range(len(items)), key=functools.cmp_to_key(compare), reverse=reverse)
+        return [items[position] for position in order]
+
+
+_LONGEST_RANGE = 100_000
+
+
+def _is_none(value: VariableTracker) -> bool:
+    value = value.realize()
+    return isinstance(value, ConstantVariable) and value.value is None

@@ -1,0 +1,160 @@
+"""`VariableTracker`: what the symbolic VM knows of one Python value.
+
+A tracker of an immutable value never changes. A tracker of a mutable object stands for that one
+object, as `is` does, and holds its contents as of the current instruction; changes go through
+`SideEffects`. Nothing is ever rolled back: a graph break translates the frame again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.source import Source
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+
+class VariableTracker:
+    """Abstract. Whatever a subclass does not define is a graph break."""
+
+    source: Source | None = None
+    mutable = False
+
+    def describe(self) -> str:
+        """The value as messages name it."""
+        where = f" {self.source}" if self.source is not None else ""
+        return f"{self.python_type().__name__}{where}"
+
+    def python_type(self) -> type:
+        """The type of the value."""
+        raise NotImplementedError(type(self).__name__)
+
+    def realize(self) -> VariableTracker:
+        """The tracker itself; lazy ones look at their value now."""
+        return self
+
+    # constants
+
+    def is_constant(self) -> bool:
+        """Whether `as_constant` gives the value."""
+        return False
+
+    def as_constant(self) -> Any:
+        """The Python value; a break if it is not known."""
+        unsupported("GB0008", f"the value of {self.describe()} is not a constant")
+
+    # the graph
+
+    def as_node(self, tx: Translator) -> Any:
+        """The value as an argument of a graph node."""
+        return self._in_graph()
+
+    def as_example(self) -> Any:
+        """The value for running an operation on fake tensors."""
+        return self._in_graph()
+
+    def _in_graph(self) -> Any:
+        if self.is_constant():
+            return self.as_constant()
+        unsupported("GB0008", f"{self.describe()} cannot be an argument of a tensor operation")
+
+    def has_tensor(self) -> bool:
+        """Whether an operation on the value goes into the graph."""
+        return any(part.has_tensor() for part in self.parts())
+
+    # Python's protocols
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        """`value.name`."""
+        unsupported("GB0008", f"attribute {name!r} of {self.describe()}")
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        """`value.name = value`."""
+        unsupported("GB0008", f"assignment to attribute {name!r} of {self.describe()}")
+
+    def delattr(self, tx: Translator, name: str) -> None:
+        """`del value.name`."""
+        unsupported("GB0008", f"deletion of attribute {name!r} of {self.describe()}")
+
+    def call(
+        self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
+        """`value(*args, **kwargs)`."""
+        unsupported("GB0004", f"call of {self.describe()}")
+
+    def call_method(
+        self,
+        tx: Translator,
+        name: str,
+        args: list[VariableTracker],
+        kwargs: dict[str, VariableTracker],
+    ) -> VariableTracker:
+        """`value.name(*args, **kwargs)`."""
+        return self.getattr(tx, name).call(tx, args, kwargs)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        """`value[key]`."""
+        unsupported("GB0008", f"subscript of {self.describe()}")
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        """`value[key] = value`."""
+        unsupported("GB0008", f"item assignment to {self.describe()}")
+
+    def delitem(self, tx: Translator, key: VariableTracker) -> None:
+        """`del value[key]`."""
+        unsupported("GB0008", f"item deletion from {self.describe()}")
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        """`item in value`."""
+        unsupported("GB0008", f"membership test on {self.describe()}")
+
+    def length(self, tx: Translator) -> VariableTracker:
+        """`len(value)`."""
+        unsupported("GB0008", f"len() of {self.describe()}")
+
+    def truth(self, tx: Translator) -> bool:
+        """`bool(value)`, decided now."""
+        unsupported("GB0008", f"truth value of {self.describe()}")
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        """`iter(value)`."""
+        unsupported("GB0017", f"iteration over {self.describe()}")
+
+    def next(self, tx: Translator) -> VariableTracker | None:
+        """The next item of an iterator; None at its end."""
+        unsupported("GB0017", f"next() of {self.describe()}")
+
+    def unpack(self, tx: Translator) -> list[VariableTracker]:
+        """All items, as `*value` gives them."""
+        iterator = self.iterate(tx)
+        items = []
+        while (item := iterator.next(tx)) is not None:
+            items.append(item)
+        return items
+
+    # going back to Python
+
+    def parts(self) -> Iterable[VariableTracker]:
+        """The trackers that this one holds."""
+        return ()
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        """Push the value where there is no source to read it from."""
+        unsupported("GB0015", f"{self.describe()} is needed after the graph")
+
+
+class NullVariable(VariableTracker):
+    """The NULL that calls keep on the stack."""
+
+    def describe(self) -> str:
+        return "NULL"
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.push_null()
+
+
+NULL = NullVariable()

@@ -1,0 +1,545 @@
+"""Builtin functions and types: one handler each, `handler(tx, args, kwargs)`."""
+
+from __future__ import annotations
+
+import builtins
+import math
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.allowed import is_compiling
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.classes import (
+    BuiltinVariable,
+    ClassVariable,
+    Handler,
+    ObjectMethodVariable,
+    SuperVariable,
+)
+from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.functions import PartialVariable
+from graphwright.capture.variables.iterators import (
+    ChainIterator,
+    CountIterator,
+    EnumerateIterator,
+    FilterIterator,
+    MapIterator,
+    ZipIterator,
+)
+from graphwright.capture.variables.mappings import DictVariable, SetVariable, hashed, pairs_of
+from graphwright.capture.variables.operators import unary
+from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
+from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.tensor import TensorVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
+def _no_keywords(kwargs: Kwargs) -> None:
+    if kwargs:
+        unsupported("GB0008", f"keyword arguments {sorted(kwargs)} of a builtin")
+
+
+def _folded(function: Callable[..., Any]) -> Handler:
+    """A pure function of constants."""
+
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        values = [arg.realize().as_constant() for arg in args]
+        keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
+        return tx.constant(fold(function, *values, **keywords))
+
+    return handler
+
+
+def _effect(name: str) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        unsupported("GB0003", f"call of {name}()")
+
+    return handler
+
+
+def _len(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return args[0].realize().length(tx)
+
+
+def _range(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    _no_keywords(kwargs)
+    return tx.range_of(fold(range, *(arg.as_constant() for arg in args)))
+
+
+def _enumerate(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    start = kwargs.get("start", args[1] if len(args) > 1 else tx.constant(0))
+    return EnumerateIterator(args[0].realize().iterate(tx), start.as_constant())
+
+
+def _zip(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    strict = tx.truth(kwargs["strict"]) if "strict" in kwargs else False
+    return ZipIterator([arg.realize().iterate(tx) for arg in args], strict)
+
+
+def _map(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    function, *values = args
+    return MapIterator(function.realize(), [value.realize().iterate(tx) for value in values])
+
+
+def _filter(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    function, values = (arg.realize() for arg in args)
+    chosen = None if isinstance(function, ConstantVariable) else function
+    return FilterIterator(chosen, values.iterate(tx))
+
+
+def _iter(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) != 1:
+        unsupported("GB0008", "iter() with a sentinel")
+    return args[0].realize().iterate(tx)
+
+
+def _next(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    item = args[0].realize().next(tx)
+    if item is not None:
+        return item
+    if len(args) == 1:
+        unsupported("GB0006", "StopIteration")
+    return args[1]
+
+
+def _list(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return ListVariable(args[0].realize().unpack(tx) if args else [])
+
+
+def _tuple(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if args and type(args[0].realize()) is TupleVariable:
+        return args[0].realize()
+    return TupleVariable(args[0].realize().unpack(tx) if args else [])
+
+
+def _dict(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    made = DictVariable({})
+    made.call_method(tx, "update", args, kwargs)
+    tx.side_effects.mutated.pop(made, None)
+    return made
+
+
+def _set(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    items = args[0].realize().unpack(tx) if args else []
+    return SetVariable({hashed(tx, item): item.realize() for item in items})
+
+
+def _frozenset(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    items = args[0].realize().unpack(tx) if args else []
+    return ConstantVariable(frozenset(hashed(tx, item) for item in items))
+
+
+def _dict_fromkeys(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    value = args[1] if len(args) > 1 else tx.constant(None)
+    keys = args[0].realize().unpack(tx)
+    return DictVariable({hashed(tx, key): (key, value) for key in keys})
+
+
+def _slice(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    none = tx.constant(None)
+    bounds = [none, args[0], none] if len(args) == 1 else [*args, none][:3]
+    return SliceVariable(bounds)
+
+
+def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    total = kwargs.get("start", args[1] if len(args) > 1 else tx.constant(0))
+    for item in args[0].realize().unpack(tx):
+        total = tx.operate(operator.add, total, item)
+    return total
+
+
+def _any(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    iterator = args[0].realize().iterate(tx)
+    while (item := iterator.next(tx)) is not None:
+        if tx.truth(item):
+            return tx.constant(True)
+    return tx.constant(False)
+
+
+def _all(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    iterator = args[0].realize().iterate(tx)
+    while (item := iterator.next(tx)) is not None:
+        if not tx.truth(item):
+            return tx.constant(False)
+    return tx.constant(True)
+
+
+def _extreme(better: Callable[..., Any]) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        items = args[0].realize().unpack(tx) if len(args) == 1 else args
+        key = kwargs.get("key")
+        if not items:
+            if "default" in kwargs:
+                return kwargs["default"]
+            unsupported("GB0007", "ValueError: min() or max() of nothing")
+        best = items[0].realize()
+        best_key = key.call(tx, [best], {}) if key is not None else best
+        for item in items[1:]:
+            item_key = key.call(tx, [item], {}) if key is not None else item
+            if tx.truth(tx.operate(better, item_key, best_key)):
+                best, best_key = item.realize(), item_key
+        return best
+
+    return handler
+
+
+def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return ListVariable(tx.sorted_items(args[0].realize().unpack(tx), kwargs))
+
+
+def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    value = args[0].realize()
+    if isinstance(value, DictVariable):
+        return tx.iterator_over([key for key, _ in reversed(value.entries.values())])
+    if not hasattr(value, "items"):
+        unsupported("GB0008", f"reversed() of {value.describe()}")
+    return tx.iterator_over(list(reversed(value.items)))
+
+
+def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) != 1:
+        unsupported("GB0004", "creation of a class")
+    return tx.class_of(args[0])
+
+
+def _classes(value: VariableTracker) -> tuple[type, ...]:
+    value = value.realize()
+    if isinstance(value, TupleVariable):
+        return tuple(cls for item in value.items for cls in _classes(item))
+    if isinstance(value, (ClassVariable, BuiltinVariable)) and isinstance(value.value, type):
+        return (value.value,)
+    unsupported("GB0008", f"isinstance() with {value.describe()}")
+
+
+def _plain_instance_check(classes: tuple[type, ...], subclass: bool) -> None:
+    name = "__subclasscheck__" if subclass else "__instancecheck__"
+    for cls in classes:
+        check = getattr(type(cls), name)
+        if check is not getattr(type, name) and type(cls).__module__ not in ("abc", "enum"):
+            unsupported("GB0008", f"{type(cls).__name__}.{name}")
+
+
+def _isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    classes = _classes(args[1])
+    _plain_instance_check(classes, False)
+    return tx.constant(issubclass(args[0].realize().python_type(), classes))
+
+
+def _issubclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    classes = _classes(args[1])
+    _plain_instance_check(classes, True)
+    (cls,) = _classes(args[0])
+    return tx.constant(issubclass(cls, classes))
+
+
+def _callable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return tx.constant(hasattr(args[0].realize().python_type(), "__call__"))  # noqa: B004
+
+
+def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    try:
+        args[0].realize().getattr(tx, args[1].as_constant())
+    except AttributeMissing:
+        return tx.constant(False)
+    return tx.constant(True)
+
+
+def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    try:
+        return args[0].realize().getattr(tx, args[1].as_constant())
+    except AttributeMissing:
+        if len(args) < 3:
+            raise
+        return args[2]
+
+
+def _setattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    args[0].realize().setattr(tx, args[1].as_constant(), args[2])
+    return tx.constant(None)
+
+
+def _delattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    args[0].realize().delattr(tx, args[1].as_constant())
+    return tx.constant(None)
+
+
+def _int(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) == 1 and isinstance(args[0].realize(), SymIntVariable):
+        return args[0].realize()
+    return _number(int)(tx, args, kwargs)
+
+
+def _number(kind: type) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        for arg in args:
+            if isinstance(arg.realize(), TensorVariable):
+                unsupported("GB0002", f"{kind.__name__}() of a tensor")
+        return _folded(kind)(tx, args, kwargs)
+
+    return handler
+
+
+def _bool(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return tx.constant(tx.truth(args[0]) if args else False)
+
+
+def _str(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    for arg in args:
+        arg = arg.realize()
+        if not (isinstance(arg, SymIntVariable) or arg.is_constant()):
+            unsupported("GB0008", f"str() of {arg.describe()}")
+    return _folded(str)(tx, args, kwargs)
+
+
+def _abs(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return unary(tx, operator.abs, args[0])
+
+
+def _pow(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) == 2 and not kwargs:
+        return tx.operate(operator.pow, *args)
+    return _folded(pow)(tx, args, kwargs)
+
+
+def _round(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if isinstance(args[0].realize(), TensorVariable):
+        return args[0].realize().call_method(tx, "round", args[1:], kwargs)
+    return _folded(round)(tx, args, kwargs)
+
+
+def _divmod(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    quotient = tx.operate(operator.floordiv, *args)
+    return tx.tuple_of([quotient, tx.operate(operator.mod, *args)])
+
+
+def _super(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    cls, owner = args if args else tx.super_arguments()
+    cls = cls.realize()
+    if not isinstance(cls, ClassVariable):
+        unsupported("GB0008", f"super() of {cls.describe()}")
+    return SuperVariable(cls.value, owner.realize())
+
+
+def _object_method(name: str) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return ObjectMethodVariable(name, None).call(tx, args, kwargs)
+
+    return handler
+
+
+def _partial(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return PartialVariable(args[0].realize(), args[1:], kwargs)
+
+
+def _reduce(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    function, values, *initial = args
+    items = [*initial, *values.realize().unpack(tx)]
+    if not items:
+        unsupported("GB0007", "TypeError: reduce() of an empty iterable")
+    total = items[0]
+    for item in items[1:]:
+        total = function.realize().call(tx, [total, item], {})
+    return total
+
+
+def _chain(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return ChainIterator([arg.realize() for arg in args])
+
+
+def _count(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    _no_keywords(kwargs)
+    start, step = [*(arg.as_constant() for arg in args), 0, 1][:2] if not args else (
+        args[0].as_constant(),
+        args[1].as_constant() if len(args) > 1 else 1,
+    )
+    return CountIterator(start, step)
+
+
+def _over_lists(function: Callable[..., Any]) -> Handler:
+    """A finite iterator function of itertools, over the items as they are."""
+
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        pools = [
+            arg.realize() if isinstance(arg.realize(), ConstantVariable) else arg.realize()
+            for arg in args
+        ]
+        values = [
+            pool.as_constant() if isinstance(pool, ConstantVariable) else pool.unpack(tx)
+            for pool in pools
+        ]
+        keywords = {key: value.as_constant() for key, value in kwargs.items()}
+        groups = fold(lambda: list(function(*values, **keywords)))
+        return tx.iterator_over(
+            [tx.tuple_of(list(g)) if isinstance(g, tuple) else g for g in groups]
+        )
+
+    return handler
+
+
+def _operator(function: Callable[..., Any]) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return tx.operate(function, *args)
+
+    return handler
+
+
+def _unary(function: Callable[..., Any]) -> Handler:
+    return lambda tx, args, kwargs: unary(tx, function, args[0])
+
+
+def _true(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return tx.constant(True)
+
+
+def _grad_enabled(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    from graphwright.runtime import _core
+
+    return tx.constant(_core.grad_enabled())
+
+
+def _math_functions() -> dict[Any, Handler]:
+    return {
+        function: _number_function(function)
+        for name, function in vars(math).items()
+        if callable(function) and not name.startswith("_")
+    }
+
+
+def _number_function(function: Callable[..., Any]) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        for arg in args:
+            if isinstance(arg.realize(), TensorVariable):
+                unsupported("GB0002", f"math.{function.__name__}() of a tensor")
+        if function is math.prod and not args[0].realize().is_constant():
+            total = kwargs.get("start", tx.constant(1))
+            for item in args[0].realize().unpack(tx):
+                total = tx.operate(operator.mul, total, item)
+            return total
+        return _folded(function)(tx, args, kwargs)
+
+    return handler
+
+
+def _operator_functions() -> dict[Any, Handler]:
+    names = ["add", "and_", "floordiv", "lshift", "matmul", "mul", "mod", "or_", "pow", "rshift"]
+    names += ["sub", "truediv", "xor", "lt", "le", "eq", "ne", "gt", "ge"]
+    names += [f"i{name.strip('_')}" for name in names[:13]]
+    table: dict[Any, Handler] = {
+        getattr(operator, name): _operator(getattr(operator, name)) for name in names
+    }
+    for name in ("neg", "pos", "invert", "abs"):
+        table[getattr(operator, name)] = _unary(getattr(operator, name))
+    table[operator.getitem] = lambda tx, args, kwargs: args[0].realize().getitem(tx, args[1])
+    table[operator.setitem] = lambda tx, args, kwargs: tx.nothing(
+        args[0].realize().setitem(tx, args[1], args[2])
+    )
+    table[operator.not_] = lambda tx, args, kwargs: tx.constant(not tx.truth(args[0]))
+    table[operator.truth] = lambda tx, args, kwargs: tx.constant(tx.truth(args[0]))
+    table[operator.is_] = lambda tx, args, kwargs: tx.constant(tx.identical(*args))
+    table[operator.is_not] = lambda tx, args, kwargs: tx.constant(not tx.identical(*args))
+    table[operator.contains] = lambda tx, args, kwargs: tx.constant(
+        args[0].realize().contains(tx, args[1])
+    )
+    return table
+
+
+def _itertools_functions() -> dict[Any, Handler]:
+    import itertools
+
+    table: dict[Any, Handler] = {
+        getattr(itertools, name): _over_lists(getattr(itertools, name))
+        for name in ("product", "permutations", "combinations", "islice", "pairwise", "zip_longest")
+        if name not in ("islice", "zip_longest")
+    }
+    table[itertools.chain] = _chain
+    table[itertools.count] = _count
+    return table
+
+
+def _functools_functions() -> dict[Any, Handler]:
+    import functools
+
+    return {functools.partial: _partial, functools.reduce: _reduce}
+
+
+HANDLERS: dict[Any, Handler] = {
+    len: _len,
+    range: _range,
+    enumerate: _enumerate,
+    zip: _zip,
+    map: _map,
+    filter: _filter,
+    iter: _iter,
+    next: _next,
+    list: _list,
+    tuple: _tuple,
+    dict: _dict,
+    set: _set,
+    frozenset: _frozenset,
+    dict.fromkeys: _dict_fromkeys,
+    slice: _slice,
+    sum: _sum,
+    any: _any,
+    all: _all,
+    min: _extreme(operator.lt),
+    max: _extreme(operator.gt),
+    sorted: _sorted,
+    reversed: _reversed,
+    type: _type,
+    isinstance: _isinstance,
+    issubclass: _issubclass,
+    callable: _callable,
+    hasattr: _hasattr,
+    getattr: _getattr,
+    setattr: _setattr,
+    delattr: _delattr,
+    int: _int,
+    float: _number(float),
+    complex: _number(complex),
+    bool: _bool,
+    str: _str,
+    repr: _folded(repr),
+    ord: _folded(ord),
+    chr: _folded(chr),
+    hex: _folded(hex),
+    bin: _folded(bin),
+    format: _folded(format),
+    abs: _abs,
+    pow: _pow,
+    round: _round,
+    divmod: _divmod,
+    super: _super,
+    print: _effect("print"),
+    input: _effect("input"),
+    open: _effect("open"),
+    builtins.exec: _effect("exec"),
+    builtins.eval: _effect("eval"),
+    object.__setattr__: _object_method("__setattr__"),
+    object.__init__: _object_method("__init__"),
+    is_compiling: _true,
+    **_math_functions(),
+    **_operator_functions(),
+    **_itertools_functions(),
+    **_functools_functions(),
+}
+
+
+def register(function: Any, handler: Handler) -> None:
+    """Interpret calls of a function by a handler."""
+    HANDLERS[function] = handler
+
+
+def _register_runtime() -> None:
+    from graphwright.runtime.autograd.modes import is_grad_enabled
+
+    register(is_grad_enabled, _grad_enabled)
+
+
+_register_runtime()

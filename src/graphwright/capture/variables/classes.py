@@ -1,0 +1,347 @@
+"""Classes, modules, `super()` and whatever else is known only by what it is."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.source import AttrSource, ConstSource, MroSource, Source
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.functions import BoundMethodVariable
+from graphwright.capture.variables.objects import (
+    ABSENT,
+    ObjectVariable,
+    bind_class_attribute,
+    is_data_descriptor,
+    lookup,
+)
+from graphwright.capture.variables.sequences import NamedTupleVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
+class ClassVariable(VariableTracker):
+    """A class; guarded by identity."""
+
+    def __init__(self, value: type, source: Source | None = None) -> None:
+        self.value = value
+        self.source = source if source is not None else ConstSource(value, value.__qualname__)
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def describe(self) -> str:
+        return f"class {self.value.__qualname__}"
+
+    def as_constant(self) -> type:
+        return self.value
+
+    def truth(self, tx: Translator) -> bool:
+        if type(self.value) is not type:
+            unsupported("GB0008", f"truth value of {self.describe()}")
+        return True
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        assert self.source is not None
+        if name in ("__name__", "__qualname__", "__module__"):
+            return tx.constant(getattr(self.value, name))
+        meta = lookup(type(self.value), name)
+        if is_data_descriptor(meta):
+            unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
+        static = lookup(self.value, name)
+        source = MroSource(self.source, name)
+        if static is ABSENT:
+            if meta is not ABSENT or lookup(type(self.value), "__getattr__") is not ABSENT:
+                unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
+            tx.guards.missing(source)
+            raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
+        return self._unbound(tx, static, source, name)
+
+    def _unbound(
+        self, tx: Translator, static: Any, source: Source, name: str
+    ) -> VariableTracker:
+        if isinstance(static, types.FunctionType):
+            return tx.output.wrap(static, source)
+        if isinstance(static, (staticmethod, classmethod)):
+            return bind_class_attribute(tx, static, source, self, name)
+        if isinstance(static, (property, types.MemberDescriptorType, types.GetSetDescriptorType)):
+            unsupported("GB0010", f"descriptor {name!r} of {self.describe()}")
+        if isinstance(static, (types.WrapperDescriptorType, types.MethodDescriptorType)):
+            return tx.output.wrap(static, source)
+        if lookup(type(static), "__get__") is not ABSENT and not isinstance(static, type):
+            unsupported("GB0010", f"descriptor {name!r} of {self.describe()}")
+        return tx.output.wrap(static, source)
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if issubclass(self.value, tuple) and hasattr(self.value, "_fields"):
+            return self._named_tuple(tx, args, kwargs)
+        if not self._is_plain():
+            unsupported("GB0004", f"creation of {self.describe()}")
+        assert self.source is not None
+        instance = ObjectVariable(self.value, None, None, self.source)
+        tx.side_effects.track_new(instance)
+        init = lookup(self.value, "__init__")
+        if isinstance(init, types.FunctionType):
+            function = tx.output.wrap(init, MroSource(self.source, "__init__"))
+            function.call(tx, [instance, *args], kwargs)
+        elif args or kwargs:
+            unsupported("GB0007", f"TypeError: {self.value.__name__}() takes no arguments")
+        return instance
+
+    def _is_plain(self) -> bool:
+        """Whether `object.__new__` followed by a Python `__init__` is all that a call does."""
+        init = lookup(self.value, "__init__")
+        return (
+            type(self.value) is type
+            and lookup(self.value, "__new__") is object.__new__
+            and lookup(self.value, "__del__") is ABSENT
+            and (isinstance(init, types.FunctionType) or init is object.__init__)
+            and self.value.__basicsize__ <= _LARGEST_PLAIN
+            and all(not base.__module__.startswith("graphwright") for base in self.value.__mro__)
+        )
+
+    def _named_tuple(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        cls: Any = self.value
+        if not hasattr(cls, "_field_defaults") or not _generated_new(cls):
+            unsupported("GB0004", f"creation of {self.describe()}")
+        items = dict(zip(cls._fields, args, strict=False))
+        items.update(kwargs)
+        for name, default in cls._field_defaults.items():
+            if name not in items:
+                items[name] = tx.output.wrap(default, ConstSource(default))
+        if set(items) != set(cls._fields) or len(args) > len(cls._fields):
+            unsupported("GB0007", f"TypeError: wrong arguments for {self.value.__name__}()")
+        return NamedTupleVariable([items[name] for name in cls._fields], cls)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.load_const(self.value)
+
+
+class _Slotted:
+    __slots__ = tuple(f"a{i}" for i in range(64))
+
+
+_LARGEST_PLAIN = _Slotted.__basicsize__
+
+
+def _generated_new(cls: Any) -> bool:
+    """Whether the class creates its instances as `namedtuple` made it."""
+    new = cls.__new__
+    return getattr(new, "__code__", None) is not None and new.__code__.co_filename.startswith(
+        "<string>"
+    ) or getattr(getattr(new, "__code__", None), "co_filename", "").startswith("<namedtuple")
+
+
+class PythonModuleVariable(VariableTracker):
+    """An imported module; its attributes are guarded as globals are."""
+
+    def __init__(self, value: types.ModuleType, source: Source) -> None:
+        self.value = value
+        self.source = source
+
+    def python_type(self) -> type:
+        return types.ModuleType
+
+    def describe(self) -> str:
+        return f"module {self.value.__name__}"
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        assert self.source is not None
+        if type(self.value) is not types.ModuleType:
+            unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
+        source = AttrSource(self.source, name)
+        if name in self.value.__dict__:
+            return tx.output.wrap(self.value.__dict__[name], source)
+        if "__getattr__" in self.value.__dict__:
+            return self._lazy_attribute(tx, name)
+        tx.guards.missing(source)
+        raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
+
+    def _lazy_attribute(self, tx: Translator, name: str) -> VariableTracker:
+        """Modules of this package fill themselves on first use; after that the dict has it."""
+        if not self.value.__name__.startswith("graphwright"):
+            unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
+        value = getattr(self.value, name, ABSENT)
+        if value is ABSENT:
+            raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
+        assert self.source is not None
+        if name in self.value.__dict__:
+            return tx.output.wrap(value, AttrSource(self.source, name))
+        return tx.output.wrap(value, ConstSource(value, f"{self.value.__name__}.{name}"))
+
+
+class SuperVariable(VariableTracker):
+    """`super(cls, owner)`."""
+
+    def __init__(self, cls: type, owner: VariableTracker) -> None:
+        self.cls = cls
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return super
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.owner]
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        owner = self.owner
+        kind = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
+        if self.cls not in kind.__mro__:
+            unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
+        static = lookup(kind, name, self.cls)
+        cls_source = tx.class_of(owner).source
+        assert cls_source is not None
+        source = MroSource(cls_source, name, self.cls)
+        if static is ABSENT:
+            tx.guards.missing(source)
+            raise AttributeMissing("GB0007", f"'super' object has no attribute {name!r}")
+        if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
+            getter = tx.output.wrap(static.fget, AttrSource(source, "fget"))
+            return getter.call(tx, [owner], {})
+        return bind_class_attribute(tx, static, source, owner, name)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(super)
+        cg.builder.load_const(self.cls)
+        cg.push(self.owner)
+        cg.builder.end_call(2)
+
+
+class ObjectMethodVariable(VariableTracker):
+    """A method of `object` itself, bound: `super().__init__`, `object.__setattr__`."""
+
+    def __init__(self, name: str, owner: VariableTracker | None) -> None:
+        self.method = name
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return types.MethodWrapperType
+
+    def describe(self) -> str:
+        return f"object.{self.method}"
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        owner, *rest = [self.owner, *args] if self.owner is not None else args
+        owner = owner.realize()
+        if not isinstance(owner, ObjectVariable) or kwargs:
+            unsupported("GB0004", f"object.{self.method}")
+        if self.method == "__init__" and not rest:
+            return tx.constant(None)
+        if self.method == "__setattr__" and len(rest) == 2:
+            owner.store(tx, rest[0].as_constant(), rest[1])
+            return tx.constant(None)
+        unsupported("GB0004", f"call of object.{self.method}")
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.owner] if self.owner is not None else []
+
+
+class OpaqueVariable(VariableTracker):
+    """A value that may be passed around, and nothing else; nothing about it is guarded."""
+
+    mutable = True
+
+    def __init__(self, value: Any, source: Source) -> None:
+        self.value = value
+        self.source = source
+
+    def python_type(self) -> type:
+        unsupported("GB0008", f"the type of {self.source}, a {type(self.value).__name__}")
+
+    def describe(self) -> str:
+        return f"{type(self.value).__name__} {self.source}"
+
+    def has_tensor(self) -> bool:
+        return False
+
+
+class ReferenceVariable(VariableTracker):
+    """An object guarded by identity, such as a type alias or a weak reference's class."""
+
+    def __init__(self, value: Any, source: Source) -> None:
+        self.value = value
+        self.source = source
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def describe(self) -> str:
+        return f"{type(self.value).__name__} {self.source}"
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        unsupported("GB0008", f"attribute {name!r} of {self.describe()}")
+
+
+Handler = Callable[["Translator", Args, Kwargs], VariableTracker]
+
+
+class BuiltinVariable(VariableTracker):
+    """A builtin function or type with a handler, or a C function that nobody knows."""
+
+    def __init__(self, value: Any, handler: Handler | None, source: Source | None = None) -> None:
+        self.value = value
+        self.handler = handler
+        self.source = source if source is not None else ConstSource(value)
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def describe(self) -> str:
+        return f"{getattr(self.value, '__qualname__', self.value)}"
+
+    def as_constant(self) -> Any:
+        return self.value
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if isinstance(self.value, type):
+            found = getattr(self.value, name, ABSENT)
+            if found is ABSENT:
+                raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
+            return tx.output.wrap(found, ConstSource(found, f"{self.describe()}.{name}"))
+        if name in ("__name__", "__qualname__", "__module__"):
+            return tx.constant(getattr(self.value, name))
+        return super().getattr(tx, name)
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if self.handler is None:
+            unsupported("GB0004", f"call of {self.describe()}")
+        return self.handler(tx, args, kwargs)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.load_const(self.value)
+
+
+class OperationVariable(VariableTracker):
+    """A function of this package that works on tensors: its calls go into the graph."""
+
+    def __init__(self, value: Any, source: Source | None) -> None:
+        self.value = value
+        self.source = source if source is not None else ConstSource(value)
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def describe(self) -> str:
+        return f"{getattr(self.value, '__name__', self.value)}"
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return tx.output.run(tx, "call_function", self.value, args, kwargs)
+
+
+__all__ = ["BoundMethodVariable", "BuiltinVariable", "ClassVariable", "SuperVariable"]

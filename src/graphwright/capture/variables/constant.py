@@ -1,0 +1,121 @@
+"""Values that are known while translating."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.source import LocalSource, Source
+from graphwright.capture.variables.base import VariableTracker
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+SCALARS = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+_FOLDED_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
+
+
+class ConstantVariable(VariableTracker):
+    """An immutable value: number, string, None, dtype, device, frozenset, enum member, ..."""
+
+    __slots__ = ("source", "value")
+
+    def __init__(self, value: Any, source: Source | None = None) -> None:
+        self.value = value
+        self.source = source
+
+    def describe(self) -> str:
+        return repr(self.value)
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def is_constant(self) -> bool:
+        return True
+
+    def as_constant(self) -> Any:
+        return self.value
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if not hasattr(type(self.value), name) and not hasattr(self.value, name):
+            raise AttributeMissing(
+                "GB0007", f"{type(self.value).__name__!r} object has no attribute {name!r}"
+            )
+        found = fold(getattr, self.value, name)
+        if isinstance(found, (types.BuiltinMethodType, types.MethodWrapperType)):
+            return ConstantMethod(self, name)
+        return tx.constant(found)
+
+    def call_method(
+        self,
+        tx: Translator,
+        name: str,
+        args: list[VariableTracker],
+        kwargs: dict[str, VariableTracker],
+    ) -> VariableTracker:
+        return self.getattr(tx, name).call(tx, args, kwargs)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        return tx.constant(fold(lambda value, k: value[k], self.value, key.as_constant()))
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        return bool(fold(lambda value, k: k in value, self.value, item.as_constant()))
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return tx.constant(fold(len, self.value))
+
+    def truth(self, tx: Translator) -> bool:
+        return bool(self.value)
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        items = [tx.constant(item) for item in fold(list, self.value)]
+        return tx.iterator_over(items)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.load_const(self.value)
+
+    def prefers_source(self) -> bool:
+        """Whether the argument slot keeps the identity of a large value."""
+        return isinstance(self.source, LocalSource)
+
+
+class ConstantMethod(VariableTracker):
+    """A bound builtin method of a constant, such as `"a".join`."""
+
+    def __init__(self, owner: ConstantVariable, name: str) -> None:
+        self.owner = owner
+        self.method = name
+
+    def python_type(self) -> type:
+        return types.BuiltinMethodType
+
+    def describe(self) -> str:
+        return f"{type(self.owner.value).__name__}.{self.method}"
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def call(
+        self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
+        values = [arg.realize() for arg in args]
+        if self.method == "join" and isinstance(self.owner.value, str):
+            parts = [item.as_constant() for item in values[0].unpack(tx)]
+            return tx.constant(fold(self.owner.value.join, parts))
+        keywords = {key: value.as_constant() for key, value in kwargs.items()}
+        constants = [value.as_constant() for value in values]
+        return tx.constant(fold(getattr(self.owner.value, self.method), *constants, **keywords))
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push(self.owner)
+        cg.builder.load_attr(self.method)
+
+
+def fold(function: Any, *args: Any, **kwargs: Any) -> Any:
+    """`function(*args, **kwargs)` on constants; a break where Python would raise."""
+    try:
+        return function(*args, **kwargs)
+    except _FOLDED_ERRORS as error:
+        unsupported("GB0007", f"{type(error).__name__}: {error}")

@@ -1,0 +1,116 @@
+"""Context managers: grad mode is interpreted here, others through their own methods."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.source import Source
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.runtime import _core
+from graphwright.runtime.autograd import modes
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+GRAD_MODES: tuple[type, ...] = (modes.no_grad, modes.enable_grad, modes.set_grad_enabled)
+
+
+class GradModeVariable(VariableTracker):
+    """An instance of `no_grad`, `enable_grad` or `set_grad_enabled`."""
+
+    mutable = True
+
+    def __init__(self, cls: type, mode: bool, source: Source | None = None) -> None:
+        self.cls = cls
+        self.mode = mode
+        self.source = source
+        self.previous: list[bool] = []
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def enter(self, tx: Translator) -> VariableTracker:
+        """`__enter__`."""
+        if self.cls is not modes.set_grad_enabled:
+            self.previous.append(_core.grad_enabled())
+        tx.output.set_grad_mode(tx, self.mode)
+        return tx.constant(None)
+
+    def leave(self, tx: Translator) -> VariableTracker:
+        """`__exit__` without an exception."""
+        tx.output.set_grad_mode(tx, self.previous.pop())
+        return tx.constant(None)
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        if name == "_fresh" and self.cls is not modes.set_grad_enabled:
+            return GradModeVariable(self.cls, self.mode)
+        unsupported("GB0008", f"{self.cls.__name__}.{name}()")
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        return GradModeMethod(self, name)
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        unsupported("GB0004", f"{self.cls.__name__} used as a decorator inside of the frame")
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        if self.previous or self.cls is modes.set_grad_enabled:
+            unsupported("GB0015", f"an open {self.cls.__name__} block")
+        cg.builder.begin_call(self.cls)
+        cg.builder.end_call(0)
+
+
+class GradModeMethod(VariableTracker):
+    """`_fresh` or `__enter__`/`__exit__`, bound."""
+
+    def __init__(self, owner: GradModeVariable, name: str) -> None:
+        self.owner = owner
+        self.method = name
+
+    def python_type(self) -> type:
+        import types
+
+        return types.MethodType
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if self.method == "__enter__":
+            return self.owner.enter(tx)
+        if self.method == "__exit__":
+            return self.owner.leave(tx)
+        return self.owner.call_method(tx, self.method, args, kwargs)
+
+
+def make_grad_mode(cls: type, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`no_grad()`, `enable_grad()` or `set_grad_enabled(mode)`, called in the frame."""
+    if cls is not modes.set_grad_enabled:
+        if args or kwargs:
+            unsupported("GB0004", f"{cls.__name__} used as a decorator inside of the frame")
+        return GradModeVariable(cls, cls is modes.enable_grad)
+    (mode,) = [*args, *kwargs.values()]
+    made = GradModeVariable(cls, tx.truth(mode))
+    made.previous.append(_core.grad_enabled())
+    tx.output.set_grad_mode(tx, made.mode)
+    return made
+
+
+def enter_context(tx: Translator, manager: VariableTracker) -> VariableTracker:
+    """What `with manager as x` binds to x."""
+    if isinstance(manager, GradModeVariable):
+        return manager.enter(tx)
+    return manager.getattr(tx, "__enter__").call(tx, [], {})
+
+
+def exit_method(tx: Translator, manager: VariableTracker) -> VariableTracker:
+    """The bound `__exit__`, which Python reads before it calls `__enter__`."""
+    return manager.getattr(tx, "__exit__")
+
+
+def is_grad_mode_instance(value: Any) -> bool:
+    """Whether `value` is an instance that `GradModeVariable` can stand for."""
+    return type(value) in GRAD_MODES[:2]

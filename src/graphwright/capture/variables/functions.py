@@ -1,0 +1,366 @@
+"""Python functions, methods and cells; calls of them are inlined."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.source import (
+    AttrSource,
+    ClosureSource,
+    DefaultsSource,
+    InstanceAttrSource,
+    KwDefaultsSource,
+    Source,
+)
+from graphwright.capture.variables.base import VariableTracker
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
+class CellVariable(VariableTracker):
+    """A closure cell; `contents` is None while it is empty.
+
+    An existing cell knows how to push itself; a new one is made empty after the graph and filled
+    when everything that it refers to exists.
+    """
+
+    mutable = True
+
+    def __init__(
+        self,
+        contents: VariableTracker | None,
+        push_cell: Callable[[Reconstructor], None] | None = None,
+    ) -> None:
+        self.contents = contents
+        self.push_cell = push_cell
+
+    def python_type(self) -> type:
+        return types.CellType
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.contents] if self.contents is not None else []
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        if self.push_cell is not None:
+            self.push_cell(cg)
+            return
+        cg.builder.begin_call(types.CellType)
+        cg.builder.end_call(0)
+        cg.fill_later(self)
+
+
+class FunctionVariable(VariableTracker):
+    """Abstract: something with code, defaults and a closure."""
+
+    code: types.CodeType
+
+    def python_type(self) -> type:
+        return types.FunctionType
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return tx.inline(self, args, kwargs)
+
+    def positional_defaults(self, tx: Translator) -> list[VariableTracker]:
+        """The trackers of `__defaults__`."""
+        raise NotImplementedError
+
+    def keyword_default(self, tx: Translator, name: str) -> VariableTracker | None:
+        """The default of a keyword-only parameter."""
+        raise NotImplementedError
+
+    def cells(self, tx: Translator) -> list[CellVariable]:
+        """The closure, one cell per free variable of the code."""
+        raise NotImplementedError
+
+    def load_global(self, tx: Translator, name: str) -> VariableTracker:
+        """A global as the function sees it."""
+        raise NotImplementedError
+
+
+class UserFunctionVariable(FunctionVariable):
+    """An existing Python function."""
+
+    def __init__(self, function: types.FunctionType, source: Source) -> None:
+        self.function = function
+        self.source = source
+        self.code = function.__code__
+
+    def describe(self) -> str:
+        return f"function {self.function.__qualname__}"
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        assert self.source is not None
+        if name in self.function.__dict__:
+            value = self.function.__dict__[name]
+            return tx.output.wrap(value, InstanceAttrSource(self.source, name))
+        if name in ("__name__", "__qualname__", "__doc__", "__module__"):
+            return tx.output.wrap(getattr(self.function, name), AttrSource(self.source, name))
+        if not hasattr(self.function, name):
+            tx.guards.missing(AttrSource(self.source, name))
+            raise AttributeMissing("GB0007", f"'function' object has no attribute {name!r}")
+        return super().getattr(tx, name)
+
+    def positional_defaults(self, tx: Translator) -> list[VariableTracker]:
+        assert self.source is not None
+        values = self.function.__defaults__ or ()
+        if values:
+            tx.guards.length(AttrSource(self.source, "__defaults__"), len(values))
+        return [
+            tx.output.wrap_lazily(value, DefaultsSource(self.source, index))
+            for index, value in enumerate(values)
+        ]
+
+    def keyword_default(self, tx: Translator, name: str) -> VariableTracker | None:
+        assert self.source is not None
+        values = self.function.__kwdefaults__ or {}
+        if name not in values:
+            return None
+        return tx.output.wrap_lazily(values[name], KwDefaultsSource(self.source, name))
+
+    def cells(self, tx: Translator) -> list[CellVariable]:
+        closure = self.function.__closure__ or ()
+        return [self._cell(tx, index, cell) for index, cell in enumerate(closure)]
+
+    def _cell(self, tx: Translator, index: int, cell: types.CellType) -> CellVariable:
+        assert self.source is not None
+        source = self.source
+
+        def push(cg: Reconstructor) -> None:
+            source.emit(cg.builder)
+            cg.builder.load_attr("__closure__")
+            cg.builder.load_const(index)
+            cg.builder.subscript()
+
+        return tx.output.cell(cell, ClosureSource(source, index), push)
+
+    def load_global(self, tx: Translator, name: str) -> VariableTracker:
+        assert self.source is not None
+        return tx.output.foreign_global(self.function, self.source, name)
+
+
+class NestedFunctionVariable(FunctionVariable):
+    """A function made by the frame itself."""
+
+    mutable = True
+
+    def __init__(
+        self,
+        code: types.CodeType,
+        maker: Translator,
+        defaults: list[VariableTracker],
+        kwdefaults: Kwargs,
+        closure: list[CellVariable],
+    ) -> None:
+        self.code = code
+        self.maker = maker
+        self.defaults = defaults
+        self.kwdefaults = kwdefaults
+        self.closure = closure
+        self.annotated = False
+
+    def describe(self) -> str:
+        return f"function {self.code.co_qualname}"
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [*self.defaults, *self.kwdefaults.values(), *self.closure]
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name == "__name__":
+            return tx.constant(self.code.co_name)
+        if name == "__qualname__":
+            return tx.constant(self.code.co_qualname)
+        return super().getattr(tx, name)
+
+    def positional_defaults(self, tx: Translator) -> list[VariableTracker]:
+        return self.defaults
+
+    def keyword_default(self, tx: Translator, name: str) -> VariableTracker | None:
+        return self.kwdefaults.get(name)
+
+    def cells(self, tx: Translator) -> list[CellVariable]:
+        return self.closure
+
+    def load_global(self, tx: Translator, name: str) -> VariableTracker:
+        return self.maker.load_global(name)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        if self.annotated or not self.maker.shares_globals_with_root():
+            unsupported("GB0015", f"{self.describe()} is needed after the graph")
+        if self.closure:
+            for cell in self.closure:
+                cg.push(cell)
+            cg.builder.build("tuple", len(self.closure))
+        cg.builder.make_function(self.code, bool(self.closure))
+        self._push_defaults(cg)
+
+    def _push_defaults(self, cg: Reconstructor) -> None:
+        if self.defaults:
+            for value in self.defaults:
+                cg.push(value)
+            cg.builder.build("tuple", len(self.defaults))
+            cg.builder.copy(2)
+            cg.builder.store_attr("__defaults__")
+        if self.kwdefaults:
+            for name, value in self.kwdefaults.items():
+                cg.builder.load_const(name)
+                cg.push(value)
+            cg.builder.build("map", len(self.kwdefaults))
+            cg.builder.copy(2)
+            cg.builder.store_attr("__kwdefaults__")
+
+
+class BoundMethodVariable(VariableTracker):
+    """A function bound to its first argument."""
+
+    def __init__(
+        self,
+        function: VariableTracker,
+        owner: VariableTracker,
+        name: str = "",
+        source: Source | None = None,
+    ) -> None:
+        self.function = function
+        self.owner = owner
+        self.attribute = name
+        self.source = source
+
+    def python_type(self) -> type:
+        return types.MethodType
+
+    def describe(self) -> str:
+        return f"method {self.function.describe()}"
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.function, self.owner]
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return self.function.call(tx, [self.owner, *args], kwargs)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name == "__func__":
+            return self.function
+        if name == "__self__":
+            return self.owner
+        return self.function.getattr(tx, name)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(types.MethodType)
+        cg.push(self.function)
+        cg.push(self.owner)
+        cg.builder.end_call(2)
+
+
+class PartialVariable(VariableTracker):
+    """`functools.partial(function, *args, **kwargs)`."""
+
+    def __init__(
+        self, function: VariableTracker, args: Args, kwargs: Kwargs, source: Source | None = None
+    ) -> None:
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+        self.source = source
+
+    def python_type(self) -> type:
+        return functools.partial
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.function, *self.args, *self.kwargs.values()]
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return self.function.call(tx, [*self.args, *args], {**self.kwargs, **kwargs})
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name == "func":
+            return self.function
+        if name == "args":
+            return tx.tuple_of(self.args)
+        return super().getattr(tx, name)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(functools.partial)
+        cg.push(self.function)
+        for value in (*self.args, *self.kwargs.values()):
+            cg.push(value)
+        cg.builder.end_call(1 + len(self.args) + len(self.kwargs), tuple(self.kwargs))
+
+
+def bind_arguments(
+    tx: Translator, function: FunctionVariable, args: Args, kwargs: Kwargs
+) -> dict[str, VariableTracker]:
+    """The locals with which a call starts, as Python binds them; a break where it would raise."""
+    code = function.code
+    names = code.co_varnames
+    n_positional, n_keyword = code.co_argcount, code.co_kwonlyargcount
+    bound: dict[str, VariableTracker] = dict(zip(names[:n_positional], args, strict=False))
+    extra = args[n_positional:]
+    slot = n_positional + n_keyword
+    if code.co_flags & inspect.CO_VARARGS:
+        bound[names[slot]] = tx.tuple_of(list(extra))
+        slot += 1
+    elif extra:
+        unsupported("GB0007", f"TypeError: {code.co_name}() takes {n_positional} arguments")
+    rest = _bind_keywords(code, bound, kwargs)
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        bound[names[slot]] = tx.dict_of(rest)
+    elif rest:
+        unsupported("GB0007", f"TypeError: {code.co_name}() got unexpected {sorted(rest)}")
+    _bind_defaults(tx, function, bound)
+    return bound
+
+
+def _bind_keywords(
+    code: types.CodeType, bound: dict[str, VariableTracker], kwargs: Kwargs
+) -> Kwargs:
+    """Bind what `kwargs` names; return the keywords that name no parameter."""
+    allowed = code.co_varnames[
+        code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount
+    ]
+    rest: Kwargs = {}
+    for name, value in kwargs.items():
+        if name not in allowed:
+            rest[name] = value
+        elif name in bound:
+            unsupported("GB0007", f"TypeError: {code.co_name}() got two values for {name!r}")
+        else:
+            bound[name] = value
+    return rest
+
+
+def _bind_defaults(
+    tx: Translator, function: FunctionVariable, bound: dict[str, VariableTracker]
+) -> None:
+    code = function.code
+    positional = code.co_varnames[: code.co_argcount]
+    if any(name not in bound for name in positional):
+        defaults = function.positional_defaults(tx)
+        for name, value in zip(reversed(positional), reversed(defaults), strict=False):
+            bound.setdefault(name, value)
+    for name in positional:
+        if name not in bound:
+            unsupported("GB0007", f"TypeError: {code.co_name}() misses argument {name!r}")
+    for name in code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]:
+        if name not in bound:
+            value = function.keyword_default(tx, name)
+            if value is None:
+                unsupported("GB0007", f"TypeError: {code.co_name}() misses argument {name!r}")
+            bound[name] = value

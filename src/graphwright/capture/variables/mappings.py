@@ -1,0 +1,337 @@
+"""Dicts, their views, and sets."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.source import Source
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.iterators import DictIterator, SequenceIterator
+from graphwright.capture.variables.sequences import SequenceMethod, exactly
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
+class DictVariable(VariableTracker):
+    """A dict, OrderedDict or defaultdict: Python key -> (key tracker, value tracker)."""
+
+    mutable = True
+
+    def __init__(
+        self,
+        entries: dict[Any, tuple[VariableTracker, VariableTracker]],
+        kind: type = dict,
+        source: Source | None = None,
+        default_factory: VariableTracker | None = None,
+    ) -> None:
+        self.entries = entries
+        self.kind = kind
+        self.source = source
+        self.default_factory = default_factory
+        self.original = dict(entries)
+
+    def python_type(self) -> type:
+        return self.kind
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [part for entry in self.entries.values() for part in entry]
+
+    def as_node(self, tx: Translator) -> Any:
+        return {key: value.as_node(tx) for key, (_, value) in self.entries.items()}
+
+    def as_example(self) -> Any:
+        return {key: value.as_example() for key, (_, value) in self.entries.items()}
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return tx.constant(len(self.entries))
+
+    def truth(self, tx: Translator) -> bool:
+        return bool(self.entries)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        return hashed(tx, item) in self.entries
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        entry = self.entries.get(hashed(tx, key))
+        if entry is not None:
+            return entry[1].realize()
+        if self.default_factory is None:
+            unsupported("GB0006", f"KeyError: {key.describe()}")
+        value = self.default_factory.call(tx, [], {})
+        self.setitem(tx, key, value)
+        return value
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        raw = hashed(tx, key)
+        tx.side_effects.mutate(self)
+        known = self.entries.get(raw)
+        self.entries[raw] = (known[0] if known else key.realize(), value)
+
+    def delitem(self, tx: Translator, key: VariableTracker) -> None:
+        raw = hashed(tx, key)
+        if raw not in self.entries:
+            unsupported("GB0006", f"KeyError: {key.describe()}")
+        tx.side_effects.mutate(self)
+        del self.entries[raw]
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        return DictIterator(self, [key for key, _ in self.entries.values()])
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if hasattr(self.kind, name):
+            return SequenceMethod(self, name)
+        raise AttributeMissing("GB0007", f"{self.kind.__name__!r} has no attribute {name!r}")
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        method = _DICT_METHODS.get(name)
+        if method is None:
+            return super().call_method(tx, name, args, kwargs)
+        return method(self, tx, args, kwargs)
+
+    @classmethod
+    def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
+        """The methods that are interpreted, by name."""
+        return _DICT_METHODS
+
+    def _get(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        entry = self.entries.get(hashed(tx, args[0]))
+        if entry is not None:
+            return entry[1].realize()
+        return args[1] if len(args) > 1 else tx.constant(None)
+
+    def _view(self, kind: str) -> VariableTracker:
+        return DictView(self, kind)
+
+    def _pop(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        raw = hashed(tx, args[0])
+        if raw not in self.entries:
+            if len(args) > 1:
+                return args[1]
+            unsupported("GB0006", f"KeyError: {args[0].describe()}")
+        tx.side_effects.mutate(self)
+        return self.entries.pop(raw)[1].realize()
+
+    def _setdefault(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        entry = self.entries.get(hashed(tx, args[0]))
+        if entry is not None:
+            return entry[1].realize()
+        value = args[1] if len(args) > 1 else tx.constant(None)
+        self.setitem(tx, args[0], value)
+        return value
+
+    def _update(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        for key, value in pairs_of(tx, args):
+            self.setitem(tx, key, value)
+        for name, value in kwargs.items():
+            self.setitem(tx, tx.constant(name), value)
+        return tx.constant(None)
+
+    def _clear(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        tx.side_effects.mutate(self)
+        self.entries.clear()
+        return tx.constant(None)
+
+    def _copy(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return DictVariable(dict(self.entries), self.kind, None, self.default_factory)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        if self.kind is not dict:
+            cg.builder.begin_call(self.kind)
+            if self.default_factory is not None:
+                cg.push(self.default_factory)
+        for key, value in self.entries.values():
+            cg.push(key)
+            cg.push(value)
+        cg.builder.build("map", len(self.entries))
+        if self.kind is not dict:
+            cg.builder.end_call(2 if self.default_factory is not None else 1)
+
+
+_DICT_METHODS: dict[str, Callable[..., VariableTracker]] = {
+    "get": DictVariable._get,
+    "keys": lambda self, tx, args, kwargs: self._view("keys"),
+    "values": lambda self, tx, args, kwargs: self._view("values"),
+    "items": lambda self, tx, args, kwargs: self._view("items"),
+    "pop": DictVariable._pop,
+    "setdefault": DictVariable._setdefault,
+    "update": DictVariable._update,
+    "clear": DictVariable._clear,
+    "copy": DictVariable._copy,
+    "__getitem__": lambda self, tx, args, kwargs: self.getitem(tx, args[0]),
+    "__contains__": lambda self, tx, args, kwargs: tx.constant(self.contains(tx, args[0])),
+    "__len__": lambda self, tx, args, kwargs: self.length(tx),
+    "__iter__": lambda self, tx, args, kwargs: self.iterate(tx),
+    "__setitem__": lambda self, tx, args, kwargs: tx.nothing(self.setitem(tx, *args)),
+    "__delitem__": lambda self, tx, args, kwargs: tx.nothing(self.delitem(tx, *args)),
+}
+
+
+class DictView(VariableTracker):
+    """`d.keys()`, `d.values()` or `d.items()`."""
+
+    def __init__(self, owner: DictVariable, kind: str) -> None:
+        self.owner = owner
+        self.kind = kind
+
+    def python_type(self) -> type:
+        return type(getattr({}, self.kind)())
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def _items(self, tx: Translator) -> list[VariableTracker]:
+        if self.kind == "keys":
+            return [key for key, _ in self.owner.entries.values()]
+        if self.kind == "values":
+            return [value for _, value in self.owner.entries.values()]
+        return [tx.tuple_of(list(entry)) for entry in self.owner.entries.values()]
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        return DictIterator(self.owner, self._items(tx))
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return self.owner.length(tx)
+
+    def truth(self, tx: Translator) -> bool:
+        return bool(self.owner.entries)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        if self.kind == "keys":
+            return self.owner.contains(tx, item)
+        return any(tx.same_or_equal(own, item) for own in self._items(tx))
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call_with(lambda: (cg.push(self.owner), cg.builder.load_attr(self.kind)))
+        cg.builder.end_call(0)
+
+
+class SetVariable(VariableTracker):
+    """A set of constants: value -> tracker, in the order in which Python iterates it."""
+
+    mutable = True
+
+    def __init__(
+        self, members: dict[Any, VariableTracker], source: Source | None = None
+    ) -> None:
+        self.members = members
+        self.source = source
+
+    def python_type(self) -> type:
+        return set
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return self.members.values()
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return tx.constant(len(self.members))
+
+    def truth(self, tx: Translator) -> bool:
+        return bool(self.members)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        return hashed(tx, item) in self.members
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        if len(self.members) > 1:
+            unsupported("GB0017", "the order of a set is known only when running")
+        return SequenceIterator(list(self.members.values()))
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if hasattr(set, name):
+            return SequenceMethod(self, name)
+        raise AttributeMissing("GB0007", f"'set' object has no attribute {name!r}")
+
+    @classmethod
+    def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
+        """The methods that are interpreted, by name."""
+        return _SET_METHODS
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        method = _SET_METHODS.get(name)
+        if method is None:
+            return super().call_method(tx, name, args, kwargs)
+        return method(self, tx, args, kwargs)
+
+    def add(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        """`set.add`."""
+        (item,) = exactly(1, args)
+        raw = hashed(tx, item)
+        tx.side_effects.mutate(self)
+        self.members.setdefault(raw, item.realize())
+        return tx.constant(None)
+
+    def update(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        """`set.update`."""
+        for values in args:
+            for item in values.unpack(tx):
+                self.add(tx, [item], {})
+        return tx.constant(None)
+
+    def _discard(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        raw = hashed(tx, exactly(1, args)[0])
+        tx.side_effects.mutate(self)
+        self.members.pop(raw, None)
+        return tx.constant(None)
+
+    def _remove(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if not self.contains(tx, exactly(1, args)[0]):
+            unsupported("GB0006", f"KeyError: {args[0].describe()}")
+        return self._discard(tx, args, kwargs)
+
+    def _copy(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return SetVariable(dict(self.members))
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        for member in self.members.values():
+            cg.push(member)
+        cg.builder.build("set", len(self.members))
+
+
+_SET_METHODS: dict[str, Callable[..., VariableTracker]] = {
+    "add": SetVariable.add,
+    "update": SetVariable.update,
+    "discard": SetVariable._discard,
+    "remove": SetVariable._remove,
+    "copy": SetVariable._copy,
+    "__contains__": lambda self, tx, args, kwargs: tx.constant(self.contains(tx, args[0])),
+    "__len__": lambda self, tx, args, kwargs: self.length(tx),
+}
+
+DICT_KINDS = (dict, collections.OrderedDict, collections.defaultdict)
+
+
+def hashed(tx: Translator, key: VariableTracker) -> Any:
+    """The Python value by which a dict finds `key`."""
+    key = key.realize()
+    value = key.as_constant()
+    try:
+        hash(value)
+    except TypeError as error:
+        unsupported("GB0007", f"TypeError: {error}")
+    return value
+
+
+def pairs_of(tx: Translator, args: Args) -> list[tuple[VariableTracker, VariableTracker]]:
+    """The (key, value) pairs that `dict(*args)` takes over."""
+    if not args:
+        return []
+    (source,) = exactly(1, args)
+    source = source.realize()
+    if isinstance(source, DictVariable):
+        return list(source.entries.values())
+    pairs = [pair.unpack(tx) for pair in source.unpack(tx)]
+    if any(len(pair) != 2 for pair in pairs):
+        unsupported("GB0007", "ValueError: dictionary update sequence element has no length 2")
+    return [(key, value) for key, value in pairs]

@@ -1,0 +1,398 @@
+"""Instances of user classes: attributes are found through the MRO without running user code."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.source import (
+    AttrSource,
+    ClassAttrSource,
+    InstanceAttrSource,
+    ItemSource,
+    MroSource,
+    Source,
+)
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.functions import BoundMethodVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+ABSENT = object()
+_PLAIN_ATTRIBUTES = (object.__getattribute__, types.ModuleType.__getattribute__)
+
+
+def lookup(cls: type, name: str, after: type | None = None) -> Any:
+    """What the MRO of `cls` holds under `name`, unbound; ABSENT if nothing."""
+    mro = cls.__mro__
+    start = mro.index(after) + 1 if after is not None else 0
+    for base in mro[start:]:
+        if name in base.__dict__:
+            return base.__dict__[name]
+    return ABSENT
+
+
+def instance_dict(value: object) -> dict[str, Any]:
+    """The instance's own `__dict__`, empty for classes with slots only."""
+    try:
+        found: dict[str, Any] = object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+    return found
+
+
+class ObjectVariable(VariableTracker):
+    """An instance of a Python class; `value` is None for one that the frame itself made."""
+
+    mutable = True
+
+    def __init__(
+        self,
+        cls: type,
+        value: object | None,
+        source: Source | None,
+        cls_source: Source | None = None,
+    ) -> None:
+        self.cls = cls
+        self.value = value
+        self.source = source
+        self.cls_source = cls_source
+
+    def python_type(self) -> type:
+        return self.cls
+
+    # reading
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        pending = tx.side_effects.attribute(self, name)
+        if pending is not None:
+            return pending.realize()
+        if lookup(self.cls, "__getattribute__") not in _PLAIN_ATTRIBUTES:
+            unsupported("GB0010", f"{self.cls.__name__} defines __getattribute__")
+        static = lookup(self.cls, name)
+        if is_data_descriptor(static):
+            return self._descriptor(tx, name, static)
+        own = self._own_attribute(tx, name)
+        if own is not None:
+            return own
+        if static is not ABSENT:
+            return self._class_attribute(tx, name, static)
+        return self._missing(tx, name)
+
+    def _own_attribute(self, tx: Translator, name: str) -> VariableTracker | None:
+        if self.value is None or tx.side_effects.is_deleted(self, name):
+            return None
+        values = instance_dict(self.value)
+        if name not in values:
+            return None
+        assert self.source is not None
+        return tx.output.wrap(values[name], AttrSource(self.source, name))
+
+    def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker:
+        if isinstance(static, property):
+            getter = static.fget
+            if not isinstance(getter, types.FunctionType):
+                unsupported("GB0010", f"property {name!r} of {self.cls.__name__}")
+            source = AttrSource(self._class_source(name), "fget")
+            return tx.output.wrap(getter, source).call(tx, [self], {})
+        if isinstance(static, types.MemberDescriptorType):
+            return self._slot(tx, name, static)
+        if name == "__dict__":
+            return InstanceDictVariable(self)
+        if name == "__class__":
+            return self._class(tx)
+        unsupported("GB0010", f"descriptor {name!r} of {self.cls.__name__}")
+
+    def _slot(
+        self, tx: Translator, name: str, static: types.MemberDescriptorType
+    ) -> VariableTracker:
+        if self.value is None or self.source is None or tx.side_effects.is_deleted(self, name):
+            return self._missing(tx, name)
+        try:
+            value = static.__get__(self.value, self.cls)
+        except AttributeError:
+            return self._missing(tx, name)
+        return tx.output.wrap(value, AttrSource(self.source, name))
+
+    def _class_source(self, name: str) -> Source:
+        if self.source is not None:
+            return ClassAttrSource(self.source, name)
+        assert self.cls_source is not None
+        return MroSource(self.cls_source, name)
+
+    def _guard_absent(self, tx: Translator, name: str) -> None:
+        """The instance's own dict must not gain the attribute."""
+        if self.source is not None and self.value is not None:
+            tx.guards.missing(InstanceAttrSource(self.source, name))
+
+    def _class_attribute(self, tx: Translator, name: str, static: Any) -> VariableTracker:
+        self._guard_absent(tx, name)
+        return bind_class_attribute(tx, static, self._class_source(name), self, name)
+
+    def _class(self, tx: Translator) -> VariableTracker:
+        from_source = self.cls_source
+        if from_source is not None:
+            return tx.output.wrap(self.cls, from_source)
+        return tx.constant_class(self.cls)
+
+    def _missing(self, tx: Translator, name: str) -> VariableTracker:
+        self._guard_absent(tx, name)
+        if lookup(self.cls, name) is ABSENT:
+            tx.guards.missing(self._class_source(name))
+        fallback = lookup(self.cls, "__getattr__")
+        if isinstance(fallback, types.FunctionType):
+            function = tx.output.wrap(fallback, self._class_source("__getattr__"))
+            return function.call(tx, [self, tx.constant(name)], {})
+        if fallback is ABSENT:
+            tx.guards.missing(self._class_source("__getattr__"))
+            raise AttributeMissing(
+                "GB0007", f"{self.cls.__name__!r} object has no attribute {name!r}"
+            )
+        unsupported("GB0010", f"{self.cls.__name__}.__getattr__")
+
+    # writing
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        custom = lookup(self.cls, "__setattr__")
+        if custom is not object.__setattr__:
+            if not isinstance(custom, types.FunctionType):
+                unsupported("GB0010", f"{self.cls.__name__}.__setattr__")
+            function = tx.output.wrap(custom, self._class_source("__setattr__"))
+            function.call(tx, [self, tx.constant(name), value], {})
+            return
+        self.store(tx, name, value)
+
+    def store(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        """`object.__setattr__`."""
+        static = lookup(self.cls, name)
+        if isinstance(static, property) and isinstance(static.fset, types.FunctionType):
+            source = AttrSource(self._class_source(name), "fset")
+            tx.output.wrap(static.fset, source).call(tx, [self, value], {})
+            return
+        if is_data_descriptor(static) and not isinstance(static, types.MemberDescriptorType):
+            unsupported("GB0010", f"assignment to descriptor {name!r} of {self.cls.__name__}")
+        if static is ABSENT:
+            tx.guards.missing(self._class_source(name))
+        tx.side_effects.store_attribute(self, name, value)
+
+    def delattr(self, tx: Translator, name: str) -> None:
+        if lookup(self.cls, "__delattr__") is not object.__delattr__:
+            unsupported("GB0010", f"{self.cls.__name__}.__delattr__")
+        self.getattr(tx, name)
+        if lookup(self.cls, name) is not ABSENT:
+            unsupported("GB0010", f"deletion of {name!r} of {self.cls.__name__}")
+        tx.side_effects.store_attribute(self, name, None)
+
+    # protocols, through the class's own methods
+
+    def _special(self, tx: Translator, name: str) -> VariableTracker | None:
+        """The bound special method, if the class defines it in Python."""
+        static = lookup(self.cls, name)
+        if static is ABSENT:
+            tx.guards.missing(self._class_source(name))
+            return None
+        if not isinstance(static, types.FunctionType):
+            unsupported("GB0008", f"{self.cls.__name__}.{name}")
+        return BoundMethodVariable(tx.output.wrap(static, self._class_source(name)), self, name)
+
+    def _call_special(self, tx: Translator, name: str, *args: VariableTracker) -> VariableTracker:
+        method = self._special(tx, name)
+        if method is None:
+            unsupported("GB0007", f"TypeError: {self.cls.__name__!r} has no {name}")
+        return method.call(tx, list(args), {})
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        method = self._special(tx, "__call__")
+        if method is None:
+            unsupported("GB0007", f"TypeError: {self.cls.__name__!r} object is not callable")
+        return method.call(tx, args, kwargs)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        return self._call_special(tx, "__getitem__", key)
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        self._call_special(tx, "__setitem__", key, value)
+
+    def delitem(self, tx: Translator, key: VariableTracker) -> None:
+        self._call_special(tx, "__delitem__", key)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        if lookup(self.cls, "__contains__") is ABSENT:
+            return super().contains(tx, item)
+        return tx.truth(self._call_special(tx, "__contains__", item))
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return self._call_special(tx, "__len__")
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        return self._call_special(tx, "__iter__")
+
+    def next(self, tx: Translator) -> VariableTracker | None:
+        unsupported("GB0017", f"iteration over {self.describe()}")
+
+    def truth(self, tx: Translator) -> bool:
+        for name in ("__bool__", "__len__"):
+            method = self._special(tx, name)
+            if method is not None:
+                return tx.truth(method.call(tx, [], {}))
+        return True
+
+    def binary(
+        self, tx: Translator, name: str, other: VariableTracker
+    ) -> VariableTracker | None:
+        """The result of a binary special method; None if the class does not define it."""
+        method = self._special(tx, name)
+        return method.call(tx, [other], {}) if method is not None else None
+
+    # going back to Python
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return ()
+
+    def has_tensor(self) -> bool:
+        return False
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        assert self.cls_source is not None
+        cg.builder.begin_call(object.__new__)
+        self.cls_source.emit(cg.builder)
+        cg.builder.end_call(1)
+        cg.fill_later(self)
+
+
+class NNModuleVariable(ObjectVariable):
+    """An `nn.Module`: parameters, buffers and submodules are found without inlining."""
+
+    KINDS = ("_parameters", "_buffers", "_modules")
+
+    def __init__(
+        self, cls: type, value: object, source: Source, plain_getattr: Callable[..., Any]
+    ) -> None:
+        super().__init__(cls, value, source)
+        self.plain_getattr = plain_getattr
+
+    def _missing(self, tx: Translator, name: str) -> VariableTracker:
+        if lookup(self.cls, "__getattr__") is not self.plain_getattr:
+            return super()._missing(tx, name)
+        assert self.source is not None
+        state = instance_dict(self.value)
+        self._guard_absent(tx, name)
+        tx.guards.missing(self._class_source(name))
+        for kind in self.KINDS:
+            members = state.get(kind)
+            if not isinstance(members, dict) or tx.side_effects.attribute(self, kind) is not None:
+                return super()._missing(tx, name)
+            tracked = tx.output.tracked(members)
+            if tracked is not None and tx.side_effects.is_mutated(tracked):
+                return super()._missing(tx, name)
+            source = ItemSource(InstanceAttrSource(self.source, kind), name)
+            if name in members:
+                return tx.output.wrap(members[name], source)
+            tx.guards.missing(source)
+        raise AttributeMissing("GB0007", f"{self.cls.__name__!r} object has no attribute {name!r}")
+
+
+class InstanceDictVariable(VariableTracker):
+    """`value.__dict__` of an object, key by key."""
+
+    def __init__(self, owner: ObjectVariable) -> None:
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return dict
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def _find(self, tx: Translator, key: VariableTracker) -> VariableTracker | None:
+        name = key.as_constant()
+        owner = self.owner
+        pending = tx.side_effects.attribute(owner, name)
+        if pending is not None:
+            return pending.realize()
+        if owner.value is None or owner.source is None or tx.side_effects.is_deleted(owner, name):
+            return None
+        values = instance_dict(owner.value)
+        source = InstanceAttrSource(owner.source, name)
+        if name not in values:
+            tx.guards.missing(source)
+            return None
+        return tx.output.wrap(values[name], source)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        return self._find(tx, item) is not None
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        found = self._find(tx, key)
+        if found is None:
+            unsupported("GB0006", f"KeyError: {key.describe()}")
+        return found
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        name = key.as_constant()
+        if is_data_descriptor(lookup(self.owner.cls, name)):
+            unsupported("GB0010", f"assignment to __dict__[{name!r}]")
+        tx.side_effects.store_attribute(self.owner, name, value)
+
+    @staticmethod
+    def methods() -> dict[str, Any]:
+        """The methods that are interpreted, by name."""
+        return {"get": None, "pop": None, "__contains__": None}
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        from graphwright.capture.variables.sequences import SequenceMethod
+
+        return SequenceMethod(self, name)
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        if name not in self.methods() or not args:
+            unsupported("GB0008", f"__dict__.{name}()")
+        found = self._find(tx, args[0])
+        if name == "__contains__":
+            return tx.constant(found is not None)
+        if found is None:
+            if len(args) == 1 and name == "pop":
+                unsupported("GB0006", f"KeyError: {args[0].describe()}")
+            return args[1] if len(args) > 1 else tx.constant(None)
+        if name == "pop":
+            tx.side_effects.store_attribute(self.owner, args[0].as_constant(), None)
+        return found
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push(self.owner)
+        cg.builder.load_attr("__dict__")
+
+
+def is_data_descriptor(static: Any) -> bool:
+    """Whether the class attribute takes precedence over the instance's own dict."""
+    if static is ABSENT:
+        return False
+    kind = type(static)
+    return lookup(kind, "__set__") is not ABSENT or lookup(kind, "__delete__") is not ABSENT
+
+
+def bind_class_attribute(
+    tx: Translator, static: Any, source: Source, owner: VariableTracker, name: str
+) -> VariableTracker:
+    """What reading a non-data class attribute through `owner` gives."""
+    if isinstance(static, types.FunctionType):
+        return BoundMethodVariable(tx.output.wrap(static, source), owner, name)
+    if isinstance(static, staticmethod):
+        return tx.output.wrap(static.__func__, AttrSource(source, "__func__"))
+    if isinstance(static, classmethod):
+        function = tx.output.wrap(static.__func__, AttrSource(source, "__func__"))
+        return BoundMethodVariable(function, tx.class_of(owner), name)
+    if lookup(type(static), "__get__") is not ABSENT and not isinstance(static, type):
+        special = tx.object_method(static, owner)
+        if special is not None:
+            return special
+        unsupported("GB0010", f"descriptor {name!r} ({type(static).__name__})")
+    return tx.output.wrap(static, source)

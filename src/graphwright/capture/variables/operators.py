@@ -1,0 +1,341 @@
+"""Operators on trackers: into the graph, folded, symbolic, or by the operands' own methods."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
+from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.functions import FunctionVariable
+from graphwright.capture.variables.mappings import DictVariable, DictView, SetVariable
+from graphwright.capture.variables.objects import ObjectVariable
+from graphwright.capture.variables.sequences import (
+    ListVariable,
+    NamedTupleVariable,
+    SequenceVariable,
+    TupleVariable,
+)
+from graphwright.capture.variables.symint import SymIntVariable, symbolic_operation
+from graphwright.capture.variables.tensor import TensorVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+BINARY: dict[str, Callable[..., Any]] = {
+    "+": operator.add,
+    "&": operator.and_,
+    "//": operator.floordiv,
+    "<<": operator.lshift,
+    "@": operator.matmul,
+    "*": operator.mul,
+    "%": operator.mod,
+    "|": operator.or_,
+    "**": operator.pow,
+    ">>": operator.rshift,
+    "-": operator.sub,
+    "/": operator.truediv,
+    "^": operator.xor,
+    "+=": operator.iadd,
+    "&=": operator.iand,
+    "//=": operator.ifloordiv,
+    "<<=": operator.ilshift,
+    "@=": operator.imatmul,
+    "*=": operator.imul,
+    "%=": operator.imod,
+    "|=": operator.ior,
+    "**=": operator.ipow,
+    ">>=": operator.irshift,
+    "-=": operator.isub,
+    "/=": operator.itruediv,
+    "^=": operator.ixor,
+}
+COMPARE: dict[str, Callable[..., Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_SPECIAL = {
+    function: f"__{function.__name__.strip('_')}__"
+    for function in (*BINARY.values(), *COMPARE.values())
+}
+_REFLECTED = {
+    **{f"__{n}__": f"__r{n}__" for n in ("add", "sub", "mul", "matmul", "truediv", "floordiv")},
+    **{f"__{n}__": f"__r{n}__" for n in ("mod", "pow", "and", "or", "xor", "lshift", "rshift")},
+    "__lt__": "__gt__",
+    "__le__": "__ge__",
+    "__gt__": "__lt__",
+    "__ge__": "__le__",
+    "__eq__": "__eq__",
+    "__ne__": "__ne__",
+}
+_IN_PLACE = {f"__i{n[2:-2]}__": n for n in _REFLECTED if n not in ("__lt__", "__gt__")}
+
+
+def operate(
+    tx: Translator, function: Callable[..., Any], args: list[VariableTracker]
+) -> VariableTracker:
+    """`function(*args)` for a function of the `operator` module."""
+    args = [arg.realize() for arg in args]
+    if any(isinstance(arg, TensorVariable) for arg in args):
+        return tx.output.run(tx, "call_function", function, args, {})
+    if any(isinstance(arg, SymIntVariable) for arg in args):
+        if all(isinstance(a, (SymIntVariable, ConstantVariable)) for a in args):
+            return symbolic_operation(tx, function, args)
+    if all(isinstance(arg, ConstantVariable) for arg in args):
+        return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
+    if function in _EQUALITY:
+        return _equality(tx, function, args)
+    special = _by_special_method(tx, function, args)
+    if special is not None:
+        return special
+    rule = _RULES.get(function)
+    result = rule(tx, args) if rule is not None else None
+    if result is None:
+        names = " and ".join(arg.describe() for arg in args)
+        unsupported("GB0008", f"operator.{function.__name__} on {names}")
+    return result
+
+
+def _by_special_method(
+    tx: Translator, function: Callable[..., Any], args: list[VariableTracker]
+) -> VariableTracker | None:
+    """The result of an operand's own method, tried in Python's order."""
+    if len(args) != 2 or not any(isinstance(arg, ObjectVariable) for arg in args):
+        return None
+    left, right = args
+    name = _SPECIAL[function]
+    attempts: list[tuple[VariableTracker, str, VariableTracker]] = [(left, name, right)]
+    if name in _IN_PLACE:
+        name = _IN_PLACE[name]
+        attempts.append((left, name, right))
+    attempts.append((right, _REFLECTED[name], left))
+    if issubclass(right.python_type(), left.python_type()) and (
+        right.python_type() is not left.python_type()
+    ):
+        unsupported("GB0008", f"operator.{function.__name__} with a subclass on the right")
+    for owner, method, other in attempts:
+        if isinstance(owner, ObjectVariable):
+            result = owner.binary(tx, method, other)
+            if result is not None and not _is_not_implemented(result):
+                return result
+    return None
+
+
+def _is_not_implemented(value: VariableTracker) -> bool:
+    return isinstance(value, ConstantVariable) and value.value is NotImplemented
+
+
+def _equality(
+    tx: Translator, function: Callable[..., Any], args: list[VariableTracker]
+) -> VariableTracker:
+    equal = equals(tx, *args)
+    if isinstance(equal, bool):
+        return tx.constant(equal if function is operator.eq else not equal)
+    return equal if function is operator.eq else tx.constant(not tx.truth(equal))
+
+
+def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any:
+    """`left == right`: a bool, or the tracker that an own `__eq__` returned."""
+    left, right = left.realize(), right.realize()
+    if isinstance(left, ObjectVariable) or isinstance(right, ObjectVariable):
+        result = _by_special_method(tx, operator.eq, [left, right])
+        return left is right if result is None else result
+    if isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable):
+        return _same_items(tx, left, right)
+    if isinstance(left, DictVariable) and isinstance(right, DictVariable):
+        return left.entries.keys() == right.entries.keys() and all(
+            tx.same_or_equal(value, right.entries[key][1])
+            for key, (_, value) in left.entries.items()
+        )
+    if isinstance(left, SetVariable) and isinstance(right, SetVariable):
+        return left.members.keys() == right.members.keys()
+    if isinstance(left, _BY_IDENTITY) and isinstance(right, _BY_IDENTITY):
+        return is_same(tx, left, right)
+    if isinstance(left, (TensorVariable, SymIntVariable)) or isinstance(
+        right, (TensorVariable, SymIntVariable)
+    ):
+        return operate(tx, operator.eq, [left, right])
+    if type(left) in _KNOWN_KINDS and type(right) in _KNOWN_KINDS and type(left) is not type(right):
+        return False
+    if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
+        return bool(fold(operator.eq, left.value, right.value))
+    unsupported("GB0008", f"comparison of {left.describe()} with {right.describe()}")
+
+
+_EQUALITY = (operator.eq, operator.ne)
+_BY_IDENTITY = (ClassVariable, BuiltinVariable, FunctionVariable)
+_KNOWN_KINDS = (
+    ConstantVariable,
+    TupleVariable,
+    ListVariable,
+    DictVariable,
+    SetVariable,
+    ClassVariable,
+)
+
+
+def _same_items(tx: Translator, left: SequenceVariable, right: SequenceVariable) -> bool:
+    kinds = {
+        tuple if issubclass(side.python_type(), tuple) else side.python_type()
+        for side in (left, right)
+    }
+    if len(kinds) != 1 or len(left.items) != len(right.items):
+        return False
+    return all(tx.same_or_equal(a, b) for a, b in zip(left.items, right.items, strict=True))
+
+
+def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool:
+    """`left is right`."""
+    left, right = left.realize(), right.realize()
+    if left is right:
+        return True
+    if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
+        return _same_constant(left, right)
+    for owner, other in ((left, right), (right, left)):
+        if isinstance(owner, ConstantVariable) and owner.value in _SINGLETONS_BY_TYPE(owner):
+            other.python_type()
+            return False
+    for kind in (ClassVariable, BuiltinVariable):
+        if isinstance(left, kind) and isinstance(right, kind):
+            return left.as_constant() is right.as_constant()
+    if left.python_type() is not right.python_type():
+        return False
+    if left.mutable and right.mutable and type(left) is type(right):
+        if left.source is not None and right.source is not None:
+            tx.guards.no_alias([left.source, right.source])
+        return False
+    unsupported("GB0008", f"identity of {left.describe()} and {right.describe()}")
+
+
+def _SINGLETONS_BY_TYPE(constant: ConstantVariable) -> tuple[Any, ...]:
+    """The constant itself where Python has one object of it, else nothing."""
+    value = constant.value
+    return (value,) if value is None or isinstance(value, (bool, type(Ellipsis))) else ()
+
+
+def _same_constant(left: ConstantVariable, right: ConstantVariable) -> bool:
+    if left.value is right.value:
+        if isinstance(left.value, (int, float, complex, str, bytes)) and not isinstance(
+            left.value, bool
+        ):
+            unsupported("GB0008", "identity of numbers or strings")
+        return True
+    if type(left.value) is type(right.value) and left.value == right.value:
+        unsupported("GB0008", "identity of equal constants")
+    return False
+
+
+def _add(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+    left, right = args
+    if isinstance(left, ListVariable) and isinstance(right, ListVariable):
+        return ListVariable([*left.items, *right.items])
+    if isinstance(left, TupleVariable) and isinstance(right, TupleVariable):
+        return TupleVariable([*left.items, *right.items])
+    return None
+
+
+def _extend(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+    left, right = args
+    if isinstance(left, ListVariable):
+        left.call_method(tx, "extend", [right], {})
+        return left
+    return _add(tx, args)
+
+
+def _multiply(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+    for values, count in (args, reversed(args)):
+        if isinstance(values, SequenceVariable) and isinstance(
+            count, (ConstantVariable, SymIntVariable)
+        ):
+            times = count.as_constant()
+            if not isinstance(times, int) or isinstance(values, NamedTupleVariable):
+                return None
+            if isinstance(values, ListVariable):
+                return ListVariable(values.items * times)
+            return TupleVariable(values.items * times)
+    return None
+
+
+def _remainder(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+    left, right = args
+    if isinstance(left, ConstantVariable) and right.is_constant():
+        return tx.constant(fold(operator.mod, left.value, right.as_constant()))
+    return None
+
+
+def _union(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+    left, right = args
+    if isinstance(left, DictVariable) and isinstance(right, DictVariable):
+        return DictVariable({**left.entries, **right.entries}, left.kind)
+    if isinstance(left, SetVariable) and isinstance(right, SetVariable):
+        return SetVariable({**left.members, **right.members})
+    return None
+
+
+def _intersection(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+    left, right = args
+    if isinstance(left, SetVariable) and isinstance(right, SetVariable):
+        return SetVariable({k: v for k, v in left.members.items() if k in right.members})
+    return None
+
+
+def _difference(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+    left, right = args
+    if isinstance(left, SetVariable) and isinstance(right, (SetVariable, DictView)):
+        other = {item.as_constant() for item in right.unpack(tx)}
+        return SetVariable({k: v for k, v in left.members.items() if k not in other})
+    return None
+
+
+def _ordered(function: Callable[..., Any]) -> Callable[..., VariableTracker | None]:
+    def rule(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+        left, right = args
+        if not (isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable)):
+            return None
+        for own, other in zip(left.items, right.items, strict=False):
+            if not tx.same_or_equal(own, other):
+                return operate(tx, function, [own, other])
+        return tx.constant(function(len(left.items), len(right.items)))
+
+    return rule
+
+
+_RULES: dict[Callable[..., Any], Callable[..., VariableTracker | None]] = {
+    operator.add: _add,
+    operator.iadd: _extend,
+    operator.mul: _multiply,
+    operator.imul: lambda tx, args: None
+    if isinstance(args[0], ListVariable)
+    else _multiply(tx, args),
+    operator.mod: _remainder,
+    operator.or_: _union,
+    operator.and_: _intersection,
+    operator.sub: _difference,
+    **{f: _ordered(f) for f in (operator.lt, operator.le, operator.gt, operator.ge)},
+}
+
+
+def unary(
+    tx: Translator, function: Callable[..., Any], value: VariableTracker
+) -> VariableTracker:
+    """`-x`, `+x`, `~x` (`not x` is decided by `truth`)."""
+    value = value.realize()
+    if isinstance(value, TensorVariable):
+        return tx.output.run(tx, "call_function", function, [value], {})
+    if isinstance(value, SymIntVariable):
+        if function is operator.invert:
+            return tx.constant(~value.as_constant())
+        return tx.wrap_plain(function(value.value))
+    if isinstance(value, ConstantVariable):
+        return tx.constant(fold(function, value.value))
+    if isinstance(value, ObjectVariable):
+        name = f"__{function.__name__.strip('_')}__"
+        return value.getattr(tx, name).call(tx, [], {})
+    unsupported("GB0008", f"operator.{function.__name__} on {value.describe()}")

@@ -1,0 +1,422 @@
+"""Tuples, named tuples, lists, ranges and slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.source import Source
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.iterators import ListIterator, SequenceIterator
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
+class SequenceVariable(VariableTracker):
+    """Abstract: a tuple or list of known length."""
+
+    items: list[VariableTracker]
+    kind: type = tuple
+
+    def python_type(self) -> type:
+        return self.kind
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return self.items
+
+    def as_node(self, tx: Translator) -> Any:
+        return self._like([item.as_node(tx) for item in self.items])
+
+    def as_example(self) -> Any:
+        return self._like([item.as_example() for item in self.items])
+
+    def _like(self, values: list[Any]) -> Any:
+        return values if self.kind is list else tuple(values)
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return tx.constant(len(self.items))
+
+    def truth(self, tx: Translator) -> bool:
+        return bool(self.items)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        return any(tx.same_or_equal(own, item) for own in self.items)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        key = key.realize()
+        if isinstance(key, SliceVariable):
+            return self._slice(tx, self.items[key.as_slice()])
+        index = index_of(tx, key)
+        if not -len(self.items) <= index < len(self.items):
+            unsupported("GB0007", f"IndexError: {self.kind.__name__} index out of range")
+        return self.items[index].realize()
+
+    def _slice(self, tx: Translator, items: list[VariableTracker]) -> VariableTracker:
+        raise NotImplementedError
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if hasattr(self.kind, name):
+            return SequenceMethod(self, name)
+        raise AttributeMissing("GB0007", f"{self.kind.__name__!r} has no attribute {name!r}")
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        method = self.methods().get(name)
+        if method is None or kwargs and name != "sort":
+            return super().call_method(tx, name, args, kwargs)
+        return method(self, tx, args, kwargs)
+
+    @classmethod
+    def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
+        """The methods that are interpreted, by name."""
+        return _COMMON
+
+    def _index(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        for position, own in enumerate(self.items):
+            if len(args) == 1 and tx.same_or_equal(own, args[0]):
+                return tx.constant(position)
+        unsupported("GB0007", "ValueError: the value is not in the sequence")
+
+    def _count(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return tx.constant(sum(tx.same_or_equal(own, args[0]) for own in self.items))
+
+
+_COMMON: dict[str, Callable[..., VariableTracker]] = {
+    "index": SequenceVariable._index,
+    "count": SequenceVariable._count,
+    "__len__": lambda self, tx, args, kwargs: self.length(tx),
+    "__getitem__": lambda self, tx, args, kwargs: self.getitem(tx, args[0]),
+    "__iter__": lambda self, tx, args, kwargs: self.iterate(tx),
+    "__contains__": lambda self, tx, args, kwargs: tx.constant(self.contains(tx, args[0])),
+}
+
+
+class SequenceMethod(VariableTracker):
+    """A bound method of a container."""
+
+    def __init__(self, owner: VariableTracker, name: str) -> None:
+        self.owner = owner
+        self.method = name
+
+    def python_type(self) -> type:
+        import types
+
+        return types.BuiltinMethodType
+
+    def describe(self) -> str:
+        return f"{self.owner.python_type().__name__}.{self.method}"
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if type(self.owner).call_method is VariableTracker.call_method:
+            unsupported("GB0004", self.describe())
+        table = getattr(self.owner, "methods", dict)()
+        if self.method not in table:
+            unsupported("GB0004", f"call of {self.describe()}")
+        return self.owner.call_method(tx, self.method, args, kwargs)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push(self.owner)
+        cg.builder.load_attr(self.method)
+
+
+class TupleVariable(SequenceVariable):
+    """A tuple; also a tensor's shape."""
+
+    def __init__(self, items: list[VariableTracker], source: Source | None = None) -> None:
+        self.items = items
+        self.source = source
+
+    def is_constant(self) -> bool:
+        return all(item.is_constant() for item in self.items)
+
+    def as_constant(self) -> Any:
+        return tuple([item.as_constant() for item in self.items])
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        return SequenceIterator(self.items, self)
+
+    def unpack(self, tx: Translator) -> list[VariableTracker]:
+        return [item.realize() for item in self.items]
+
+    def _slice(self, tx: Translator, items: list[VariableTracker]) -> VariableTracker:
+        return TupleVariable(items)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        for item in self.items:
+            cg.push(item)
+        cg.builder.build("tuple", len(self.items))
+
+
+class NamedTupleVariable(TupleVariable):
+    """An instance of a `namedtuple` class (or of a C struct sequence)."""
+
+    def __init__(
+        self, items: list[VariableTracker], cls: type, source: Source | None = None
+    ) -> None:
+        super().__init__(items, source)
+        self.kind = cls
+
+    def is_constant(self) -> bool:
+        return False
+
+    def as_constant(self) -> Any:
+        return self._like([item.as_constant() for item in self.items])
+
+    def _like(self, values: list[Any]) -> Any:
+        return self.kind(*values)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        fields: tuple[str, ...] = getattr(self.kind, "_fields", ())
+        if name in fields:
+            return self.items[fields.index(name)].realize()
+        if name == "_fields":
+            return tx.constant(fields)
+        found = vars(self.kind).get(name)
+        if found is not None and hasattr(found, "__code__"):
+            return tx.bound_method(tx.plain_function(found), self)
+        return super().getattr(tx, name)
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        if name == "_replace" and not args:
+            fields: tuple[str, ...] = getattr(self.kind, "_fields", ())
+            items = [kwargs.get(f, item) for f, item in zip(fields, self.items, strict=True)]
+            return NamedTupleVariable(items, self.kind)
+        if name in _COMMON:
+            return super().call_method(tx, name, args, kwargs)
+        return self.getattr(tx, name).call(tx, args, kwargs)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(self.kind)
+        for item in self.items:
+            cg.push(item)
+        cg.builder.end_call(len(self.items))
+
+
+class ListVariable(SequenceVariable):
+    """A list. `items` is its contents now."""
+
+    mutable = True
+    kind = list
+
+    def __init__(self, items: list[VariableTracker], source: Source | None = None) -> None:
+        self.items = items
+        self.source = source
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        return ListIterator(self)
+
+    def unpack(self, tx: Translator) -> list[VariableTracker]:
+        return [item.realize() for item in self.items]
+
+    def _slice(self, tx: Translator, items: list[VariableTracker]) -> VariableTracker:
+        return ListVariable(items)
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        key = key.realize()
+        new = value.unpack(tx) if isinstance(key, SliceVariable) else None
+        tx.side_effects.mutate(self)
+        if new is not None:
+            assert isinstance(key, SliceVariable)
+            self._set_slice(key.as_slice(), new)
+            return
+        self.items[self._position(tx, key)] = value
+
+    def _set_slice(self, where: slice, new: list[VariableTracker]) -> None:
+        try:
+            self.items[where] = new
+        except ValueError as error:
+            unsupported("GB0007", f"ValueError: {error}")
+
+    def _position(self, tx: Translator, key: VariableTracker) -> int:
+        index = index_of(tx, key)
+        if not -len(self.items) <= index < len(self.items):
+            unsupported("GB0007", "IndexError: list index out of range")
+        return index
+
+    def delitem(self, tx: Translator, key: VariableTracker) -> None:
+        key = key.realize()
+        where = key.as_slice() if isinstance(key, SliceVariable) else self._position(tx, key)
+        tx.side_effects.mutate(self)
+        del self.items[where]
+
+    @classmethod
+    def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
+        return _LIST_METHODS
+
+    def _append(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        (item,) = exactly(1, args)
+        tx.side_effects.mutate(self)
+        self.items.append(item)
+        return tx.constant(None)
+
+    def _extend(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        (values,) = exactly(1, args)
+        new = values.unpack(tx)
+        tx.side_effects.mutate(self)
+        self.items.extend(new)
+        return tx.constant(None)
+
+    def _insert(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        where, item = exactly(2, args)
+        index = index_of(tx, where)
+        tx.side_effects.mutate(self)
+        self.items.insert(index, item)
+        return tx.constant(None)
+
+    def _pop(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        index = self._position(tx, args[0] if args else tx.constant(-1))
+        tx.side_effects.mutate(self)
+        return self.items.pop(index).realize()
+
+    def _remove(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        position = self._index(tx, exactly(1, args), {}).as_constant()
+        tx.side_effects.mutate(self)
+        del self.items[position]
+        return tx.constant(None)
+
+    def _clear(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        tx.side_effects.mutate(self)
+        self.items.clear()
+        return tx.constant(None)
+
+    def _reverse(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        tx.side_effects.mutate(self)
+        self.items.reverse()
+        return tx.constant(None)
+
+    def _copy(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return ListVariable(list(self.items))
+
+    def _sort(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        exactly(0, args)
+        ordered = tx.sorted_items(self.unpack(tx), kwargs)
+        tx.side_effects.mutate(self)
+        self.items[:] = ordered
+        return tx.constant(None)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        for item in self.items:
+            cg.push(item)
+        cg.builder.build("list", len(self.items))
+
+
+_LIST_METHODS: dict[str, Callable[..., VariableTracker]] = {
+    **_COMMON,
+    "append": ListVariable._append,
+    "extend": ListVariable._extend,
+    "insert": ListVariable._insert,
+    "pop": ListVariable._pop,
+    "remove": ListVariable._remove,
+    "clear": ListVariable._clear,
+    "reverse": ListVariable._reverse,
+    "copy": ListVariable._copy,
+    "sort": ListVariable._sort,
+}
+
+
+class RangeVariable(SequenceVariable):
+    """A range whose bounds are known."""
+
+    kind = range
+
+    def __init__(self, value: range, tx_items: list[VariableTracker], source: Source | None = None):
+        self.value = value
+        self.items = tx_items
+        self.source = source
+
+    def is_constant(self) -> bool:
+        return True
+
+    def as_constant(self) -> range:
+        return self.value
+
+    def as_node(self, tx: Translator) -> Any:
+        return tuple(self.value)
+
+    def as_example(self) -> Any:
+        return tuple(self.value)
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return ()
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in ("start", "stop", "step"):
+            return tx.constant(getattr(self.value, name))
+        return super().getattr(tx, name)
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        return SequenceIterator(self.items, self)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        key = key.realize()
+        if isinstance(key, SliceVariable):
+            return tx.range_of(self.value[key.as_slice()])
+        return super().getitem(tx, key)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.load_const(self.value)
+
+
+class SliceVariable(VariableTracker):
+    """`slice(start, stop, step)`."""
+
+    def __init__(self, bounds: list[VariableTracker], source: Source | None = None) -> None:
+        self.bounds = bounds
+        self.source = source
+
+    def python_type(self) -> type:
+        return slice
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return self.bounds
+
+    def as_node(self, tx: Translator) -> Any:
+        return slice(*(bound.as_node(tx) for bound in self.bounds))
+
+    def as_example(self) -> Any:
+        return slice(*(bound.as_example() for bound in self.bounds))
+
+    def is_constant(self) -> bool:
+        return all(bound.is_constant() for bound in self.bounds)
+
+    def as_constant(self) -> slice:
+        return slice(*(bound.as_constant() for bound in self.bounds))
+
+    as_slice = as_constant
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in ("start", "stop", "step"):
+            return self.bounds[("start", "stop", "step").index(name)]
+        return super().getattr(tx, name)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        for bound in self.bounds:
+            cg.push(bound)
+        cg.builder.build("slice", 3)
+
+
+def index_of(tx: Translator, key: VariableTracker) -> int:
+    """An index as an int; a break where it is not one."""
+    value = key.realize().as_constant()
+    if not isinstance(value, int):
+        unsupported("GB0007", f"TypeError: indices must be integers, not {type(value).__name__}")
+    return value
+
+
+def exactly(count: int, args: Args) -> Args:
+    """The arguments, if there are `count` of them."""
+    if len(args) != count:
+        unsupported("GB0007", f"TypeError: {count} arguments expected, got {len(args)}")
+    return args

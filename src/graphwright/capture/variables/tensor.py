@@ -1,0 +1,146 @@
+"""Tensors: each stands for a node of the graph and has a fake tensor as its example."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.source import AttrSource, Source
+from graphwright.capture.variables.base import VariableTracker
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+    from graphwright.ir.node import Node
+
+_READ_BY_PYTHON = frozenset(
+    ["item", "tolist", "numpy", "__array__", "__float__", "__int__", "__bool__", "__index__"]
+    + ["__dlpack__", "data_ptr", "__repr__", "__str__", "__format__", "__complex__", "nonzero"]
+)
+_TAPE = frozenset(
+    ["backward", "register_hook", "retain_grad", "requires_grad_", "detach_", "set_", "resize_"]
+    + ["share_memory_", "_detach", "_as_view"]
+)
+_NOT_MODELLED = frozenset(
+    ["grad_fn", "data", "_version", "_nd", "_storage", "_base", "output_nr", "_backward_hooks"]
+    + ["_grad", "__dict__", "__class__", "is_leaf"]
+)
+
+
+class TensorVariable(VariableTracker):
+    """`node` computes it, `fake` has its metadata."""
+
+    mutable = True
+
+    def __init__(self, node: Node, fake: Any, cls: type, source: Source | None = None) -> None:
+        self.node = node
+        self.fake = fake
+        self.cls = cls
+        self.source = source
+
+    def describe(self) -> str:
+        where = f" {self.source}" if self.source is not None else ""
+        return f"tensor {self.fake.dtype}{list(self.fake.shape)}{where}"
+
+    def python_type(self) -> type:
+        return self.cls
+
+    def as_node(self, tx: Translator) -> Any:
+        return self.node
+
+    def as_example(self) -> Any:
+        return self.fake
+
+    def has_tensor(self) -> bool:
+        return True
+
+    def truth(self, tx: Translator) -> bool:
+        unsupported("GB0001", f"the truth value of {self.describe()}")
+
+    def length(self, tx: Translator) -> VariableTracker:
+        if self.fake.ndim == 0:
+            unsupported("GB0007", "TypeError: len() of a 0-d tensor")
+        return tx.wrap_plain(self.fake.shape[0])
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in _READ_BY_PYTHON or name in _TAPE or callable(getattr(self.cls, name, None)):
+            return TensorMethod(self, name)
+        if name == "grad":
+            return self._gradient(tx)
+        if name == "__class__":
+            return tx.constant_class(self.cls)
+        if name in _NOT_MODELLED:
+            unsupported("GB0008", f"attribute {name!r} of a tensor")
+        if not hasattr(self.cls, name):
+            raise AttributeMissing("GB0007", f"'Tensor' object has no attribute {name!r}")
+        return tx.output.run(tx, "call_function", getattr, [self, tx.constant(name)], {})
+
+    def _gradient(self, tx: Translator) -> VariableTracker:
+        if self.source is None:
+            unsupported("GB0008", "attribute 'grad' of a tensor made in the frame")
+        return tx.output.wrap_attribute(self, AttrSource(self.source, "grad"), "grad")
+
+    def call_method(
+        self,
+        tx: Translator,
+        name: str,
+        args: list[VariableTracker],
+        kwargs: dict[str, VariableTracker],
+    ) -> VariableTracker:
+        return self.getattr(tx, name).call(tx, args, kwargs)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        return tx.tensor_operator("getitem", [self, key])
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        tx.tensor_operator("setitem", [self, key, value])
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        unsupported("GB0001", f"membership test on {self.describe()}")
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        if self.fake.ndim == 0:
+            unsupported("GB0007", "TypeError: iteration over a 0-d tensor")
+        count = int(self.fake.shape[0])
+        rows = self.call_method(tx, "unbind", [tx.constant(0)], {})
+        items = rows.unpack(tx)
+        assert len(items) == count
+        return tx.iterator_over(items)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push_output(self)
+
+
+class TensorMethod(VariableTracker):
+    """A bound method of a tensor."""
+
+    def __init__(self, owner: TensorVariable, name: str) -> None:
+        self.owner = owner
+        self.method = name
+
+    def python_type(self) -> type:
+        import types
+
+        return types.MethodType
+
+    def describe(self) -> str:
+        return f"Tensor.{self.method}"
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def call(
+        self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
+        name = self.method
+        if name in _READ_BY_PYTHON:
+            unsupported("GB0002", f"Tensor.{name}()")
+        if name in _TAPE:
+            unsupported("GB0004", f"Tensor.{name}() changes the autograd tape")
+        if name == "__len__":
+            return self.owner.length(tx)
+        return tx.output.run(tx, "call_method", name, [self.owner, *args], kwargs)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push(self.owner)
+        cg.builder.load_attr(self.method)

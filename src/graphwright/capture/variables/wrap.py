@@ -1,0 +1,318 @@
+"""From an existing Python value to its tracker and guards: one function per type of value."""
+
+from __future__ import annotations
+
+import collections
+import enum
+import functools
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture import _eval_frame
+from graphwright.capture.allowed import is_operation
+from graphwright.capture.exc import unsupported
+from graphwright.capture.frame_state import layout_of
+from graphwright.capture.source import AttrSource, ConstSource, ItemSource, LocalSource, Source
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.builtins import HANDLERS
+from graphwright.capture.variables.classes import (
+    BuiltinVariable,
+    ClassVariable,
+    OpaqueVariable,
+    OperationVariable,
+    PythonModuleVariable,
+    ReferenceVariable,
+)
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.context import (
+    GRAD_MODES,
+    GradModeVariable,
+    is_grad_mode_instance,
+    make_grad_mode,
+)
+from graphwright.capture.variables.functions import (
+    BoundMethodVariable,
+    PartialVariable,
+    UserFunctionVariable,
+)
+from graphwright.capture.variables.mappings import DictVariable, SetVariable
+from graphwright.capture.variables.objects import NNModuleVariable, ObjectVariable
+from graphwright.capture.variables.sequences import (
+    ListVariable,
+    NamedTupleVariable,
+    RangeVariable,
+    SliceVariable,
+    TupleVariable,
+)
+from graphwright.runtime import _core
+from graphwright.runtime.device import device as Device
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.nn.module import Module
+from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.tensor import Tensor
+
+if TYPE_CHECKING:
+    from graphwright.capture.output_graph import OutputGraph
+
+_HEAP_TYPE = 1 << 9
+
+
+def wrap_value(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """The tracker of `value`, read from `source`."""
+    rule = _BY_TYPE.get(type(value)) or _rule_for(value)
+    return rule(output, value, source)
+
+
+def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    if not isinstance(source, ConstSource):
+        output.guards.equals(source, value)
+    return ConstantVariable(value, source)
+
+
+def _by_identity(output: OutputGraph, value: Any, source: Source) -> None:
+    if not isinstance(source, ConstSource):
+        output.guards.id_match(source, value)
+
+
+def _same_type(output: OutputGraph, value: Any, source: Source) -> None:
+    if not isinstance(source, ConstSource):
+        output.guards.type_match(source, type(value))
+
+
+def _int(output: OutputGraph, value: int, source: Source) -> VariableTracker:
+    if isinstance(source, LocalSource) and output.state.int_is_dynamic(value, source):
+        output.guards.type_match(source, int)
+        return output.int_input(value, source)
+    return _constant(output, value, source)
+
+
+def _identified_constant(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _by_identity(output, value, source)
+    return ConstantVariable(value, source)
+
+
+def _tensor(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    variable = output.tensor_input(value, source)
+    dims = tuple(d for d, size in enumerate(variable.fake.shape) if not isinstance(size, int))
+    output.guards.tensor_match(source, layout_of(value, dims))
+    return variable
+
+
+def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> VariableTracker:
+    _sized(output, value, source)
+    items = [output.wrap_lazily(v, ItemSource(source, i)) for i, v in enumerate(value)]
+    if type(value) is tuple:
+        return TupleVariable(items, source)
+    return NamedTupleVariable(items, type(value), source)
+
+
+def _sized(output: OutputGraph, value: Any, source: Source) -> None:
+    _same_type(output, value, source)
+    if not isinstance(source, ConstSource) or isinstance(value, list):
+        output.guards.length(source, len(value))
+
+
+def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTracker:
+    _sized(output, value, source)
+    items = [output.wrap_lazily(v, ItemSource(source, i)) for i, v in enumerate(value)]
+    return ListVariable(items, source)
+
+
+def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> VariableTracker:
+    if not all(_eval_frame.is_constant(key) for key in value):
+        return OpaqueVariable(value, source)
+    _same_type(output, value, source)
+    output.guards.dict_keys(source, value)
+    entries = {
+        key: (output.constant(key), output.wrap_lazily(item, ItemSource(source, key)))
+        for key, item in value.items()
+    }
+    factory = None
+    if isinstance(value, collections.defaultdict):
+        factory_source = AttrSource(source, "default_factory")
+        factory = output.wrap(value.default_factory, factory_source)
+        if isinstance(factory, ConstantVariable):
+            factory = None
+    return DictVariable(entries, type(value), source, factory)
+
+
+def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    if not all(_eval_frame.is_constant(member) for member in value):
+        return OpaqueVariable(value, source)
+    if isinstance(source, ConstSource) and isinstance(value, frozenset):
+        return ConstantVariable(value, source)
+    _same_type(output, value, source)
+    output.guards.set_members(source, value)
+    if isinstance(value, frozenset):
+        return ConstantVariable(value, source)
+    return SetVariable({member: output.constant(member) for member in value}, source)
+
+
+def _slice(output: OutputGraph, value: slice, source: Source) -> VariableTracker:
+    parts = (value.start, value.stop, value.step)
+    if not all(part is None or type(part) is int for part in parts):
+        return OpaqueVariable(value, source)
+    output.guards.equals(source, value)
+    return SliceVariable([output.constant(part) for part in parts], source)
+
+
+def _range(output: OutputGraph, value: range, source: Source) -> VariableTracker:
+    if not isinstance(source, ConstSource):
+        output.guards.equals(source, value)
+    if len(value) > 100_000:
+        unsupported("GB0017", f"a loop over {len(value)} numbers")
+    return RangeVariable(value, [ConstantVariable(i) for i in value], source)
+
+
+def _function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    handler = HANDLERS.get(value)
+    if handler is not None or is_operation(value):
+        _by_identity(output, value, source)
+        if handler is not None:
+            return BuiltinVariable(value, handler, source)
+        return OperationVariable(value, source)
+    if not isinstance(source, ConstSource):
+        output.guards.code_match(source, value)
+    return UserFunctionVariable(value, source)
+
+
+def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    owner = getattr(value, "__self__", None)
+    bound = owner is not None and not isinstance(owner, (types.ModuleType, type))
+    _by_identity(output, value, source)
+    if is_operation(value):
+        return OperationVariable(value, source)
+    return BuiltinVariable(value, None if bound else HANDLERS.get(value), source)
+
+
+def _class(output: OutputGraph, value: type, source: Source) -> VariableTracker:
+    _by_identity(output, value, source)
+    if value in GRAD_MODES:
+        return BuiltinVariable(value, functools.partial(make_grad_mode, value), source)
+    handler = HANDLERS.get(value)
+    if handler is not None:
+        return BuiltinVariable(value, handler, source)
+    return ClassVariable(value, source)
+
+
+def _module(output: OutputGraph, value: types.ModuleType, source: Source) -> VariableTracker:
+    _by_identity(output, value, source)
+    return PythonModuleVariable(value, source)
+
+
+def _method(output: OutputGraph, value: types.MethodType, source: Source) -> VariableTracker:
+    _same_type(output, value, source)
+    function = output.wrap(value.__func__, AttrSource(source, "__func__"))
+    owner = output.wrap(value.__self__, AttrSource(source, "__self__"))
+    return BoundMethodVariable(function, owner, value.__func__.__name__, source)
+
+
+def _partial(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _same_type(output, value, source)
+    function = output.wrap(value.func, AttrSource(source, "func"))
+    args = output.wrap(value.args, AttrSource(source, "args"))
+    keywords = output.wrap(value.keywords, AttrSource(source, "keywords"))
+    if not isinstance(args, TupleVariable) or not isinstance(keywords, DictVariable):
+        unsupported("GB0008", f"{source}")
+    kwargs = {key: entry[1] for key, entry in keywords.entries.items()}
+    return PartialVariable(function, args.items, kwargs, source)
+
+
+def _compiled_function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _by_identity(output, value, source)
+    return output.wrap(value.__wrapped__, ConstSource(value.__wrapped__, source.name()))
+
+
+def _grad_mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _same_type(output, value, source)
+    mode = AttrSource(source, "_mode")
+    output.guards.equals(mode, value._mode)
+    return GradModeVariable(type(value), value._mode, source)
+
+
+def _nn_module(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _same_type(output, value, source)
+    return NNModuleVariable(type(value), value, source, Module.__getattr__)
+
+
+def _object(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _same_type(output, value, source)
+    return ObjectVariable(type(value), value, source)
+
+
+def _reference(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _by_identity(output, value, source)
+    return ReferenceVariable(value, source)
+
+
+def _opaque(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    return OpaqueVariable(value, source)
+
+
+def _refuse_subclass(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    unsupported("GB0014", f"{source} is a {type(value).__qualname__}")
+
+
+Rule = Callable[["OutputGraph", Any, Source], VariableTracker]
+
+_BY_TYPE: dict[type, Rule] = {
+    int: _int,
+    **{kind: _constant for kind in (bool, float, complex, str, bytes)},
+    **{kind: _constant for kind in (type(None), type(Ellipsis))},
+    type(NotImplemented): _identified_constant,
+    DType: _identified_constant,
+    Device: _identified_constant,
+    Tensor: _tensor,
+    Parameter: _tensor,
+    tuple: _tuple,
+    list: _list,
+    dict: _dict,
+    collections.OrderedDict: _dict,
+    collections.defaultdict: _dict,
+    set: _set,
+    frozenset: _set,
+    slice: _slice,
+    range: _range,
+    types.FunctionType: _function,
+    types.BuiltinFunctionType: _builtin,
+    types.MethodDescriptorType: _builtin,
+    types.WrapperDescriptorType: _builtin,
+    functools._lru_cache_wrapper: _builtin,
+    types.MethodType: _method,
+    types.ModuleType: _module,
+    functools.partial: _partial,
+    property: _reference,
+    _eval_frame.CompiledFunction: _compiled_function,
+}
+
+
+def _rule_for(value: Any) -> Rule:
+    """The rule for a value whose exact type has none."""
+    cls = type(value)
+    for kind, rule in _BY_BASE:
+        if issubclass(cls, kind):
+            return rule
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return _tuple
+    if is_operation(value):
+        return _operation
+    if is_grad_mode_instance(value):
+        return _grad_mode
+    if cls.__flags__ & _HEAP_TYPE and not hasattr(cls, "__array_interface__"):
+        return _object
+    return _opaque
+
+
+def _operation(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _by_identity(output, value, source)
+    return OperationVariable(value, source)
+
+
+_BY_BASE: tuple[tuple[type, Rule], ...] = (
+    (_core.TensorBase, _refuse_subclass),
+    (Module, _nn_module),
+    (enum.Enum, _identified_constant),
+    (type, _class),
+    (types.ModuleType, _module),
+)
