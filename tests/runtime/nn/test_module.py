@@ -173,7 +173,7 @@ def test_sequential_and_lists() -> None:
     assert list(net._modules) == ["0", "1", "2"]
     named = nn.Sequential({"a": nn.ReLU()})
     assert isinstance(named.a, nn.ReLU)
-    layers = nn.ModuleList([nn.ReLU()]) + [nn.Tanh()]
+    layers = nn.ModuleList([nn.ReLU()]).extend([nn.Tanh()])
     assert len(layers) == 2
     table = nn.ModuleDict({"x": nn.Linear(1, 1)})
     assert "x" in table and [n for n, _ in table.named_parameters()] == ["x.weight", "x.bias"]

@@ -21,7 +21,7 @@ DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64",
 def test_round_trip(tmp_path: Path, name: str) -> None:
     kind = getattr(gw, name)
     values = gw.tensor([[0.0, 1.0, 1.5], [2.0, 3.0, 100.0]]).to(kind)
-    tensors = {"a": values, "b": values.transpose(0, 1), "empty": values[:0], "scalar": values[0, 1]}
+    tensors = {"a": values, "b": values.transpose(0, 1), "none": values[:0], "one": values[0, 1]}
     save_file(tensors, tmp_path / "x.safetensors", {"made": "here"})
     loaded = load_file(tmp_path / "x.safetensors")
     assert list(loaded) == list(tensors)

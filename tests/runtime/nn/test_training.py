@@ -25,7 +25,8 @@ def _spirals(count: int) -> tuple[gw.Tensor, gw.Tensor]:
 def test_an_mlp_learns_spirals() -> None:
     gw.manual_seed(0)
     x, y = _spirals(256)
-    net = nn.Sequential(nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.GELU(), nn.Linear(64, 2))
+    hidden = (nn.Linear(2, 64), nn.Tanh(), nn.Linear(64, 64), nn.GELU())
+    net = nn.Sequential(*hidden, nn.Linear(64, 2))
     optimizer = optim.AdamW(net.parameters(), lr=0.01)
     for _ in range(250):
         optimizer.zero_grad()

@@ -143,7 +143,7 @@ def test_refused() -> None:
         optim.SGD(weight, lr=1)
     with pytest.raises(ValueError, match="Invalid learning rate: -1"):
         optim.Adam([weight], lr=-1)
-    with pytest.raises(ValueError, match="beta parameter at index 1: 1.5"):
+    with pytest.raises(ValueError, match=r"beta parameter at index 1: 1\.5"):
         optim.Adam([weight], betas=(0.9, 1.5))
     with pytest.raises(ValueError, match="non-leaf"):
         optim.SGD([weight * 2], lr=1)

@@ -17,7 +17,6 @@ relu_ = ops.relu_
 sigmoid = ops.sigmoid
 tanh = ops.tanh
 one_hot = ops.one_hot
-pad = ops.pad
 linear = ops.linear
 conv2d = ops.conv2d
 gelu = ops.gelu
@@ -31,6 +30,13 @@ scaled_dot_product_attention = ops.scaled_dot_product_attention
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946
+
+
+def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
+    """`value` (0) around `input`: (before, after) for the last dimension, then the one before."""
+    if mode != "constant":
+        raise NotImplementedError(f"pad: only mode='constant' is supported, got {mode!r}")
+    return ops.constant_pad(input, tuple(pad), 0 if value is None else value)
 
 
 def _finish(input: Tensor, output: Tensor, inplace: bool) -> Tensor:
@@ -151,7 +157,7 @@ def batch_norm(
     The running variance is updated with the unbiased one. ValueError if a channel has a single
     value in training.
     """
-    if training and math.prod(input.shape) == input.shape[1]:
+    if training and input.shape[0] * math.prod(input.shape[2:]) == 1:
         raise ValueError(
             "Expected more than 1 value per channel when training, got input size "
             f"{tuple(input.shape)}"

@@ -97,7 +97,7 @@ def _train_decompose(input: Any, weight: Any, bias: Any, eps: float) -> Any:
     x = widened(input)
     dims = _reduced_dims(input)
     mean = ops.mean(x, dims)
-    variance = ops.var(x, dims, 0)
+    variance = ops.var(x, dims, correction=0)
     rstd = ops.rsqrt(ops.add(variance, eps))
     scale = rstd if weight is None else ops.mul(rstd, widened(weight))
     out = ops.mul(ops.sub(x, _per_channel(mean, x)), _per_channel(scale, x))

@@ -112,7 +112,7 @@ def _columns(
 
 def _gemm(a: Array, b: Array, out: Array, transa: bool = False, transb: bool = False) -> None:
     if out.size and a.size and out.dtype in (np.float32, np.float64):
-        _core.gemm(a, b, out, transa, transb, 1.0, 0.0)
+        _core.gemm(a, b, out, transa, transb)
     else:
         np.matmul(a.T if transa else a, b.T if transb else b, out=out)
 

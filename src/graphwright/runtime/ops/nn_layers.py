@@ -60,7 +60,11 @@ def _linear_eager(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     if out.dtype not in (np.float32, np.float64) or not (rows.size and w.size):
         y[...] = rows @ w.T + (y if bias is not None else 0)
     else:
-        _core.gemm(rows, w, y, False, True, 1.0, start)
+        rows = np.ascontiguousarray(rows)
+        if w.flags.f_contiguous and not w.flags.c_contiguous:
+            _core.gemm(rows, w.T, y, False, False, 1.0, start)
+        else:
+            _core.gemm(rows, np.ascontiguousarray(w), y, False, True, 1.0, start)
     return finish(result, out)
 
 
@@ -233,8 +237,8 @@ def _attention_decompose(
     if is_causal:
         if attn_mask is not None:
             raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
-        rows = ops.unsqueeze(ops.arange(0, query.shape[-2], 1, int64), 1)
-        attn_mask = ops.le(ops.arange(0, key.shape[-2], 1, int64), rows)
+        rows = ops.unsqueeze(ops.arange(0, query.shape[-2], 1, dtype=int64), 1)
+        attn_mask = ops.le(ops.arange(0, key.shape[-2], 1, dtype=int64), rows)
     if attn_mask is not None and attn_mask.dtype is bool_dtype:
         scores = ops.where(attn_mask, scores, -math.inf)
     elif attn_mask is not None:

@@ -324,7 +324,7 @@ def _nll_backward_decompose(
     g = ops.mul(grad, weights)
     if reduction == "mean":
         g = ops.div(g, ops.sum(weights))
-    classes = ops.arange(0, size[dim], 1, int64)
+    classes = ops.arange(0, size[dim], 1, dtype=int64)
     classes = ops.view(classes, (size[dim],) + (1,) * (len(size) - 1 - dim))
     chosen = ops.eq(classes, ops.unsqueeze(safe, dim))
     return ops.where(chosen, ops.neg(ops.unsqueeze(g, dim)), 0.0)

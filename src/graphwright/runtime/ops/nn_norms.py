@@ -122,7 +122,7 @@ def _native_layer_norm_decompose(
     dims = _trailing(input, normalized_shape)
     x = widened(input)
     mean = ops.mean(x, dims, True)
-    rstd = ops.rsqrt(ops.add(ops.var(x, dims, 0, True), eps))
+    rstd = ops.rsqrt(ops.add(ops.var(x, dims, correction=0, keepdim=True), eps))
     out = ops.mul(ops.sub(x, mean), rstd)
     if weight is not None:
         out = ops.mul(out, widened(weight))

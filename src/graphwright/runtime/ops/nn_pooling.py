@@ -256,7 +256,7 @@ def _avg_meta(
 
 def _cells(size: Any, counts: Any, kernel: Any, stride: Any, padding: Any) -> Any:
     """How many places of each window lie inside the image, along one dimension."""
-    start = ops.sub(ops.mul(ops.arange(0, counts, 1, int64), stride), padding)
+    start = ops.sub(ops.mul(ops.arange(0, counts, 1, dtype=int64), stride), padding)
     end = ops.clamp(ops.add(start, kernel), None, size)
     return ops.sub(end, ops.clamp(start, 0, None))
 
@@ -312,11 +312,11 @@ def _averaging(size: Any, cells: Any, like: Any) -> Any:
 
     Cell i covers floor(i * size / cells) to ceil((i + 1) * size / cells), as in PyTorch.
     """
-    i = ops.unsqueeze(ops.arange(0, cells, 1, int64), 1)
+    i = ops.unsqueeze(ops.arange(0, cells, 1, dtype=int64), 1)
     begin = ops.div(ops.mul(i, size), cells, rounding_mode="floor")
     scaled = ops.add(ops.mul(ops.add(i, 1), size), cells - 1)
     end = ops.div(scaled, cells, rounding_mode="floor")
-    position = ops.unsqueeze(ops.arange(0, size, 1, int64), 0)
+    position = ops.unsqueeze(ops.arange(0, size, 1, dtype=int64), 0)
     inside = ops.logical_and(ops.ge(position, begin), ops.lt(position, end))
     weight = ops.to_dtype(inside, like.dtype)
     return ops.div(weight, ops.to_dtype(ops.sub(end, begin), like.dtype))

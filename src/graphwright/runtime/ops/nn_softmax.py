@@ -1,4 +1,4 @@
-"""softmax, log_softmax, logsumexp and their gradients."""
+"""softmax, log_softmax and their gradients."""
 
 from __future__ import annotations
 
@@ -161,48 +161,6 @@ def _like_out(grad: Any, out: Any, dim: int) -> Any:
     return same(out)
 
 
-def _logsumexp_decompose(input: Any, dim: Any, keepdim: bool) -> Any:
-    require_floating("logsumexp", input)
-    x = widened(input)
-    if x.ndim == 0:
-        return ops.clone(input)
-    highest = ops.amax(x, dim, True)
-    shift = ops.where(ops.isinf(highest), 0.0, highest)
-    result = ops.add(ops.log(ops.sum(ops.exp(ops.sub(x, shift)), dim, True)), shift)
-    return cast(result if keepdim else ops.squeeze(result, dim), input.dtype)
-
-
-def _logsumexp_meta(input: Any, dim: Any, keepdim: bool) -> Any:
-    require_floating("logsumexp", input)
-    shape = [
-        1 if i in dim else size
-        for i, size in enumerate(input.shape)
-        if keepdim or i not in dim
-    ]
-    return spec(shape, input)
-
-
-def _logsumexp_eager(input: Tensor, dim: tuple[int, ...], keepdim: bool) -> Tensor:
-    require_floating("logsumexp", input)
-    x = compute(input)
-    if not dim:
-        return ops.clone(input)
-    highest = x.max(axis=dim, keepdims=True)
-    shift = np.where(np.isinf(highest), 0, highest)
-    values = np.log(np.exp(x - shift).sum(axis=dim, keepdims=True)) + shift
-    result, out = output(_logsumexp_meta(input, dim, keepdim).shape, input.dtype)
-    out[...] = values.reshape(out.shape)
-    return finish(result, out)
-
-
-def _logsumexp_vjp(ctx: Any, grad: Any) -> Any:
-    out = ctx.out
-    if not ctx.keepdim:
-        for dim in ctx.dim:
-            grad, out = ops.unsqueeze(grad, dim), ops.unsqueeze(out, dim)
-    return ops.mul(grad, ops.exp(ops.sub(ctx.input, out)))
-
-
 define(
     "softmax(Tensor input, Dim dim, dtype dtype=None)",
     Kind.COMPOSITE,
@@ -238,13 +196,4 @@ define(
     eager=quietly(_log_softmax_backward_eager),
     method=False,
     public=False,
-)
-define(
-    "logsumexp(Tensor input, Dims dim, bool keepdim=False)",
-    Kind.COMPOSITE,
-    meta=_logsumexp_meta,
-    vjp=_logsumexp_vjp,
-    saves=("input", "out"),
-    decompose=_logsumexp_decompose,
-    eager=quietly(_logsumexp_eager),
 )
