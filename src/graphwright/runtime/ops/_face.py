@@ -280,6 +280,12 @@ _zeros = _op("zeros")
 _zeros_like = _op("zeros_like")
 
 
+def _require(requires_grad: bool, out: Any) -> Any:
+    if requires_grad:
+        out.requires_grad = True
+    return out
+
+
 def abs(input: Tensor) -> Any:
     return _dispatch(_abs, (input,))
 
@@ -377,8 +383,9 @@ def arange(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    requires_grad: bool = False,
 ) -> Any:
-    return _dispatch(_arange, (start, end, step, dtype, device))
+    return _require(requires_grad, _dispatch(_arange, (start, end, step, dtype, device)))
 
 
 def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
@@ -690,12 +697,17 @@ def embedding_backward(grad: Tensor, indices: Tensor, rows: int, padding_idx: in
     return _dispatch(_embedding_backward, (grad, indices, rows, padding_idx))
 
 
-def empty(*size: Any, dtype: DType | None = None, device: Device | str | None = None) -> Any:
-    return _dispatch(_empty, (as_size(varargs(size)), dtype, device))
+def empty(
+    *size: Any,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_empty, (as_size(varargs(size)), dtype, device)))
 
 
-def empty_like(input: Tensor, *, dtype: DType | None = None) -> Any:
-    return _dispatch(_empty_like, (input, dtype))
+def empty_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
+    return _require(requires_grad, _dispatch(_empty_like, (input, dtype)))
 
 
 def eq(input: Tensor | float, other: Tensor | float) -> Any:
@@ -744,8 +756,9 @@ def eye(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    requires_grad: bool = False,
 ) -> Any:
-    return _dispatch(_eye, (n, m, dtype, device))
+    return _require(requires_grad, _dispatch(_eye, (n, m, dtype, device)))
 
 
 def fill(input: Tensor, value: Tensor | float) -> Any:
@@ -792,12 +805,19 @@ def full(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    requires_grad: bool = False,
 ) -> Any:
-    return _dispatch(_full, (as_size(size), fill_value, dtype, device))
+    return _require(requires_grad, _dispatch(_full, (as_size(size), fill_value, dtype, device)))
 
 
-def full_like(input: Tensor, fill_value: float, *, dtype: DType | None = None) -> Any:
-    return _dispatch(_full_like, (input, fill_value, dtype))
+def full_like(
+    input: Tensor,
+    fill_value: float,
+    *,
+    dtype: DType | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_full_like, (input, fill_value, dtype)))
 
 
 def gather(input: Tensor, dim: int, index: Tensor) -> Any:
@@ -957,8 +977,9 @@ def linspace(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    requires_grad: bool = False,
 ) -> Any:
-    return _dispatch(_linspace, (start, end, steps, dtype, device))
+    return _require(requires_grad, _dispatch(_linspace, (start, end, steps, dtype, device)))
 
 
 def log(input: Tensor) -> Any:
@@ -1199,12 +1220,17 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Any:
     return _dispatch(_one_hot, (input, num_classes))
 
 
-def ones(*size: Any, dtype: DType | None = None, device: Device | str | None = None) -> Any:
-    return _dispatch(_ones, (as_size(varargs(size)), dtype, device))
+def ones(
+    *size: Any,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_ones, (as_size(varargs(size)), dtype, device)))
 
 
-def ones_like(input: Tensor, *, dtype: DType | None = None) -> Any:
-    return _dispatch(_ones_like, (input, dtype))
+def ones_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
+    return _require(requires_grad, _dispatch(_ones_like, (input, dtype)))
 
 
 def outer(input: Tensor, vec2: Tensor) -> Any:
@@ -1243,12 +1269,17 @@ def prod(
     return _dispatch(_prod, (input, wrap_dims(dim, input.ndim), keepdim, dtype))
 
 
-def rand(*size: Any, dtype: DType | None = None, device: Device | str | None = None) -> Any:
-    return _dispatch(_rand, (as_size(varargs(size)), dtype, device))
+def rand(
+    *size: Any,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_rand, (as_size(varargs(size)), dtype, device)))
 
 
-def rand_like(input: Tensor, *, dtype: DType | None = None) -> Any:
-    return _dispatch(_rand_like, (input, dtype))
+def rand_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
+    return _require(requires_grad, _dispatch(_rand_like, (input, dtype)))
 
 
 def randint(
@@ -1258,20 +1289,32 @@ def randint(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    requires_grad: bool = False,
 ) -> Any:
-    return _dispatch(_randint, (low, high, size, dtype, device))
+    return _require(requires_grad, _dispatch(_randint, (low, high, size, dtype, device)))
 
 
-def randn(*size: Any, dtype: DType | None = None, device: Device | str | None = None) -> Any:
-    return _dispatch(_randn, (as_size(varargs(size)), dtype, device))
+def randn(
+    *size: Any,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_randn, (as_size(varargs(size)), dtype, device)))
 
 
-def randn_like(input: Tensor, *, dtype: DType | None = None) -> Any:
-    return _dispatch(_randn_like, (input, dtype))
+def randn_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
+    return _require(requires_grad, _dispatch(_randn_like, (input, dtype)))
 
 
-def randperm(n: int, *, dtype: DType | None = None, device: Device | str | None = None) -> Any:
-    return _dispatch(_randperm, (n, dtype, device))
+def randperm(
+    n: int,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_randperm, (n, dtype, device)))
 
 
 def reciprocal(input: Tensor) -> Any:
@@ -1628,12 +1671,17 @@ def zero_(input: Tensor) -> Any:
     return _dispatch(_zero_, (input,))
 
 
-def zeros(*size: Any, dtype: DType | None = None, device: Device | str | None = None) -> Any:
-    return _dispatch(_zeros, (as_size(varargs(size)), dtype, device))
+def zeros(
+    *size: Any,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_zeros, (as_size(varargs(size)), dtype, device)))
 
 
-def zeros_like(input: Tensor, *, dtype: DType | None = None) -> Any:
-    return _dispatch(_zeros_like, (input, dtype))
+def zeros_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
+    return _require(requires_grad, _dispatch(_zeros_like, (input, dtype)))
 
 
 __all__ = [

@@ -75,6 +75,7 @@ define(
     vjp=not_differentiable,
     eager=_full_eager,
     method=False,
+    tags=("factory",),
 )
 
 
@@ -93,6 +94,7 @@ for _name, _value in (("zeros", 0), ("ones", 1)):
         Kind.COMPOSITE,
         decompose=_filled(_value),
         method=False,
+        tags=("factory",),
     )
 
 
@@ -113,6 +115,7 @@ define(
     eager=_empty_eager,
     decompose=_filled(0),
     method=False,
+    tags=("factory",),
 )
 
 
@@ -138,6 +141,7 @@ define(
     vjp=not_differentiable,
     eager=_full_like_eager,
     method=False,
+    tags=("factory",),
 )
 for _name, _value in (("zeros_like", 0), ("ones_like", 1), ("empty_like", 0)):
     define(
@@ -145,6 +149,7 @@ for _name, _value in (("zeros_like", 0), ("ones_like", 1), ("empty_like", 0)):
         Kind.COMPOSITE,
         decompose=lambda input, dtype, value=_value: ops.full_like(input, value, dtype=dtype),
         method=False,
+        tags=("factory",),
     )
 
 
@@ -203,6 +208,7 @@ define(
     vjp=not_differentiable,
     eager=_arange_eager,
     method=False,
+    tags=("factory",),
 )
 
 
@@ -224,6 +230,7 @@ define(
     Kind.COMPOSITE,
     decompose=_linspace,
     method=False,
+    tags=("factory",),
 )
 
 
@@ -238,6 +245,7 @@ define(
     Kind.COMPOSITE,
     decompose=_eye,
     method=False,
+    tags=("factory",),
 )
 
 
@@ -275,6 +283,7 @@ define(
     vjp=not_differentiable,
     eager=_rand_eager,
     method=False,
+    tags=("factory",),
 )
 define(
     "philox_uniform(Size size, dtype dtype, device? device, int seed, int offset)",
@@ -335,12 +344,14 @@ define(
     Kind.COMPOSITE,
     decompose=_rand_like,
     method=False,
+    tags=("factory",),
 )
 define(
     "randn(Size* size, *, dtype? dtype=None, device? device=None)",
     Kind.COMPOSITE,
     decompose=_randn,
     method=False,
+    tags=("factory",),
 )
 define(
     "randn_like(Tensor input, *, dtype? dtype=None)",
@@ -349,6 +360,7 @@ define(
         input.shape, dtype=dtype or input.dtype, device=input.device
     ),
     method=False,
+    tags=("factory",),
 )
 define(
     "randint(int low, object high, object size=None, *, dtype? dtype=None, "
@@ -356,10 +368,12 @@ define(
     Kind.COMPOSITE,
     decompose=_randint,
     method=False,
+    tags=("factory",),
 )
 define(
     "randperm(int n, *, dtype? dtype=None, device? device=None)",
     Kind.COMPOSITE,
     decompose=_randperm,
     method=False,
+    tags=("factory",),
 )

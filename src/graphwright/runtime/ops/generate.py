@@ -46,6 +46,16 @@ if TYPE_CHECKING:
 """
 
 
+REQUIRE = """
+
+def _require(requires_grad: bool, out: Any) -> Any:
+    if requires_grad:
+        out.requires_grad = True
+    return out
+
+
+"""
+
 ANNOTATIONS = {
     "Tensor": "Tensor",
     "Tensor?": "Tensor | None",
@@ -151,6 +161,10 @@ def _function(op: Op) -> str:
     if spread:
         parameters = parameters.replace(", *, ", ", ")
     body = f"_dispatch(_{op.name}, ({_values(op, None, spread)}))"
+    if "factory" not in op.tags:
+        return _wrapped(f"def {op.name}", parameters, " -> Any:", body, "")
+    parameters += ", requires_grad: bool = False"
+    body = f"_require(requires_grad, {body})"
     return _wrapped(f"def {op.name}", parameters, " -> Any:", body, "")
 
 
@@ -174,7 +188,7 @@ def face_source() -> str:
     ops = _sorted_ops()
     parts = [HEADER.format(what="The op functions: what `ops` means in rules."), FACE_IMPORTS]
     parts += [f'_{op.name} = _op("{op.name}")\n' for op in ops]
-    parts.append("\n\n")
+    parts.append(REQUIRE)
     parts.append("\n\n".join(_function(op) for op in ops))
     public = [op.name for op in ops if "internal" not in op.tags]
     parts.append("\n\n__all__ = [\n" + "".join(f'    "{n}",\n' for n in public) + "]\n\n")

@@ -120,6 +120,12 @@ def same_layout(a: Any, b: Any) -> bool:
     )
 
 
+def is_wide_float(tensor: Any) -> bool:
+    """Whether a tensor is contiguous float32 or float64, so that ufuncs take it as it is."""
+    dtype = tensor.dtype
+    return dtype.is_floating_point and dtype.itemsize != 2 and tensor.is_contiguous()
+
+
 def copy_into(out: Any, source: Any) -> None:
     """Write `source` (tensor or array, broadcastable) into tensor `out`, casting."""
     nd = source._nd if isinstance(source, TensorBase) else source

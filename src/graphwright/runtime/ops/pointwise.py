@@ -15,7 +15,7 @@ from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
-from graphwright.runtime.ops.kernels import SCALARS, elementwise, same_layout
+from graphwright.runtime.ops.kernels import SCALARS, elementwise, is_wide_float, same_layout
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides
 from graphwright.runtime.ops.table import Kind, NotDifferentiable, define
@@ -52,21 +52,26 @@ def binary_kernel(
     """
     floats_only = computed is float_result
     to_bool = result is bool_result
+    weak = isinstance(function, np.ufunc)
 
-    def eager(input: Any, other: Any) -> Tensor:
-        if (
-            other.__class__ not in SCALARS
-            and input.__class__ not in SCALARS
-            and same_layout(input, other)
-            and (not floats_only or input.dtype.is_floating_point)
-        ):
-            out = _core.empty(Tensor, input.shape, dtypes.bool if to_bool else input.dtype)
-            token = quiet.enter()
-            try:
-                function(input._nd, other._nd, out._nd)
-            finally:
-                quiet.leave(token)
-            return out
+    def eager(input: Any, other: Any) -> Any:
+        if input.__class__ not in SCALARS:
+            if other.__class__ in SCALARS:
+                direct = weak and is_wide_float(input)
+                operand = other
+            else:
+                direct = same_layout(input, other) and (
+                    not floats_only or input.dtype.is_floating_point
+                )
+                operand = other._nd if direct else None
+            if direct:
+                out = _core.empty(Tensor, input.shape, dtypes.bool if to_bool else input.dtype)
+                token = quiet.enter()
+                try:
+                    function(input._nd, operand, out._nd)
+                finally:
+                    quiet.leave(token)
+                return out
         operands = (input, other)
         dtype = computed(operands)
         return elementwise(
@@ -116,15 +121,15 @@ def define_binary(
 # -- add, sub: with the factor alpha
 
 
-def _sum_spec(name: str) -> Callable[..., TensorSpec]:
+def _sum_spec(name: str, rule: Rule) -> Callable[..., TensorSpec]:
     def meta(input: Any, other: Any, alpha: Any) -> TensorSpec:
-        return pointwise_spec(name, (input, other), result_dtype((input, other)))
+        return pointwise_spec(name, (input, other), rule((input, other)))
 
     return meta
 
 
-def _sum_kernel(name: str, ufunc: Any) -> Callable[..., Tensor]:
-    plain = binary_kernel(name, ufunc, result_dtype)
+def _sum_kernel(name: str, ufunc: Any, rule: Rule) -> Callable[..., Tensor]:
+    plain = binary_kernel(name, ufunc, rule)
 
     def scaled(alpha: Any) -> Callable[..., Any]:
         def function(a: Any, b: Any, out: Any) -> None:
@@ -135,7 +140,7 @@ def _sum_kernel(name: str, ufunc: Any) -> Callable[..., Tensor]:
     def eager(input: Any, other: Any, alpha: Any) -> Tensor:
         if alpha == 1:
             return plain(input, other)
-        dtype = result_dtype((input, other))
+        dtype = rule((input, other))
         if isinstance(alpha, float) and not dtype.is_floating_point:
             raise RuntimeError(
                 f"{name}: For integral input tensors, argument alpha must not be a floating "
@@ -150,31 +155,32 @@ def _scaled(grad: Any, alpha: Any) -> Any:
     return grad if alpha.__class__ in SCALARS and alpha == 1 else ops.mul(grad, alpha)
 
 
-def _subtract(a: Any, b: Any, out: Any) -> Any:
-    if out.dtype == np.bool_:
+def _difference_type(operands: tuple[Any, ...]) -> DType:
+    dtype = result_dtype(operands)
+    if dtype is dtypes.bool:
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. "
             "Use the `^` or `logical_xor()` operator instead."
         )
-    return np.subtract(a, b, out)
+    return dtype
 
 
 define(
     "add(Operand input, Operand other, *, Scalar alpha=1)",
     Kind.POINTWISE,
-    meta=_sum_spec("add"),
+    meta=_sum_spec("add", result_dtype),
     vjp=lambda ctx, grad: (grad, _scaled(grad, ctx.alpha)),
-    eager=_sum_kernel("add", np.add),
+    eager=_sum_kernel("add", np.add, result_dtype),
 )
 define(
     "sub(Operand input, Operand other, *, Scalar alpha=1)",
     Kind.POINTWISE,
-    meta=_sum_spec("sub"),
+    meta=_sum_spec("sub", _difference_type),
     vjp=lambda ctx, grad: (
         grad,
         ops.neg(_scaled(grad, ctx.alpha)) if ctx.needs["other"] else None,
     ),
-    eager=_sum_kernel("sub", _subtract),
+    eager=_sum_kernel("sub", np.subtract, _difference_type),
 )
 define(
     "add_(Tensor input, Operand other, *, Scalar alpha=1)",
