@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import keyword
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -71,6 +71,13 @@ class Graph:
             if node.op == "output":
                 return node
         raise ValueError("the graph has no output node")
+
+    def set_results(self, results: Sequence[Any]) -> None:
+        """Make the graph return a tuple of these instead."""
+        node = self.output_node
+        node.args = (tuple(results),)
+        node.meta["val"] = tuple(
+            [r.meta.get("val") if isinstance(r, Node) else r for r in results])
 
     @property
     def placeholders(self) -> list[Node]:

@@ -54,7 +54,7 @@ def _normalise(state: State) -> None:
 
 
 def _functionalise(state: State) -> None:
-    result = functionalise(state.module, state.inputs)
+    result = functionalise(state.module, state.inputs, state.needs_grad)
     state.module, state.outputs, state.mutated = result.module, result.outputs, result.mutated
 
 

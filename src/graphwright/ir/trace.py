@@ -14,6 +14,7 @@ from typing import Any
 from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import Interpreter
+from graphwright.ir.lowered import CannotLower
 from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import TRACE
@@ -52,13 +53,16 @@ class Tracer:
         return self.module.graph
 
     def record(self, op: Op, args: tuple[Any, ...]) -> Any:
-        """Add `op(*args)` to the graph; its value on fake tensors. NotImplemented: decompose."""
+        """Add `op(*args)` to the graph; its value on fake tensors. NotImplemented: decompose.
+
+        Raises: CannotLower for an op that is neither to be kept nor to be decomposed.
+        """
         rewrite = self.rewrites.get(op.name)
         if rewrite is not None:
             return rewrite(self, args)
-        if op.decompose is not None and not op.is_inplace and (
-            op.meta is None or not self.keep(op)
-        ):
+        if not op.is_inplace and (op.meta is None or not self.keep(op)):
+            if op.decompose is None:
+                raise CannotLower(f"{op.name} has no lowering")
             return NotImplemented
         fakes = map_leaves(args, self.fake_of)
         return self.emit(op, fakes, fake_kernel(op, fakes))
@@ -95,7 +99,8 @@ class Tracer:
         if fake is None:
             fake = self._constants[id(leaf)] = fake_like(leaf)
             path = self.module.add_attr("constant", leaf)
-            with self.graph.inserting_after((self.graph.placeholders or [None])[-1]):
+            arguments = self.graph.placeholders
+            with self.graph.inserting_after(arguments[-1] if arguments else None):
                 node = self.graph.get_attr(path)
             node.meta["val"] = fake
             self._remember(fake, node)

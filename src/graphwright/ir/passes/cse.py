@@ -49,7 +49,7 @@ def key_of(value: Any) -> Hashable:
     """A key that is equal for equal arguments only; 1, 1.0 and True, 0.0 and -0.0 differ."""
     kind = type(value)
     if kind is Node:
-        return value  # type: ignore[no-any-return]
+        return value
     if kind is SymInt:
         return ("size", value.expr)
     if kind in (tuple, list):

@@ -22,7 +22,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.trace import Tracer, trace
+from graphwright.ir.trace import Rewrite, Tracer, trace
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.dtypes import int64
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
 
 _POINTWISE = {
@@ -48,7 +51,7 @@ PRIMITIVES = frozenset(
 
 def decompose(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
     """See the module's docstring."""
-    return trace(module, fake_inputs, keep=is_primitive, rewrites={"detach": _same})
+    return trace(module, fake_inputs, keep=is_primitive, rewrites=REWRITES)
 
 
 def is_primitive(op: Op) -> bool:
@@ -58,3 +61,37 @@ def is_primitive(op: Op) -> bool:
 
 def _same(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     return args[0]
+
+
+def _copy(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """What copying `src` to `input` leaves there."""
+    target, source = args
+    if source.dtype is not target.dtype:
+        source = ops.to_dtype(source, target.dtype)
+    return source if source.shape == target.shape else ops.expand(source, target.shape)
+
+
+def _fill(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    target, value = args
+    if isinstance(value, TensorBase):
+        return _copy(tracer, args)
+    return ops.full(target.shape, value, dtype=target.dtype, device=target.device)
+
+
+def _full_like(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    like, value, dtype = args
+    return ops.full(like.shape, value, dtype=dtype or like.dtype, device=like.device)
+
+
+def _flip(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    value, dims = args
+    for dim in dims:
+        last = value.shape[dim] - 1
+        backwards = ops.arange(last, -1, -1, dtype=int64, device=value.device)
+        value = ops.index_select(value, dim, backwards)
+    return value
+
+
+REWRITES: dict[str, Rewrite] = {
+    "detach": _same, "copy": _copy, "fill": _fill, "full_like": _full_like, "flip": _flip,
+}

@@ -51,12 +51,15 @@ CONSTANT = -2
 class Root:
     """One piece of memory: its present value, and how often it was written.
 
-    `input_index` is the input it belongs to, -1 for memory of an intermediate.
+    `input_index` is the input it belongs to, -1 for memory of an intermediate. `tracked`: its
+    value has a history on the tape; `severed`: it was written behind the tape's back since.
     """
 
     value: FakeTensor
     input_index: int = -1
     version: int = 0
+    tracked: bool = False
+    severed: bool = False
 
 
 @dataclass(eq=False)
@@ -68,8 +71,16 @@ class Alias:
     value: Any = None
     version: int = -1
 
-    def read(self) -> Any:
-        """Its present value."""
+    @property
+    def detached(self) -> bool:
+        """Whether the tape does not see through it to its root."""
+        return any(op.name == "detach" for op, _ in self.chain)
+
+    def read(self, tracked: bool = False) -> Any:
+        """Its present value. Raises: CannotLower if `tracked` and its history is not known."""
+        if tracked and self.root.severed and not self.detached:
+            raise CannotLower("a tensor with history was written under no_grad, or through "
+                              "detach(), and then used with gradients")
         if not self.chain:
             return self.root.value
         if self.version != self.root.version:
@@ -98,10 +109,13 @@ class Functional:
     mutated: list[tuple[int, int]] = field(default_factory=list)
 
 
-def functionalise(module: GraphModule, fake_inputs: Sequence[Any]) -> Functional:
+def functionalise(
+    module: GraphModule, fake_inputs: Sequence[Any], needs_grad: bool = False
+) -> Functional:
     """See the module's docstring.
 
-    Raises: CannotLower where a constant is mutated, or a view that cannot be put back.
+    Raises: CannotLower where a constant is mutated, or a view that cannot be put back; and with
+        `needs_grad` where a value is changed without its history, and then differentiated.
     """
     tracer = Tracer(lambda op: True)
     tracer.no_grad = True
@@ -110,7 +124,8 @@ def functionalise(module: GraphModule, fake_inputs: Sequence[Any]) -> Functional
     for node, arg in zip(module.graph.placeholders, args, strict=True):
         tracer.placeholder(node.name, arg)
     copy_sources(module.graph, tracer.graph)
-    run = _Run(module, tracer)
+    run = _Run(module, tracer, [
+        needs_grad and isinstance(a, FakeTensor) and a.requires_grad for a in fake_inputs])
     with tracing(tracer):
         results = run.run(*args)
         specs, outputs = _describe_outputs(results)
@@ -125,11 +140,14 @@ def functionalise(module: GraphModule, fake_inputs: Sequence[Any]) -> Functional
 class _Run(Replay):
     """Runs the graph on `Alias`es; gives the output node's argument with aliases in it."""
 
-    def __init__(self, module: GraphModule, tracer: Tracer) -> None:
+    def __init__(self, module: GraphModule, tracer: Tracer, tracked: Sequence[bool]) -> None:
         super().__init__(module, tracer)
         self.inputs: list[Root] = []
+        self.tracked = tracked
+        self.with_history = True
 
     def run_node(self, node: Node) -> Any:
+        self.with_history = not node.meta.get("no_grad")
         if node.op == "output":
             return map_nodes(node.args[0], self.env.__getitem__)
         target = node.target
@@ -140,14 +158,15 @@ class _Run(Replay):
 
     def value_of(self, leaf: Any) -> Any:
         value = super().value_of(leaf)
-        return value.read() if isinstance(value, Alias) else value
+        return value.read(self.with_history) if isinstance(value, Alias) else value
 
     def _own(self, node: Node, value: Any) -> Any:
         """A new tensor is the root of its memory."""
         if isinstance(value, FakeTensor):
-            root = Root(value)
+            root = Root(value, tracked=self._has_history(node))
             if node.op == "placeholder":
                 root.input_index = self._position - 1
+                root.tracked = self.tracked[root.input_index]
                 self.inputs.append(root)
             return Alias(root)
         if isinstance(value, _core.TensorBase):
@@ -165,7 +184,14 @@ class _Run(Replay):
         if alias.root.input_index == CONSTANT:
             raise CannotLower(f"{op.name} writes to a constant of the graph")
         alias.write(_new_value(op, self.fetch_args_kwargs(node)[0]))
+        root = alias.root
+        root.severed |= root.tracked and (alias.detached or not self.with_history)
+        root.tracked |= self._has_history(node)
         return alias
+
+    def _has_history(self, node: Node) -> bool:
+        inputs = [self.env[n] for n in node.all_input_nodes] if self.with_history else []
+        return any(a.root.tracked and not a.detached for a in inputs if isinstance(a, Alias))
 
 
 def _new_value(op: Op, args: tuple[Any, ...]) -> Any:
@@ -201,7 +227,7 @@ def _describe_outputs(results: Any) -> tuple[list[OutputSpec], list[Any]]:
         alone = len(chains[root]) == 1
         if root not in places:
             places[root] = len(outputs)
-            outputs.append(result.read() if alone else root.value)
+            outputs.append(result.read(True) if alone else Alias(root).read(True))
             specs.append(OutputSpec("fresh" if alone or not result.chain else "output",
                                     places[root], () if alone else result.chain))
         else:

@@ -41,7 +41,7 @@ def own_outputs(module: GraphModule) -> None:
             results.append(result)
             if isinstance(result, Node):
                 seen.add(result)
-    output.args = (tuple(results),)
+    module.graph.set_results(results)
 
 
 def _shares(node: Node) -> bool:

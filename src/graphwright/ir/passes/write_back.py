@@ -43,5 +43,5 @@ def write_back(
             copy = module.graph.call_function(TABLE["copy_"], (arguments[index], results[place]))
             copy.meta["val"] = arguments[index].meta["val"]
     left = [place for place in range(len(results)) if place not in written]
-    output.args = (tuple([results[place] for place in left]),)
+    module.graph.set_results([results[place] for place in left])
     return {old: new for new, old in enumerate(left)}
