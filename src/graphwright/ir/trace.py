@@ -18,6 +18,7 @@ from graphwright.ir.lowered import CannotLower
 from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import TRACE
+from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.expr import Sym
@@ -55,12 +56,15 @@ class Tracer:
     def record(self, op: Op, args: tuple[Any, ...]) -> Any:
         """Add `op(*args)` to the graph; its value on fake tensors. NotImplemented: decompose.
 
-        Raises: CannotLower for an op that is neither to be kept nor to be decomposed.
+        Raises: CannotLower for an op that is neither to be kept nor to be decomposed;
+            DataDependent for one whose shape only its values tell.
         """
         rewrite = self.rewrites.get(op.name)
         if rewrite is not None:
             return rewrite(self, args)
         if not op.is_inplace and (op.meta is None or not self.keep(op)):
+            if op.meta is None and op.decompose is None:
+                raise DataDependent(f"{op.name}: the result's shape depends on values")
             if op.decompose is None:
                 raise CannotLower(f"{op.name} has no lowering")
             return NotImplemented
