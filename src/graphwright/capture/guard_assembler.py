@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import CodeType
+from typing import Any
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.source import SizeSource, Source
@@ -92,40 +93,40 @@ def _constant_operands(
 
 
 def _tensor_operands(
-    asm: Assembler, sources: Sequence[Source], layout: object
+    asm: Assembler, sources: Sequence[Source], layout: Any
 ) -> tuple[object, ...]:
-    dtype, device = layout.dtype, layout.device  # type: ignore[attr-defined]
+    dtype, device = layout.dtype, layout.device
     order = None
-    strides = layout.strides  # type: ignore[attr-defined]
+    strides = layout.strides
     if isinstance(strides, tuple) and strides and strides[0] == "order":
         order, strides = tuple(strides[1]), None
     elif strides == "contiguous":
-        order, strides = tuple(range(len(layout.sizes))), None  # type: ignore[attr-defined]
+        order, strides = tuple(range(len(layout.sizes))), None
     index = -1 if device.index is None else device.index
     return (
         asm.load(sources[0]),
-        layout.cls,  # type: ignore[attr-defined]
+        layout.cls,
         dtype.code,
         _DEVICE_CODES[device.type],
         index,
-        layout.requires_grad,  # type: ignore[attr-defined]
-        layout.min_size,  # type: ignore[attr-defined]
-        layout.sizes,  # type: ignore[attr-defined]
+        layout.requires_grad,
+        layout.min_size,
+        layout.sizes,
         strides,
         order,
     )
 
 
 def _relation_operands(
-    asm: Assembler, _sources: Sequence[Source], relation: object
+    asm: Assembler, _sources: Sequence[Source], relation: Any
 ) -> tuple[object, ...]:
-    named = relation.symbols  # type: ignore[attr-defined]
+    named = relation.symbols
     symbols = [_symbol_operand(asm, source) for _, source in named]
     index = {name: i for i, (name, _) in enumerate(named)}
     steps: list[tuple[object, ...]] = []
-    _push(relation.lhs, index, steps)  # type: ignore[attr-defined]
-    _push(relation.rhs, index, steps)  # type: ignore[attr-defined]
-    steps.append((relation.op,))  # type: ignore[attr-defined]
+    _push(relation.lhs, index, steps)
+    _push(relation.rhs, index, steps)
+    steps.append((relation.op,))
     return (symbols, steps)
 
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from types import CodeType, FunctionType
+from typing import Any
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.guard_assembler import Assembler
@@ -77,7 +78,7 @@ class Guard:
 
     kind: GuardKind
     sources: tuple[Source, ...]
-    payload: object = None
+    payload: Any = None
 
     @property
     def source(self) -> Source | None:
@@ -280,14 +281,12 @@ def _layout_text(layout: TensorLayout) -> str:
 
 
 def _relation_text(guard: Guard) -> str:
-    relation = guard.payload
-    assert isinstance(relation, ShapeRelation)
+    relation: ShapeRelation = guard.payload
     names = ", ".join(f"{symbol} = {source}" for symbol, source in relation.symbols)
     return f"{relation.lhs} {relation.op} {relation.rhs}" + (f"  where {names}" if names else "")
 
 
 def _overlap_text(guard: Guard) -> str:
-    assert isinstance(guard.payload, int)
     mutated = ", ".join(map(str, guard.sources[: guard.payload]))
     others = ", ".join(map(str, guard.sources[guard.payload :]))
     return f"no overlap of ({mutated}) with ({others})"
@@ -314,39 +313,41 @@ _SENTENCES = {
 }
 
 
-def _plain_failure(guard: Guard, values: Sequence[object]) -> GuardFailure:
+def _plain_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     source = str(guard.source) if guard.sources else "interpreter state"
     actual = ", ".join(describe(value) for value in values) or "something else"
     return GuardFailure(guard, source, guard.sentence(), actual)
 
 
-def _value_failure(guard: Guard, values: Sequence[object]) -> GuardFailure:
+def _value_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     target = _target(guard) if guard.kind is GuardKind.IDENTITY else guard.payload
     return GuardFailure(guard, str(guard.source), describe(target), describe(values[0]))
 
 
-def _type_failure(guard: Guard, values: Sequence[object]) -> GuardFailure:
+def _type_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     missing = values[0] is _eval_frame.MISSING
     actual = describe(values[0] if missing else type(values[0]))
     return GuardFailure(guard, f"type({guard.source})", describe(_target(guard)), actual)
 
 
-def _length_failure(guard: Guard, values: Sequence[object]) -> GuardFailure:
+_BUILTIN = ("builtins", "collections")
+
+
+def _length_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     value = values[0]
-    actual = str(len(value)) if hasattr(value, "__len__") else describe(value)
+    actual = str(len(value)) if type(value).__module__ in _BUILTIN else describe(value)
     return GuardFailure(guard, f"len({guard.source})", str(guard.payload), actual)
 
 
-def _keys_failure(guard: Guard, values: Sequence[object]) -> GuardFailure:
+def _keys_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     value = values[0]
-    actual = describe(list(value)) if isinstance(value, dict) else describe(value)
-    assert isinstance(guard.payload, tuple)
+    actual = describe(list(dict.keys(value))) if isinstance(value, dict) else describe(value)
     return GuardFailure(guard, f"list({guard.source})", describe(list(guard.payload)), actual)
 
 
-def _tensor_failure(guard: Guard, values: Sequence[object]) -> GuardFailure:
-    layout, value, source = guard.payload, values[0], str(guard.source)
-    assert isinstance(layout, TensorLayout)
+def _tensor_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
+    layout: TensorLayout = guard.payload
+    value, source = values[0], str(guard.source)
     if type(value) is not layout.cls:
         return _type_failure(Guard(guard.kind, guard.sources, _Strong(layout.cls)), values)
     for attr in ("dtype", "device", "requires_grad"):

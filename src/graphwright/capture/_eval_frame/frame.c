@@ -19,16 +19,10 @@ static bool has_not_begun(EfFrame *frame) {
 #endif
 }
 
-/* A frame that begins its chunk of the data stack takes the chunk with it when it goes. */
-static bool begins_chunk(PyThreadState *tstate, EfFrame *frame) {
-    return (PyObject **)frame == &tstate->datastack_chunk->data[0];
-}
-
 bool ef_frame_is_fresh(PyThreadState *tstate, EfFrame *frame) {
     return frame->owner == FRAME_OWNED_BY_THREAD && has_not_begun(frame)
         && frame->frame_obj == NULL && PyFunction_Check(EF_FRAME_FUNCTION(frame))
-        && (PyObject **)frame + frame_size(EF_FRAME_CODE(frame)) == tstate->datastack_top
-        && !begins_chunk(tstate, frame);
+        && (PyObject **)frame + frame_size(EF_FRAME_CODE(frame)) == tstate->datastack_top;
 }
 
 bool ef_frame_swap(PyThreadState *tstate, EfFrame *frame, PyCodeObject *code) {
@@ -57,8 +51,46 @@ bool ef_frame_swap(PyThreadState *tstate, EfFrame *frame, PyCodeObject *code) {
     return true;
 }
 
-void ef_frame_drop(PyThreadState *tstate, EfFrame *frame) {
 #if EF_CLEARS_FRAME
+
+/* A frame that begins its chunk of the data stack takes the chunk with it when it goes. */
+static bool begins_chunk(PyThreadState *tstate, EfFrame *frame) {
+    return (PyObject **)frame == &tstate->datastack_chunk->data[0];
+}
+
+/* `lambda: None`, in whose guise a frame at the beginning of a chunk goes. */
+static PyCodeObject *code_of_nothing(void) {
+    static PyCodeObject *code;
+    if (code == NULL) {
+        PyObject *namespace = PyDict_New();
+        PyObject *function = namespace == NULL ? NULL
+            : PyRun_String("lambda: None", Py_eval_input, namespace, namespace);
+        if (function != NULL) {
+            code = (PyCodeObject *)Py_NewRef(PyFunction_GET_CODE(function));
+        }
+        Py_XDECREF(function);
+        Py_XDECREF(namespace);
+    }
+    return code;
+}
+
+/* Only the evaluator can give a chunk back. */
+static void drop_with_chunk(PyThreadState *tstate, EfFrame *frame) {
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyCodeObject *nothing = code_of_nothing();
+    if (nothing == NULL || !ef_frame_swap(tstate, frame, nothing)) {
+        Py_FatalError("graphwright: cannot drop a frame");
+    }
+    Py_XDECREF(_PyEval_EvalFrameDefault(tstate, frame, 0));
+    PyErr_Restore(type, value, traceback);
+}
+
+void ef_frame_drop(PyThreadState *tstate, EfFrame *frame) {
+    if (begins_chunk(tstate, frame)) {
+        drop_with_chunk(tstate, frame);
+        return;
+    }
     for (int i = 0; i < frame->stacktop; i++) {
         Py_CLEAR(frame->localsplus[i]);
     }
@@ -66,10 +98,11 @@ void ef_frame_drop(PyThreadState *tstate, EfFrame *frame) {
     Py_DECREF(EF_FRAME_FUNCTION(frame));
     Py_DECREF(EF_FRAME_CODE(frame));
     tstate->datastack_top = (PyObject **)frame;
-#else
-    (void)tstate;
-    (void)frame;
-#endif
 }
 
+#else
+
+void ef_frame_drop(PyThreadState *Py_UNUSED(tstate), EfFrame *Py_UNUSED(frame)) {}
+
+#endif
 #endif
