@@ -49,7 +49,7 @@ extern PyTypeObject GwTensor_Type;
 static inline bool gw_is_tensor(PyObject *o) { return PyObject_TypeCheck(o, &GwTensor_Type); }
 static inline int gw_itemsize(const GwTensor *t) { return gw_dtypes[t->dtype].itemsize; }
 GwTensor *gw_tensor_alloc(PyTypeObject *cls, int ndim);
-void gw_tensor_seal(GwTensor *t);      /* from sizes, strides: numel and the contiguous flag */
+bool gw_tensor_seal(GwTensor *t);      /* from sizes, strides: numel and the contiguous flag */
 GwTensor *gw_tensor_arg(PyObject *o);  /* borrowed; TypeError unless initialised */
 void gw_tensor_clear_cache(void);
 PyObject *gw_tensor_nd(GwTensor *t);   /* borrowed */

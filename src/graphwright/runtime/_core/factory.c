@@ -124,8 +124,8 @@ GwTensor *gw_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t 
     if (strides == NULL) {
         t->numel = elements;
         t->flags = GW_CONTIGUOUS;
-    } else {
-        gw_tensor_seal(t);
+    } else if (!gw_tensor_seal(t)) {
+        Py_CLEAR(t);
     }
     return t;
 }
@@ -250,7 +250,9 @@ static PyObject *from_ndarray(PyObject *self, PyObject *const *args, Py_ssize_t 
     if (private) {
         t->nd = Py_NewRef(args[1]);
     }
-    gw_tensor_seal(t);
+    if (!gw_tensor_seal(t)) {
+        Py_CLEAR(t);
+    }
     return (PyObject *)t;
 }
 
@@ -340,9 +342,7 @@ static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs
         }
         view->data = view->storage->data + view->offset * gw_itemsize(view);
     }
-    if (!symbolic) {
-        gw_tensor_seal(view);
-    } else if (!keep_symbolic(view, args[2], args[3])) {
+    if (!(symbolic ? keep_symbolic(view, args[2], args[3]) : gw_tensor_seal(view))) {
         Py_CLEAR(view);
     }
     return (PyObject *)view;
@@ -443,9 +443,7 @@ static PyObject *meta(PyObject *self, PyObject *args, PyObject *kwargs) {
         Py_DECREF(t);
         return NULL;
     }
-    if (!symbolic) {
-        gw_tensor_seal(t);
-    } else if (!keep_symbolic(t, shape, strides)) {
+    if (!(symbolic ? keep_symbolic(t, shape, strides) : gw_tensor_seal(t))) {
         Py_CLEAR(t);
     }
     return (PyObject *)t;

@@ -83,7 +83,9 @@ static bool use_blas(void) {
 
 static bool fits_blas(const Product *p) {
     const int64_t most = INT32_MAX;
-    return use_blas() && p->m <= most && p->n <= most && p->k <= most && p->lda <= most
+    bool rows_apart = p->lda >= (p->transa ? p->m : p->k) && p->ldb >= (p->transb ? p->k : p->n)
+                      && p->ldc >= p->n;
+    return rows_apart && use_blas() && p->m <= most && p->n <= most && p->k <= most && p->lda <= most
            && p->ldb <= most && p->ldc <= most;
 }
 

@@ -385,38 +385,11 @@ static PyObject *copy_bytes(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
-/* What one region costs: an empty body over `chunks` chunks. */
-static void nothing(void *closure, int64_t begin, int64_t end) {
-    GW_UNUSED(closure);
-    GW_UNUSED(begin);
-    GW_UNUSED(end);
-}
-
-static PyObject *region_ns(PyObject *self, PyObject *arg) {
-    GW_UNUSED(self);
-    long repeats = PyLong_AsLong(arg);
-    if (repeats < 1) {
-        if (!PyErr_Occurred()) {
-            PyErr_SetString(PyExc_ValueError, "repeats must be at least 1");
-        }
-        return NULL;
-    }
-    gw_ctx ctx;
-    gw_context(&ctx);
-    int64_t start = now_ns();
-    for (long i = 0; i < repeats; i++) {
-        gw_parallel_for(&ctx, nothing, NULL, ctx.num_threads, 1);
-    }
-    return PyFloat_FromDouble((double)(now_ns() - start) / (double)repeats);
-}
-
 PyMethodDef gw_pool_methods[] = {
     {"num_threads", num_threads, METH_NOARGS, "Threads that kernels run on."},
     {"set_num_threads", set_num_threads, METH_O, "Returns the previous number."},
     {"copy_bytes", copy_bytes, METH_VARARGS,
      "copy_bytes(dst, src): copy on all threads with plain vector loads and stores (none past "
      "the caches); the yardstick of the benchmarks."},
-    {"region_ns", region_ns, METH_O,
-     "region_ns(repeats): nanoseconds that an empty parallel region costs."},
     {NULL, NULL, 0, NULL},
 };

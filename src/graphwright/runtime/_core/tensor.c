@@ -42,18 +42,23 @@ GwTensor *gw_tensor_alloc(PyTypeObject *cls, int ndim) {
     return t;
 }
 
-void gw_tensor_seal(GwTensor *t) {
+bool gw_tensor_seal(GwTensor *t) {
     int64_t numel = 1;
-    bool contiguous = true;
+    bool contiguous = true, overflow = false, empty = false;
     for (int i = t->ndim - 1; i >= 0; i--) {
         if (t->sizes[i] != 1) {
             contiguous = contiguous && t->strides[i] == numel;
-            numel *= t->sizes[i];
+            empty = empty || t->sizes[i] == 0;
+            overflow = overflow || __builtin_mul_overflow(numel, t->sizes[i], &numel);
         }
     }
-    t->numel = numel;
-    t->flags = (uint8_t)((t->flags & ~GW_CONTIGUOUS)
-                         | (contiguous || numel == 0 ? GW_CONTIGUOUS : 0));
+    if (overflow && !empty) {
+        PyErr_SetString(PyExc_RuntimeError, "the number of elements does not fit in 63 bits");
+        return false;
+    }
+    t->numel = empty ? 0 : numel;
+    t->flags = (uint8_t)((t->flags & ~GW_CONTIGUOUS) | (contiguous || empty ? GW_CONTIGUOUS : 0));
+    return true;
 }
 
 void gw_tensor_clear_cache(void) {
