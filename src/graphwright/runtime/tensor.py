@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -42,6 +43,13 @@ class AutogradExtra:
         self.accumulate_hooks: dict[int, Callable[..., Any]] = {}
         self.retains_grad = False
         self.view_version = -1
+
+
+def _rebuild(array: np.ndarray[Any, Any], dtype: DType, requires_grad: bool) -> Tensor:
+    """A copied or unpickled tensor over `array`, which it takes over."""
+    tensor: Tensor = _core.from_ndarray(Tensor, array, dtype)
+    tensor.requires_grad = requires_grad
+    return tensor
 
 
 class Tensor(TensorBase, Operators, Indexing, Conversions, TensorMethods):
@@ -172,6 +180,22 @@ class Tensor(TensorBase, Operators, Indexing, Conversions, TensorMethods):
 
     def __hash__(self) -> int:
         return id(self)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        """A leaf with memory of its own. Raises RuntimeError for tensors with history."""
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                "protocol at the moment."
+            )
+        known: Tensor | None = memo.get(id(self))
+        if known is None:
+            known = memo[id(self)] = _rebuild(self._nd.copy(), self.dtype, self.requires_grad)
+            known.grad = copy.deepcopy(self.grad, memo)
+        return known
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        return _rebuild, (self._nd, self.dtype, self.requires_grad)
 
     def __repr__(self) -> str:
         return format_tensor(self)

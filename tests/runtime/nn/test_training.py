@@ -124,11 +124,19 @@ def test_running_statistics_carry_no_history() -> None:
     assert norm.running_mean.grad_fn is None and not norm.running_mean.requires_grad
 
 
-@pytest.mark.parametrize("name", ["conv2d", "max_pool2d", "layer_norm", "softmax", "gelu"])
+SMOOTH = [
+    "conv2d", "max_pool2d", "layer_norm", "batch_norm", "rms_norm", "softmax", "gelu", "nll",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SMOOTH)
 def test_double_backward(name: str) -> None:
     calls = {
         "conv2d": lambda x: F.conv2d(x, x[:, :, :2, :2].contiguous() * 1.0),
         "max_pool2d": lambda x: F.max_pool2d(x * x, 2),
+        "batch_norm": lambda x: F.batch_norm(x, None, None, training=True),
+        "rms_norm": lambda x: F.rms_norm(x, (4,)),
+        "nll": lambda x: F.cross_entropy(x, gw.tensor(np.zeros((2, 4, 4), np.int64))),
         "layer_norm": lambda x: F.layer_norm(x, (4,)),
         "softmax": lambda x: F.softmax(x, -1),
         "gelu": lambda x: F.gelu(x),

@@ -107,17 +107,36 @@ def _train_decompose(input: Any, weight: Any, bias: Any, eps: float) -> Any:
 
 
 def _train_vjp(ctx: Any, grad: Any, grad_mean: Any, grad_variance: Any) -> Any:
-    if grad is None:
-        return None, None, None
-    rstd = ops.rsqrt(ops.add(ctx.out2, ctx.eps))
-    to_input, to_weight, to_bias = ops.batch_norm_backward(
-        grad, ctx.input, ctx.weight, ctx.out1, rstd
-    )
+    to_input = to_weight = to_bias = None
+    if grad is not None:
+        rstd = ops.rsqrt(ops.add(ctx.out2, ctx.eps))
+        to_input, to_weight, to_bias = ops.batch_norm_backward(
+            grad, ctx.input, ctx.weight, ctx.out1, rstd
+        )
+    for part in _through_statistics(ctx, grad_mean, grad_variance):
+        to_input = part if to_input is None else ops.add(to_input, part)
     return (
         to_input,
         cast(to_weight, ctx.weight.dtype) if ctx.needs["weight"] else None,
         cast(to_bias, ctx.bias.dtype) if ctx.needs["bias"] else None,
     )
+
+
+def _through_statistics(ctx: Any, grad_mean: Any, grad_variance: Any) -> list[Any]:
+    """Gradients that come back through mean and variance: where a backward was differentiated.
+
+    d mean / dx = 1/n and d variance / dx = 2 * (x - mean) / n.
+    """
+    parts = []
+    x, count = widened(ctx.input), _count(ctx.input)
+    if grad_mean is not None:
+        spread = _per_channel(ops.div(grad_mean, count), x)
+        parts.append(cast(ops.expand(spread, ctx.input.shape), ctx.input.dtype))
+    if grad_variance is not None:
+        factor = _per_channel(ops.div(ops.mul(grad_variance, 2.0), count), x)
+        centred = ops.sub(x, _per_channel(ctx.out1, x))
+        parts.append(cast(ops.mul(centred, factor), ctx.input.dtype))
+    return parts
 
 
 def _backward_meta(grad: Any, input: Any, weight: Any, mean: Any, rstd: Any) -> Any:

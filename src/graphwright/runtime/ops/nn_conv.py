@@ -107,7 +107,14 @@ def _columns(
     order = (1, 4, 5, 0, 2, 3) if channels_first else (0, 1, 4, 5, 2, 3)
     ordered = np.ascontiguousarray(windows.transpose(order))
     size = x.shape[1] * kernel[0] * kernel[1]
-    return ordered.reshape(size, -1) if channels_first else ordered.reshape(len(x), size, -1)
+    length = windows.shape[2] * windows.shape[3]
+    return ordered.reshape((size, len(x) * length) if channels_first else (len(x), size, length))
+
+
+def _channel_rows(grad: Array) -> Array:
+    """[N, C, H, W] as a contiguous [C, N*H*W] matrix."""
+    n, c, h, w = grad.shape
+    return np.ascontiguousarray(grad.transpose(1, 0, 2, 3)).reshape(c, n * h * w)
 
 
 def _gemm(a: Array, b: Array, out: Array, transa: bool = False, transb: bool = False) -> None:
@@ -133,12 +140,12 @@ def _conv2d_eager(
     x = x.reshape(-1, *x.shape[-3:])
     kernel = w.shape[2:]
     batch, channels_out = len(x), w.shape[0]
-    y = out.reshape(batch, channels_out, -1)
+    y = out.reshape(batch, channels_out, shape[-2] * shape[-1])
     per_group_in, per_group_out = w.shape[1], channels_out // groups
     for group in range(groups):
         part = x if groups == 1 else x[:, group * per_group_in : (group + 1) * per_group_in]
         rows = slice(group * per_group_out, (group + 1) * per_group_out)
-        columns = _columns(part, kernel, pair(stride), pad, pair(dilation), batch > 1)
+        columns = _columns(part, kernel, pair(stride), pad, pair(dilation), batch != 1)
         matrix = np.ascontiguousarray(w[rows].reshape(per_group_out, -1))
         if batch == 1:
             product_out = y[0, rows]
@@ -146,7 +153,7 @@ def _conv2d_eager(
             continue
         product_out = np.empty((per_group_out, columns.shape[1]), y.dtype)
         _gemm(matrix, columns, product_out)
-        y[:, rows] = product_out.reshape(per_group_out, batch, -1).transpose(1, 0, 2)
+        y[:, rows] = product_out.reshape(per_group_out, batch, y.shape[2]).transpose(1, 0, 2)
     if bias is not None:
         y += compute(bias)[:, None]
     return finish(result, out)
@@ -221,7 +228,7 @@ def _input_grad_eager(
     height, width = g.shape[2:]
     for group in range(groups):
         rows = slice(group * per_out, (group + 1) * per_out)
-        flat = np.ascontiguousarray(g[:, rows].transpose(1, 0, 2, 3)).reshape(per_out, -1)
+        flat = _channel_rows(g[:, rows])
         matrix = np.ascontiguousarray(w[rows].reshape(per_out, -1))
         columns = np.empty((matrix.shape[1], flat.shape[1]), flat.dtype)
         _gemm(matrix, flat, columns, transa=True)
@@ -279,7 +286,7 @@ def _weight_grad_eager(
         rows = slice(group * per_out, (group + 1) * per_out)
         part = x[:, group * per_in : (group + 1) * per_in]
         columns = _columns(part, tuple(weight_size[2:]), stride, padding, dilation, True)
-        flat = np.ascontiguousarray(g[:, rows].transpose(1, 0, 2, 3)).reshape(per_out, -1)
+        flat = _channel_rows(g[:, rows])
         if flat.size:
             _gemm(flat, columns, y[rows], transb=True)
         else:

@@ -132,20 +132,38 @@ def _native_layer_norm_decompose(
 
 
 def _native_layer_norm_vjp(ctx: Any, grad: Any, grad_mean: Any, grad_rstd: Any) -> Any:
-    if grad is None:
-        return None, None, None
     lead = tuple(range(len(ctx.input.shape) - len(ctx.normalized_shape)))
     to_input = to_weight = to_bias = None
-    if ctx.needs["input"]:
+    if grad is not None and ctx.needs["input"]:
         to_input = ops.layer_norm_backward(
             grad, ctx.input, ctx.normalized_shape, ctx.weight, ctx.out1, ctx.out2
         )
-    if ctx.needs["weight"]:
+    if grad is not None and ctx.needs["weight"]:
         scaled = ops.mul(ops.sub(widened(ctx.input), ctx.out1), ctx.out2)
         to_weight = cast(_sum_over(ops.mul(widened(grad), scaled), lead), ctx.weight.dtype)
-    if ctx.needs["bias"]:
+    if grad is not None and ctx.needs["bias"]:
         to_bias = cast(_sum_over(widened(grad), lead), ctx.bias.dtype)
+    for part in _through_statistics(ctx, grad_mean, grad_rstd):
+        to_input = part if to_input is None else ops.add(to_input, part)
     return to_input, to_weight, to_bias
+
+
+def _through_statistics(ctx: Any, grad_mean: Any, grad_rstd: Any) -> list[Any]:
+    """Gradients that come back through mean and rstd: only where a backward was differentiated.
+
+    d mean / dx = 1/n and d rstd / dx = -rstd**3 * (x - mean) / n.
+    """
+    parts = []
+    count, kind = product(ctx.normalized_shape), ctx.input.dtype
+    if grad_mean is not None:
+        spread = ops.expand(ops.div(grad_mean, count), ctx.input.shape)
+        parts.append(cast(spread, kind))
+    if grad_rstd is not None:
+        rstd = ctx.out2
+        cube = ops.mul(ops.mul(rstd, rstd), rstd)
+        factor = ops.div(ops.mul(grad_rstd, cube), count)
+        parts.append(cast(ops.mul(ops.sub(ctx.out1, widened(ctx.input)), factor), kind))
+    return parts
 
 
 def _sum_over(grad: Any, dims: tuple[int, ...]) -> Any:

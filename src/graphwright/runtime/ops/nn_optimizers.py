@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
+from graphwright.runtime.dtypes import float64
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import Array, is_half
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -141,8 +142,9 @@ def _adam_decompose(
     second = exp_avg_sq
     if max_exp_avg_sq is not None:
         second = max_exp_avg_sq.copy_(ops.maximum(max_exp_avg_sq, exp_avg_sq))
-    correction1 = ops.sub(1.0, ops.pow(beta1, step))
-    correction2 = ops.sqrt(ops.sub(1.0, ops.pow(beta2, step)))
+    count = ops.to_dtype(step, float64)
+    correction1 = ops.sub(1.0, ops.pow(beta1, count))
+    correction2 = ops.sqrt(ops.sub(1.0, ops.pow(beta2, count)))
     denominator = ops.add(ops.div(ops.sqrt(second), correction2), eps)
     size = ops.div(lr, correction1)
     return param.sub_(ops.mul(ops.div(exp_avg, denominator), size))
