@@ -58,7 +58,7 @@ def may_inline(filename: str) -> bool:
         inside = os.path.relpath(filename, _PACKAGE).split(os.sep)
         return inside[:2] in (["runtime", "nn"], ["runtime", "autograd"])
     if filename.startswith("<"):
-        return not filename.startswith("<frozen")
+        return not filename.startswith(("<frozen", "<graph"))
     if filename.startswith(_SITE):
         return not any(part in _EXCLUDED for part in filename[len(_SITE) :].split(os.sep))
     if filename.startswith(_STDLIB):

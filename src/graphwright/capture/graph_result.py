@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from graphwright.capture import _eval_frame
 from graphwright.capture.exc import unsupported
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.source import SizeSource, Source
@@ -49,7 +52,19 @@ def finish_graph(
     module.lint()
     examples = [node.meta["val"] for node in order]
     sources = tuple(output.inputs[node] for node in order)
-    return FinishedGraph(module, backend(module, examples), sources, output.n_ops)
+    run = _shielded(backend(module, examples))
+    return FinishedGraph(module, run, sources, output.n_ops)
+
+
+def _shielded(run: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep frames of a backend's Python code from being captured in their turn."""
+    in_python = isinstance(run, (types.FunctionType, types.MethodType))
+    if in_python or type(run).__flags__ & _HEAP_TYPE:
+        return functools.partial(_eval_frame.run_unhooked, run)
+    return run
+
+
+_HEAP_TYPE = 1 << 9
 
 
 def _bind_symbols(output: OutputGraph) -> dict[str, Node]:

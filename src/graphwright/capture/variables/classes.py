@@ -199,9 +199,7 @@ class SuperVariable(VariableTracker):
         if self.cls not in kind.__mro__:
             unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
         static = lookup(kind, name, self.cls)
-        cls_source = tx.class_of(owner).source
-        assert cls_source is not None
-        source = MroSource(cls_source, name, self.cls)
+        source = MroSource(ConstSource(kind, kind.__qualname__), name, self.cls)
         if static is ABSENT:
             tx.guards.missing(source)
             raise AttributeMissing("GB0007", f"'super' object has no attribute {name!r}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import (
     AttrSource,
-    ClassAttrSource,
+    ConstSource,
     InstanceAttrSource,
     ItemSource,
     MroSource,
@@ -121,10 +121,8 @@ class ObjectVariable(VariableTracker):
         return tx.output.wrap(value, AttrSource(self.source, name))
 
     def _class_source(self, name: str) -> Source:
-        if self.source is not None:
-            return ClassAttrSource(self.source, name)
-        assert self.cls_source is not None
-        return MroSource(self.cls_source, name)
+        """The class is guarded by identity, so all instances share the guards on it."""
+        return MroSource(ConstSource(self.cls, self.cls.__qualname__), name)
 
     def _guard_absent(self, tx: Translator, name: str) -> None:
         """The instance's own dict must not gain the attribute."""

@@ -30,7 +30,7 @@ class SymIntVariable(VariableTracker):
         return int
 
     def as_node(self, tx: Translator) -> Any:
-        return tx.output.size_node(self.value)
+        return self.value
 
     def as_example(self) -> Any:
         return self.value
