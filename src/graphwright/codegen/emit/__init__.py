@@ -1,0 +1,1 @@
+"""From loop nests to native code: a walker over two syntaxes, LLVM IR and C."""

@@ -1,0 +1,51 @@
+"""LLVM IR to machine code, through llvmlite (imported when first needed)."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from graphwright.codegen.target import Machine, host
+
+
+@lru_cache(maxsize=4)
+def _target_machine(machine: Machine) -> Any:
+    """LLVM's code generator for `machine`: position-independent, small code model."""
+    import llvmlite.binding as llvm
+
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    target = llvm.Target.from_default_triple()
+    if machine == host():
+        cpu, features = llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    else:
+        cpu, features = "x86-64" if machine.arch == "x86_64" else "generic", _features(machine)
+    return target.create_target_machine(
+        cpu=cpu, features=features, opt=2, reloc="pic", codemodel="small",
+    )
+
+
+def _features(machine: Machine) -> str:
+    """LLVM's names for the features of a machine that is not this one."""
+    known = {"avx2", "avx", "fma", "f16c", "sse4_1", "sse4_2", "avx512f", "avx512bw",
+             "avx512dq", "avx512vl", "ssse3"}
+    chosen = sorted(f.replace("sse4_", "sse4.") for f in machine.features & known)
+    return ",".join("+" + name for name in chosen)
+
+
+def _parsed(text: str) -> Any:
+    import llvmlite.binding as llvm
+
+    module = llvm.parse_assembly(text)
+    module.verify()
+    return module
+
+
+def object_code(text: str, machine: Machine) -> bytes:
+    """A relocatable ELF object of the module `text`."""
+    return bytes(_target_machine(machine).emit_object(_parsed(text)))
+
+
+def assembly(text: str, machine: Machine) -> str:
+    """The assembly of the module `text`."""
+    return str(_target_machine(machine).emit_assembly(_parsed(text)))

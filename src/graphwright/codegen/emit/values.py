@@ -1,0 +1,229 @@
+"""Values of one kernel as code, scalar or in SIMD lanes, and the memory they come from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphwright.codegen.emit import philox, scalar
+from graphwright.codegen.emit.builder import Builder
+from graphwright.codegen.emit.index import Env, emit_expr, mentions, step_along
+from graphwright.codegen.emit.lanes import walk
+from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Block, Reg
+from graphwright.codegen.loops import (
+    Accumulate,
+    Apply,
+    Check,
+    Const,
+    IndexOf,
+    Kernel,
+    Load,
+    Local,
+    Philox,
+    Store,
+    Value,
+)
+from graphwright.runtime.symbolic.expr import Expr, Int
+
+MAX_RUN_LANES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """The SIMD loop around the code: `axis` runs over base .. base+count, where `mask` holds."""
+
+    axis: str
+    base: Reg
+    count: int
+    mask: Reg | None
+
+
+class ValueEmitter:
+    """Emits values, loads and stores; knows the locals and whether it is in SIMD lanes."""
+
+    def __init__(
+        self, kernel: Kernel, b: Builder, env: Env, pointers: dict[str, Reg],
+        seed: Reg | None, offset: Reg | None,
+    ) -> None:
+        self.b = b
+        self.env = env
+        self.pointers = pointers
+        self.seed = seed
+        self.offset = offset
+        self.lanes: Lanes | None = None
+        stmts = list(walk(kernel.body))
+        self.written = {s.buffer.name for s in stmts if isinstance(s, (Store, Accumulate))}
+        self.may_hoist = not any(isinstance(s, Check) for s in stmts)
+        self._settled: dict[int, bool] = {}
+        self._passing: dict[int, Reg] = {}
+        self._turns = 0
+        self._turn = 0
+
+    # -- context ----------------------------------------------------------------------------------
+
+    def enter(self, lanes: Lanes) -> None:
+        self.lanes = lanes
+        self._turns += 1
+        self._turn = self._turns
+        self.env[lanes.axis] = lanes.base
+        self._passing.clear()
+
+    def leave(self) -> None:
+        self.lanes = None
+        self._turn = 0
+        self._passing.clear()
+
+    def new_statement(self) -> None:
+        """Memory may have changed: forget what was read of buffers that the kernel writes."""
+        self._passing.clear()
+
+    def active(self, mask: Reg) -> Reg:
+        """`mask` in the lanes that are within the loop."""
+        if self.lanes is None or self.lanes.mask is None:
+            return mask
+        return mask & self.lanes.mask
+
+    def keep_masked(self, new: Reg, old: Reg) -> Reg:
+        """`new` in the lanes that are within the loop, `old` in the others."""
+        if self.lanes is None or self.lanes.mask is None:
+            return new
+        return self.b.select(self.lanes.mask, new, old)
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def emit(self, value: Value) -> Reg:
+        if isinstance(value, Local):
+            return self.env[value.name]
+        if isinstance(value, Const):
+            return self._const(value)
+        found = self._known(value)
+        if found is not None:
+            return found
+        result = self._compute(value)
+        self._remember(value, result)
+        return result
+
+    def _known(self, value: Value) -> Reg | None:
+        if id(value) in self._passing:
+            return self._passing[id(value)]
+        key = (self._turn, id(value))
+        block: Block | None = self.b.block
+        while block is not None:
+            if key in block.values:
+                return block.values[key]
+            block = block.parent
+        return None
+
+    def _remember(self, value: Value, result: Reg) -> None:
+        if not self._is_settled(value):
+            self._passing[id(value)] = result
+        elif result.block is not None:
+            result.block.values[self._turn, id(value)] = result
+
+    def _is_settled(self, value: Value) -> bool:
+        """Whether the value stays the same while the kernel writes its buffers."""
+        key = id(value)
+        if key not in self._settled:
+            if isinstance(value, Load):
+                settled = value.buffer.name not in self.written
+                if value.mask is not None:
+                    settled = settled and self._is_settled(value.mask)
+            elif isinstance(value, Apply):
+                settled = all([self._is_settled(a) for a in value.args])
+            else:
+                settled = True
+            self._settled[key] = settled
+        return self._settled[key]
+
+    def _const(self, value: Const) -> Reg:
+        kind = KIND_OF_DTYPE[value.dtype.name]
+        if kind in ("f16", "bf16"):
+            bits = int(value.dtype.numpy.type(value.value).view("uint16"))
+            return self.b.const(bits, kind)
+        return self.b.const(value.value, kind)
+
+    def _compute(self, value: Value) -> Reg:
+        if isinstance(value, Apply):
+            args = tuple([self.emit(a) for a in value.args])
+            return scalar.apply(self.b, value.op, args, KIND_OF_DTYPE[value.dtype.name])
+        if isinstance(value, Load):
+            return self._load(value)
+        if isinstance(value, IndexOf):
+            return self.index_value(value.index).to(KIND_OF_DTYPE[value.dtype.name])
+        assert isinstance(value, Philox)
+        return self._philox(value)
+
+    def _philox(self, value: Philox) -> Reg:
+        assert self.seed is not None and self.offset is not None
+        offset = self.offset + value.rng_index
+        lanes = self.lanes
+        if lanes is not None and lanes.count <= MAX_RUN_LANES and self._steps_by_one(value.index):
+            first = emit_expr(self.b, value.index, self.env)
+            return philox.uniform_run(self.b, first, lanes.count, self.seed, offset)
+        return philox.uniform(self.b, self.index_value(value.index), self.seed, offset)
+
+    # -- indices ----------------------------------------------------------------------------------
+
+    def _steps_by_one(self, index: Expr) -> bool:
+        assert self.lanes is not None
+        return step_along(index, self.lanes.axis) is Int(1) and not self._mixes(index)
+
+    def _mixes(self, index: Expr) -> bool:
+        """Whether locals that differ from lane to lane occur in the index."""
+        return any(self.env[s.name].lanes > 1 for s in index.symbols())
+
+    def index_value(self, index: Expr) -> Reg:
+        """`index` as int64, a vector where it differs from lane to lane."""
+        lanes = self.lanes
+        if lanes is None or not mentions(index, lanes.axis):
+            return emit_expr(self.b, index, self.env)
+        step = step_along(index, lanes.axis)
+        if step is not None and not self._mixes(index):
+            stride = emit_expr(self.b, step, self.env)
+            return emit_expr(self.b, index, self.env) + self.b.iota(lanes.count) * stride
+        inside = dict(self.env)
+        inside[lanes.axis] = lanes.base + self.b.iota(lanes.count)
+        return emit_expr(self.b, index, inside)
+
+    # -- memory -----------------------------------------------------------------------------------
+
+    def _load(self, load: Load) -> Reg:
+        mask = None if load.mask is None else self.emit(load.mask)
+        other = None if load.other is None else self._const(load.other)
+        return self._read(load.buffer.name, load.index, mask, other)
+
+    def _read(self, name: str, index: Expr, mask: Reg | None, other: Reg | None) -> Reg:
+        b, lanes, pointer = self.b, self.lanes, self.pointers[name]
+        hoist = self.may_hoist and name not in self.written
+        if lanes is not None and self._steps_by_one(index):
+            active = lanes.mask if mask is None else self.active(mask)
+            first = emit_expr(b, index, self.env)
+            return b.load(pointer, first, lanes.count, active, other, hoist)
+        where = self.index_value(index)
+        if where.lanes == 1 and (mask is None or mask.lanes == 1):
+            return b.load(pointer, where, 1, mask, other, hoist)
+        assert lanes is not None
+        active = lanes.mask if mask is None else self.active(mask)
+        return b.gather(pointer, b.broadcast(where, lanes.count), active, other)
+
+    def store(self, store: Store) -> None:
+        value = self.emit(store.value)
+        mask = None if store.mask is None else self.emit(store.mask)
+        self._write(store.buffer.name, store.index, value, mask)
+
+    def accumulate(self, stmt: Accumulate) -> None:
+        name = stmt.buffer.name
+        value = self.emit(stmt.value)
+        self._write(name, stmt.index, self._read(name, stmt.index, None, None) + value, None)
+
+    def _write(self, name: str, index: Expr, value: Reg, mask: Reg | None) -> None:
+        b, lanes, pointer = self.b, self.lanes, self.pointers[name]
+        if lanes is None:
+            b.store(pointer, emit_expr(b, index, self.env), value, mask)
+            return
+        active = lanes.mask if mask is None else self.active(mask)
+        value = b.broadcast(value, lanes.count)
+        if self._steps_by_one(index):
+            b.store(pointer, emit_expr(b, index, self.env), value, active)
+        else:
+            where = b.broadcast(self.index_value(index), lanes.count)
+            b.scatter(pointer, where, value, active)
