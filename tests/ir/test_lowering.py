@@ -15,6 +15,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.autograd import no_grad
 from graphwright.runtime.fake import fake_like
 from graphwright.runtime.ops import _face as ops
+
 from .lowering import Compiled, captured, check, copies, tensor
 
 Inputs = Callable[[], Sequence[Any]]

@@ -64,9 +64,7 @@ class Interpreter:
         return self.module.attr(target)
 
     def call_function(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if type(target) is Op and not kwargs and len(args) == len(target.schema.params):
-            return dispatch(target, args)
-        return target(*args, **kwargs)
+        return call(target, args, kwargs)
 
     def call_method(self, target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         return getattr(args[0], target)(*args[1:], **kwargs)
@@ -90,6 +88,13 @@ class Interpreter:
         if kind is SymInt:
             return evaluate_size(leaf, self.sizes)
         return leaf
+
+
+def call(target: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """target(*args, **kwargs), where the arguments of an `Op` may be the full bound tuple."""
+    if type(target) is Op and not kwargs and len(args) == len(target.schema.params):
+        return dispatch(target, args)
+    return target(*args, **kwargs)
 
 
 def evaluate_size(size: SymInt, sizes: Mapping[str, Any]) -> Any:

@@ -37,7 +37,7 @@ class FakeTensor(Tensor):
     __slots__ = ("_offset",)
     _offset: IntLike
 
-    def storage_offset(self) -> IntLike:
+    def storage_offset(self) -> Any:
         """Elements between the storage's start and the first element; may be symbolic."""
         try:
             return self._offset
