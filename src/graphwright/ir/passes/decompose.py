@@ -25,8 +25,9 @@ from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.trace import Rewrite, Tracer, trace
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dtypes import int64
+from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.table import Op
+from graphwright.runtime.ops.table import TABLE, Op
 
 _POINTWISE = {
     "neg", "abs", "sign", "exp", "expm1", "log", "log1p", "log2", "sqrt", "rsqrt", "reciprocal",
@@ -83,6 +84,17 @@ def _full_like(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     return ops.full(like.shape, value, dtype=dtype or like.dtype, device=like.device)
 
 
+def _arange(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """With start, end and dtype spelt out."""
+    start, end, step, _, device = args
+    op = TABLE["arange"]
+    assert op.meta is not None
+    dtype = op.meta(*args).dtype
+    first, last = (0, start) if end is None else (start, end)
+    full = (first, last, step, dtype, device)
+    return tracer.emit(op, full, fake_kernel(op, full))
+
+
 def _flip(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     value, dims = args
     for dim in dims:
@@ -94,4 +106,5 @@ def _flip(tracer: Tracer, args: tuple[Any, ...]) -> Any:
 
 REWRITES: dict[str, Rewrite] = {
     "detach": _same, "copy": _copy, "fill": _fill, "full_like": _full_like, "flip": _flip,
+    "arange": _arange,
 }

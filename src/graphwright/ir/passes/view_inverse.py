@@ -55,8 +55,8 @@ def _t(parent: Any, value: Any) -> Any:
 
 
 def _select(parent: Any, value: Any, dim: int, index: Any) -> Any:
-    if not isinstance(index, int) or index < 0:
-        index = index + parent.shape[dim] if index < 0 else index
+    if index < 0:
+        index = index + parent.shape[dim]
     return _between(parent, ops.unsqueeze(value, dim), dim, index, index + 1)
 
 
@@ -65,7 +65,9 @@ def _slice(parent: Any, value: Any, dim: int, start: Any, end: Any, step: Any) -
     first = 0 if start is None else start
     if first < 0:
         first = max(first + size, 0)
-    if step == 1:
+    elif first > size:
+        first = size
+    if step in (None, 1):
         return _between(parent, value, dim, first, first + value.shape[dim])
     args = (dim, start, end, step)
     return _by_position((_op("slice"), args))(parent, value, *args)
