@@ -1,6 +1,10 @@
 """graphwright: a compiler from ordinary Python tensor code to native kernels."""
 
-from graphwright.runtime import _core
+import sys as _sys
+
+from graphwright import compiler
+from graphwright.api import compile, explain
+from graphwright.runtime import _core, autograd, nn, optim
 from graphwright.runtime.autograd import (
     enable_grad,
     inference_mode,
@@ -37,4 +41,22 @@ from graphwright.runtime.interop import (
 from graphwright.runtime.ops import families
 from graphwright.runtime.ops._face import *
 from graphwright.runtime.promotion import can_cast, promote_types
+from graphwright.runtime.saving import load_file, save_file
 from graphwright.runtime.tensor import Tensor
+
+__version__ = "0.1.0"
+
+get_num_threads = _core.num_threads
+set_num_threads = _core.set_num_threads
+memory_stats = _core.memory_stats
+empty_cache = _core.empty_cache
+get_rng_state = _core.rng_state
+set_rng_state = _core.set_rng_state
+
+# `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
+# packages lead to the same modules.
+for _name, _module in tuple(_sys.modules.items()):
+    _folder, _, _rest = _name.removeprefix("graphwright.runtime.").partition(".")
+    if _name.startswith("graphwright.runtime.") and _folder in ("nn", "optim", "autograd"):
+        _sys.modules[f"graphwright.{_folder}{'.' if _rest else ''}{_rest}"] = _module
+del _name, _module, _folder, _rest

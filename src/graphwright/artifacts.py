@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphwright.capture.record import CaptureRecord
-from graphwright.codegen import triton
 from graphwright.codegen.compile import CompiledGraph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.lowered import Lowered
@@ -110,10 +109,13 @@ def source(stage: str) -> Callable[[CaptureRecord], str]:
 COMMENT = {"loops": "#", "c": "//", "llvm": ";", "asm": "#"}
 
 
-def triton_stage(make: Callable[[Any], list[tuple[str, str]]]) -> Callable[[CaptureRecord], str]:
-    """Runs the Triton emitter over the programs of the record."""
+def triton_stage(maker: str) -> Callable[[CaptureRecord], str]:
+    """Runs the Triton emitter, which nothing else needs, over the programs of the record."""
 
     def read(record: CaptureRecord) -> str:
+        from graphwright.codegen import triton
+
+        make = getattr(triton, maker)
         return "\n".join(
             f"# {direction}: {name}\n{text}"
             for _, found in compiled_graphs(record)
@@ -129,6 +131,6 @@ MAKERS: dict[str, Callable[[CaptureRecord], str]] = {
     "graph": graph,
     "joint": joint,
     **{stage: source(stage) for stage in COMMENT},
-    "triton": triton_stage(triton.emit),
-    "ptx": triton_stage(triton.compile_ptx),
+    "triton": triton_stage("emit"),
+    "ptx": triton_stage("compile_ptx"),
 }

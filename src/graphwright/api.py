@@ -1,0 +1,243 @@
+"""`compile` and `explain`: the front door."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import types
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar, overload
+
+from graphwright import backends, logs
+from graphwright.capture._eval_frame import CompiledFunction
+from graphwright.capture.convert import Frontend
+from graphwright.capture.record import CaptureRecord
+from graphwright.capture.support import hook_problem
+from graphwright.explanation import Explanation
+from graphwright.ir.graph_module import GraphModule
+from graphwright.runtime.nn import Module
+
+F = TypeVar("F", bound=Callable[..., Any])
+BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
+MODES = ("default", "reduce-overhead", "max-autotune")
+
+
+class Compilation:
+    """One use of `compile`: the front end, its record, and the functions it made.
+
+    A callable that `compile` returned leads to its `Compilation` through `compilation_of`.
+    """
+
+    def __init__(
+        self, backend: BackendLike, fullgraph: bool, dynamic: bool | None
+    ) -> None:
+        self.backend = backend
+        self.fullgraph = fullgraph
+        self.dynamic = dynamic
+        self.record = CaptureRecord()
+        logs.attach(self.record)
+        self.frontend = Frontend(lookup(backend), fullgraph=fullgraph, dynamic=dynamic,
+                                 record=self.record)
+        self.functions: list[CompiledFunction] = []
+        ALIVE.add(self)
+
+    def compile(self, function: types.FunctionType) -> CompiledFunction:
+        """The dispatcher for a plain Python function."""
+        compiled = self.frontend.compile(function)
+        compiled.__dict__["__gw_compilation__"] = self
+        self.functions.append(compiled)
+        return compiled
+
+    def reset(self) -> None:
+        """Forget what was compiled and recorded."""
+        for function in self.functions:
+            function.reset()
+        self.frontend.reset()
+        self.record.clear()
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The keyword arguments that make the same compilation again."""
+        return {"backend": self.backend, "fullgraph": self.fullgraph, "dynamic": self.dynamic}
+
+
+ALIVE: weakref.WeakSet[Compilation] = weakref.WeakSet()
+
+
+def lookup(backend: BackendLike) -> backends.Backend:
+    """The backend that a name or a callable means.
+
+    Raises:
+        ValueError: a name that is not among `backends.BACKENDS`.
+        TypeError: neither a name nor a callable.
+    """
+    if isinstance(backend, str):
+        if backend not in backends.BACKENDS:
+            raise ValueError(f"unknown backend '{backend}'; there are "
+                             f"{', '.join(sorted(backends.BACKENDS))}, or give a callable")
+        return backends.BACKENDS[backend]
+    if not callable(backend):
+        raise TypeError(f"backend must be a name or a callable, not {type(backend).__name__}")
+    return backend
+
+
+@overload
+def compile(model: F, *, fullgraph: bool = ..., dynamic: bool | None = ...,
+            backend: BackendLike = ..., mode: str | None = ...,
+            options: dict[str, Any] | None = ..., disable: bool = ...) -> F: ...
+
+
+@overload
+def compile(model: None = None, *, fullgraph: bool = ..., dynamic: bool | None = ...,
+            backend: BackendLike = ..., mode: str | None = ...,
+            options: dict[str, Any] | None = ..., disable: bool = ...) -> Callable[[F], F]: ...
+
+
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: BackendLike = "auto",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
+    """Compile a function, method, callable object or `nn.Module`; also a decorator.
+
+    Nothing happens until the first call. Each call checks guards on all that the compiled code
+    relies on; where one fails, the function is captured again for what it now sees.
+
+    Args:
+        model: what to compile. None: return a decorator with the options given.
+        fullgraph: raise an error where the graph would break, instead of running that part as
+            plain Python.
+        dynamic: None: a size is static at first and symbolic once it has changed; True: symbolic
+            from the start; False: always static.
+        backend: "auto", "llvm", "c", "eager", or a callable
+            `(GraphModule, example_inputs) -> callable`, the example inputs being fake tensors.
+        mode: one of `MODES`; on CPUs all of them do the same.
+        options: none are known yet.
+        disable: return `model` as it is.
+
+    Returns:
+        A callable with the same signature. A module gives a module of the same class that shares
+        parameters, buffers and state_dict keys with the original.
+
+    Raises:
+        TypeError: `model` is not callable, or is a builtin or a class.
+        ValueError: an unknown backend, mode or option.
+    """
+    if mode is not None and mode not in MODES:
+        raise ValueError(f"unknown mode '{mode}'; there are {', '.join(MODES)}")
+    if options:
+        raise ValueError(f"unknown options: {', '.join(sorted(options))}")
+    if disable:
+        return model if model is not None else lambda function: function
+    if model is None:
+        return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend)
+    lookup(backend)
+    if hook_problem() is not None:
+        backends.warn_once(f"graphwright: everything runs eagerly: {hook_problem()}")
+        return model
+    return compile_callable(model, Compilation(backend, fullgraph, dynamic))
+
+
+def compile_callable(model: Any, compilation: Compilation) -> Any:
+    """`compile` by the kind of callable."""
+    if isinstance(model, CompiledFunction):
+        return compilation.compile(model.__wrapped__)
+    if isinstance(model, types.FunctionType):
+        return compilation.compile(model)
+    if isinstance(model, types.MethodType):
+        return types.MethodType(compile_callable(model.__func__, compilation), model.__self__)
+    if isinstance(model, functools.partial):
+        inner = compile_callable(model.func, compilation)
+        return functools.partial(inner, *model.args, **model.keywords)
+    if isinstance(model, Module):
+        return optimized_module(model, compilation)
+    if isinstance(model, type) or not callable(model):
+        raise TypeError(f"compile() takes a function, a callable object or a module, not {model!r}")
+    call = type(model).__call__
+    if not isinstance(call, types.FunctionType):
+        raise TypeError(f"compile() takes Python functions; {model!r} is not written in Python")
+    return types.MethodType(compilation.compile(call), model)
+
+
+class OptimizedModule:
+    """Mixed into the class of a compiled module, which shares the original's attributes."""
+
+    _original: Module
+    _compilation: Compilation
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        return compile(copy.deepcopy(self._original, memo), **self._compilation.options)
+
+    def __reduce__(self) -> Any:
+        return functools.partial(compile, **self._compilation.options), (self._original,)
+
+
+def optimized_module(module: Module, compilation: Compilation) -> Module:
+    """A module of a subclass of `module`'s class, over the same attributes.
+
+    Parameters, buffers, hooks, the training flag and whatever else is set on either are one and
+    the same, so that state_dict keys, optimisers and `isinstance` see no difference.
+    """
+    if isinstance(module, OptimizedModule):
+        module = module._original
+    kind = type(module)
+    call = compilation.compile(kind.__call__)
+    namespace = {
+        "_original": module,
+        "_compilation": compilation,
+        "__call__": functools.partial(call, module),
+        "__module__": kind.__module__,
+        "__qualname__": kind.__qualname__,
+        "__doc__": kind.__doc__,
+    }
+    optimized = object.__new__(type(kind.__name__, (OptimizedModule, kind), namespace))
+    object.__setattr__(optimized, "__dict__", module.__dict__)
+    return optimized  # type: ignore[return-value]
+
+
+def compilation_of(compiled: Any) -> Compilation:
+    """What stands behind a callable that `compile` returned.
+
+    Raises:
+        TypeError: `compile` did not return it.
+    """
+    found = getattr(compiled, "_compilation", None)
+    while found is None and compiled is not None:
+        found = getattr(compiled, "__dict__", {}).get("__gw_compilation__")
+        compiled = getattr(compiled, "__func__", getattr(compiled, "func", None))
+    if not isinstance(found, Compilation):
+        raise TypeError("this was not returned by graphwright.compile")
+    return found
+
+
+def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Explanation]:
+    """Compile `function` apart from anything else, call it once, and tell what happened.
+
+    Args:
+        function: anything that `compile` takes; a compiled callable is taken by what it wraps.
+        options: as for `compile`.
+
+    Returns:
+        A callable with the function's signature that returns an `Explanation`, which prints as
+        text: graphs, graph breaks with reasons and advice, guards, recompiles.
+    """
+    if isinstance(function, CompiledFunction):
+        function = function.__wrapped__
+    elif isinstance(function, OptimizedModule):
+        function = function._original
+
+    def call(*args: Any, **kwargs: Any) -> Explanation:
+        compiled = compile(function, **options)
+        compiled(*args, **kwargs)
+        return Explanation.of(compilation_of(compiled).record)
+
+    return call
+
+
+Module._compiler = compile

@@ -1,0 +1,72 @@
+"""`gw.compiler`: controls of the compiler, and what it did."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+from graphwright.api import ALIVE, compilation_of
+from graphwright.artifacts import STAGES, stages_of
+from graphwright.backends import BACKENDS
+from graphwright.capture import _eval_frame
+from graphwright.capture.allowed import allow_in_graph, is_compiling
+from graphwright.explanation import Stats
+
+__all__ = ["allow_in_graph", "disable", "dump", "is_compiling", "list_backends", "reset", "stats"]
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def disable(function: F | None = None) -> Any:
+    """Keep a function, and what it calls, out of capture; a decorator.
+
+    A captured function that calls it breaks its graph there.
+    """
+    if function is None:
+        return disable
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return _eval_frame.run_unhooked(function, *args, **kwargs)
+
+    run.__dict__["__gw_disable__"] = True
+    return run
+
+
+def reset() -> None:
+    """Forget all compiled code, records and observed sizes, of every compiled function."""
+    for compilation in list(ALIVE):
+        compilation.reset()
+    _eval_frame.reset_all()
+
+
+def stats(compiled: Callable[..., Any]) -> Stats:
+    """How many graphs, breaks, fallbacks, recompiles and kernels a compiled callable has.
+
+    Raises:
+        TypeError: `gw.compile` did not return it.
+    """
+    return Stats.of(compilation_of(compiled).record)
+
+
+def dump(compiled: Callable[..., Any], stages: Iterable[str] | None = None) -> dict[str, str]:
+    """What a compiled callable became, as text by stage.
+
+    Args:
+        compiled: what `gw.compile` returned, after it has been called.
+        stages: of `STAGES`; None: all but Triton's.
+
+    Raises:
+        TypeError: `gw.compile` did not return it.
+        ValueError: an unknown stage.
+    """
+    unknown = sorted(set(stages or ()) - set(STAGES))
+    if unknown:
+        raise ValueError(f"unknown stages {', '.join(unknown)}; there are {', '.join(STAGES)}")
+    return stages_of(compilation_of(compiled).record, stages)
+
+
+def list_backends() -> list[str]:
+    """The names that `gw.compile(backend=...)` takes."""
+    return sorted(BACKENDS)
