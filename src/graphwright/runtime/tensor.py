@@ -190,7 +190,7 @@ class Tensor(TensorBase, Operators, Indexing, Conversions, TensorMethods):
             )
         known: Tensor | None = memo.get(id(self))
         if known is None:
-            known = memo[id(self)] = _rebuild(self._nd.copy(), self.dtype, self.requires_grad)
+            known = memo[id(self)] = _rebuild(self._nd.copy("K"), self.dtype, self.requires_grad)
             known.grad = copy.deepcopy(self.grad, memo)
         return known
 

@@ -29,7 +29,7 @@ _SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
 _SQRT_HALF = math.sqrt(0.5)
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _GELU_CUBIC = 0.044715
-_BLOCK = 32 * 1024
+_BLOCK = 16 * 1024
 
 
 def _floating(name: str) -> Any:
