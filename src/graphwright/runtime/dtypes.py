@@ -22,7 +22,13 @@ class dtype:
     """
 
     __slots__ = (
-        "code", "is_complex", "is_floating_point", "is_signed", "itemsize", "name", "numpy",
+        "code",
+        "is_complex",
+        "is_floating_point",
+        "is_signed",
+        "itemsize",
+        "name",
+        "numpy",
     )
 
     name: str
@@ -77,7 +83,7 @@ bfloat16 = _register("bfloat16", 7, ml_dtypes.bfloat16, "f")
 float32 = _register("float32", 8, np.float32, "f")
 float64 = _register("float64", 9, np.float64, "f")
 
-bool = bool_  # noqa: A001
+bool = bool_
 BY_CODE: tuple[dtype, ...] = tuple(sorted(BY_NAME.values(), key=lambda d: d.code))
 
 _default = [float32]

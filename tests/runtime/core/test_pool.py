@@ -50,7 +50,9 @@ def chunk_ends(kernels: _core.CodeObject, n: int, grain: int) -> list[int]:
     return sorted(set(ends.tolist()))
 
 
-@pytest.mark.parametrize(("n", "grain"), [(1, 1), (10, 3), (1000, 1), (1000, 64), (7, 100), (99999, 7)])
+@pytest.mark.parametrize(
+    ("n", "grain"), [(1, 1), (10, 3), (1000, 1), (1000, 64), (7, 100), (99999, 7)]
+)
 def test_chunks(kernels: _core.CodeObject, threads: int, n: int, grain: int) -> None:
     ends = chunk_ends(kernels, n, grain)
     assert ends[-1] == n
@@ -106,27 +108,27 @@ def test_after_a_fork(kernels: _core.CodeObject) -> None:
         _core.set_num_threads(old)
 
 
-@pytest.mark.parametrize("value", ["3", "0", "many", ""])
-def test_the_environment_decides(value: str) -> None:
-    program = "from graphwright.runtime import _core; print(_core.num_threads())"
-    environment = {**os.environ, "GRAPHWRIGHT_NUM_THREADS": value}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    )
-    assert int(done.stdout) == (3 if value == "3" else len(os.sched_getaffinity(0)))
+COUNT = "from graphwright.runtime import _core; print(_core.num_threads())"
+
+
+def count_in_a_process(program: str, setting: str | None) -> int:
+    environment = {k: v for k, v in os.environ.items() if k != "GRAPHWRIGHT_NUM_THREADS"}
+    if setting is not None:
+        environment["GRAPHWRIGHT_NUM_THREADS"] = setting
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return int(done.stdout)
+
+
+@pytest.mark.parametrize("setting", ["3", "0", "many", ""])
+def test_the_environment_decides(setting: str) -> None:
+    expected = 3 if setting == "3" else count_in_a_process(COUNT, None)
+    assert count_in_a_process(COUNT, setting) == expected
 
 
 def test_affinity_limits_the_threads() -> None:
     one = min(os.sched_getaffinity(0))
-    program = (
-        f"import os; os.sched_setaffinity(0, [{one}]); os.environ.pop('GRAPHWRIGHT_NUM_THREADS', 0);"
-        "from graphwright.runtime import _core; print(_core.num_threads())"
-    )
-    environment = {k: v for k, v in os.environ.items() if k != "GRAPHWRIGHT_NUM_THREADS"}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == "1"
+    assert count_in_a_process(f"import os; os.sched_setaffinity(0, [{one}]); {COUNT}", None) == 1
 
 
 def test_counts_out_of_range() -> None:
