@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from graphwright.codegen.build import build_program
 from graphwright.codegen.emit.native import LoadedProgram, compile_program
 from graphwright.codegen.loop_printer import print_program
-from graphwright.codegen.loops import Buffer, Check, For, Reduce, Stmt
+from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import (
+    CannotLowerNode,
     ConstantOutput,
     InputOutput,
     LoweredGraph,
@@ -18,51 +21,25 @@ from graphwright.codegen.lowering.graph import (
     TensorOutput,
     lower_graph,
 )
-from graphwright.codegen.memory_plan import plan_memory
-from graphwright.codegen.program import Gemm, NativeProgram, Output, Slot, Step
-from graphwright.codegen.scheduler.schedule import Schedule, schedule
+from graphwright.codegen.program import NativeProgram, Output
+from graphwright.codegen.segments import split
 from graphwright.runtime import _core
 from graphwright.runtime.symbolic.expr import Expr, as_int
 from graphwright.runtime.tensor import Tensor
 
 
-def build_program(graph: LoweredGraph) -> NativeProgram:
-    """Schedule a lowered graph and plan its memory."""
-    plan = schedule(graph)
-    memory = plan_memory(plan.steps, plan.temps)
-    outputs = _outputs(graph, plan)
-    slots = {b.name: Slot("input", n) for n, b in enumerate(plan.inputs)}
-    slots |= {o.buffer.name: Slot("output", n) for n, o in enumerate(outputs)}
-    slots |= {name: Slot("arena", 0, offset) for name, offset in memory.offsets.items()}
-    return NativeProgram(
-        inputs=plan.inputs, outputs=outputs, slots=slots, arena_bytes=memory.arena_bytes,
-        steps=memory.steps, symbols=graph.symbols, rng_ops=graph.rng_ops, mutated=plan.mutated,
-        messages=_messages(memory.steps),
-    )
+@dataclass(slots=True)
+class Segment:
+    """A compiled graph without eager ops in it."""
 
+    launch: Callable[..., Any]
+    program: NativeProgram
+    loaded: LoadedProgram
 
-def _outputs(graph: LoweredGraph, plan: Schedule) -> tuple[Output, ...]:
-    return tuple(
-        Output(plan.outputs[position], spec.shape, spec.strides)
-        for position, spec in enumerate(graph.outputs) if isinstance(spec, TensorOutput))
-
-
-def _messages(steps: Sequence[Step]) -> tuple[str, ...]:
-    found: dict[str, None] = {}
-    for step in steps:
-        if not isinstance(step, Gemm):
-            _collect_messages(step.body, found)
-    return tuple(found)
-
-
-def _collect_messages(stmts: Sequence[Stmt], found: dict[str, None]) -> None:
-    for stmt in stmts:
-        if isinstance(stmt, Check):
-            found[stmt.message] = None
-        elif isinstance(stmt, For):
-            _collect_messages(stmt.body, found)
-        elif isinstance(stmt, Reduce):
-            _collect_messages(stmt.prologue, found)
+    @property
+    def sources(self) -> dict[str, str]:
+        """Text by stage."""
+        return {"loops": print_program(self.program), **self.loaded.sources}
 
 
 @dataclass(slots=True)
@@ -71,34 +48,64 @@ class CompiledGraph:
 
     Attributes:
         launch: what runs it; the C launcher itself where nothing is left to do in Python.
-        program: the native program.
-        kernels: how many kernels and matrix products it runs.
-        sources: text by stage: "loops", then what the backend made of them.
+        segments: its native parts, one unless it has ops that run eagerly.
     """
 
     launch: Callable[..., Any]
-    program: NativeProgram
-    loaded: LoadedProgram
-    extra_sources: dict[str, str] = field(default_factory=dict)
+    segments: list[Segment]
 
     def __call__(self, *inputs: Any) -> Any:
         return self.launch(*inputs)
 
     @property
+    def program(self) -> NativeProgram:
+        """The native program (the first, if there are several)."""
+        return self.segments[0].program
+
+    @property
     def kernels(self) -> int:
-        return len(self.program.steps)
+        """How many kernels and matrix products it runs."""
+        return sum(len(s.program.steps) for s in self.segments)
 
     @property
     def sources(self) -> dict[str, str]:
-        return {"loops": print_program(self.program), **self.loaded.sources}
+        """Text by stage: "loops", then what the backend made of it."""
+        texts: dict[str, str] = {}
+        for segment in self.segments:
+            for stage, text in segment.sources.items():
+                texts[stage] = texts.get(stage, "") + text
+        return texts
 
 
 def compile_graph(module: Any, fake_inputs: Sequence[Any], *, target: str) -> CompiledGraph:
-    """Compile `module`, whose inputs are like `fake_inputs`, for "llvm" or "c"."""
+    """Compile `module`, whose inputs are like `fake_inputs`, for "llvm" or "c".
+
+    Ops without a lowering run eagerly between native segments.
+    """
+    eager: set[Any] = set()
+    while True:
+        try:
+            if not eager:
+                segment = _compile_segment(target, module, fake_inputs)
+                return CompiledGraph(segment.launch, [segment])
+            symbols = dict(module.meta.get("symbols", {}))
+            launch, segments = split(
+                module, eager, symbols, partial(_compile_segment, target))
+            return CompiledGraph(launch, segments)
+        except CannotLowerNode as reason:
+            eager.add(_original(module, reason.node))
+
+
+def _original(module: Any, node: Any) -> Any:
+    """The node of `module` of which `node` may be a copy in a segment."""
+    return next(n for n in module.graph.nodes if n.name == node.name)
+
+
+def _compile_segment(target: str, module: Any, fake_inputs: Sequence[Any]) -> Segment:
     graph = lower_graph(module, fake_inputs)
     program = build_program(graph)
     loaded = compile_program(program, target)
-    return CompiledGraph(_wrapped(graph, _launcher(program, loaded)), program, loaded)
+    return Segment(_wrapped(graph, _launcher(program, loaded)), program, loaded)
 
 
 def _launcher(program: NativeProgram, loaded: LoadedProgram) -> Callable[..., Any]:

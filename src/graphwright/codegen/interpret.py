@@ -48,7 +48,8 @@ Memory = dict[str, np.ndarray]
 Env = dict[str, Any]
 
 UNARY: dict[str, Callable[..., Any]] = {
-    "neg": np.negative, "abs": np.abs, "sign": np.sign, "sqrt": np.sqrt,
+    "neg": np.negative, "abs": np.abs, "sqrt": np.sqrt,
+    "sign": lambda x: np.subtract(x > 0, x < 0, dtype=np.int8),
     "rsqrt": lambda x: 1 / np.sqrt(x), "reciprocal": lambda x: 1 / x,
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "log2": np.log2,
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh,

@@ -24,7 +24,14 @@ from graphwright.codegen.lowering.context import (
     convert,
     shape_of,
 )
-from graphwright.codegen.lowering.nodes import Body, LoopNode, Mutation, Shape, Source, axis_symbols
+from graphwright.codegen.lowering.nodes import (
+    Body,
+    LoopNode,
+    Mutation,
+    Shape,
+    Source,
+    axis_symbols,
+)
 from graphwright.codegen.lowering.rules import RULES, Call, lower_call
 from graphwright.runtime.dtypes import dtype, int64
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym
@@ -64,6 +71,14 @@ class SizeOutput:
     expr: Expr
 
 
+class CannotLowerNode(Exception):
+    """A node of the graph has no lowering; it has to run as an eager op."""
+
+    def __init__(self, node: Any, reason: str) -> None:
+        super().__init__(f"{node}: {reason}")
+        self.node = node
+
+
 OutputSpec = TensorOutput | InputOutput | ConstantOutput | SizeOutput
 
 
@@ -88,7 +103,7 @@ def lower_graph(
 ) -> LoweredGraph:
     """Lower every node of `module.graph`.
 
-    Raises: Unlowerable, with the name of the op, for an op without a lowering.
+    Raises: CannotLowerNode for a node without a lowering.
     """
     return GraphLowering(module, fake_inputs).run()
 
@@ -104,7 +119,7 @@ class GraphLowering:
         self.sources: list[Source] = []
         self.positions: dict[Any, int] = {}
         self.constants: list[Any] = []
-        self.symbols: dict[str, tuple[int, int]] = {}
+        self.symbols: dict[str, tuple[int, int]] = dict(module.meta.get("symbols", {}))
         self.outputs: list[OutputSpec] = []
 
     def run(self) -> LoweredGraph:
@@ -115,8 +130,11 @@ class GraphLowering:
         for node in self.module.graph.nodes:
             handler = visit.get(node.op)
             if handler is None:
-                raise Unlowerable(f"{node.op} {node.target}")
-            handler(node)
+                raise CannotLowerNode(node, f"{node.op} {node.target}")
+            try:
+                handler(node)
+            except Unlowerable as reason:
+                raise CannotLowerNode(node, str(reason)) from reason
         count = len(self.positions)
         for n, source in enumerate(s for s in self.sources if s.constant):
             placed = Source(source.name, source.shape, source.strides, source.dtype,
@@ -156,9 +174,7 @@ class GraphLowering:
         self.env[node] = self.context.add(source)
 
     def get_attr(self, node: Any) -> None:
-        value: Any = self.module
-        for part in str(node.target).split("."):
-            value = getattr(value, part)
+        value = self.module.attr(str(node.target))
         if not hasattr(value, "dtype"):
             self.env[node] = value
             return

@@ -181,6 +181,19 @@ def _scatter_add(
     return _scatter(context, call, x, index.shape, target, prologue, src.at(at), (dim,))
 
 
+@lowering("scatter")
+def _scatter_store(
+    context: Lowering, call: Call, x: Tensor, dim: int, index: Tensor, src: Any
+) -> Tensor:
+    if not x.ndim or not isinstance(src, Tensor):
+        raise Unlowerable("scatter of a number or into a 0-d tensor")
+    dim %= x.ndim
+    at = axis_symbols(index.shape)
+    picked, prologue = _position(context, index, at, x.shape[dim], wrap=False)
+    target = (*at[:dim], picked, *at[dim + 1:])
+    return _scatter(context, call, x, index.shape, target, prologue, src.at(at), (dim,), False)
+
+
 @lowering("index_add")
 def _index_add(
     context: Lowering, call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor,

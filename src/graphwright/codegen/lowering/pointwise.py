@@ -133,7 +133,7 @@ for _name in ("neg", "sqrt", "rsqrt", "reciprocal", "exp", "expm1", "log", "log1
 _unary("abs", absolute)
 _unary("relu", relu)
 _unary("bitwise_not", lambda x: apply("not", x))
-for _name in ("clone", "contiguous", "alias", "detach"):
+for _name in ("clone", "contiguous"):
     _unary(_name, lambda x: x)
 for _name in ("floor", "ceil", "round", "trunc"):
     _rounding(_name)
@@ -216,7 +216,13 @@ def _to_dtype(context: Lowering, call: Call, x: Tensor, dtype: dtype, *unused: A
         "to_dtype", call.shape, dtype, lambda index: convert(x.at(index), dtype))
 
 
-@lowering("fill")
-def _fill(context: Lowering, call: Call, x: Tensor, value: Any) -> Tensor:
+@lowering("copy")
+def _copy(context: Lowering, call: Call, x: Tensor, src: Any, *unused: Any) -> Tensor:
+    return context.pointwise(
+        "copy", call.shape, call.dtype, lambda index: operand(src, index, call, call.dtype))
+
+
+@lowering("fill", "full_like")
+def _fill(context: Lowering, call: Call, x: Tensor, value: Any, *unused: Any) -> Tensor:
     return context.pointwise(
         "fill", call.shape, call.dtype, lambda index: operand(value, index, call, call.dtype))

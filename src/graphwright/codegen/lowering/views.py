@@ -82,6 +82,32 @@ def permute(context: Lowering, x: Tensor, dims: tuple[int, ...]) -> Tensor:
         "permute", x, shape, lambda index: tuple(index[places[d]] for d in range(x.ndim)))
 
 
+@lowering("alias", "detach")
+def _alias(context: Lowering, call: Call, x: Tensor) -> Tensor:
+    return x
+
+
+@lowering("flip")
+def _flip(context: Lowering, call: Call, x: Tensor, dims: Any) -> Tensor:
+    turned = {d % x.ndim for d in ((dims,) if isinstance(dims, int) else dims)}
+    return context.view("flip", x, x.shape, lambda index: tuple(
+        x.shape[d] - 1 - i if d in turned else i for d, i in enumerate(index)))
+
+
+@lowering("diagonal")
+def _diagonal(
+    context: Lowering, call: Call, x: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    dims = (dim1 % x.ndim, dim2 % x.ndim)
+    start = (max(-offset, 0), max(offset, 0))
+
+    def at(index: Index) -> Index:
+        rest = list(index[:-1])
+        moved = {d: index[-1] + s for d, s in zip(dims, start, strict=True)}
+        return tuple(moved[d] if d in moved else rest.pop(0) for d in range(x.ndim))
+    return context.view("diagonal", x, call.shape, at)
+
+
 @lowering("permute")
 def _permute(context: Lowering, call: Call, x: Tensor, dims: Any) -> Tensor:
     return permute(context, x, tuple(dims))
@@ -115,7 +141,7 @@ def _slice(
     first = _slice_start(start, x.shape[dim])
 
     def at(index: Index) -> Index:
-        moved = first + index[dim] * as_expr(step)
+        moved = first + index[dim] * as_expr(1 if step is None else step)
         return (*index[:dim], moved, *index[dim + 1:])
     return context.view("slice", x, call.shape, at)
 

@@ -275,6 +275,6 @@ def _leading(rows: Expr, columns: Expr, row_step: Expr, column_step: Expr) -> Ex
         return columns
     low = (row_step - columns).range()[0]
     known = as_int(row_step - columns)
-    if known is not None and known < 0 or row_step == 0:
+    if (known is not None and known < 0) or row_step == 0:
         return None
     return row_step if known is not None or (low is not None and low >= 0) else None

@@ -7,6 +7,7 @@ result has the same bits everywhere.
 from __future__ import annotations
 
 from dataclasses import dataclass
+
 from graphwright.codegen.loops import (
     Axis,
     Buffer,

@@ -66,7 +66,6 @@ def schedule(graph: LoweredGraph) -> Schedule:
     inputs = _input_buffers(graph, anchors, buffers)
     _store_shared(anchors, groups)
     for name in anchors.chosen:
-        node = anchors.nodes[name]
         if name in anchors.storage:
             buffers.storage[name] = anchors.storage[name]
             buffers.taken.add(anchors.storage[name].buffer.name)
@@ -147,7 +146,8 @@ def _steps(anchors: Anchors, groups: list[Group], buffers: _Buffers) -> list[Ste
             (name,) = group.members
             steps.append(_gemm(anchors, name, buffers.storage))
             continue
-        writing = Writing(anchors, buffers.storage, group, Names(), buffers.temp)
+        names = Names({s.buffer.name for s in buffers.storage.values()})
+        writing = Writing(anchors, buffers.storage, group, names, buffers.temp)
         steps.append(write_kernel(writing, f"k{len(steps)}_{_title(anchors, group)}"))
     return steps
 

@@ -1,0 +1,50 @@
+"""From a lowered graph to a `NativeProgram`: scheduling, memory, and how results come out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graphwright.codegen.loops import Check, For, Reduce, Stmt
+from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
+from graphwright.codegen.memory_plan import plan_memory
+from graphwright.codegen.program import Gemm, NativeProgram, Output, Slot, Step
+from graphwright.codegen.scheduler.schedule import Schedule, schedule
+
+
+def build_program(graph: LoweredGraph) -> NativeProgram:
+    """Schedule a lowered graph and plan its memory."""
+    plan = schedule(graph)
+    memory = plan_memory(plan.steps, plan.temps)
+    outputs = _outputs(graph, plan)
+    slots = {b.name: Slot("input", n) for n, b in enumerate(plan.inputs)}
+    slots |= {o.buffer.name: Slot("output", n) for n, o in enumerate(outputs)}
+    slots |= {name: Slot("arena", 0, offset) for name, offset in memory.offsets.items()}
+    return NativeProgram(
+        inputs=plan.inputs, outputs=outputs, slots=slots, arena_bytes=memory.arena_bytes,
+        steps=memory.steps, symbols=graph.symbols, rng_ops=graph.rng_ops, mutated=plan.mutated,
+        messages=_messages(memory.steps),
+    )
+
+
+def _outputs(graph: LoweredGraph, plan: Schedule) -> tuple[Output, ...]:
+    return tuple(
+        Output(plan.outputs[position], spec.shape, spec.strides)
+        for position, spec in enumerate(graph.outputs) if isinstance(spec, TensorOutput))
+
+
+def _messages(steps: Sequence[Step]) -> tuple[str, ...]:
+    found: dict[str, None] = {}
+    for step in steps:
+        if not isinstance(step, Gemm):
+            _collect_messages(step.body, found)
+    return tuple(found)
+
+
+def _collect_messages(stmts: Sequence[Stmt], found: dict[str, None]) -> None:
+    for stmt in stmts:
+        if isinstance(stmt, Check):
+            found[stmt.message] = None
+        elif isinstance(stmt, For):
+            _collect_messages(stmt.body, found)
+        elif isinstance(stmt, Reduce):
+            _collect_messages(stmt.prologue, found)

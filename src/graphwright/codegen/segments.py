@@ -1,0 +1,163 @@
+"""Graphs with ops that have no lowering: native segments around eager ops.
+
+    x -> [native: exp, add] -> sort (eager) -> [native: mul, sum] -> y
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphwright.ir.graph import Graph
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.interpreter import call
+from graphwright.ir.node import Node, map_leaves
+from graphwright.runtime.symbolic.expr import Expr, Sym
+
+Compile = Callable[[GraphModule, Sequence[Any]], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NativeStep:
+    """values[results] = launch(values[inputs])."""
+
+    launch: Callable[..., Any]
+    inputs: tuple[Any, ...]
+    results: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EagerStep:
+    """values[node] = node.target(*node.args)."""
+
+    node: Node
+
+
+class SegmentedProgram:
+    """Runs native segments and eager ops in turn. Call it with the graph's inputs."""
+
+    def __init__(
+        self, module: GraphModule, steps: Sequence[NativeStep | EagerStep],
+        symbols: dict[str, tuple[int, int]],
+    ) -> None:
+        self.steps = tuple(steps)
+        self.placeholders = module.graph.placeholders
+        self.results = module.graph.output_node.args[0]
+        self.constants = {n: module.attr(str(n.target)) for n in module.graph.nodes
+                          if n.op == "get_attr"}
+        self.symbols = symbols
+
+    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
+        sizes = {name: inputs[position] if dim < 0 else inputs[position].shape[dim]
+                 for name, (position, dim) in self.symbols.items()}
+        values: dict[Any, Any] = dict(self.constants)
+        values.update(zip(self.placeholders, inputs, strict=True))
+
+        def value_of(leaf: Any) -> Any:
+            if isinstance(leaf, Node):
+                return values[leaf]
+            expr = leaf if isinstance(leaf, Expr) else getattr(leaf, "expr", None)
+            return expr.evaluate(sizes) if isinstance(expr, Expr) else leaf
+        for step in self.steps:
+            if isinstance(step, EagerStep):
+                values[step.node] = call(
+                    step.node.target, map_leaves(step.node.args, value_of), {})
+            else:
+                found = step.launch(*[value_of(i) for i in step.inputs])
+                values.update(zip(step.results, found, strict=True))
+        return tuple(map_leaves(tuple(self.results), value_of))
+
+
+def split(
+    module: GraphModule, eager: set[Node], symbols: dict[str, tuple[int, int]], compile: Compile
+) -> tuple[SegmentedProgram, list[Any]]:
+    """Cut a graph at the nodes `eager`; the program, and the compiled segments."""
+    steps: list[NativeStep | EagerStep] = []
+    segments: list[Any] = []
+    pending: list[Node] = []
+    drawn = 0
+
+    def flush() -> None:
+        nonlocal drawn
+        live = [n for n in pending if n.users or _is_mutation(n)]
+        pending.clear()
+        if live:
+            part, inputs, results, drawn = _segment(live, drawn)
+            compiled = compile(part, [_example(i) for i in inputs])
+            segments.append(compiled)
+            steps.append(NativeStep(compiled.launch, tuple(inputs), tuple(results)))
+
+    for node in module.graph.nodes:
+        if node.op in ("placeholder", "get_attr", "output"):
+            continue
+        if node in eager or (node.target is operator.getitem and node.args[0] in eager):
+            eager.add(node)
+            flush()
+            steps.append(EagerStep(node))
+        else:
+            pending.append(node)
+    flush()
+    return SegmentedProgram(module, steps, symbols), segments
+
+
+def _is_mutation(node: Node) -> bool:
+    return getattr(node.target, "name", None) == "copy_"
+
+
+def _example(value: Any) -> Any:
+    return value.meta["val"] if isinstance(value, Node) else value
+
+
+def _segment(
+    nodes: list[Node], drawn: int
+) -> tuple[GraphModule, list[Any], list[Node], int]:
+    """A graph of these nodes; what goes in (nodes, then sizes), what comes out, and how many
+    random ops have been drawn by its end."""
+    inside = set(nodes)
+    outer = list(dict.fromkeys(
+        i for n in nodes for i in n.all_input_nodes if i not in inside))
+    results = [n for n in nodes if any(u not in inside for u in n.users)]
+    graph = Graph()
+    symbols: dict[str, tuple[int, int]] = {}
+    copies: dict[Node, Node] = {}
+    for position, source in enumerate(outer):
+        copies[source] = copy = graph.placeholder(source.name)
+        copy.meta = dict(source.meta)
+        for d, size in enumerate(getattr(source.meta["val"], "shape", ())):
+            expr = getattr(size, "expr", None)
+            if isinstance(expr, Sym):
+                symbols.setdefault(expr.name, (position, d))
+    inputs: list[Any] = list(outer)
+    for name, size in _symbols_of(nodes).items():
+        if name not in symbols:
+            symbols[name] = (len(inputs), -1)
+            graph.placeholder(name).meta["val"] = size
+            inputs.append(size)
+    first = drawn
+    for node in nodes:
+        copies[node] = copy = graph.node_copy(node, copies.__getitem__)
+        if getattr(node.target, "name", None) == "rng_uniform":
+            copy.args = (*node.args[:3], node.args[3] - first)
+            drawn = max(drawn, node.args[3] + 1)
+    graph.output(tuple(copies[r] for r in results))
+    module = GraphModule({}, graph)
+    module.meta["symbols"] = symbols
+    return module, inputs, results, drawn
+
+
+def _symbols_of(nodes: list[Node]) -> dict[str, Sym]:
+    """The size symbols in the nodes' arguments and results."""
+    found: dict[str, Sym] = {}
+
+    def note(leaf: Any) -> Any:
+        sizes = [leaf, *getattr(leaf, "shape", ())] if not isinstance(leaf, Node) else []
+        for size in sizes:
+            expr = size if isinstance(size, Expr) else getattr(size, "expr", None)
+            if isinstance(expr, Expr):
+                found.update((s.name, s) for s in expr.symbols())
+        return leaf
+    for node in nodes:
+        map_leaves((node.args, node.meta.get("val")), note)
+    return found
