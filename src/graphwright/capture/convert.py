@@ -236,9 +236,11 @@ class Frontend:
         if skip.reason is not None:
             self.record.add(_break_record(skip.reason, fallback=True))
         self.record.skip(_place(code), str(skip))
-        if is_root and skip.reason is None and state.captures < self.limit:
-            return _eval_frame.RUN_NATIVELY
-        return None
+        if not is_root:
+            return None
+        if skip.reason is None:
+            return _eval_frame.RUN_NATIVELY if state.captures < self.limit else None
+        return _eval_frame.Entry(guards.compile([], code), code=code, hooked=True)
 
 
 def _guard_state(output: OutputGraph) -> None:

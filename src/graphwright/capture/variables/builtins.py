@@ -29,6 +29,7 @@ from graphwright.capture.variables.iterators import (
     ZipIterator,
 )
 from graphwright.capture.variables.mappings import DictVariable, SetVariable, hashed, pairs_of
+from graphwright.capture.variables.objects import ABSENT, lookup
 from graphwright.capture.variables.operators import unary
 from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
@@ -240,7 +241,7 @@ def _issubclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _callable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return tx.constant(hasattr(args[0].realize().python_type(), "__call__"))  # noqa: B004
+    return tx.constant(lookup(args[0].realize().python_type(), "__call__") is not ABSENT)
 
 
 def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

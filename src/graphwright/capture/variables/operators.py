@@ -12,7 +12,7 @@ from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.functions import FunctionVariable
 from graphwright.capture.variables.mappings import DictVariable, DictView, SetVariable
-from graphwright.capture.variables.objects import ObjectVariable
+from graphwright.capture.variables.objects import ObjectVariable, lookup
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -116,10 +116,11 @@ def _by_special_method(
         name = _IN_PLACE[name]
         attempts.append((left, name, right))
     attempts.append((right, _REFLECTED[name], left))
-    if issubclass(right.python_type(), left.python_type()) and (
-        right.python_type() is not left.python_type()
-    ):
-        unsupported("GB0008", f"operator.{function.__name__} with a subclass on the right")
+    left_type, right_type = left.python_type(), right.python_type()
+    if right_type is not left_type and issubclass(right_type, left_type):
+        reflected = lookup(right_type, _REFLECTED[name])
+        if reflected is not lookup(left_type, _REFLECTED[name]):
+            attempts.insert(0, attempts.pop())
     for owner, method, other in attempts:
         if isinstance(owner, ObjectVariable):
             result = owner.binary(tx, method, other)
