@@ -275,7 +275,7 @@ static bool inside_storage(const GwTensor *view) {
     int64_t count = extent(view->sizes, view->strides, view->ndim), end;
     return view->offset >= 0 && count >= 0
            && !__builtin_add_overflow(view->offset, count, &end)
-           && end <= view->storage->nbytes / gw_itemsize(view);
+           && (count == 0 || end <= view->storage->nbytes / gw_itemsize(view));
 }
 
 static PyObject *out_of_bounds(GwTensor *view, PyObject *shape, PyObject *strides,

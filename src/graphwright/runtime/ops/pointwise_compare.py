@@ -38,11 +38,19 @@ def _extremum_vjp(compare: str) -> Callable[..., Any]:
     return vjp
 
 
+def _maximum(a: Any, b: Any, out: Any) -> None:
+    np.maximum(a, b, out=out)
+
+
+def _minimum(a: Any, b: Any, out: Any) -> None:
+    np.minimum(a, b, out=out)
+
+
 define_binary(
-    "maximum", np.maximum, vjp=_extremum_vjp("gt"), saves=("input", "other"), inplace=False
+    "maximum", _maximum, vjp=_extremum_vjp("gt"), saves=("input", "other"), inplace=False
 )
 define_binary(
-    "minimum", np.minimum, vjp=_extremum_vjp("lt"), saves=("input", "other"), inplace=False
+    "minimum", _minimum, vjp=_extremum_vjp("lt"), saves=("input", "other"), inplace=False
 )
 
 
@@ -178,10 +186,10 @@ def _clamp_eager(input: Any, min: Any, max: Any) -> Tensor:
         out = rest[-1]
         source = a
         if min is not None:
-            np.maximum(source, rest[0], out)
+            np.maximum(source, rest[0], out=out)
             source = out
         if max is not None:
-            np.minimum(source, rest[-2], out)
+            np.minimum(source, rest[-2], out=out)
 
     return elementwise("clamp", function, operands, dtype, dtype)
 

@@ -77,7 +77,7 @@ def _rsqrt(a: Any, out: Any) -> None:
 
 
 def _relu(a: Any, out: Any) -> None:
-    np.maximum(a, a.dtype.type(0), out)
+    np.maximum(a, a.dtype.type(0), out=out)
 
 
 def _negative(a: Any, out: Any) -> None:

@@ -1,0 +1,19 @@
+"""Samples of every op: arguments, and what NumPy computes from them in float64."""
+
+from .contractions import CONTRACTIONS
+from .composite import COMPOSITES
+from .creation import CREATION
+from .indexing import INDEXING
+from .pointwise import POINTWISE
+from .reductions import REDUCTIONS
+from .sample import Arr, OpSamples, Sample
+from .views import VIEWS
+
+ALL: dict[str, OpSamples] = {
+    entry.name: entry
+    for entry in (
+        *POINTWISE, *REDUCTIONS, *VIEWS, *CONTRACTIONS, *INDEXING, *COMPOSITES, *CREATION
+    )
+}
+
+__all__ = ["ALL", "Arr", "OpSamples", "Sample"]
