@@ -26,7 +26,8 @@ class GraphModule:
     Attributes:
         meta: facts about the whole graph. Keys in use: "shape_env", "symbols" (size symbol ->
             (placeholder index, dimension; -1 where the placeholder is the int itself)),
-            "rng_ops" (how many random ops it runs).
+            "rng_ops" (how many random ops it runs), "layouts" (strides that its first results
+            have for the user; None: any).
     """
 
     def __init__(self, root: Any, graph: Graph) -> None:

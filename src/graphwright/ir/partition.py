@@ -22,6 +22,8 @@ from graphwright.runtime.ops.table import TABLE, Kind, Op
 from graphwright.runtime.symbolic.expr import Sym
 from graphwright.runtime.symbolic.symint import SymInt, hint_of
 
+_GATHERS = frozenset(
+    {"contiguous", "clone", "im2col", "constant_pad", "cat", "index_select", "gather"})
 LONGEST_CHAIN = 16
 """At most so many ops are computed again for one saved value."""
 
@@ -49,7 +51,11 @@ def partition(
 
 
 class _Split:
-    """One split. `early` holds the nodes that do not depend on a tangent."""
+    """One split.
+
+    `early` holds the nodes that do not depend on a tangent; `free` those that exist after the
+    forward anyway, since they are its arguments or its results.
+    """
 
     def __init__(
         self, joint: GraphModule, n_forward: int, n_inputs: int, mutated: Collection[int]
@@ -61,6 +67,7 @@ class _Split:
         self.mutated = mutated
         results = joint.graph.output_node.args[0]
         self.results, self.gradients = results[:n_forward], results[n_forward:]
+        self.free = {*self.inputs, *(r for r in self.results if isinstance(r, Node))}
         self.order = {node: i for i, node in enumerate(joint.graph.nodes)}
         late: set[Node] = set(self.tangents)
         for node in joint.graph.nodes:
@@ -98,7 +105,7 @@ class _Split:
         source = node
         while _is_view(source) and isinstance(source.args[0], Node):
             source = source.args[0]
-            if source in self.inputs or bytes_of(source) <= bytes_of(node):
+            if source in self.free or bytes_of(source) <= bytes_of(node):
                 node = source
         return node
 
@@ -111,14 +118,14 @@ class _Split:
             current = pending.pop()
             if current in seen or current in saved or current.op == "get_attr":
                 continue
-            if current in self.inputs or not is_cheap(current):
+            if current in self.free or not is_cheap(current):
                 extra.add(current)
                 continue
             seen.add(current)
             pending += current.all_input_nodes
         if not seen or len(seen) > LONGEST_CHAIN:
             return None
-        added = sum(0 if n in self.inputs else bytes_of(n) for n in extra)
+        added = sum(0 if n in self.free else bytes_of(n) for n in extra)
         return extra if added < bytes_of(node) else None
 
     def _forward(self, saved: Sequence[Node]) -> tuple[GraphModule, dict[Node, int]]:
@@ -151,6 +158,7 @@ class _Split:
         _copy_ancestors(graph, (), self.gradients, self.order, copies)
         module = self._module(
             graph, [copies[g] if isinstance(g, Node) else g for g in self.gradients])
+        module.meta["layouts"] = []
         sizes = _free_sizes(module)
         if sizes:
             with graph.inserting_before(copies[self.tangents[0]]):
@@ -170,10 +178,10 @@ class _Split:
 
 
 def is_cheap(node: Node) -> bool:
-    """Whether computing a node twice costs little: views, pointwise ops, filled tensors."""
+    """Whether computing a node twice costs little: views, pointwise ops, gathers, fills."""
     op = node.target
     return isinstance(op, Op) and (
-        op.is_view or op.kind is Kind.POINTWISE or op.kind is Kind.CREATION)
+        op.is_view or op.kind in (Kind.POINTWISE, Kind.CREATION) or op.name in _GATHERS)
 
 
 def bytes_of(node: Node) -> int:

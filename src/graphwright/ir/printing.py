@@ -13,6 +13,7 @@ from typing import Any
 
 from graphwright.ir.graph import Graph
 from graphwright.ir.node import Node
+from graphwright.runtime.device import device as Device
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.symint import SymInt
@@ -208,6 +209,9 @@ class _Printer:
         """A name for any other object: a dtype's own, a callable's path, or a fresh one."""
         if isinstance(value, (types.FunctionType, types.BuiltinFunctionType, type)):
             return self.callee(value)
+        if isinstance(value, Device):
+            self.names["device"] = Device
+            return f'device("{value}")'
         name = getattr(value, "name", None) or type(value).__name__.lower()
         return self.named(str(name), value)
 

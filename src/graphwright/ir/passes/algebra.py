@@ -50,10 +50,11 @@ def same_type(one: Node, two: Node) -> bool:
     """Whether two nodes have values of one shape, dtype and device, without assuming anything."""
     a, b = one.meta["val"], two.meta["val"]
     return bool(hasattr(a, "dtype") and hasattr(b, "dtype") and a.dtype is b.dtype
-                and a.device == b.device and _same_sizes(a.shape, b.shape))
+                and a.device == b.device and same_sizes(a.shape, b.shape))
 
 
-def _same_sizes(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
+def same_sizes(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
+    """Whether sizes or strides are equal as expressions; nothing is guarded."""
     return len(one) == len(two) and all(
         getattr(x, "expr", x) == getattr(y, "expr", y) for x, y in zip(one, two, strict=True))
 
@@ -92,7 +93,7 @@ def _copy(module: GraphModule, node: Node) -> Node | None:
     source = _first(module, node)
     if source is None or any(user.op == "output" for user in node.users):
         return None
-    return source if _same_sizes(
+    return source if same_sizes(
         source.meta["val"].stride(), node.meta["val"].stride()) else None
 
 
@@ -156,6 +157,9 @@ def _untransposed(module: GraphModule, node: Node) -> Node | None:
 def _transposed_product(module: GraphModule, node: Node) -> Node | None:
     """transpose(mm(a, b)) is mm(transpose(b), transpose(a)), contiguous without a copy."""
     product, *dims = node.args
+    promised = module.graph.output_node.args[0][:len(module.meta.get("layouts", ()))]
+    if node in promised:
+        return None
     if not (isinstance(product.target, Op) and product.target.name == "mm"
             and len(product.users) == 1 and set(dims) == {0, 1}):
         return None

@@ -128,12 +128,13 @@ def functionalise(
         needs_grad and isinstance(a, FakeTensor) and a.requires_grad for a in fake_inputs])
     with tracing(tracer):
         results = run.run(*args)
-        specs, outputs = _describe_outputs(results)
+        specs, outputs, layouts = _describe_outputs(results, module.graph.output_node.args[0])
         mutated = []
         for root in run.inputs:
             if root.version:
                 mutated.append((root.input_index, len(outputs)))
                 outputs.append(root.value)
+    tracer.module.meta["layouts"] = layouts
     return Functional(finish(tracer, tuple(outputs)), specs, mutated)
 
 
@@ -205,8 +206,13 @@ def _new_value(op: Op, args: tuple[Any, ...]) -> Any:
     return value
 
 
-def _describe_outputs(results: Any) -> tuple[list[OutputSpec], list[Any]]:
-    """How the caller gets its results, and the tensors the graph must return for that."""
+def _describe_outputs(
+    results: Any, nodes: Sequence[Any]
+) -> tuple[list[OutputSpec], list[Any], list[Any]]:
+    """How the caller gets its results; the tensors the graph must return for that; their strides.
+
+    `nodes` are the results in the graph before.
+    """
     if not isinstance(results, (tuple, list)):
         raise CannotLower("the graph's result is not a tuple or list")
     chains: dict[Root, set[str]] = {}
@@ -215,8 +221,9 @@ def _describe_outputs(results: Any) -> tuple[list[OutputSpec], list[Any]]:
             chains.setdefault(result.root, set()).add(_chain_key(result.chain))
     specs: list[OutputSpec] = []
     outputs: list[Any] = []
+    layouts: list[Any] = []
     places: dict[Root, int] = {}
-    for result in results:
+    for result, node in zip(results, nodes, strict=True):
         if not isinstance(result, Alias):
             specs.append(OutputSpec("value", value=result))
             continue
@@ -228,11 +235,12 @@ def _describe_outputs(results: Any) -> tuple[list[OutputSpec], list[Any]]:
         if root not in places:
             places[root] = len(outputs)
             outputs.append(result.read(True) if alone else Alias(root).read(True))
+            layouts.append(node.meta["val"].stride() if alone else None)
             specs.append(OutputSpec("fresh" if alone or not result.chain else "output",
                                     places[root], () if alone else result.chain))
         else:
             specs.append(OutputSpec("output", places[root], () if alone else result.chain))
-    return specs, outputs
+    return specs, outputs, layouts
 
 
 def _chain_key(chain: tuple[ViewStep, ...]) -> str:

@@ -1,22 +1,26 @@
-"""Results that would share memory with an argument, or with one another, become copies.
+"""Results are tensors of their own, with the strides that they have in eager execution.
 
 Before::
 
     def forward(self, x):
         permute = ops.permute(x, (1, 0))
-        return (permute, permute, x)
+        exp = ops.exp(x)
+        view = ops.view(exp, (-1,))
+        return (permute, exp, view)
 
 After::
 
     def forward(self, x):
         permute = ops.permute(x, (1, 0))
+        exp = ops.exp(x)
+        view = ops.view(exp, (-1,))
         clone = ops.clone(permute)
-        clone_1 = ops.clone(permute)
-        clone_2 = ops.clone(x)
-        return (clone, clone_1, clone_2)
+        clone_1 = ops.clone(view)
+        return (clone, exp, clone_1)
 
-Which results share memory for the user was settled by functionalisation; what is an output of
-the graph after that is a tensor of its own, without gaps in its memory.
+Which results share memory for the user was settled by functionalisation; here those that would
+share memory with an argument or with one another become copies, and so do those that would leave
+gaps in memory.
 """
 
 from __future__ import annotations
@@ -26,35 +30,39 @@ from typing import Any
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.joint import dense_like
 from graphwright.ir.node import Node
+from graphwright.ir.passes.algebra import same_sizes
+from graphwright.runtime.fake import make_fake
 from graphwright.runtime.ops.table import TABLE, Op
 
 
 def own_outputs(module: GraphModule) -> None:
     """See the module's docstring."""
     output = module.graph.output_node
+    layouts = module.meta.get("layouts", ())
     seen: set[Node] = set()
     results: list[Any] = []
     with module.graph.inserting_before(output):
-        for result in output.args[0]:
-            if isinstance(result, Node) and (result in seen or _shares(result)):
-                result = _copy(module, result)
-            results.append(result)
+        for place, result in enumerate(output.args[0]):
             if isinstance(result, Node):
-                seen.add(result)
+                layout = layouts[place] if place < len(layouts) else None
+                result = _owned(module, result, layout, seen)
+            results.append(result)
     module.graph.set_results(results)
 
 
-def _shares(node: Node) -> bool:
-    return node.op in ("placeholder", "get_attr") or (
-        isinstance(node.target, Op) and node.target.is_view)
-
-
-def _copy(module: GraphModule, node: Node) -> Node:
-    dense = dense_like(node.meta["val"])
-    name = "clone" if dense.stride() == node.meta["val"].stride() else "contiguous"
-    copy = module.graph.call_function(TABLE[name], (node,))
+def _owned(module: GraphModule, node: Node, layout: Any, seen: set[Node]) -> Node:
+    """`node`, or a copy of it where it is not a tensor of its own with the right strides."""
+    value = node.meta["val"]
+    root = node
+    while isinstance(root.target, Op) and root.target.is_view:
+        root = root.args[0]
+    shares = root in seen or root.op in ("placeholder", "get_attr")
+    seen.add(root)
+    wanted = value.stride() if layout is None else layout
+    dense = dense_like(make_fake(value.shape, wanted, value.dtype, value.device))
+    if not shares and same_sizes(dense.stride(), value.stride()):
+        return node
+    copy = module.graph.call_function(TABLE["clone"], (node,))
     copy.meta = dict(node.meta)
     copy.meta["val"] = dense
     return copy
-
-
