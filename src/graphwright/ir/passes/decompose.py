@@ -24,7 +24,6 @@ from typing import Any
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.trace import Rewrite, Tracer, trace
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.dtypes import int64
 from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import TABLE, Op
@@ -42,7 +41,7 @@ _REDUCTIONS = {"sum", "prod", "amax", "amin", "any", "all", "argmax", "argmin", 
 _CREATION = {"full", "arange", "empty", "rng_uniform"}
 _CONTRACTIONS = {"mm", "bmm"}
 _INDEXING = {"cat", "index_select", "gather", "scatter_add", "index_add", "index", "index_put",
-             "constant_pad"}
+             "scatter", "flip", "constant_pad"}
 _WINDOWS = {"im2col", "col2im", "max_pool2d_with_indices", "max_pool2d_backward"}
 
 PRIMITIVES = frozenset(
@@ -52,7 +51,12 @@ PRIMITIVES = frozenset(
 
 def decompose(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
     """See the module's docstring."""
-    return trace(module, fake_inputs, keep=is_primitive, rewrites=REWRITES)
+    return trace(module, fake_inputs, keep=_keep, rewrites=REWRITES)
+
+
+def _keep(op: Op) -> bool:
+    """Ops that are neither primitive nor made of primitives run eagerly between kernels."""
+    return is_primitive(op) or op.decompose is None
 
 
 def is_primitive(op: Op) -> bool:
@@ -95,16 +99,7 @@ def _arange(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     return tracer.emit(op, full, fake_kernel(op, full))
 
 
-def _flip(tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    value, dims = args
-    for dim in dims:
-        last = value.shape[dim] - 1
-        backwards = ops.arange(last, -1, -1, dtype=int64, device=value.device)
-        value = ops.index_select(value, dim, backwards)
-    return value
-
-
 REWRITES: dict[str, Rewrite] = {
-    "detach": _same, "copy": _copy, "fill": _fill, "full_like": _full_like, "flip": _flip,
+    "detach": _same, "copy": _copy, "fill": _fill, "full_like": _full_like,
     "arange": _arange,
 }
