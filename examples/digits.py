@@ -221,7 +221,7 @@ def row(run: Run) -> list[str]:
     ]
 
 
-HEADERS = ["run", "test accuracy", "training step", "batch 1", "batch 256",
+HEADERS = ["run", "accuracy", "train step", "batch 1", "batch 256",
            "graphs", "breaks", "kernels", "first step"]
 
 
@@ -280,6 +280,8 @@ def main() -> None:
     parser.add_argument("--backend", default="auto", choices=["auto", "llvm", "c", "eager"])
     arguments = parser.parse_args()
     console = Console()
+    if not console.is_terminal:
+        console = Console(width=120)
     data = load()
     runs: list[Run] = []
     worst: dict[str, float] = {}

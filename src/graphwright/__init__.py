@@ -1,9 +1,10 @@
 """graphwright: a compiler from ordinary Python tensor code to native kernels."""
 
-import sys as _sys
+from __future__ import annotations
 
-from graphwright import compiler
-from graphwright.api import compile, explain
+import sys as _sys
+import typing as _typing
+
 from graphwright.runtime import _core, autograd, nn, optim
 from graphwright.runtime.autograd import (
     enable_grad,
@@ -53,6 +54,10 @@ empty_cache = _core.empty_cache
 get_rng_state = _core.rng_state
 set_rng_state = _core.set_rng_state
 
+if _typing.TYPE_CHECKING:
+    from graphwright import compiler
+    from graphwright.api import compile, explain
+
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
 for _name, _module in tuple(_sys.modules.items()):
@@ -60,3 +65,22 @@ for _name, _module in tuple(_sys.modules.items()):
     if _name.startswith("graphwright.runtime.") and _folder in ("nn", "optim", "autograd"):
         _sys.modules[f"graphwright.{_folder}{'.' if _rest else ''}{_rest}"] = _module
 del _name, _module, _folder, _rest
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """Import the compiler when it is first asked for: eager use does not pay for it."""
+    if name not in ("compile", "compiler", "explain"):
+        raise AttributeError(f"module 'graphwright' has no attribute '{name}'")
+    from importlib import import_module
+
+    api = import_module("graphwright.api")
+    compiler = import_module("graphwright.compiler")
+    globals().update(compile=api.compile, explain=api.explain, compiler=compiler)
+    return globals()[name]
+
+
+def _compile_module(*args: _typing.Any, **options: _typing.Any) -> _typing.Any:
+    return __getattr__("compile")(*args, **options)
+
+
+nn.Module._compiler = _compile_module

@@ -239,5 +239,3 @@ def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Expla
 
     return call
 
-
-Module._compiler = compile

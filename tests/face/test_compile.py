@@ -1,0 +1,239 @@
+"""`gw.compile`: what it takes, what it returns, and what it says to wrong arguments."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import pickle
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright import nn
+from graphwright.capture.exc import GraphBreakError
+from graphwright.ir.graph_module import GraphModule
+
+BACKENDS = ("eager", "llvm", "c")
+
+
+def double_relu(x: gw.Tensor) -> gw.Tensor:
+    return gw.relu(x + 1) * 2
+
+
+class Scale(nn.Module):
+    """Multiplies by a parameter and by a setting."""
+
+    def __init__(self, factor: float = 2.0) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(gw.ones(3))
+        self.factor = factor
+
+    def forward(self, x: gw.Tensor) -> gw.Tensor:
+        return x * self.weight * self.factor
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_function_gives_the_eager_result_from_one_graph(backend: str) -> None:
+    compiled = gw.compile(double_relu, backend=backend)
+    x = gw.randn(5, 7)
+    assert np.array_equal(compiled(x).numpy(), double_relu(x).numpy())
+    stats = gw.compiler.stats(compiled)
+    assert (stats.graphs, stats.breaks, stats.recompiles) == (1, 0, 0)
+    assert stats.kernels == (0 if backend == "eager" else 1)
+
+
+def test_it_is_a_decorator_with_and_without_options() -> None:
+    @gw.compile
+    def plain(x: gw.Tensor) -> gw.Tensor:
+        """Plain's docstring."""
+        return x + 1
+
+    @gw.compile(fullgraph=True)
+    def strict(x: gw.Tensor) -> gw.Tensor:
+        return x + 2
+
+    x = gw.ones(2)
+    assert plain(x).tolist() == [2.0, 2.0] and strict(x).tolist() == [3.0, 3.0]
+    assert plain.__name__ == "plain" and plain.__doc__ == "Plain's docstring."
+
+
+def test_methods_partials_and_callable_objects() -> None:
+    class Model:
+        def __init__(self) -> None:
+            self.k = 3
+
+        def f(self, x: gw.Tensor) -> gw.Tensor:
+            return x * self.k
+
+        __call__ = f
+
+    model, x = Model(), gw.ones(2)
+    assert gw.compile(model.f)(x).tolist() == [3.0, 3.0]
+    assert gw.compile(model)(x).tolist() == [3.0, 3.0]
+    assert gw.compile(functools.partial(gw.add, x))  # a partial of a Python function
+    bound = gw.compile(model.f)
+    model.k = 5
+    assert bound(x).tolist() == [5.0, 5.0]
+
+
+def test_a_module_shares_everything_with_the_original() -> None:
+    module = Scale()
+    compiled = gw.compile(module)
+    x = gw.ones(3)
+    assert compiled(x).tolist() == [2.0, 2.0, 2.0]
+    assert isinstance(compiled, Scale)
+    assert list(compiled.state_dict()) == list(module.state_dict()) == ["weight"]
+    assert compiled.weight is module.weight
+    compiled.factor = 5.0
+    assert module.factor == 5.0 and compiled(x).tolist() == [5.0, 5.0, 5.0]
+    compiled.eval()
+    assert not module.training
+
+
+def test_module_compile_works_in_place() -> None:
+    module = Scale()
+    module.compile()
+    assert module(gw.ones(3)).tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("copier", [copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))])
+def test_copies_of_a_compiled_module_are_compiled_and_apart(
+    copier: Callable[[Any], Any],
+) -> None:
+    original = gw.compile(Scale())
+    other = copier(original)
+    with gw.no_grad():
+        other.weight.fill_(10)
+    assert original(gw.ones(3)).tolist() == [2.0, 2.0, 2.0]
+    assert other(gw.ones(3)).tolist() == [20.0, 20.0, 20.0]
+    assert gw.compiler.stats(other).graphs == 1
+
+
+def test_training_through_a_compiled_module_updates_the_original() -> None:
+    module = Scale()
+    compiled = gw.compile(module)
+    compiled(gw.ones(3)).sum().backward()
+    assert module.weight.grad is not None
+    assert module.weight.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_users_backend_gets_the_graph_and_fake_inputs() -> None:
+    seen: list[tuple[GraphModule, Sequence[Any]]] = []
+
+    def backend(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        seen.append((graph, inputs))
+        return graph.forward
+
+    compiled = gw.compile(double_relu, backend=backend)
+    assert compiled(gw.ones(2)).tolist() == [4.0, 4.0]
+    (graph, inputs), = seen
+    assert [node.op for node in graph.graph.nodes][0] == "placeholder"
+    assert inputs[0].shape == (2,) and inputs[0].dtype is gw.float32
+
+
+def test_errors_of_a_users_backend_reach_the_caller() -> None:
+    def backend(graph: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        raise LookupError("this backend has no kernels")
+
+    with pytest.raises(LookupError, match="no kernels"):
+        gw.compile(double_relu, backend=backend)(gw.ones(2))
+
+
+def test_disable_returns_the_function_itself() -> None:
+    assert gw.compile(double_relu, disable=True) is double_relu
+
+
+def test_a_disabled_function_breaks_the_graph_and_runs_as_it_is() -> None:
+    calls: list[bool] = []
+
+    @gw.compiler.disable
+    def helper(x: gw.Tensor) -> gw.Tensor:
+        calls.append(gw.compiler.is_compiling())
+        return x + 1
+
+    def f(x: gw.Tensor) -> gw.Tensor:
+        return helper(x * 2) * 3
+
+    compiled = gw.compile(f)
+    assert compiled(gw.ones(2)).tolist() == [9.0, 9.0]
+    assert calls == [False]
+    assert gw.compiler.stats(compiled).breaks == 1
+
+
+def test_is_compiling_is_true_only_in_captured_code() -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        return x + 1 if gw.compiler.is_compiling() else x - 1
+
+    assert f(gw.zeros(1)).tolist() == [-1.0]
+    assert gw.compile(f)(gw.zeros(1)).tolist() == [1.0]
+
+
+def test_reset_forgets_everything() -> None:
+    compiled = gw.compile(double_relu)
+    compiled(gw.ones(2))
+    gw.compiler.reset()
+    assert gw.compiler.stats(compiled).graphs == 0
+    compiled(gw.ones(2))
+    assert gw.compiler.stats(compiled).graphs == 1
+
+
+def test_fullgraph_names_place_reason_and_advice() -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        y = x * 2
+        print("between")
+        return y + 1
+
+    with pytest.raises(GraphBreakError) as caught:
+        gw.compile(f, fullgraph=True)(gw.ones(2))
+    text = str(caught.value)
+    assert __file__ in text and 'print("between")' in text
+    assert "Why:" in text and "What to do:" in text
+
+
+@pytest.mark.parametrize(("arguments", "error", "text"), [
+    ({"backend": "cuda"}, ValueError, "auto, c, eager, llvm"),
+    ({"backend": 3}, TypeError, "not int"),
+    ({"mode": "fastest"}, ValueError, "max-autotune"),
+    ({"options": {"x": 1}}, ValueError, "unknown options: x"),
+])
+def test_wrong_arguments(arguments: dict[str, Any], error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        gw.compile(double_relu, **arguments)
+
+
+@pytest.mark.parametrize("model", [3, "f", int, len, Scale])
+def test_what_cannot_be_compiled(model: Any) -> None:
+    with pytest.raises(TypeError):
+        gw.compile(model)
+
+
+def test_stats_and_dump_want_what_compile_returned() -> None:
+    with pytest.raises(TypeError, match="not returned by"):
+        gw.compiler.stats(double_relu)
+    with pytest.raises(ValueError, match="unknown stages wasm"):
+        gw.compiler.dump(gw.compile(double_relu), ["wasm"])
+
+
+def test_the_stages_of_a_training_step() -> None:
+    compiled = gw.compile(double_relu, backend="llvm")
+    x = gw.ones(4, requires_grad=True)
+    compiled(x).sum().backward()
+    texts = gw.compiler.dump(compiled)
+    assert list(texts) == ["bytecode", "graph", "joint", "loops", "llvm", "asm"]
+    assert "# backward" in texts["joint"]
+    assert "vector" in texts["loops"]
+
+
+def test_explain_prints_graphs_breaks_and_guards() -> None:
+    def f(x: gw.Tensor, k: int) -> gw.Tensor:
+        y = x * k
+        print("", end="")
+        return y + 1
+
+    text = str(gw.explain(f)(gw.ones(2), 3))
+    assert text.startswith("2 graphs, 1 graph break,")
+    assert 'print("", end="")' in text
+    assert "L['k']" in text
