@@ -73,6 +73,9 @@ def _torch_function(torch: Any, entry: OpSamples) -> Any:
     return getattr(torch, name, None) or getattr(torch.Tensor, name)
 
 
+TENSOR_FIRST = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "fmod", "pow"})
+
+
 def _compare(entry: OpSamples, got: Any, want: Any, tolerance: float) -> None:
     assert tuple(got.shape) == tuple(want.shape)
     assert got.dtype.name == str(want.dtype).removeprefix("torch.")
@@ -106,6 +109,8 @@ def test_against_torch(entry: OpSamples, sample: Sample) -> None:
                 return lay_out(values.astype(np.float32), lay, torch).to(getattr(torch, d.name))
 
             args, kwargs = build(sample, entry.name, theirs)
+            if isinstance(args[0], float) and entry.name in TENSOR_FIRST:
+                return
             want = function(*args, **kwargs)
             got = _call(entry, sample, ours)
             if not hasattr(want, "stride") and not isinstance(want, list | tuple):
@@ -175,7 +180,7 @@ def test_gradient(entry: OpSamples, sample: Sample) -> None:
         loss = _loss(entry, sample, leaves, weights)
         grads = gw.autograd.grad(loss, leaves, allow_unused=True)
         if layout != "contiguous":
-            want = [as_float64(g) for g in reference]
+            want = [np.zeros(()) if g is None else as_float64(g) for g in reference]
         else:
             reference = grads
             want = [

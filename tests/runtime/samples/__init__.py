@@ -1,7 +1,7 @@
 """Samples of every op: arguments, and what NumPy computes from them in float64."""
 
-from .contractions import CONTRACTIONS
 from .composite import COMPOSITES
+from .contractions import CONTRACTIONS
 from .creation import CREATION
 from .indexing import INDEXING
 from .pointwise import POINTWISE

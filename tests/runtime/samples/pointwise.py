@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+import graphwright as gw
+
 from .sample import Arr, OpSamples, S
 
 
@@ -146,11 +148,19 @@ POINTWISE = (
         (S(Arr((3, 4)), Arr((4,), kind="bool"), 0.5), S(Arr((3, 4)), Arr((3, 4), kind="bool"), Arr(()))),
         lambda x, mask, value: np.where(mask, value, x),
         torch="masked_fill",
+        strides=False,
     ),
     OpSamples("copy", (S(Arr((3, 4)), Arr((4,))), S(Arr(()), Arr(()))),
               lambda x, src: np.broadcast_to(src, x.shape), torch=""),
     OpSamples("fill", (S(Arr((3, 4)), 2.5), S(Arr((3, 4)), Arr(()))),
               lambda x, value: np.broadcast_to(value, x.shape), torch=""),
+    OpSamples(
+        "to_dtype",
+        (S(Arr((3, 4)), gw.float64), S(Arr((3, 4)), gw.int32), S(Arr((3, 4)), gw.bool)),
+        lambda x, dtype: x.astype(dtype.numpy),
+        grad=False,
+        torch="",
+    ),
     OpSamples("contiguous", (S(Arr((3, 4))), S(Arr((2, 3, 4)))), lambda x: x, torch=""),
     OpSamples(
         "isclose",

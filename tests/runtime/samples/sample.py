@@ -30,11 +30,11 @@ class Arr:
         rng = np.random.default_rng(seed)
         count = int(np.prod(self.shape, dtype=np.int64))
         if self.kind == "bool":
-            return rng.random(self.shape) < 0.5
+            return np.asarray(rng.random(self.shape) < 0.5)
         if self.kind == "index":
-            return rng.integers(int(self.low), int(self.high), self.shape)
+            return np.asarray(rng.integers(int(self.low), int(self.high), self.shape))
         if self.kind == "int":
-            return rng.integers(int(self.low), int(self.high) + 1, self.shape)
+            return np.asarray(rng.integers(int(self.low), int(self.high) + 1, self.shape))
         step = (self.high - self.low) / (count + 1)
         places = self.low + step * (1.0 + np.arange(count) + 0.3 * rng.random(count))
         return rng.permutation(places).reshape(self.shape).astype(np.float32).astype(np.float64)

@@ -18,6 +18,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims,
     wrap_permutation,
 )
+from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
 
 if TYPE_CHECKING:
@@ -1838,6 +1839,6 @@ __all__ = [
 ]
 
 for _name, _function in list(globals().items()):
-    if hasattr(_function, "__code__") and _function.__module__ == __name__:
+    if _name in TABLE:
         _op(_name).call = _op(_name).public = _function
         _function.__gw_op__ = _op(_name)

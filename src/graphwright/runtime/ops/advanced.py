@@ -9,9 +9,9 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import HALVES, wrap
+from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into, wrap
 from graphwright.runtime.ops.spec import TensorSpec
-from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
+from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides, preserved_strides
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
@@ -92,7 +92,8 @@ def _put_meta(input: Any, indices: tuple[Any, ...], values: Any, accumulate: boo
             "Index put requires the source and destination dtypes match, got "
             f"{input.dtype.name} for the destination and {values.dtype.name} for the source."
         )
-    return TensorSpec(input.shape, contiguous_strides(input.shape), input.dtype, input.device)
+    strides = preserved_strides(input.shape, input.stride())
+    return TensorSpec(input.shape, strides, input.dtype, input.device)
 
 
 def _put(array: Any, where: tuple[Any, ...], values: Any, accumulate: bool) -> None:
@@ -103,11 +104,14 @@ def _put(array: Any, where: tuple[Any, ...], values: Any, accumulate: bool) -> N
 
 
 def _put_eager(input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Tensor:
-    _put_meta(input, indices, values, accumulate)
-    wide = input.dtype in HALVES
-    array = np.array(input._nd.astype(np.float32) if wide else input._nd, order="C")
+    spec = _put_meta(input, indices, values, accumulate)
+    out = allocate(spec.shape, spec.strides, spec.dtype)
+    array = np.array(input._nd.astype(np.float32)) if input.dtype in HALVES else out._nd
+    np.copyto(array, input._nd)
     _put(array, _arrays(input, indices), values._nd, accumulate)
-    return wrap(array, input.dtype)
+    if array is not out._nd:
+        copy_into(out, array)
+    return out
 
 
 def _put_into_eager(input: Any, indices: tuple[Any, ...], values: Any, accumulate: bool) -> Any:

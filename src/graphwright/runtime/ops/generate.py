@@ -36,6 +36,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims,
     wrap_permutation,
 )
+from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
 
 if TYPE_CHECKING:
@@ -194,7 +195,7 @@ def face_source() -> str:
     parts.append("\n\n__all__ = [\n" + "".join(f'    "{n}",\n' for n in public) + "]\n\n")
     parts.append(
         "for _name, _function in list(globals().items()):\n"
-        '    if hasattr(_function, "__code__") and _function.__module__ == __name__:\n'
+        '    if _name in TABLE:\n'
         "        _op(_name).call = _op(_name).public = _function\n"
         "        _function.__gw_op__ = _op(_name)\n"
     )

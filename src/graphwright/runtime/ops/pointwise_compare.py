@@ -82,7 +82,7 @@ define_binary("fmod", _fmod, vjp=_remainder_vjp("trunc"), saves=("input", "other
 
 def _atan2_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
     y, x = ctx.input, ctx.other
-    scale = ops.div(grad, ops.add(ops.mul(x, x), ops.mul(y, y)))
+    scale = ops.div(grad, x * x + y * y)
     return ops.mul(scale, x), ops.neg(ops.mul(scale, y))
 
 
