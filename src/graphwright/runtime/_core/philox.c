@@ -15,34 +15,41 @@ void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset) {
     generator_offset += n;
 }
 
-enum { LANES = 16 };
+/* Eight counters at a time, each 32-bit word in a 64-bit lane, as the multiplications want it. */
+typedef uint64_t Lanes __attribute__((vector_size(64)));
+enum { LANES = 8, VECTORS = 2, STEP = 4 * LANES * VECTORS };
+static const uint64_t LOW = 0xFFFFFFFFu;
 
-/* The four words of LANES counters that start at `block`: words[w * LANES + lane]. */
+/* The words of LANES * VECTORS counters from `block` on, in the order of the elements. */
 static inline __attribute__((always_inline)) void
-philox_blocks(uint64_t block, uint64_t offset, uint64_t seed, uint32_t words[4 * LANES]) {
-    uint32_t x0[LANES], x1[LANES], x2[LANES], x3[LANES];
-    for (int i = 0; i < LANES; i++) {
-        x0[i] = (uint32_t)(block + (uint64_t)i);
-        x1[i] = (uint32_t)((block + (uint64_t)i) >> 32);
-        x2[i] = (uint32_t)offset;
-        x3[i] = (uint32_t)(offset >> 32);
+philox_blocks(uint64_t block, uint64_t offset, uint64_t seed, uint32_t words[STEP]) {
+    Lanes x[VECTORS][4];
+    for (int v = 0; v < VECTORS; v++) {
+        Lanes counter = (Lanes){0, 1, 2, 3, 4, 5, 6, 7} + (block + (uint64_t)(v * LANES));
+        x[v][0] = counter & LOW;
+        x[v][1] = counter >> 32;
+        x[v][2] = (Lanes){0} + (offset & LOW);
+        x[v][3] = (Lanes){0} + (offset >> 32);
     }
     uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
     for (int round = 0; round < 10; round++) {
-        for (int i = 0; i < LANES; i++) {
-            uint64_t p0 = (uint64_t)0xD2511F53u * x0[i], p1 = (uint64_t)0xCD9E8D57u * x2[i];
-            x0[i] = (uint32_t)(p1 >> 32) ^ x1[i] ^ k0;
-            x2[i] = (uint32_t)(p0 >> 32) ^ x3[i] ^ k1;
-            x1[i] = (uint32_t)p1;
-            x3[i] = (uint32_t)p0;
+        for (int v = 0; v < VECTORS; v++) {
+            Lanes p0 = 0xD2511F53u * (x[v][0] & LOW), p1 = 0xCD9E8D57u * (x[v][2] & LOW);
+            x[v][0] = (p1 >> 32) ^ x[v][1] ^ k0;
+            x[v][2] = (p0 >> 32) ^ x[v][3] ^ k1;
+            x[v][1] = p1 & LOW;
+            x[v][3] = p0 & LOW;
         }
         k0 += 0x9E3779B9u;
         k1 += 0xBB67AE85u;
     }
-    memcpy(words, x0, sizeof x0);
-    memcpy(words + LANES, x1, sizeof x1);
-    memcpy(words + 2 * LANES, x2, sizeof x2);
-    memcpy(words + 3 * LANES, x3, sizeof x3);
+    for (int v = 0; v < VECTORS; v++) {
+        Lanes low = x[v][0] | x[v][1] << 32, high = x[v][2] | x[v][3] << 32;
+        for (int i = 0; i < LANES; i++) {
+            uint64_t pair[2] = {low[i], high[i]};
+            memcpy(words + 4 * (v * LANES + i), pair, sizeof pair);
+        }
+    }
 }
 
 typedef struct {
@@ -53,32 +60,31 @@ typedef struct {
 /* Elements [begin, end); begin is a multiple of 4. */
 GW_VECTORISED static void draw_words(void *closure, int64_t begin, int64_t end) {
     const Draw *draw = closure;
-    uint32_t *out = draw->out, words[4 * LANES];
-    for (int64_t i = begin; i < end; i += 4 * LANES) {
+    uint32_t words[STEP];
+    for (int64_t i = begin; i < end; i += STEP) {
         philox_blocks((uint64_t)i >> 2, draw->offset, draw->seed, words);
-        int64_t n = end - i < 4 * LANES ? end - i : 4 * LANES;
-        for (int64_t j = 0; j < n; j++) {
-            out[i + j] = words[(j & 3) * LANES + (j >> 2)];
-        }
+        size_t n = (size_t)(end - i < STEP ? end - i : STEP);
+        memcpy((uint32_t *)draw->out + i, words, n * sizeof *words);
     }
 }
 
 GW_VECTORISED static void draw_uniform(void *closure, int64_t begin, int64_t end) {
     const Draw *draw = closure;
-    float *out = draw->out;
-    uint32_t words[4 * LANES];
-    for (int64_t i = begin; i < end; i += 4 * LANES) {
+    uint32_t words[STEP];
+    float uniforms[STEP];
+    for (int64_t i = begin; i < end; i += STEP) {
         philox_blocks((uint64_t)i >> 2, draw->offset, draw->seed, words);
-        int64_t n = end - i < 4 * LANES ? end - i : 4 * LANES;
-        for (int64_t j = 0; j < n; j++) {
-            out[i + j] = (float)(int32_t)(words[(j & 3) * LANES + (j >> 2)] >> 8) * 0x1p-24f;
+        for (int j = 0; j < STEP; j++) {
+            uniforms[j] = (float)(int32_t)(words[j] >> 8) * 0x1p-24f;
         }
+        size_t n = (size_t)(end - i < STEP ? end - i : STEP);
+        memcpy((float *)draw->out + i, uniforms, n * sizeof *uniforms);
     }
 }
 
 /* ---- Python ---- */
 
-enum { GRAIN = 32 << 10, RELEASE_GIL = 128 << 10 };
+enum { GRAIN = 8 << 10, RELEASE_GIL = 128 << 10 };
 
 static PyObject *draw(PyObject *args, int typenum, gw_body body) {
     PyObject *object;

@@ -198,6 +198,7 @@ static bool has_work(void) {
     return (uint32_t)word < (uint32_t)(word >> 32);
 }
 
+/* Yields in between: the kernel may have put this worker on the caller's own CPU. */
 static void spin_for_work(void) {
     int64_t start = now_ns();
     do {
@@ -207,6 +208,7 @@ static void spin_for_work(void) {
             }
             pause_cpu();
         }
+        sched_yield();
     } while (now_ns() - start < WORKER_SPIN_NS);
 }
 
