@@ -224,6 +224,18 @@ class OutputGraph:
             if node.meta["val"]._version != version
         ]
 
+    def guard_distinct(self) -> None:
+        """What the frame wrote must not also be another object that it read."""
+        written = [*self.side_effects.containers(), *self.side_effects.attributes]
+        kinds = {owner.python_type() for owner in written if owner.source is not None}
+        for kind in kinds:
+            alike = [
+                known.source
+                for known in self._by_identity.values()
+                if known.source is not None and known.has_type(kind)
+            ]
+            self.guards.no_alias(alike)
+
     def real_inputs(self) -> dict[Node, Any]:
         """The tensors of this call, by placeholder."""
         return self._real

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import sys
 import sysconfig
-import warnings
 
 from graphwright.capture import _eval_frame
 
 SUPPORTED_VERSIONS = ((3, 11), (3, 12), (3, 13))
-
-
-class HookDeclined(UserWarning):
-    """Functions run uncompiled, since this interpreter's frames are unknown."""
 
 
 def hook_problem() -> str | None:
@@ -30,21 +25,3 @@ def hook_problem() -> str | None:
     if not _eval_frame.in_main_interpreter():
         return "capture works in the main interpreter only, this is a subinterpreter"
     return None
-
-
-def declined() -> bool:
-    """Whether functions have to run uncompiled; says why, once."""
-    problem = hook_problem()
-    if problem is None:
-        return False
-    if problem not in _told:
-        _told.add(problem)
-        warnings.warn(
-            f"graphwright runs your functions as plain Python: {problem}.",
-            HookDeclined,
-            stacklevel=3,
-        )
-    return True
-
-
-_told: set[str] = set()

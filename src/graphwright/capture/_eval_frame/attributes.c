@@ -193,8 +193,7 @@ static bool is_data_descriptor(PyObject *descr) {
         && Py_TYPE(descr)->tp_descr_get != NULL;
 }
 
-/* Whether attribute access begins with the generic algorithm: no `__getattribute__` of its own. */
-static bool is_generic(PyTypeObject *tp) {
+bool ef_is_generic(PyTypeObject *tp) {
     static PyObject *name, *builtin[3];
     if (tp->tp_getattro == PyObject_GenericGetAttr
         || tp->tp_getattro == PyModule_Type.tp_getattro
@@ -231,7 +230,7 @@ PyObject *ef_attr(PyObject *obj, PyObject *name, PyObject **owned) {
         return own != NULL ? resolve(own, obj, (PyObject *)tp, owned)
                            : ef_attr(PyMethod_GET_FUNCTION(obj), name, owned);
     }
-    if (!is_generic(tp)) {
+    if (!ef_is_generic(tp)) {
         return NULL;
     }
     if (PyType_Check(obj)) {

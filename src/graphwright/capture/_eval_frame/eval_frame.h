@@ -24,6 +24,8 @@ extern PyObject *ef_run_natively;    /* a callback's answer */
 PyObject *ef_instance_attr(PyObject *obj, PyObject *name);
 PyObject *ef_class_attr(PyObject *cls, PyObject *name, PyObject *after);
 PyObject *ef_attr(PyObject *obj, PyObject *name, PyObject **owned);
+/* Whether attribute access begins with the generic algorithm: no `__getattribute__` of its own. */
+bool ef_is_generic(PyTypeObject *tp);
 
 /* ---- constants.c ---- */
 bool ef_is_constant(PyObject *value);
@@ -66,7 +68,7 @@ typedef struct {
     bool weak;          /* obj is a weak reference to the object meant */
     int32_t a;          /* destination of a load; first operand of a check */
     int32_t b;          /* base of a load; second operand of a check */
-    int64_t n;          /* index, length, flag; number of mutated tensors */
+    int64_t n;          /* index, length, flag; number of mutated tensors; of a class: is generic */
     PyObject *obj;      /* name, key, constant; weak reference */
     void *data;         /* EfTensorSpec, EfShapeProgram, or int32_t group[b] */
 } EfInstruction;

@@ -96,13 +96,15 @@ static PyObject *operand(PyObject *value) {
 }
 
 static int parse_reference(EfInstruction *in, PyObject *reference) {
-    if (PyWeakref_CheckRefExact(reference)) {
-        in->weak = true;
-        in->obj = Py_NewRef(reference);
-        return 0;
+    in->weak = PyWeakref_CheckRefExact(reference);
+    in->obj = in->weak ? Py_NewRef(reference) : PyObject_GetAttrString(reference, "value");
+    if (in->obj == NULL) {
+        return -1;
     }
-    in->obj = PyObject_GetAttrString(reference, "value");
-    return in->obj == NULL ? -1 : 0;
+    PyObject *target = in->weak ? ((PyWeakReference *)in->obj)->wr_object : in->obj;
+    in->n = in->op == EF_CHECK_TYPE && PyType_Check(target)
+        && ef_is_generic((PyTypeObject *)target);
+    return 0;
 }
 
 static int parse_group(EfGuardProgram *p, EfInstruction *in, PyObject *group) {

@@ -142,6 +142,12 @@ static bool is_meant(const EfInstruction *in, PyObject *value) {
     return value == wanted && !(in->weak && wanted == Py_None);
 }
 
+/* The class, which since has not been given another way to read attributes. */
+static bool has_type(const EfInstruction *in, PyTypeObject *tp) {
+    return is_meant(in, (PyObject *)tp)
+        && (!(tp->tp_flags & Py_TPFLAGS_HEAPTYPE) || ef_is_generic(tp) == in->n);
+}
+
 static bool has_length(PyObject *v, int64_t n) {
     if (PyList_Check(v) || PyTuple_Check(v)) {
         return Py_SIZE(v) == n;
@@ -257,7 +263,7 @@ static bool check(const EfInstruction *in, PyObject *const *registers) {
     }
     switch (in->op) {
     case EF_CHECK_TENSOR: return ef_tensor_matches(in->data, value);
-    case EF_CHECK_TYPE: return is_meant(in, (PyObject *)Py_TYPE(value));
+    case EF_CHECK_TYPE: return has_type(in, Py_TYPE(value));
     case EF_CHECK_IS: return is_meant(in, value);
     case EF_CHECK_EQUALS: return ef_same_constant(value, in->obj);
     case EF_CHECK_LENGTH: return has_length(value, in->n);

@@ -187,6 +187,7 @@ class FrameCompiler:
     # common parts
 
     def _effects(self) -> None:
+        self.output.guard_distinct()
         self.cg.evaluate_effects()
         self.cg.write_effects()
         if self.output.grad_nodes:

@@ -33,6 +33,10 @@ class VariableTracker:
         """The type of the value."""
         raise NotImplementedError(type(self).__name__)
 
+    def has_type(self, cls: type) -> bool:
+        """`type(value) is cls`; False where the type was not looked at."""
+        return self.python_type() is cls
+
     def realize(self) -> VariableTracker:
         """The tracker itself; lazy ones look at their value now."""
         return self

@@ -253,6 +253,9 @@ class OpaqueVariable(VariableTracker):
         self.value = value
         self.source = source
 
+    def has_type(self, cls: type) -> bool:
+        return False
+
     def python_type(self) -> type:
         unsupported("GB0008", f"the type of {self.source}, a {type(self.value).__name__}")
 

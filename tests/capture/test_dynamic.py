@@ -1,0 +1,140 @@
+"""Sizes and ints that vary: static at first, symbolic once they have changed."""
+
+from __future__ import annotations
+
+import pytest
+
+import graphwright as gw
+
+from .captured import Captured
+
+
+def flatten(x):
+    y = x.reshape(x.shape[0] * x.shape[1])
+    return y + x.shape[0]
+
+
+def branches(x):
+    return x * 2 if x.shape[0] > 4 else x + 1
+
+
+def repeated(x, n):
+    if n > 3:
+        return x * n
+    return x + n
+
+
+def test_a_changed_size_becomes_symbolic():
+    captured = Captured(flatten)
+    for n in (3, 5, 7, 9, 2, 64):
+        assert captured.agrees(gw.ones(n, 4))
+    assert captured.graphs == 2
+    reason = captured.record.recompiles[0].reasons[0]
+    assert reason == "L['x'].shape[0]: expected 3, got 5"
+
+
+def test_lengths_2_to_64_take_two_compiles():
+    captured = Captured(lambda x: gw.softmax(x @ x.T, dim=-1).sum(0))
+    for n in range(2, 65, 3):
+        assert captured.agrees(gw.ones(n, 4))
+    assert captured.graphs == 2
+
+
+def test_dynamic_from_the_start():
+    captured = Captured(flatten, dynamic=True)
+    for n in (3, 5, 7):
+        assert captured.agrees(gw.ones(n, 4)) and captured.agrees(gw.ones(n, n + 1))
+    assert captured.graphs == 1
+
+
+def test_never_dynamic():
+    captured = Captured(flatten, dynamic=False)
+    for n in (3, 5, 7):
+        assert captured.agrees(gw.ones(n, 4))
+    assert captured.graphs == 3
+
+
+def test_zero_and_one_are_special():
+    captured = Captured(flatten)
+    for n in (3, 5, 1, 0, 8, 1, 0):
+        assert captured.agrees(gw.ones(n, 4))
+    assert captured.graphs == 4
+
+
+def test_branches_on_sizes_are_guards():
+    captured = Captured(branches)
+    for n in (3, 4, 6, 9, 2, 5):
+        assert captured.agrees(gw.ones(n, 4))
+    assert captured.graphs == 3
+
+
+def test_unused_arguments_have_no_guard():
+    captured = Captured(lambda x, unused: x * 2)
+    for n in (1, 2, 3):
+        assert captured.agrees(gw.ones(3), gw.ones(n))
+    assert captured.agrees(gw.ones(3), None)
+    assert captured.graphs == 1
+
+
+def test_int_arguments():
+    captured = Captured(repeated)
+    for n in (5, 6, 7, 9):
+        assert captured.agrees(gw.ones(3), n)
+    assert captured.graphs == 2
+    for n in (2, 3, -4, 2):
+        assert captured.agrees(gw.ones(3), n)
+    assert captured.graphs == 3
+
+
+def test_int_argument_as_a_size():
+    captured = Captured(lambda x, n: gw.zeros(n, 2).sum(1) + x)
+    for n in (4, 5, 6, 7):
+        assert captured.agrees(gw.ones(1), n)
+    assert captured.graphs == 2
+
+
+def test_symbolic_sizes_are_returned_as_ints():
+    captured = Captured(lambda x: (x + 1, x.shape[0] * 2 + x.shape[1] // 3, x.shape))
+    for n in (3, 5, 7):
+        result = captured(gw.ones(n, 9))
+        assert result[1:] == (n * 2 + 3, (n, 9))
+        assert type(result[1]) is int
+    assert captured.graphs == 2
+
+
+def test_loops_over_symbolic_sizes():
+    def rows(x):
+        total = x[0]
+        for i in range(1, x.shape[0]):
+            total = total + x[i]
+        return total
+
+    captured = Captured(rows)
+    for n in (3, 5, 4, 5, 3):
+        assert captured.agrees(gw.ones(n, 4))
+
+
+def test_transposed_inputs_under_symbolic_sizes():
+    captured = Captured(lambda x: x.contiguous() + 1)
+    for n in (3, 5, 7):
+        assert captured.agrees(gw.ones(4, n).T)
+        assert captured.agrees(gw.ones(n, 4))
+
+
+@pytest.mark.parametrize("n", [2, 3, 8])
+def test_strided_inputs(n):
+    captured = Captured(lambda x: x * 2)
+    for rows in (n, n + 1, n + 2):
+        assert captured.agrees(gw.ones(rows, 8)[:, ::2])
+
+
+def test_a_break_keeps_symbolic_sizes():
+    def broken(x):
+        n = x.shape[0] * 2
+        print(end="")
+        return x * n
+
+    captured = Captured(broken)
+    for n in (3, 5, 7, 9, 11):
+        assert captured.agrees(gw.ones(n, 4))
+    assert captured.graphs <= 4
