@@ -9,6 +9,7 @@ from graphwright.codegen.lowering.context import Lowering, Tensor, apply, conver
 from graphwright.codegen.lowering.nodes import Index, index_value, linear, row_major
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.runtime import dtypes
+from graphwright.runtime.symbolic.expr import as_expr
 
 
 @lowering("full")
@@ -31,11 +32,12 @@ def _ones(context: Lowering, call: Call, size: Any, *unused: Any) -> Tensor:
 def _arange(
     context: Lowering, call: Call, start: Any, end: Any, step: Any, *unused: Any
 ) -> Tensor:
-    compute = dtypes.float64 if call.dtype.is_floating_point else dtypes.int64
+    compute = dtypes.float64
 
     def at(index: Index) -> Any:
-        count = convert(index_value(index[0]), compute)
-        offset = apply("mul", count, scalar(step, compute))
+        if not call.dtype.is_floating_point:
+            return convert(index_value(as_expr(start) + index[0] * as_expr(step)), call.dtype)
+        offset = apply("mul", convert(index_value(index[0]), compute), scalar(step, compute))
         return convert(apply("add", offset, scalar(start, compute)), call.dtype)
     return context.pointwise("arange", call.shape, call.dtype, at)
 

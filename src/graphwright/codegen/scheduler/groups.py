@@ -96,8 +96,8 @@ class Grouping:
     reads: dict[str, tuple[Access, ...]] = field(default_factory=dict)
 
 
-def group_anchors(anchors: Anchors) -> list[Group]:
-    """Fuse greedily, in the order of the graph; the groups come out in execution order."""
+def group_anchors(anchors: Anchors) -> Grouping:
+    """Fuse greedily, in the order of the graph."""
     state = Grouping(anchors)
     buffered = set(anchors.chosen) | {
         n for n, node in anchors.nodes.items() if isinstance(node, Source)}
@@ -107,7 +107,7 @@ def group_anchors(anchors: Anchors) -> list[Group]:
     readers = _readers_of_mutated(state)
     for name in anchors.chosen:
         _place(state, name, readers)
-    return _in_order(state)
+    return state
 
 
 def _readers_of_mutated(state: Grouping) -> dict[str, set[str]]:
@@ -218,9 +218,10 @@ def style_of(state: Grouping, group: Group) -> Style:
     nodes = [state.anchors.nodes[n] for n in group.members]
     arg = any(isinstance(n, Reduction) and n.fold.startswith("arg") for n in nodes)
     inner = contiguous_dim(state, group)
-    small = rows * length <= SMALL_WORK
+    static = all(as_int(d.extent) is not None for d in group.dims)
+    small = static and rows * length <= SMALL_WORK
     if inner is not None and not inner.reduced:
-        if length > TALL_COLUMN and not small and not arg:
+        if (length > TALL_COLUMN or not static) and not small and not arg:
             return Style.STREAMED
         return Style.COLUMN
     if group.kept and length <= WINDOW and (
@@ -275,15 +276,15 @@ def join(state: Grouping, group: Group, name: str) -> Group | None:
     if isinstance(node, Reduction):
         return _join_reduction(state, group, name, node)
     if not group.reduced:
-        return _join_level(state, group, name, row=True)
+        return join_level(state, group, name, row=True)
     if group.style in (Style.ROW, Style.COLUMN, Style.CHUNKED, Style.STREAMED):
-        joined = _join_level(state, group, name, row=True)
+        joined = join_level(state, group, name, row=True)
         if joined is not None:
             return joined
-    return _join_level(state, group, name, row=False)
+    return join_level(state, group, name, row=False)
 
 
-def _join_level(state: Grouping, group: Group, name: str, row: bool) -> Group | None:
+def join_level(state: Grouping, group: Group, name: str, row: bool) -> Group | None:
     """Join a pointwise anchor on the level of rows' elements or of whole rows."""
     dims = group.dims if row else group.kept
     node = state.anchors.nodes[name]
@@ -424,7 +425,7 @@ def _reads_mutated_here(state: Grouping, group: Group, member: Member) -> bool:
                for n in (state.anchors.nodes[m] for m in group.members))
 
 
-def _in_order(state: Grouping) -> list[Group]:
+def in_order(state: Grouping) -> list[Group]:
     """Groups sorted so that each comes after those before it, otherwise as they were made."""
     done: set[int] = set()
     order: list[Group] = []

@@ -16,8 +16,9 @@ from graphwright.codegen.scheduler.anchors import (
     buffer_extent,
     choose_anchors,
 )
-from graphwright.codegen.scheduler.groups import Group, Style, group_anchors
+from graphwright.codegen.scheduler.groups import Group, Style, group_anchors, in_order
 from graphwright.codegen.scheduler.kernels import write_kernel
+from graphwright.codegen.scheduler.merge import merge_groups
 from graphwright.codegen.scheduler.writer import Names
 from graphwright.codegen.scheduler.writing import Writing
 from graphwright.runtime.dtypes import dtype
@@ -61,7 +62,9 @@ class _Buffers:
 def schedule(graph: LoweredGraph) -> Schedule:
     """Fuse the nodes of a graph into kernels and write their loops."""
     anchors = choose_anchors(graph)
-    groups = group_anchors(anchors)
+    grouping = group_anchors(anchors)
+    merge_groups(grouping)
+    groups = in_order(grouping)
     buffers = _Buffers()
     inputs = _input_buffers(graph, anchors, buffers)
     _store_shared(anchors, groups)

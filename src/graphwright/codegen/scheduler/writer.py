@@ -113,7 +113,8 @@ class Writer:
         target = node.target if isinstance(node, Mutation) else member.name
         storage = self.storage.get(target)
         readers = self.anchors.uses.get(member.name, 0)
-        if not isinstance(value, (Local, Const)) and (readers > 1 or isinstance(node, Mutation)):
+        shared = readers > 1 or self.at_outer or isinstance(node, Mutation)
+        if shared and not isinstance(value, (Local, Const)):
             value = self.let(member.name, value)
         if not isinstance(node, Mutation):
             self.scope.values[member.name, index, None] = value

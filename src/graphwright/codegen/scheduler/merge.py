@@ -1,0 +1,82 @@
+"""Joins whole groups: a kernel and one that reads its results, if one set of loops serves both."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from graphwright.codegen.scheduler.affine import volume
+from graphwright.codegen.scheduler.groups import (
+    MAX_MEMBERS,
+    Group,
+    Grouping,
+    Style,
+    join,
+    join_level,
+)
+
+SINGLE = (Style.MATRIX, Style.ASSEMBLY)
+
+
+def merge_groups(state: Grouping) -> None:
+    """Merge groups with groups that they read from, as long as that works."""
+    for number in sorted(state.groups):
+        merged = True
+        while merged and number in state.groups:
+            merged = any(_merge_pair(state, earlier, number)
+                         for earlier in sorted(state.before[number], reverse=True)
+                         if earlier in state.groups)
+
+
+def _merge_pair(state: Grouping, earlier: int, later: int) -> bool:
+    one, two = state.groups[earlier], state.groups[later]
+    if one.style in SINGLE or two.style in SINGLE or not _linked(state, one, two):
+        return False
+    if len(one.members) + len(two.members) > MAX_MEMBERS:
+        return False
+    between = state.before[later] - {earlier}
+    if any(earlier in state.before[g] for g in between):
+        return False
+    joined = _appended(state, one, two) or _as_facts(state, one, two)
+    if joined is None:
+        return False
+    _replace(state, earlier, later, joined)
+    return True
+
+
+def _linked(state: Grouping, one: Group, two: Group) -> bool:
+    return any(a.source in one.members for m in two.members.values() for a in m.reads)
+
+
+def _appended(state: Grouping, one: Group, two: Group) -> Group | None:
+    """The first group with the members of the second."""
+    joined: Group | None = one
+    for name in two.members:
+        joined = join(state, joined, name) if joined is not None else None
+    return joined
+
+
+def _as_facts(state: Grouping, one: Group, two: Group) -> Group | None:
+    """The second group with the members of the first computed once per row."""
+    if one.reduced or not two.reduced or (
+            volume([d.extent for d in one.dims]) != volume([d.extent for d in two.kept])):
+        return None
+    joined: Group | None = replace(two, members={})
+    for name in one.members:
+        joined = join_level(state, joined, name, row=False) if joined is not None else None
+    for name in two.members:
+        joined = join(state, joined, name) if joined is not None else None
+    return joined
+
+
+def _replace(state: Grouping, earlier: int, later: int, joined: Group) -> None:
+    """Let `earlier` be the merged group."""
+    before = (state.before[earlier] | state.before[later]) - {earlier, later}
+    del state.groups[later], state.before[later]
+    state.groups[earlier] = joined
+    state.before[earlier] = before
+    for number, known in state.before.items():
+        if number != earlier and (earlier in known or later in known):
+            known.discard(later)
+            known |= before | {earlier}
+    for name in joined.members:
+        state.home[name] = earlier
