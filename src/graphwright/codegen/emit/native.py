@@ -1,16 +1,32 @@
-"""`compile_program`: a `NativeProgram` as loaded machine code."""
+"""`compile_program`: a `NativeProgram` as loaded machine code, from the cache where it is known.
+
+A hit imports neither llvmlite nor the emitters' text: the key is made from the program itself.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache, partial
+from importlib.util import find_spec
+from pathlib import Path
 
+from graphwright.codegen.cache import kernel_cache
+from graphwright.codegen.canonical import canonical_text
+from graphwright.codegen.emit.c import CBuilder
+from graphwright.codegen.emit.c_object import flags, shared_library
 from graphwright.codegen.emit.llvm import LLVMBuilder
 from graphwright.codegen.emit.llvm_object import assembly, object_code
 from graphwright.codegen.emit.walker import emit_program
 from graphwright.codegen.program import NativeProgram
-from graphwright.codegen.target import Machine, host
+from graphwright.codegen.target import Machine, find_compiler, host
 from graphwright.runtime import _core
+
+ABI_VERSION = 1
+"""GW_ABI_VERSION of runtime/_core/abi.h."""
 
 
 class Sources(Mapping[str, str]):
@@ -39,9 +55,19 @@ class LoadedProgram:
     sources: Mapping[str, str]
 
 
-def llvm_text(program: NativeProgram, machine: Machine) -> str:
+def llvm_text(program: NativeProgram, machine: Machine | None = None) -> str:
     """The program as LLVM IR."""
-    return emit_program(program, LLVMBuilder(machine))
+    return emit_program(program, LLVMBuilder(machine or host()))
+
+
+def c_text(program: NativeProgram, machine: Machine | None = None) -> str:
+    """The program as C."""
+    return emit_program(program, CBuilder(machine or host()))
+
+
+def asm_text(program: NativeProgram, machine: Machine | None = None) -> str:
+    """The program as assembly, through LLVM."""
+    return assembly(llvm_text(program, machine), machine or host())
 
 
 def compile_program(
@@ -53,10 +79,69 @@ def compile_program(
         target: "llvm" or "c".
         machine: the CPU to emit for; this one by default.
 
-    Raises: CompilerMissing for target "c" where there is no C compiler.
+    Raises: CompilerMissing for target "c" where there is no working C compiler.
     """
     machine = machine or host()
-    text = llvm_text(program, machine)
-    code = _core.load_object(object_code(text, machine))
-    sources = Sources({"llvm": lambda: text, "asm": lambda: assembly(text, machine)})
+    key, cache = _key(program, target, machine), kernel_cache()
+    payload = cache.get(key)
+    if payload is None:
+        payload = _build(program, target, machine)
+        cache.put(key, payload)
+    code = _load_library(payload) if target == "c" else _core.load_object(payload)
+    text = c_text if target == "c" else llvm_text
+    sources = Sources({
+        target: partial(text, program, machine), "asm": partial(asm_text, program, machine),
+    })
     return LoadedProgram(code.address("run"), code.address("shapes"), code, sources)
+
+
+def _build(program: NativeProgram, target: str, machine: Machine) -> bytes:
+    if target == "c":
+        compiler = find_compiler()
+        return shared_library(c_text(program, machine), machine, compiler)
+    return object_code(llvm_text(program, machine), machine)
+
+
+def _load_library(payload: bytes) -> _core.CodeObject:
+    """Open a shared library from memory: the loader needs a name only while it opens it."""
+    with tempfile.TemporaryDirectory(prefix="graphwright-") as folder:
+        path = os.path.join(folder, hashlib.sha256(payload).hexdigest() + ".so")
+        with open(path, "wb") as file:
+            file.write(payload)
+        return _core.load_library(path)
+
+
+# -- the cache's key ------------------------------------------------------------------------------
+
+def _key(program: NativeProgram, target: str, machine: Machine) -> str:
+    """The name of all that decides the code: program, emitters, tools, machine, ABI."""
+    if target == "c":
+        tool = f"{find_compiler().identity} {' '.join(flags(machine))}"
+    else:
+        tool = _module_identity("llvmlite")
+    parts = (canonical_text(program), target, machine.key(), tool, _emitter_identity(),
+             str(ABI_VERSION))
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def _stamp(path: Path) -> str:
+    status = path.stat()
+    return f"{path.name} {status.st_size} {status.st_mtime_ns}"
+
+
+@lru_cache(maxsize=8)
+def _module_identity(name: str) -> str:
+    """What changes when another version of a module is installed, without importing it."""
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        return "none"
+    folder = Path(spec.origin).parent
+    return " ".join(_stamp(p) for p in (folder / "__init__.py", folder / "_version.py")
+                    if p.exists())
+
+
+@lru_cache(maxsize=1)
+def _emitter_identity() -> str:
+    """What changes when the emitters do."""
+    folder = Path(__file__).parent
+    return "\n".join(_stamp(p) for p in sorted(folder.rglob("*.py")))

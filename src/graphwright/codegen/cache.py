@@ -1,0 +1,176 @@
+"""Compiled kernels on disk: private to the user, named by their content's key, verified.
+
+An entry is the object file followed by its SHA-256. It is written to a temporary file and renamed,
+so that readers see all of it or nothing. A damaged entry is dropped and built again. Where the
+folder cannot be used or trusted, kernels stay in memory, with one warning.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import tempfile
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_DIGEST = hashlib.sha256().digest_size
+
+
+class CacheWarning(UserWarning):
+    """The kernel cache on disk cannot be used; kernels are compiled anew in each process."""
+
+
+@dataclass(slots=True)
+class CacheCounts:
+    """What happened since the process started."""
+
+    disk_hits: int = 0
+    memory_hits: int = 0
+    misses: int = 0
+    rebuilt: int = 0
+
+
+class KernelCache:
+    """Object files by key, in `folder` and in memory.
+
+    Args:
+        folder: where entries live; made on the first write. None keeps everything in memory.
+    """
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self.counts = CacheCounts()
+        self._memory: dict[str, bytes] = {}
+        self._warned = False
+
+    def get(self, key: str) -> bytes | None:
+        """The object stored under `key`, or None."""
+        if key in self._memory:
+            self.counts.memory_hits += 1
+            return self._memory[key]
+        found = self._read(key)
+        if found is None:
+            self.counts.misses += 1
+        else:
+            self.counts.disk_hits += 1
+            self._memory[key] = found
+        return found
+
+    def put(self, key: str, payload: bytes) -> None:
+        """Store `payload` under `key`; on a disk that refuses, in memory only."""
+        self._memory[key] = payload
+        folder = self._usable_folder(create=True)
+        if folder is None:
+            return
+        temporary = None
+        try:
+            handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
+            with os.fdopen(handle, "wb") as file:
+                file.write(payload)
+                file.write(hashlib.sha256(payload).digest())
+            os.replace(temporary, folder / key)
+        except OSError as error:
+            self._warn(f"cannot write to {folder}: {error.strerror}")
+            if temporary is not None:
+                with contextlib.suppress(OSError):
+                    os.unlink(temporary)
+
+    def entries(self) -> Iterator[tuple[str, int]]:
+        """(key, bytes) of each entry on disk."""
+        folder = self._usable_folder(create=False)
+        if folder is None:
+            return
+        with os.scandir(folder) as found:
+            for entry in found:
+                if entry.is_file(follow_symlinks=False) and not entry.name.startswith("."):
+                    yield entry.name, entry.stat().st_size
+
+    def clear(self) -> int:
+        """Delete all entries; how many there were on disk."""
+        self._memory.clear()
+        names = [name for name, _ in self.entries()]
+        for name in names:
+            assert self.folder is not None
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.folder / name)
+        return len(names)
+
+    def _read(self, key: str) -> bytes | None:
+        folder = self._usable_folder(create=False)
+        if folder is None:
+            return None
+        try:
+            handle = os.open(folder / key, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._warn(f"cannot read {folder / key}: {error.strerror}")
+            return None
+        with os.fdopen(handle, "rb") as file:
+            content = file.read()
+            mine = os.fstat(file.fileno()).st_uid == os.getuid()
+        payload, digest = content[:-_DIGEST], content[-_DIGEST:]
+        if mine and hashlib.sha256(payload).digest() == digest:
+            return payload
+        self.counts.rebuilt += 1
+        with contextlib.suppress(OSError):
+            os.unlink(folder / key)
+        return None
+
+    def _usable_folder(self, *, create: bool) -> Path | None:
+        """The folder if it is there and only this user can write to it."""
+        folder = self.folder
+        if folder is None:
+            return None
+        try:
+            if create:
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            status = os.lstat(folder)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            self._warn(f"cannot use {folder}: {error.strerror}")
+            return None
+        if not stat.S_ISDIR(status.st_mode):
+            self._warn(f"{folder} is not a folder")
+        elif status.st_uid != os.getuid():
+            self._warn(f"{folder} belongs to another user")
+        elif status.st_mode & 0o022:
+            self._warn(f"others may write to {folder} (chmod 700 it)")
+        else:
+            return folder
+        return None
+
+    def _warn(self, reason: str) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(f"graphwright keeps compiled kernels in memory only: {reason}",
+                          CacheWarning, stacklevel=2)
+
+
+def cache_folder() -> Path | None:
+    """GRAPHWRIGHT_CACHE_DIR, else XDG_CACHE_HOME or ~/.cache, then graphwright/kernels.
+
+    None where that is not an absolute path: kernels never come from the working directory.
+    """
+    named = os.environ.get("GRAPHWRIGHT_CACHE_DIR")
+    if named is None:
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+        named = os.path.join(base, "graphwright")
+    folder = Path(named) / "kernels"
+    return folder if folder.is_absolute() else None
+
+
+_CACHES: dict[Path | None, KernelCache] = {}
+
+
+def kernel_cache() -> KernelCache:
+    """The cache of the folder that the environment names now."""
+    folder = cache_folder()
+    if folder not in _CACHES:
+        _CACHES[folder] = KernelCache(folder)
+    return _CACHES[folder]
