@@ -38,10 +38,10 @@ def is_operation(value: Any) -> bool:
     """Whether a call of `value` becomes one node of the graph."""
     if isinstance(value, Op) or id(value) in _marked:
         return True
-    if getattr(value, "__gw_op__", None) is not None:
-        return True
     if not isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
         return False
+    if getattr(value, "__gw_op__", None) is not None:
+        return True
     module = getattr(value, "__module__", None) or ""
     return module.startswith(_OPERATION_MODULES) and value.__name__ not in _EFFECTS
 
