@@ -13,13 +13,13 @@ import threading
 import types
 import weakref
 from dataclasses import dataclass
-from typing import Any
-
-import bytecode
-from bytecode import Bytecode, CellVar, FreeVar, Instr, Label
+from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.bytecode import PYTHON, decode
 from graphwright.capture.exc import unsupported
+
+if TYPE_CHECKING:
+    from bytecode import Bytecode, Instr, Label
 
 
 class Continuation(functools.partial):  # type: ignore[type-arg]
@@ -101,6 +101,9 @@ def closure_names(code: types.CodeType) -> tuple[str, ...]:
 
 
 def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, int]:
+    import bytecode
+    from bytecode import Bytecode, Instr, Label
+
     body = Bytecode.from_code(code)
     target = Label()
     instructions = _rename(code, body, point.index, target)
@@ -145,6 +148,8 @@ def needs_first_argument(code: types.CodeType) -> str | None:
 def _prologue(
     code: types.CodeType, point: ResumePoint, target: Label, line: int
 ) -> list[Any]:
+    from bytecode import Instr
+
     names = closure_names(code)
     prologue = [Instr("COPY_FREE_VARS", len(names), lineno=line)] if names else []
     prologue.append(Instr("RESUME", 0, lineno=line))
@@ -159,6 +164,8 @@ def _prologue(
 
 def _rename(code: types.CodeType, body: Bytecode, index: int, target: Label) -> list[Any]:
     """The original instructions with cells turned into free variables and the label placed."""
+    from bytecode import Instr
+
     result: list[Any] = []
     position = 0
     started = False
@@ -177,6 +184,8 @@ def _rename(code: types.CodeType, body: Bytecode, index: int, target: Label) -> 
 
 
 def _as_free(code: types.CodeType, inst: Instr) -> Instr:
+    from bytecode import CellVar, FreeVar, Instr
+
     arg = inst.arg
     if isinstance(arg, CellVar):
         return Instr(inst.name, FreeVar(arg.name), location=inst.location)

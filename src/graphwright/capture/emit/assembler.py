@@ -1,16 +1,43 @@
-"""Writes bytecode for CPython 3.11 to 3.13; callers never ask for the version."""
+"""Writes bytecode for CPython 3.11 to 3.13; callers never ask for the version.
+
+Instructions are collected in a form of our own; only `finish` needs the `bytecode` library, which
+is slow to import and not needed for frames that become one graph.
+"""
 
 from __future__ import annotations
 
 import sys
 import types
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
-import bytecode
-from bytecode import BinaryOp, Bytecode, Compare, FreeVar, Instr, Label
+if TYPE_CHECKING:
+    from bytecode import Bytecode
 
 _VERSION = sys.version_info[:2]
+
+
+class Label:
+    """A place to jump to."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """The argument of an instruction on a free variable."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One instruction: name, argument (none: an empty tuple), line."""
+
+    name: str
+    arg: tuple[Any, ...]
+    line: int
 
 
 class CodeBuilder:
@@ -22,7 +49,7 @@ class CodeBuilder:
 
     def __init__(self, target: types.CodeType) -> None:
         self.target = target
-        self.instructions: list[Any] = []
+        self.instructions: list[Written | Label] = []
         self.line = target.co_firstlineno
         self._temporaries = 0
         self._prologue()
@@ -34,7 +61,7 @@ class CodeBuilder:
 
     def emit(self, name: str, *arg: Any) -> None:
         """Append one instruction at the current line."""
-        self.instructions.append(Instr(name, *arg, lineno=self.line))
+        self.instructions.append(Written(name, arg, self.line))
 
     def mark(self, label: Label) -> None:
         """Place a label here."""
@@ -63,14 +90,14 @@ class CodeBuilder:
         self.emit("DELETE_GLOBAL", name)
 
     def load_deref(self, name: str) -> None:
-        self.emit("LOAD_DEREF", FreeVar(name))
+        self.emit("LOAD_DEREF", Free(name))
 
     def store_deref(self, name: str) -> None:
-        self.emit("STORE_DEREF", FreeVar(name))
+        self.emit("STORE_DEREF", Free(name))
 
     def load_closure(self, name: str) -> None:
         """Push the cell object of a free variable."""
-        self.emit("LOAD_FAST" if _VERSION >= (3, 13) else "LOAD_CLOSURE", FreeVar(name))
+        self.emit("LOAD_FAST" if _VERSION >= (3, 13) else "LOAD_CLOSURE", Free(name))
 
     def load_const(self, value: object) -> None:
         self.emit("LOAD_CONST", value)
@@ -113,7 +140,8 @@ class CodeBuilder:
         """`kind` is tuple, list, set, map, string or slice."""
         self.emit(f"BUILD_{kind.upper()}", count)
 
-    def binary(self, op: BinaryOp) -> None:
+    def binary(self, op: int) -> None:
+        """`op` is an argument of BINARY_OP."""
         self.emit("BINARY_OP", op)
 
     # calls
@@ -144,7 +172,7 @@ class CodeBuilder:
         self.emit("CALL", n_args)
 
     def _keyword_names(self, keywords: tuple[str, ...]) -> None:
-        self.instructions.append(Instr("KW_NAMES", keywords, lineno=self.line))
+        self.emit("KW_NAMES", keywords)
 
     def make_function(self, code: types.CodeType, closure: bool) -> None:
         """[closure tuple?] -> [function of `code` with the running frame's globals]."""
@@ -173,9 +201,11 @@ class CodeBuilder:
 
     def finish(self) -> types.CodeType:
         """The code object; its argument slots are those of the target."""
+        from bytecode import Bytecode
+
         target = self.target
-        code = Bytecode(self.instructions)
-        copy_signature(code, target)
+        code = Bytecode(_assembled(self.instructions))
+        _copy_signature(code, target)
         built: types.CodeType = code.to_code()
         slots = built.co_varnames[: n_argument_slots(target)]
         if slots != target.co_varnames[: n_argument_slots(target)]:
@@ -189,8 +219,10 @@ def n_argument_slots(code: types.CodeType) -> int:
     return code.co_argcount + code.co_kwonlyargcount + flags
 
 
-def copy_signature(code: Bytecode, target: types.CodeType) -> None:
+def _copy_signature(code: Bytecode, target: types.CodeType) -> None:
     """Give `code` the arguments, free variables, names and file of `target`."""
+    from bytecode import CompilerFlags
+
     code.argcount = target.co_argcount
     code.posonlyargcount = target.co_posonlyargcount
     code.kwonlyargcount = target.co_kwonlyargcount
@@ -200,7 +232,34 @@ def copy_signature(code: Bytecode, target: types.CodeType) -> None:
     code.qualname = target.co_qualname
     code.filename = target.co_filename
     code.first_lineno = target.co_firstlineno
-    code.flags = bytecode.flags.CompilerFlags(target.co_flags)
+    code.flags = CompilerFlags(target.co_flags)
 
 
-__all__ = ["BinaryOp", "CodeBuilder", "Compare", "Label", "copy_signature", "n_argument_slots"]
+def _assembled(written: list[Written | Label]) -> list[Any]:
+    """The instructions in the form of the `bytecode` library."""
+    import bytecode
+
+    labels: dict[Label, Any] = {}
+
+    def argument(name: str, value: Any) -> Any:
+        if isinstance(value, Label):
+            return labels.setdefault(value, bytecode.Label())
+        if isinstance(value, Free):
+            return bytecode.FreeVar(value.name)
+        if name == "BINARY_OP":
+            return bytecode.BinaryOp(value)
+        if name == "COMPARE_OP":
+            return bytecode.Compare(_COMPARISONS.index(value))
+        return value
+
+    result: list[Any] = []
+    for item in written:
+        if isinstance(item, Label):
+            result.append(labels.setdefault(item, bytecode.Label()))
+        else:
+            arg = [argument(item.name, value) for value in item.arg]
+            result.append(bytecode.Instr(item.name, *arg, lineno=item.line))
+    return result
+
+
+_COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")

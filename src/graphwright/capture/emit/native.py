@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import dis
 
-from bytecode import BinaryOp, Compare, FreeVar
-
 from graphwright.capture.bytecode import PYTHON, Instruction
-from graphwright.capture.emit.assembler import CodeBuilder
+from graphwright.capture.emit.assembler import CodeBuilder, Free
 from graphwright.capture.exc import unsupported
-from graphwright.capture.variables.operators import COMPARE
 
 _ONE = frozenset(
     ["BINARY_OP", "BINARY_SUBSCR", "BINARY_SLICE", "COMPARE_OP", "CONTAINS_OP", "IS_OP"]
@@ -77,16 +74,13 @@ def run_natively(builder: CodeBuilder, inst: Instruction, keywords: tuple[str, .
         builder.emit("TO_BOOL")
         builder.emit("UNARY_NOT")
     elif name == "COMPARE_OP":
-        builder.emit("COMPARE_OP", _COMPARISONS[inst.value])
+        builder.emit("COMPARE_OP", inst.value)
     elif name == "BINARY_OP":
-        builder.emit("BINARY_OP", BinaryOp(inst.arg))
+        builder.binary(inst.arg)
     elif name in ("LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF"):
         _cell_access(builder, inst)
     else:
         _plain(builder, inst)
-
-
-_COMPARISONS = {text: value for text, value in zip(COMPARE, Compare, strict=False)}
 
 
 def _load_super_attr(builder: CodeBuilder, inst: Instruction) -> None:
@@ -104,7 +98,7 @@ def _load_super_attr(builder: CodeBuilder, inst: Instruction) -> None:
 def _cell_access(builder: CodeBuilder, inst: Instruction) -> None:
     if inst.value not in builder.target.co_freevars:
         unsupported("GB0016", f"a break at {inst.opname} of {inst.value!r}")
-    builder.emit(inst.opname, FreeVar(inst.value))
+    builder.emit(inst.opname, Free(inst.value))
 
 
 _BY_VALUE = frozenset(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from graphwright.capture.emit.assembler import BinaryOp, CodeBuilder
+from graphwright.capture.emit.assembler import CodeBuilder
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.variables.base import NULL, VariableTracker
@@ -17,6 +17,7 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import DictVariable, SetVariable
+from graphwright.capture.variables.operators import BINARY
 from graphwright.capture.variables.sequences import ListVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Int, Max, Min, Mod, Mul, Sym
@@ -289,11 +290,12 @@ class Reconstructor:
         self.builder.pop()
 
 
+_SYMBOLS = tuple(BINARY)
 _BINARY = {
-    Add: BinaryOp.ADD,
-    Mul: BinaryOp.MULTIPLY,
-    FloorDiv: BinaryOp.FLOOR_DIVIDE,
-    Mod: BinaryOp.REMAINDER,
+    Add: _SYMBOLS.index("+"),
+    Mul: _SYMBOLS.index("*"),
+    FloorDiv: _SYMBOLS.index("//"),
+    Mod: _SYMBOLS.index("%"),
 }
 
 
