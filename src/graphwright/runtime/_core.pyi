@@ -1,7 +1,7 @@
 """The C core: tensors, memory, modes, random numbers, threads, products, native code."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ from graphwright.runtime.dtypes import dtype as DType
 ABI_VERSION: int
 _C_API: object
 
+@final
 class Storage:
     @property
     def nbytes(self) -> int: ...
@@ -53,31 +54,31 @@ class TensorBase:
     def data_ptr(self) -> int: ...
     def is_contiguous(self) -> bool: ...
 
-T = TypeVar("T", bound=TensorBase)
+_T = TypeVar("_T", bound=TensorBase)
 
 def register_dtype(
     code: int, dtype: DType, numpy_dtype: np.dtype[Any], floating: bool, /
 ) -> None: ...
 def register_device_class(cls: type, /) -> None: ...
-def from_ndarray(cls: type[T], array: NDArray[Any], dtype: DType, /) -> T: ...
-def empty(cls: type[T], shape: Sequence[int], dtype: DType, /) -> T: ...
+def from_ndarray(cls: type[_T], array: NDArray[Any], dtype: DType, /) -> _T: ...
+def empty(cls: type[_T], shape: Sequence[int], dtype: DType, /) -> _T: ...
 def empty_strided(
-    cls: type[T], shape: Sequence[int], strides: Sequence[int], dtype: DType, /
-) -> T: ...
+    cls: type[_T], shape: Sequence[int], strides: Sequence[int], dtype: DType, /
+) -> _T: ...
 def as_view(
-    cls: type[T], base: TensorBase, shape: Sequence[Any], strides: Sequence[Any], offset: Any, /
-) -> T: ...
-def detach(cls: type[T], tensor: TensorBase, /) -> T: ...
-def unversioned(cls: type[T], tensor: TensorBase, /) -> T: ...
+    cls: type[_T], base: TensorBase, shape: Sequence[Any], strides: Sequence[Any], offset: Any, /
+) -> _T: ...
+def detach(cls: type[_T], tensor: TensorBase, /) -> _T: ...
+def unversioned(cls: type[_T], tensor: TensorBase, /) -> _T: ...
 def bump_version(tensor: TensorBase, /) -> None: ...
 def meta(
-    cls: type[T],
+    cls: type[_T],
     shape: Sequence[Any],
     strides: Sequence[Any],
     dtype: DType,
     device: Device,
     fake: bool = False,
-) -> T: ...
+) -> _T: ...
 def memory_stats() -> dict[str, int]: ...
 def empty_cache() -> None: ...
 def set_cache_limit(nbytes: int, /) -> int: ...
@@ -111,19 +112,21 @@ def gemm(
     /,
 ) -> None: ...
 
+@final
 class CodeObject:
     def address(self, symbol: str, /) -> int: ...
 
 def load_object(elf: bytes | bytearray | memoryview, /) -> CodeObject: ...
 def load_library(path: str, /) -> CodeObject: ...
 
+@final
 class Launcher:
     """A compiled graph as a callable.
 
     `outputs` holds (dtype, shape, strides or None for C-contiguous), or (dtype, ndim, None)
     where `shapes` tells. `arena_bytes` is -1 where `shapes` tells. `symbols` holds
-    (input index, dim), dim -1 for the value of an int. `messages` are templates for
-    `str.format(value, bound)`. Pointers are passed as inputs, constants, outputs, arena.
+    (input index, dim), dim -1 for the value of an int. `messages` are texts
+    with {value} and {bound}. Pointers are passed as inputs, constants, outputs, arena.
     A single output comes alone with `single`, else in a tuple.
 
     Raises on a call:
@@ -132,8 +135,8 @@ class Launcher:
         ValueError: if an input to be written is read-only.
     """
 
-    def __init__(
-        self,
+    def __new__(
+        cls_,
         *,
         run: int,
         shapes: int,
@@ -149,7 +152,7 @@ class Launcher:
         release_gil: bool,
         single: bool = False,
         constants: Sequence[TensorBase] = (),
-    ) -> None: ...
+    ) -> Launcher: ...
     @property
     def n_inputs(self) -> int: ...
     @property

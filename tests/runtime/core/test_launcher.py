@@ -33,7 +33,7 @@ def launcher(kernels: _core.CodeObject, name: str, **changes: Any) -> _core.Laun
         "symbols": [(0, 0)],
         "rng_ops": 0,
         "mutated": [],
-        "messages": ["index {} is out of bounds for dimension of size {}"],
+        "messages": ["index {value} is out of bounds for dimension of size {bound}"],
         "cls": Plain,
         "release_gil": False,
     }

@@ -177,7 +177,9 @@ def test_views_out_of_the_storage(
 def test_views_at_the_edge() -> None:
     t = tensor(np.arange(12).reshape(3, 4))
     assert _core.as_view(Plain, t, (1,), (100,), 11)._nd.tolist() == [11]
-    assert _core.as_view(Plain, t, (0,), (1,), 12).numel() == 0
+    for offset in (0, 12, 13, 2**62):
+        empty = _core.as_view(Plain, t, (0, 2), (1, 1), offset)
+        assert empty.numel() == 0 and empty.storage_offset() == offset and empty._nd.size == 0
     assert _core.as_view(Plain, t, (), (), 3)._nd == 3
     assert _core.as_view(Plain, t, (2, 12), (0, 1), 0)._nd.shape == (2, 12)
 

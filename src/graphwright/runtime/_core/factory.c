@@ -271,11 +271,20 @@ static GwTensor *share(PyTypeObject *cls, const GwTensor *t, int ndim) {
     return view;
 }
 
-static bool inside_storage(const GwTensor *view) {
+/* Points the view at its first element; false if it reaches out of the storage. A view without
+ * elements is inside whatever its offset, and points at the storage's start. */
+static bool point_inside(GwTensor *view) {
     int64_t count = extent(view->sizes, view->strides, view->ndim), end;
-    return view->offset >= 0 && count >= 0
-           && !__builtin_add_overflow(view->offset, count, &end)
-           && (count == 0 || end <= view->storage->nbytes / gw_itemsize(view));
+    view->data = view->storage->data;
+    if (view->offset < 0 || count <= 0) {
+        return view->offset >= 0 && count == 0;
+    }
+    if (__builtin_add_overflow(view->offset, count, &end)
+        || end > view->storage->nbytes / gw_itemsize(view)) {
+        return false;
+    }
+    view->data += view->offset * gw_itemsize(view);
+    return true;
 }
 
 static PyObject *out_of_bounds(GwTensor *view, PyObject *shape, PyObject *strides,
@@ -336,11 +345,8 @@ static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs
         Py_DECREF(view);
         return NULL;
     }
-    if (base->data != NULL) {
-        if (!inside_storage(view)) {
-            return out_of_bounds(view, args[2], args[3], args[4]);
-        }
-        view->data = view->storage->data + view->offset * gw_itemsize(view);
+    if (base->data != NULL && !point_inside(view)) {
+        return out_of_bounds(view, args[2], args[3], args[4]);
     }
     if (!(symbolic ? keep_symbolic(view, args[2], args[3]) : gw_tensor_seal(view))) {
         Py_CLEAR(view);

@@ -203,12 +203,16 @@ static PyObject *make_outputs(const Launcher *self, Call *call) {
     return result;
 }
 
+/* Raises what the native code reported: a message with {value} and {bound} filled in. */
 static PyObject *report(const Launcher *self, int32_t code, const int64_t *info) {
     if (code != GW_INDEX_ERROR || info[2] < 0 || info[2] >= PyTuple_GET_SIZE(self->messages)) {
         return PyErr_Format(PyExc_RuntimeError, "a compiled graph failed with code %d", code);
     }
-    PyObject *text = PyObject_CallMethod(PyTuple_GET_ITEM(self->messages, info[2]), "format", "LL",
-                                         (long long)info[0], (long long)info[1]);
+    PyObject *values = Py_BuildValue("{s:L,s:L}", "value", (long long)info[0], "bound",
+                                     (long long)info[1]);
+    PyObject *text = values == NULL ? NULL : PyObject_CallMethod(
+        PyTuple_GET_ITEM(self->messages, info[2]), "format_map", "O", values);
+    Py_XDECREF(values);
     if (text != NULL) {
         PyErr_SetObject(PyExc_IndexError, text);
         Py_DECREF(text);
