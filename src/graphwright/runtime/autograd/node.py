@@ -12,6 +12,7 @@ from graphwright.runtime.autograd.saved import FREED, SavedTensor, metadata
 from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import same_shape
 from graphwright.runtime.ops.table import Kind, Op
 
 Edge = tuple[Any, int] | None
@@ -222,7 +223,7 @@ class OpNode(Node):
 
 def fit_gradient(op: Op, grad: Any, source: Any) -> Any:
     """`grad` with the shape and dtype of `source`."""
-    if grad.shape != source.shape:
+    if not same_shape(grad.shape, source.shape):
         if op.kind is not Kind.POINTWISE and op.kind is not Kind.INPLACE:
             raise RuntimeError(
                 f"{op.name}: the gradient has shape {list(grad.shape)}, "

@@ -26,9 +26,7 @@ def contiguous_strides(shape: Sequence[Any]) -> Sizes:
     step: Any = 1
     for size in reversed(shape):
         strides.append(step)
-        if size.__class__ is not int:
-            step = step * size
-        elif size > 1:
+        if size.__class__ is not int or size > 1:
             step = step * size
     strides.reverse()
     return tuple(strides)
@@ -64,10 +62,19 @@ def is_dense(shape: Sizes, strides: Sizes) -> bool:
     return True
 
 
+def same_shape(a: Sizes, b: Sizes) -> bool:
+    """Whether two shapes are equal.
+
+    Tuples compare their items before their lengths, and comparing symbolic sizes leaves a guard
+    behind: so the lengths come first.
+    """
+    return len(a) == len(b) and a == b
+
+
 def broadcast_shapes(name: str, shapes: Sequence[Sizes]) -> Sizes:
     """The shape to which all broadcast. Raises RuntimeError where they do not."""
     first = shapes[0]
-    if all(shape == first for shape in shapes[1:]):
+    if all(same_shape(shape, first) for shape in shapes[1:]):
         return first
     ndim = max(len(shape) for shape in shapes)
     result: list[Any] = [1] * ndim
@@ -144,7 +151,7 @@ def pointwise_strides(shape: Sizes, operands: Sequence[tuple[Sizes, Sizes]]) -> 
     """Strides of a pointwise result for operands given as (shape, strides)."""
     if len(shape) < 2:
         return contiguous_strides(shape)
-    same = all(own == shape for own, _ in operands)
+    same = all(same_shape(own, shape) for own, _ in operands)
     if same:
         if all(is_contiguous(own, strides) for own, strides in operands):
             return contiguous_strides(shape)
@@ -202,7 +209,7 @@ def view_strides(shape: Sizes, strides: Sizes, size: Sizes) -> Sizes | None:
     if is_contiguous(shape, strides):
         return contiguous_strides(size)
     if product(shape) == 0:
-        return strides if shape == size else contiguous_strides(size)
+        return strides if same_shape(shape, size) else contiguous_strides(size)
     return _split_chunks(shape, strides, size)
 
 
