@@ -4,6 +4,7 @@ from .composite import COMPOSITES
 from .contractions import CONTRACTIONS
 from .creation import CREATION
 from .indexing import INDEXING
+from .nn import NN
 from .pointwise import POINTWISE
 from .reductions import REDUCTIONS
 from .sample import Arr, OpSamples, Sample
@@ -12,7 +13,7 @@ from .views import VIEWS
 ALL: dict[str, OpSamples] = {
     entry.name: entry
     for entry in (
-        *POINTWISE, *REDUCTIONS, *VIEWS, *CONTRACTIONS, *INDEXING, *COMPOSITES, *CREATION
+        *POINTWISE, *REDUCTIONS, *VIEWS, *CONTRACTIONS, *INDEXING, *COMPOSITES, *CREATION, *NN
     )
 }
 

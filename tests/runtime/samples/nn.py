@@ -265,7 +265,14 @@ def _batch_norm_parts(
 
 
 def _batch_norm(
-    x: Array, weight: Any, bias: Any, mean: Any, variance: Any, training: bool, _: float, eps: float
+    x: Array,
+    weight: Any,
+    bias: Any,
+    mean: Any,
+    variance: Any,
+    training: bool,
+    momentum: float,
+    eps: float,
 ) -> Array:
     if training:
         return _batch_norm_parts(x, weight, bias, eps)[0]
@@ -290,7 +297,7 @@ NORMS = (
         "layer_norm_backward",
         (
             S(Arr((3, 4)), Arr((3, 4)), (4,), Arr((4,)), Arr((3, 1)), Arr((3, 1), 0.5, 2)),
-            S(Arr((2, 3, 2)), Arr((2, 3, 2)), (3, 2), None, Arr((2, 1, 1)), Arr((2, 1, 1), 0.5, 2)),
+            S(Arr((2, 6)), Arr((2, 6)), (6,), None, Arr((2, 1)), Arr((2, 1), 0.5, 2)),
         ),
         None,
         torch="",
@@ -464,7 +471,7 @@ WINDOWS = (
         "conv2d_input_grad",
         (
             S(Arr((2, 3, 3, 4)), Arr((3, 2, 2, 2)), (2, 2, 4, 5), *_GRAD),
-            S(Arr((2, 2, 2, 2)), Arr((2, 1, 2, 2)), (2, 2, 4, 4), (2, 2), (1, 1), (2, 1), 2),
+            S(Arr((2, 2, 2, 3)), Arr((2, 1, 2, 2)), (2, 2, 4, 4), (2, 2), (1, 1), (2, 1), 2),
         ),
         _input_grad,
         torch="",
@@ -474,7 +481,7 @@ WINDOWS = (
         "conv2d_weight_grad",
         (
             S(Arr((2, 3, 3, 4)), Arr((2, 2, 4, 5)), (3, 2, 2, 2), *_GRAD),
-            S(Arr((2, 2, 2, 2)), Arr((2, 2, 4, 4)), (2, 1, 2, 2), (2, 2), (1, 1), (2, 1), 2),
+            S(Arr((2, 2, 2, 3)), Arr((2, 2, 4, 4)), (2, 1, 2, 2), (2, 2), (1, 1), (2, 1), 2),
         ),
         _weight_grad,
         torch="",

@@ -113,13 +113,11 @@ def _train_vjp(ctx: Any, grad: Any, grad_mean: Any, grad_variance: Any) -> Any:
         to_input, to_weight, to_bias = ops.batch_norm_backward(
             grad, ctx.input, ctx.weight, ctx.out1, rstd
         )
+        to_weight = cast(to_weight, ctx.weight.dtype) if ctx.needs["weight"] else None
+        to_bias = cast(to_bias, ctx.bias.dtype) if ctx.needs["bias"] else None
     for part in _through_statistics(ctx, grad_mean, grad_variance):
         to_input = part if to_input is None else ops.add(to_input, part)
-    return (
-        to_input,
-        cast(to_weight, ctx.weight.dtype) if ctx.needs["weight"] else None,
-        cast(to_bias, ctx.bias.dtype) if ctx.needs["bias"] else None,
-    )
+    return to_input, to_weight, to_bias
 
 
 def _through_statistics(ctx: Any, grad_mean: Any, grad_variance: Any) -> list[Any]:

@@ -18,7 +18,8 @@ from graphwright.runtime.ops.nn_support import (
     require_floating,
     spec,
 )
-from graphwright.runtime.ops.strides import product
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides, product
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
@@ -29,14 +30,24 @@ def _reduced(loss: Any, reduction: str) -> Any:
     return ops.mean(loss) if reduction == "mean" else ops.sum(loss)
 
 
-def _scaled_grad(grad: Any, input: Any, reduction: str) -> Any:
+def _scaled_grad(grad: Any, shape: Any, reduction: str) -> Any:
     """The gradient of each unreduced element."""
-    if reduction == "mean":
-        return ops.div(grad, product(input.shape))
-    return grad
+    return ops.div(grad, product(shape)) if reduction == "mean" else grad
 
 
 # mse_loss, l1_loss
+
+
+def _reduced_spec(input: Any, target: Any, reduction: str) -> TensorSpec:
+    if reduction != "none":
+        return spec((), input)
+    shape = broadcast_shapes("mse_loss", (input.shape, target.shape))
+    layouts = [(x.shape, x.stride()) for x in (input, target)]
+    return TensorSpec(shape, pointwise_strides(shape, layouts), input.dtype, input.device)
+
+
+def _mse_meta(input: Any, target: Any, reduction: str) -> TensorSpec:
+    return _reduced_spec(input, target, reduction)
 
 
 def _mse_decompose(input: Any, target: Any, reduction: str) -> Any:
@@ -55,46 +66,12 @@ def _mse_eager(input: Tensor, target: Tensor, reduction: str) -> Tensor:
 
 
 def _mse_vjp(ctx: Any, grad: Any) -> Any:
-    scaled = ops.mul(_scaled_grad(grad, _broadcast(ctx), ctx.reduction), 2.0)
+    shape = broadcast_shapes("mse_loss", (ctx.input.shape, ctx.target.shape))
+    scaled = ops.mul(_scaled_grad(grad, shape, ctx.reduction), 2.0)
     g = ops.mul(ops.sub(ctx.input, ctx.target), scaled)
-    return _split_signed(ctx, g)
-
-
-class _Shape:
-    """Just a shape, for rules that ask for one."""
-
-    def __init__(self, shape: Any) -> None:
-        self.shape = shape
-
-
-def _broadcast(ctx: Any) -> _Shape:
-    return _Shape(_broadcast_shape(ctx.input.shape, ctx.target.shape))
-
-
-def _broadcast_shape(first: Any, second: Any) -> tuple[Any, ...]:
-    longer, shorter = (first, second) if len(first) >= len(second) else (second, first)
-    padded = (1,) * (len(longer) - len(shorter)) + tuple(shorter)
-    return tuple(b if a == 1 else a for a, b in zip(longer, padded, strict=True))
-
-
-def _sum_to(grad: Any, like: Any) -> Any:
-    """`grad` summed over the dimensions that broadcasting `like` added or widened."""
-    extra = len(grad.shape) - len(like.shape)
-    if extra:
-        grad = ops.sum(grad, tuple(range(extra)))
-    widened = tuple(
-        i for i, size in enumerate(like.shape) if size == 1 and grad.shape[i] != 1
-    )
-    if widened:
-        grad = ops.sum(grad, widened, True)
-    return grad if grad.dtype is like.dtype else ops.to_dtype(grad, like.dtype)
-
-
-def _split_signed(ctx: Any, g: Any) -> tuple[Any, Any]:
-    """(g for input, -g for target), each summed to its shape."""
     return (
-        _sum_to(g, ctx.input) if ctx.needs["input"] else None,
-        _sum_to(ops.neg(g), ctx.target) if ctx.needs["target"] else None,
+        ops.sum_to_size(g, ctx.input.shape) if ctx.needs["input"] else None,
+        ops.sum_to_size(ops.neg(g), ctx.target.shape) if ctx.needs["target"] else None,
     )
 
 
@@ -136,12 +113,12 @@ def _bce_decompose(input: Any, target: Any, weight: Any, reduction: str) -> Any:
 
 def _bce_meta(input: Any, target: Any, weight: Any, reduction: str) -> Any:
     _check_bce(input, target)
-    return spec(input.shape if reduction == "none" else (), input)
+    return _reduced_spec(input, target, reduction)
 
 
 def _bce_vjp(ctx: Any, grad: Any) -> Any:
     p, t = ctx.input, ctx.target
-    grad = _scaled_grad(grad, p, ctx.reduction)
+    grad = _scaled_grad(grad, p.shape, ctx.reduction)
     if ctx.weight is not None:
         grad = ops.mul(grad, ctx.weight)
     to_input = to_target = None
@@ -437,9 +414,7 @@ define(
     saves=("input", "target"),
     decompose=_mse_decompose,
     eager=quietly(_mse_eager),
-    meta=lambda input, target, reduction: spec(
-        _broadcast_shape(input.shape, target.shape) if reduction == "none" else (), input
-    ),
+    meta=_mse_meta,
     **_LOSS,
 )
 define(

@@ -92,7 +92,7 @@ def _log_softmax_meta(input: Any, dim: int, dtype: Any) -> Any:
 def _softmax_decompose(input: Any, dim: int, dtype: Any) -> Any:
     kind = _converted("softmax", input, dtype)
     x = widened(cast(input, kind))
-    if x.ndim == 0:
+    if x.ndim == 0 or x.shape[dim] == 0:
         return cast(ops.exp(ops.sub(x, x)), kind)
     e = ops.exp(ops.sub(x, ops.amax(x, dim, True)))
     return cast(ops.div(e, ops.sum(e, dim, True)), kind)
@@ -101,7 +101,7 @@ def _softmax_decompose(input: Any, dim: int, dtype: Any) -> Any:
 def _log_softmax_decompose(input: Any, dim: int, dtype: Any) -> Any:
     kind = _converted("log_softmax", input, dtype)
     x = widened(cast(input, kind))
-    if x.ndim == 0:
+    if x.ndim == 0 or x.shape[dim] == 0:
         return cast(ops.sub(x, x), kind)
     shifted = ops.sub(x, ops.amax(x, dim, True))
     return cast(ops.sub(shifted, ops.log(ops.sum(ops.exp(shifted), dim, True))), kind)

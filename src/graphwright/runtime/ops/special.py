@@ -64,7 +64,7 @@ def erf_float64(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 # Eigen's rational approximation on [-4, 4] (unsupported/SpecialFunctions, generic_fast_erf):
-# 8e-8 relative where it is evaluated in float64, so that float32 results are within one ulp.
+# 8e-8 relative where it is evaluated in float64, so that float32 results are within two ulps.
 _SINGLE_P = (
     -2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06,
     -5.69250639462346e-05, -7.34990630306855e-04, -2.95459980854025e-03,
