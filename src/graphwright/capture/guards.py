@@ -48,9 +48,9 @@ class TensorLayout:
     """What a graph assumes of one tensor input.
 
     sizes: one int per dimension, None where the size is symbolic (any size >= `min_size`).
-    strides: a tuple of ints or None per dimension (dimensions of size 1 are not compared);
-        "contiguous"; ("order", permutation) for a dense layout, outermost dimension first; or
-        None where the graph does not depend on strides.
+    strides: a tuple of ints or None per dimension; "contiguous"; ("order", permutation) for a
+        dense layout, outermost dimension first (both leave dimensions of size 1 out of account);
+        or None where the graph does not depend on strides.
     """
 
     cls: type

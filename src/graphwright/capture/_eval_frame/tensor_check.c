@@ -112,7 +112,7 @@ static bool sizes_match(const EfTensorSpec *spec, const GwTensor *t) {
 static bool strides_match(const EfTensorSpec *spec, const GwTensor *t) {
     const int64_t *strides = spec->dims + spec->ndim;
     for (int32_t i = 0; i < spec->ndim; i++) {
-        if (t->strides[i] != strides[i] && strides[i] != -1 && t->sizes[i] != 1) {
+        if (t->strides[i] != strides[i] && strides[i] != -1) {
             return false;
         }
     }
