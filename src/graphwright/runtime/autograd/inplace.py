@@ -83,13 +83,15 @@ def record_inplace(entry: Op, args: tuple[Any, ...], flags: int) -> Any:
         assert functional.call is not None
         return ops.copy_(target, functional.decompose(*args))
     tracing = bool(flags & (MODES | FAKE))
-    node = make_node(functional, args, functional.saved_slots - {0})
+    node = make_node(functional, args, skip=0)
     if node.edges[0] is None and target._base is not None:
         node.edges = [gradient_edge(target), *node.edges[1:]]
+    if 0 in functional.saved_slots:
+        need = functional.saved_slots[0]
+        if need is None or need in node.needing:
+            node.args[0] = SavedTensor(ops.clone(target))  # type: ignore[index]
     _core.set_grad_enabled(False)
     try:
-        if 0 in functional.saved_slots:
-            node.args[0] = SavedTensor(ops.clone(target))  # type: ignore[index]
         below_autograd(entry, args, flags & ~1)
     finally:
         _core.set_grad_enabled(True)

@@ -129,7 +129,7 @@ class Context:
 class OpNode(Node):
     """A recorded op: its bound arguments with tensors saved or reduced to metadata."""
 
-    __slots__ = ("args", "op", "saved_outputs")
+    __slots__ = ("args", "needing", "op", "saved_outputs")
 
     def __init__(self, op: Op, edges: Sequence[Edge], args: list[Any] | None) -> None:
         self.name = op.name
@@ -140,7 +140,8 @@ class OpNode(Node):
         self.output_hooks = None
         self.op = op
         self.args = args
-        self.saved_outputs: list[SavedTensor] = []
+        self.needing: set[int] = set()
+        self.saved_outputs: list[SavedTensor | None] = []
 
     @property
     def name_of_class(self) -> str:
@@ -153,7 +154,10 @@ class OpNode(Node):
     def save_outputs(self, out: Any, alias: bool) -> None:
         """`alias`: keep detached aliases; otherwise (tracing) the outputs themselves."""
         outputs = (out,) if isinstance(out, TensorBase) else out
-        for number in self.op.saved_outputs:
+        for number, need in self.op.saved_outputs:
+            if need is not None and need not in self.needing:
+                self.saved_outputs.append(None)
+                continue
             tensor = outputs[number]
             kept = _core.detach(type(tensor), tensor) if alias else tensor
             self.saved_outputs.append(SavedTensor(kept, alias))
@@ -169,7 +173,9 @@ class OpNode(Node):
             elif param.is_tensor_list and value is not None:
                 value = [v.unpack(self) if isinstance(v, SavedTensor) else v for v in value]
             values[param.name] = value
-        for number, saved in zip(self.op.saved_outputs, self.saved_outputs, strict=True):
+        for (number, _), saved in zip(self.op.saved_outputs, self.saved_outputs, strict=True):
+            if saved is None:
+                continue
             tensor = saved.unpack(self, number)
             values[f"out{number}"] = tensor
             if number == 0:
@@ -261,27 +267,42 @@ def _keep(tensor: Any, save: bool) -> SavedTensor | TensorSpec:
     return SavedTensor(tensor) if save else metadata(tensor)
 
 
-def make_node(op: Op, args: tuple[Any, ...], saved_slots: frozenset[int]) -> OpNode:
-    """The node of `op` on `args`, without outputs yet."""
+def _edges(op: Op, args: tuple[Any, ...]) -> tuple[list[Edge], set[int]]:
+    """The edges of all tensors among `args`, and the slots that need a gradient."""
     edges: list[Edge] = []
+    needing: set[int] = set()
+    for slot, is_list in op.tensor_slots:
+        value = args[slot]
+        if is_list:
+            edges.extend(None if t is None else gradient_edge(t) for t in value)
+            continue
+        edge = gradient_edge(value) if isinstance(value, TensorBase) else None
+        if edge is not None:
+            needing.add(slot)
+        edges.append(edge)
+    return edges, needing
+
+
+def make_node(op: Op, args: tuple[Any, ...], skip: int = -1) -> OpNode:
+    """The node of `op` on `args`, without outputs yet; the slot `skip` is not saved."""
+    edges, needing = _edges(op, args)
     values = list(args)
     for slot, is_list in op.tensor_slots:
         value = args[slot]
-        save = slot in saved_slots
+        need = op.saved_slots.get(slot, slot)
+        save = slot in op.saved_slots and (need is None or need in needing) and slot != skip
         if is_list:
-            edges.extend(gradient_edge(t) if t is not None else None for t in value)
             values[slot] = [None if t is None else _keep(t, save) for t in value]
         elif isinstance(value, TensorBase):
-            edges.append(gradient_edge(value))
             values[slot] = SavedTensor(value) if save else metadata(value)
-        else:
-            edges.append(None)
-    return OpNode(op, edges, values)
+    node = OpNode(op, edges, values)
+    node.needing = needing
+    return node
 
 
 def record(op: Op, args: tuple[Any, ...], flags: int) -> Any:
     """Run `op` below autograd and hang its node on the outputs."""
-    node = make_node(op, args, op.saved_slots)
+    node = make_node(op, args)
     _core.set_grad_enabled(False)
     try:
         out = below_autograd(op, args, flags & ~1)

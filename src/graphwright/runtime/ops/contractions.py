@@ -99,7 +99,7 @@ for _name, _ndim in (("mm", 2), ("bmm", 3)):
         Kind.CONTRACTION,
         meta=_meta(_name, _ndim),
         vjp=_vjp(_name),
-        saves=("input", "mat2"),
+        saves=("input?mat2", "mat2?input"),
         eager=_kernel(_name, _ndim),
     )
 

@@ -206,7 +206,9 @@ def _mul_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
     )
 
 
-define_binary("mul", np.multiply, vjp=_mul_vjp, saves=("input", "other"))
+define_binary(
+    "mul", np.multiply, vjp=_mul_vjp, saves=("input?other", "other?input")
+)
 
 
 def _floor_divide(a: Any, b: Any, out: Any) -> None:
@@ -272,7 +274,7 @@ define(
     Kind.POINTWISE,
     meta=_div_meta,
     vjp=_div_vjp,
-    saves=("input", "other"),
+    saves=("input?other", "other"),
     eager=_div_eager,
 )
 define(
@@ -352,7 +354,7 @@ define(
         "pow", (input, exponent), result_dtype((input, exponent))
     ),
     vjp=_pow_vjp,
-    saves=("input", "exponent", "out"),
+    saves=("input", "exponent", "out?exponent"),
     eager=_pow_eager,
 )
 define(

@@ -76,8 +76,15 @@ def _remainder_vjp(mode: str) -> Callable[..., Any]:
     return vjp
 
 
-define_binary("remainder", _remainder, vjp=_remainder_vjp("floor"), saves=("input", "other"))
-define_binary("fmod", _fmod, vjp=_remainder_vjp("trunc"), saves=("input", "other"))
+define_binary(
+    "remainder",
+    _remainder,
+    vjp=_remainder_vjp("floor"),
+    saves=("input?other", "other?other"),
+)
+define_binary(
+    "fmod", _fmod, vjp=_remainder_vjp("trunc"), saves=("input?other", "other?other")
+)
 
 
 def _atan2_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:

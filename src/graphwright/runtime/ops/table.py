@@ -87,8 +87,8 @@ class Op:
         self.is_view = False
         self.is_inplace = False
         self.tensor_slots: tuple[tuple[int, bool], ...] = ()
-        self.saved_slots: frozenset[int] = frozenset()
-        self.saved_outputs: tuple[int, ...] = ()
+        self.saved_slots: dict[int, int | None] = {}
+        self.saved_outputs: tuple[tuple[int, int | None], ...] = ()
 
     def _undefined(self, *args: Any) -> Any:
         raise NotImplementedError(f"op '{self.name}' is not defined; regenerate the op face")
@@ -135,7 +135,8 @@ def define(
 ) -> Op:
     """Fill the entry that `schema` names.
 
-    `saves`: parameters, "out" or "out0", "out1".. kept for the vjp. `method`: Tensor gets it
+    `saves`: parameters, "out" or "out0", "out1".. kept for the vjp; "input?other" keeps
+    `input` only where `other` needs a gradient. `method`: Tensor gets it
     as a method. `public=False` (tag "internal"): not exported as `graphwright.<name>`.
     """
     parsed = parse(schema)
@@ -156,9 +157,11 @@ def define(
         for i, p in enumerate(parsed.params)
         if p.is_tensor or p.is_tensor_list
     )
-    entry.saved_slots = frozenset(names.index(s) for s in saves if s in names)
+    kept = [save.partition("?") for save in saves]
+    conditions = [(save, names.index(need) if need else None) for save, _, need in kept]
+    entry.saved_slots = {names.index(s): need for s, need in conditions if s in names}
     entry.saved_outputs = tuple(
-        int(s[3:] or 0) for s in saves if s not in names and s.startswith("out")
+        (int(s[3:] or 0), need) for s, need in conditions if s not in names
     )
     entry.run = eager or decompose or entry._undefined
     return entry
