@@ -73,7 +73,8 @@ def copies(inputs: Sequence[Any]) -> list[Any]:
             result.append(x)
             continue
         with no_grad():
-            twin = x.detach().clone()
+            twin = _core.empty_strided(Tensor, x.shape, x.stride(), x.dtype)
+            twin.copy_(x.detach())
         result.append(twin.requires_grad_(x.requires_grad))
     return result
 

@@ -41,16 +41,17 @@ def simplify(module: GraphModule) -> None:
             continue
         for rule in RULES.get(node.target.name, ()):
             other = rule(module, node)
-            if other is not None and same_type(other, node):
+            if other is not None and (rule in RELAYOUT or same_type(other, node)):
                 node.replace_all_uses_with(other)
                 break
 
 
 def same_type(one: Node, two: Node) -> bool:
-    """Whether two nodes have values of one shape, dtype and device, without assuming anything."""
+    """Whether two nodes' values agree in shape, strides, dtype and device; assumes nothing."""
     a, b = one.meta["val"], two.meta["val"]
     return bool(hasattr(a, "dtype") and hasattr(b, "dtype") and a.dtype is b.dtype
-                and a.device == b.device and same_sizes(a.shape, b.shape))
+                and a.device == b.device and same_sizes(a.shape, b.shape)
+                and same_sizes(a.stride(), b.stride()))
 
 
 def same_sizes(one: tuple[Any, ...], two: tuple[Any, ...]) -> bool:
@@ -93,8 +94,7 @@ def _copy(module: GraphModule, node: Node) -> Node | None:
     source = _first(module, node)
     if source is None or any(user.op == "output" for user in node.users):
         return None
-    return source if same_sizes(
-        source.meta["val"].stride(), node.meta["val"].stride()) else None
+    return source
 
 
 def _double_negation(module: GraphModule, node: Node) -> Node | None:
@@ -168,6 +168,9 @@ def _transposed_product(module: GraphModule, node: Node) -> Node | None:
     turned = [_untransposed(module, x) or x for x in turned]
     return _insert(module, node, product.target, tuple(turned))
 
+
+RELAYOUT: tuple[Rule, ...] = (_transposed_product,)
+"""Rules whose result may have other strides than the node: the same values in other places."""
 
 RULES: dict[str, tuple[Rule, ...]] = {
     "mul": (_neutral(1, both_sides=True),),

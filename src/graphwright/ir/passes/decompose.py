@@ -83,6 +83,13 @@ def _fill(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     return ops.full(target.shape, value, dtype=target.dtype, device=target.device)
 
 
+def _softmax(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """Of nothing, nothing: there is no maximum to subtract."""
+    if 0 in [size for size in args[0].shape if type(size) is int]:
+        return ops.full(args[0].shape, 0, dtype=args[2] or args[0].dtype, device=args[0].device)
+    return NotImplemented
+
+
 def _full_like(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     like, value, dtype = args
     return ops.full(like.shape, value, dtype=dtype or like.dtype, device=like.device)
@@ -101,5 +108,5 @@ def _arange(tracer: Tracer, args: tuple[Any, ...]) -> Any:
 
 REWRITES: dict[str, Rewrite] = {
     "detach": _same, "copy": _copy, "fill": _fill, "full_like": _full_like,
-    "arange": _arange,
+    "arange": _arange, "softmax": _softmax, "log_softmax": _softmax,
 }
