@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graphwright.codegen.loops import Apply, Check, Const, IndexOf, Let, Local, Value
@@ -53,9 +53,14 @@ class Lowering:
         self.tensors: dict[str, Tensor] = {}
         self.rng_ops = 0
         self._locals = 0
+        self._twins: dict[LoopNode, LoopNode] = {}
 
     def add(self, node: LoopNode) -> Tensor:
-        """Record a node."""
+        """Record a node, or find the one that computes the same."""
+        if isinstance(node, (Pointwise, Reduction)):
+            twin = self._twins.setdefault(replace(node, name=""), node)
+            if twin is not node:
+                return Tensor(twin.name, twin.shape, twin.dtype)
         self.nodes[node.name] = node
         return Tensor(node.name, node.shape, node.dtype)
 

@@ -173,14 +173,20 @@ def _add(context: Lowering, call: Call, a: Any, b: Any, alpha: Any = 1) -> Tenso
 @lowering("div")
 def _div(context: Lowering, call: Call, a: Any, b: Any, rounding_mode: str | None = None
          ) -> Tensor:
-    op = {None: "div", "floor": "floordiv", "trunc": "truncdiv"}[rounding_mode]
-    compute = computed(call.dtype)
+    rounded = {"floor": "floordiv", "trunc": "truncdiv"}
 
     def function(x: Any, y: Any) -> Any:
-        if op == "div" and isinstance(y, Const) and _power_of_two(y.value):
-            return apply("mul", x, const(1.0 / y.value, y.dtype))
-        return apply(op, x, y)
-    return emit(context, call, (a, b), function, compute)
+        if rounding_mode is None:
+            return quotient(x, y)
+        return apply(rounded[rounding_mode], x, y)
+    return emit(context, call, (a, b), function, computed(call.dtype))
+
+
+def quotient(x: Any, y: Any) -> Any:
+    """x / y; a product where the reciprocal of a constant is exact."""
+    if isinstance(y, Const) and _power_of_two(y.value):
+        return apply("mul", x, const(1.0 / y.value, y.dtype))
+    return apply("div", x, y)
 
 
 def _power_of_two(value: float) -> bool:

@@ -10,16 +10,16 @@ from graphwright.codegen.lowering.context import (
     Tensor,
     apply,
     computed,
-    const,
     convert,
     scalar,
 )
 from graphwright.codegen.lowering.nodes import Index
+from graphwright.codegen.lowering.pointwise import quotient
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.codegen.lowering.views import reshape
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype
-from graphwright.runtime.symbolic.expr import Int, product
+from graphwright.runtime.symbolic.expr import Expr, maximum, product
 
 
 def axes_of(dim: Any, ndim: int) -> tuple[int, ...]:
@@ -94,15 +94,11 @@ def _position(context: Lowering, call: Call, x: Tensor, dim: Any = None, *unused
     return finish(context, call, out)
 
 
-def mean_of(context: Lowering, x: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """The mean over `axes`, with these axes kept at extent 1."""
-    compute = computed(x.dtype)
-    total = fold(context, "sum", x, axes, "sum", compute)
-    count = product(tuple(x.shape[a] for a in axes))
-    mean = context.pointwise("mean", total.shape, compute, lambda index: apply(
-        "div", total.at(index), scalar(count, compute)))
-    kept = tuple(x.shape[d] if d not in axes else Int(1) for d in range(x.ndim))
-    return reshape(context, "mean", mean, kept)
+def divided(context: Lowering, hint: str, x: Tensor, by: Expr) -> Tensor:
+    """x / by, a number of elements."""
+    divisor = scalar(by, x.dtype)
+    return context.pointwise(
+        hint, x.shape, x.dtype, lambda index: quotient(x.at(index), divisor))
 
 
 @lowering("var")
@@ -110,15 +106,18 @@ def _var(context: Lowering, call: Call, x: Tensor, dim: Any = None, correction: 
          keepdim: bool = False) -> Tensor:
     axes = axes_of(dim, x.ndim)
     compute = computed(x.dtype)
-    mean = mean_of(context, x, axes)
+    count = product(tuple(x.shape[a] for a in axes))
+    total = fold(context, "sum", x, axes, "sum", compute)
+    mean = divided(context, "mean", total, count)
 
     def squared(index: Index) -> Any:
-        at = tuple(i if d not in axes else Int(0) for d, i in enumerate(index))
-        delta = apply("sub", convert(x.at(index), compute), mean.at(at))
+        kept = tuple(i for d, i in enumerate(index) if d not in axes)
+        delta = apply("sub", convert(x.at(index), compute), mean.at(kept))
         return apply("mul", delta, delta)
-    total = context.reduction("var", x.shape, axes, compute, "sum", squared)
-    count = scalar(product(tuple(x.shape[a] for a in axes)), compute)
-    degrees = apply("max", apply("sub", count, const(correction, compute)), const(0, compute))
-    out = context.pointwise(
-        "var", total.shape, compute, lambda index: apply("div", total.at(index), degrees))
-    return finish(context, call, out)
+    squares = context.reduction("var", x.shape, axes, compute, "sum", squared)
+    return finish(context, call, divided(context, "var", squares, _degrees(count, correction)))
+
+
+def _degrees(count: Expr, correction: Any) -> Expr:
+    """The number of degrees of freedom, at least 0."""
+    return maximum(count - int(correction), 0)

@@ -30,8 +30,9 @@ from graphwright.codegen.scheduler.affine import coefficient, volume
 from graphwright.codegen.scheduler.reads import Reads, bodies
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int
 
-CHEAP_COST = 4
-"""A pointwise node of at most this cost with one tensor read is repeated rather than stored."""
+CHEAP_COST = 6
+"""A pointwise node of at most this cost that reads one tensor of its size is repeated rather than
+stored: reading the result back would cost as much."""
 MAX_DEPTH = 16
 
 
@@ -112,19 +113,24 @@ class _Choice:
     def visit(self, name: str) -> bool:
         """Whether `name` becomes an anchor."""
         node = self.anchors.nodes[name]
-        spliced = [s for s in self.anchors.reads.sources(name) if s in self.cost]
-        cost = self.anchors.reads.cost[name] + sum(self.cost[s] for s in spliced)
+        size = volume(node.shape)
+        sources = self.anchors.reads.sources(name)
+        spliced = [s for s in sources if s in self.cost]
+        large = [s for s in spliced if 4 * self._size(s) > size]
+        cost = self.anchors.reads.cost[name] + sum(self.cost[s] for s in large)
         depth = 1 + max((self.depth[s] for s in spliced), default=0)
         tensors = frozenset(
-            s for s in self.anchors.reads.sources(name)
-            if s not in self.cost and self.anchors.nodes[s].shape
-        ).union(*(self.tensors[s] for s in spliced))
+            s for s in sources if s not in self.cost and 4 * self._size(s) > size
+        ).union(*(self.tensors[s] for s in large))
         if not isinstance(node, Pointwise) or name in self.anchors.stored:
             return True
         if self._pays(name, cost, depth, tensors):
             return True
         self.cost[name], self.depth[name], self.tensors[name] = cost, depth, tensors
         return False
+
+    def _size(self, name: str) -> int:
+        return volume(self.anchors.nodes[name].shape)
 
     def _pays(self, name: str, cost: int, depth: int, tensors: frozenset[str]) -> bool:
         if cost <= CHEAP_COST and len(tensors) <= 1:

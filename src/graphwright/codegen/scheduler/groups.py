@@ -51,6 +51,10 @@ class Style(Enum):
     ASSEMBLY = "assembly"
 
 
+STAGED = (Style.CHUNKED, Style.STREAMED)
+"""Styles with a second stage, in which everything about whole rows is computed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Member:
     """An anchor in a group. `place` gives its domain's axes over the group's symbols; `step` is
@@ -370,11 +374,13 @@ def _with_member(state: Grouping, group: Group, member: Member) -> Group | None:
         hazard = _mutation_step(state, group, member, node)
         if hazard is None:
             return None
-        step = max(step, hazard)
+        step = max(step, hazard) if member.row else step
     elif _reads_mutated_here(state, group, member):
         return None
     if step and member.row and not _may_pass_again(group):
         return None
+    if not member.row and group.style in STAGED:
+        step = 1
     if member.row and not isinstance(node, Reduction) and not _rows_may_store(group):
         return None
     members = {**group.members, member.name: replace(member, step=step)}

@@ -65,7 +65,7 @@ def _passes(
         for member in row:
             if isinstance(writing.anchors.nodes[member.name], Reduction):
                 writer.store_result(member)
-    return tuple(writer.outer.stmts)
+    return writer.finish()
 
 
 def _row(writing: Writing) -> tuple[Stmt, ...]:

@@ -108,8 +108,6 @@ def chunked_stmts(writing: Writing) -> tuple[Stmt, ...]:
     others = volume([r.extent for n, r in enumerate(runs) if n != longest])
     chunks = cut(runs[longest], writing.work() * others, MAX_CHUNKS, 64)
     writer = writing.writer(group.reduced)
-    for member in writing.on_level(0, row=False):
-        writer.outer_member(member)
     row = writing.on_level(0, row=True)
     for member in row:
         writer.row_member(member)
@@ -159,7 +157,7 @@ def _after(
         writer.store_result(member)
     for member in writing.on_level(1, row=False):
         writer.outer_member(member)
-    return tuple(writer.outer.stmts)
+    return writer.finish()
 
 
 def streamed_stmts(writing: Writing) -> tuple[Stmt, ...]:
@@ -176,8 +174,6 @@ def streamed_stmts(writing: Writing) -> tuple[Stmt, ...]:
         [r.extent for n, r in enumerate(runs) if n != longest])
     chunks = cut(runs[longest], work, STREAM_CHUNKS, STREAM_ROWS)
     writer = writing.writer(group.reduced)
-    for member in writing.on_level(0, row=False):
-        writer.outer_member(member)
     row = writing.on_level(0, row=True)
     for member in row:
         writer.row_member(member)

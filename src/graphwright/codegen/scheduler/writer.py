@@ -60,7 +60,8 @@ class Writer:
     """Statements for the members of one group.
 
     `inner` are the names of the symbols of the inner axes. `names` collects the locals of the
-    kernel, to keep them distinct.
+    kernel, to keep them distinct. Inputs are overwritten last: `late` at the end of a pass over
+    the inner loops, `last` after all passes.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class Writer:
         self.at_outer = False
         self.folds: list[Fold] = []
         self.late: list[Stmt] = []
+        self.last: list[Stmt] = []
 
     @property
     def scope(self) -> Scope:
@@ -122,7 +124,7 @@ class Writer:
             return
         store = Store(storage.buffer, storage.at(index), value)
         if isinstance(node, Mutation):
-            self.late.append(store)
+            (self.last if self.at_outer else self.late).append(store)
         else:
             self.scope.stmts.append(store)
 
@@ -135,6 +137,10 @@ class Writer:
             self.know(member, fold.name)
         self.inner, self.folds, self.late = Scope(), [], []
         return stmts, folds
+
+    def finish(self) -> tuple[Stmt, ...]:
+        """The body of the outer loops."""
+        return (*self.outer.stmts, *self.last)
 
     def know(self, member: Member, name: str) -> None:
         """From now on the result of a reduction is the local `name`."""
