@@ -97,7 +97,7 @@ def describe(value: Any) -> str:
 def _symbol_lines(symbols: dict[str, tuple[int, int]], arguments: list[str]) -> list[str]:
     return [
         f"{name} = {arguments[index]}" + ("" if dim < 0 else f".shape[{dim}]")
-        for name, (index, dim) in symbols.items()
+        for name, (index, dim) in symbols.items() if (name, dim) != (arguments[index], -1)
     ]
 
 

@@ -77,10 +77,10 @@ def _between(parent: Any, value: Any, dim: int, start: Any, end: Any) -> Any:
     """`parent` with `value` in place of [start, end) along `dim`."""
     parts = []
     if start != 0:
-        parts.append(ops.slice(parent, dim, 0, start, 1))
+        parts.append(ops.slice(parent, dim, 0, start))
     parts.append(value)
     if end != parent.shape[dim]:
-        parts.append(ops.slice(parent, dim, end, parent.shape[dim], 1))
+        parts.append(ops.slice(parent, dim, end, parent.shape[dim]))
     return ops.cat(tuple(parts), dim) if len(parts) > 1 else value
 
 

@@ -1,0 +1,169 @@
+"""The graphs that passes make, as text."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import Any
+
+import graphwright as gw
+from graphwright.ir import GraphModule
+from graphwright.ir.passes.algebra import simplify
+from graphwright.ir.passes.constants import fold_constants
+from graphwright.ir.passes.cse import merge_common
+from graphwright.ir.passes.dce import eliminate_dead_code
+from graphwright.ir.passes.functionalise import functionalise
+from graphwright.ir.pipeline import PASSES, lower_graph
+
+from .lowering import captured
+
+
+def expect(module: GraphModule | None, text: str) -> None:
+    assert module is not None
+    assert module.readable() == dedent(text).lstrip()
+
+
+def mlp(x: Any, w: Any, b: Any, v: Any) -> Any:
+    return gw.nn.functional.linear(gw.relu(gw.nn.functional.linear(x, w, b)), v)
+
+
+def leaf(*shape: int) -> Any:
+    return gw.zeros(shape).requires_grad_()
+
+
+def test_training_graphs_of_a_perceptron() -> None:
+    module, fakes = captured(mlp, [gw.zeros(4, 8), leaf(16, 8), leaf(16), leaf(3, 16)])
+    lowered = lower_graph(module, fakes, needs_grad=True)
+    expect(lowered.forward, """
+        def forward(self, arg0, arg1, arg2, arg3):
+            transpose = ops.transpose(arg1, 0, 1)  # float32[8, 16]
+            mm = ops.mm(arg0, transpose)  # float32[4, 16]
+            add = ops.add(mm, arg2)  # float32[4, 16]
+            relu = ops.relu(add)  # float32[4, 16]
+            transpose_1 = ops.transpose(arg3, 0, 1)  # float32[16, 3]
+            mm_1 = ops.mm(relu, transpose_1)  # float32[4, 3]
+            return (mm_1, relu)  # (float32[4, 3], float32[4, 16])
+        """)
+    expect(lowered.backward, """
+        def forward(self, arg0, arg3, relu, tangent0):
+            mm_2 = ops.mm(tangent0, arg3)  # float32[4, 16]
+            transpose_2 = ops.transpose(tangent0, 0, 1)  # float32[3, 4]
+            mm_3 = ops.mm(transpose_2, relu)  # float32[3, 16]
+            le = ops.le(relu, 0)  # bool[4, 16]
+            where = ops.where(le, 0.0, mm_2)  # float32[4, 16]
+            transpose_3 = ops.transpose(where, 0, 1)  # float32[16, 4]
+            mm_4 = ops.mm(transpose_3, arg0)  # float32[16, 8]
+            sum_1 = ops.sum(where, (0,))  # float32[16]
+            return (mm_4, sum_1, mm_3)  # (float32[16, 8], float32[16], float32[3, 16])
+        """)
+    assert [(s.kind, s.index) for s in lowered.saved] == [("input", 0), ("input", 3), ("output", 1)]
+    assert lowered.tangents == [0] and lowered.grad_inputs == [1, 2, 3]
+
+
+def test_symbolic_sizes() -> None:
+    module, fakes = captured(lambda x: gw.softmax(x.reshape(-1) * x.shape[0], 0), [leaf(4, 8)],
+                             dynamic={0: [0]})
+    lowered = lower_graph(module, fakes, needs_grad=True)
+    expect(lowered.forward, """
+        def forward(self, arg0):
+            s0 = arg0.shape[0]
+            view = ops.view(arg0, (8*s0,))  # float32[8*s0]
+            mul = ops.mul(view, s0)  # float32[8*s0]
+            amax = ops.amax(mul, (0,), True)  # float32[1]
+            sub = ops.sub(mul, amax)  # float32[8*s0]
+            exp = ops.exp(sub)  # float32[8*s0]
+            sum_1 = ops.sum(exp, (0,), True)  # float32[1]
+            div = ops.div(exp, sum_1)  # float32[8*s0]
+            return (div,)  # (float32[8*s0])
+        """)
+    expect(lowered.backward, """
+        def forward(self, div, s0, tangent0):
+            mul_1 = ops.mul(tangent0, div)  # float32[8*s0]
+            sum_2 = ops.sum(mul_1, (0,), True)  # float32[1]
+            mul_2 = ops.mul(div, sum_2)  # float32[8*s0]
+            sub_1 = ops.sub(mul_1, mul_2)  # float32[8*s0]
+            mul_3 = ops.mul(sub_1, s0)  # float32[8*s0]
+            view_1 = ops.view(mul_3, (s0, 8))  # float32[s0, 8]
+            return (view_1,)  # (float32[s0, 8])
+        """)
+    assert [s.kind for s in lowered.saved] == ["output", "size"]
+
+
+def test_functionalisation() -> None:
+    def fn(x: Any, w: Any) -> Any:
+        row = x[1]
+        row.mul_(w)
+        return x.add_(1), row
+
+    module, fakes = captured(fn, [gw.zeros(3, 4), gw.zeros(4)])
+    expect(module, """
+        def forward(self, arg0, arg1):
+            select = ops.select(arg0, 0, 1)  # float32[4]
+            mul = ops.mul_(select, arg1)  # float32[4]
+            add = ops.add_(arg0, 1)  # float32[3, 4]
+            return (arg0, select)  # (float32[3, 4], float32[4])
+        """)
+    result = functionalise(module, fakes)
+    eliminate_dead_code(result.module)
+    expect(result.module, """
+        def forward(self, arg0, arg1):
+            select = ops.select(arg0, 0, 1)  # float32[4]
+            mul = ops.mul(select, arg1)  # float32[4]
+            unsqueeze = ops.unsqueeze(mul, 0)  # float32[1, 4]
+            slice_1 = ops.slice(arg0, 0, 0, 1)  # float32[1, 4]
+            slice_2 = ops.slice(arg0, 0, 2, 3)  # float32[1, 4]
+            cat = ops.cat((slice_1, unsqueeze, slice_2))  # float32[3, 4]
+            add = ops.add(cat, 1)  # float32[3, 4]
+            return (add,)  # (float32[3, 4])
+        """)
+    assert result.mutated == [(0, 0)]
+    assert [(spec.kind, spec.index, len(spec.views)) for spec in result.outputs] == [
+        ("input", 0, 0), ("input", 0, 1)]
+
+
+def rewritten(fn: Any, rewrite: Any, *inputs: Any) -> GraphModule:
+    module, _ = captured(fn, inputs)
+    rewrite(module)
+    eliminate_dead_code(module)
+    module.lint()
+    return module
+
+
+def test_algebra() -> None:
+    def fn(x: Any, n: Any) -> Any:
+        y = (x * 1.0 - 0).permute(1, 0).permute(1, 0)
+        return -(-y) + 0, gw.relu(y / gw.ones(())), n + 0 + 1
+
+    expect(rewritten(fn, simplify, gw.zeros(2, 3), gw.zeros(3, dtype=gw.int64)), """
+        def forward(self, arg0, arg1):
+            add = ops.add(arg0, 0)  # float32[2, 3]
+            relu = ops.relu(arg0)  # float32[2, 3]
+            add_2 = ops.add(arg1, 1)  # int64[3]
+            return (add, relu, add_2)  # (float32[2, 3], float32[2, 3], int64[3])
+        """)
+
+
+def test_common_subexpressions() -> None:
+    def fn(x: Any) -> Any:
+        return x.exp() + x.exp(), x * 1, x * 1.0, x * True, x.sum(0) + x.sum((0,))
+
+    code = rewritten(fn, merge_common, gw.zeros(3)).code
+    assert (code.count("ops.exp("), code.count("ops.mul("), code.count("ops.sum(")) == (1, 3, 1)
+
+
+def test_constants() -> None:
+    table = gw.ones(3)
+    module = rewritten(lambda x: x * (table + 1).exp(), fold_constants, gw.zeros(3))
+    expect(module, """
+        def forward(self, arg0):
+            folded = self.folded  # float32[3]
+            mul = ops.mul(arg0, folded)  # float32[3]
+            return (mul,)  # (float32[3])
+        """)
+
+
+def test_dump_names_the_passes() -> None:
+    module, fakes = captured(lambda x: x.exp(), [leaf(3)])
+    seen: list[str] = []
+    lower_graph(module, fakes, needs_grad=True, dump=lambda name, graph: seen.append(name))
+    assert list(dict.fromkeys(seen)) == [step.name for step in PASSES]
+    assert seen.count("dce") == 1 and seen.count("outputs") == 2
