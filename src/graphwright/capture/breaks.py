@@ -107,5 +107,10 @@ BREAKS: dict[str, BreakKind] = dict(
             "an iterator of unknown length drives a loop",
             "Loop over a list, tuple, dict or range.",
         ),
+        _kind(
+            "GB0018",
+            "a frame that is too long to unroll",
+            "Move long loops over Python numbers out of the compiled function.",
+        ),
     ]
 )

@@ -34,8 +34,10 @@ from graphwright.capture.record import (
 from graphwright.capture.resume import origin_of
 from graphwright.capture.source import AttrSource, ConstSource, ItemSource
 from graphwright.capture.translator import RootTranslator
+from graphwright.capture.variables.objects import instance_dict
 from graphwright.capture.variables.wrap import wrap_value
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.nn.module import Module
 
 Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
 _UNCAPTURED = (
@@ -179,7 +181,7 @@ class Frontend:
         tx = RootTranslator(output, code, dict(zip(names, slots, strict=True)), restart)
         try:
             inst = tx.run_to_break()
-            if inst is None and not output.n_ops:
+            if not output.n_ops and (inst is None or not self._worth_cutting(code, slots)):
                 raise SkipFrame(None)
             compiler = FrameCompiler(tx, self._call_backend)
             frame = compiler.finish_return() if inst is None else compiler.finish_break(inst)
@@ -187,9 +189,15 @@ class Frontend:
             raise
         except BackendFailed as failed:
             raise failed.error from None
+        except RecursionError as error:
+            raise SkipFrame(Unsupported("GB0011", "Python's recursion limit")) from error
         except Exception as error:
             raise InternalCaptureError(_bug_message(tx, error)) from error
         return frame, output
+
+    def _worth_cutting(self, code: types.CodeType, slots: tuple[Any, ...]) -> bool:
+        """Whether the rest of a frame that breaks before any operation may have some."""
+        return origin_of(code).code in self._roots or any(map(_holds_tensors, slots))
 
     def _call_backend(self, module: Any, examples: Sequence[Any]) -> Callable[..., Any]:
         """Tell the backend's errors from those of capture."""
@@ -251,6 +259,19 @@ def _guard_state(output: OutputGraph) -> None:
     for relation in env.guards:
         symbols = {symbol.name: env.symbol_sources[symbol.name] for symbol in relation.symbols()}
         output.guards.shape_relation(relation.op, relation.lhs, relation.rhs, symbols)  # type: ignore[arg-type]
+
+
+def _holds_tensors(value: Any, depth: int = 2) -> bool:
+    """Whether a value is, or holds, tensors or modules."""
+    if isinstance(value, (_core.TensorBase, Module)):
+        return True
+    if depth and isinstance(value, (list, tuple, dict)):
+        members = list(value.values() if isinstance(value, dict) else value)
+        return any(_holds_tensors(member, depth - 1) for member in members[:100])
+    if depth and not isinstance(value, type):
+        members = list(instance_dict(value).values())
+        return any(_holds_tensors(member, depth - 1) for member in members[:100])
+    return False
 
 
 def _place(code: types.CodeType) -> Location:

@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import AttributeMissing, Unsupported, unsupported
+from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.side_effects import SideEffects
@@ -43,6 +43,7 @@ from graphwright.runtime.symbolic.symint import SymInt
 if TYPE_CHECKING:
     from graphwright.capture.values import Values
 
+_MOST_STEPS = 300_000
 _USER_ERRORS = (
     RuntimeError,
     TypeError,
@@ -81,6 +82,7 @@ class OutputGraph:
         self.shape_env = ShapeEnv()
         self.inputs: dict[Node, Source] = {}
         self.n_ops = 0
+        self.steps = 0
         self.grad_nodes = 0
         self.initial_grad_mode = _core.grad_enabled()
         self.fake_mode = FakeMode()
@@ -93,6 +95,12 @@ class OutputGraph:
         self._versions: dict[Node, int] = {}
         self._cells: dict[int, CellVariable] = {}
         self._real: dict[Node, Any] = {}
+
+    def count_step(self) -> None:
+        """Give the frame up where it would take too long to unroll."""
+        self.steps += 1
+        if self.steps > _MOST_STEPS:
+            raise SkipFrame(Unsupported("GB0018", f"more than {_MOST_STEPS} instructions"))
 
     # existing values
 

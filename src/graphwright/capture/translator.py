@@ -72,6 +72,7 @@ class Translator(Values):
         inst = self.instructions[self.ip]
         handler = _HANDLERS.get(inst.opname)
         self.ip += 1
+        self.output.count_step()
         try:
             if handler is None:
                 unsupported("GB0005", inst.opname)

@@ -1,7 +1,7 @@
 /* What hooked frames of one code object use, kept in the code object's extra slot.
  *
- * The collector does not see into that slot, so entries hold code objects and weak references,
- * and every cache is in one list that `reset_all` can empty.
+ * The collector does not see into that slot: callbacks are held weakly, and what they made goes
+ * with them; and every cache is in one list that `reset_all` can empty.
  */
 #include "eval_frame.h"
 #include "code_cache.h"
@@ -14,6 +14,12 @@
 
 static Py_ssize_t extra_index = -1;
 static EfCodeCache *all_caches;
+
+static void free_item(EfCallbackCache *item) {
+    ef_list_clear(&item->list);
+    Py_DECREF(item->callback);
+    PyMem_Free(item);
+}
 
 static void free_cache(void *extra) {
     EfCodeCache *cache = extra;
@@ -31,9 +37,7 @@ static void free_cache(void *extra) {
     EfCallbackCache *item = cache->first;
     while (item != NULL) {
         EfCallbackCache *next = item->next;
-        ef_list_clear(&item->list);
-        Py_DECREF(item->callback);
-        PyMem_Free(item);
+        free_item(item);
         item = next;
     }
     PyMem_Free(cache);
@@ -74,9 +78,54 @@ EfCodeCache *ef_code_cache(PyCodeObject *code, bool create) {
     return cache;
 }
 
+static bool is_for(const EfCallbackCache *item, PyObject *callback) {
+    return item->callback == callback
+        || (PyWeakref_CheckRefExact(item->callback)
+            && ((PyWeakReference *)item->callback)->wr_object == callback);
+}
+
+/* Take an item that holds this reference out of the cache; NULL if there is none. */
+static EfCallbackCache *take_out(EfCodeCache *cache, PyObject *reference) {
+    for (EfCallbackCache **link = &cache->first; *link != NULL; link = &(*link)->next) {
+        EfCallbackCache *item = *link;
+        if (item->callback == reference) {
+            *link = item->next;
+            return item;
+        }
+    }
+    return NULL;
+}
+
+/* A callback is gone. Freeing what it made may free code and with it caches: begin again. */
+static PyObject *forget(PyObject *Py_UNUSED(module), PyObject *reference) {
+    EfCodeCache *cache = all_caches;
+    while (cache != NULL) {
+        EfCallbackCache *item = take_out(cache, reference);
+        if (item != NULL) {
+            free_item(item);
+        }
+        cache = item != NULL ? all_caches : cache->next;
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *weak_or_strong(PyObject *callback) {
+    static PyMethodDef definition = {"forget", forget, METH_O, NULL};
+    static PyObject *listener;
+    if (listener == NULL) {
+        listener = PyCFunction_New(&definition, NULL);
+    }
+    PyObject *reference = listener == NULL ? NULL : PyWeakref_NewRef(callback, listener);
+    if (reference == NULL) {
+        PyErr_Clear();
+        return Py_NewRef(callback);
+    }
+    return reference;
+}
+
 EfEntryList *ef_code_entries(EfCodeCache *cache, PyObject *callback) {
     for (EfCallbackCache *item = cache->first; item != NULL; item = item->next) {
-        if (item->callback == callback) {
+        if (is_for(item, callback)) {
             return &item->list;
         }
     }
@@ -84,7 +133,7 @@ EfEntryList *ef_code_entries(EfCodeCache *cache, PyObject *callback) {
     if (item == NULL) {
         return NULL;
     }
-    item->callback = Py_NewRef(callback);
+    item->callback = weak_or_strong(callback);
     item->next = cache->first;
     cache->first = item;
     return &item->list;

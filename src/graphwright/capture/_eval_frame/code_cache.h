@@ -6,7 +6,7 @@
 
 typedef struct EfCallbackCache {
     struct EfCallbackCache *next;
-    PyObject *callback;
+    PyObject *callback;     /* weak reference; the callback itself where it cannot have one */
     EfEntryList list;
 } EfCallbackCache;
 

@@ -139,6 +139,19 @@ class Reconstructor:
         self.builder.pop()
         self.builder.load_local(name)
 
+    def skip_items(self, count: int) -> None:
+        """Take `count` items off the iterator on the stack."""
+        if not count:
+            return
+        name = self.builder.temporary()
+        self.builder.store_local(name)
+        for _ in range(count):
+            self.builder.begin_call(next)
+            self.builder.load_local(name)
+            self.builder.end_call(1)
+            self.builder.pop()
+        self.builder.load_local(name)
+
     def fill_later(self, value: VariableTracker) -> None:
         """Note an object whose contents are set when everything exists."""
         self._unfilled.append(value)

@@ -114,8 +114,11 @@ class ListIterator(IteratorVariable):
 class DictIterator(IteratorVariable):
     """Over the keys, values or items of a dict; the dict must keep its size meanwhile."""
 
-    def __init__(self, owner: Any, items: list[VariableTracker]) -> None:
+    def __init__(
+        self, owner: Any, items: list[VariableTracker], origin: VariableTracker
+    ) -> None:
         self.owner = owner
+        self.origin = origin
         self.items = items
         self.size = len(items)
         self.position = 0
@@ -130,6 +133,14 @@ class DictIterator(IteratorVariable):
             return None
         self.position += 1
         return self.items[self.position - 1].realize()
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.origin]
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push(self.origin)
+        cg.builder.emit("GET_ITER")
+        cg.skip_items(self.position)
 
 
 class EnumerateIterator(IteratorVariable):

@@ -83,7 +83,7 @@ class DictVariable(VariableTracker):
         del self.entries[raw]
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        return DictIterator(self, [key for key, _ in self.entries.values()])
+        return DictIterator(self, [key for key, _ in self.entries.values()], self)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if hasattr(self.kind, name):
@@ -197,7 +197,7 @@ class DictView(VariableTracker):
         return [tx.tuple_of(list(entry)) for entry in self.owner.entries.values()]
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        return DictIterator(self.owner, self._items(tx))
+        return DictIterator(self.owner, self._items(tx), self)
 
     def length(self, tx: Translator) -> VariableTracker:
         return self.owner.length(tx)
@@ -210,8 +210,12 @@ class DictView(VariableTracker):
             return self.owner.contains(tx, item)
         return any(tx.same_or_equal(own, item) for own in self._items(tx))
 
+    def _push_method(self, cg: Reconstructor) -> None:
+        cg.push(self.owner)
+        cg.builder.load_attr(self.kind)
+
     def reconstruct(self, cg: Reconstructor) -> None:
-        cg.builder.begin_call_with(lambda: (cg.push(self.owner), cg.builder.load_attr(self.kind)))
+        cg.builder.begin_call_with(lambda: self._push_method(cg))
         cg.builder.end_call(0)
 
 

@@ -73,8 +73,7 @@ class ObjectVariable(VariableTracker):
         pending = tx.side_effects.attribute(self, name)
         if pending is not None:
             return pending.realize()
-        if lookup(self.cls, "__getattribute__") not in _PLAIN_ATTRIBUTES:
-            unsupported("GB0010", f"{self.cls.__name__} defines __getattribute__")
+        self._require_plain_attributes(tx)
         static = lookup(self.cls, name)
         if is_data_descriptor(static):
             return self._descriptor(tx, name, static)
@@ -84,6 +83,12 @@ class ObjectVariable(VariableTracker):
         if static is not ABSENT:
             return self._class_attribute(tx, name, static)
         return self._missing(tx, name)
+
+    def _require_plain_attributes(self, tx: Translator) -> None:
+        read = lookup(self.cls, "__getattribute__")
+        if read not in _PLAIN_ATTRIBUTES:
+            unsupported("GB0010", f"{self.cls.__name__} defines __getattribute__")
+        tx.guards.id_match(self._class_source("__getattribute__"), read)
 
     def _own_attribute(self, tx: Translator, name: str) -> VariableTracker | None:
         if self.value is None or tx.side_effects.is_deleted(self, name):
@@ -164,6 +169,7 @@ class ObjectVariable(VariableTracker):
             function = tx.output.wrap(custom, self._class_source("__setattr__"))
             function.call(tx, [self, tx.constant(name), value], {})
             return
+        tx.guards.id_match(self._class_source("__setattr__"), custom)
         self.store(tx, name, value)
 
     def store(self, tx: Translator, name: str, value: VariableTracker) -> None:
@@ -194,6 +200,9 @@ class ObjectVariable(VariableTracker):
         static = lookup(self.cls, name)
         if static is ABSENT:
             tx.guards.missing(self._class_source(name))
+            return None
+        if static is getattr(object, name, None):
+            tx.guards.id_match(self._class_source(name), static)
             return None
         if not isinstance(static, types.FunctionType):
             unsupported("GB0008", f"{self.cls.__name__}.{name}")
@@ -282,6 +291,7 @@ class NNModuleVariable(ObjectVariable):
         state = instance_dict(self.value)
         self._guard_absent(tx, name)
         tx.guards.missing(self._class_source(name))
+        tx.guards.id_match(self._class_source("__getattr__"), self.plain_getattr)
         for kind in self.KINDS:
             members = state.get(kind)
             if not isinstance(members, dict) or tx.side_effects.attribute(self, kind) is not None:

@@ -172,8 +172,7 @@ def _function(output: OutputGraph, value: Any, source: Source) -> VariableTracke
         if handler is not None:
             return BuiltinVariable(value, handler, source)
         return OperationVariable(value, source)
-    if not isinstance(source, ConstSource):
-        output.guards.code_match(source, value)
+    output.guards.code_match(source, value)
     return UserFunctionVariable(value, source)
 
 
