@@ -124,7 +124,7 @@ class ModuleList(_Numbered):
         return ModuleList([*self, *other])
 
     def __iadd__(self, other: Iterable[Module]) -> ModuleList:
-        return self.extend(other)  # type: ignore[no-any-return]
+        return self.extend(other)
 
     def __repr__(self) -> str:
         """Runs of modules that print alike are folded: `(0-2): 3 x Linear(...)`."""

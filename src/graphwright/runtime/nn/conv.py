@@ -9,8 +9,8 @@ from graphwright.runtime.nn import functional as F
 from graphwright.runtime.nn import init
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
-from graphwright.runtime.nn.shapes import pair
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.normalise import as_pair
 from graphwright.runtime.tensor import Tensor
 
 
@@ -40,10 +40,10 @@ class Conv2d(Module):
         _check(in_channels, out_channels, groups, padding_mode)
         self.in_channels = in_channels
         self.out_channels = out_channels
-        self.kernel_size = pair(kernel_size)
-        self.stride = pair(stride)
-        self.padding = padding if isinstance(padding, str) else pair(padding)
-        self.dilation = pair(dilation)
+        self.kernel_size = as_pair(kernel_size)
+        self.stride = as_pair(stride)
+        self.padding = padding if isinstance(padding, str) else as_pair(padding)
+        self.dilation = as_pair(dilation)
         self.groups = groups
         self.padding_mode = padding_mode
         self.weight = Parameter(

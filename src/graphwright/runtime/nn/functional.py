@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from graphwright.runtime.nn.shapes import pair
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.normalise import as_pair
 from graphwright.runtime.tensor import Tensor
 
 relu_ = ops.relu_
@@ -186,7 +186,7 @@ def max_pool2d(
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
     """Means over a grid of `output_size` cells; None keeps that extent."""
-    rows, columns = pair(output_size)
+    rows, columns = as_pair(output_size)
     rows = input.shape[-2] if rows is None else rows
     columns = input.shape[-1] if columns is None else columns
     return ops.adaptive_avg_pool2d(input, (rows, columns))

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.ops.normalise import (
+    as_pair,
+    as_pair_optional,
     as_size,
     as_tensors,
     varargs,
@@ -311,7 +313,22 @@ def adam_step_(
     decoupled: bool,
 ) -> Any:
     return _dispatch(
-        _adam_step_, (param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps, weight_decay, maximize, decoupled)
+        _adam_step_,
+        (
+            param,
+            grad,
+            exp_avg,
+            exp_avg_sq,
+            max_exp_avg_sq,
+            step,
+            lr,
+            beta1,
+            beta2,
+            eps,
+            weight_decay,
+            maximize,
+            decoupled,
+        ),
     )
 
 
@@ -420,12 +437,21 @@ def atan2_(input: Tensor, other: Tensor | float) -> Any:
 
 def avg_pool2d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
     count_include_pad: bool = True,
 ) -> Any:
-    return _dispatch(_avg_pool2d, (input, kernel_size, stride, padding, count_include_pad))
+    return _dispatch(
+        _avg_pool2d,
+        (
+            input,
+            as_pair(kernel_size),
+            as_pair_optional(stride),
+            as_pair(padding),
+            count_include_pad,
+        ),
+    )
 
 
 def batch_norm(
@@ -560,13 +586,23 @@ def clone(input: Tensor) -> Any:
 
 def col2im(
     input: Tensor,
-    output_size: Any,
-    kernel_size: Any,
-    dilation: Any,
-    padding: Any,
-    stride: Any,
+    output_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int],
+    padding: int | Sequence[int],
+    stride: int | Sequence[int],
 ) -> Any:
-    return _dispatch(_col2im, (input, output_size, kernel_size, dilation, padding, stride))
+    return _dispatch(
+        _col2im,
+        (
+            input,
+            as_pair(output_size),
+            as_pair(kernel_size),
+            as_pair(dilation),
+            as_pair(padding),
+            as_pair(stride),
+        ),
+    )
 
 
 def constant_pad(input: Tensor, pad: int | Sequence[int], value: float = 0) -> Any:
@@ -581,25 +617,36 @@ def conv2d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: Any = 1,
+    stride: int | Sequence[int] = 1,
     padding: Any = 0,
-    dilation: Any = 1,
+    dilation: int | Sequence[int] = 1,
     groups: int = 1,
 ) -> Any:
-    return _dispatch(_conv2d, (input, weight, bias, stride, padding, dilation, groups))
+    return _dispatch(
+        _conv2d, (input, weight, bias, as_pair(stride), padding, as_pair(dilation), groups)
+    )
 
 
 def conv2d_input_grad(
     grad: Tensor,
     weight: Tensor,
     input_size: int | Sequence[int],
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
     groups: int,
 ) -> Any:
     return _dispatch(
-        _conv2d_input_grad, (grad, weight, as_size(input_size), stride, padding, dilation, groups)
+        _conv2d_input_grad,
+        (
+            grad,
+            weight,
+            as_size(input_size),
+            as_pair(stride),
+            as_pair(padding),
+            as_pair(dilation),
+            groups,
+        ),
     )
 
 
@@ -607,13 +654,22 @@ def conv2d_weight_grad(
     grad: Tensor,
     input: Tensor,
     weight_size: int | Sequence[int],
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
     groups: int,
 ) -> Any:
     return _dispatch(
-        _conv2d_weight_grad, (grad, input, as_size(weight_size), stride, padding, dilation, groups)
+        _conv2d_weight_grad,
+        (
+            grad,
+            input,
+            as_size(weight_size),
+            as_pair(stride),
+            as_pair(padding),
+            as_pair(dilation),
+            groups,
+        ),
     )
 
 
@@ -855,8 +911,23 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return _dispatch(_hardtanh, (input, min_val, max_val))
 
 
-def im2col(input: Tensor, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
-    return _dispatch(_im2col, (input, kernel_size, dilation, padding, stride))
+def im2col(
+    input: Tensor,
+    kernel_size: int | Sequence[int],
+    dilation: int | Sequence[int],
+    padding: int | Sequence[int],
+    stride: int | Sequence[int],
+) -> Any:
+    return _dispatch(
+        _im2col,
+        (
+            input,
+            as_pair(kernel_size),
+            as_pair(dilation),
+            as_pair(padding),
+            as_pair(stride),
+        ),
+    )
 
 
 def index(input: Tensor, indices: Sequence[Tensor | None]) -> Any:
@@ -1007,7 +1078,7 @@ def log_(input: Tensor) -> Any:
     return _dispatch(_log_, (input,))
 
 
-def log_softmax(input: Tensor, dim: int, dtype: DType = None) -> Any:
+def log_softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Any:
     return _dispatch(_log_softmax, (input, wrap_dim(dim, input.ndim), dtype))
 
 
@@ -1065,39 +1136,66 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
 
 def max_pool2d(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
-    return _dispatch(_max_pool2d, (input, kernel_size, stride, padding, dilation, ceil_mode))
+    return _dispatch(
+        _max_pool2d,
+        (
+            input,
+            as_pair(kernel_size),
+            as_pair_optional(stride),
+            as_pair(padding),
+            as_pair(dilation),
+            ceil_mode,
+        ),
+    )
 
 
 def max_pool2d_backward(
     grad: Tensor,
     indices: Tensor,
     input_size: int | Sequence[int],
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
 ) -> Any:
     return _dispatch(
-        _max_pool2d_backward, (grad, indices, as_size(input_size), kernel_size, stride, padding, dilation)
+        _max_pool2d_backward,
+        (
+            grad,
+            indices,
+            as_size(input_size),
+            as_pair(kernel_size),
+            as_pair(stride),
+            as_pair(padding),
+            as_pair(dilation),
+        ),
     )
 
 
 def max_pool2d_with_indices(
     input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] | None = None,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
     ceil_mode: bool = False,
 ) -> Any:
     return _dispatch(
-        _max_pool2d_with_indices, (input, kernel_size, stride, padding, dilation, ceil_mode)
+        _max_pool2d_with_indices,
+        (
+            input,
+            as_pair(kernel_size),
+            as_pair_optional(stride),
+            as_pair(padding),
+            as_pair(dilation),
+            ceil_mode,
+        ),
     )
 
 
@@ -1358,7 +1456,7 @@ def rms_norm(
     input: Tensor,
     normalized_shape: int | Sequence[int],
     weight: Tensor | None = None,
-    eps: float = None,
+    eps: float | None = None,
 ) -> Any:
     return _dispatch(_rms_norm, (input, as_size(normalized_shape), weight, eps))
 
@@ -1444,7 +1542,19 @@ def sgd_step_(
     maximize: bool,
 ) -> Any:
     return _dispatch(
-        _sgd_step_, (param, grad, momentum_buffer, first, lr, momentum, dampening, weight_decay, nesterov, maximize)
+        _sgd_step_,
+        (
+            param,
+            grad,
+            momentum_buffer,
+            first,
+            lr,
+            momentum,
+            dampening,
+            weight_decay,
+            nesterov,
+            maximize,
+        ),
     )
 
 
@@ -1510,7 +1620,7 @@ def smooth_l1_loss(
     return _dispatch(_smooth_l1_loss, (input, target, reduction, beta))
 
 
-def softmax(input: Tensor, dim: int, dtype: DType = None) -> Any:
+def softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Any:
     return _dispatch(_softmax, (input, wrap_dim(dim, input.ndim), dtype))
 
 

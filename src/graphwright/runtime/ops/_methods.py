@@ -18,7 +18,6 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims,
     wrap_permutation,
 )
-from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
 
 if TYPE_CHECKING:
@@ -489,7 +488,7 @@ class TensorMethods:
     def log_(self) -> Any:
         return _dispatch(_log_, (self,))
 
-    def log_softmax(self, dim: int, dtype: DType = None) -> Any:
+    def log_softmax(self, dim: int, dtype: DType | None = None) -> Any:
         return _dispatch(_log_softmax, (self, wrap_dim(dim, self.ndim), dtype))
 
     def logical_and(self, other: Tensor | float) -> Any:
@@ -680,7 +679,7 @@ class TensorMethods:
     def sin_(self) -> Any:
         return _dispatch(_sin_, (self,))
 
-    def softmax(self, dim: int, dtype: DType = None) -> Any:
+    def softmax(self, dim: int, dtype: DType | None = None) -> Any:
         return _dispatch(_softmax, (self, wrap_dim(dim, self.ndim), dtype))
 
     def sort(self, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:

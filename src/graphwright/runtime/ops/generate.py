@@ -28,6 +28,8 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.ops.normalise import (
     as_size,
+    as_pair,
+    as_pair_optional,
     as_size_optional,
     as_tensors,
     varargs,
@@ -78,6 +80,8 @@ ANNOTATIONS = {
     "Size": "int | Sequence[int]",
     "Size*": "int | Sequence[int]",
     "Size?": "int | Sequence[int] | None",
+    "IntPair": "int | Sequence[int]",
+    "IntPair?": "int | Sequence[int] | None",
     "int": "int",
     "int?": "int | None",
     "float": "float",
@@ -99,6 +103,8 @@ NORMALISERS = {
     "Size": "as_size({0})",
     "Size*": "as_size({0})",
     "Size?": "as_size_optional({0})",
+    "IntPair": "as_pair({0})",
+    "IntPair?": "as_pair_optional({0})",
 }
 
 
@@ -121,7 +127,10 @@ def _parameters(params: tuple[Param, ...], first: str | None) -> str:
         if param.kwonly and not star:
             parts.append("*")
             star = True
-        text = f"{param.name}: {ANNOTATIONS.get(param.type, 'Any')}"
+        annotation = ANNOTATIONS.get(param.type, "Any")
+        if param.default is None and annotation != "Any" and "None" not in annotation:
+            annotation += " | None"
+        text = f"{param.name}: {annotation}"
         parts.append(text if param.default is REQUIRED else f"{text} = {param.default!r}")
     return ", ".join(parts).replace("'", '"')
 
@@ -152,7 +161,32 @@ def _wrapped(head: str, parameters: str, tail: str, body: str, indent: str) -> s
     if len(call) > 99:
         opening, _, rest = body.partition("(")
         call = f"{indent}    return {opening}(\n{indent}        {rest[:-1]}\n{indent}    )"
+        if max(map(len, call.splitlines())) > 99:
+            call = _one_per_line(body, indent)
     return f"{line}\n{call}\n"
+
+
+def _one_per_line(body: str, indent: str) -> str:
+    """A call whose tuple of values takes a line for each."""
+    opening, _, rest = body.partition(", (")
+    values, _, closing = rest.rpartition(")")
+    inner, _, _ = values.rpartition(")")
+    lines = "".join(f"{indent}            {v}\n" for v in _values_of(inner))
+    head = f"{indent}    return {opening.partition('(')[0]}(\n"
+    name = f"{indent}        {opening.partition('(')[2]},\n"
+    return f"{head}{name}{indent}        (\n{lines}{indent}        ),\n{indent}    )"
+
+
+def _values_of(text: str) -> list[str]:
+    """Top-level comma-separated values, each with its comma."""
+    parts, depth, start = [], 0, 0
+    for i, char in enumerate(text):
+        depth += (char in "([") - (char in ")]")
+        if char == "," and depth == 0:
+            parts.append(text[start : i + 1].strip())
+            start = i + 1
+    last = text[start:].strip()
+    return [*parts, f"{last},"] if last else parts
 
 
 def _function(op: Op) -> str:

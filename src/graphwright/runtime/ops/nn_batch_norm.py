@@ -15,6 +15,7 @@ from graphwright.runtime.ops.nn_support import (
     cast,
     compute,
     finish,
+    internal,
     is_half,
     output,
     quietly,
@@ -24,7 +25,7 @@ from graphwright.runtime.ops.nn_support import (
     widened,
 )
 from graphwright.runtime.ops.strides import product
-from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
 
 
@@ -231,16 +232,13 @@ def _batch_norm_decompose(
     return out
 
 
-_INTERNAL = {"method": False, "public": False}
-
-define(
+internal(
     "batch_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
     "Tensor? running_var, bool training, float momentum, float eps)",
     Kind.COMPOSITE,
     decompose=_batch_norm_decompose,
-    **_INTERNAL,
 )
-define(
+internal(
     "batch_norm_train(Tensor input, Tensor? weight, Tensor? bias, float eps)",
     Kind.COMPOSITE,
     meta=_train_meta,
@@ -248,13 +246,11 @@ define(
     saves=("input", "weight", "out1", "out2"),
     decompose=_train_decompose,
     eager=quietly(_train_eager),
-    **_INTERNAL,
 )
-define(
+internal(
     "batch_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor mean, Tensor rstd)",
     Kind.COMPOSITE,
     meta=_backward_meta,
     decompose=_backward_decompose,
     eager=quietly(_backward_eager),
-    **_INTERNAL,
 )

@@ -13,8 +13,8 @@ from graphwright.runtime.ops.nn_support import (
     Array,
     compute,
     finish,
+    internal,
     output,
-    pair,
     quietly,
     spec,
 )
@@ -24,6 +24,7 @@ from graphwright.runtime.ops.nn_windows import (
     window_count,
     window_view,
 )
+from graphwright.runtime.ops.normalise import as_pair
 from graphwright.runtime.ops.strides import product
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
@@ -36,15 +37,15 @@ def _padding(weight: Any, stride: Any, padding: Any, dilation: Any) -> Any:
     if padding == "valid":
         return 0, 0
     if padding == "same":
-        if pair(stride) != (1, 1):
+        if stride != (1, 1):
             raise RuntimeError("padding='same' is not supported for strided convolutions")
-        total = [d * (k - 1) for d, k in zip(pair(dilation), weight.shape[2:], strict=True)]
+        total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
         if any(t % 2 for t in total):
             raise RuntimeError("padding='same' needs dilation * (kernel_size - 1) to be even")
         return total[0] // 2, total[1] // 2
     if isinstance(padding, str):
         raise RuntimeError(f"Invalid padding string: '{padding}'")
-    return pair(padding)
+    return as_pair(padding)
 
 
 def _check(input: Any, weight: Any, bias: Any, groups: int) -> None:
@@ -93,9 +94,7 @@ def _conv2d_meta(
 ) -> Any:
     _check(input, weight, bias, groups)
     padding = _padding(weight, stride, padding, dilation)
-    counts = _windows(
-        input.shape, tuple(weight.shape[2:]), pair(stride), padding, pair(dilation)
-    )
+    counts = _windows(input.shape, tuple(weight.shape[2:]), stride, padding, dilation)
     return spec((*input.shape[:-3], weight.shape[0], *counts), input)
 
 
@@ -145,7 +144,7 @@ def _conv2d_eager(
     for group in range(groups):
         part = x if groups == 1 else x[:, group * per_group_in : (group + 1) * per_group_in]
         rows = slice(group * per_group_out, (group + 1) * per_group_out)
-        columns = _columns(part, kernel, pair(stride), pad, pair(dilation), batch != 1)
+        columns = _columns(part, kernel, stride, pad, dilation, batch != 1)
         matrix = np.ascontiguousarray(w[rows].reshape(per_group_out, -1))
         if batch == 1:
             product_out = y[0, rows]
@@ -165,11 +164,9 @@ def _conv2d_decompose(
     shape = _conv2d_meta(input, weight, bias, stride, padding, dilation, groups).shape
     if len(input.shape) == 3:
         batched = ops.unsqueeze(input, 0)
-        return ops.squeeze(
-            ops.conv2d(batched, weight, bias, stride, padding, dilation, groups), 0
-        )
+        return ops.squeeze(ops.conv2d(batched, weight, bias, stride, padding, dilation, groups), 0)
     pad = _padding(weight, stride, padding, dilation)
-    columns = ops.im2col(input, tuple(weight.shape[2:]), pair(dilation), pad, pair(stride))
+    columns = ops.im2col(input, tuple(weight.shape[2:]), dilation, pad, stride)
     batch, out_channels = input.shape[0], weight.shape[0]
     length = shape[2] * shape[3]
     size = product(weight.shape[1:])
@@ -188,7 +185,7 @@ def _conv2d_decompose(
 
 def _conv2d_vjp(ctx: Any, grad: Any) -> Any:
     pad = _padding(ctx.weight, ctx.stride, ctx.padding, ctx.dilation)
-    options = (pair(ctx.stride), pad, pair(ctx.dilation), ctx.groups)
+    options = (ctx.stride, pad, ctx.dilation, ctx.groups)
     to_input = to_weight = to_bias = None
     batched = len(ctx.input.shape) == 4
     if ctx.needs["bias"]:
@@ -317,11 +314,9 @@ def _weight_grad_decompose(
     return ops.view(ops.bmm(flat, ops.transpose(columns, 1, 2)), tuple(weight_size))
 
 
-_INTERNAL = {"method": False, "public": False}
-
 define(
     "conv2d(Tensor input, Tensor weight, Tensor? bias=None, IntPair stride=1, "
-    "IntPair padding=0, IntPair dilation=1, int groups=1)",
+    "object padding=0, IntPair dilation=1, int groups=1)",
     Kind.COMPOSITE,
     meta=_conv2d_meta,
     vjp=_conv2d_vjp,
@@ -330,21 +325,19 @@ define(
     eager=quietly(_conv2d_eager),
     method=False,
 )
-define(
+internal(
     "conv2d_input_grad(Tensor grad, Tensor weight, Size input_size, IntPair stride, "
     "IntPair padding, IntPair dilation, int groups)",
     Kind.COMPOSITE,
     meta=_input_grad_meta,
     decompose=_input_grad_decompose,
     eager=quietly(_input_grad_eager),
-    **_INTERNAL,
 )
-define(
+internal(
     "conv2d_weight_grad(Tensor grad, Tensor input, Size weight_size, IntPair stride, "
     "IntPair padding, IntPair dilation, int groups)",
     Kind.COMPOSITE,
     meta=_weight_grad_meta,
     decompose=_weight_grad_decompose,
     eager=quietly(_weight_grad_eager),
-    **_INTERNAL,
 )

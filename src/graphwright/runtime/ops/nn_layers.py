@@ -17,6 +17,7 @@ from graphwright.runtime.ops.nn_support import (
     cast,
     compute,
     finish,
+    internal,
     new,
     output,
     quietly,
@@ -41,9 +42,7 @@ def _linear_meta(input: Any, weight: Any, bias: Any) -> Any:
             "same dtype"
         )
     if bias is not None and tuple(bias.shape) != (weight.shape[0],):
-        raise RuntimeError(
-            f"linear: bias {describe(bias)} does not fit weight {describe(weight)}"
-        )
+        raise RuntimeError(f"linear: bias {describe(bias)} does not fit weight {describe(weight)}")
     return spec((*input.shape[:-1], weight.shape[0]), input)
 
 
@@ -247,9 +246,7 @@ def _attention_decompose(
     return ops.matmul(ops.dropout(weights, dropout_p, True), value)
 
 
-_INTERNAL = {"method": False, "public": False}
-
-define(
+internal(
     "linear(Tensor input, Tensor weight, Tensor? bias=None)",
     Kind.COMPOSITE,
     meta=_linear_meta,
@@ -257,7 +254,6 @@ define(
     saves=("input", "weight"),
     decompose=_linear_decompose,
     eager=quietly(_linear_eager),
-    **_INTERNAL,
 )
 define(
     "embedding(Tensor weight, Tensor indices, int? padding_idx=None)",
@@ -269,15 +265,14 @@ define(
     eager=quietly(_embedding_eager),
     method=False,
 )
-define(
+internal(
     "embedding_backward(Tensor grad, Tensor indices, int rows, int? padding_idx)",
     Kind.COMPOSITE,
     meta=_embedding_backward_meta,
     decompose=_embedding_backward_decompose,
     eager=quietly(_embedding_backward_eager),
-    **_INTERNAL,
 )
-define(
+internal(
     "native_dropout(Tensor input, float p)",
     Kind.RANDOM,
     meta=_native_dropout_meta,
@@ -285,7 +280,6 @@ define(
     saves=("out1",),
     decompose=_native_dropout_decompose,
     eager=quietly(_native_dropout_eager),
-    **_INTERNAL,
 )
 define(
     "dropout(Tensor input, float p, bool train)",
@@ -293,10 +287,9 @@ define(
     decompose=_dropout_decompose,
     method=False,
 )
-define(
+internal(
     "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
     "Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None)",
     Kind.COMPOSITE,
     decompose=_attention_decompose,
-    **_INTERNAL,
 )

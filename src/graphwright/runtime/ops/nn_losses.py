@@ -13,6 +13,7 @@ from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.nn_support import (
     Array,
     compute,
+    internal,
     output,
     quietly,
     require_floating,
@@ -20,7 +21,7 @@ from graphwright.runtime.ops.nn_support import (
 )
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides, product
-from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
 
 
@@ -57,7 +58,7 @@ def _mse_decompose(input: Any, target: Any, reduction: str) -> Any:
 
 def _mse_eager(input: Tensor, target: Tensor, reduction: str) -> Tensor:
     if input.dtype is not target.dtype or input.shape != target.shape or reduction == "none":
-        return _mse_decompose(input, target, reduction)  # type: ignore[no-any-return]
+        return _mse_decompose(input, target, reduction)
     difference = (compute(input) - compute(target)).reshape(-1)
     total = np.dot(difference, difference)
     if reduction == "mean":
@@ -346,9 +347,7 @@ def _cross_entropy_decompose(
     label_smoothing: float,
 ) -> Any:
     if not 0.0 <= label_smoothing <= 1.0:
-        raise RuntimeError(
-            f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}"
-        )
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     dim = _class_dim(input)
     log_p = ops.log_softmax(input, dim)
     if target.dtype.is_floating_point:
@@ -405,9 +404,7 @@ def _soft_cross_entropy(
     return loss if reduction == "none" else ops.sum(loss)
 
 
-_LOSS = {"method": False, "public": False}
-
-define(
+internal(
     "mse_loss(Tensor input, Tensor target, str reduction='mean')",
     Kind.COMPOSITE,
     vjp=_mse_vjp,
@@ -415,44 +412,37 @@ define(
     decompose=_mse_decompose,
     eager=quietly(_mse_eager),
     meta=_mse_meta,
-    **_LOSS,
 )
-define(
+internal(
     "l1_loss(Tensor input, Tensor target, str reduction='mean')",
     Kind.COMPOSITE,
     decompose=_l1_decompose,
-    **_LOSS,
 )
-define(
+internal(
     "smooth_l1_loss(Tensor input, Tensor target, str reduction='mean', float beta=1.0)",
     Kind.COMPOSITE,
     decompose=_smooth_l1_decompose,
-    **_LOSS,
 )
-define(
-    "binary_cross_entropy("
-    "Tensor input, Tensor target, Tensor? weight=None, str reduction='mean')",
+internal(
+    "binary_cross_entropy(Tensor input, Tensor target, Tensor? weight=None, str reduction='mean')",
     Kind.COMPOSITE,
     meta=_bce_meta,
     vjp=_bce_vjp,
     saves=("input", "target", "weight"),
     decompose=_bce_decompose,
-    **_LOSS,
 )
-define(
+internal(
     "binary_cross_entropy_with_logits(Tensor input, Tensor target, Tensor? weight=None, "
     "Tensor? pos_weight=None, str reduction='mean')",
     Kind.COMPOSITE,
     decompose=_bce_logits_decompose,
-    **_LOSS,
 )
-define(
+internal(
     "kl_div(Tensor input, Tensor target, str reduction='mean', bool log_target=False)",
     Kind.COMPOSITE,
     decompose=_kl_div_decompose,
-    **_LOSS,
 )
-define(
+internal(
     "nll_loss(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
     "str reduction='mean')",
     Kind.COMPOSITE,
@@ -461,21 +451,18 @@ define(
     saves=("target", "weight"),
     decompose=_nll_decompose,
     eager=quietly(_nll_eager),
-    **_LOSS,
 )
-define(
+internal(
     "nll_loss_backward(Tensor grad, Size size, Tensor target, Tensor? weight, "
     "int ignore_index, str reduction)",
     Kind.COMPOSITE,
     meta=_nll_backward_meta,
     decompose=_nll_backward_decompose,
     eager=quietly(_nll_backward_eager),
-    **_LOSS,
 )
-define(
+internal(
     "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "
     "str reduction='mean', float label_smoothing=0.0)",
     Kind.COMPOSITE,
     decompose=_cross_entropy_decompose,
-    **_LOSS,
 )

@@ -15,6 +15,7 @@ from graphwright.runtime.ops.nn_support import (
     cast,
     compute,
     finish,
+    internal,
     is_half,
     output,
     quietly,
@@ -25,7 +26,7 @@ from graphwright.runtime.ops.nn_support import (
     widened,
 )
 from graphwright.runtime.ops.strides import product
-from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
 
 _EPSILON = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
@@ -330,18 +331,15 @@ def _group_norm_decompose(input: Any, num_groups: int, weight: Any, bias: Any, e
     return out
 
 
-_INTERNAL = {"method": False, "public": False}
-
-define(
+internal(
     "layer_norm(Tensor input, Size normalized_shape, Tensor? weight=None, Tensor? bias=None, "
     "float eps=1e-05)",
     Kind.COMPOSITE,
     meta=_layer_norm_meta,
     decompose=_layer_norm_decompose,
     eager=quietly(_layer_norm_eager),
-    **_INTERNAL,
 )
-define(
+internal(
     "native_layer_norm(Tensor input, Size normalized_shape, Tensor? weight, Tensor? bias, "
     "float eps)",
     Kind.COMPOSITE,
@@ -350,32 +348,28 @@ define(
     saves=("input", "weight", "out1", "out2"),
     decompose=_native_layer_norm_decompose,
     eager=quietly(_native_layer_norm_eager),
-    **_INTERNAL,
 )
-define(
+internal(
     "layer_norm_backward(Tensor grad, Tensor input, Size normalized_shape, Tensor? weight, "
     "Tensor mean, Tensor rstd)",
     Kind.COMPOSITE,
     meta=_layer_norm_backward_meta,
     decompose=_layer_norm_backward_decompose,
     eager=quietly(_layer_norm_backward_eager),
-    **_INTERNAL,
 )
-define(
-    "rms_norm(Tensor input, Size normalized_shape, Tensor? weight=None, float eps=None)",
+internal(
+    "rms_norm(Tensor input, Size normalized_shape, Tensor? weight=None, float? eps=None)",
     Kind.COMPOSITE,
     meta=_rms_norm_meta,
     vjp=_rms_norm_vjp,
     saves=("input", "weight"),
     decompose=_rms_norm_decompose,
     eager=quietly(_rms_norm_eager),
-    **_INTERNAL,
 )
-define(
+internal(
     "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "
     "float eps=1e-05)",
     Kind.COMPOSITE,
     meta=_group_norm_meta,
     decompose=_group_norm_decompose,
-    **_INTERNAL,
 )

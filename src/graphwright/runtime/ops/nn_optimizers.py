@@ -10,8 +10,8 @@ import numpy as np
 from graphwright.runtime import _core
 from graphwright.runtime.dtypes import float64
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.nn_support import Array, is_half
-from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.nn_support import Array, internal, is_half
+from graphwright.runtime.ops.table import Kind, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
 _BLOCK = 16 * 1024
@@ -104,7 +104,7 @@ def _sgd_eager(
         p -= work
 
     if not _blockwise((param, grad, momentum_buffer), step):
-        return _sgd_decompose(  # type: ignore[no-any-return]
+        return _sgd_decompose(
             param, grad, momentum_buffer, first, lr, momentum, dampening, weight_decay,
             nesterov, maximize,
         )  # fmt: skip
@@ -197,7 +197,7 @@ def _adam_eager(
         p -= work
 
     if not _blockwise((param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq), update):
-        return _adam_decompose(  # type: ignore[no-any-return]
+        return _adam_decompose(
             param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps,
             weight_decay, maximize, decoupled,
         )  # fmt: skip
@@ -206,18 +206,15 @@ def _adam_eager(
     return param
 
 
-_STEP = {"method": False, "public": False}
-
-define(
+internal(
     "sgd_step_(Tensor param, Tensor grad, Tensor? momentum_buffer, bool first, float lr, "
     "float momentum, float dampening, float weight_decay, bool nesterov, bool maximize)",
     Kind.COMPOSITE,
     vjp=not_differentiable,
     decompose=_sgd_decompose,
     eager=_sgd_eager,
-    **_STEP,
 )
-define(
+internal(
     "adam_step_(Tensor param, Tensor grad, Tensor exp_avg, Tensor exp_avg_sq, "
     "Tensor? max_exp_avg_sq, Tensor step, float lr, float beta1, float beta2, float eps, "
     "float weight_decay, bool maximize, bool decoupled)",
@@ -225,5 +222,4 @@ define(
     vjp=not_differentiable,
     decompose=_adam_decompose,
     eager=_adam_eager,
-    **_STEP,
 )

@@ -14,9 +14,9 @@ from graphwright.runtime.ops.nn_support import (
     cast,
     compute,
     finish,
+    internal,
     new,
     output,
-    pair,
     quietly,
     require_floating,
     spec,
@@ -31,7 +31,7 @@ Pair = tuple[Any, Any]
 
 def _strides(kernel_size: Any, stride: Any) -> Pair:
     """The stride, which is the kernel's size where none is given."""
-    return pair(kernel_size if stride is None or stride in ((), []) else stride)
+    return kernel_size if stride is None else stride
 
 
 def _count(
@@ -64,9 +64,9 @@ def _output_shape(
     dilation: Any,
     ceil_mode: bool,
 ) -> tuple[Any, ...]:
-    kernel, pad = pair(kernel_size), pair(padding)
+    kernel, pad = kernel_size, padding
     _check(name, input, kernel, pad)
-    step, spread = _strides(kernel_size, stride), pair(dilation)
+    step, spread = _strides(kernel_size, stride), dilation
     counts = [
         _count(input.shape[-2 + i], kernel[i], step[i], pad[i], spread[i], ceil_mode)
         for i in (0, 1)
@@ -85,9 +85,7 @@ def _output_shape(
 def _max_meta(
     input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> Any:
-    shape = _output_shape(
-        "max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode
-    )
+    shape = _output_shape("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode)
     return spec(shape, input), spec(shape, input, int64)
 
 
@@ -143,14 +141,12 @@ def _end_padding(
 def _max_eager(
     input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Tensor, Tensor]:
-    shape = _output_shape(
-        "max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode
-    )
+    shape = _output_shape("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode)
     kernel, step, pad, spread = (
-        pair(kernel_size),
+        kernel_size,
         _strides(kernel_size, stride),
-        pair(padding),
-        pair(dilation),
+        padding,
+        dilation,
     )
     x = compute(input)
     x = x.reshape(-1, *x.shape[-3:])
@@ -181,10 +177,10 @@ def _max_vjp(ctx: Any, grad: Any, grad_indices: Any) -> Any:
         grad,
         ctx.out1,
         ctx.input.shape,
-        pair(ctx.kernel_size),
+        ctx.kernel_size,
         _strides(ctx.kernel_size, ctx.stride),
-        pair(ctx.padding),
-        pair(ctx.dilation),
+        ctx.padding,
+        ctx.dilation,
     )
 
 
@@ -232,10 +228,10 @@ def _max_pool2d_decompose(
 ) -> Any:
     return ops.max_pool2d_with_indices(
         input,
-        pair(kernel_size),
+        kernel_size,
         _strides(kernel_size, stride),
-        pair(padding),
-        pair(dilation),
+        padding,
+        dilation,
         ceil_mode,
     )[0]
 
@@ -245,7 +241,7 @@ def _max_pool2d_decompose(
 
 def _avg_shape(input: Any, kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, ...]:
     require_floating("avg_pool2d", input)
-    return _output_shape("avg_pool2d", input, kernel_size, stride, padding, 1, False)
+    return _output_shape("avg_pool2d", input, kernel_size, stride, padding, (1, 1), False)
 
 
 def _avg_meta(
@@ -265,7 +261,7 @@ def _avg_eager(
     input: Tensor, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool
 ) -> Tensor:
     shape = _avg_shape(input, kernel_size, stride, padding)
-    kernel, step, pad = pair(kernel_size), _strides(kernel_size, stride), pair(padding)
+    kernel, step, pad = kernel_size, _strides(kernel_size, stride), padding
     x = compute(input)
     x = padded(x.reshape(-1, *x.shape[-3:]), pad, 0)
     result, out = output(shape, input.dtype)
@@ -288,7 +284,7 @@ def _avg_decompose(
     input: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool
 ) -> Any:
     shape = _avg_shape(input, kernel_size, stride, padding)
-    kernel, step, pad = pair(kernel_size), _strides(kernel_size, stride), pair(padding)
+    kernel, step, pad = kernel_size, _strides(kernel_size, stride), padding
     batched = input if len(input.shape) == 4 else ops.unsqueeze(input, 0)
     area = kernel[0] * kernel[1]
     columns = ops.im2col(widened(batched), kernel, (1, 1), pad, step)
@@ -338,20 +334,18 @@ def _adaptive_decompose(input: Any, output_size: Any) -> Any:
     return cast(ops.matmul(ops.matmul(down, x), across), input.dtype)
 
 
-_INTERNAL = {"method": False, "public": False}
 _MAX_WINDOW = (
-    "IntPair kernel_size, IntPair stride=None, IntPair padding=0, IntPair dilation=1, "
+    "IntPair kernel_size, IntPair? stride=None, IntPair padding=0, IntPair dilation=1, "
     "bool ceil_mode=False"
 )
 
-define(
+internal(
     f"max_pool2d_with_indices(Tensor input, {_MAX_WINDOW})",
     Kind.OTHER,
     meta=_max_meta,
     vjp=_max_vjp,
     saves=("out1",),
     eager=quietly(_max_eager),
-    **_INTERNAL,
 )
 define(
     f"max_pool2d(Tensor input, {_MAX_WINDOW})",
@@ -359,7 +353,7 @@ define(
     decompose=_max_pool2d_decompose,
     method=False,
 )
-define(
+internal(
     "max_pool2d_backward(Tensor grad, Tensor indices, Size input_size, IntPair kernel_size, "
     "IntPair stride, IntPair padding, IntPair dilation)",
     Kind.OTHER,
@@ -367,20 +361,17 @@ define(
     vjp=_max_backward_vjp,
     saves=("indices",),
     eager=quietly(_max_backward_eager),
-    **_INTERNAL,
 )
-define(
-    "avg_pool2d(Tensor input, IntPair kernel_size, IntPair stride=None, IntPair padding=0, "
+internal(
+    "avg_pool2d(Tensor input, IntPair kernel_size, IntPair? stride=None, IntPair padding=0, "
     "bool count_include_pad=True)",
     Kind.COMPOSITE,
     meta=_avg_meta,
     decompose=_avg_decompose,
     eager=quietly(_avg_eager),
-    **_INTERNAL,
 )
-define(
+internal(
     "adaptive_avg_pool2d(Tensor input, Size output_size)",
     Kind.COMPOSITE,
     decompose=_adaptive_decompose,
-    **_INTERNAL,
 )

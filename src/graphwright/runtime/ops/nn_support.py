@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 
 import numpy as np
@@ -15,21 +15,14 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides
+from graphwright.runtime.ops.table import define
 from graphwright.runtime.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
+internal = partial(define, method=False, public=False)
+
 _BLOCK = 32 * 1024
 _HALF = 2
-
-
-def pair(value: Any) -> tuple[Any, Any]:
-    """(v, v) for one number, the pair itself for two."""
-    if isinstance(value, (tuple, list)):
-        if len(value) == 1:
-            return value[0], value[0]
-        first, second = value
-        return first, second
-    return value, value
 
 
 def spec(shape: Any, like: Any, dtype: DType | None = None) -> TensorSpec:

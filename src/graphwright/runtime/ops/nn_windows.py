@@ -12,12 +12,12 @@ from graphwright.runtime.ops.nn_support import (
     Array,
     compute,
     finish,
+    internal,
     output,
-    pair,
     quietly,
     spec,
 )
-from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
 
 Pair = tuple[Any, Any]
@@ -53,9 +53,7 @@ def window_view(x: Array, kernel: Pair, stride: Pair, dilation: Pair) -> Array:
     )
 
 
-def add_windows(
-    windows: Array, out: Array, stride: Pair, padding: Pair, dilation: Pair
-) -> None:
+def add_windows(windows: Array, out: Array, stride: Pair, padding: Pair, dilation: Pair) -> None:
     """out [N, C, H, W] = the sums of windows [N, C, kh, kw, oh, ow] laid back in place."""
     n, c, h, w = out.shape
     kh, kw, oh, ow = windows.shape[2:]
@@ -81,12 +79,12 @@ def _counts(size: Any, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair
 def _im2col_meta(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     if len(input.shape) != 4:
         raise RuntimeError(f"im2col: expected input [N, C, H, W], got {describe(input)}")
-    kernel = pair(kernel_size)
-    counts = _counts(input.shape[2:], kernel, pair(dilation), pair(padding), pair(stride))
+    kernel = kernel_size
+    counts = _counts(input.shape[2:], kernel, dilation, padding, stride)
     if counts[0] < 1 or counts[1] < 1:
         raise RuntimeError(
             f"im2col: kernel {list(kernel)} does not fit in input {describe(input)} with padding "
-            f"{list(pair(padding))}"
+            f"{list(padding)}"
         )
     channels = input.shape[1] * kernel[0] * kernel[1]
     return spec((input.shape[0], channels, counts[0] * counts[1]), input)
@@ -97,8 +95,8 @@ def _im2col_eager(
 ) -> Tensor:
     shape = _im2col_meta(input, kernel_size, dilation, padding, stride).shape
     result, out = output(shape, input.dtype)
-    x = padded(compute(input), pair(padding), 0)
-    windows = window_view(x, pair(kernel_size), pair(stride), pair(dilation))
+    x = padded(compute(input), padding, 0)
+    windows = window_view(x, kernel_size, stride, dilation)
     n, c, oh, ow, kh, kw = windows.shape
     out.reshape(n, c, kh, kw, oh, ow)[...] = windows.transpose(0, 1, 4, 5, 2, 3)
     return finish(result, out)
@@ -112,9 +110,9 @@ def _im2col_vjp(ctx: Any, grad: Any) -> Any:
 def _col2im_meta(
     input: Any, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
 ) -> Any:
-    kernel = pair(kernel_size)
+    kernel = kernel_size
     area = kernel[0] * kernel[1]
-    counts = _counts(pair(output_size), kernel, pair(dilation), pair(padding), pair(stride))
+    counts = _counts(output_size, kernel, dilation, padding, stride)
     if (
         len(input.shape) != 3
         or input.shape[1] % area != 0
@@ -124,18 +122,18 @@ def _col2im_meta(
             f"col2im: expected input [N, C * {area}, {counts[0] * counts[1]}] for "
             f"output_size={output_size}, kernel_size={kernel_size}, got {describe(input)}"
         )
-    return spec((input.shape[0], input.shape[1] // area, *pair(output_size)), input)
+    return spec((input.shape[0], input.shape[1] // area, *output_size), input)
 
 
 def _col2im_eager(
     input: Tensor, output_size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any
 ) -> Tensor:
     shape = _col2im_meta(input, output_size, kernel_size, dilation, padding, stride).shape
-    kernel = pair(kernel_size)
-    counts = _counts(shape[2:], kernel, pair(dilation), pair(padding), pair(stride))
+    kernel = kernel_size
+    counts = _counts(shape[2:], kernel, dilation, padding, stride)
     result, out = output(shape, input.dtype)
     windows = compute(input).reshape(*shape[:2], *kernel, *counts)
-    add_windows(windows, out, pair(stride), pair(padding), pair(dilation))
+    add_windows(windows, out, stride, padding, dilation)
     return finish(result, out)
 
 
@@ -143,23 +141,18 @@ def _col2im_vjp(ctx: Any, grad: Any) -> Any:
     return ops.im2col(grad, ctx.kernel_size, ctx.dilation, ctx.padding, ctx.stride)
 
 
-_INTERNAL = {"method": False, "public": False}
-
-define(
-    "im2col(Tensor input, IntPair kernel_size, IntPair dilation, IntPair padding, "
-    "IntPair stride)",
+internal(
+    "im2col(Tensor input, IntPair kernel_size, IntPair dilation, IntPair padding, IntPair stride)",
     Kind.OTHER,
     meta=_im2col_meta,
     vjp=_im2col_vjp,
     eager=quietly(_im2col_eager),
-    **_INTERNAL,
 )
-define(
+internal(
     "col2im(Tensor input, IntPair output_size, IntPair kernel_size, IntPair dilation, "
     "IntPair padding, IntPair stride)",
     Kind.OTHER,
     meta=_col2im_meta,
     vjp=_col2im_vjp,
     eager=quietly(_col2im_eager),
-    **_INTERNAL,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 _ALL = tuple(tuple(range(n)) for n in range(33))
@@ -42,7 +43,7 @@ def wrap_dims(dim: Any, ndim: int) -> tuple[int, ...]:
         if not dim:
             return _ALL[ndim]
         dims = sorted(wrap_dim(d, ndim) for d in dim)
-        for a, b in zip(dims, dims[1:], strict=False):
+        for a, b in pairwise(dims):
             if a == b:
                 raise RuntimeError(f"dim {a} appears multiple times in the list of dims")
         return tuple(dims) if ndim else ()
@@ -72,6 +73,22 @@ def as_size(size: Any) -> tuple[Any, ...]:
 def as_size_optional(size: Any) -> tuple[Any, ...] | None:
     """As `as_size`; None stays None."""
     return None if size is None else as_size(size)
+
+
+def as_pair(value: Any) -> tuple[Any, Any]:
+    """(v, v) for one number, the pair itself for two. Raises TypeError for other lengths."""
+    if isinstance(value, list | tuple):
+        if len(value) == 1:
+            return value[0], value[0]
+        if len(value) != 2:
+            raise TypeError(f"expected one number or two, got {tuple(value)}")
+        return value[0], value[1]
+    return value, value
+
+
+def as_pair_optional(value: Any) -> tuple[Any, Any] | None:
+    """As `as_pair`; None and () mean that none is given."""
+    return None if value is None or value == () or value == [] else as_pair(value)
 
 
 def varargs(sizes: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -10,6 +10,7 @@ every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
     Dims                                int, sequence or None (= all); sorted tuple
     Perm Perm*                          sequence of distinct dimensions, order kept
     Size Size* Size?                    sizes; `*`: the method also takes them one by one
+    IntPair IntPair?                    one number for both of two dimensions, or one for each
     anything else                       handed through as it is
 """
 
