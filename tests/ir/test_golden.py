@@ -55,7 +55,8 @@ def test_training_graphs_of_a_perceptron() -> None:
             sum_1 = ops.sum(where, (0,))  # float32[16]
             return (mm_4, sum_1, mm_3)  # (float32[16, 8], float32[16], float32[3, 16])
         """)
-    assert [(s.kind, s.index) for s in lowered.saved] == [("input", 0), ("input", 3), ("output", 1)]
+    saved = [(entry.kind, entry.index) for entry in lowered.saved]
+    assert saved == [("input", 0), ("input", 3), ("output", 1)]
     assert lowered.tangents == [0] and lowered.grad_inputs == [1, 2, 3]
 
 
@@ -131,7 +132,7 @@ def rewritten(fn: Any, rewrite: Any, *inputs: Any) -> GraphModule:
 def test_algebra() -> None:
     def fn(x: Any, n: Any) -> Any:
         y = (x * 1.0 - 0).permute(1, 0).permute(1, 0)
-        return -(-y) + 0, gw.relu(y / gw.ones(())), n + 0 + 1
+        return y.neg().neg() + 0, gw.relu(y / gw.ones(())), n + 0 + 1
 
     expect(rewritten(fn, simplify, gw.zeros(2, 3), gw.zeros(3, dtype=gw.int64)), """
         def forward(self, arg0, arg1):
