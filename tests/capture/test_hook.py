@@ -365,3 +365,15 @@ def test_code_dies_with_its_entries():
     del code
     gc.collect()
     assert weak() is None and sys.getrefcount(entry) == count - 1
+
+
+def test_entries_die_with_their_callback():
+    code = fresh(NESTED)
+    replace = Replace(inner=lambda a: a * 100)
+    other = Replace(inner=lambda a: a * 1000)
+    assert run_hooked(replace, code.outer, 1) == 300 and run_hooked(other, code.outer, 1) == 3000
+    weak = weakref.ref(replace)
+    del replace
+    gc.collect()
+    assert weak() is None and len(_eval_frame.code_entries(code.inner.__code__)) == 1
+    assert run_hooked(other, code.outer, 1) == 3000 and len(other.seen) == 2
