@@ -1,0 +1,111 @@
+"""Neural network ops through the pipeline: lowered graphs say what eager says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright.runtime.nn.functional as F
+
+from .lowering import check, tensor
+
+RNG = np.random.default_rng(0)
+
+
+def _x(*shape: int, grad: bool = True) -> Any:
+    return tensor(RNG.standard_normal(shape), grad)
+
+
+def _classes(*shape: int, count: int) -> Any:
+    return tensor(RNG.integers(0, count, shape))
+
+
+# name: (function, makes the inputs for a batch size)
+CASES: dict[str, tuple[Callable[..., Any], Callable[[int], list[Any]]]] = {
+    "gelu": (lambda x: F.gelu(x), lambda n: [_x(n, 5)]),
+    "gelu_tanh": (lambda x: F.gelu(x, approximate="tanh"), lambda n: [_x(n, 5)]),
+    "silu": (lambda x: F.silu(x), lambda n: [_x(n, 5)]),
+    "elu": (lambda x: F.elu(x) + F.leaky_relu(x) + F.hardtanh(x), lambda n: [_x(n, 5)]),
+    "softplus": (lambda x: F.softplus(x) + F.logsigmoid(x), lambda n: [_x(n, 5)]),
+    "softmax": (lambda x: F.softmax(x, -1), lambda n: [_x(n, 5)]),
+    "log_softmax": (lambda x: F.log_softmax(x, 0), lambda n: [_x(n, 5)]),
+    "layer_norm": (
+        lambda x, w, b: F.layer_norm(x, (5,), w, b),
+        lambda n: [_x(n, 3, 5), _x(5), _x(5)],
+    ),
+    "rms_norm": (lambda x, w: F.rms_norm(x, (5,), w), lambda n: [_x(n, 3, 5), _x(5)]),
+    "group_norm": (
+        lambda x, w, b: F.group_norm(x, 2, w, b),
+        lambda n: [_x(n, 4, 3), _x(4), _x(4)],
+    ),
+    "batch_norm": (
+        lambda x, m, v, w, b: F.batch_norm(x, m, v, w, b, True),
+        lambda n: [_x(n, 4, 3), _x(4, grad=False), _x(4, grad=False), _x(4), _x(4)],
+    ),
+    "batch_norm_eval": (
+        lambda x, m, v, w, b: F.batch_norm(x, m, v * v, w, b),
+        lambda n: [_x(n, 4, 3), _x(4, grad=False), _x(4, grad=False), _x(4), _x(4)],
+    ),
+    "mse": (lambda x, t: F.mse_loss(x, t), lambda n: [_x(n, 5), _x(n, 5)]),
+    "smooth_l1": (lambda x, t: F.smooth_l1_loss(x, t), lambda n: [_x(n, 5), _x(n, 5)]),
+    "bce": (
+        lambda x, t: F.binary_cross_entropy_with_logits(x, F.sigmoid(t)),
+        lambda n: [_x(n, 5), _x(n, 5)],
+    ),
+    "cross_entropy": (
+        lambda x, t: F.cross_entropy(x, t, ignore_index=2),
+        lambda n: [_x(n, 5), _classes(n, count=5)],
+    ),
+    "cross_entropy_smooth": (
+        lambda x, t, w: F.cross_entropy(x, t, w * w, label_smoothing=0.1),
+        lambda n: [_x(n, 5), _classes(n, count=5), _x(5, grad=False)],
+    ),
+    "cross_entropy_soft": (
+        lambda x, t: F.cross_entropy(x, F.softmax(t, 1)),
+        lambda n: [_x(n, 5), _x(n, 5)],
+    ),
+    "linear": (lambda x, w, b: F.linear(x, w, b), lambda n: [_x(n, 3, 5), _x(4, 5), _x(4)]),
+    "conv2d": (
+        lambda x, w, b: F.conv2d(x, w, b, stride=(2, 1), padding=1),
+        lambda n: [_x(n, 3, 6, 5), _x(4, 3, 3, 2), _x(4)],
+    ),
+    "conv2d_groups": (
+        lambda x, w: F.conv2d(x, w, groups=2, dilation=2),
+        lambda n: [_x(n, 4, 6, 5), _x(4, 2, 2, 2)],
+    ),
+    "max_pool2d": (lambda x: F.max_pool2d(x, 3, 2, 1), lambda n: [_x(n, 3, 6, 5)]),
+    "avg_pool2d": (
+        lambda x: F.avg_pool2d(x, 2) + F.avg_pool2d(x, 3, 2, 1, count_include_pad=False)[:, :, :2, :2],
+        lambda n: [_x(n, 3, 5, 5)],
+    ),
+    "adaptive": (lambda x: F.adaptive_avg_pool2d(x, (2, 3)), lambda n: [_x(n, 3, 5, 4)]),
+    "embedding": (
+        lambda w, i: F.embedding(i, w, padding_idx=1),
+        lambda n: [_x(7, 3), _classes(n, 2, count=7)],
+    ),
+    "attention": (
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        lambda n: [_x(n, 4, 5), _x(n, 4, 5), _x(n, 4, 5)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_static(name: str) -> None:
+    function, inputs = CASES[name]
+    check(function, *inputs(4), tolerance=1e-9)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_symbolic_batch(name: str) -> None:
+    function, inputs = CASES[name]
+    first = inputs(4)
+    batched = {i: (0,) for i, x in enumerate(first) if x.shape[0] == 4 and x.ndim > 1}
+    if name.startswith("cross_entropy"):
+        batched[1] = (0,)
+    if name.startswith("conv") or "norm" in name:
+        batched = {0: (0,)}
+    check(function, *first, dynamic=batched, others=[inputs(6)], tolerance=1e-9)
