@@ -51,7 +51,6 @@ static inline int gw_itemsize(const GwTensor *t) { return gw_dtypes[t->dtype].it
 GwTensor *gw_tensor_alloc(PyTypeObject *cls, int ndim);
 bool gw_tensor_seal(GwTensor *t);      /* from sizes, strides: numel and the contiguous flag */
 GwTensor *gw_tensor_arg(PyObject *o);  /* borrowed; TypeError unless initialised */
-void gw_tensor_clear_cache(void);
 PyObject *gw_tensor_nd(GwTensor *t);   /* borrowed */
 PyObject *gw_int_tuple(const int64_t *values, int n);
 PyObject *gw_tensor_shape(GwTensor *t);    /* borrowed */

@@ -217,7 +217,7 @@ static int segment_of(const Elf64_Shdr *s) {
                                                                               : READ_ONLY;
 }
 
-static bool place(Image *image, const Elf64_Shdr *s, int64_t *offset, size_t *end) {
+static bool place(const Elf64_Shdr *s, int64_t *offset, size_t *end) {
     uint64_t align = s->sh_addralign > 1 ? s->sh_addralign : 1;
     if ((align & (align - 1)) != 0 || align > 4096 || s->sh_size > MAX_BYTES) {
         return damaged("a section's size or alignment is not valid");
@@ -230,7 +230,6 @@ static bool place(Image *image, const Elf64_Shdr *s, int64_t *offset, size_t *en
     if (start + s->sh_size > MAX_BYTES) {
         return damaged("it is larger than 1 GiB");
     }
-    GW_UNUSED(image);
     *offset = (int64_t)start;
     *end = start + s->sh_size;
     return true;
@@ -243,7 +242,7 @@ static bool lay_out(Image *image) {
         for (size_t i = 0; i < image->num_sections; i++) {
             const Elf64_Shdr *s = &image->sections[i];
             if (is_loaded(s) && segment_of(s) == segment
-                && !place(image, s, &image->offsets[i], &end)) {
+                && !place(s, &image->offsets[i], &end)) {
                 return false;
             }
         }

@@ -61,12 +61,6 @@ bool gw_tensor_seal(GwTensor *t) {
     return true;
 }
 
-void gw_tensor_clear_cache(void) {
-    while (cached > 0) {
-        PyObject_GC_Del(cache[--cached]);
-    }
-}
-
 /* ---- life ---- */
 
 static PyObject *tensor_new(PyTypeObject *cls, PyObject *args, PyObject *kwargs) {
