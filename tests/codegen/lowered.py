@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from graphwright.codegen.build import build_program
 from graphwright.codegen.compile import compile_graph
 from graphwright.codegen.interpret import Evaluator
 from graphwright.codegen.loop_printer import print_gemm, print_kernel
 from graphwright.codegen.lowering.graph import lower_graph
 from graphwright.codegen.lowering.rules import RULES
 from graphwright.codegen.program import Gemm, NativeProgram
-from graphwright.codegen.build import build_program
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.trace import trace
 from graphwright.runtime import _core, dtypes
@@ -35,7 +35,7 @@ def memory(x: Tensor) -> np.ndarray:
     if not array.size:
         return np.empty(0, array.dtype)
     step = array.itemsize
-    count = 1 + sum((d - 1) * (s // step) for d, s in zip(array.shape, array.strides))
+    count = 1 + sum((d - 1) * (s // step) for d, s in zip(array.shape, array.strides, strict=True))
     return np.lib.stride_tricks.as_strided(array, (count,), (step,))
 
 
@@ -106,8 +106,8 @@ def assert_same(
         assert got.shape == tuple(want.shape)
         strides = tuple(s // got.itemsize for s in got.strides)
         if got.size:
-            assert [s for s, e in zip(strides, got.shape) if e != 1] == [
-                s for s, e in zip(want.stride(), got.shape) if e != 1]
+            assert [s for s, e in zip(strides, got.shape, strict=True) if e != 1] == [
+                s for s, e in zip(want.stride(), got.shape, strict=True) if e != 1]
         np.testing.assert_allclose(
             got.astype(np.float64), want._nd.astype(np.float64), rtol=rtol, atol=atol)
 

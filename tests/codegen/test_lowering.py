@@ -11,7 +11,7 @@ import pytest
 from graphwright.runtime import dtypes
 from graphwright.runtime.ops import _face as ops
 
-from lowered import check, tensor
+from .lowered import check, tensor
 
 RNG = np.random.default_rng(7)
 

@@ -32,9 +32,9 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Gemm:
-    """out = alpha * op(a) @ op(b) + beta * out, batched; row-major, leading dimensions in elements.
+    """out = alpha * op(a) @ op(b) + beta * out, batched; row-major.
 
-    Offsets are added to the buffers' starts, in elements.
+    Leading dimensions, strides and offsets count elements; offsets are from the buffers' starts.
     """
 
     out: Buffer

@@ -1,4 +1,4 @@
-"""The state of one lowering: the nodes made so far, and helpers that lowering rules are written in."""
+"""The state of one lowering, and the helpers that lowering rules are written in."""
 
 from __future__ import annotations
 

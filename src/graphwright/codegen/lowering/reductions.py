@@ -13,7 +13,6 @@ from graphwright.codegen.lowering.context import (
     convert,
     scalar,
 )
-from graphwright.codegen.lowering.nodes import Index
 from graphwright.codegen.lowering.pointwise import quotient
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.codegen.lowering.views import reshape
@@ -110,11 +109,11 @@ def _var(context: Lowering, call: Call, x: Tensor, dim: Any = None, correction: 
     total = fold(context, "sum", x, axes, "sum", compute)
     mean = divided(context, "mean", total, count)
 
-    def squared(index: Index) -> Any:
-        kept = tuple(i for d, i in enumerate(index) if d not in axes)
-        delta = apply("sub", convert(x.at(index), compute), mean.at(kept))
-        return apply("mul", delta, delta)
-    squares = context.reduction("var", x.shape, axes, compute, "sum", squared)
+    kept = [d for d in range(x.ndim) if d not in axes]
+    deviation = context.pointwise("deviation", x.shape, compute, lambda index: apply(
+        "sub", convert(x.at(index), compute), mean.at(tuple(index[d] for d in kept))))
+    squares = context.reduction("var", x.shape, axes, compute, "sum", lambda index: apply(
+        "mul", deviation.at(index), deviation.at(index)))
     return finish(context, call, divided(context, "var", squares, _degrees(count, correction)))
 
 

@@ -13,7 +13,7 @@ from graphwright.runtime.dtypes import dtype
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One op call: `args` with tensors as `Tensor`s, `val` the fake result(s), `name` the node's."""
+    """One op call: `args` with tensors as `Tensor`s; `val`: the fake result(s)."""
 
     name: str
     op: Any

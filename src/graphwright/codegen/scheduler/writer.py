@@ -77,6 +77,7 @@ class Writer:
         self.folds: list[Fold] = []
         self.late: list[Stmt] = []
         self.last: list[Stmt] = []
+        self.normalisers: set[Value] = set()
 
     @property
     def scope(self) -> Scope:
@@ -115,7 +116,8 @@ class Writer:
         target = node.target if isinstance(node, Mutation) else member.name
         storage = self.storage.get(target)
         readers = self.anchors.uses.get(member.name, 0)
-        shared = readers > 1 or self.at_outer or isinstance(node, Mutation)
+        shared = readers > 1 or isinstance(node, Mutation) or (
+            self.at_outer and storage is None)
         if shared and not isinstance(value, (Local, Const)):
             value = self.let(member.name, value)
         if not isinstance(node, Mutation):
@@ -146,7 +148,28 @@ class Writer:
         """From now on the result of a reduction is the local `name`."""
         node = self.anchors.nodes[member.name]
         index = written_at(node, member)
-        self.outer.values[member.name, index, None] = Local(name, node.dtype)
+        local = self.outer.values[member.name, index, None] = Local(name, node.dtype)
+        if self._sums_exponentials(node):
+            self.normalisers.add(local)
+
+    def _sums_exponentials(self, node: Any) -> bool:
+        """Whether a reduction is a softmax's denominator: dividing by it is multiplying by its
+        inverse, which neither overflows nor loses bits."""
+        value = node.body.value
+        if node.fold != "sum" or not isinstance(value, Read):
+            return False
+        source = self.anchors.nodes[self.anchors.reads.base(value.source)]
+        return isinstance(source, Pointwise) and source.op == "exp"
+
+    def inverse(self, divisor: Value) -> Value:
+        """1 / divisor, computed once per row."""
+        key: Key = ("1/", (), divisor)
+        with self.outside():
+            if key not in self.outer.values:
+                one = const(1, divisor.dtype)
+                self.outer.values[key] = self.let(
+                    "inverse", Apply("div", (one, divisor), divisor.dtype))
+        return self.outer.values[key]
 
     def store_result(self, member: Member) -> None:
         """Store the result of a reduction, if it has a buffer."""
@@ -216,6 +239,8 @@ class Writer:
         """A value with its index symbols replaced and its Reads resolved."""
         if isinstance(value, Apply):
             args = tuple(self.value(a, symbols, renamed, mask) for a in value.args)
+            if value.op == "div" and not self.at_outer and args[1] in self.normalisers:
+                return Apply("mul", (args[0], self.inverse(args[1])), value.dtype)
             return _simplified(value.op, args, value.dtype)
         if isinstance(value, Read):
             own = None

@@ -1,0 +1,224 @@
+"""Which kernels the scheduler makes, as text, and that they are right."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from graphwright.codegen.loops import For, Kernel, LoopKind
+from graphwright.ir.pipeline import lower_graph
+from graphwright.ir.trace import trace
+from graphwright.runtime.fake import fake_like
+from graphwright.runtime.ops import _face as ops
+
+from .lowered import check, program_of, tensor, text
+
+RNG = np.random.default_rng(11)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def printed(fn: Any, *inputs: np.ndarray, dynamic: bool = False) -> str:
+    program, _ = program_of(fn, [tensor(x) for x in inputs], dynamic)
+    return text(program)
+
+
+def test_pointwise_chain_is_one_flat_loop() -> None:
+    def chain(x: Any) -> Any:
+        return ops.mul(ops.relu(ops.add(ops.exp(x), 1.0)), x)
+    assert printed(chain, np.zeros((2048, 2048), np.float32)) == """\
+kernel k0_mul:
+    for p in parallel(1024):
+        for i0 in vector(4096):
+            out0[i0 + 4096*p] = (max((exp(arg0[i0 + 4096*p]) + 1.0), 0.0) * arg0[i0 + 4096*p])
+"""
+
+
+def test_small_work_stays_on_one_thread() -> None:
+    assert printed(lambda x: ops.mul(ops.relu(ops.add(x, 1.0)), 2.0), normal(1000)) == """\
+kernel k0_mul:
+    for i0 in vector(1000):
+        out0[i0] = (max((arg0[i0] + 1.0), 0.0) * 2.0)
+"""
+
+
+def test_softmax_is_one_kernel() -> None:
+    x = np.zeros((4096, 1024), np.float32)
+    assert printed(lambda x: ops.softmax(x, 1), x) == """\
+kernel k0_amax_exp_sum_div:
+    for p in parallel(4096):
+        amax = reduce max over j0 in vector(1024): arg0[j0 + 1024*p]
+        reduce over j0 in vector(1024):
+            exp_1 = exp((arg0[j0 + 1024*p] - amax))
+            out0[j0 + 1024*p] = exp_1
+            sum = sum exp_1
+        inverse = (1.0 / sum)
+        for j0 in vector(1024):
+            out0[j0 + 1024*p] = (out0[j0 + 1024*p] * inverse)
+"""
+
+
+def test_layer_norm_is_one_kernel() -> None:
+    x = np.zeros((8, 512, 1024), np.float32)
+    weight = np.ones(1024, np.float32)
+    found = printed(lambda x, w, b: ops.layer_norm(x, (1024,), w, b), x, weight, weight)
+    assert found == """\
+kernel k0_sum_var_add:
+    for p in parallel(4096):
+        sum = reduce sum over j0 in vector(1024): arg0[j0 + 1024*p]
+        mean = (sum * 0.0009765625)
+        reduce over j0 in vector(1024):
+            deviation = (arg0[j0 + 1024*p] - mean)
+            var = sum (deviation * deviation)
+        div = (sum * 0.0009765625)
+        var_1 = (var * 0.0009765625)
+        add = (var_1 + 1e-05)
+        rsqrt = rsqrt(add)
+        for j0 in vector(1024):
+            out0[j0 + 1024*p] = ((((arg0[j0 + 1024*p] - div) * rsqrt) * arg1[j0]) + arg2[j0])
+"""
+
+
+def test_mlp_is_products_and_their_epilogues() -> None:
+    def mlp(x: Any, w: Any, b: Any, v: Any, c: Any) -> Any:
+        return ops.linear(ops.relu(ops.linear(x, w, b)), v, c)
+    found = printed(mlp, normal(128, 784), normal(512, 784), normal(512), normal(10, 512),
+                    normal(10))
+    assert found == """\
+relu = gemm(arg0, arg1.T)  # 128 x 784 x 512
+kernel k1_relu:
+    for p in parallel(128):
+        for i0 in vector(512):
+            relu[i0 + 512*p] = max((relu[i0 + 512*p] + arg2[i0]), 0.0)
+out0 = gemm(relu, arg3.T)  # 128 x 512 x 10
+kernel k3_add:
+    for i0 in serial(128):
+        for i1 in vector(10):
+            out0[10*i0 + i1] = (out0[10*i0 + i1] + arg4[i1])
+"""
+
+
+def test_tall_columns_are_streamed_in_stages() -> None:
+    assert printed(lambda x: ops.sum(x, (0,)), np.zeros((4096, 1024), np.float32)) == """\
+kernel k0_sum:
+    for p in parallel(16):
+        for v in vector(1024):
+            sum_partial[1024*p + v] = 0.0
+        for b in serial(32):
+            for v in vector(1024):
+                sum = reduce sum over r in serial(8): arg0[8192*b + 262144*p + 1024*r + v]
+                sum_partial[1024*p + v] = (sum_partial[1024*p + v] + sum)
+    for i0 in vector(1024):
+        sum = reduce sum over j0 in serial(16): sum_partial[i0 + 1024*j0]
+        out0[i0] = sum
+"""
+
+
+def test_whole_tensors_are_summed_in_fixed_chunks() -> None:
+    assert printed(lambda x: ops.mean(x), np.zeros((4096, 1024), np.float32)) == """\
+kernel k0_sum_div:
+    for p in parallel(64):
+        sum = reduce sum over j0 in vector(65536): arg0[j0 + 65536*p]
+        sum_partial[p] = sum
+    sum = reduce sum over j0 in serial(64): sum_partial[j0]
+    out0[0] = (sum * 2.384185791015625e-07)
+"""
+
+
+def test_symbolic_sizes_stay_symbols() -> None:
+    assert printed(lambda x: ops.softmax(x, 1), normal(6, 9), dynamic=True) == """\
+kernel k0_amax_exp_sum_div:
+    for p in parallel(s0):
+        amax = reduce max over j0 in vector(s1): arg0[j0 + p*s1]
+        reduce over j0 in vector(s1):
+            exp_1 = exp((arg0[j0 + p*s1] - amax))
+            out0[j0 + p*s1] = exp_1
+            sum = sum exp_1
+        inverse = (1.0 / sum)
+        for j0 in vector(s1):
+            out0[j0 + p*s1] = (out0[j0 + p*s1] * inverse)
+"""
+
+
+COUNTS: dict[str, tuple[Any, list[np.ndarray], int]] = {
+    "softmax": (lambda x: ops.softmax(x, 1), [normal(40, 100)], 1),
+    "log_softmax": (lambda x: ops.log_softmax(x, 1), [normal(40, 100)], 1),
+    "layer_norm": (lambda x, w, b: ops.layer_norm(x, (100,), w, b),
+                   [normal(40, 100), normal(100), normal(100)], 1),
+    "layer_norm of three axes": (lambda x, w, b: ops.layer_norm(ops.add(x, x), (20,), w, b),
+                                 [normal(4, 10, 20), normal(20), normal(20)], 1),
+    "softmax over channels": (lambda x: ops.softmax(x, 1), [normal(2, 5, 6, 7)], 1),
+    "two results of one row": (lambda x: (ops.sum(x, (1,)), ops.amax(x, (1,))),
+                               [normal(40, 100)], 1),
+    "two columns": (lambda x: (ops.sum(x, (0,)), ops.sum(ops.mul(x, x), (0,))),
+                    [normal(600, 100)], 1),
+    "normalised by its columns": (lambda x: ops.div(x, ops.sum(x, (0,), True)),
+                                  [np.abs(normal(100, 40))], 1),
+    "siblings": (lambda x: (ops.exp(x), ops.tanh(x)), [normal(40, 100)], 1),
+    "a shared expensive value": (lambda x: (ops.mul(ops.exp(x), 2.0), ops.neg(ops.exp(x))),
+                                 [normal(40, 100)], 1),
+    "a reshaped reader": (lambda x: ops.sum(ops.view(ops.exp(x), (8, 5, 100)), (2,)),
+                          [normal(40, 100)], 1),
+    "cross_entropy": (ops.cross_entropy, [normal(40, 10), RNG.integers(0, 10, 40)], 2),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_kernel_counts(name: str) -> None:
+    fn, inputs, kernels = COUNTS[name]
+    check(fn, *inputs, kernels=kernels, rtol=1e-4, atol=1e-4)
+
+
+BACKWARDS: dict[str, tuple[Any, list[np.ndarray], int]] = {
+    "softmax": (lambda x: ops.softmax(x, 1), [normal(40, 100)], 1),
+    "log_softmax": (lambda x: ops.log_softmax(x, 1), [normal(40, 100)], 1),
+    "layer_norm": (lambda x, w, b: ops.layer_norm(x, (100,), w, b),
+                   [normal(400, 100), normal(100), normal(100)], 2),
+}
+
+
+@pytest.mark.parametrize("name", BACKWARDS)
+def test_kernel_counts_of_backwards(name: str) -> None:
+    from graphwright.codegen.build import build_program
+    from graphwright.codegen.lowering.graph import lower_graph as to_loops
+
+    fn, inputs, kernels = BACKWARDS[name]
+    fakes = [fake_like(tensor(x)) for x in inputs]
+    for fake in fakes:
+        fake.requires_grad = True
+    module = trace(lambda *a: (fn(*a),), fakes, keep=lambda op: True)
+    backward = lower_graph(module, fakes, needs_grad=True).backward
+    assert backward is not None
+    examples = [n.meta["val"] for n in backward.graph.placeholders]
+    program = build_program(to_loops(backward, examples))
+    assert len(program.steps) <= kernels, text(program)
+
+
+def test_long_chains_are_cut_but_stay_one_kernel() -> None:
+    def fn(x: Any) -> Any:
+        for _ in range(200):
+            x = ops.add(ops.sin(x), x)
+        return x
+    check(fn, normal(30), kernels=None, rtol=1e-2, atol=1e-2)
+
+
+def test_a_doubling_chain_does_not_explode() -> None:
+    def fn(x: Any) -> Any:
+        for _ in range(40):
+            x = ops.add(x, x)
+        return x
+    assert len(text(check(fn, normal(30) * 1e-9)).splitlines()) < 200
+
+
+def test_parallel_loops_are_outermost() -> None:
+    program = check(lambda x: ops.softmax(ops.mul(x, 2.0), 2), normal(8, 64, 200))
+    (kernel,) = program.steps
+    assert isinstance(kernel, Kernel)
+    (loop,) = kernel.body
+    assert isinstance(loop, For)
+    assert loop.kind is LoopKind.PARALLEL
+    assert loop.grain >= 1
