@@ -6,6 +6,7 @@ central differences in float64; metadata of fake tensors with that of real ones.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,7 @@ def _close(actual: Any, expected: Any, tolerance: float) -> None:
     np.testing.assert_allclose(got, want, rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize(
-    ("entry", "sample"), _cases([e for e in OPS if e.reference is not None])
-)
+@pytest.mark.parametrize(("entry", "sample"), _cases([e for e in OPS if e.reference is not None]))
 def test_value_against_numpy(entry: OpSamples, sample: Sample) -> None:
     args, kwargs = build(sample, entry.name, lambda arr, values: values)
     with np.errstate(all="ignore"):
@@ -61,8 +60,10 @@ def test_value_against_numpy(entry: OpSamples, sample: Sample) -> None:
                     values.astype(numpy_type(arr, d)), lay
                 ),
             )
-            pairs = zip(actual, expected) if isinstance(actual, tuple) else [(actual, expected)]
-            for got, want in pairs:
+            several = isinstance(actual, tuple)
+            for got, want in zip(
+                actual if several else (actual,), expected if several else (expected,), strict=True
+            ):
                 _close(got, want, tolerance)
 
 
@@ -80,15 +81,14 @@ def _compare(entry: OpSamples, got: Any, want: Any, tolerance: float) -> None:
     assert tuple(got.shape) == tuple(want.shape)
     assert got.dtype.name == str(want.dtype).removeprefix("torch.")
     if entry.strides and want.numel() > 0:
-        real = [(a, b) for a, b, n in zip(got.stride(), want.stride(), want.shape) if n != 1]
+        layout = zip(got.stride(), want.stride(), want.shape, strict=True)
+        real = [(a, b) for a, b, n in layout if n != 1]
         assert all(a == b for a, b in real), (got.stride(), want.stride(), want.shape)
     _close(got, want, tolerance)
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize(
-    ("entry", "sample"), _cases([e for e in OPS if e.torch != ""])
-)
+@pytest.mark.parametrize(("entry", "sample"), _cases([e for e in OPS if e.torch != ""]))
 def test_against_torch(entry: OpSamples, sample: Sample) -> None:
     torch = pytest.importorskip("torch")
     function = _torch_function(torch, entry)
@@ -168,12 +168,12 @@ def numeric_gradient(loss: Any, tensor: Any, step: float = 1e-6) -> np.ndarray[A
     return result
 
 
-@pytest.mark.parametrize(
-    ("entry", "sample"), _cases([e for e in OPS if _differentiable(e)])
-)
+@pytest.mark.parametrize(("entry", "sample"), _cases([e for e in OPS if _differentiable(e)]))
 def test_gradient(entry: OpSamples, sample: Sample) -> None:
+    reference: Any = ()
     for layout in _layouts(entry)[:3]:
-        values, weights = _inputs(entry, sample, layout), []  # type: ignore[var-annotated]
+        values = _inputs(entry, sample, layout)
+        weights: list[Any] = []
         if not values:
             return
         leaves = [v.detach().requires_grad_() for v in values]
@@ -183,9 +183,8 @@ def test_gradient(entry: OpSamples, sample: Sample) -> None:
             want = [np.zeros(()) if g is None else as_float64(g) for g in reference]
         else:
             reference = grads
-            want = [
-                numeric_gradient(lambda: _loss(entry, sample, values, weights), v) for v in values
-            ]
+            loss_of = partial(_loss, entry, sample, values, weights)
+            want = [numeric_gradient(loss_of, v) for v in values]
         for grad, leaf, expected in zip(grads, leaves, want, strict=True):
             if grad is None:
                 assert not expected.any()
@@ -199,7 +198,8 @@ def test_gradient(entry: OpSamples, sample: Sample) -> None:
     _cases([e for e in OPS if _differentiable(e) and e.double_grad]),
 )
 def test_double_gradient(entry: OpSamples, sample: Sample) -> None:
-    values, weights = _inputs(entry, sample, "contiguous"), []  # type: ignore[var-annotated]
+    values = _inputs(entry, sample, "contiguous")
+    weights: list[Any] = []
     if not values or any(v.numel() == 0 for v in values):
         return
 
@@ -245,7 +245,9 @@ def test_fake_agrees_with_eager(entry: OpSamples, sample: Sample) -> None:
         for a, b in zip(got, want, strict=True):
             assert tuple(a.shape) == tuple(b.shape)
             assert a.dtype is b.dtype
-            sizes = [(s, t) for s, t, n in zip(a.stride(), b.stride(), b.shape) if n > 1]
+            sizes = [
+                (s, t) for s, t, n in zip(a.stride(), b.stride(), b.shape, strict=True) if n > 1
+            ]
             assert b.numel() == 0 or all(s == t for s, t in sizes), (a.stride(), b.stride())
 
 

@@ -41,7 +41,7 @@ class Conversions:
     __slots__ = ()
 
     def to(self: Any, *args: Any, copy: bool = False, **kwargs: Any) -> Tensor:
-        """`to(dtype)`, `to(device)`, `to(device, dtype)` or `to(other)`; self if nothing changes."""
+        """By dtype, device, both, or like another tensor; self where nothing changes."""
         dtype, device = _target(self, args, kwargs)
         if device != self.device:
             raise RuntimeError(f"cannot move a tensor from {self.device} to {device} here")

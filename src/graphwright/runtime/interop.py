@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
-from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
@@ -16,13 +15,13 @@ from graphwright.runtime.tensor import Tensor
 
 def _contains_tensor(data: Any) -> bool:
     return isinstance(data, list | tuple) and any(
-        isinstance(item, TensorBase) or _contains_tensor(item) for item in data
+        isinstance(item, Tensor) or _contains_tensor(item) for item in data
     )
 
 
 def _plain(data: Any) -> Any:
     """Nested sequences with 0-d tensors replaced by numbers."""
-    if isinstance(data, TensorBase):
+    if isinstance(data, Tensor):
         return data.tolist()
     if isinstance(data, list | tuple):
         return [_plain(item) for item in data]

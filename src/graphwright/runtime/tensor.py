@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
-from graphwright.runtime._core import TensorBase
-from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.conversions import Conversions
+from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.indexing import Indexing
 from graphwright.runtime.operators import Operators
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops._methods import TensorMethods
 from graphwright.runtime.printing import format_tensor
 
@@ -34,15 +34,14 @@ BACKWARD = _Backward()
 
 
 class AutogradExtra:
-    """Rarely needed autograd state of one tensor: hooks, and how a view was made."""
+    """Rarely needed autograd state of one tensor."""
 
-    __slots__ = ("accumulate_hooks", "hooks", "retains_grad", "view_version")
+    __slots__ = ("accumulate_hooks", "hooks", "retains_grad")
 
     def __init__(self) -> None:
         self.hooks: dict[int, Callable[..., Any]] = {}
         self.accumulate_hooks: dict[int, Callable[..., Any]] = {}
         self.retains_grad = False
-        self.view_version = -1
 
 
 def _rebuild(array: np.ndarray[Any, Any], dtype: DType, requires_grad: bool) -> Tensor:
@@ -52,7 +51,7 @@ def _rebuild(array: np.ndarray[Any, Any], dtype: DType, requires_grad: bool) -> 
     return tensor
 
 
-class Tensor(TensorBase, Operators, Indexing, Conversions, TensorMethods):
+class Tensor(Operators, Indexing, Conversions, TensorMethods):
     """An n-dimensional array of one dtype on one device, that can be differentiated."""
 
     __slots__ = ("_extra",)
@@ -162,7 +161,9 @@ class Tensor(TensorBase, Operators, Indexing, Conversions, TensorMethods):
 
     def __index__(self) -> int:
         if self.dtype.is_floating_point or self.numel() != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
+            raise TypeError(
+                "only integer tensors of a single element can be converted to an index"
+            )
         return int(self.item())
 
     def __len__(self) -> int:

@@ -13,7 +13,14 @@ from .views import VIEWS
 ALL: dict[str, OpSamples] = {
     entry.name: entry
     for entry in (
-        *POINTWISE, *REDUCTIONS, *VIEWS, *CONTRACTIONS, *INDEXING, *COMPOSITES, *CREATION, *NN
+        *POINTWISE,
+        *REDUCTIONS,
+        *VIEWS,
+        *CONTRACTIONS,
+        *INDEXING,
+        *COMPOSITES,
+        *CREATION,
+        *NN,
     )
 }
 

@@ -8,16 +8,24 @@ from .sample import Arr, OpSamples, S
 
 COMPOSITES = (
     OpSamples(
-        "cumsum", (S(Arr((3, 4)), 1), S(Arr((3, 4)), 0), S(Arr(()), 0)),
-        lambda x, dim: np.cumsum(x, dim) if x.ndim else x, strides=False,
+        "cumsum",
+        (S(Arr((3, 4)), 1), S(Arr((3, 4)), 0), S(Arr(()), 0)),
+        lambda x, dim: np.cumsum(x, dim) if x.ndim else x,
+        strides=False,
     ),
     OpSamples("flip", (S(Arr((3, 4)), (0,)), S(Arr((2, 3, 4)), (0, 2))), np.flip, strides=False),
     OpSamples(
-        "argsort", (S(Arr((3, 4))), S(Arr((3, 4)), 0)),
-        lambda x, dim=-1: np.argsort(x, dim), grad=False, strides=False,
+        "argsort",
+        (S(Arr((3, 4))), S(Arr((3, 4)), 0)),
+        lambda x, dim=-1: np.argsort(x, dim),
+        grad=False,
+        strides=False,
     ),
     OpSamples(
-        "sort", (S(Arr((3, 4))), S(Arr((3, 4)), 0, True)), None, strides=False,
+        "sort",
+        (S(Arr((3, 4))), S(Arr((3, 4)), 0, True)),
+        None,
+        strides=False,
     ),
     OpSamples("topk", (S(Arr((3, 5)), 2), S(Arr((3, 5)), 2, 0, False)), None, strides=False),
     OpSamples("tril", (S(Arr((3, 4))), S(Arr((2, 3, 3)), 1)), np.tril, strides=False),
@@ -25,7 +33,10 @@ COMPOSITES = (
     OpSamples("allclose", (S(Arr((3,)), Arr((3,))),), lambda a, b: np.allclose(a, b), grad=False),
     OpSamples("equal", (S(Arr((3,)), Arr((3,))),), np.array_equal, grad=False),
     OpSamples(
-        "one_hot", (S(Arr((2, 3), 0, 4, "index"), 4),),
-        lambda x, n: np.eye(n, dtype=np.int64)[x], grad=False, torch="",
+        "one_hot",
+        (S(Arr((2, 3), 0, 4, "index"), 4),),
+        lambda x, n: np.eye(n, dtype=np.int64)[x],
+        grad=False,
+        torch="",
     ),
 )

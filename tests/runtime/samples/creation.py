@@ -7,20 +7,29 @@ import numpy as np
 from .sample import Arr, OpSamples, S
 
 
-def _made(name: str, *samples: object, reference: object = None, torch: str | None = None) -> OpSamples:
+def _made(
+    name: str, *samples: object, reference: object = None, torch: str | None = None
+) -> OpSamples:
     return OpSamples(name, samples, reference, grad=False, torch=torch, layouts=False)  # type: ignore[arg-type]
 
 
 def _like(name: str, value: float) -> OpSamples:
     return OpSamples(
-        name, (S(Arr((3, 4))), S(Arr((2, 3, 4))), S(Arr(()))),
-        lambda x: np.full(x.shape, value), grad=False,
+        name,
+        (S(Arr((3, 4))), S(Arr((2, 3, 4))), S(Arr(()))),
+        lambda x: np.full(x.shape, value),
+        grad=False,
     )
 
 
 CREATION = (
     _made("full", S((2, 3), 1.5), S((), 2), S((0, 2), True), reference=np.full),
-    _made("zeros", S(2, 3), S((2, 3)), reference=lambda *s: np.zeros(s[0] if isinstance(s[0], tuple) else s)),
+    _made(
+        "zeros",
+        S(2, 3),
+        S((2, 3)),
+        reference=lambda *s: np.zeros(s[0] if isinstance(s[0], tuple) else s),
+    ),
     _made("ones", S(2, 3), S(()), reference=lambda *s: np.ones(s if len(s) != 1 else s[0])),
     _made("empty", S(2, 3), torch=""),
     _made("arange", S(5), S(1, 7, 2), S(5, 0, -2), S(0.0, 1.0, 0.25), reference=np.arange),

@@ -255,9 +255,7 @@ def _channels(tensor: Array, ndim: int) -> Array:
     return tensor.reshape((-1,) + (1,) * (ndim - 2))
 
 
-def _batch_norm_parts(
-    x: Array, weight: Any, bias: Any, eps: float
-) -> tuple[Array, Array, Array]:
+def _batch_norm_parts(x: Array, weight: Any, bias: Any, eps: float) -> tuple[Array, Array, Array]:
     axes = (0, *range(2, x.ndim))
     mean, variance = x.mean(axes), x.var(axes)
     out = _batch_norm(x, weight, bias, mean, variance, False, 0.1, eps)

@@ -56,7 +56,11 @@ _MORE_INTS = Arr((3, 4), 1, 5, "int")
 
 
 def _integers(name: str, reference: Any) -> OpSamples:
-    samples = (S(_INTS, _MORE_INTS), S(_INTS, 3), S(Arr((2, 3), kind="bool"), Arr((3,), kind="bool")))
+    samples = (
+        S(_INTS, _MORE_INTS),
+        S(_INTS, 3),
+        S(Arr((2, 3), kind="bool"), Arr((3,), kind="bool")),
+    )
     return OpSamples(name, samples, reference, grad=False)
 
 
@@ -137,23 +141,43 @@ POINTWISE = (
     ),
     OpSamples("clamp_min", (S(Arr((3, 4)), 0.1),), np.maximum, torch="clamp_min"),
     OpSamples("clamp_max", (S(Arr((3, 4)), 0.1),), np.minimum, torch="clamp_max"),
-    OpSamples("addcmul", (S(Arr((3, 4)), Arr((3, 1)), Arr((4,)), value=0.5),),
-              lambda x, a, b, value=1: x + value * a * b),
-    OpSamples("addcdiv", (S(Arr((3, 4)), Arr((3, 1)), Arr((4,), 0.5, 2.0), value=0.5),),
-              lambda x, a, b, value=1: x + value * a / b),
-    OpSamples("lerp", (S(Arr((3, 4)), Arr((3, 4)), 0.3), S(Arr((3,)), Arr((3,)), Arr((3,)))),
-              lambda a, b, w: a + (b - a) * w),
+    OpSamples(
+        "addcmul",
+        (S(Arr((3, 4)), Arr((3, 1)), Arr((4,)), value=0.5),),
+        lambda x, a, b, value=1: x + value * a * b,
+    ),
+    OpSamples(
+        "addcdiv",
+        (S(Arr((3, 4)), Arr((3, 1)), Arr((4,), 0.5, 2.0), value=0.5),),
+        lambda x, a, b, value=1: x + value * a / b,
+    ),
+    OpSamples(
+        "lerp",
+        (S(Arr((3, 4)), Arr((3, 4)), 0.3), S(Arr((3,)), Arr((3,)), Arr((3,)))),
+        lambda a, b, w: a + (b - a) * w,
+    ),
     OpSamples(
         "masked_fill",
-        (S(Arr((3, 4)), Arr((4,), kind="bool"), 0.5), S(Arr((3, 4)), Arr((3, 4), kind="bool"), Arr(()))),
+        (
+            S(Arr((3, 4)), Arr((4,), kind="bool"), 0.5),
+            S(Arr((3, 4)), Arr((3, 4), kind="bool"), Arr(())),
+        ),
         lambda x, mask, value: np.where(mask, value, x),
         torch="masked_fill",
         strides=False,
     ),
-    OpSamples("copy", (S(Arr((3, 4)), Arr((4,))), S(Arr(()), Arr(()))),
-              lambda x, src: np.broadcast_to(src, x.shape), torch=""),
-    OpSamples("fill", (S(Arr((3, 4)), 2.5), S(Arr((3, 4)), Arr(()))),
-              lambda x, value: np.broadcast_to(value, x.shape), torch=""),
+    OpSamples(
+        "copy",
+        (S(Arr((3, 4)), Arr((4,))), S(Arr(()), Arr(()))),
+        lambda x, src: np.broadcast_to(src, x.shape),
+        torch="",
+    ),
+    OpSamples(
+        "fill",
+        (S(Arr((3, 4)), 2.5), S(Arr((3, 4)), Arr(()))),
+        lambda x, value: np.broadcast_to(value, x.shape),
+        torch="",
+    ),
     OpSamples(
         "to_dtype",
         (S(Arr((3, 4)), gw.float64), S(Arr((3, 4)), gw.int32), S(Arr((3, 4)), gw.bool)),

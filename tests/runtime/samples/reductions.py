@@ -80,13 +80,21 @@ REDUCTIONS = (
     _one_dim("argmin", np.argmin),
     OpSamples(
         "any",
-        (S(Arr((3, 4), kind="bool")), S(Arr((3, 4), kind="bool"), 1), S(Arr((0, 3), kind="bool"), 0)),
+        (
+            S(Arr((3, 4), kind="bool")),
+            S(Arr((3, 4), kind="bool"), 1),
+            S(Arr((0, 3), kind="bool"), 0),
+        ),
         _dims(np.any),
         grad=False,
     ),
     OpSamples(
         "all",
-        (S(Arr((3, 4), kind="bool")), S(Arr((3, 4), kind="bool"), 1), S(Arr((0, 3), kind="bool"), 0)),
+        (
+            S(Arr((3, 4), kind="bool")),
+            S(Arr((3, 4), kind="bool"), 1),
+            S(Arr((0, 3), kind="bool"), 0),
+        ),
         _dims(np.all),
         grad=False,
     ),
@@ -95,28 +103,42 @@ REDUCTIONS = (
     OpSamples("logsumexp", (S(Arr((3, 4)), 1), S(Arr((2, 3, 4)), (0, 2), True)), _logsumexp),
     OpSamples(
         "norm",
-        (S(Arr((3, 4))), S(Arr((3, 4)), 1, 0), S(Arr((3, 4)), 3, 1, True), S(Arr((3, 4)), float("inf"), 1)),
+        (
+            S(Arr((3, 4))),
+            S(Arr((3, 4)), 1, 0),
+            S(Arr((3, 4)), 3, 1, True),
+            S(Arr((3, 4)), float("inf"), 1),
+        ),
         _norm,
     ),
     OpSamples(
         "max",
         (S(Arr((3, 4))), S(Arr((3, 4)), 1), S(Arr((3, 4)), 0, True)),
-        lambda x, dim=None, keepdim=False: x.max()
-        if dim is None
-        else (x.max(dim, keepdims=keepdim), np.argmax(x, dim, keepdims=keepdim)),
+        lambda x, dim=None, keepdim=False: (
+            x.max()
+            if dim is None
+            else (x.max(dim, keepdims=keepdim), np.argmax(x, dim, keepdims=keepdim))
+        ),
     ),
     OpSamples(
         "min",
         (S(Arr((3, 4))), S(Arr((3, 4)), 1), S(Arr((3, 4)), Arr((4,)))),
-        lambda x, dim=None, keepdim=False: x.min()
-        if dim is None
-        else np.minimum(x, dim)
-        if isinstance(dim, np.ndarray)
-        else (x.min(dim, keepdims=keepdim), np.argmin(x, dim, keepdims=keepdim)),
+        lambda x, dim=None, keepdim=False: (
+            x.min()
+            if dim is None
+            else np.minimum(x, dim)
+            if isinstance(dim, np.ndarray)
+            else (x.min(dim, keepdims=keepdim), np.argmin(x, dim, keepdims=keepdim))
+        ),
     ),
     OpSamples(
         "sum_to_size",
-        (S(Arr((2, 3, 4)), (3, 1)), S(Arr((3, 4)), (3, 4)), S(Arr((3, 4)), ()), S(Arr((2, 3)), (3,))),
+        (
+            S(Arr((2, 3, 4)), (3, 1)),
+            S(Arr((3, 4)), (3, 4)),
+            S(Arr((3, 4)), ()),
+            S(Arr((2, 3)), (3,)),
+        ),
         None,
         torch="sum_to_size",
     ),

@@ -23,7 +23,12 @@ VIEWS = (
     ),
     OpSamples(
         "expand",
-        (S(Arr((3, 1)), (3, 4)), S(Arr((3,)), (2, 3)), S(Arr(()), (2, 2)), S(Arr((1, 4)), (5, -1))),
+        (
+            S(Arr((3, 1)), (3, 4)),
+            S(Arr((3,)), (2, 3)),
+            S(Arr(()), (2, 2)),
+            S(Arr((1, 4)), (5, -1)),
+        ),
         None,
         torch="expand",
     ),
@@ -42,7 +47,13 @@ VIEWS = (
     ),
     OpSamples(
         "slice",
-        (S(_A, 1, 1, 3), S(_A, 2, -3, None), S(_A, 2, 0, 4, 2), S(Arr((5,)), 0, 4, 2), S(_A, 0, 0, 9)),
+        (
+            S(_A, 1, 1, 3),
+            S(_A, 2, -3, None),
+            S(_A, 2, 0, 4, 2),
+            S(Arr((5,)), 0, 4, 2),
+            S(_A, 0, 0, 9),
+        ),
         None,
         torch="",
     ),
@@ -65,18 +76,21 @@ VIEWS = (
     OpSamples("unflatten", (S(Arr((2, 6)), 1, (3, -1)),), None, torch="unflatten"),
     OpSamples("movedim", (S(_A, 0, 2), S(_A, (0, 1), (2, 0))), np.moveaxis),
     OpSamples("unbind", (S(Arr((3, 4))), S(Arr((3, 4)), 1)), None),
-    OpSamples(
-        "split", (S(Arr((5, 2)), 2), S(Arr((2, 5)), [1, 4], 1), S(Arr((4,)), 2)), None
-    ),
+    OpSamples("split", (S(Arr((5, 2)), 2), S(Arr((2, 5)), [1, 4], 1), S(Arr((4,)), 2)), None),
     OpSamples("chunk", (S(Arr((5, 2)), 2), S(Arr((2, 6)), 3, -1)), None),
-    OpSamples("view_as", (S(Arr((3, 4)), Arr((4, 3), grad=False)),), None, layouts=False,
-              torch="view_as"),
+    OpSamples(
+        "view_as", (S(Arr((3, 4)), Arr((4, 3), grad=False)),), None, layouts=False, torch="view_as"
+    ),
     OpSamples("expand_as", (S(Arr((3, 1)), Arr((2, 3, 4), grad=False)),), None, torch="expand_as"),
     OpSamples("reshape_as", (S(Arr((3, 4)), Arr((12,), grad=False)),), None, torch="reshape_as"),
     OpSamples("repeat", (S(Arr((2, 3)), (2, 1, 2)), S(Arr((3,)), (4,))), np.tile, torch="repeat"),
     OpSamples("roll", (S(Arr((5, 2)), 2, 0), S(Arr((2, 5)), -1, 1)), np.roll),
-    OpSamples("slice_backward", (S(Arr((2, 2)), (2, 5), 1, 1, 3, 1), S(Arr((2, 2)), (2, 5), 1, 0, 4, 2)),
-              None, torch=""),
+    OpSamples(
+        "slice_backward",
+        (S(Arr((2, 2)), (2, 5), 1, 1, 3, 1), S(Arr((2, 2)), (2, 5), 1, 0, 4, 2)),
+        None,
+        torch="",
+    ),
     OpSamples("select_backward", (S(Arr((2,)), (2, 5), 1, -2),), None, torch=""),
     OpSamples("diagonal_backward", (S(Arr((3,)), (3, 4), 1, 0, 1),), None, torch=""),
 )

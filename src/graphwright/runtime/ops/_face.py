@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.ops.normalise import (
-    as_size,
     as_pair,
     as_pair_optional,
+    as_size,
     as_tensors,
     varargs,
     wrap_dim,

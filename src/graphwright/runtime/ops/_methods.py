@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.ops.normalise import (
     as_size,
@@ -18,7 +19,6 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims,
     wrap_permutation,
 )
-from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
 
 if TYPE_CHECKING:
@@ -199,7 +199,7 @@ _view_as = _op("view_as")
 _zero_ = _op("zero_")
 
 
-class TensorMethods:
+class TensorMethods(TensorBase):
     """Mixin of Tensor."""
 
     __slots__ = ()

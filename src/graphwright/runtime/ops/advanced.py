@@ -26,7 +26,8 @@ def indexed_shape(input: Any, indices: tuple[Any, ...]) -> tuple[Any, ...]:
     try:
         front = broadcast_shapes("index", [indices[i].shape for i in given])
     except RuntimeError as error:
-        raise IndexError(f"shape mismatch: indexing tensors could not be broadcast: {error}") from None
+        message = f"shape mismatch: indexing tensors could not be broadcast: {error}"
+        raise IndexError(message) from None
     rest = [n for i, n in enumerate(input.shape) if i not in given]
     adjacent = given == list(range(given[0], given[-1] + 1))
     at = given[0] if adjacent else 0

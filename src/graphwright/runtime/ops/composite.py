@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from graphwright.runtime import dtypes
-from graphwright.runtime._core import TensorBase
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import HALVES, wrap
 from graphwright.runtime.ops.normalise import wrap_dim
@@ -83,7 +82,7 @@ define(
 
 def _as_type(value: Any, like: Any) -> Any:
     """A tensor value cast to the other's dtype, so that the result keeps it."""
-    if isinstance(value, TensorBase) and value.dtype is not like.dtype:
+    if isinstance(value, Tensor) and value.dtype is not like.dtype:
         return ops.to_dtype(value, like.dtype)
     return value
 
@@ -119,7 +118,7 @@ def _extremum(pointwise: str, full: str, position: str) -> Any:
     def decompose(input: Any, dim: Any, keepdim: bool) -> Any:
         if dim is None:
             return getattr(ops, full)(input)
-        if isinstance(dim, TensorBase):
+        if isinstance(dim, Tensor):
             return getattr(ops, pointwise)(input, dim)
         at = wrap_dim(dim, input.ndim)
         indices = getattr(ops, position)(input, at, True)

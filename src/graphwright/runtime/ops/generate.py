@@ -25,11 +25,12 @@ FACE_IMPORTS = """from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.ops.normalise import (
-    as_size,
     as_pair,
     as_pair_optional,
+    as_size,
     as_size_optional,
     as_tensors,
     varargs,
@@ -169,8 +170,8 @@ def _wrapped(head: str, parameters: str, tail: str, body: str, indent: str) -> s
 def _one_per_line(body: str, indent: str) -> str:
     """A call whose tuple of values takes a line for each."""
     opening, _, rest = body.partition(", (")
-    values, _, closing = rest.rpartition(")")
-    inner, _, _ = values.rpartition(")")
+    values = rest.rpartition(")")[0]
+    inner = values.rpartition(")")[0]
     lines = "".join(f"{indent}            {v}\n" for v in _values_of(inner))
     head = f"{indent}    return {opening.partition('(')[0]}(\n"
     name = f"{indent}        {opening.partition('(')[2]},\n"
@@ -241,7 +242,8 @@ def methods_source() -> str:
     ops = [op for op in _sorted_ops() if op.method]
     parts = [HEADER.format(what="The op methods of Tensor."), FACE_IMPORTS]
     parts += [f'_{op.name} = _op("{op.name}")\n' for op in ops]
-    parts.append('\n\nclass TensorMethods:\n    """Mixin of Tensor."""\n\n    __slots__ = ()\n')
+    parts.append("\n\nclass TensorMethods(TensorBase):\n")
+    parts.append('    """Mixin of Tensor."""\n\n    __slots__ = ()\n')
     parts.append("".join("\n" + _method(op) for op in ops))
     parts.append(
         "\n\nfor _name, _method in list(vars(TensorMethods).items()):\n"
@@ -260,6 +262,10 @@ def _trim_imports(source: str) -> str:
         if line.startswith("    ") and line.endswith(",") and f"{name}(" not in body:
             continue
         if "import device as Device" in line and "Device" not in body:
+            continue
+        if "import TensorBase" in line and "TensorBase" not in body:
+            continue
+        if "import TABLE" in line and "TABLE" not in body:
             continue
         lines.append(line)
     return "\n".join(lines) + "\n_" + body

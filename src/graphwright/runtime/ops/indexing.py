@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
-from graphwright.runtime._core import TensorBase
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import HALVES, copy_into, wrap
@@ -106,10 +105,9 @@ define(
 def _stack(tensors: tuple[Any, ...], dim: int) -> Any:
     shapes = {tuple(t.shape) for t in tensors}
     if len(shapes) > 1:
-        first, other = tensors[0].shape, next(t.shape for t in tensors if t.shape != tensors[0].shape)
         raise RuntimeError(
-            f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 and "
-            f"{list(other)}"
+            "stack expects each tensor to be equal size, but got shapes "
+            f"{', '.join(str(list(t.shape)) for t in tensors)}"
         )
     return ops.cat(tuple(ops.unsqueeze(t, dim) for t in tensors), dim)
 
@@ -311,7 +309,7 @@ def _scatter_kernel(name: str, accumulate: bool) -> Any:
         places = np.atleast_1d(_positions(name, index, result.shape[dim]))
         where = _places_along(places.shape, dim, places)
         values: Any = src
-        if isinstance(src, TensorBase):
+        if isinstance(src, Tensor):
             values = np.atleast_1d(_wide(src._nd, input.dtype))
             values = values[tuple(slice(n) for n in places.shape)]
         if accumulate:

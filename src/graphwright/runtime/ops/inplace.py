@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime._core import TensorBase
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.kernels import SCALARS, copy_into
@@ -19,8 +18,13 @@ from graphwright.runtime.ops.table import TABLE, Kind, Op, define
 from graphwright.runtime.promotion import can_cast
 from graphwright.runtime.tensor import Tensor
 
-_UFUNCS = {"add_": np.add, "sub_": np.subtract, "mul_": np.multiply, "div_": np.divide}
-_PLAIN = {"add_": (1,), "sub_": (1,), "mul_": (), "div_": (None,)}
+_UFUNCS: dict[str, Any] = {
+    "add_": np.add,
+    "sub_": np.subtract,
+    "mul_": np.multiply,
+    "div_": np.divide,
+}
+_PLAIN: dict[str, tuple[Any, ...]] = {"add_": (1,), "sub_": (1,), "mul_": (), "div_": (None,)}
 
 
 def check_writable(name: str, target: Any, result: Any) -> None:
@@ -142,7 +146,7 @@ define(
 
 
 def _value_of(value: Any) -> Any:
-    return value.item() if isinstance(value, TensorBase) else value
+    return value.item() if isinstance(value, Tensor) else value
 
 
 def _fill_eager(input: Any, value: Any) -> Tensor:

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
-from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.strides import (
@@ -37,7 +36,7 @@ def compute_type(dtype: DType) -> DType:
 
 def array_of(value: Any, dtype: DType) -> Array:
     """A tensor's or a number's values as an array of `dtype`."""
-    if isinstance(value, TensorBase):
+    if isinstance(value, Tensor):
         nd = value._nd
         return nd if value.dtype is dtype else nd.astype(dtype.numpy)
     if isinstance(value, int) and not dtype.is_floating_point and dtype is not dtypes.bool:
@@ -66,7 +65,7 @@ def elementwise(
     name: str, function: Function, operands: Sequence[Any], computed: DType, dtype: DType
 ) -> Tensor:
     """Apply `function` to operands cast to `computed`; the result has `dtype`."""
-    tensors = [o for o in operands if isinstance(o, TensorBase)]
+    tensors = [o for o in operands if isinstance(o, Tensor)]
     layouts = [(t.shape, t.stride()) for t in tensors]
     shape = broadcast_shapes(name, [own for own, _ in layouts])
     out = allocate(shape, pointwise_strides(shape, layouts), dtype)
@@ -128,7 +127,7 @@ def is_wide_float(tensor: Any) -> bool:
 
 def copy_into(out: Any, source: Any) -> None:
     """Write `source` (tensor or array, broadcastable) into tensor `out`, casting."""
-    nd = source._nd if isinstance(source, TensorBase) else source
+    nd = source._nd if isinstance(source, Tensor) else source
     token = quiet.enter()
     try:
         np.copyto(out._nd, nd, casting="unsafe")

@@ -5,13 +5,13 @@ Gradients of broadcast operands are summed to the operand's shape by the tape.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
-from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
@@ -289,10 +289,11 @@ define(
 
 
 def _pow_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
-    base, exponent = ctx.input, ctx.exponent
+    base: Any = ctx.input
+    exponent: Any = ctx.exponent
     grad_base = grad_exponent = None
     if ctx.needs["input"]:
-        if isinstance(exponent, TensorBase):
+        if isinstance(exponent, Tensor):
             slope = ops.mul(exponent, ops.pow(base, ops.sub(exponent, 1)))
             grad_base = ops.where(ops.eq(exponent, 0), 0.0, ops.mul(grad, slope))
         elif exponent == 0:
@@ -300,11 +301,12 @@ def _pow_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
         else:
             grad_base = ops.mul(grad, ops.mul(ops.pow(base, exponent - 1), exponent))
     if ctx.needs["exponent"]:
-        logarithm = np.log(base) if base.__class__ in SCALARS and base > 0 else None
-        if logarithm is not None:
-            grad_exponent = ops.mul(grad, ops.mul(ctx.out, float(logarithm)))
-        elif base.__class__ in SCALARS:
-            grad_exponent = ops.zeros_like(grad)
+        if isinstance(base, int | float):
+            grad_exponent = (
+                ops.mul(grad, ops.mul(ctx.out, math.log(base)))
+                if base > 0
+                else ops.zeros_like(grad)
+            )
         else:
             flat = ops.logical_and(ops.eq(base, 0), ops.ge(exponent, 0))
             slope = ops.mul(ctx.out, ops.log(base))
@@ -338,7 +340,7 @@ def _pow_eager(input: Any, exponent: Any) -> Tensor:
     if (
         isinstance(exponent, int)
         and exponent < 0
-        and isinstance(input, TensorBase)
+        and isinstance(input, Tensor)
         and not input.dtype.is_floating_point
     ):
         raise RuntimeError("Integers to negative integer powers are not allowed.")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import dtypes
-from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import elementwise
@@ -97,17 +96,18 @@ define_binary(
     "atan2", np.arctan2, computed=float_result, vjp=_atan2_vjp, saves=("input", "other")
 )
 
-for _name, _ufunc in (
-    ("eq", np.equal),
-    ("ne", np.not_equal),
-    ("lt", np.less),
-    ("le", np.less_equal),
-    ("gt", np.greater),
-    ("ge", np.greater_equal),
-    ("logical_and", np.logical_and),
-    ("logical_or", np.logical_or),
-    ("logical_xor", np.logical_xor),
-):
+_TESTS: dict[str, Any] = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "logical_and": np.logical_and,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+}
+for _name, _ufunc in _TESTS.items():
     define_binary(_name, _ufunc, result=bool_result, vjp=not_differentiable, inplace=False)
 
 
@@ -121,11 +121,12 @@ def _integral(name: str) -> Callable[[tuple[Any, ...]], DType]:
     return rule
 
 
-for _name, _ufunc in (
-    ("bitwise_and", np.bitwise_and),
-    ("bitwise_or", np.bitwise_or),
-    ("bitwise_xor", np.bitwise_xor),
-):
+_BITWISE: dict[str, Any] = {
+    "bitwise_and": np.bitwise_and,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
+}
+for _name, _ufunc in _BITWISE.items():
     define_binary(_name, _ufunc, computed=_integral(_name), vjp=not_differentiable)
 
 
@@ -203,19 +204,19 @@ def _clamp_eager(input: Any, min: Any, max: Any) -> Tensor:
 
 def _clamp_vjp(ctx: Any, grad: Any) -> tuple[Any, Any, Any]:
     low, high = ctx.min, ctx.max
-    inside = None
+    inside: Any = None
     if low is not None:
         inside = ops.ge(ctx.input, low)
     if high is not None:
         below = ops.le(ctx.input, high)
         inside = below if inside is None else ops.logical_and(inside, below)
     grad_low = grad_high = None
-    if isinstance(low, TensorBase) and ctx.needs["min"]:
+    if isinstance(low, Tensor) and ctx.needs["min"]:
         chosen = ops.lt(ctx.input, low)
         if high is not None:
             chosen = ops.logical_and(chosen, ops.lt(low, high))
         grad_low = ops.where(chosen, grad, 0.0)
-    if isinstance(high, TensorBase) and ctx.needs["max"]:
+    if isinstance(high, Tensor) and ctx.needs["max"]:
         chosen = ops.gt(ctx.input, high)
         if low is not None:
             chosen = ops.logical_or(chosen, ops.gt(low, high))

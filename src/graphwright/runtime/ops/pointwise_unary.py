@@ -109,7 +109,7 @@ _define_unary(
     ("out",),
 )
 
-for _name, _function, _slope, _saves in (
+_SMOOTH: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
     ("exp", np.exp, lambda ctx: ctx.out, ("out",)),
     ("expm1", np.expm1, lambda ctx: ops.add(ctx.out, 1), ("out",)),
     ("sqrt", np.sqrt, lambda ctx: ops.div(0.5, ctx.out), ("out",)),
@@ -138,14 +138,16 @@ for _name, _function, _slope, _saves in (
         ),
         ("input",),
     ),
-):
+)
+for _name, _function, _slope, _saves in _SMOOTH:
     _define_unary(_name, _function, _times(_slope), _saves, floats_only=True)
 
-for _name, _function, _divisor in (
+_LOGARITHMS: tuple[tuple[str, Any, Any], ...] = (
     ("log", np.log, lambda ctx: ctx.input),
     ("log1p", np.log1p, lambda ctx: ops.add(ctx.input, 1)),
     ("log2", np.log2, lambda ctx: ops.mul(ctx.input, math.log(2.0))),
-):
+)
+for _name, _function, _divisor in _LOGARITHMS:
     _define_unary(
         _name,
         _function,
@@ -165,12 +167,13 @@ def _rounding(ufunc: Any) -> Callable[..., None]:
     return function
 
 
-for _name, _function in (
-    ("floor", np.floor),
-    ("ceil", np.ceil),
-    ("trunc", np.trunc),
-    ("round", np.rint),
-):
+_ROUNDINGS: dict[str, Any] = {
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "round": np.rint,
+}
+for _name, _function in _ROUNDINGS.items():
     _define_unary(_name, _rounding(_function), _flat)
 
 

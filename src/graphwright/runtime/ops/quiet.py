@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 try:
-    from numpy._core._ufunc_config import _extobj_contextvar
+    from numpy._core._ufunc_config import _extobj_contextvar  # type: ignore[attr-defined]
     from numpy._core.umath import _make_extobj
 
     _IGNORE = _make_extobj(all="ignore")

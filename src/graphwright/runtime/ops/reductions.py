@@ -149,7 +149,8 @@ def _extremum_vjp(ctx: Any, grad: Any) -> Any:
     return ops.mul(ties, ops.div(grad, ops.sum(ties, ctx.dim, True)))
 
 
-for _name, _ufunc in (("amax", np.maximum), ("amin", np.minimum)):
+_EXTREMA: dict[str, Any] = {"amax": np.maximum, "amin": np.minimum}
+for _name, _ufunc in _EXTREMA.items():
     define(
         f"{_name}(Tensor input, Dims dim=None, bool keepdim=False)",
         Kind.REDUCTION,
@@ -168,7 +169,8 @@ def _test_kernel(ufunc: Any) -> Callable[..., Tensor]:
     return eager
 
 
-for _name, _ufunc in (("any", np.logical_or), ("all", np.logical_and)):
+_TESTS: dict[str, Any] = {"any": np.logical_or, "all": np.logical_and}
+for _name, _ufunc in _TESTS.items():
     define(
         f"{_name}(Tensor input, Dims dim=None, bool keepdim=False)",
         Kind.REDUCTION,
@@ -296,7 +298,7 @@ def _var_eager(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool)
     with quiet.Quiet():
         centred = array - np.divide(np.add.reduce(array, dim, keepdims=True), count)
         np.square(centred, centred)
-        total = np.add.reduce(centred, dim, keepdims=keepdim)
+        total = np.sum(centred, axis=dim, keepdims=keepdim)
         return wrap(np.divide(total, np.float64(_freedom(count, correction))), input.dtype)
 
 
