@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import _core, dtypes
+from graphwright.runtime import _core, blas, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import HALVES, wrap
@@ -16,6 +16,8 @@ from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
 _GEMM_TYPES = frozenset({dtypes.float32, dtypes.float64})
+
+blas.use_installed()
 
 
 def _check(name: str, a: Any, b: Any, ndim: int) -> None:
