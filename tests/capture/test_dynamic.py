@@ -138,3 +138,12 @@ def test_a_break_keeps_symbolic_sizes():
     for n in (3, 5, 7, 9, 11):
         assert captured.agrees(gw.ones(n, 4))
     assert captured.graphs <= 4
+
+
+def test_an_argument_named_like_a_size_symbol():
+    def program(s0, n):
+        return s0.sum() > n
+
+    captured = Captured(program)
+    for n in (2, 3, 4):
+        assert captured.agrees(gw.ones(2), n)

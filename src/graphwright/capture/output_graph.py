@@ -376,8 +376,12 @@ _NEEDS_WRAPPING = (types.FunctionType, types.ModuleType, types.BuiltinFunctionTy
 
 
 def _readable(source: Source) -> str:
-    """A node name made from a source: `L['self'].fc.weight` -> `self_fc_weight`."""
+    """A node name made from a source: `L['self'].fc.weight` -> `self_fc_weight`.
+
+    Names of the form `s0` are those of size symbols.
+    """
     text = source.name().replace("L['", "").replace(".__dict__['_parameters']", "")
     text = text.replace(".__dict__['_modules']", "").replace(".__dict__['_buffers']", "")
     words = "".join(char if char.isalnum() else " " for char in text).split()
-    return "_".join(words) or "input"
+    name = "_".join(words) or "input"
+    return f"{name}_input" if name[:1] == "s" and name[1:].isdigit() else name
