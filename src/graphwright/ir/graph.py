@@ -178,19 +178,19 @@ class Nodes:
 
     def __iter__(self) -> Iterator[Node]:
         root = self._graph._root
-        node = root.next
+        node = root._next
         while node is not root:
-            following = node.next
+            following = node._next
             yield node
-            node = following if node.erased or node.next is node else node.next
+            node = following if node.erased else node._next
 
     def __reversed__(self) -> Iterator[Node]:
         root = self._graph._root
-        node = root.prev
+        node = root._prev
         while node is not root:
-            following = node.prev
+            following = node._prev
             yield node
-            node = following if node.erased else node.prev
+            node = following if node.erased else node._prev
 
 
 def _base_name(target: Target) -> str:

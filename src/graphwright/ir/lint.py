@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from graphwright.ir.graph import Graph
-from graphwright.ir.node import OPS, Node, map_nodes
+from graphwright.ir.node import OPS, Node
 
 
 class GraphError(Exception):
@@ -42,7 +42,7 @@ def check(graph: Graph, attrs: Mapping[str, object] | None = None, after: str = 
         raise GraphError("\n".join([f"malformed graph{after and f' after {after}'}:", *errors]))
 
 
-def _node_errors(node: Node, graph: Graph, seen: Mapping[Node, None]) -> list[str]:
+def _node_errors(node: Node, graph: Graph, seen: dict[Node, None]) -> list[str]:
     errors = []
     if node.op not in OPS:
         return [f"unknown kind {node.op!r}"]
@@ -52,22 +52,13 @@ def _node_errors(node: Node, graph: Graph, seen: Mapping[Node, None]) -> list[st
         errors.append(f"target {node.target!r} is not callable")
     if node.op != "call_function" and not isinstance(node.target, str):
         errors.append(f"target {node.target!r} of a {node.op} is not a string")
-    if node.op == "placeholder" and any(n.op != "placeholder" for n in seen):
+    if node.op == "placeholder" and seen and next(reversed(seen)).op != "placeholder":
         errors.append("a placeholder comes after another kind of node")
-    inputs: dict[Node, None] = {}
-    map_nodes((node.args, node.kwargs), _noter(inputs))
-    for operand in inputs:
+    for operand in node.all_input_nodes:
         if operand not in seen:
             errors.append(f"uses {operand.name} before it is computed")
         if node not in operand.users:
             errors.append(f"is not among the users of its input {operand.name}")
     errors += [f"user {user.name} does not take it" for user in node.users
-               if node not in user.all_input_nodes]
+               if not user.takes(node)]
     return errors
-
-
-def _noter(inputs: dict[Node, None]) -> Callable[[Node], Node]:
-    def note(node: Node) -> Node:
-        inputs[node] = None
-        return node
-    return note

@@ -17,6 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
+from graphwright.runtime.dtypes import dtype
+
 if TYPE_CHECKING:
     from graphwright.ir.graph import Graph
 
@@ -25,14 +27,22 @@ Target: TypeAlias = Union[Callable[..., Any], str]
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
 
+_ATOMS = frozenset({int, float, bool, str, type(None), dtype})
+
+
 def map_nodes(value: Any, function: Callable[[Node], Any]) -> Any:
     """`value` with `function` applied to every node in it; containers keep their kind."""
-    return map_leaves(value, lambda leaf: function(leaf) if isinstance(leaf, Node) else leaf)
+    return map_leaves(value, lambda leaf: function(leaf) if type(leaf) is Node else leaf)
 
 
 def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
-    """`value` with `function` applied to everything in it that is not a container."""
+    """`value` with `function` applied to what is in it; containers keep their kind.
+
+    Numbers, strings, dtypes and None stay as they are.
+    """
     kind = type(value)
+    if kind in _ATOMS:
+        return value
     if kind is tuple:
         return tuple([map_leaves(item, function) for item in value])
     if kind is list:
@@ -41,11 +51,27 @@ def map_leaves(value: Any, function: Callable[[Any], Any]) -> Any:
         return {key: map_leaves(item, function) for key, item in value.items()}
     if kind is slice:
         return slice(*(map_leaves(p, function) for p in (value.start, value.stop, value.step)))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return kind(*(map_leaves(item, function) for item in value))
     if isinstance(value, tuple):
-        return tuple([map_leaves(item, function) for item in value])
+        items = [map_leaves(item, function) for item in value]
+        return kind(*items) if hasattr(value, "_fields") else tuple(items)
     return function(value)
+
+
+def collect_nodes(value: Any, found: dict[Node, None]) -> None:
+    """Add the nodes in `value` to `found`, in order."""
+    kind = type(value)
+    if kind is Node:
+        found[value] = None
+    elif kind in _ATOMS:
+        return
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            collect_nodes(item, found)
+    elif kind is dict:
+        for item in value.values():
+            collect_nodes(item, found)
+    elif kind is slice:
+        collect_nodes((value.start, value.stop, value.step), found)
 
 
 class Node:
@@ -101,6 +127,10 @@ class Node:
         """The nodes whose values it takes, each once, in order."""
         return list(self._inputs)
 
+    def takes(self, node: Node) -> bool:
+        """Whether it takes the value of `node`."""
+        return node in self._inputs
+
     @property
     def next(self) -> Node:
         """The node after it (a node whose `op` is "root" at the end)."""
@@ -115,15 +145,12 @@ class Node:
         for node in self._inputs:
             node.users.pop(self, None)
         inputs: dict[Node, None] = {}
-        self._inputs = inputs
-
-        def note(node: Node) -> Node:
-            inputs[node] = None
+        self._args, self._kwargs, self._inputs = args, kwargs, inputs
+        collect_nodes(args, inputs)
+        if kwargs:
+            collect_nodes(kwargs, inputs)
+        for node in inputs:
             node.users[self] = None
-            return node
-
-        self._args = map_nodes(args, note)
-        self._kwargs = map_nodes(kwargs, note) if kwargs else {}
 
     def replace_input_with(self, old: Node, new: Node) -> None:
         """Take `new` wherever this node takes `old`."""

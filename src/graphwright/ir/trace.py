@@ -68,12 +68,17 @@ class Tracer:
             if op.decompose is None:
                 raise CannotLower(f"{op.name} has no lowering")
             return NotImplemented
-        fakes = map_leaves(args, self.fake_of)
-        return self.emit(op, fakes, fake_kernel(op, fakes))
+        nodes = map_leaves(args, self.node_of)
+        if self._constants:
+            args = map_leaves(args, self.fake_of)
+        return self._add(op, nodes, fake_kernel(op, args))
 
     def emit(self, op: Op, args: tuple[Any, ...], value: Any) -> Any:
         """Add a node for `op(*args)`, which gives `value` on fake tensors."""
-        node = self.graph.call_function(op, map_leaves(args, self.node_of))
+        return self._add(op, map_leaves(args, self.node_of), value)
+
+    def _add(self, op: Op, args: tuple[Any, ...], value: Any) -> Any:
+        node = self.graph.call_function(op, args)
         self._describe(node, value)
         if type(value) is tuple:
             for index, item in enumerate(value):

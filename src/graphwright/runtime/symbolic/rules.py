@@ -22,23 +22,41 @@ from graphwright.runtime.symbolic.nodes import (
     as_expr,
 )
 
+_SUMS: dict[tuple[Expr, ...], Expr] = {}
+_PRODUCTS: dict[tuple[Expr, ...], Expr] = {}
 _DIVIDED: dict[tuple[Expr, Expr], tuple[Expr, Expr]] = {}
 
 
 def add(*operands: ExprLike) -> Expr:
     """The sum of the operands."""
+    terms = tuple(map(as_expr, operands))
+    found = _SUMS.get(terms)
+    if found is None:
+        found = _SUMS[terms] = _add(*terms)
+    return found
+
+
+def _add(*operands: Expr) -> Expr:
     total: Polynomial = {}
     for operand in operands:
-        for monomial, coefficient in _polynomial(as_expr(operand)).items():
+        for monomial, coefficient in _polynomial(operand).items():
             total[monomial] = total.get(monomial, 0) + coefficient
     return _from_polynomial(total)
 
 
 def mul(*operands: ExprLike) -> Expr:
     """The product of the operands, multiplied out."""
-    product = _polynomial(as_expr(operands[0]))
+    factors = tuple(map(as_expr, operands))
+    found = _PRODUCTS.get(factors)
+    if found is None:
+        found = _PRODUCTS[factors] = _mul(*factors)
+    return found
+
+
+def _mul(*operands: Expr) -> Expr:
+    product = _polynomial(operands[0])
     for operand in operands[1:]:
-        product = _multiply(product, _polynomial(as_expr(operand)))
+        product = _multiply(product, _polynomial(operand))
     return _from_polynomial(product)
 
 

@@ -27,6 +27,7 @@ class ShapeEnv:
         self.symbols: dict[str, Sym] = {}
         self._guards: dict[Relation, None] = {}
         self._known: dict[Sym | str, Expr] = {}
+        self._decided: dict[Relation, bool] = {}
 
     @property
     def guards(self) -> list[Relation]:
@@ -60,6 +61,14 @@ class ShapeEnv:
 
     def evaluate_bool(self, relation: Relation) -> bool:
         """The truth of `relation`: proven from bounds, or taken from the hints and guarded."""
+        if relation.lhs is relation.rhs:
+            return relation.op in ("==", "<=", ">=")
+        decided = self._decided.get(relation)
+        if decided is None:
+            decided = self._decided[relation] = self._decide(relation)
+        return decided
+
+    def _decide(self, relation: Relation) -> bool:
         relation = Relation(relation.op, self.simplify(relation.lhs), self.simplify(relation.rhs))
         known = relation.known()
         if known is not None:
