@@ -1,5 +1,7 @@
 """Programs that are captured whole: one graph, no break, the result of plain Python."""
 
+# ruff: noqa: RUF059, SIM223, UP028, UP031
+
 from __future__ import annotations
 
 import collections

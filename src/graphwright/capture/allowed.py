@@ -19,8 +19,10 @@ _STDLIB = sysconfig.get_path("stdlib")
 _SITE = sysconfig.get_path("purelib")
 _OPERATION_MODULES = ("graphwright.runtime.ops", "graphwright.runtime.creation")
 _INLINED_STDLIB = frozenset(
-    ["contextlib.py", "functools.py", "dataclasses.py", "copy.py", "operator.py", "types.py"]
-    + ["typing.py", "enum.py"]
+    [
+        "contextlib.py", "functools.py", "dataclasses.py", "copy.py", "operator.py", "types.py",
+        "typing.py", "enum.py",
+    ]
 )
 _EFFECTS = frozenset(["manual_seed", "seed", "set_rng_state", "set_default_dtype", "from_numpy"])
 _marked: set[int] = set()
@@ -67,8 +69,10 @@ def may_inline(filename: str) -> bool:
 
 
 _EXCLUDED = frozenset(
-    ["numpy", "torch", "jax", "scipy", "pytest", "_pytest", "pluggy", "rich", "bytecode"]
-    + ["llvmlite", "networkx", "cffi", "hypothesis", "matplotlib", "pandas", "sklearn", "triton"]
+    [
+        "numpy", "torch", "jax", "scipy", "pytest", "_pytest", "pluggy", "rich", "bytecode",
+        "llvmlite", "networkx", "cffi", "hypothesis", "matplotlib", "pandas", "sklearn", "triton",
+    ]
 )
 
 

@@ -57,7 +57,14 @@ def decode(code: types.CodeType) -> tuple[Instruction, ...]:
         protected = any(start <= inst.offset < end for start, end in ranges)
         result.append(
             Instruction(
-                index, inst.opname, inst.arg or 0, inst.argval, target, line, inst.offset, protected
+                index=index,
+                opname=inst.opname,
+                arg=inst.arg or 0,
+                value=inst.argval,
+                target=target,
+                line=line,
+                offset=inst.offset,
+                protected=protected,
             )
         )
     return tuple(result)

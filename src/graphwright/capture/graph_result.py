@@ -14,6 +14,7 @@ from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.source import SizeSource, Source
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node, map_leaves
+from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.symbolic.symint import SymInt
 
 
@@ -80,7 +81,7 @@ def _bind_symbols(output: OutputGraph) -> dict[str, Node]:
         map_leaves(node.args, note)
         map_leaves(node.kwargs, note)
         value = node.meta.get("val")
-        if node.op == "placeholder" and node.users and hasattr(value, "shape"):
+        if node.op == "placeholder" and node.users and isinstance(value, FakeTensor):
             map_leaves(tuple(value.shape), note)
     return {name: _placeholder_of(output, name) for name in names}
 

@@ -182,7 +182,7 @@ class OutputGraph:
             return written
         if name in function.__globals__:
             return self.wrap(function.__globals__[name], source)
-        builtins = function.__builtins__
+        builtins: dict[str, Any] = function.__builtins__  # type: ignore[attr-defined]
         if name not in builtins:
             unsupported("GB0006", f"NameError: name {name!r} is not defined")
         return self.wrap(builtins[name], source)
@@ -205,7 +205,8 @@ class OutputGraph:
     def int_input(self, value: int, source: Source) -> VariableTracker:
         """Make an int a symbol of the graph."""
         symbol = self.shape_env.create_symbol(value, source, size=False)
-        return SymIntVariable(SymInt(symbol, self.shape_env), source)
+        assert isinstance(symbol, SymInt)
+        return SymIntVariable(symbol, source)
 
     def _placeholder(self, name: str, source: Source) -> Node:
         last = next(reversed(self.inputs), None)

@@ -36,7 +36,8 @@ class BreakRecord:
 
     def __str__(self) -> str:
         what = "runs as plain Python" if self.fallback else "graph break"
-        return f"{self.code} {what} at {self.location}\n  {self.title}: {self.detail}\n  {self.advice}"
+        reason = f"{self.title}: {self.detail}"
+        return f"{self.code} {what} at {self.location}\n  {reason}\n  {self.advice}"
 
 
 @dataclass(frozen=True, slots=True)

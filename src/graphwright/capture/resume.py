@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bytecode import Bytecode, Instr, Label
 
 
-class Continuation(functools.partial):  # type: ignore[type-arg]
+class Continuation(functools.partial[Any]):
     """What is left to do: called without arguments by the frame that started the function."""
 
     __slots__ = ()
@@ -68,9 +68,8 @@ def check_resumable(code: types.CodeType) -> None:
     seen = _SEES_FRAME.intersection(origin.co_names)
     if seen:
         unsupported("GB0016", f"the function looks at its own frame ({', '.join(sorted(seen))})")
-    if "__class__" in origin.co_freevars and origin.co_argcount:
-        if origin.co_varnames[0] in origin.co_cellvars:
-            unsupported("GB0016", "super() with a captured first argument")
+    if needs_first_argument(origin) in origin.co_cellvars:
+        unsupported("GB0016", "super() with a captured first argument")
     instructions = decode(origin)
     start = next(i for i, inst in enumerate(instructions) if inst.opname == "RESUME")
     if any(inst.opname == "MAKE_CELL" for inst in instructions[start:]):
@@ -189,7 +188,9 @@ def _as_free(code: types.CodeType, inst: Instr) -> Instr:
     arg = inst.arg
     if isinstance(arg, CellVar):
         return Instr(inst.name, FreeVar(arg.name), location=inst.location)
-    if PYTHON >= (3, 13) and isinstance(arg, str) and arg in code.co_cellvars:
-        if inst.name in ("LOAD_FAST", "LOAD_FAST_CHECK"):
-            return Instr("LOAD_FAST", FreeVar(arg), location=inst.location)
+    if isinstance(arg, str) and arg in code.co_cellvars and inst.name in _LOADS_CELL:
+        return Instr("LOAD_FAST", FreeVar(arg), location=inst.location)
     return inst
+
+
+_LOADS_CELL = ("LOAD_FAST", "LOAD_FAST_CHECK") if PYTHON >= (3, 13) else ()

@@ -53,7 +53,7 @@ class Translator(Values):
         self.locals = locals_
         self.stack: list[VariableTracker] = []
         self.parent = parent
-        self.depth = parent.depth + 1 if parent is not None else 0
+        self.depth: int = parent.depth + 1 if parent is not None else 0
         self.ip = 0
         self.keyword_names: tuple[str, ...] = ()
         self.returned: VariableTracker | None = None

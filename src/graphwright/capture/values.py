@@ -53,10 +53,6 @@ class Values:
             return SymIntVariable(value)
         return self.output.constant(value)
 
-    def nothing(self, result: None) -> VariableTracker:
-        """None, after an effect."""
-        return self.output.constant(None)
-
     def constant_class(self, cls: type) -> VariableTracker:
         """The tracker of a class known from a guarded value."""
         return self.output.wrap(cls, ConstSource(cls, cls.__qualname__))

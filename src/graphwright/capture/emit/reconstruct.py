@@ -6,6 +6,7 @@ gives. New objects and cells are made empty first and filled last, so that they 
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -189,7 +190,8 @@ class Reconstructor:
         push_owner = self.hold(owner)
         for name, value in values.items():
             push_value = self.hold(value) if value is not None else None
-            self._writes.append(lambda n=name, v=push_value: self._write_attribute(push_owner, n, v))
+            write = functools.partial(self._write_attribute, push_owner, name, push_value)
+            self._writes.append(write)
 
     def _write_attribute(self, push_owner: Load, name: str, push_value: Load | None) -> None:
         self.builder.begin_call(object.__setattr__ if push_value else object.__delattr__)

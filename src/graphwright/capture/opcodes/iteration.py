@@ -64,8 +64,10 @@ def _send(tx: Translator, inst: Instruction, keep_receiver: bool) -> None:
         return
     if not keep_receiver:
         tx.stack.pop()
-    is_generator = isinstance(receiver, GeneratorVariable)
-    tx.push(receiver.result() if is_generator else tx.constant(None))
+    if isinstance(receiver, GeneratorVariable):
+        tx.push(receiver.result())
+    else:
+        tx.push(tx.constant(None))
     tx.ip = inst.target
 
 

@@ -28,7 +28,7 @@ from graphwright.capture.variables.iterators import (
     MapIterator,
     ZipIterator,
 )
-from graphwright.capture.variables.mappings import DictVariable, SetVariable, hashed, pairs_of
+from graphwright.capture.variables.mappings import DictVariable, SetVariable, hashed
 from graphwright.capture.variables.objects import ABSENT, lookup
 from graphwright.capture.variables.operators import unary
 from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
@@ -356,21 +356,15 @@ def _chain(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _count(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     _no_keywords(kwargs)
-    start, step = [*(arg.as_constant() for arg in args), 0, 1][:2] if not args else (
-        args[0].as_constant(),
-        args[1].as_constant() if len(args) > 1 else 1,
-    )
-    return CountIterator(start, step)
+    start = args[0].as_constant() if args else 0
+    return CountIterator(start, args[1].as_constant() if len(args) > 1 else 1)
 
 
 def _over_lists(function: Callable[..., Any]) -> Handler:
     """A finite iterator function of itertools, over the items as they are."""
 
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        pools = [
-            arg.realize() if isinstance(arg.realize(), ConstantVariable) else arg.realize()
-            for arg in args
-        ]
+        pools = [arg.realize() for arg in args]
         values = [
             pool.as_constant() if isinstance(pool, ConstantVariable) else pool.unpack(tx)
             for pool in pools
@@ -428,6 +422,11 @@ def _number_function(function: Callable[..., Any]) -> Handler:
     return handler
 
 
+def _setitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    args[0].realize().setitem(tx, args[1], args[2])
+    return tx.constant(None)
+
+
 def _operator_functions() -> dict[Any, Handler]:
     names = ["add", "and_", "floordiv", "lshift", "matmul", "mul", "mod", "or_", "pow", "rshift"]
     names += ["sub", "truediv", "xor", "lt", "le", "eq", "ne", "gt", "ge"]
@@ -438,9 +437,7 @@ def _operator_functions() -> dict[Any, Handler]:
     for name in ("neg", "pos", "invert", "abs"):
         table[getattr(operator, name)] = _unary(getattr(operator, name))
     table[operator.getitem] = lambda tx, args, kwargs: args[0].realize().getitem(tx, args[1])
-    table[operator.setitem] = lambda tx, args, kwargs: tx.nothing(
-        args[0].realize().setitem(tx, args[1], args[2])
-    )
+    table[operator.setitem] = _setitem
     table[operator.not_] = lambda tx, args, kwargs: tx.constant(not tx.truth(args[0]))
     table[operator.truth] = lambda tx, args, kwargs: tx.constant(tx.truth(args[0]))
     table[operator.is_] = lambda tx, args, kwargs: tx.constant(tx.identical(*args))
@@ -456,8 +453,7 @@ def _itertools_functions() -> dict[Any, Handler]:
 
     table: dict[Any, Handler] = {
         getattr(itertools, name): _over_lists(getattr(itertools, name))
-        for name in ("product", "permutations", "combinations", "islice", "pairwise", "zip_longest")
-        if name not in ("islice", "zip_longest")
+        for name in ("product", "permutations", "combinations", "pairwise")
     }
     table[itertools.chain] = _chain
     table[itertools.count] = _count

@@ -133,10 +133,8 @@ _LARGEST_PLAIN = _Slotted.__basicsize__
 
 def _generated_new(cls: Any) -> bool:
     """Whether the class creates its instances as `namedtuple` made it."""
-    new = cls.__new__
-    return getattr(new, "__code__", None) is not None and new.__code__.co_filename.startswith(
-        "<string>"
-    ) or getattr(getattr(new, "__code__", None), "co_filename", "").startswith("<namedtuple")
+    code = getattr(cls.__new__, "__code__", None)
+    return code is not None and code.co_filename.startswith(("<string>", "<namedtuple"))
 
 
 class PythonModuleVariable(VariableTracker):

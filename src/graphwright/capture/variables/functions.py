@@ -6,7 +6,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import (
@@ -360,7 +360,7 @@ def _bind_defaults(
             unsupported("GB0007", f"TypeError: {code.co_name}() misses argument {name!r}")
     for name in code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]:
         if name not in bound:
-            value = function.keyword_default(tx, name)
-            if value is None:
+            default = function.keyword_default(tx, name)
+            if default is None:
                 unsupported("GB0007", f"TypeError: {code.co_name}() misses argument {name!r}")
-            bound[name] = value
+            bound[name] = default

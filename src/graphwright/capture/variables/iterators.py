@@ -181,7 +181,7 @@ class ZipIterator(IteratorVariable):
         return zip
 
     def next(self, tx: Translator) -> VariableTracker | None:
-        items = []
+        items: list[VariableTracker] = []
         for inner in self.inners:
             item = inner.next(tx)
             if item is None:

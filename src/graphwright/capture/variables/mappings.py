@@ -136,6 +136,14 @@ class DictVariable(VariableTracker):
             self.setitem(tx, tx.constant(name), value)
         return tx.constant(None)
 
+    def _setitem_method(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        self.setitem(tx, *exactly(2, args))
+        return tx.constant(None)
+
+    def _delitem_method(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        self.delitem(tx, *exactly(1, args))
+        return tx.constant(None)
+
     def _clear(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         tx.side_effects.mutate(self)
         self.entries.clear()
@@ -171,8 +179,8 @@ _DICT_METHODS: dict[str, Callable[..., VariableTracker]] = {
     "__contains__": lambda self, tx, args, kwargs: tx.constant(self.contains(tx, args[0])),
     "__len__": lambda self, tx, args, kwargs: self.length(tx),
     "__iter__": lambda self, tx, args, kwargs: self.iterate(tx),
-    "__setitem__": lambda self, tx, args, kwargs: tx.nothing(self.setitem(tx, *args)),
-    "__delitem__": lambda self, tx, args, kwargs: tx.nothing(self.delitem(tx, *args)),
+    "__setitem__": DictVariable._setitem_method,
+    "__delitem__": DictVariable._delitem_method,
 }
 
 

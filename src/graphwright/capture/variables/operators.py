@@ -85,9 +85,9 @@ def operate(
     args = [arg.realize() for arg in args]
     if any(isinstance(arg, TensorVariable) for arg in args):
         return tx.output.run(tx, "call_function", function, args, {})
-    if any(isinstance(arg, SymIntVariable) for arg in args):
-        if all(isinstance(a, (SymIntVariable, ConstantVariable)) for a in args):
-            return symbolic_operation(tx, function, args)
+    numbers = all(isinstance(arg, (SymIntVariable, ConstantVariable)) for arg in args)
+    if numbers and any(isinstance(arg, SymIntVariable) for arg in args):
+        return symbolic_operation(tx, function, args)
     if all(isinstance(arg, ConstantVariable) for arg in args):
         return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
     if function in _EQUALITY:
@@ -163,7 +163,8 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
         right, (TensorVariable, SymIntVariable)
     ):
         return operate(tx, operator.eq, [left, right])
-    if type(left) in _KNOWN_KINDS and type(right) in _KNOWN_KINDS and type(left) is not type(right):
+    kinds = {type(left), type(right)}
+    if len(kinds) == 2 and kinds <= _KNOWN_KINDS:
         return False
     if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
         return bool(fold(operator.eq, left.value, right.value))
@@ -172,14 +173,14 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
 
 _EQUALITY = (operator.eq, operator.ne)
 _BY_IDENTITY = (ClassVariable, BuiltinVariable, FunctionVariable)
-_KNOWN_KINDS = (
+_KNOWN_KINDS = {
     ConstantVariable,
     TupleVariable,
     ListVariable,
     DictVariable,
     SetVariable,
     ClassVariable,
-)
+}
 
 
 def _same_items(tx: Translator, left: SequenceVariable, right: SequenceVariable) -> bool:

@@ -69,7 +69,7 @@ class SequenceVariable(VariableTracker):
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs
     ) -> VariableTracker:
         method = self.methods().get(name)
-        if method is None or kwargs and name != "sort":
+        if method is None or (kwargs and name != "sort"):
             return super().call_method(tx, name, args, kwargs)
         return method(self, tx, args, kwargs)
 
@@ -119,7 +119,7 @@ class SequenceMethod(VariableTracker):
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if type(self.owner).call_method is VariableTracker.call_method:
             unsupported("GB0004", self.describe())
-        table = getattr(self.owner, "methods", dict)()
+        table: dict[str, object] = getattr(self.owner, "methods", dict)()
         if self.method not in table:
             unsupported("GB0004", f"call of {self.describe()}")
         return self.owner.call_method(tx, self.method, args, kwargs)
@@ -331,9 +331,11 @@ class RangeVariable(SequenceVariable):
 
     kind = range
 
-    def __init__(self, value: range, tx_items: list[VariableTracker], source: Source | None = None):
+    def __init__(
+        self, value: range, items: list[VariableTracker], source: Source | None = None
+    ) -> None:
         self.value = value
-        self.items = tx_items
+        self.items = items
         self.source = source
 
     def is_constant(self) -> bool:

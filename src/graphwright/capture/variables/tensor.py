@@ -14,16 +14,22 @@ if TYPE_CHECKING:
     from graphwright.ir.node import Node
 
 _READ_BY_PYTHON = frozenset(
-    ["item", "tolist", "numpy", "__array__", "__float__", "__int__", "__bool__", "__index__"]
-    + ["__dlpack__", "data_ptr", "__repr__", "__str__", "__format__", "__complex__", "nonzero"]
+    [
+        "item", "tolist", "numpy", "__array__", "__float__", "__int__", "__bool__", "__index__",
+        "__dlpack__", "data_ptr", "__repr__", "__str__", "__format__", "__complex__", "nonzero",
+    ]
 )
 _TAPE = frozenset(
-    ["backward", "register_hook", "retain_grad", "requires_grad_", "detach_", "set_", "resize_"]
-    + ["share_memory_", "_detach", "_as_view"]
+    [
+        "backward", "register_hook", "retain_grad", "requires_grad_", "detach_", "set_",
+        "resize_", "share_memory_", "_detach", "_as_view",
+    ]
 )
 _NOT_MODELLED = frozenset(
-    ["grad_fn", "data", "_version", "_nd", "_storage", "_base", "output_nr", "_backward_hooks"]
-    + ["_grad", "__dict__", "__class__", "is_leaf"]
+    [
+        "grad_fn", "data", "_version", "_nd", "_storage", "_base", "output_nr", "_backward_hooks",
+        "_grad", "__dict__", "__class__", "is_leaf",
+    ]
 )
 
 
