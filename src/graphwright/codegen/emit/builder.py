@@ -44,7 +44,6 @@ class Builder(ABC):
     has_fma: bool
     has_rounding: bool
     has_half: bool
-    has_scale: bool
     wide_lanes: bool
 
     def __init__(self, machine: Machine) -> None:
@@ -64,6 +63,10 @@ class Builder(ABC):
     def fresh(self, stem: str = "t") -> str:
         self._count += 1
         return f"{stem}{self._count}"
+
+    def can_scale(self, kind: str, lanes: int) -> bool:
+        """Whether `emit("scale", (a, b))` gives a * 2^b, rounded once, for such values."""
+        return False
 
     # -- what a syntax provides ---------------------------------------------------------------
 

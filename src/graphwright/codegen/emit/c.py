@@ -34,7 +34,7 @@ class CBuilder(Builder):
         super().__init__(machine)
         self.has_fma = machine.has("fma")
         self.has_rounding = machine.has("sse4_1")
-        self.has_half = self.has_scale = self.wide_lanes = False
+        self.has_half = self.wide_lanes = False
         self._types: dict[str, str] = {}
         self._helpers: dict[str, str] = {}
 

@@ -57,7 +57,7 @@ class LLVMBuilder(Builder):
         self.has_fma = machine.has("fma")
         self.has_rounding = machine.has("sse4_1")
         self.has_half = machine.has("f16c")
-        self.has_scale = False
+        self.has_scale = machine.vector_bits == 512
         self.wide_lanes = True
         self._declared: dict[str, str] = {}
 
@@ -136,6 +136,8 @@ class LLVMBuilder(Builder):
             return f"shufflevector {typed}, {source} poison, <{lanes} x i32> <{picks}>"
         if op == "interleave":
             return self._interleave(block, args, kind, lanes)
+        if op == "scale":
+            return self._scale(block, args, kind, lanes)
         if op == "lane":
             return f"extractelement {typed}, i64 {args[1].text}"
         if op == "any":
@@ -145,6 +147,32 @@ class LLVMBuilder(Builder):
         if op in ("half_to_f32", "f32_to_half"):
             return self._half(block, op, first, lanes)
         raise AssertionError(op)
+
+    def _scale(self, block: Block, args: tuple[Reg, ...], kind: str, lanes: int) -> str:
+        """a * 2^b by AVX-512's instruction, which LLVM has for whole registers only."""
+        bits, p = lanes * BITS[kind], "ps" if kind == "f32" else "pd"
+        ty = type_of(kind, lanes)
+        if bits > 512:
+            parts, half = [], type_of(kind, lanes // 2)
+            for op in ("low", "high"):
+                picked = tuple(
+                    Reg(self, self.define(block, op, (a,), kind, lanes // 2, ""), kind,
+                        lanes // 2, block) for a in args)
+                parts.append(self.define(block, "scale", picked, kind, lanes // 2, ""))
+            every = ", ".join(f"i32 {i}" for i in range(lanes))
+            return (f"shufflevector {half} {parts[0]}, {half} {parts[1]}, "
+                    f"<{lanes} x i32> <{every}>")
+        flags = f"i{max(8, lanes)}"
+        rounding = (", i32", ", i32 4") if bits == 512 else ("", "")
+        name = f"llvm.x86.avx512.mask.scalef.{p}.{bits}"
+        self._declared.setdefault(
+            name, f"declare {ty} @{name}({ty}, {ty}, {ty}, {flags}{rounding[0]})")
+        a, b = (r.text for r in args)
+        return (f"call {ty} @{name}({ty} {a}, {ty} {b}, {ty} zeroinitializer, {flags} -1"
+                f"{rounding[1]})")
+
+    def can_scale(self, kind: str, lanes: int) -> bool:
+        return self.has_scale and lanes * BITS[kind] >= 128
 
     def _interleave(self, block: Block, args: tuple[Reg, ...], kind: str, lanes: int) -> str:
         quarter, pairs = lanes // 4, []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphwright.codegen.emit import folds
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr
-from graphwright.codegen.emit.lanes import accumulators, lanes_for
+from graphwright.codegen.emit.lanes import accumulators, all_values, cost, is_wide, lanes_for
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Reg
 from graphwright.codegen.emit.values import Lanes, ValueEmitter
 from graphwright.codegen.loops import (
@@ -18,6 +18,7 @@ from graphwright.codegen.loops import (
     Kernel,
     Let,
     LoopKind,
+    Philox,
     Reduce,
     Stmt,
     Store,
@@ -26,6 +27,8 @@ from graphwright.runtime.symbolic.expr import Expr, Int
 
 COLUMN_VECTORS = 4
 """Registers per step of a SIMD loop around a serial fold: their chains of additions overlap."""
+TWO_ABREAST, FOUR_ABREAST = 20, 45
+"""Operations per turn (as `lanes.cost` counts them) from which two or four vectors run abreast."""
 
 
 @dataclass(slots=True)
@@ -135,14 +138,23 @@ class KernelWalker:
     def _width(self, body: tuple[Stmt, ...], known: int | None) -> int:
         """Lanes per step: a register, or several around a serial fold; less for short loops."""
         register = lanes = lanes_for(body, self.b.machine.vector_bits)
-        if self.b.wide_lanes and any(isinstance(s, Reduce) for s in body):
-            lanes *= COLUMN_VECTORS
+        if self.b.wide_lanes:
+            lanes *= self._vectors(body)
         if known is not None:
             while lanes > register and known < lanes:
                 lanes //= 2
             while lanes > 4 and known <= lanes // 2:
                 lanes //= 2
         return lanes
+
+    def _vectors(self, body: tuple[Stmt, ...]) -> int:
+        """Registers per step: long chains of operations overlap where several run abreast."""
+        if any(isinstance(s, Reduce) for s in body):
+            return COLUMN_VECTORS
+        if any(isinstance(v, Philox) or is_wide(v) for v in all_values(body)):
+            return 1
+        work = cost(body)
+        return 4 if work >= FOUR_ABREAST else 2 if work >= TWO_ABREAST else 1
 
     def _round_down(self, start: Reg, stop: Reg, lanes: int) -> Reg:
         if start.value == 0 and stop.value is not None:

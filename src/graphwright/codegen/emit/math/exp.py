@@ -75,7 +75,7 @@ def power_of_two(b: Builder, i: Reg, kind: str) -> Reg:
 
 def scaled(b: Builder, x: Reg, n: Reg, i: Reg) -> Reg:
     """x * 2^n, rounded once, for any result; n and i as `reduce_by_ln2` gives them."""
-    if b.has_scale:
+    if b.can_scale(x.kind, x.lanes):
         return b.emit("scale", (x, n), x.kind, x.lanes)
     half = i >> 1
     return x * power_of_two(b, half, x.kind) * power_of_two(b, i - half, x.kind)
@@ -85,21 +85,24 @@ def exp(b: Builder, x: Reg) -> Reg:
     """e^x. Largest error: float32 1.0 ulp, float64 1.0 ulp."""
     t = TABLES[x.kind]
     r, n, i = reduce_by_ln2(b, clamp(b, x, t.low, t.high))
-    tail = horner(b, r, t.tail)
-    return scaled(b, b.fma(r * r, tail, r) + 1.0, n, i)
+    return scaled(b, horner(b, r, (*t.tail, 1.0, 1.0)), n, i)
 
 
-def exp_minus_one_parts(b: Builder, x: Reg) -> tuple[Reg, Reg]:
-    """(e^r - 1, i) with e^x = e^r * 2^i, for x without overflow."""
+def exp_minus_one_parts(b: Builder, x: Reg, halvings: int = 0) -> tuple[Reg, Reg]:
+    """(e^r - 1, 2^(n - halvings)) with e^x = e^r * 2^n, for x without overflow."""
     t = TABLES[x.kind]
-    r, _, i = reduce_by_ln2(b, x)
-    return b.fma(r * r, horner(b, r, t.tail), r), i
+    r, n, i = reduce_by_ln2(b, x)
+    part = b.fma(r * r, horner(b, r, t.tail), r)
+    if b.can_scale(x.kind, x.lanes):
+        unit = b.broadcast(b.const(2.0**-halvings, x.kind), x.lanes)
+        return part, b.emit("scale", (unit, n), x.kind, x.lanes)
+    return part, power_of_two(b, i - halvings, x.kind)
 
 
 def expm1(b: Builder, x: Reg) -> Reg:
     """e^x - 1. Largest error: float32 1.5 ulp, float64 1.5 ulp."""
     t = TABLES[x.kind]
-    part, i = exp_minus_one_parts(b, clamp(b, x, t.minus_one_below, t.high))
-    half_scale = power_of_two(b, i - 1, x.kind)
+    bounded = clamp(b, x, t.minus_one_below, t.high)
+    part, half_scale = exp_minus_one_parts(b, bounded, halvings=1)
     doubled = b.fma(part, half_scale, half_scale - 0.5)
     return b.select(x.eq(0.0), x, doubled + doubled)

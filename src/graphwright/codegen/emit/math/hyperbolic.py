@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphwright.codegen.emit.builder import Builder
-from graphwright.codegen.emit.math.exp import exp, exp_minus_one_parts, power_of_two
+from graphwright.codegen.emit.math.exp import exp, exp_minus_one_parts
 from graphwright.codegen.emit.math.rounding import copysign
 from graphwright.codegen.emit.regs import Reg
 
@@ -18,8 +18,7 @@ def tanh(b: Builder, x: Reg) -> Reg:
     limit = _TANH_IS_ONE[x.kind]
     size = b.unary("abs", x)
     size = b.select(size > limit, b.const(limit, x.kind), size)
-    part, i = exp_minus_one_parts(b, size + size)
-    scale = power_of_two(b, i, x.kind)
+    part, scale = exp_minus_one_parts(b, size + size)
     z = b.fma(part, scale, scale - 1.0)
     return copysign(b, z / (z + 2.0), x)
 

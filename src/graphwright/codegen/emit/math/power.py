@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphwright.codegen.emit.builder import Builder
-from graphwright.codegen.emit.math.exp import TABLES, clamp, reduce_by_ln2, scaled
-from graphwright.codegen.emit.math.log import split
+from graphwright.codegen.emit.math.exp import TABLES, clamp, exp, reduce_by_ln2, scaled
+from graphwright.codegen.emit.math.log import log, split
 from graphwright.codegen.emit.math.rounding import horner, rounded
 from graphwright.codegen.emit.regs import BITS, FLOATS, Reg
 
@@ -26,9 +26,12 @@ def power(b: Builder, x: Reg, y: Reg) -> Reg:
     simple = _literal_power(b, x, y)
     if simple is not None:
         return simple
-    if x.kind == "f32":
-        return _power64(b, x.to("f64"), y.to("f64")).to("f32")
-    return _power64(b, x, y)
+    if x.kind == "f64":
+        return _special_powers(b, x, y, _magnitude64(b, x, y))
+    x, y = x.to("f64"), y.to("f64")
+    size = b.unary("abs", x)
+    magnitude = exp(b, y * log(b, b.select(size.eq(0.0), b.const(1.0, "f64"), size)))
+    return _special_powers(b, x, y, magnitude).to("f32")
 
 
 def _literal_power(b: Builder, x: Reg, y: Reg) -> Reg | None:
@@ -78,7 +81,8 @@ def _log_parts(b: Builder, x: Reg) -> tuple[Reg, Reg]:
     return _two_sum(total, low)
 
 
-def _power64(b: Builder, x: Reg, y: Reg) -> Reg:
+def _magnitude64(b: Builder, x: Reg, y: Reg) -> Reg:
+    """|x|^y of finite float64, the product of y and log|x| carried to twice the precision."""
     size = b.unary("abs", x)
     high, low = _log_parts(b, b.select(size.eq(0.0), b.const(1.0, "f64"), size))
     t = TABLES["f64"]
@@ -87,12 +91,12 @@ def _power64(b: Builder, x: Reg, y: Reg) -> Reg:
     bounded = clamp(b, product, t.low, t.high)
     r, n, i = reduce_by_ln2(b, bounded)
     r = r + b.select(bounded.eq(product), product_low, b.const(0.0, "f64"))
-    magnitude = scaled(b, b.fma(r * r, horner(b, r, t.tail), r) + 1.0, n, i)
-    return _special_powers(b, x, y, size, magnitude)
+    return scaled(b, b.fma(r * r, horner(b, r, t.tail), r) + 1.0, n, i)
 
 
-def _special_powers(b: Builder, x: Reg, y: Reg, size: Reg, magnitude: Reg) -> Reg:
+def _special_powers(b: Builder, x: Reg, y: Reg, magnitude: Reg) -> Reg:
     """Zeros, infinities, negative bases and nan, by C99's Annex F."""
+    size = b.unary("abs", x)
     zero, one = b.const(0.0, "f64"), b.const(1.0, "f64")
     infinity, nan = b.const(float("inf"), "f64"), b.const(float("nan"), "f64")
     integral = rounded(b, "trunc", y).eq(y)

@@ -29,8 +29,10 @@ def fmod(b: Builder, x: Reg, y: Reg) -> Reg:
 def floordiv(b: Builder, x: Reg, y: Reg) -> Reg:
     """x / y rounded down, as NumPy computes it for floats."""
     if x.kind in FLOATS:
-        rest = remainder(b, x, y)
+        rest = fmod(b, x, y)
         quotient = (x - rest) / y
+        opposite = rest.ne(0.0) & ((rest < 0.0) ^ (y < 0.0))
+        quotient = b.select(opposite, quotient - 1.0, quotient)
         whole = rounded(b, "floor", quotient)
         whole = b.select(quotient - whole > 0.5, whole + 1.0, whole)
         whole = b.select(quotient.eq(0.0), copysign(b, b.const(0.0, x.kind), x / y), whole)

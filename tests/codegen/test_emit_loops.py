@@ -1,0 +1,369 @@
+"""Loops, folds, memory and checks, by LLVM and by C, for three widths of SIMD registers."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from native_support import (
+    NativeError,
+    axis,
+    buffer,
+    elementwise,
+    load,
+    op,
+    program,
+    run,
+)
+
+from graphwright.codegen.loops import (
+    Accumulate,
+    Check,
+    Const,
+    Fold,
+    For,
+    IndexOf,
+    Let,
+    Load,
+    Local,
+    LoopKind,
+    Philox,
+    Reduce,
+    Store,
+)
+from graphwright.codegen.target import Machine, host
+from graphwright.runtime import dtypes
+from graphwright.runtime.dtypes import bool_, float32, float64, int32, int64, uint8
+from graphwright.runtime.symbolic.expr import Int, Sym, ceildiv, minimum
+
+AVX2 = frozenset(("avx", "avx2", "fma", "f16c", "sse4_1", "sse4_2", "ssse3"))
+BASELINE = Machine("x86_64", frozenset(), 128)
+MACHINES = {"host": host(), "avx2": Machine("x86_64", AVX2, 256), "sse2": BASELINE}
+SETTINGS = [
+    pytest.param(target, machine, id=f"{target}-{name}")
+    for target in ("llvm", "c") for name, machine in MACHINES.items()
+]
+every_setting = pytest.mark.parametrize(("target", "machine"), SETTINGS)
+V, S, P = LoopKind.VECTOR, LoopKind.SERIAL, LoopKind.PARALLEL
+RNG = np.random.default_rng(0)
+
+
+def f32(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype("f4")
+
+
+def skip_foreign(machine: Machine) -> None:
+    if not machine.features <= host().features:
+        pytest.skip("this CPU lacks the features")
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHWRIGHT_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+@every_setting
+@pytest.mark.parametrize("count", [1, 3, 16, 17, 64, 100, 257])
+def test_pointwise_of_any_length(target: str, machine: Machine, count: int) -> None:
+    skip_foreign(machine)
+    x, y = buffer("x", float32, count), buffer("y", float32, count)
+    prog = elementwise(
+        count, lambda i: op("max", op("mul", load(x, i), load(y, i)), Const(-0.5, float32)),
+        [x, y], float32)
+    a, b = f32(count), f32(count)
+    a[0] = np.nan
+    (out,) = run(prog, [a, b], target=target, machine=machine)
+    np.testing.assert_array_equal(out, np.maximum(a * b, np.float32(-0.5)))
+
+
+@every_setting
+def test_symbolic_size_serves_every_size(target: str, machine: Machine) -> None:
+    skip_foreign(machine)
+    n = Sym("s0", 2)
+    x, out = buffer("x", float32, n), buffer("out", float32, n, "output")
+    block = axis("b", ceildiv(n, 64))
+    inner = axis("i", minimum(64, n - block.symbol * 64))
+    where = block.symbol * 64 + inner.symbol
+    body = For(block, P, (For(inner, V, (
+        Store(out, where, op("add", load(x, where), Const(1.0, float32))),)),))
+    prog = program([body], [x], [out], (("s0", 0, 0),))
+    for size in (2, 63, 64, 65, 1000):
+        a = f32(size)
+        (got,) = run(prog, [a], [size], target=target, machine=machine)
+        np.testing.assert_array_equal(got, a + 1)
+
+
+@every_setting
+@pytest.mark.parametrize("columns", [1, 5, 10, 16, 37, 64, 130])
+def test_softmax_rows(target: str, machine: Machine, columns: int) -> None:
+    skip_foreign(machine)
+    rows = 5
+    x, y = buffer("x", float32, rows * columns), buffer("y", float32, rows * columns, "output")
+    r, j = axis("r", rows), axis("j", columns)
+    at = r.symbol * columns + j.symbol
+    shifted = op("exp", op("sub", load(x, at), Local("m", float32)))
+    body = For(r, P, (
+        Reduce((j,), V, (Fold("m", "max", load(x, at)),)),
+        Reduce((j,), V, (Fold("s", "sum", Local("e", float32)),),
+               (Let("e", shifted), Store(y, at, Local("e", float32)))),
+        For(j, V, (Store(y, at, op("div", load(y, at), Local("s", float32))),)),
+    ))
+    a = f32(rows, columns) * 10
+    (got,) = run(program([body], [x], [y]), [a], target=target, machine=machine)
+    want = np.exp(a - a.max(1, keepdims=True), dtype="f8")
+    want /= want.sum(1, keepdims=True)
+    np.testing.assert_allclose(got.reshape(rows, columns), want, rtol=2e-6, atol=1e-9)
+
+
+FOLDS = {
+    "sum": np.sum, "prod": np.prod, "max": np.max, "min": np.min,
+    "argmax": np.argmax, "argmin": np.argmin,
+}
+
+
+@every_setting
+@pytest.mark.parametrize("kind", [V, S])
+@pytest.mark.parametrize("dtype", [float32, float64, int64, uint8])
+def test_folds(target: str, machine: Machine, kind: LoopKind, dtype: dtypes.dtype) -> None:
+    skip_foreign(machine)
+    shape = (3, 45)
+    a = (RNG.standard_normal(shape) * 3 + (5 if dtype is uint8 else 0)).astype(dtype.numpy)
+    a[a == 0] = 1
+    x = buffer("x", dtype, a.size)
+    i, j = axis("i", shape[0]), axis("j", shape[1])
+    value = load(x, i.symbol * shape[1] + j.symbol)
+    folds = tuple(Fold(name, name, value) for name in FOLDS)
+    outs = [buffer("o" + name, int64 if "arg" in name else dtype, 1, "output") for name in FOLDS]
+    body = [Reduce((i, j), kind, folds)] + [
+        Store(out, Int(0), Local(name, out.dtype)) for name, out in zip(FOLDS, outs, strict=True)]
+    got = run(program(body, [x], outs), [a], target=target, machine=machine)
+    with np.errstate(all="ignore"):
+        for (name, function), result in zip(FOLDS.items(), got, strict=True):
+            kwargs = {"dtype": a.dtype} if name in ("sum", "prod") else {}
+            np.testing.assert_allclose(result[0], function(a, **kwargs), rtol=1e-5, err_msg=name)
+
+
+@every_setting
+def test_folds_propagate_nan_and_keep_first_positions(target: str, machine: Machine) -> None:
+    skip_foreign(machine)
+    count = 70
+    x = buffer("x", float32, count)
+    i = axis("i", count)
+    folds = tuple(Fold(n, n, load(x, i.symbol)) for n in ("max", "min", "argmax", "argmin"))
+    outs = [buffer("o" + f.name, int64 if "arg" in f.name else float32, 1, "output")
+            for f in folds]
+    body = [Reduce((i,), V, folds)] + [
+        Store(o, Int(0), Local(f.name, o.dtype)) for f, o in zip(folds, outs, strict=True)]
+    prog = program(body, [x], outs)
+    for places in ([], [69], [3, 40], [0], [17, 18]):
+        a = RNG.integers(0, 3, count).astype("f4")
+        a[places] = np.nan
+        top, low, first_top, first_low = run(prog, [a], target=target, machine=machine)
+        np.testing.assert_array_equal(top[0], a.max())
+        np.testing.assert_array_equal(low[0], a.min())
+        assert first_top[0] == a.argmax()
+        assert first_low[0] == a.argmin()
+    a = np.full(count, -np.inf, "f4")
+    assert run(prog, [a], target=target, machine=machine)[2][0] == 0
+
+
+@every_setting
+def test_any_all_and_comparisons(target: str, machine: Machine) -> None:
+    skip_foreign(machine)
+    count = 45
+    x = buffer("x", float32, count)
+    flags = buffer("flags", bool_, count, "output")
+    outs = [flags, buffer("oany", bool_, 1, "output"), buffer("oall", bool_, 1, "output")]
+    i = axis("i", count)
+    positive = op("gt", load(x, i.symbol), Const(0.0, float32))
+    body = [
+        Reduce((i,), V, (Fold("any", "any", positive), Fold("all", "all", positive))),
+        Store(outs[1], Int(0), Local("any", bool_)), Store(outs[2], Int(0), Local("all", bool_)),
+        For(i, V, (Store(flags, i.symbol, op("not", positive)),)),
+    ]
+    prog = program(body, [x], outs)
+    for a in (np.ones(count, "f4"), -np.ones(count, "f4"), f32(count)):
+        got, some, every = run(prog, [a], target=target, machine=machine)
+        np.testing.assert_array_equal(got, ~(a > 0))
+        assert (some[0], every[0]) == ((a > 0).any(), (a > 0).all())
+
+
+@every_setting
+def test_columns_and_serial_fold_in_lanes(target: str, machine: Machine) -> None:
+    skip_foreign(machine)
+    rows, columns = 9, 83
+    x, z = buffer("x", float32, rows * columns), buffer("z", float32, columns, "output")
+    v, k = axis("v", columns), axis("k", rows)
+    body = For(v, V, (
+        Reduce((k,), S, (Fold("s", "sum", load(x, k.symbol * columns + v.symbol)),)),
+        Store(z, v.symbol, Local("s", float32)),
+    ))
+    a = f32(rows, columns)
+    (got,) = run(program([body], [x], [z]), [a], target=target, machine=machine)
+    np.testing.assert_allclose(got, a.sum(0), rtol=1e-5, atol=1e-6)
+
+
+@every_setting
+def test_strides_gathers_and_scatters(target: str, machine: Machine) -> None:
+    skip_foreign(machine)
+    rows, columns = 7, 21
+    x, y = buffer("x", float32, rows * columns), buffer("y", float32, rows * columns, "output")
+    index = buffer("index", int64, columns)
+    r, c = axis("r", rows), axis("c", columns)
+    chosen = Sym("chosen")
+    body = For(r, P, (For(c, V, (
+        Let("chosen", load(index, c.symbol)),
+        Store(y, c.symbol * rows + r.symbol, op(
+            "add", load(x, r.symbol * columns + chosen), load(x, c.symbol // 4))),
+    )),))
+    a, order = f32(rows, columns), RNG.permutation(columns)
+    (got,) = run(program([body], [x, index], [y]), [a, order], target=target, machine=machine)
+    want = (a[:, order] + a.ravel()[np.arange(columns) // 4]).T
+    np.testing.assert_array_equal(got.reshape(columns, rows), want)
+
+
+@every_setting
+def test_masked_loads_and_stores_touch_nothing_else(target: str, machine: Machine) -> None:
+    """A padded row: loads outside the (exactly page-sized) input would be unmapped memory."""
+    skip_foreign(machine)
+    count, pad = 40, 3
+    x = buffer("x", float32, count)
+    out = buffer("out", float32, count + 2 * pad, "output")
+    i = axis("i", count + 2 * pad)
+    position = IndexOf(i.symbol - pad, int64)
+    inside = op("and", op("ge", position, Const(0, int64)), op("lt", position, Const(count, int64)))
+    body = [
+        For(i, V, (Store(out, i.symbol, Const(9.0, float32)),)),
+        For(i, V, (Store(out, i.symbol, Load(x, i.symbol - pad, inside, Const(7.0, float32)),
+                         op("ne", position, Const(5, int64))),)),
+    ]
+    a = f32(count)
+    (got,) = run(program(body, [x], [out]), [a], target=target, machine=machine)
+    want = np.full(count + 2 * pad, 7, "f4")
+    want[pad:-pad] = a
+    want[5 + pad] = 9
+    np.testing.assert_array_equal(got, want)
+
+
+@every_setting
+@pytest.mark.parametrize("kind", [P, V, S])
+def test_check_reports_value_bound_and_message(
+    target: str, machine: Machine, kind: LoopKind,
+) -> None:
+    skip_foreign(machine)
+    count, bound = 33, 10
+    index, x = buffer("index", int64, count), buffer("x", float32, bound)
+    out = buffer("out", float32, count, "output")
+    i = axis("i", count)
+    body = For(i, kind, (
+        Let("k", load(index, i.symbol)), Check(Local("k", int64), Int(bound), "index out of range"),
+        Store(out, i.symbol, load(x, Sym("k"))),
+    ))
+    prog = program([body], [index, x], [out], messages=("other", "index out of range"))
+    good, a = RNG.integers(0, bound, count), f32(bound)
+    (got,) = run(prog, [good, a], target=target, machine=machine)
+    np.testing.assert_array_equal(got, a[good])
+    for wrong in (bound, -1, 1 << 40):
+        bad = good.copy()
+        bad[20] = wrong
+        with pytest.raises(NativeError) as caught:
+            run(prog, [bad, a], target=target, machine=machine)
+        assert caught.value.args == (wrong, bound, 1)
+
+
+@every_setting
+def test_accumulate(target: str, machine: Machine) -> None:
+    skip_foreign(machine)
+    count, bins = 50, 6
+    index, x = buffer("index", int64, count), buffer("x", float32, count)
+    out = buffer("out", float32, bins, "output")
+    i, k = axis("i", count), axis("k", bins)
+    body = [
+        For(k, V, (Store(out, k.symbol, Const(0.0, float32)),)),
+        For(i, S, (Let("where", load(index, i.symbol)),
+                   Accumulate(out, Sym("where"), load(x, i.symbol)))),
+    ]
+    where, a = RNG.integers(0, bins, count), f32(count)
+    (got,) = run(program(body, [index, x], [out]), [where, a], target=target, machine=machine)
+    want = np.zeros(bins, "f4")
+    np.add.at(want, where, a)
+    np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+@every_setting
+def test_in_place_chain_reads_before_it_writes(target: str, machine: Machine) -> None:
+    skip_foreign(machine)
+    count = 19
+    x, t = buffer("x", float32, count), buffer("t", float32, count, "temp")
+    out = buffer("out", float32, count, "output")
+    i = axis("i", count)
+    here = load(t, i.symbol)
+    body = [
+        For(i, V, (Store(t, i.symbol, load(x, i.symbol)),)),
+        For(i, V, (Store(t, i.symbol, op("mul", here, here)),
+                   Store(out, i.symbol, op("add", here, load(x, i.symbol))))),
+    ]
+    a = f32(count)
+    (got,) = run(program(body, [x], [out], temps=[(t, 0)]), [a], target=target, machine=machine)
+    np.testing.assert_array_equal(got, a * a + a)
+
+
+def philox(seed: int, offset: int, count: int) -> np.ndarray:
+    """Philox4x32-10 in plain Python integers."""
+    words = []
+    for block in range((count + 3) // 4):
+        c = [block & 0xFFFFFFFF, block >> 32, offset & 0xFFFFFFFF, offset >> 32]
+        k0, k1 = seed & 0xFFFFFFFF, seed >> 32
+        for _ in range(10):
+            p0, p1 = 0xD2511F53 * c[0], 0xCD9E8D57 * c[2]
+            c = [(p1 >> 32) ^ c[1] ^ k0, p1 & 0xFFFFFFFF, (p0 >> 32) ^ c[3] ^ k1, p0 & 0xFFFFFFFF]
+            k0, k1 = (k0 + 0x9E3779B9) & 0xFFFFFFFF, (k1 + 0xBB67AE85) & 0xFFFFFFFF
+        words += c
+    return (np.array(words[:count], "u4") >> 8).astype("f4") * np.float32(2.0**-24)
+
+
+@every_setting
+@pytest.mark.parametrize("step", [1, 3])
+def test_philox(target: str, machine: Machine, step: int) -> None:
+    skip_foreign(machine)
+    rows, columns = 3, 37
+    out = buffer("out", float32, rows * columns, "output")
+    r, c = axis("r", rows), axis("c", columns)
+    at = r.symbol * columns + c.symbol
+    body = For(r, P, (For(c, V, (Store(out, at, Philox(2, at * step, float32)),)),))
+    prog = program([body], [], [out], rng_ops=3)
+    (got,) = run(prog, [], target=target, machine=machine, seed=(7 << 40) + 5, offset=11)
+    want = philox((7 << 40) + 5, 13, rows * columns * step)[::step]
+    np.testing.assert_array_equal(got, want)
+
+
+@every_setting
+def test_mixed_dtypes_in_one_loop(target: str, machine: Machine) -> None:
+    skip_foreign(machine)
+    count = 53
+    x, k = buffer("x", float32, count), buffer("k", int32, count)
+    d, m = buffer("d", float64, count), buffer("m", bool_, count)
+    i = axis("i", count)
+
+    def value(i: Sym) -> object:
+        total = op("add", op("cast", load(x, i), dtype=float64), load(d, i))
+        total = op("mul", total, op("cast", load(k, i), dtype=float64))
+        return op("where", load(m, i), total, op("cast", IndexOf(i, int64), dtype=float64))
+
+    a, b, c = f32(count), RNG.integers(-9, 9, count).astype("i4"), RNG.standard_normal(count)
+    flags = RNG.random(count) < 0.5
+    prog = elementwise(count, value, [x, k, d, m], float64)
+    (got,) = run(prog, [a, b, c, flags], target=target, machine=machine)
+    assert i.extent == count
+    np.testing.assert_array_equal(got, np.where(flags, (a.astype("f8") + c) * b, np.arange(count)))
+
+
+def test_text_is_the_same_in_every_run() -> None:
+    from graphwright.codegen.emit.native import c_text, llvm_text
+
+    x = buffer("x", float32, 100)
+
+    def make() -> object:
+        return elementwise(100, lambda i: op("tanh", load(x, i)), [x], float32)
+
+    assert llvm_text(make()) == llvm_text(make())
+    assert c_text(make()) == c_text(make())
