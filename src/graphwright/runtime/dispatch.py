@@ -11,7 +11,6 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.errors import describe
 from graphwright.runtime.ops.table import Op
 
 _flags = _core.dispatch_flags
@@ -44,7 +43,10 @@ def dispatch(op: Op, args: tuple[Any, ...]) -> Any:
         return _dispatch_modes(op, args, flags)
     except (AttributeError, TypeError):
         check_types(op, args)
-        raise
+        plain = _plain_numbers(op, args)
+        if plain is None:
+            raise
+    return dispatch(op, plain)
 
 
 def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
@@ -88,7 +90,25 @@ def _devices(args: tuple[Any, ...]) -> list[str]:
     return sorted({str(a.device) for a in args if isinstance(a, TensorBase)})
 
 
-_NUMBER = (int, float, bool)
+_NUMBER = (int, float)
+
+
+def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
+    """`args` with NumPy scalars and subclasses of numbers as plain ones; None if there are none.
+
+    Kernels test exact types; this is tried after one has failed.
+    """
+    values = list(args)
+    for index, _ in op.tensor_slots:
+        item = values[index]
+        if type(item) in (int, float, bool) or isinstance(item, TensorBase):
+            continue
+        if hasattr(item, "dtype") and hasattr(item, "item") and not getattr(item, "shape", 1):
+            values[index] = item.item()
+        elif isinstance(item, _NUMBER):
+            values[index] = float(item) if isinstance(item, float) else int(item)
+    changed = any(a is not b for a, b in zip(values, args, strict=True))
+    return tuple(values) if changed else None
 
 
 def check_types(op: Op, args: tuple[Any, ...]) -> None:
@@ -102,11 +122,12 @@ def check_types(op: Op, args: tuple[Any, ...]) -> None:
                 continue
             if param.type.startswith("Operand") and isinstance(item, _NUMBER):
                 continue
-            if param.type.startswith("Operand") and hasattr(item, "__index__"):
+            scalar = hasattr(item, "__index__") or hasattr(item, "dtype")
+            if param.type.startswith("Operand") and scalar and not getattr(item, "shape", ()):
                 continue
             expected = "Tensor or number" if param.type.startswith("Operand") else "Tensor"
             raise TypeError(
-                f"{op.name}(): argument '{param.name}' must be {expected}, not {describe(item)}"
+                f"{op.name}(): argument '{param.name}' must be {expected}, not {type(item).__name__}"
             )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,35 +11,31 @@ import numpy as np
 from graphwright.runtime import dtypes
 
 
-def _format_float(value: float, scientific: bool, decimals: int) -> str:
-    if np.isnan(value):
-        return "nan"
-    if np.isinf(value):
-        return "inf" if value > 0 else "-inf"
-    return f"{value:.{decimals}e}" if scientific else f"{value:.{decimals}f}"
-
-
-def _float_strings(values: np.ndarray[Any, Any], shown: np.ndarray[Any, Any]) -> dict[str, Any]:
+def _number_format(shown: np.ndarray[Any, Any]) -> Callable[[float], str]:
+    """How to write one float so that all of `shown` align."""
     finite = np.abs(shown[np.isfinite(shown)].astype(np.float64))
     nonzero = finite[finite != 0]
     whole = bool(np.all(finite == np.ceil(finite)))
-    largest = nonzero.max() if nonzero.size else 0.0
-    smallest = nonzero.min() if nonzero.size else 0.0
-    wide = nonzero.size > 0 and (largest / smallest > 1000.0 or largest > 1e8 or smallest < 1e-4)
-    if whole and largest <= 1e8 and not (nonzero.size and largest / smallest > 1000.0):
-        texts = [
-            f"{v:.0f}." if np.isfinite(v) else _format_float(v, False, 0) for v in shown.flat
-        ]
-    else:
-        texts = [_format_float(float(v), bool(wide), 4) for v in shown.flat]
-    width = max((len(t) for t in texts), default=0)
+    scientific = bool(
+        nonzero.size
+        and (
+            nonzero.max() / nonzero.min() > 1000.0
+            or nonzero.max() > 1e8
+            or nonzero.min() < 1e-4
+        )
+    )
 
-    def one(value: float) -> str:
-        if whole and np.isfinite(value) and not wide:
-            return f"{value:.0f}.".rjust(width)
-        return _format_float(float(value), bool(wide) and not whole, 4).rjust(width)
+    def text(value: float) -> str:
+        number = float(value)
+        if not math.isfinite(number):
+            return str(number)
+        if scientific:
+            return f"{number:.4e}"
+        return f"{number:.0f}." if whole else f"{number:.4f}"
 
-    return {"float_kind": one}
+    sized = shown[np.isfinite(shown) & (shown != 0)]
+    width = max((len(text(value)) for value in sized.flat), default=1)
+    return lambda value: text(value).rjust(width)
 
 
 def _body(array: np.ndarray[Any, Any], indent: str) -> str:
@@ -50,9 +48,8 @@ def _body(array: np.ndarray[Any, Any], indent: str) -> str:
                 shown = np.take(shown, keep, axis=axis)
     options: dict[str, Any] = {"threshold": threshold, "edgeitems": edge, "max_line_width": 80}
     if array.dtype.kind == "f":
-        options["formatter"] = _float_strings(array, shown)
-    text = np.array2string(array, separator=", ", prefix=indent, **options)
-    return text
+        options["formatter"] = {"float_kind": _number_format(shown)}
+    return np.array2string(array, separator=", ", prefix=indent, **options)
 
 
 def format_tensor(tensor: Any) -> str:

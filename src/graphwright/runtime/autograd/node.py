@@ -143,9 +143,8 @@ class OpNode(Node):
         self.needing: set[int] = set()
         self.saved_outputs: list[SavedTensor | None] = []
 
-    @property
-    def name_of_class(self) -> str:
-        return f"{self.name.title().replace('_', '')}Backward"
+    def __repr__(self) -> str:
+        return f"<{self.name.title().replace('_', '')}Backward0>"
 
     def release(self) -> None:
         self.args = None

@@ -139,7 +139,11 @@ def _sum_kernel(name: str, ufunc: Any, rule: Rule) -> Callable[..., Tensor]:
 
     def eager(input: Any, other: Any, alpha: Any) -> Tensor:
         if alpha == 1:
-            return plain(input, other)
+            try:
+                return plain(input, other)
+            except TypeError:
+                rule((input, other))
+                raise
         dtype = rule((input, other))
         if isinstance(alpha, float) and not dtype.is_floating_point:
             raise RuntimeError(
@@ -315,6 +319,9 @@ def _pow_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
 
 
 def _power(a: Any, b: Any, out: Any) -> None:
+    if out.dtype == np.bool_:
+        np.logical_or(a, np.logical_not(b), out)
+        return
     if out.dtype.kind == "i" and (b < 0).any():
         ones = (a == 1) | ((a == -1) & (b % 2 == 0))
         minus = (a == -1) & (b % 2 != 0)

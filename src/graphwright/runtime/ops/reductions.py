@@ -161,10 +161,15 @@ for _name, _ufunc in _EXTREMA.items():
     )
 
 
+def _test_dtype(input: Any) -> DType:
+    """uint8 answers in uint8, as in PyTorch."""
+    return dtypes.uint8 if input.dtype is dtypes.uint8 else dtypes.bool
+
+
 def _test_kernel(ufunc: Any) -> Callable[..., Tensor]:
     def eager(input: Any, dim: tuple[int, ...], keepdim: bool) -> Tensor:
         array = input._nd if input.dtype is dtypes.bool else input._nd != 0
-        return wrap(ufunc.reduce(array, dim, keepdims=keepdim), dtypes.bool)
+        return wrap(ufunc.reduce(array, dim, keepdims=keepdim), _test_dtype(input))
 
     return eager
 
@@ -174,7 +179,7 @@ for _name, _ufunc in _TESTS.items():
     define(
         f"{_name}(Tensor input, Dims dim=None, bool keepdim=False)",
         Kind.REDUCTION,
-        meta=lambda input, dim, keepdim: _spec(input, dim, keepdim, dtypes.bool),
+        meta=lambda input, dim, keepdim: _spec(input, dim, keepdim, _test_dtype(input)),
         vjp=not_differentiable,
         eager=_test_kernel(_ufunc),
     )

@@ -1,0 +1,134 @@
+"""Result dtypes: PyTorch's categories, over all pairs of dtypes, ranks and Python numbers."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright.runtime import dtypes
+from graphwright.runtime.promotion import result_dtype
+
+ALL = [*dtypes.BY_NAME.values()]
+BINARY = ("add", "mul", "div", "maximum", "pow", "eq", "lt", "atan2", "remainder", "where")
+
+
+def _call(lib: Any, name: str, a: Any, b: Any) -> Any:
+    if name == "where":
+        return lib.where(lib.tensor([True, False]), a, b)
+    return getattr(lib, name)(a, b)
+
+
+def _outcome(lib: Any, name: str, a: Any, b: Any) -> str:
+    """The dtype's name, or that it was refused."""
+    try:
+        return str(_call(lib, name, a, b).dtype).rpartition(".")[2]
+    except (RuntimeError, NotImplementedError, TypeError):
+        return "refused"
+
+
+def _operand(lib: Any, dtype: Any, ndim: int) -> Any:
+    return lib.ones((2,) * ndim, dtype=getattr(lib, dtype.name))
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", BINARY)
+def test_pairs_of_tensors_as_in_torch(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    for a, b, (left, right) in product(ALL, ALL, [(1, 1), (1, 0), (0, 1), (0, 0)]):
+        ours = _outcome(gw, name, _operand(gw, a, left), _operand(gw, b, right))
+        theirs = _outcome(torch, name, _operand(torch, a, left), _operand(torch, b, right))
+        assert ours == theirs or theirs == "refused", (name, a, left, b, right, ours, theirs)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", ["add", "mul", "div", "pow", "eq", "where"])
+@pytest.mark.parametrize("number", [True, 3, 2.5])
+def test_python_numbers_as_in_torch(name: str, number: Any) -> None:
+    torch = pytest.importorskip("torch")
+    for dtype, ndim in product(ALL, (0, 1)):
+        ours = _outcome(gw, name, _operand(gw, dtype, ndim), number)
+        theirs = _outcome(torch, name, _operand(torch, dtype, ndim), number)
+        assert ours == theirs or theirs == "refused", (name, dtype, ndim, ours, theirs)
+
+
+@pytest.mark.oracle
+def test_unary_and_reductions_as_in_torch() -> None:
+    torch = pytest.importorskip("torch")
+    for dtype in ALL:
+        for name in ("exp", "sigmoid", "abs", "sum", "prod", "amax", "argmax", "any", "cumsum"):
+            args = (0,) if name == "cumsum" else ()
+            try:
+                theirs = getattr(_operand(torch, dtype, 1), name)(*args).dtype
+            except (RuntimeError, NotImplementedError):
+                continue
+            ours = getattr(_operand(gw, dtype, 1), name)(*args).dtype
+            assert ours.name == str(theirs).removeprefix("torch."), (name, dtype)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_halves_round_once(dtype: str) -> None:
+    torch = pytest.importorskip("torch")
+    rng = np.random.default_rng(0)
+    a, b = (rng.normal(size=1000).astype(np.float32) for _ in range(2))
+    for name in ("add", "mul", "div"):
+        ours = getattr(gw, name)(
+            gw.tensor(a).to(getattr(gw, dtype)), gw.tensor(b).to(getattr(gw, dtype))
+        )
+        theirs = getattr(torch, name)(
+            torch.tensor(a).to(getattr(torch, dtype)), torch.tensor(b).to(getattr(torch, dtype))
+        )
+        np.testing.assert_array_equal(ours.float().numpy(), theirs.float().numpy())
+    total = gw.tensor(a).to(getattr(gw, dtype)).sum()
+    expected = torch.tensor(a).to(getattr(torch, dtype)).sum()
+    assert abs(total.item() - expected.item()) <= abs(expected.item()) * 1e-2
+
+
+def test_default_dtype_decides_for_python_floats() -> None:
+    ints = gw.arange(3)
+    try:
+        gw.set_default_dtype(gw.float64)
+        assert (ints + 1.5).dtype is gw.float64
+        assert (ints / 2).dtype is gw.float64
+        assert gw.tensor([1.5]).dtype is gw.float64
+        assert gw.zeros(2).dtype is gw.float64
+    finally:
+        gw.set_default_dtype(gw.float32)
+    assert result_dtype((ints, 2.0)) is gw.float32
+
+
+def test_integers_wrap_around() -> None:
+    top = gw.tensor([250], dtype=gw.uint8)
+    assert (top + 10).tolist() == [4]
+    assert (top + top).dtype is gw.uint8
+    assert gw.tensor([-7]).div(2, rounding_mode="trunc").tolist() == [-3]
+    assert (gw.tensor([-7]) // 2).tolist() == [-4]
+    assert (gw.tensor([-7]) % 3).tolist() == [2]
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        _ = gw.tensor([1]) // 0
+
+
+def test_in_place_keeps_the_dtype() -> None:
+    x = gw.arange(3)
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        x += 1.5
+    x += True
+    assert x.dtype is gw.int64 and x.tolist() == [1, 2, 3]
+    y = gw.ones(3)
+    y += gw.ones(3, dtype=gw.float64)
+    assert y.dtype is gw.float32
+
+
+def test_bool_arithmetic() -> None:
+    t = gw.tensor([True, False])
+    assert (t + t).dtype is gw.bool
+    assert t.sum().dtype is gw.int64
+    with pytest.raises(RuntimeError, match="bool"):
+        _ = t - t
+    with pytest.raises(RuntimeError, match="bool"):
+        _ = -t
+    assert (~t).tolist() == [False, True]
