@@ -49,7 +49,8 @@ def _body(array: np.ndarray[Any, Any], indent: str) -> str:
     options: dict[str, Any] = {"threshold": threshold, "edgeitems": edge, "max_line_width": 80}
     if array.dtype.kind == "f":
         options["formatter"] = {"float_kind": _number_format(shown)}
-    return np.array2string(array, separator=", ", prefix=indent, **options)
+    text = np.array2string(array, separator=", ", prefix=indent, **options)
+    return text.replace(", ..., ", ",  ..., ")
 
 
 def format_tensor(tensor: Any) -> str:
