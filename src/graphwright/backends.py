@@ -58,9 +58,12 @@ def resolve(name: str) -> str:
     """
     if name == "auto":
         return "llvm"
-    if name == "c" and machine.find_compiler() is None:
-        warn_once("graphwright: no C compiler on PATH; backend 'llvm' is used instead of 'c'")
-        return "llvm"
+    if name == "c":
+        try:
+            machine.find_compiler()
+        except machine.CompilerMissing as missing:
+            warn_once(f"graphwright: backend 'llvm' is used instead of 'c': {missing}")
+            return "llvm"
     return name
 
 

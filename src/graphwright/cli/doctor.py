@@ -33,20 +33,36 @@ def installed(name: str) -> bool:
     return importlib.util.find_spec(name) is not None
 
 
+def compiler() -> str:
+    """The C compiler's path, or why there is none."""
+    try:
+        return target.find_compiler().path
+    except target.CompilerMissing as missing:
+        return str(missing)
+
+
+def kernels() -> str:
+    """Where compiled kernels are kept, and how many there are."""
+    folder = cache.cache_folder()
+    if folder is None:
+        return "in memory only: GRAPHWRIGHT_CACHE_DIR is no absolute path"
+    entries = [path.stat().st_size for path in folder.iterdir()] if folder.is_dir() else []
+    return f"{folder}: {len(entries)} entries, {sum(entries) / 2**20:.1f} MiB"
+
+
 def lines() -> Iterator[tuple[str, str]]:
     """What is checked, and what was found."""
     python = f"{platform.python_implementation()} {platform.python_version()}"
     yield "Python", f"{python} ({sys.prefix})"
     yield "graphwright", gw.__version__
     yield "frame hook", hook_problem() or "works on this Python"
-    yield "processor", f"{platform.machine()}, {target.describe_cpu()}"
+    yield "processor", f"{platform.machine()}, {target.host().vector_bits}-bit vectors"
     yield "threads", str(gw.get_num_threads())
     yield "BLAS", str(blas.library_path() or "none found: matrix products use our own GEMM")
     yield "llvm backend", "llvmlite is installed" if installed("llvmlite") else "no llvmlite"
-    compiler = target.find_compiler()
-    yield "c backend", compiler or "no C compiler on PATH: the llvm backend needs none"
+    yield "c backend", compiler()
     yield "backend 'auto'", backends.resolve("auto")
-    yield "kernel cache", cache.describe()
+    yield "kernel cache", kernels()
     for name, purpose in OPTIONAL:
         yield name, f"installed: {purpose}" if installed(name) else f"not installed ({purpose})"
 
