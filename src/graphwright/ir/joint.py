@@ -74,13 +74,28 @@ def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None
                  if isinstance(out, FakeTensor) and out.requires_grad]
         if not roots:
             return None
-        tangents = [dense_like(outputs[i]) for i in roots]
+        layouts = _layouts(module, outputs)
+        tangents = [restrided(outputs[i], layouts[i]) for i in roots]
         for i, tangent in enumerate(tangents):
             tracer.placeholder(f"tangent{i}", tangent)
         grads = grad([outputs[i] for i in roots], [args[i] for i in wanted], tangents,
                      allow_unused=True)
     joint = finish(tracer, (*outputs, *grads))
+    joint.meta["layouts"] = layouts
     return Joint(joint, len(outputs), roots, wanted)
+
+
+def _layouts(module: GraphModule, outputs: Sequence[Any]) -> list[Any]:
+    """The strides that each output will have: those promised to the user, if they are dense."""
+    promised = [*module.meta.get("layouts", ()), *[None] * len(outputs)]
+    return [dense_like(out if strides is None else restrided(out, strides)).stride()
+            if isinstance(out, FakeTensor) else None
+            for out, strides in zip(outputs, promised, strict=False)]
+
+
+def restrided(tensor: Any, strides: Any) -> FakeTensor:
+    """A fake tensor of the same type with other strides."""
+    return make_fake(tensor.shape, strides, tensor.dtype, tensor.device)
 
 
 def dense_like(tensor: Any) -> FakeTensor:

@@ -15,8 +15,10 @@ from typing import Any
 
 from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.joint import dense_like
 from graphwright.ir.lowered import Saved
 from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.trace import bind_symbols
 from graphwright.runtime.ops.table import TABLE, Kind, Op
 from graphwright.runtime.symbolic.expr import Sym
@@ -78,11 +80,13 @@ class _Split:
     def run(self) -> Partition:
         saved = self._choose()
         forward, positions = self._forward(saved)
+        values = forward.graph.output_node.meta["val"]
+        kept = {n: values[positions[n]] if n in positions else n.meta["val"] for n in saved}
         entries = [
             Saved("input", self.inputs[n]) if n not in positions else Saved("output", positions[n])
             for n in saved
         ]
-        backward, sizes = self._backward(saved)
+        backward, sizes = self._backward(kept)
         return Partition(forward, backward, entries + [Saved("size", size=s) for s in sizes])
 
     def _choose(self) -> list[Node]:
@@ -136,25 +140,27 @@ class _Split:
         outputs = [copies[r] if isinstance(r, Node) else r for r in self.results]
         positions: dict[Node, int] = {}
         for node in saved:
-            if node in self.inputs:
-                if self.inputs[node] not in self.mutated:
-                    continue
-                value = graph.call_function(TABLE["clone"], (copies[node],))
-                value.meta = dict(node.meta)
-            else:
-                value = copies[node]
+            written = self.inputs.get(node) in self.mutated
+            if node in self.inputs and not written:
+                continue
+            value = copies[node]
+            dense = dense_like(node.meta["val"])
+            if written or not same_sizes(dense.stride(), node.meta["val"].stride()):
+                value = graph.call_function(TABLE["clone"], (value,))
+                value.meta = {**node.meta, "val": dense}
             positions[node] = outputs.index(value) if value in outputs else len(outputs)
             if positions[node] == len(outputs):
                 outputs.append(value)
         return self._module(graph, outputs), positions
 
-    def _backward(self, saved: Sequence[Node]) -> tuple[GraphModule, list[SymInt]]:
-        """The backward graph, and the sizes that it takes besides."""
+    def _backward(self, saved: dict[Node, Any]) -> tuple[GraphModule, list[SymInt]]:
+        """The backward graph, and the sizes that it takes besides. `saved`: node -> its value."""
         graph = Graph()
         copies: dict[Node, Node] = {}
-        for node in [*saved, *self.tangents]:
+        arguments = {**saved, **{tangent: tangent.meta["val"] for tangent in self.tangents}}
+        for node, value in arguments.items():
             copies[node] = graph.placeholder(node.name)
-            copies[node].meta["val"] = node.meta["val"]
+            copies[node].meta["val"] = value
         _copy_ancestors(graph, (), self.gradients, self.order, copies)
         module = self._module(
             graph, [copies[g] if isinstance(g, Node) else g for g in self.gradients])

@@ -22,10 +22,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.lowered import CannotLower
 from graphwright.ir.trace import Rewrite, Tracer, trace
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.strides import view_strides
 from graphwright.runtime.ops.table import TABLE, Op
 
 _POINTWISE = {
@@ -83,6 +85,23 @@ def _fill(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     return ops.full(target.shape, value, dtype=target.dtype, device=target.device)
 
 
+def _view(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """Decompositions may lay out memory in another way than their composites: copy if need be."""
+    value, size = args
+    if view_strides(value.shape, value.stride(), size) is None:
+        value = ops.contiguous(value)
+    op = TABLE["view"]
+    return tracer.emit(op, (value, size), fake_kernel(op, (value, size)))
+
+
+def _as_strided(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """Of contiguous tensors only: other layouts may have changed."""
+    if not args[0].is_contiguous():
+        raise CannotLower("as_strided of a tensor that is not contiguous")
+    op = TABLE["as_strided"]
+    return tracer.emit(op, args, fake_kernel(op, args))
+
+
 def _softmax(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     """Of nothing, nothing: there is no maximum to subtract."""
     if 0 in [size for size in args[0].shape if type(size) is int]:
@@ -108,5 +127,6 @@ def _arange(tracer: Tracer, args: tuple[Any, ...]) -> Any:
 
 REWRITES: dict[str, Rewrite] = {
     "detach": _same, "copy": _copy, "fill": _fill, "full_like": _full_like,
-    "arange": _arange, "softmax": _softmax, "log_softmax": _softmax,
+    "view": _view, "as_strided": _as_strided, "arange": _arange,
+    "softmax": _softmax, "log_softmax": _softmax,
 }

@@ -28,10 +28,9 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.joint import dense_like
+from graphwright.ir.joint import dense_like, restrided
 from graphwright.ir.node import Node
 from graphwright.ir.passes.algebra import same_sizes
-from graphwright.runtime.fake import make_fake
 from graphwright.runtime.ops.table import TABLE, Op
 
 
@@ -59,7 +58,7 @@ def _owned(module: GraphModule, node: Node, layout: Any, seen: set[Node]) -> Nod
     shares = root in seen or root.op in ("placeholder", "get_attr")
     seen.add(root)
     wanted = value.stride() if layout is None else layout
-    dense = dense_like(make_fake(value.shape, wanted, value.dtype, value.device))
+    dense = dense_like(restrided(value, wanted))
     if not shares and same_sizes(dense.stride(), value.stride()):
         return node
     copy = module.graph.call_function(TABLE["clone"], (node,))
