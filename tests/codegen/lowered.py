@@ -81,32 +81,33 @@ def evaluate(
 
 def check(
     fn: Callable[..., Any], *inputs: Any, dynamic: bool = False, rtol: float = 1e-5,
-    atol: float = 1e-6, kernels: int | None = None,
+    atol: float = 1e-6, kernels: int | None = None, strides: bool = True,
 ) -> NativeProgram:
-    """Assert that the program of `fn` gives what eager ops give, strides included."""
+    """Assert that the program of `fn` gives what eager ops give."""
     tensors = [x if isinstance(x, Tensor) else tensor(x) for x in inputs]
     expected = as_tuple(fn(*tensors))
     found, program = evaluate(fn, tensors, dynamic)
-    assert_same(found, expected, rtol, atol)
+    assert_same(found, expected, rtol, atol, strides)
     module = traced(lambda *a: as_tuple(fn(*a)), tensors, dynamic)
     examples = [n.meta["val"] for n in module.graph.placeholders]
     compiled = compile_graph(module, examples, target="llvm")
-    assert_same([y._nd for y in compiled(*tensors)], expected, rtol, atol)
+    assert_same([y._nd for y in compiled(*tensors)], expected, rtol, atol, strides)
     if kernels is not None:
         assert len(program.steps) == kernels, text(program)
     return program
 
 
 def assert_same(
-    found: Sequence[np.ndarray], expected: Sequence[Tensor], rtol: float, atol: float
+    found: Sequence[np.ndarray], expected: Sequence[Tensor], rtol: float, atol: float,
+    strides: bool,
 ) -> None:
-    """Assert equal dtypes, shapes, strides and, within the tolerance, values."""
+    """Assert equal dtypes, shapes, strides (on demand) and, within the tolerance, values."""
     for got, want in zip(found, expected, strict=True):
         assert got.dtype == want._nd.dtype
         assert got.shape == tuple(want.shape)
-        strides = tuple(s // got.itemsize for s in got.strides)
-        if got.size:
-            assert [s for s, e in zip(strides, got.shape, strict=True) if e != 1] == [
+        steps = tuple(s // got.itemsize for s in got.strides)
+        if got.size and strides:
+            assert [s for s, e in zip(steps, got.shape, strict=True) if e != 1] == [
                 s for s, e in zip(want.stride(), got.shape, strict=True) if e != 1]
         np.testing.assert_allclose(
             got.astype(np.float64), want._nd.astype(np.float64), rtol=rtol, atol=atol)

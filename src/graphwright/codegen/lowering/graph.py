@@ -240,8 +240,8 @@ class GraphLowering:
         if result is not value and result in self.positions:
             return InputOutput(self.positions[result])
         if isinstance(value, Tensor):
-            if isinstance(self.context.nodes[value.name], Source):
-                constants = [s.name for s in self.sources if s.constant]
+            constants = [s.name for s in self.sources if s.constant]
+            if value.name in constants:
                 return ConstantOutput(self.constants[constants.index(value.name)])
             val = result.meta["val"]
             return TensorOutput(value.name, shape_of(val.shape), shape_of(val.stride()), val.dtype)

@@ -9,6 +9,7 @@ reduction, the same row), and if no third group would have to run in between.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -147,7 +148,7 @@ def _place(state: Grouping, name: str, readers: dict[str, set[str]]) -> None:
             if any(candidate in state.before[g] for g in needs if g != candidate):
                 continue
             joined = join(state, state.groups[candidate], name)
-            if joined is not None:
+            if joined is not None and (candidate in needs or shares_reads(state, joined, name)):
                 state.groups[candidate] = joined
                 state.home[name] = candidate
                 _add_before(state, candidate, outside)
@@ -156,6 +157,20 @@ def _place(state: Grouping, name: str, readers: dict[str, set[str]]) -> None:
     state.groups[fresh] = single(state, name)
     state.home[name] = fresh
     state.before[fresh] = upstream
+
+
+def shares_reads(state: Grouping, group: Group, name: str) -> bool:
+    """Whether a member reads an element that others read in the same iteration."""
+    own = set(_elements(state, group.members[name]))
+    return any(not own.isdisjoint(_elements(state, m))
+               for m in group.members.values() if m.name != name)
+
+
+def _elements(state: Grouping, member: Member) -> Iterator[tuple[str, Index]]:
+    symbols = bind(domain_of(state.anchors.nodes[member.name]), member.place)
+    for access in member.reads:
+        if access.source is not None and state.anchors.nodes[access.source].shape:
+            yield access.source, tuple(i.subs(symbols) for i in access.index)
 
 
 def _add_before(state: Grouping, group: int, earlier: set[int]) -> None:

@@ -70,6 +70,7 @@ class Writer:
         self.anchors = anchors
         self.storage = storage
         self.inner_symbols = set(inner)
+        self.has_inner = bool(inner)
         self.names = names
         self.outer = Scope()
         self.inner = Scope()
@@ -116,8 +117,9 @@ class Writer:
         target = node.target if isinstance(node, Mutation) else member.name
         storage = self.storage.get(target)
         readers = self.anchors.uses.get(member.name, 0)
+        only_result = readers == 1 and member.name in self.anchors.outputs.values()
         shared = readers > 1 or isinstance(node, Mutation) or (
-            self.at_outer and storage is None)
+            self.at_outer and not only_result)
         if shared and not isinstance(value, (Local, Const)):
             value = self.let(member.name, value)
         if not isinstance(node, Mutation):
@@ -224,6 +226,8 @@ class Writer:
 
     def _varies(self, value: Value) -> bool:
         """Whether a value changes along the inner axes."""
+        if not self.has_inner:
+            return True
         if isinstance(value, Apply):
             return any(self._varies(a) for a in value.args)
         if isinstance(value, Load):
@@ -268,7 +272,8 @@ class Writer:
         return self.fetch(name, index, both, read.other)
 
     def _is_inner(self, index: Index) -> bool:
-        return any(s.name in self.inner_symbols for i in index for s in i.symbols())
+        """Whether an index changes along the inner axes; without any, all is one scope."""
+        return not self.has_inner or any(s.name in self.inner_symbols for i in index for s in i.symbols())
 
     def fetch(
         self, name: str, index: Index, mask: Value | None, other: Const | None
