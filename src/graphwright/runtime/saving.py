@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -64,7 +63,7 @@ def save_file(
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
+    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
     try:
         with open(temporary, "xb") as file:
             file.write(len(text).to_bytes(8, "little") + text)

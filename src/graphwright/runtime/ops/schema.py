@@ -92,6 +92,16 @@ def _split(text: str) -> list[str]:
     return [part for part in [*parts, text[start:].strip()] if part]
 
 
+_USUAL_DEFAULTS = {"None": None, "True": True, "False": False, "0": 0, "1": 1, "-1": -1}
+
+
+def _default(text: str) -> Any:
+    """The literal meant; the usual ones without starting Python's parser."""
+    if text in _USUAL_DEFAULTS:
+        return _USUAL_DEFAULTS[text]
+    return ast.literal_eval(text)
+
+
 def parse(text: str) -> Schema:
     """Parse a schema string. Raises ValueError where it is malformed."""
     name, _, rest = text.partition("(")
@@ -105,6 +115,6 @@ def parse(text: str) -> Schema:
             continue
         declaration, _, default = part.partition("=")
         type_name, _, param_name = declaration.strip().partition(" ")
-        value = ast.literal_eval(default) if default else REQUIRED
+        value = _default(default) if default else REQUIRED
         params.append(Param(param_name.strip(), type_name, value, kwonly))
     return Schema(name.strip(), tuple(params), text)
