@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from types import CodeType, FunctionType, ModuleType
-from typing import Any, Final
+from typing import Any, Final, Self, final
 
 class _Missing: ...
 
@@ -13,6 +13,7 @@ RUN_NATIVELY: Final[object]
 SUPPORTED: Final[bool]
 """Whether this interpreter is one whose frames the hook knows."""
 
+@final
 class GuardProgram:
     """Guards as a straight line of loads and checks.
 
@@ -22,15 +23,15 @@ class GuardProgram:
 
     guards: list[Any]
     n_checks: int
-    def __init__(
-        self,
+    def __new__(
+        cls,
         instructions: Sequence[tuple[Any, ...]],
         n_registers: int,
         guards: list[Any],
         inputs: list[int],
         n_slots: int,
         /,
-    ) -> None: ...
+    ) -> Self: ...
     def check(self, function: FunctionType, slots: tuple[object, ...], /) -> bool:
         """Whether all guards hold for these argument slots."""
     def failure(
@@ -42,6 +43,7 @@ class GuardProgram:
     def is_dead(self) -> bool:
         """Whether an object that a guard compares with is gone, so that it can never hold."""
 
+@final
 class Entry:
     """One compiled version of a code object: guards, and what to run when they hold."""
 
@@ -53,8 +55,8 @@ class Entry:
     line: int
     keepalive: object
     hits: int
-    def __init__(
-        self,
+    def __new__(
+        cls,
         program: GuardProgram,
         code: CodeType | None = None,
         direct: Callable[..., Any] | None = None,
@@ -62,10 +64,11 @@ class Entry:
         hooked: bool = False,
         line: int = 0,
         keepalive: object = None,
-    ) -> None: ...
+    ) -> Self: ...
     def is_dead(self) -> bool:
         """Whether its guards can never hold again."""
 
+@final
 class CompiledFunction:
     """A function that runs the first entry whose guards hold, and asks the callback if none does.
 
@@ -82,9 +85,9 @@ class CompiledFunction:
     enabled: bool
     entries: tuple[Entry, ...]
     misses: int
-    def __init__(
-        self, function: FunctionType, callback: Callable[..., Any], limit: int = 8
-    ) -> None: ...
+    def __new__(
+        cls, function: FunctionType, callback: Callable[..., Any], limit: int = 8
+    ) -> Self: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __get__(self, instance: object, owner: type | None = None, /) -> Any: ...
     def reset(self) -> None:
@@ -120,9 +123,6 @@ def reset_all() -> None:
 
 def is_constant(value: object, /) -> bool:
     """Whether guards can compare it by value."""
-
-def same_constant(first: object, second: object, /) -> bool:
-    """Same type and same value; floats by their bits."""
 
 def loaded_module(name: str, /) -> ModuleType:
     """`sys.modules[name]`."""

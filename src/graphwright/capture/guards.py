@@ -348,7 +348,7 @@ def _keys_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
 def _tensor_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     layout: TensorLayout = guard.payload
     value, source = values[0], str(guard.source)
-    if type(value) is not layout.cls:
+    if type(values[0]) is not layout.cls:
         return _type_failure(Guard(guard.kind, guard.sources, _Strong(layout.cls)), values)
     for attr in ("dtype", "device", "requires_grad"):
         wanted, found = getattr(layout, attr), getattr(value, attr)

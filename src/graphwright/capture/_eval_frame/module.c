@@ -79,14 +79,6 @@ static PyObject *is_constant(PyObject *Py_UNUSED(module), PyObject *value) {
     return PyBool_FromLong(ef_is_constant(value));
 }
 
-static PyObject *same_constant(PyObject *Py_UNUSED(module), PyObject *args) {
-    PyObject *a, *b;
-    if (!PyArg_ParseTuple(args, "OO", &a, &b)) {
-        return NULL;
-    }
-    return PyBool_FromLong(ef_same_constant(a, b));
-}
-
 static PyObject *capturing(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
     return PyBool_FromLong(ef_capturing());
 }
@@ -103,7 +95,6 @@ static PyMethodDef methods[] = {
     {"class_attribute", class_attribute, METH_VARARGS, NULL},
     {"mro_attribute", mro_attribute, METH_VARARGS, NULL},
     {"is_constant", is_constant, METH_O, NULL},
-    {"same_constant", same_constant, METH_VARARGS, NULL},
     {"capturing", capturing, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL}};
 
