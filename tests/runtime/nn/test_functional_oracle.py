@@ -79,7 +79,7 @@ LOSSES = {
     "kl_div": _loss(
         lambda F, x, t: F.kl_div(x, t, reduction="batchmean"), positive=frozenset({1})
     ),
-    "kl_div_log": _loss(lambda F, x, t: F.kl_div(x, t, log_target=True)),
+    "kl_div_log": _loss(lambda F, x, t: F.kl_div(x, t, reduction="sum", log_target=True)),
     "bce_logits": _loss(
         lambda F, x, t: F.binary_cross_entropy_with_logits(x * 10, t), positive=frozenset({1})
     ),
