@@ -59,7 +59,7 @@ class Compiled:
         self.outputs = outputs
 
         def backward(tangents: dict[int, Any]) -> list[Any]:
-            dense = [tangents[i] for i in lowered.tangents]
+            dense = [restrided(tangents[i], self.outputs[i].stride()) for i in lowered.tangents]
             with no_grad():
                 return list(Interpreter(lowered.backward).run(*saved, *dense))
         return results, backward
@@ -73,10 +73,14 @@ def copies(inputs: Sequence[Any]) -> list[Any]:
             result.append(x)
             continue
         with no_grad():
-            twin = _core.empty_strided(Tensor, x.shape, x.stride(), x.dtype)
-            twin.copy_(x.detach())
+            twin = restrided(x.detach(), x.stride())
         result.append(twin.requires_grad_(x.requires_grad))
     return result
+
+
+def restrided(x: Tensor, strides: Any) -> Tensor:
+    """A copy of `x` with these strides."""
+    return _core.empty_strided(Tensor, x.shape, strides, x.dtype).copy_(x)
 
 
 def assert_same(actual: Any, expected: Any, tolerance: float = 1e-6) -> None:
