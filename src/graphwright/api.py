@@ -148,9 +148,9 @@ def compile_callable(model: Any, compilation: Compilation) -> Any:
     """`compile` by the kind of callable."""
     if isinstance(model, CompiledFunction):
         return compilation.compile(model.__wrapped__)
-    if isinstance(model, types.FunctionType):
+    if type(model) is types.FunctionType:
         return compilation.compile(model)
-    if isinstance(model, types.MethodType):
+    if type(model) is types.MethodType:
         return types.MethodType(compile_callable(model.__func__, compilation), model.__self__)
     if isinstance(model, functools.partial):
         inner = compile_callable(model.func, compilation)
@@ -159,10 +159,15 @@ def compile_callable(model: Any, compilation: Compilation) -> Any:
         return optimized_module(model, compilation)
     if isinstance(model, type) or not callable(model):
         raise TypeError(f"compile() takes a function, a callable object or a module, not {model!r}")
-    call = type(model).__call__
+    return types.MethodType(compilation.compile(call_of(type(model))), model)
+
+
+def call_of(kind: type) -> types.FunctionType:
+    """The Python function behind calls of instances of `kind`."""
+    call: Any = kind.__call__
     if not isinstance(call, types.FunctionType):
-        raise TypeError(f"compile() takes Python functions; {model!r} is not written in Python")
-    return types.MethodType(compilation.compile(call), model)
+        raise TypeError(f"compile() takes Python functions; {kind} is not callable through one")
+    return call
 
 
 class OptimizedModule:
@@ -187,7 +192,7 @@ def optimized_module(module: Module, compilation: Compilation) -> Module:
     if isinstance(module, OptimizedModule):
         module = module._original
     kind = type(module)
-    call = compilation.compile(kind.__call__)
+    call = compilation.compile(call_of(kind))
     namespace = {
         "_original": module,
         "_compilation": compilation,
@@ -196,9 +201,9 @@ def optimized_module(module: Module, compilation: Compilation) -> Module:
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
     }
-    optimized = object.__new__(type(kind.__name__, (OptimizedModule, kind), namespace))
+    optimized: Module = object.__new__(type(kind.__name__, (OptimizedModule, kind), namespace))
     object.__setattr__(optimized, "__dict__", module.__dict__)
-    return optimized  # type: ignore[return-value]
+    return optimized
 
 
 def compilation_of(compiled: Any) -> Compilation:

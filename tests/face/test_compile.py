@@ -130,7 +130,7 @@ def test_a_users_backend_gets_the_graph_and_fake_inputs() -> None:
     compiled = gw.compile(double_relu, backend=backend)
     assert compiled(gw.ones(2)).tolist() == [4.0, 4.0]
     (graph, inputs), = seen
-    assert [node.op for node in graph.graph.nodes][0] == "placeholder"
+    assert next(iter(graph.graph.nodes)).op == "placeholder"
     assert inputs[0].shape == (2,) and inputs[0].dtype is gw.float32
 
 

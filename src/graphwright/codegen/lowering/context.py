@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -126,7 +126,7 @@ class Lowering:
             let, Check(Local(name, dtypes.int64), bound, message)]
 
 
-def substitute(value: Any, symbols: dict[str, Expr]) -> Any:
+def substitute(value: Any, symbols: Mapping[str, Expr]) -> Any:
     """A value with index symbols replaced."""
     if not symbols:
         return value

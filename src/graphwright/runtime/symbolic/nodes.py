@@ -69,7 +69,7 @@ class Expr:
             self._symbols = frozenset().union(*(a.symbols() for a in self.args))
         return self._symbols
 
-    def subs(self, values: Mapping[Sym | str, ExprLike] | Mapping[Sym, ExprLike]) -> Expr:
+    def subs(self, values: Mapping[Any, Any]) -> Expr:
         """Replace symbols, named by `Sym` or by name, and simplify again."""
         return self._subs({
             key if isinstance(key, str) else key.name: as_expr(value)
