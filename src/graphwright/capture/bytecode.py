@@ -135,9 +135,9 @@ def live_locals(code: types.CodeType, index: int) -> frozenset[str]:
 def local_uses(inst: Instruction) -> tuple[frozenset[str], frozenset[str]]:
     """The local names that an instruction reads and those that it overwrites."""
     name = inst.opname
-    if name in _PAIRS:
+    if name in PAIRS:
         first, second = inst.value
-        reads_first, reads_second = _PAIRS[name]
+        reads_first, reads_second = PAIRS[name]
         reads = {n for n, read in ((first, reads_first), (second, reads_second)) if read}
         writes = {n for n, read in ((first, reads_first), (second, reads_second)) if not read}
         return frozenset(reads), frozenset(writes - reads)
@@ -162,7 +162,7 @@ _READS = frozenset(
         "LOAD_FROM_DICT_OR_DEREF",
     ]
 )
-_PAIRS = {
+PAIRS = {
     "LOAD_FAST_LOAD_FAST": (True, True),
     "STORE_FAST_LOAD_FAST": (False, True),
     "STORE_FAST_STORE_FAST": (False, False),

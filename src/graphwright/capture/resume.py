@@ -15,7 +15,7 @@ import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.bytecode import PYTHON, decode
+from graphwright.capture.bytecode import PAIRS, PYTHON, decode
 from graphwright.capture.exc import unsupported
 
 if TYPE_CHECKING:
@@ -30,10 +30,18 @@ class Continuation(functools.partial[Any]):
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where the code of a resume function comes from: its instruction i is code's i - shift."""
+    """Where the code of a resume function comes from.
+
+    positions: for each of its instructions the index of the original one, -1 for the prologue.
+    Empty: they are the same.
+    """
 
     code: types.CodeType
-    shift: int
+    positions: tuple[int, ...] = ()
+
+    def index(self, index: int) -> int:
+        """The original's instruction for one of the resume function's."""
+        return self.positions[index] if self.positions else index
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +62,7 @@ _SEES_FRAME = frozenset(["locals", "vars", "dir", "eval", "exec", "_getframe"])
 
 def origin_of(code: types.CodeType) -> Origin:
     """The original of a resume function's code; any other code is its own."""
-    return _origins.get(code) or Origin(code, 0)
+    return _origins.get(code) or Origin(code)
 
 
 def is_resume(code: types.CodeType) -> bool:
@@ -83,13 +91,13 @@ def resume_code(code: types.CodeType, point: ResumePoint) -> types.CodeType:
     variables are those of the original followed by its cell variables.
     """
     origin = origin_of(code)
-    point = ResumePoint(point.index - origin.shift, point.stack, point.locals)
+    point = ResumePoint(origin.index(point.index), point.stack, point.locals)
     with _lock:
         known = _made.setdefault(origin.code, {})
         if point not in known:
-            made, shift = _build(origin.code, point)
-            known[point] = made
-            _origins[made] = Origin(origin.code, shift)
+            known[point], shift = _build(origin.code, point)
+            positions = _positions(origin.code, known[point], shift)
+            _origins[known[point]] = Origin(origin.code, positions)
         return known[point]
 
 
@@ -97,6 +105,22 @@ def closure_names(code: types.CodeType) -> tuple[str, ...]:
     """The free variables of resume functions of `code`, in order."""
     origin = origin_of(code).code
     return origin.co_freevars + tuple(c for c in origin.co_cellvars if c not in origin.co_freevars)
+
+
+def _positions(code: types.CodeType, made: types.CodeType, shift: int) -> tuple[int, ...]:
+    """For each instruction of a resume function the index of the original one.
+
+    3.13 has instructions on two locals, which the assembler takes apart where there are many.
+    """
+    result = [-1] * shift
+    remaining = iter(decode(made)[shift:])
+    for inst in decode(code):
+        found = next(remaining)
+        result.append(inst.index)
+        if inst.opname in PAIRS and found.opname not in PAIRS:
+            next(remaining)
+            result.append(-1)
+    return tuple(result)
 
 
 def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, int]:
