@@ -76,7 +76,8 @@ class CompiledFunction:
     code) or RUN_NATIVELY. At most `limit` entries are made.
     """
 
-    __wrapped__: FunctionType
+    @property
+    def __wrapped__(self) -> FunctionType: ...
     __name__: str
     __qualname__: str
     __doc__: str | None
