@@ -147,7 +147,8 @@ def compile(
 def compile_callable(model: Any, compilation: Compilation) -> Any:
     """`compile` by the kind of callable."""
     if isinstance(model, CompiledFunction):
-        return compilation.compile(model.__wrapped__)
+        function: Any = model.__wrapped__
+        return compilation.compile(function)
     if type(model) is types.FunctionType:
         return compilation.compile(model)
     if type(model) is types.MethodType:
