@@ -1,10 +1,11 @@
 """Programs that are captured whole: one graph, no break, the result of plain Python."""
 
-# ruff: noqa: RUF059, SIM223, UP028, UP031
+# ruff: noqa: B018, RUF059, SIM223, UP028, UP031
 
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import enum
 import functools
@@ -388,3 +389,96 @@ def test_node_names_the_users_line():
     stacks = {node.meta["stack"][2] for node in captured.record.graphs[0].graph.graph.nodes
               if "stack" in node.meta}
     assert stacks == {"return gw.relu(x + 1) * 2"}
+
+
+@contextlib.contextmanager
+def scaled(log):
+    log.append("in")
+    yield 3
+    log.append("out")
+
+
+class Scope:
+    def __init__(self):
+        self.depth = 0
+
+    def __enter__(self):
+        self.depth += 1
+        return self
+
+    def __exit__(self, *exc):
+        self.depth -= 1
+        return False
+
+
+def context_managers(x):
+    log = []
+    scope = Scope()
+    with scaled(log) as k, scope as inner:
+        y = x * k + inner.depth
+    return y, log, scope.depth
+
+
+class Refused(ValueError):
+    pass
+
+
+def find(table, key):
+    try:
+        return table[key]
+    except KeyError:
+        return 5
+
+
+def checked(v):
+    if v > 2:
+        raise Refused("too big", v)
+    return v
+
+
+def exceptions(x):
+    total = find({"a": 1}, "a") + find({"a": 1}, "b")
+    try:
+        checked(1)
+        checked(3)
+    except (TypeError, Refused) as error:
+        total += error.args[1]
+    else:
+        total = 100
+    finally:
+        total += 1
+    try:
+        x.no_such_attribute
+    except AttributeError:
+        total += 1
+    try:
+        [1, 2][5]
+    except LookupError:
+        total += 1
+    items = iter((1, 2))
+    while True:
+        try:
+            total += next(items)
+        except StopIteration:
+            break
+    return x * total
+
+
+class Lazy:
+    def __getattr__(self, name):
+        if name.startswith("known"):
+            return len(name)
+        raise AttributeError(name)
+
+
+def dynamic_attributes(x):
+    lazy = Lazy()
+    return x * lazy.known, hasattr(lazy, "other"), getattr(lazy, "more", 3)
+
+
+MORE = [context_managers, exceptions, dynamic_attributes]
+
+
+@pytest.mark.parametrize("program", MORE, ids=lambda p: p.__name__)
+def test_exceptions_handled_in_the_frame(program):
+    check(program, X, graphs=1)

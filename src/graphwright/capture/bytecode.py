@@ -91,6 +91,27 @@ def _protected_ranges(code: types.CodeType) -> list[tuple[int, int]]:
     return [(entry.start, entry.end) for entry in entries]
 
 
+@dataclass(frozen=True, slots=True)
+class ExceptionHandler:
+    """Where an exception in instructions start..end-1 (by offset) goes: index, stack depth."""
+
+    start: int
+    end: int
+    target: int
+    depth: int
+    push_lasti: bool
+
+
+@lru_cache(maxsize=1024)
+def exception_handlers(code: types.CodeType) -> tuple[ExceptionHandler, ...]:
+    """The exception table of `code`."""
+    at = {inst.offset: inst.index for inst in decode(code)}
+    entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+    return tuple(
+        ExceptionHandler(e.start, e.end, at[e.target], e.depth, bool(e.lasti)) for e in entries
+    )
+
+
 def _successors(inst: Instruction) -> list[int]:
     following = [] if inst.opname in _NO_FALLTHROUGH else [inst.index + 1]
     return [*following, inst.target] if inst.target >= 0 else following
@@ -119,11 +140,9 @@ def _live_before(code: types.CodeType) -> tuple[frozenset[str], ...]:
 
 def _handlers(code: types.CodeType, instructions: tuple[Instruction, ...]) -> list[list[int]]:
     """For each instruction, the indices of the exception handlers that cover it."""
-    entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
-    at = {inst.offset: inst.index for inst in instructions}
+    entries = exception_handlers(code)
     return [
-        [at[e.target] for e in entries if e.start <= inst.offset < e.end and e.target in at]
-        for inst in instructions
+        [e.target for e in entries if e.start <= inst.offset < e.end] for inst in instructions
     ]
 
 

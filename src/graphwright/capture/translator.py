@@ -13,14 +13,26 @@ import types
 from typing import Any
 
 from graphwright.capture.allowed import is_disabled, may_inline
-from graphwright.capture.bytecode import PYTHON, Instruction, decode, source_line
-from graphwright.capture.exc import RestartTranslation, Unsupported, unsupported
+from graphwright.capture.bytecode import (
+    PYTHON,
+    Instruction,
+    decode,
+    exception_handlers,
+    source_line,
+)
+from graphwright.capture.exc import (
+    AttributeMissing,
+    RestartTranslation,
+    Unsupported,
+    unsupported,
+)
 from graphwright.capture.opcodes import handlers_for
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.record import Location
 from graphwright.capture.source import CellSource, LocalSource
 from graphwright.capture.values import Values
 from graphwright.capture.variables.base import NULL, VariableTracker
+from graphwright.capture.variables.exceptions import ExceptionVariable, Raised
 from graphwright.capture.variables.functions import (
     CellVariable,
     FunctionVariable,
@@ -58,7 +70,6 @@ class Translator(Values):
         self.keyword_names: tuple[str, ...] = ()
         self.returned: VariableTracker | None = None
         self.yielded: VariableTracker | None = None
-        self.withs: list[VariableTracker] = []
 
     # the machine
 
@@ -77,9 +88,26 @@ class Translator(Values):
             if handler is None:
                 unsupported("GB0005", inst.opname)
             handler(self, inst)
+        except AttributeMissing as reason:
+            reason.note_location(self.place())
+            self._handle(Raised(ExceptionVariable(AttributeError, None)), inst, reason)
         except Unsupported as reason:
             reason.note_location(self.place())
             raise
+        except Raised as raised:
+            self._handle(raised, inst, raised)
+
+    def _handle(self, raised: Raised, inst: Instruction, otherwise: Exception) -> None:
+        """Go to the handler of an exception in this frame, or pass it on to the caller's."""
+        for handler in exception_handlers(self.code):
+            if handler.start <= inst.offset < handler.end:
+                del self.stack[handler.depth :]
+                if handler.push_lasti:
+                    self.push(self.constant(inst.offset))
+                self.push(raised.value)
+                self.ip = handler.target
+                return
+        raise otherwise
 
     def run(self) -> VariableTracker:
         """Run to the end of the function; what it returns."""
@@ -277,6 +305,10 @@ class RootTranslator(Translator):
                 self.step()
             except Unsupported as reason:
                 raise RestartTranslation(self.steps, reason) from reason
+            except Raised as raised:
+                unhandled = Unsupported("GB0006", f"{raised.value.cls.__name__} is raised")
+                unhandled.note_location(self.place())
+                raise RestartTranslation(self.steps, unhandled) from raised
             self.steps += 1
         return None
 

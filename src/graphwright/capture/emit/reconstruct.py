@@ -189,6 +189,8 @@ class Reconstructor:
     ) -> None:
         push_owner = self.hold(owner)
         for name, value in values.items():
+            if value is None and owner in self.output.side_effects.created:
+                continue
             push_value = self.hold(value) if value is not None else None
             write = functools.partial(self._write_attribute, push_owner, name, push_value)
             self._writes.append(write)

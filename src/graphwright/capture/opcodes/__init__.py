@@ -6,9 +6,17 @@ jump. Instructions without a handler are graph breaks.
 
 from __future__ import annotations
 
-from graphwright.capture.opcodes import build, calls, control, iteration, names, stack
+from graphwright.capture.opcodes import (
+    build,
+    calls,
+    control,
+    exceptions,
+    iteration,
+    names,
+    stack,
+)
 from graphwright.capture.opcodes.registry import Handler, handlers_for
 
-FAMILIES = (stack, names, build, calls, control, iteration)
+FAMILIES = (stack, names, build, calls, control, iteration, exceptions)
 
 __all__ = ["FAMILIES", "Handler", "handlers_for"]

@@ -8,6 +8,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.context import enter_context, exit_method
+from graphwright.capture.variables.exceptions import ExceptionVariable
 from graphwright.capture.variables.functions import CellVariable, NestedFunctionVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.operators import unary
@@ -135,17 +136,22 @@ def _positive(tx: Translator, value: VariableTracker) -> VariableTracker:
     return unary(tx, operator.pos, value)
 
 
-_INTRINSICS = {5: _positive, 6: lambda tx, value: TupleVariable(value.unpack(tx))}
+def _stop_iteration_error(tx: Translator, value: VariableTracker) -> VariableTracker:
+    """A StopIteration that leaves a generator becomes a RuntimeError."""
+    if isinstance(value, ExceptionVariable) and issubclass(value.cls, StopIteration):
+        return ExceptionVariable(RuntimeError, None)
+    return value
+
+
+def _list_to_tuple(tx: Translator, value: VariableTracker) -> VariableTracker:
+    return TupleVariable(value.unpack(tx))
+
+
+_INTRINSICS = {3: _stop_iteration_error, 5: _positive, 6: _list_to_tuple}
 
 
 @opcode("LOAD_ASSERTION_ERROR")
 def load_assertion_error(tx: Translator, inst: Instruction) -> None:
     tx.push(tx.constant_class(AssertionError))
-
-
-@opcode("RAISE_VARARGS", "RERAISE")
-def raise_varargs(tx: Translator, inst: Instruction) -> None:
-    what = tx.stack[-1].describe() if inst.arg and tx.stack else "an exception"
-    unsupported("GB0006", f"raise {what}")
 
 

@@ -19,6 +19,7 @@ from graphwright.capture.variables.classes import (
     SuperVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.exceptions import Raised, raise_in_frame
 from graphwright.capture.variables.functions import PartialVariable
 from graphwright.capture.variables.iterators import (
     ChainIterator,
@@ -106,7 +107,7 @@ def _next(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if item is not None:
         return item
     if len(args) == 1:
-        unsupported("GB0006", "StopIteration")
+        raise_in_frame(StopIteration)
     return args[1]
 
 
@@ -245,20 +246,26 @@ def _callable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    try:
-        args[0].realize().getattr(tx, args[1].as_constant())
-    except AttributeMissing:
-        return tx.constant(False)
-    return tx.constant(True)
+    return tx.constant(_attribute(tx, args) is not None)
 
 
 def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) < 3:
+        return args[0].realize().getattr(tx, args[1].as_constant())
+    found = _attribute(tx, args)
+    return found if found is not None else args[2]
+
+
+def _attribute(tx: Translator, args: Args) -> VariableTracker | None:
+    """The attribute, None where reading it raises AttributeError."""
     try:
         return args[0].realize().getattr(tx, args[1].as_constant())
     except AttributeMissing:
-        if len(args) < 3:
+        return None
+    except Raised as raised:
+        if not issubclass(raised.value.cls, AttributeError):
             raise
-        return args[2]
+        return None
 
 
 def _setattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import AttrSource, ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.exceptions import ExceptionVariable, is_plain_exception
 from graphwright.capture.variables.functions import BoundMethodVariable
 from graphwright.capture.variables.objects import (
     ABSENT,
@@ -50,7 +52,7 @@ class ClassVariable(VariableTracker):
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         assert self.source is not None
-        if name in ("__name__", "__qualname__", "__module__"):
+        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
             return tx.constant(getattr(self.value, name))
         meta = lookup(type(self.value), name)
         if is_data_descriptor(meta):
@@ -82,6 +84,8 @@ class ClassVariable(VariableTracker):
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if issubclass(self.value, tuple) and hasattr(self.value, "_fields"):
             return self._named_tuple(tx, args, kwargs)
+        if is_plain_exception(self.value) and not kwargs:
+            return ExceptionVariable(self.value, args)
         if not self._is_plain():
             unsupported("GB0004", f"creation of {self.describe()}")
         assert self.source is not None
@@ -99,7 +103,8 @@ class ClassVariable(VariableTracker):
         """Whether `object.__new__` followed by a Python `__init__` is all that a call does."""
         init = lookup(self.value, "__init__")
         return (
-            type(self.value) is type
+            (type(self.value) is type or type(self.value) is abc.ABCMeta)
+            and not getattr(self.value, "__abstractmethods__", None)
             and lookup(self.value, "__new__") is object.__new__
             and lookup(self.value, "__del__") is ABSENT
             and (isinstance(init, types.FunctionType) or init is object.__init__)

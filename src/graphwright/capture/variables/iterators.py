@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.exceptions import raise_in_frame
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -35,7 +36,7 @@ class IteratorVariable(VariableTracker):
         if name == "__next__" and not args:
             item = self.next(tx)
             if item is None:
-                unsupported("GB0006", "StopIteration")
+                raise_in_frame(StopIteration)
             return item
         if name == "__iter__" and not args:
             return self

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import DictIterator, SequenceIterator
 from graphwright.capture.variables.sequences import SequenceMethod, exactly
 
@@ -64,7 +65,7 @@ class DictVariable(VariableTracker):
         if entry is not None:
             return entry[1].realize()
         if self.default_factory is None:
-            unsupported("GB0006", f"KeyError: {key.describe()}")
+            raise_in_frame(KeyError)
         value = self.default_factory.call(tx, [], {})
         self.setitem(tx, key, value)
         return value
@@ -117,7 +118,7 @@ class DictVariable(VariableTracker):
         if raw not in self.entries:
             if len(args) > 1:
                 return args[1]
-            unsupported("GB0006", f"KeyError: {args[0].describe()}")
+            raise_in_frame(KeyError)
         tx.side_effects.mutate(self)
         return self.entries.pop(raw)[1].realize()
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import ListIterator, SequenceIterator
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class SequenceVariable(VariableTracker):
             return self._slice(tx, self.items[key.as_slice()])
         index = index_of(tx, key)
         if not -len(self.items) <= index < len(self.items):
-            unsupported("GB0007", f"IndexError: {self.kind.__name__} index out of range")
+            raise_in_frame(IndexError)
         return self.items[index].realize()
 
     def _slice(self, tx: Translator, items: list[VariableTracker]) -> VariableTracker:
@@ -242,7 +243,7 @@ class ListVariable(SequenceVariable):
     def _position(self, tx: Translator, key: VariableTracker) -> int:
         index = index_of(tx, key)
         if not -len(self.items) <= index < len(self.items):
-            unsupported("GB0007", "IndexError: list index out of range")
+            raise_in_frame(IndexError)
         return index
 
     def delitem(self, tx: Translator, key: VariableTracker) -> None:
