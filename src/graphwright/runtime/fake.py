@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
-from graphwright.runtime.tensor import Tensor
-
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import HOOKS
 from graphwright.runtime.errors import DataDependent, describe
@@ -18,6 +16,7 @@ from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import IntLike, SymInt, hint_of
+from graphwright.runtime.tensor import Tensor
 
 Sizes = tuple[IntLike, ...]
 
