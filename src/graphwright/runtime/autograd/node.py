@@ -120,7 +120,7 @@ class Context:
     needs: dict[str, Any]
 
     def __init__(self, values: dict[str, Any]) -> None:
-        self.__dict__.update(values)
+        self.__dict__ = values
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(f"the op did not save '{name}'")
@@ -163,66 +163,75 @@ class OpNode(Node):
 
     def context(self) -> Context:
         """Unpack everything. Raises RuntimeError where freed or changed in place."""
-        if self.args is None:
+        op, args = self.op, self.args
+        if args is None:
             raise RuntimeError(FREED)
-        values: dict[str, Any] = {}
-        for param, value in zip(self.op.schema.params, self.args, strict=True):
-            if isinstance(value, SavedTensor):
-                value = value.unpack(self)
-            elif param.is_tensor_list and value is not None:
-                value = [v.unpack(self) if isinstance(v, SavedTensor) else v for v in value]
-            values[param.name] = value
-        for (number, _), saved in zip(self.op.saved_outputs, self.saved_outputs, strict=True):
-            if saved is None:
-                continue
-            tensor = saved.unpack(self, number)
-            values[f"out{number}"] = tensor
-            if number == 0:
-                values["out"] = tensor
-        values["needs"] = self._needs()
+        names = op.names
+        values: dict[str, Any] = dict(zip(names, args, strict=True))
+        for slot in op.saved_slots:
+            value = args[slot]
+            if value.__class__ is SavedTensor:
+                values[names[slot]] = value.unpack(self)
+            elif value.__class__ is list:
+                values[names[slot]] = [
+                    v.unpack(self) if isinstance(v, SavedTensor) else v for v in value
+                ]
+        for (number, _), saved in zip(op.saved_outputs, self.saved_outputs, strict=True):
+            if saved is not None:
+                tensor = saved.unpack(self, number)
+                values[f"out{number}"] = tensor
+                if number == 0:
+                    values["out"] = tensor
+        values["needs"] = self._needs(args)
         return Context(values)
 
-    def _needs(self) -> dict[str, Any]:
+    def _needs(self, args: list[Any]) -> dict[str, Any]:
+        op = self.op
+        if op.is_flat:
+            slots = zip(op.tensor_slots, self.edges, strict=True)
+            return {op.names[slot]: edge is not None for (slot, _), edge in slots}
         needs: dict[str, Any] = {}
         edges = iter(self.edges)
-        assert self.args is not None
-        for slot, is_list in self.op.tensor_slots:
-            name = self.op.schema.params[slot].name
+        for slot, is_list in op.tensor_slots:
             if is_list:
-                needs[name] = [next(edges) is not None for _ in self.args[slot]]
+                needs[op.names[slot]] = [next(edges) is not None for _ in args[slot]]
             else:
-                needs[name] = next(edges) is not None
+                needs[op.names[slot]] = next(edges) is not None
         return needs
 
     def compute(self, grads: list[Any]) -> list[Any]:
-        op = self.op
-        vjp = op.functional.vjp if op.functional is not None else op.vjp
-        assert callable(vjp)
+        op, args = self.op, self.args
+        vjp: Any = op.vjp
         result = vjp(self.context(), *grads)
-        if len(op.tensor_slots) == 1 and not op.tensor_slots[0][1]:
-            result = (result,) if not isinstance(result, tuple) else result
+        assert args is not None
+        if op.is_flat:
+            sources: list[Any] = [args[slot] for slot, _ in op.tensor_slots]
+            return self._fit(list(result) if result.__class__ is tuple else [result], sources)
         flat: list[Any] = []
-        for (_, is_list), value in zip(op.tensor_slots, result, strict=True):
+        sources = []
+        for (slot, is_list), value in zip(op.tensor_slots, result, strict=True):
             if is_list:
                 flat.extend(value)
+                sources.extend(args[slot])
             else:
                 flat.append(value)
-        return self._fit(flat)
+                sources.append(args[slot])
+        return self._fit(flat, sources)
 
-    def _fit(self, grads: list[Any]) -> list[Any]:
+    def _fit(self, grads: list[Any], sources: list[Any]) -> list[Any]:
         """Sum gradients of broadcast inputs to the input's shape; cast to its dtype."""
-        position = 0
-        assert self.args is not None
-        for slot, is_list in self.op.tensor_slots:
-            for meta in self.args[slot] if is_list else (self.args[slot],):
-                grad = grads[position]
-                if grad is not None:
-                    if self.edges[position] is None:
-                        grads[position] = None
-                    else:
-                        source = meta.tensor if isinstance(meta, SavedTensor) else meta
-                        grads[position] = fit_gradient(self.op, grad, source)
-                position += 1
+        edges = self.edges
+        for position, grad in enumerate(grads):
+            if grad is None:
+                continue
+            if edges[position] is None:
+                grads[position] = None
+                continue
+            source = sources[position]
+            if source.__class__ is SavedTensor:
+                source = source.tensor
+            if grad.dtype is not source.dtype or not same_shape(grad.shape, source.shape):
+                grads[position] = fit_gradient(self.op, grad, source)
         return grads
 
 

@@ -51,12 +51,14 @@ class Op:
         "differentiable",
         "eager",
         "functional",
+        "is_flat",
         "is_inplace",
         "is_view",
         "kind",
         "meta",
         "method",
         "name",
+        "names",
         "public",
         "run",
         "saved_outputs",
@@ -85,6 +87,8 @@ class Op:
         self.run: Callable[..., Any] = self._undefined
         self.differentiable = False
         self.is_view = False
+        self.is_flat = True
+        self.names: tuple[str, ...] = ()
         self.is_inplace = False
         self.tensor_slots: tuple[tuple[int, bool], ...] = ()
         self.saved_slots: dict[int, int | None] = {}
@@ -151,12 +155,13 @@ def define(
     )
     entry.is_view = kind is Kind.VIEW
     entry.is_inplace = kind is Kind.INPLACE
-    names = parsed.names
+    names = entry.names = parsed.names
     entry.tensor_slots = tuple(
         (i, p.is_tensor_list)
         for i, p in enumerate(parsed.params)
         if p.is_tensor or p.is_tensor_list
     )
+    entry.is_flat = not any(is_list for _, is_list in entry.tensor_slots)
     kept = [save.partition("?") for save in saves]
     conditions = [(save, names.index(need) if need else None) for save, _, need in kept]
     entry.saved_slots = {names.index(s): need for s, need in conditions if s in names}
