@@ -25,7 +25,7 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
-from graphwright.codegen.program import Gemm, Slot, Step
+from graphwright.codegen.program import Gemm, Step
 from graphwright.codegen.scheduler.touched import Touch, touched, touches
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
@@ -93,8 +93,6 @@ def _takeover(
     for donor in donors:
         for heir in heirs:
             if donor.name != heir.name and _may_take_over(donor, heir, found):
-                if heir.name in temps and lives[donor.name][0] == number == lives[heir.name][1]:
-                    continue
                 return donor, heir
     return None
 
@@ -124,8 +122,8 @@ def _same_elements(old: list[Touch], new: list[Touch]) -> bool:
 def _replaced(step: Step, old: Buffer, new: Buffer) -> Step:
     """The step with one buffer for another."""
     if isinstance(step, Gemm):
-        swap = {n: new for n in ("out", "a", "b") if getattr(step, n).name == old.name}
-        return replace(step, **swap) if swap else step
+        out, a, b = (new if x.name == old.name else x for x in (step.out, step.a, step.b))
+        return replace(step, out=out, a=a, b=b)
     if all(b.name != old.name for b in step.buffers):
         return step
     body = tuple(_replaced_stmt(s, old, new) for s in step.body)

@@ -110,7 +110,7 @@ class Lowering:
             value = body.value if not fold.startswith("arg") else Const(0, dtypes.int64)
             kept = tuple(e for d, e in enumerate(domain) if d not in axes)
             symbols = axis_symbols(domain)
-            rename = dict(zip(
+            rename: dict[str, Expr] = dict(zip(
                 [s.name for d, s in enumerate(symbols) if d not in axes and isinstance(s, Sym)],
                 [s for s in axis_symbols(kept) if isinstance(s, Sym)], strict=True,
             ))

@@ -19,13 +19,15 @@ def _mm(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
     if call.dtype.itemsize >= 4:
         return context.add(Gemm(
             context.unique(call.op.name), call.shape, call.dtype, a.name, b.name, inner))
-    wide = [context.pointwise("to_dtype", x.shape, dtypes.float32,
-                              lambda index, x=x: convert(x.at(index), dtypes.float32))
-            for x in (a, b)]
     out = context.add(Gemm(context.unique(call.op.name), call.shape, dtypes.float32,
-                           wide[0].name, wide[1].name, inner))
+                           _widened(context, a).name, _widened(context, b).name, inner))
     return context.pointwise("to_dtype", call.shape, call.dtype,
                              lambda index: convert(out.at(index), call.dtype))
+
+
+def _widened(context: Lowering, x: Tensor) -> Tensor:
+    return context.pointwise("to_dtype", x.shape, dtypes.float32,
+                             lambda index: convert(x.at(index), dtypes.float32))
 
 
 def _by_reduction(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:

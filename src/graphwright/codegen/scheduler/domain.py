@@ -54,38 +54,31 @@ def _pieces(a: list[Expr], b: list[Expr]) -> tuple[list[Expr], list[int], list[i
     extents: list[Expr] = []
     owner_a: list[int] = []
     owner_b: list[int] = []
-    x = y = 0
-    left_a, left_b = (a[0] if a else None), (b[0] if b else None)
-    while left_a is not None and left_b is not None:
-        piece = left_a if left_a == left_b else _piece(left_a, left_b)
-        if piece is None:
+    left_a, left_b = a[::-1], b[::-1]
+    while left_a and left_b:
+        owner_a.append(len(a) - len(left_a))
+        owner_b.append(len(b) - len(left_b))
+        one, two = left_a.pop(), left_b.pop()
+        if one == two:
+            extents.append(one)
+        elif (rest := _quotient(one, two)) is not None:
+            extents.append(two)
+            left_a.append(rest)
+        elif (rest := _quotient(two, one)) is not None:
+            extents.append(one)
+            left_b.append(rest)
+        else:
             return None
-        extents.append(piece)
-        owner_a.append(x)
-        owner_b.append(y)
-        left_a, left_b = left_a // piece, left_b // piece
-        if left_a == 1:
-            x += 1
-            left_a = a[x] if x < len(a) else None
-        if left_b == 1:
-            y += 1
-            left_b = b[y] if y < len(b) else None
-    if left_a is not None or left_b is not None:
+    return None if left_a or left_b else (extents, owner_a, owner_b)
+
+
+def _quotient(large: Expr, small: Expr) -> Expr | None:
+    """large / small if that is known to be a whole number: the axis [0, 12) splits to fit [3, 4]
+    as 4*d0 + d1 with d0 in [0, 3)."""
+    if as_int(small) == 0:
         return None
-    return extents, owner_a, owner_b
-
-
-def _piece(a: Expr, b: Expr) -> Expr | None:
-    """The outermost common loop of two axes of different extents.
-
-    The axis [0, 12) splits to fit [3, 4] as 4*d0 + d1 with d0 in [0, 3).
-    """
-    for small, large in ((a, b), (b, a)):
-        if as_int(small) == 0:
-            return None
-        if large % small == 0 and large // small != 0:
-            return small
-    return None
+    quotient = large // small
+    return quotient if quotient * small == large and quotient != 0 else None
 
 
 def _joined(shape: Shape, owner: list[int], dims: tuple[Dim, ...]) -> Index:

@@ -1,0 +1,81 @@
+"""Where temporaries live, and when a kernel works in place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.codegen.memory_plan import lifetimes, step_buffers
+from graphwright.codegen.program import NativeProgram
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.symbolic.expr import as_int
+
+from .lowered import check, program_of, tensor
+
+RNG = np.random.default_rng(3)
+
+
+def normal(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def assert_sound(program: NativeProgram) -> None:
+    """Buffers that are alive together do not overlap, and all fit into the arena."""
+    lives = lifetimes(program.steps)
+    placed = {}
+    for step in program.steps:
+        for buffer in step_buffers(step):
+            slot = program.slots[buffer.name]
+            if slot.kind == "arena":
+                start = as_int(slot.offset)
+                size = as_int(buffer.size)
+                assert start is not None and size is not None and start % 64 == 0
+                placed[buffer.name] = (start, start + size * buffer.dtype.itemsize)
+    total = as_int(program.arena_bytes)
+    assert total is not None
+    for name, (start, end) in placed.items():
+        assert end <= total
+        for other, (first, last) in placed.items():
+            together = lives[name][0] <= lives[other][1] and lives[other][0] <= lives[name][1]
+            assert name == other or not together or end <= first or last <= start
+
+
+def products(x: Any) -> Any:
+    for _ in range(6):
+        x = ops.mm(ops.tanh(x), x)
+    return x
+
+
+def test_dead_temporaries_share_memory() -> None:
+    program = check(products, normal(32, 32) * 0.1, rtol=1e-3)
+    assert_sound(program)
+    assert as_int(program.arena_bytes) <= 3 * 32 * 32 * 4
+
+
+def test_results_are_never_in_the_arena() -> None:
+    program, _ = program_of(products, [tensor(normal(32, 32))])
+    assert all(program.slots[o.buffer.name].kind == "output" for o in program.outputs)
+
+
+def test_an_epilogue_works_in_place() -> None:
+    program = check(lambda x, b: ops.relu(ops.add(ops.mm(x, x), b)), normal(32, 32), normal(32),
+                    rtol=1e-4, atol=1e-5)
+    assert as_int(program.arena_bytes) == 0
+
+
+def test_a_row_is_kept_in_the_result_that_follows_it() -> None:
+    program = check(lambda x: ops.softmax(x, 1), normal(50, 60))
+    assert as_int(program.arena_bytes) == 0
+
+
+def test_no_donation_where_the_reader_is_shifted() -> None:
+    def fn(x: Any) -> Any:
+        y = ops.mm(x, x)
+        return ops.add(y, ops.transpose(y, 0, 1)), ops.add(y[:, 1:], y[:, :-1])
+    assert_sound(check(fn, normal(8, 8), rtol=1e-4, atol=1e-5))
+
+
+def test_symbolic_arenas_are_reused_too() -> None:
+    program = check(products, normal(16, 16) * 0.1, dynamic=True, rtol=1e-3)
+    assert program.arena_bytes.evaluate({"s0": 16, "s1": 16}) <= 3 * 16 * 16 * 4 + 64
