@@ -230,7 +230,8 @@ def test_masked_loads_and_stores_touch_nothing_else(target: str, machine: Machin
     out = buffer("out", float32, count + 2 * pad, "output")
     i = axis("i", count + 2 * pad)
     position = IndexOf(i.symbol - pad, int64)
-    inside = op("and", op("ge", position, Const(0, int64)), op("lt", position, Const(count, int64)))
+    inside = op("and", op("ge", position, Const(0, int64)),
+                op("lt", position, Const(count, int64)))
     body = [
         For(i, V, (Store(out, i.symbol, Const(9.0, float32)),)),
         For(i, V, (Store(out, i.symbol, Load(x, i.symbol - pad, inside, Const(7.0, float32)),
@@ -255,7 +256,8 @@ def test_check_reports_value_bound_and_message(
     out = buffer("out", float32, count, "output")
     i = axis("i", count)
     body = For(i, kind, (
-        Let("k", load(index, i.symbol)), Check(Local("k", int64), Int(bound), "index out of range"),
+        Let("k", load(index, i.symbol)),
+        Check(Local("k", int64), Int(bound), "index out of range"),
         Store(out, i.symbol, load(x, Sym("k"))),
     ))
     prog = program([body], [index, x], [out], messages=("other", "index out of range"))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphwright.codegen.compile import compile_graph
 from graphwright.codegen.loops import For, Kernel, LoopKind
 from graphwright.ir.pipeline import lower_graph
 from graphwright.ir.trace import trace
@@ -222,3 +223,33 @@ def test_parallel_loops_are_outermost() -> None:
     assert isinstance(loop, For)
     assert loop.kind is LoopKind.PARALLEL
     assert loop.grain >= 1
+
+
+def test_overwritten_inputs_are_read_first() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        total = ops.sum(ops.add(y, 0.5))
+        ops.copy_(y, ops.neg(y))
+        ops.copy_(x, ops.expand(total, (40,)))
+        return total
+    x, y = tensor(normal(40)), tensor(normal(40))
+    before = y._nd.copy()
+    module = trace(lambda *a: (fn(*a),), [fake_like(x), fake_like(y)], keep=lambda op: True)
+    compiled = compile_graph(module, [fake_like(x), fake_like(y)], target="llvm")
+    (total,) = compiled(x, y)
+    np.testing.assert_allclose(total._nd, (before + 0.5).sum(), rtol=1e-5)
+    np.testing.assert_allclose(y._nd, -before)
+    np.testing.assert_allclose(x._nd, np.full(40, total._nd))
+
+
+def test_inputs_that_swap_are_read_first() -> None:
+    def fn(x: Any, y: Any) -> Any:
+        old = ops.mul(x, 1.0)
+        ops.copy_(x, y)
+        ops.copy_(y, old)
+        return ()
+    x, y = tensor(normal(40)), tensor(normal(40))
+    a, b = x._nd.copy(), y._nd.copy()
+    module = trace(fn, [fake_like(x), fake_like(y)], keep=lambda op: True)
+    compile_graph(module, [fake_like(x), fake_like(y)], target="llvm")(x, y)
+    np.testing.assert_array_equal(x._nd, b)
+    np.testing.assert_array_equal(y._nd, a)

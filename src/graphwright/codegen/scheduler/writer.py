@@ -133,7 +133,12 @@ class Writer:
             self.scope.stmts.append(store)
 
     def close_pass(self, members: list[Member]) -> tuple[list[Stmt], list[Fold]]:
-        """End the inner loop: its statements and folds; the folds' results are known after."""
+        """End the inner loop: its statements and folds; the folds' results are known after.
+
+        Folded values are read before inputs are overwritten.
+        """
+        if self.late:
+            self.folds = [Fold(f.name, f.op, self.let(f.name, f.value)) for f in self.folds]
         stmts, folds = self.inner.stmts + self.late, self.folds
         results = [m for m in members
                    if isinstance(self.anchors.nodes[m.name], Reduction)]
