@@ -165,6 +165,18 @@ def strides() -> Iterator[Step]:
 
 
 @case
+def strides_of_single_rows() -> Iterator[Step]:
+    def f(x):
+        return x * 2, x.stride(), x.is_contiguous()
+
+    base = tensor(8, 9)
+    for x in (base[:1, :4], tensor(1, 6), tensor(1, 9), base[:1], base[:, :1], tensor(1, 1)):
+        yield f, (x,)
+    for x in (tensor(4, 1).t(), tensor(7, 1).t(), tensor(8, 1), base[1:2, :5], tensor(3, 0)):
+        yield f, (x,)
+
+
+@case
 def requires_grad() -> Iterator[Step]:
     def f(x):
         return x * 2

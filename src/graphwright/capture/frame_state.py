@@ -59,15 +59,18 @@ def _is_module_state(source: Source) -> bool:
 
 
 def stride_order(tensor: Any) -> tuple[int, ...] | None:
-    """The dimensions of a dense tensor, outermost first; None if its memory has gaps."""
+    """The dimensions of a dense tensor, outermost first; None if its memory has gaps.
+
+    Strides of dimensions of size 1 say nothing about memory, but programs can read them: they
+    too have to be what the sizes give.
+    """
     shape, strides = tuple(tensor.shape), tuple(tensor.stride())
     order = sorted(range(len(shape)), key=lambda dim: (-strides[dim], dim))
     expected = 1
     for dim in reversed(order):
-        if shape[dim] != 1:
-            if strides[dim] != expected:
-                return None
-            expected *= shape[dim]
+        if strides[dim] != expected:
+            return None
+        expected *= max(shape[dim], 1)
     return tuple(order)
 
 
@@ -78,7 +81,7 @@ def layout_of(tensor: Any, dynamic_dims: tuple[int, ...]) -> TensorLayout:
     if dynamic_dims:
         order = stride_order(tensor)
         assert order is not None
-        strides = "contiguous" if tensor.is_contiguous() else ("order", order)
+        strides = "contiguous" if order == tuple(range(len(shape))) else ("order", order)
     return TensorLayout(
         cls=type(tensor),
         dtype=tensor.dtype,

@@ -49,8 +49,8 @@ class TensorLayout:
 
     sizes: one int per dimension, None where the size is symbolic (any size >= `min_size`).
     strides: a tuple of ints or None per dimension; "contiguous"; ("order", permutation) for a
-        dense layout, outermost dimension first (both leave dimensions of size 1 out of account);
-        or None where the graph does not depend on strides.
+        dense layout, outermost dimension first, whose strides are the products of the inner sizes
+        even in dimensions of size 1; or None where the graph does not depend on strides.
     """
 
     cls: type

@@ -125,10 +125,10 @@ static bool order_matches(const EfTensorSpec *spec, const GwTensor *t) {
     int64_t expected = 1;
     for (int32_t i = spec->ndim - 1; i >= 0; i--) {
         int64_t d = order[i];
-        if (t->sizes[d] != 1 && t->numel != 0 && t->strides[d] != expected) {
+        if (t->strides[d] != expected) {
             return false;
         }
-        expected *= t->sizes[d];
+        expected *= t->sizes[d] > 1 ? t->sizes[d] : 1;
     }
     return true;
 }
