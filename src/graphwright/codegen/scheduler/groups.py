@@ -102,7 +102,7 @@ class Grouping:
 
 
 def group_anchors(anchors: Anchors) -> Grouping:
-    """Fuse greedily, in the order of the graph."""
+    """Fuse greedily, in the order of the graph; inputs are overwritten after all their readers."""
     state = Grouping(anchors)
     buffered = set(anchors.chosen) | {
         n for n, node in anchors.nodes.items() if isinstance(node, Source)}
@@ -110,7 +110,8 @@ def group_anchors(anchors: Anchors) -> Grouping:
         if not isinstance(anchors.nodes[name], Gemm):
             state.reads[name] = tuple(anchors.reads.spliced(name, buffered))
     readers = _readers_of_mutated(state)
-    for name in anchors.chosen:
+    overwriting = [n for n in anchors.chosen if isinstance(anchors.nodes[n], Mutation)]
+    for name in [n for n in anchors.chosen if n not in overwriting] + overwriting:
         _place(state, name, readers)
     return state
 
