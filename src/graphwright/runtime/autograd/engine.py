@@ -182,7 +182,7 @@ def _initial_gradient(tensor: Any, grad: Any) -> Any:
     if grad is None:
         if tensor.numel() != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
-        return ops.ones_like(tensor.detach())
+        return ops.full_like(tensor, 1)
     if grad.shape != tensor.shape:
         raise RuntimeError(
             f"Mismatch in shape: grad_output has a shape of {list(grad.shape)} and output has "

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import elementwise
+from graphwright.runtime.ops.kernels import allocate, array_of, elementwise, is_wide_float
 from graphwright.runtime.ops.pointwise import (
     bool_result,
     define_binary,
@@ -147,14 +147,30 @@ def _where_meta(condition: Any, input: Any, other: Any) -> TensorSpec:
     return pointwise_spec("where", operands, dtype)
 
 
-def _select(condition: Any, a: Any, b: Any, out: Any) -> None:
-    np.copyto(out, b)
-    np.copyto(out, a, where=condition.astype(np.bool_))
+def _masked(condition: Any, kept: Any, number: float, mask: Any) -> Tensor | None:
+    """`kept` with `number` where `mask`; None unless all is contiguous and of one shape."""
+    if not (is_wide_float(kept) and condition.is_contiguous() and condition.shape == kept.shape):
+        return None
+    out = _core.empty(Tensor, kept.shape, kept.dtype)
+    np.copyto(out._nd, kept._nd)
+    np.copyto(out._nd, number, where=mask)
+    return out
 
 
 def _where_eager(condition: Any, input: Any, other: Any) -> Tensor:
-    dtype, operands = _choice(condition, input, other)
-    return elementwise("where", _select, operands, dtype, dtype)
+    if condition.dtype is dtypes.bool:
+        fast = None
+        if input.__class__ is float and other.__class__ is Tensor:
+            fast = _masked(condition, other, input, condition._nd)
+        elif other.__class__ is float and input.__class__ is Tensor:
+            fast = _masked(condition, input, other, ~condition._nd)
+        if fast is not None:
+            return fast
+    spec = _where_meta(condition, input, other)
+    out = allocate(spec.shape, spec.strides, spec.dtype)
+    np.copyto(out._nd, array_of(other, spec.dtype))
+    np.copyto(out._nd, array_of(input, spec.dtype), where=condition._nd)
+    return out
 
 
 define(
