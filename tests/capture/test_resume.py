@@ -126,3 +126,36 @@ def test_live_locals():
 def test_a_continuation_is_called_without_a_python_frame():
     assert Continuation(sample, 1, 2)() == [1, 2, 4]
     assert type(Continuation(sample)) is Continuation
+
+
+def test_many_locals():
+    def function(a, b):
+        c, d = a, b
+        e = f = c
+        g, h = f, e
+        i = j = k = g
+        c, d = d, c
+        return [a, b, c, d, e, f, g, h, i, j, k]
+
+    code = function.__code__
+    index = next(i.index for i in decode(code) if i.opname not in ("RESUME",))
+    point = ResumePoint(index, (False,) * 20, ("a", "b"))
+    made = types.FunctionType(resume_code(code, point), globals())
+    assert made(*range(20), "a", "b") == function("a", "b")
+
+
+def test_captured_arguments():
+    def function(a, b):
+        def inner():
+            return a, b, c
+
+        c = b
+        return inner(), a, b, c
+
+    code = function.__code__
+    index = next(i.index for i in decode(code) if i.opname == "RESUME") + 1
+    made = resume_code(code, ResumePoint(index, (False,) * 20, ()))
+    cells = tuple(types.CellType(name) for name in closure_names(code))
+    assert closure_names(code) == code.co_cellvars
+    result = types.FunctionType(made, globals(), "function", None, cells)(*range(20))
+    assert result == function("a", "b")

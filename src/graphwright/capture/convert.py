@@ -102,7 +102,7 @@ class Frontend:
         is_root = code in self._roots
         if code.co_flags & _UNCAPTURED or is_disabled(function):
             return None
-        if not is_root and not may_capture(code.co_filename):
+        if not is_root and not may_capture(_file_of(function, code)):
             return None
         self._note_recompile(function, code, slots, entries)
         state = self._states.get(code)
@@ -157,6 +157,8 @@ class Frontend:
                 self._refuse_break(code, found.reason)
                 restart = found
             except Unsupported as reason:
+                if restart is not None:
+                    reason = _uncut(reason, restart.reason)
                 self._refuse_break(code, reason)
                 raise SkipFrame(reason) from reason
             except (SkipFrame, GraphBreakError):
@@ -259,6 +261,21 @@ def _guard_state(output: OutputGraph) -> None:
     for relation in env.guards:
         symbols = {symbol.name: env.symbol_sources[symbol.name] for symbol in relation.symbols()}
         output.guards.shape_relation(relation.op, relation.lhs, relation.rhs, symbols)  # type: ignore[arg-type]
+
+
+def _file_of(function: types.FunctionType, code: types.CodeType) -> str:
+    """The file of a function; that of its module where its code was generated."""
+    if not code.co_filename.startswith("<"):
+        return code.co_filename
+    found = function.__globals__.get("__file__")
+    return found if isinstance(found, str) else code.co_filename
+
+
+def _uncut(reason: Unsupported, broken: Unsupported) -> Unsupported:
+    """Why the frame cannot be cut in two, at the place and for the reason of its break."""
+    both = Unsupported(reason.code, f"{reason.detail}; the break: {broken.detail}")
+    both.location = reason.location or broken.location
+    return both
 
 
 def _holds_tensors(value: Any, depth: int = 2) -> bool:

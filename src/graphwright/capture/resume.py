@@ -110,7 +110,7 @@ def closure_names(code: types.CodeType) -> tuple[str, ...]:
 def _positions(code: types.CodeType, made: types.CodeType, shift: int) -> tuple[int, ...]:
     """For each instruction of a resume function the index of the original one.
 
-    3.13 has instructions on two locals, which the assembler takes apart where there are many.
+    3.13 has instructions on two locals; here they are two.
     """
     result = [-1] * shift
     remaining = iter(decode(made)[shift:])
@@ -202,8 +202,22 @@ def _rename(code: types.CodeType, body: Bytecode, index: int, target: Label) -> 
         if not started and item.name in ("MAKE_CELL", "COPY_FREE_VARS", "RESUME"):
             started = item.name == "RESUME"
             item = Instr("NOP", lineno=item.lineno or code.co_firstlineno)
-        result.append(_as_free(code, item))
+        result += [_as_free(code, single) for single in _singles(item)]
     return result
+
+
+def _singles(inst: Instr) -> list[Instr]:
+    """An instruction on two locals as two on one: the assembler gets pairs of high slots wrong."""
+    from bytecode import Instr
+
+    if inst.name not in PAIRS:
+        return [inst]
+    assert isinstance(inst.arg, tuple)
+    names = ["LOAD_FAST" if loads else "STORE_FAST" for loads in PAIRS[inst.name]]
+    return [
+        Instr(name, arg, location=inst.location)
+        for name, arg in zip(names, inst.arg, strict=True)
+    ]
 
 
 def _as_free(code: types.CodeType, inst: Instr) -> Instr:
