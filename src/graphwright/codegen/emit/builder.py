@@ -28,7 +28,9 @@ from graphwright.codegen.target import Machine
 COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge", "uno"))
 
 
-_FORMATS = {"i8": "<b", "u8": "<B", "i16": "<h", "i32": "<i", "i64": "<q", "f32": "<f", "f64": "<d"}
+_FORMATS = {
+    "i8": "<b", "u8": "<B", "i16": "<h", "i32": "<i", "i64": "<q", "f32": "<f", "f64": "<d",
+}
 
 
 def _reinterpreted(value: int | float, source: str, kind: str) -> int | float:

@@ -390,10 +390,11 @@ class CBuilder(Builder):
             if carried.text != follow.text:
                 loop.body.lines.append(f"{carried.text} = {follow.text};")
         step = f"{index}++" if loop.step == 1 else f"{index} += {loop.step}"
-        lines = [f"for (int64_t {index} = {loop.start.text}; {index} < {loop.stop.text}; {step}) {{",
+        first, last = loop.start.text, loop.stop.text
+        lines = [f"for (int64_t {index} = {first}; {index} < {last}; {step}) {{",
                  *_indented(loop.body.lines), "}"]
         if loop.guard.lines and not loop.never_empty:
-            lines = [f"if ({loop.start.text} < {loop.stop.text}) {{",
+            lines = [f"if ({first} < {last}) {{",
                      *_indented([*loop.guard.lines, *lines]), "}"]
         else:
             lines = [*loop.guard.lines, *lines]

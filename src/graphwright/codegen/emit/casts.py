@@ -60,7 +60,7 @@ def f32_to_f16(b: Builder, x: Reg) -> Reg:
     small = (body.floats() + 0.5).bits() - b.const(0.5, "f32").bits()
     finite = b.select(body < (113 << 23), small, normal)
     clipped = b.select(body >= 0x477FF000, b.const(0x7C00, "i32"), finite)
-    nan = 0x7E00 | body.lshr(13) & 0x3FF
+    nan = (body.lshr(13) & 0x3FF) | 0x7E00
     result = b.select(body > 0x7F800000, nan, clipped) | sign
     return _as(b, result.to("i16"), "f16")
 

@@ -17,6 +17,7 @@ from graphwright.runtime.symbolic.expr import (
     Mod,
     Mul,
     Sym,
+    product,
 )
 
 Env = dict[str, Reg]
@@ -125,5 +126,5 @@ def step_along(expr: Expr, axis: str) -> Expr | None:
         bound = [f for f in expr.args if mentions(f, axis)]
         rest = [f for f in expr.args if not mentions(f, axis)]
         if len(bound) == 1 and isinstance(bound[0], Sym):
-            return reduce(lambda x, y: x * y, rest, Int(1))
+            return product([*rest])
     return None

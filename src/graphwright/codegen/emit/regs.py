@@ -62,7 +62,7 @@ class Block:
     ) -> None:
         self.function = function
         self.parent = parent
-        self.depth = 0 if parent is None else parent.depth + 1
+        self.depth: int = 0 if parent is None else parent.depth + 1
         self.pinned = pinned
         self.guard = guard
         self.lines: list[str] = []

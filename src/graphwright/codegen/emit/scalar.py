@@ -7,7 +7,6 @@ from collections.abc import Callable
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.casts import HALF, cast, is_finite
 from graphwright.codegen.emit.math import atan, erf, exp, hyperbolic, log, power, remainder, trig
-from graphwright.codegen.emit.math.exp import power_of_two
 from graphwright.codegen.emit.math.rounding import rounded
 from graphwright.codegen.emit.regs import BITS, FLOATS, Reg
 
@@ -78,21 +77,6 @@ def _sqrt(b: Builder, x: Reg) -> Reg:
     return b.unary("sqrt", x)
 
 
-def _divide(b: Builder, x: Reg, y: Reg) -> Reg:
-    """x / y; where y is the same in all lanes of a loop, by its reciprocal (1.5 ulp).
-
-    A SIMD division takes as long as ten multiplications. y is scaled to about 1 by a power of two
-    first, so that neither its reciprocal nor the product leaves the range before the end.
-    """
-    if x.lanes == 1 or y.lanes > 1 or y.value is not None or y.kind not in FLOATS:
-        return x / y
-    mantissa, bias = (23, 127) if y.kind == "f32" else (52, 1023)
-    exponent = (y.bits().lshr(mantissa) & (2 * bias + 1)) - bias
-    largest = b.const(bias - 1, exponent.kind)
-    scale = power_of_two(b, -b.select(exponent > largest, largest, exponent), y.kind)
-    return x * (1.0 / (y * scale)) * scale
-
-
 def _rsqrt(b: Builder, x: Reg) -> Reg:
     return 1.0 / b.unary("sqrt", x)
 
@@ -144,7 +128,7 @@ def _fma(b: Builder, x: Reg, y: Reg, z: Reg) -> Reg:
 
 RULES: dict[str, Rule] = {
     "add": _logical("add", "or"), "sub": _binary("sub"), "mul": _logical("mul", "and"),
-    "div": _divide, "max": maximum, "min": minimum,
+    "div": _binary("div"), "max": maximum, "min": minimum,
     "floordiv": remainder.floordiv, "truncdiv": remainder.truncdiv,
     "remainder": remainder.remainder, "fmod": remainder.fmod,
     "pow": power.power, "atan2": atan.atan2,

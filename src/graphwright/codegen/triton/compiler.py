@@ -1,0 +1,80 @@
+"""Triton source to PTX and cubin with `triton.compile`, which needs no GPU."""
+
+from __future__ import annotations
+
+import hashlib
+import linecache
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+from graphwright.codegen.program import NativeProgram
+from graphwright.codegen.triton.emitter import TritonKernel, kernels
+
+_POINTERS = {
+    "bool": "*i8", "uint8": "*u8", "int8": "*i8", "int16": "*i16", "int32": "*i32",
+    "int64": "*i64", "float16": "*fp16", "bfloat16": "*bf16", "float32": "*fp32",
+    "float64": "*fp64",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CompiledKernel:
+    """A kernel for one GPU architecture."""
+
+    name: str
+    ptx: str
+    cubin: bytes
+    num_warps: int
+    shared_bytes: int
+
+
+def jit_function(kernel: TritonKernel) -> Any:
+    """The kernel's function as Triton sees it; `inspect` finds its source in `linecache`."""
+    digest = hashlib.sha256(kernel.source.encode()).hexdigest()[:16]
+    filename = f"<graphwright triton {kernel.name} {digest}>"
+    lines = kernel.source.splitlines(keepends=True)
+    linecache.cache[filename] = (len(kernel.source), None, lines, filename)
+    namespace: dict[str, Any] = {"__name__": f"graphwright_triton_{digest}"}
+    exec(compile(kernel.source, filename, "exec"), namespace)
+    return namespace[kernel.name]
+
+
+def _warps(kernel: TritonKernel) -> int:
+    """4 warps for a block of up to 2,048 elements, more for longer rows."""
+    widest = max(kernel.blocks.values(), default=1)
+    return 4 if widest <= 2048 else 8 if widest <= 8192 else 16
+
+
+def compile_kernel(kernel: TritonKernel, arch: int = 90) -> CompiledKernel:
+    """Compile for compute capability `arch` (90: Hopper).
+
+    Pointers are taken to be 16-byte aligned, as allocators give them.
+    Raises: ImportError where Triton is not installed.
+    """
+    import triton
+    from triton.backends.compiler import GPUTarget
+    from triton.compiler import ASTSource
+
+    signature = {b.name: _POINTERS[b.dtype.name] for b in kernel.buffers}
+    signature |= dict.fromkeys(kernel.sizes, "i64")
+    if kernel.random:
+        signature |= {"seed": "i64", "offset": "i64"}
+    signature |= dict.fromkeys(kernel.blocks, "constexpr")
+    aligned = {(i,): [["tt.divisibility", 16]] for i in range(len(kernel.buffers))}
+    source = ASTSource(fn=jit_function(kernel), signature=signature, constexprs=kernel.blocks,
+                       attrs=aligned)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="TRITON_DEFAULT_FP_FUSION")
+        done = triton.compile(source, target=GPUTarget("cuda", arch, 32),
+                              options={"num_warps": _warps(kernel)})
+    return CompiledKernel(kernel.name, done.asm["ptx"], done.asm["cubin"],
+                          done.metadata.num_warps, done.metadata.shared)
+
+
+def compile_ptx(program: NativeProgram, arch: int = 90) -> list[tuple[str, str]]:
+    """(kernel name, PTX) of each kernel of the program.
+
+    Raises: CannotEmit for a kernel without a Triton form; ImportError without Triton.
+    """
+    return [(k.name, compile_kernel(k, arch).ptx) for k in kernels(program)]
