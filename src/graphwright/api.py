@@ -197,7 +197,7 @@ def optimized_module(module: Module, compilation: Compilation) -> Module:
     namespace = {
         "_original": module,
         "_compilation": compilation,
-        "__call__": functools.partial(call, module),
+        "__call__": staticmethod(functools.partial(call, module)),
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
