@@ -374,3 +374,17 @@ def test_records_name_the_users_line():
 def test_registry_is_complete():
     for code, kind in BREAKS.items():
         assert code == kind.code and kind.title and kind.advice
+
+
+def test_errors_inside_of_the_graph_have_the_users_line():
+    def look_up(x, index):
+        y = x * 2
+        z = y + 1
+        return z[index] + 1
+
+    captured = Captured(look_up)
+    captured(gw.ones(4), gw.tensor([1, 2]))
+    with pytest.raises(IndexError) as error:
+        captured(gw.ones(4), gw.tensor([1, 7]))
+    lines = [frame.line for frame in traceback.extract_tb(error.value.__traceback__)]
+    assert "return z[index] + 1" in lines

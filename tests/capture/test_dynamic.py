@@ -147,3 +147,21 @@ def test_an_argument_named_like_a_size_symbol():
     captured = Captured(program)
     for n in (2, 3, 4):
         assert captured.agrees(gw.ones(2), n)
+
+
+class Counting:
+    def __init__(self):
+        self.calls = 0
+
+    def __call__(self, x):
+        self.calls += 1
+        return x + self.calls
+
+
+def test_a_counter_becomes_symbolic():
+    counting = Counting()
+    captured = Captured(lambda x: counting(x) * 2)
+    for n in range(1, 30):
+        assert captured(gw.zeros(2))[0].item() == 2 * n
+    assert counting.calls == 29
+    assert captured.graphs <= 4

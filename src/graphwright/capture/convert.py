@@ -237,7 +237,7 @@ class Frontend:
             direct=frame.direct,
             select=frame.select,
             hooked=frame.hooked,
-            line=code.co_firstlineno,
+            line=frame.line,
         )
 
     def _skipped(

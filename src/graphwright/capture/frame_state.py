@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphwright.capture.guards import TensorLayout
-from graphwright.capture.source import InstanceAttrSource, ItemSource, Source
+from graphwright.capture.source import InstanceAttrSource, ItemSource, LocalSource, Source
 
 
 @dataclass
@@ -41,13 +41,17 @@ class FrameState:
         return dims if dims and stride_order(tensor) is not None else ()
 
     def int_is_dynamic(self, value: int, source: Source) -> bool:
-        """Whether an int argument becomes symbolic in this capture."""
+        """Whether an int becomes symbolic in this capture: one that has varied, or an argument.
+
+        Never 0 and 1, which mean something to most programs.
+        """
         name = source.name()
         if self.ints.setdefault(name, value) != value:
             self.ints[name] = None
         if self.dynamic is False or value in (0, 1):
             return False
-        return self.dynamic is True or self.ints[name] is None
+        from_the_start = self.dynamic is True and isinstance(source, LocalSource)
+        return from_the_start or self.ints[name] is None
 
 
 def _is_module_state(source: Source) -> bool:

@@ -32,6 +32,12 @@ from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 
 Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
+_MAY_RAISE = frozenset(
+    [
+        *("getitem", "setitem", "index_select", "gather", "embedding", "scatter_add", "scatter"),
+        *("index_add", "index_put", "nll_loss", "cross_entropy", "take_along_dim", "one_hot"),
+    ]
+)
 EXIT_SKIP = {(3, 11): 0, (3, 12): 1, (3, 13): 2}
 
 
@@ -48,6 +54,7 @@ class CompiledFrame:
     inputs: tuple[Source, ...]
     graph: FinishedGraph
     hooked: bool
+    line: int
 
 
 class FrameCompiler:
@@ -63,13 +70,14 @@ class FrameCompiler:
         self.builder.line = self._graph_line()
 
     def _graph_line(self) -> int:
-        """The line of the frame in which the first operation was recorded."""
+        """The line that a traceback through the graph shows: the first that can raise there."""
+        lines: list[tuple[bool, int]] = []
         for node in self.output.graph.nodes:
             stack = node.meta.get("stack")
             if stack is not None and stack[0] == self.tx.code.co_filename:
-                line: int = stack[1]
-                return line
-        return self.tx.current.line
+                name = getattr(node.target, "__name__", str(node.target))
+                lines.append((name not in _MAY_RAISE, stack[1]))
+        return min(lines, key=lambda entry: entry[0])[1] if lines else self.tx.current.line
 
     # the whole frame is one graph
 
@@ -101,7 +109,13 @@ class FrameCompiler:
         where = tuple(self.cg.outputs[tensor.node] for tensor in tensors)
         assert graph.run is not None
         return CompiledFrame(
-            None, graph.run, where[0] if single else where, graph.sources, graph, False
+            code=None,
+            direct=graph.run,
+            select=where[0] if single else where,
+            inputs=graph.sources,
+            graph=graph,
+            hooked=False,
+            line=self._graph_line(),
         )
 
     # the graph ends before an instruction
@@ -200,7 +214,15 @@ class FrameCompiler:
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
         if graph.run is not None:
             self._insert_graph_call(graph)
-        return CompiledFrame(self.builder.finish(), None, None, (), graph, hooked)
+        return CompiledFrame(
+            code=self.builder.finish(),
+            direct=None,
+            select=None,
+            inputs=(),
+            graph=graph,
+            hooked=hooked,
+            line=self._graph_line(),
+        )
 
     def _insert_graph_call(self, graph: FinishedGraph) -> None:
         """Put the call of the compiled graph in front of everything."""

@@ -13,7 +13,15 @@ from graphwright.capture import _eval_frame
 from graphwright.capture.allowed import is_operation
 from graphwright.capture.exc import unsupported
 from graphwright.capture.frame_state import layout_of
-from graphwright.capture.source import AttrSource, ConstSource, ItemSource, LocalSource, Source
+from graphwright.capture.source import (
+    AttrSource,
+    CellSource,
+    ConstSource,
+    GlobalSource,
+    ItemSource,
+    LocalSource,
+    Source,
+)
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.builtins import HANDLERS
 from graphwright.capture.variables.classes import (
@@ -81,7 +89,8 @@ def _same_type(output: OutputGraph, value: Any, source: Source) -> None:
 
 
 def _int(output: OutputGraph, value: int, source: Source) -> VariableTracker:
-    if isinstance(source, LocalSource) and output.state.int_is_dynamic(value, source):
+    varies = isinstance(source, (LocalSource, AttrSource, GlobalSource, CellSource))
+    if varies and output.state.int_is_dynamic(value, source):
         output.guards.type_match(source, int)
         return output.int_input(value, source)
     return _constant(output, value, source)
