@@ -26,10 +26,10 @@ bench:  ## measure the targets and write the table into README.md
 	$(RUN) -m benchmarks --update-readme
 
 fuzz:
-	$(RUN) -m pytest tests/fuzz -q --fuzz-programs 10000
+	$(RUN) -m pytest tests -q -m fuzz --fuzz-factor 50
 
 exhaustive:
-	$(RUN) -m pytest tests -q -m exhaustive
+	$(RUN) -m pytest tests -q -m slow
 
 sanitize:  ## the C extensions' tests under AddressSanitizer and UBSan
 	$(RUN) tools/sanitize.py

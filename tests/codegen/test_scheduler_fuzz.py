@@ -111,7 +111,7 @@ STEPS = [unary, unary, binary, binary, reduction, reduction, softmax, permuted, 
          joined, padded, product]
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.fuzz(40)
 @pytest.mark.parametrize("dynamic", [False])
 def test_random_graphs(seed: int, dynamic: bool) -> None:
     graph = RandomGraph(seed, 4 + seed % 12)

@@ -94,7 +94,7 @@ def is_valid(program: Program, inputs: list[Any]) -> bool:
     return True
 
 
-@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.fuzz(150)
 @pytest.mark.parametrize("grad", [False, True])
 def test_views_and_writes(seed: int, grad: bool) -> None:
     program = Program(seed, writes_to_arguments=not grad)
