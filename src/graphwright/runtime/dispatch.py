@@ -127,7 +127,8 @@ def check_types(op: Op, args: tuple[Any, ...]) -> None:
                 continue
             expected = "Tensor or number" if param.type.startswith("Operand") else "Tensor"
             raise TypeError(
-                f"{op.name}(): argument '{param.name}' must be {expected}, not {type(item).__name__}"
+                f"{op.name}(): argument '{param.name}' must be {expected}, "
+                f"not {type(item).__name__}"
             )
 
 
