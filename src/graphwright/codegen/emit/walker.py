@@ -87,7 +87,10 @@ class _Pointers:
 def _emit_kernel(
     kernel: Kernel, b: Builder, env: Env, pointer_of: _Pointers, services: Services,
 ) -> None:
-    b.function.entry.values.clear()
+    entry = b.function.entry
+    entry.values.clear()
+    for key in [key for key in entry.memo if key[0] == "load"]:
+        del entry.memo[key]
     pointers = {buffer.name: pointer_of(buffer) for buffer in kernel.buffers}
     KernelWalker(kernel, b, dict(env), pointers, services).emit()
     if services.flag is not None and any(isinstance(s, Check) for s in walk(kernel.body)):
