@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 ABSENT = object()
-_PLAIN_ATTRIBUTES = (object.__getattribute__, types.ModuleType.__getattribute__)
+_PLAIN_READS = (object.__getattribute__, types.SimpleNamespace.__getattribute__)
+_PLAIN_WRITES = (object.__setattr__, types.SimpleNamespace.__setattr__)
+_PLAIN_DELETES = (object.__delattr__, types.SimpleNamespace.__delattr__)
 
 
 def lookup(cls: type, name: str, after: type | None = None) -> Any:
@@ -86,7 +88,7 @@ class ObjectVariable(VariableTracker):
 
     def _require_plain_attributes(self, tx: Translator) -> None:
         read = lookup(self.cls, "__getattribute__")
-        if read not in _PLAIN_ATTRIBUTES:
+        if read not in _PLAIN_READS:
             unsupported("GB0010", f"{self.cls.__name__} defines __getattribute__")
         tx.guards.id_match(self._class_source("__getattribute__"), read)
 
@@ -163,7 +165,7 @@ class ObjectVariable(VariableTracker):
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
         custom = lookup(self.cls, "__setattr__")
-        if custom is not object.__setattr__:
+        if custom not in _PLAIN_WRITES:
             if not isinstance(custom, types.FunctionType):
                 unsupported("GB0010", f"{self.cls.__name__}.__setattr__")
             function = tx.output.wrap(custom, self._class_source("__setattr__"))
@@ -186,7 +188,7 @@ class ObjectVariable(VariableTracker):
         tx.side_effects.store_attribute(self, name, value)
 
     def delattr(self, tx: Translator, name: str) -> None:
-        if lookup(self.cls, "__delattr__") is not object.__delattr__:
+        if lookup(self.cls, "__delattr__") not in _PLAIN_DELETES:
             unsupported("GB0010", f"{self.cls.__name__}.__delattr__")
         self.getattr(tx, name)
         if lookup(self.cls, name) is not ABSENT:

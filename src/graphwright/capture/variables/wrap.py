@@ -291,6 +291,7 @@ _BY_TYPE: dict[type, Rule] = {
     types.ModuleType: _module,
     functools.partial: _partial,
     property: _reference,
+    types.SimpleNamespace: _object,
     _eval_frame.CompiledFunction: _compiled_function,
 }
 
