@@ -476,7 +476,32 @@ def dynamic_attributes(x):
     return x * lazy.known, hasattr(lazy, "other"), getattr(lazy, "more", 3)
 
 
-MORE = [context_managers, exceptions, dynamic_attributes]
+def select(value):
+    match value:
+        case [1, *rest]:
+            return len(rest)
+        case {"k": k, **others}:
+            return k + len(others)
+        case Point(x=x, y=3):
+            return x
+        case Config(width, 0.5):
+            return width
+        case int(n) | float(n) if n > 2:
+            return n
+        case str():
+            return 11
+        case None | True:
+            return 12
+        case _:
+            return 13
+
+
+def patterns(x):
+    subjects = ([1, 2, 3], {"k": 4, "z": 1}, Point(5, 3), Config(6), 7, 8.5, "s", None, 1, (2,))
+    return [select(subject) for subject in subjects], x * select((1, 2))
+
+
+MORE = [context_managers, exceptions, dynamic_attributes, patterns]
 
 
 @pytest.mark.parametrize("program", MORE, ids=lambda p: p.__name__)

@@ -24,6 +24,7 @@ _INLINED_STDLIB = frozenset(
         "typing.py", "enum.py",
     ]
 )
+_CONVERSIONS = frozenset(["tensor", "as_tensor", "is_tensor", "numel"])
 _EFFECTS = frozenset(["manual_seed", "seed", "set_rng_state", "set_default_dtype", "from_numpy"])
 _marked: set[int] = set()
 _kept: list[Any] = []
@@ -45,6 +46,8 @@ def is_operation(value: Any) -> bool:
     if getattr(value, "__gw_op__", None) is not None:
         return True
     module = getattr(value, "__module__", None) or ""
+    if module == "graphwright.runtime.interop":
+        return value.__name__ in _CONVERSIONS
     return module.startswith(_OPERATION_MODULES) and value.__name__ not in _EFFECTS
 
 

@@ -13,10 +13,11 @@ from graphwright.capture.opcodes import (
     exceptions,
     iteration,
     names,
+    patterns,
     stack,
 )
 from graphwright.capture.opcodes.registry import Handler, handlers_for
 
-FAMILIES = (stack, names, build, calls, control, iteration, exceptions)
+FAMILIES = (stack, names, build, calls, control, iteration, exceptions, patterns)
 
 __all__ = ["FAMILIES", "Handler", "handlers_for"]

@@ -1,0 +1,73 @@
+"""`match` statements."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.opcodes.registry import opcode
+from graphwright.capture.variables.builtins import HANDLERS
+from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
+from graphwright.capture.variables.mappings import DictVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.bytecode import Instruction
+    from graphwright.capture.translator import Translator
+    from graphwright.capture.variables.base import VariableTracker
+
+_SEQUENCE, _MAPPING = 1 << 5, 1 << 6
+_MATCHES_ITSELF = (bool, bytearray, bytes, dict, float, frozenset, int, list, set, str, tuple)
+
+
+@opcode("MATCH_SEQUENCE")
+def match_sequence(tx: Translator, inst: Instruction) -> None:
+    flags = tx.stack[-1].realize().python_type().__flags__
+    tx.push(tx.constant(bool(flags & _SEQUENCE)))
+
+
+@opcode("MATCH_MAPPING")
+def match_mapping(tx: Translator, inst: Instruction) -> None:
+    flags = tx.stack[-1].realize().python_type().__flags__
+    tx.push(tx.constant(bool(flags & _MAPPING)))
+
+
+@opcode("MATCH_KEYS")
+def match_keys(tx: Translator, inst: Instruction) -> None:
+    subject, keys = (value.realize() for value in tx.stack[-2:])
+    if not isinstance(subject, DictVariable):
+        unsupported("GB0008", f"a mapping pattern on {subject.describe()}")
+    wanted = keys.unpack(tx)
+    if all(subject.contains(tx, key) for key in wanted):
+        tx.push(tx.tuple_of([subject.getitem(tx, key) for key in wanted]))
+    else:
+        tx.push(tx.constant(None))
+
+
+@opcode("MATCH_CLASS")
+def match_class(tx: Translator, inst: Instruction) -> None:
+    subject, cls, names = tx.popn(3)
+    if not isinstance(cls, (ClassVariable, BuiltinVariable)) or not isinstance(cls.value, type):
+        unsupported("GB0008", f"a class pattern with {cls.describe()}")
+    if not tx.truth(HANDLERS[isinstance](tx, [subject, cls], {})):
+        tx.push(tx.constant(None))
+        return
+    found = _attributes(tx, subject, cls, inst.arg, list(names.as_constant()))
+    tx.push(tx.constant(None) if found is None else tx.tuple_of(found))
+
+
+def _attributes(
+    tx: Translator, subject: VariableTracker, cls: VariableTracker, count: int, names: list[str]
+) -> list[VariableTracker] | None:
+    """The values of positional and keyword sub-patterns; None if one is missing."""
+    result: list[VariableTracker] = []
+    if count == 1 and cls.as_constant() in _MATCHES_ITSELF:
+        result.append(subject)
+    elif count:
+        positional = cls.getattr(tx, "__match_args__").as_constant()
+        if len(positional) < count:
+            unsupported("GB0007", "TypeError: too many positional sub-patterns")
+        names = [*positional[:count], *names]
+    try:
+        return result + [subject.getattr(tx, name) for name in names]
+    except AttributeMissing:
+        return None
