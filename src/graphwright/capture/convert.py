@@ -244,6 +244,7 @@ class Frontend:
         self, code: types.CodeType, skip: SkipFrame, state: FrameState, is_root: bool
     ) -> Any:
         if skip.reason is not None:
+            skip.reason.note_location(_place(code))
             self.record.add(_break_record(skip.reason, fallback=True))
         self.record.skip(_place(code), str(skip))
         if not is_root:
