@@ -359,6 +359,23 @@ def test_mixed_dtypes_in_one_loop(target: str, machine: Machine) -> None:
     np.testing.assert_array_equal(got, np.where(flags, (a.astype("f8") + c) * b, np.arange(count)))
 
 
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_a_chain_of_thousands_of_operations(target: str) -> None:
+    """Deeper than Python's recursion limit."""
+    count, depth = 20, 3000
+    x = buffer("x", float32, count)
+
+    def value(i: Sym) -> object:
+        total = load(x, i)
+        for step in range(depth):
+            total = op("add" if step % 2 else "sub", total, Const(1.0, float32))
+        return total
+
+    a = RNG.integers(-9, 9, count).astype("f4")
+    (got,) = run(elementwise(count, value, [x], float32), [a], target=target)
+    np.testing.assert_array_equal(got, a)
+
+
 def test_text_is_the_same_in_every_run() -> None:
     from graphwright.codegen.emit.native import c_text, llvm_text
 

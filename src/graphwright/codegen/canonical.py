@@ -6,6 +6,8 @@ from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
+from graphwright.codegen.emit.lanes import post_order
+from graphwright.codegen.loops import Apply, Load
 from graphwright.codegen.program import NativeProgram
 from graphwright.runtime.dtypes import dtype
 from graphwright.runtime.symbolic.expr import Expr
@@ -30,7 +32,11 @@ class _Writer:
             return value.name
         key = id(value)
         if key not in self.by_id:
-            self.by_id[key] = self._number(self._spell(value))
+            if isinstance(value, (Apply, Load)):
+                for node in post_order(value, lambda v: id(v) in self.by_id):
+                    self.by_id[id(node)] = self._number(self._spell(node))
+            else:
+                self.by_id[key] = self._number(self._spell(value))
         return self.by_id[key]
 
     def _spell(self, value: Any) -> str:

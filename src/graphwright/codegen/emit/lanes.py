@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from graphwright.codegen.loops import (
     Accumulate,
@@ -65,10 +65,33 @@ def walk_values(values: tuple[Value, ...]) -> Iterator[Value]:
             continue
         seen.add(id(value))
         yield value
-        if isinstance(value, Apply):
-            stack.extend(value.args)
-        elif isinstance(value, Load) and value.mask is not None:
-            stack.append(value.mask)
+        stack.extend(operands(value))
+
+
+def operands(value: Value) -> tuple[Value, ...]:
+    """The values that a value is computed from."""
+    if isinstance(value, Apply):
+        return value.args
+    return (value.mask,) if isinstance(value, Load) and value.mask is not None else ()
+
+
+def post_order(value: Value, known: Callable[[Value], bool]) -> list[Value]:
+    """What `value` is made of, operands first, each once; not what is `known` or below it.
+
+    Chains of thousands of operations are common; recursion would end at Python's limit.
+    """
+    order: list[Value] = []
+    seen: set[int] = set()
+    stack: list[tuple[Value, bool]] = [(value, False)]
+    while stack:
+        node, ready = stack.pop()
+        if ready:
+            order.append(node)
+        elif id(node) not in seen and not known(node):
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((operand, False) for operand in operands(node))
+    return order
 
 
 def all_values(stmts: tuple[Stmt, ...]) -> Iterator[Value]:

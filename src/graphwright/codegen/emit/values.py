@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from graphwright.codegen.emit import philox, scalar
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr, mentions, step_along
-from graphwright.codegen.emit.lanes import walk
+from graphwright.codegen.emit.lanes import post_order, walk
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Block, Reg
 from graphwright.codegen.loops import (
     Accumulate,
@@ -91,18 +91,24 @@ class ValueEmitter:
     # -- values -----------------------------------------------------------------------------------
 
     def emit(self, value: Value) -> Reg:
+        """The value as a register; what has been computed before is used again."""
+        fresh: dict[int, Reg] = {}
+        for node in post_order(value, lambda v: self._known(v) is not None):
+            result = self._compute(node, fresh)
+            fresh[id(node)] = result
+            self._remember(node, result)
+        return self._found(value, fresh)
+
+    def _found(self, value: Value, fresh: dict[int, Reg]) -> Reg:
+        result = fresh.get(id(value)) or self._known(value)
+        assert result is not None
+        return result
+
+    def _known(self, value: Value) -> Reg | None:
         if isinstance(value, Local):
             return self.env[value.name]
         if isinstance(value, Const):
             return self._const(value)
-        found = self._known(value)
-        if found is not None:
-            return found
-        result = self._compute(value)
-        self._remember(value, result)
-        return result
-
-    def _known(self, value: Value) -> Reg | None:
         if id(value) in self._passing:
             return self._passing[id(value)]
         key = (self._turn, id(value))
@@ -128,7 +134,9 @@ class ValueEmitter:
                 if value.mask is not None:
                     settled = settled and self._is_settled(value.mask)
             elif isinstance(value, Apply):
-                settled = all([self._is_settled(a) for a in value.args])
+                settled = True
+                for operand in value.args:
+                    settled = self._is_settled(operand) and settled
             else:
                 settled = True
             self._settled[key] = settled
@@ -141,12 +149,15 @@ class ValueEmitter:
             return self.b.const(bits, kind)
         return self.b.const(value.value, kind)
 
-    def _compute(self, value: Value) -> Reg:
+    def _compute(self, value: Value, fresh: dict[int, Reg]) -> Reg:
+        """The value's own operation; its operands are known or among the `fresh`."""
         if isinstance(value, Apply):
-            args = tuple([self.emit(a) for a in value.args])
+            args = tuple([self._found(a, fresh) for a in value.args])
             return scalar.apply(self.b, value.op, args, KIND_OF_DTYPE[value.dtype.name])
         if isinstance(value, Load):
-            return self._load(value)
+            mask = None if value.mask is None else self._found(value.mask, fresh)
+            other = None if value.other is None else self._const(value.other)
+            return self._read(value.buffer.name, value.index, mask, other)
         if isinstance(value, IndexOf):
             return self.index_value(value.index).to(KIND_OF_DTYPE[value.dtype.name])
         assert isinstance(value, Philox)
@@ -185,11 +196,6 @@ class ValueEmitter:
         return emit_expr(self.b, index, inside)
 
     # -- memory -----------------------------------------------------------------------------------
-
-    def _load(self, load: Load) -> Reg:
-        mask = None if load.mask is None else self.emit(load.mask)
-        other = None if load.other is None else self._const(load.other)
-        return self._read(load.buffer.name, load.index, mask, other)
 
     def _read(self, name: str, index: Expr, mask: Reg | None, other: Reg | None) -> Reg:
         b, lanes, pointer = self.b, self.lanes, self.pointers[name]

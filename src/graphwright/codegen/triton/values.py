@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from graphwright.codegen.emit.lanes import post_order
 from graphwright.codegen.loops import (
     Apply,
     Const,
@@ -122,6 +123,12 @@ class TileValues:
 
     def text(self, value: Value) -> str:
         """The name or literal of the value, its lines written before."""
+        for node in post_order(value, lambda v: self._key(v) in self._known)[:-1]:
+            self._named(node)
+        return self._named(value)
+
+    def _named(self, value: Value) -> str:
+        """`text` of a value whose operands have names."""
         if isinstance(value, Local):
             return value.name
         if isinstance(value, Const):

@@ -82,7 +82,7 @@ def scaled(b: Builder, x: Reg, n: Reg, i: Reg) -> Reg:
 
 
 def exp(b: Builder, x: Reg) -> Reg:
-    """e^x. Largest error: float32 1.0 ulp, float64 1.0 ulp."""
+    """e^x. Largest error: float32 1.1 ulp, float64 1.1 ulp."""
     t = TABLES[x.kind]
     r, n, i = reduce_by_ln2(b, clamp(b, x, t.low, t.high))
     return scaled(b, horner(b, r, (*t.tail, 1.0, 1.0)), n, i)
@@ -100,7 +100,7 @@ def exp_minus_one_parts(b: Builder, x: Reg, halvings: int = 0) -> tuple[Reg, Reg
 
 
 def expm1(b: Builder, x: Reg) -> Reg:
-    """e^x - 1. Largest error: float32 1.5 ulp, float64 1.5 ulp."""
+    """e^x - 1. Largest error: float32 1.7 ulp, float64 2.0 ulp."""
     t = TABLES[x.kind]
     bounded = clamp(b, x, t.minus_one_below, t.high)
     part, half_scale = exp_minus_one_parts(b, bounded, halvings=1)

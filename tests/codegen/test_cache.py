@@ -1,0 +1,179 @@
+"""The kernel cache on disk: private, atomic, verified, and never in the way."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+from native_support import buffer, elementwise, load, op, run
+
+from graphwright.codegen.cache import CacheWarning, KernelCache, cache_folder, kernel_cache
+from graphwright.codegen.canonical import canonical_text
+from graphwright.codegen.emit.native import compile_program
+from graphwright.codegen.program import NativeProgram
+from graphwright.codegen.target import CompilerMissing
+from graphwright.runtime.dtypes import float32, float64
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("GRAPHWRIGHT_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "kernels"
+
+
+def example(name: str = "exp", count: int = 20) -> NativeProgram:
+    x = buffer("x", float32, count)
+    return elementwise(count, lambda i: op(name, load(x, i)), [x], float32)
+
+
+def check(target: str = "llvm") -> None:
+    a = np.linspace(-1, 1, 20, dtype="f4")
+    (got,) = run(example(), [a], target=target)
+    np.testing.assert_allclose(got, np.exp(a), rtol=1e-6)
+
+
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_second_compile_comes_from_disk(folder: Path, target: str) -> None:
+    check(target)
+    (entry,) = folder.iterdir()
+    assert entry.stat().st_mode & 0o077 == 0
+    assert folder.stat().st_mode & 0o777 == 0o700
+    again = KernelCache(folder)
+    assert again.get(entry.name) is not None
+    assert again.counts.disk_hits == 1
+
+
+def test_a_damaged_entry_is_built_again(folder: Path) -> None:
+    check()
+    (entry,) = folder.iterdir()
+    for damage in (b"", b"short", entry.read_bytes()[:-1], b"\0" * 5000):
+        entry.write_bytes(damage)
+        kernel_cache().__init__(folder)  # type: ignore[misc]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            check()
+        assert kernel_cache().counts.rebuilt == 1
+        assert len(entry.read_bytes()) > 1000
+
+
+def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
+    check()
+    (entry,) = folder.iterdir()
+    other = tmp_path / "other"
+    entry.rename(other)
+    entry.symlink_to(other)
+    with pytest.warns(CacheWarning, match="cannot read"):
+        assert KernelCache(folder).get(entry.name) is None
+
+
+def test_a_folder_that_others_can_write_to_is_not_used(folder: Path) -> None:
+    check()
+    folder.chmod(0o777)
+    cache = KernelCache(folder)
+    with pytest.warns(CacheWarning, match="others may write"):
+        cache.put("key", b"payload")
+    assert cache.get("key") == b"payload"
+    assert not (folder / "key").exists()
+
+
+def test_an_unusable_place_means_memory_and_one_warning(tmp_path: Path) -> None:
+    blocker = tmp_path / "file"
+    blocker.write_text("")
+    cache = KernelCache(blocker / "kernels")
+    with pytest.warns(CacheWarning, match="in memory only") as caught:
+        cache.put("a", b"1")
+        cache.put("b", b"2")
+    assert len(caught) == 1
+    assert cache.get("a") == b"1"
+    assert cache.counts.memory_hits == 1
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_means_memory(folder: Path) -> None:
+    check()
+    folder.chmod(0o500)
+    cache = KernelCache(folder)
+    with pytest.warns(CacheWarning, match="cannot write"):
+        cache.put("key", b"payload")
+    folder.chmod(0o700)
+    assert cache.get("key") == b"payload"
+
+
+def test_relative_folders_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GRAPHWRIGHT_CACHE_DIR", "here")
+    assert cache_folder() is None
+    check()
+
+
+def test_clear_and_entries(folder: Path) -> None:
+    cache = KernelCache(folder)
+    cache.put("one", b"1")
+    cache.put("two", b"22")
+    assert dict(cache.entries()).keys() == {"one", "two"}
+    assert cache.clear() == 2
+    assert list(cache.entries()) == []
+    assert cache.get("one") is None
+
+
+def test_the_key_tells_programs_apart() -> None:
+    texts = {
+        canonical_text(p) for p in (
+            example(), example("tanh"), example(count=21),
+            elementwise(20, lambda i: load(buffer("x", float64, 20), i),
+                        [buffer("x", float64, 20)], float64))
+    }
+    assert len(texts) == 4
+    assert canonical_text(example()) == canonical_text(example())
+
+
+def test_shared_values_do_not_blow_the_text_up() -> None:
+    x = buffer("x", float32, 20)
+
+    def doubled(i: object) -> object:
+        value = load(x, i)  # type: ignore[arg-type]
+        for _ in range(2000):
+            value = op("add", value, value)  # type: ignore[assignment]
+        return value
+
+    assert len(canonical_text(elementwise(20, doubled, [x], float32))) < 200_000
+
+
+WARM = """
+import sys, time
+sys.path.insert(0, {tests!r})
+from test_cache import check
+start = time.perf_counter()
+check()
+print("llvmlite" in sys.modules, time.perf_counter() - start)
+"""
+
+
+def test_a_warm_start_does_not_import_llvmlite(folder: Path) -> None:
+    script = WARM.format(tests=str(Path(__file__).parent))
+    seen = []
+    for _ in range(2):
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
+                              env=dict(os.environ), check=True)
+        seen.append(done.stdout.split()[0])
+    assert seen == ["True", "False"]
+
+
+def test_processes_may_race(folder: Path) -> None:
+    script = WARM.format(tests=str(Path(__file__).parent))
+    running = [subprocess.Popen([sys.executable, "-c", script], env=dict(os.environ))
+               for _ in range(2)]
+    assert [p.wait() for p in running] == [0, 0]
+    assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == []
+
+
+def test_a_missing_compiler_has_an_error_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CC", raising=False)
+    with pytest.raises(CompilerMissing, match="backend='llvm'"):
+        compile_program(example(), "c")
+    check("llvm")
