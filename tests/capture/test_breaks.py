@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import traceback
 
@@ -388,3 +389,42 @@ def test_errors_inside_of_the_graph_have_the_users_line():
         captured(gw.ones(4), gw.tensor([1, 7]))
     lines = [frame.line for frame in traceback.extract_tb(error.value.__traceback__)]
     assert "return z[index] + 1" in lines
+
+
+def test_handlers_see_errors_of_values():
+    def guarded(x, index):
+        try:
+            return x[index] * 2
+        except IndexError:
+            return x * 3
+
+    captured = Captured(guarded)
+    for index in ([0, 1], [0, 7]):
+        assert captured.agrees(gw.ones(4), gw.tensor(index))
+
+    def suppressed(x, index):
+        y = x + 1
+        with contextlib.suppress(IndexError):
+            y = guarded_look_up(x, index)
+        return y
+
+    captured = Captured(suppressed)
+    for index in ([0, 1], [0, 7]):
+        assert captured.agrees(gw.ones(4), gw.tensor(index))
+
+
+def guarded_look_up(x, index):
+    return x[index] * 2
+
+
+def test_grad_mode_survives_an_error_in_the_graph():
+    def look_up(x, index):
+        with gw.no_grad():
+            return x[index]
+
+    captured = Captured(look_up)
+    captured(gw.ones(4), gw.tensor([1]))
+    assert captured.graphs == 1
+    with pytest.raises(IndexError):
+        captured(gw.ones(4), gw.tensor([9]))
+    assert gw.is_grad_enabled()

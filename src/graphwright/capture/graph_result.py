@@ -14,6 +14,7 @@ from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.source import SizeSource, Source
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node, map_leaves
+from graphwright.runtime import _core
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.symbolic.symint import SymInt
 
@@ -54,7 +55,21 @@ def finish_graph(
     examples = [node.meta["val"] for node in order]
     sources = tuple(output.inputs[node] for node in order)
     run = _shielded(backend(module, examples))
+    if output.grad_nodes:
+        run = functools.partial(_keeping_grad_mode, run)
     return FinishedGraph(module, run, sources, output.n_ops)
+
+
+def _keeping_grad_mode(run: Callable[..., Any], *args: Any) -> Any:
+    """Run a graph that switches grad mode; the mode comes back even where the graph fails."""
+    mode = _core.grad_enabled()
+    try:
+        return run(*args)
+    finally:
+        _core.set_grad_enabled(mode)
+
+
+_eval_frame.skip_code(_keeping_grad_mode.__code__)
 
 
 def _shielded(run: Callable[..., Any]) -> Callable[..., Any]:

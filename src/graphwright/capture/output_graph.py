@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
+from graphwright.capture.run_errors import may_raise, refuse_in_handlers
 from graphwright.capture.side_effects import SideEffects
 from graphwright.capture.source import (
     ConstSource,
@@ -267,6 +268,8 @@ class OutputGraph:
         result = self._run_fake(kind, target, examples, keywords)
         if not self._belongs_in_graph(result, target):
             return self._plain_result(tx, result, target)
+        if may_raise(target, args, result):
+            refuse_in_handlers(tx, target)  # type: ignore[arg-type]
         nodes = tuple([arg.as_node(tx) for arg in args])  # type: ignore[arg-type]
         keyword_nodes = {key: value.as_node(tx) for key, value in kwargs.items()}  # type: ignore
         node = self.graph.create_node(kind, target, nodes, keyword_nodes)

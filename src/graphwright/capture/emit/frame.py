@@ -23,6 +23,7 @@ from graphwright.capture.resume import (
     parameter_order,
     resume_code,
 )
+from graphwright.capture.run_errors import BY_INDEX, name_of
 from graphwright.capture.source import Source
 from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.base import NULL, VariableTracker
@@ -32,12 +33,6 @@ from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 
 Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
-_MAY_RAISE = frozenset(
-    [
-        *("getitem", "setitem", "index_select", "gather", "embedding", "scatter_add", "scatter"),
-        *("index_add", "index_put", "nll_loss", "cross_entropy", "take_along_dim", "one_hot"),
-    ]
-)
 EXIT_SKIP = {(3, 11): 0, (3, 12): 1, (3, 13): 2}
 
 
@@ -75,8 +70,7 @@ class FrameCompiler:
         for node in self.output.graph.nodes:
             stack = node.meta.get("stack")
             if stack is not None and stack[0] == self.tx.code.co_filename:
-                name = getattr(node.target, "__name__", str(node.target))
-                lines.append((name not in _MAY_RAISE, stack[1]))
+                lines.append((name_of(node.target) not in BY_INDEX, stack[1]))
         return min(lines, key=lambda entry: entry[0])[1] if lines else self.tx.current.line
 
     # the whole frame is one graph
