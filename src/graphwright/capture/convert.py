@@ -113,7 +113,13 @@ class Frontend:
             frame, output, restart = self._translate(function, code, slots, state)
         except SkipFrame as skip:
             return self._skipped(code, skip, state, is_root)
-        return self._entry(code, frame, output, restart)
+        _guard_state(output)
+        program = guards.compile(output.guards.guards, code, frame.inputs)
+        unstable = guards.explain_failure(program, function, slots)
+        if unstable is not None:
+            self.record.skip(_place(code), f"a value changes whenever it is read: {unstable}")
+            return None
+        return self._entry(code, frame, output, restart, program)
 
     def limit_reached(
         self,
@@ -220,9 +226,8 @@ class Frontend:
         frame: CompiledFrame,
         output: OutputGraph,
         restart: RestartTranslation | None,
+        program: _eval_frame.GuardProgram,
     ) -> _eval_frame.Entry:
-        _guard_state(output)
-        program = guards.compile(output.guards.guards, code, frame.inputs)
         place = _place(code)
         if frame.graph.module is not None:
             n_inputs = len(frame.graph.sources)
