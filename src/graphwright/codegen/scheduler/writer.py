@@ -278,7 +278,8 @@ class Writer:
 
     def _is_inner(self, index: Index) -> bool:
         """Whether an index changes along the inner axes; without any, all is one scope."""
-        return not self.has_inner or any(s.name in self.inner_symbols for i in index for s in i.symbols())
+        return not self.has_inner or any(
+            s.name in self.inner_symbols for i in index for s in i.symbols())
 
     def fetch(
         self, name: str, index: Index, mask: Value | None, other: Const | None
