@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import linecache
 import sys
 import types
 from dataclasses import dataclass
@@ -190,8 +191,6 @@ PAIRS = {
 
 def source_line(filename: str, line: int) -> str:
     """The user's text of one line, stripped; empty where the file cannot be read."""
-    import linecache
-
     return linecache.getline(filename, line).strip()
 
 

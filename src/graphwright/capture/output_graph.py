@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -40,6 +41,7 @@ from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import SymInt
+from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.capture.values import Values
@@ -334,8 +336,6 @@ class OutputGraph:
     def _item(self, tx: Values, node: Node, index: int, value: Any) -> VariableTracker:
         if not isinstance(value, _core.TensorBase):
             return self._plain_result(tx, value, node.target)
-        import operator
-
         part = self.graph.call_function(operator.getitem, (node, index))
         part.meta.update(stack=node.meta["stack"], val=value)
         return self._wrap_tensor(part, value)
@@ -349,8 +349,6 @@ class OutputGraph:
             node.meta["val"] = value
         if value.requires_grad and value.is_leaf:
             unsupported("GB0004", "a tensor that requires gradients is made in the frame")
-        from graphwright.runtime.tensor import Tensor
-
         variable = self._tensors[id(value)] = TensorVariable(node, value, Tensor)
         return variable
 

@@ -343,5 +343,3 @@ class _Resume:
         builder.load_local(result)
         builder.return_value()
 
-
-__all__ = ["CompiledFrame", "FrameCompiler"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING
 
 from graphwright.capture.exc import unsupported
@@ -131,8 +132,6 @@ def call_intrinsic_1(tx: Translator, inst: Instruction) -> None:
 
 
 def _positive(tx: Translator, value: VariableTracker) -> VariableTracker:
-    import operator
-
     return unary(tx, operator.pos, value)
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import builtins
+import functools
+import itertools
 import math
 import operator
 from collections.abc import Callable
@@ -35,6 +37,8 @@ from graphwright.capture.variables.operators import unary
 from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime import _core
+from graphwright.runtime.autograd.modes import is_grad_enabled
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -401,8 +405,6 @@ def _true(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _grad_enabled(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    from graphwright.runtime import _core
-
     return tx.constant(_core.grad_enabled())
 
 
@@ -456,8 +458,6 @@ def _operator_functions() -> dict[Any, Handler]:
 
 
 def _itertools_functions() -> dict[Any, Handler]:
-    import itertools
-
     table: dict[Any, Handler] = {
         getattr(itertools, name): _over_lists(getattr(itertools, name))
         for name in ("product", "permutations", "combinations", "pairwise")
@@ -468,8 +468,6 @@ def _itertools_functions() -> dict[Any, Handler]:
 
 
 def _functools_functions() -> dict[Any, Handler]:
-    import functools
-
     return {functools.partial: _partial, functools.reduce: _reduce}
 
 
@@ -528,22 +526,9 @@ HANDLERS: dict[Any, Handler] = {
     object.__setattr__: _object_method("__setattr__"),
     object.__init__: _object_method("__init__"),
     is_compiling: _true,
+    is_grad_enabled: _grad_enabled,
     **_math_functions(),
     **_operator_functions(),
     **_itertools_functions(),
     **_functools_functions(),
 }
-
-
-def register(function: Any, handler: Handler) -> None:
-    """Interpret calls of a function by a handler."""
-    HANDLERS[function] = handler
-
-
-def _register_runtime() -> None:
-    from graphwright.runtime.autograd.modes import is_grad_enabled
-
-    register(is_grad_enabled, _grad_enabled)
-
-
-_register_runtime()

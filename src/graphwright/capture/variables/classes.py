@@ -11,7 +11,6 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import AttrSource, ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import ExceptionVariable, is_plain_exception
-from graphwright.capture.variables.functions import BoundMethodVariable
 from graphwright.capture.variables.objects import (
     ABSENT,
     ObjectVariable,
@@ -347,5 +346,3 @@ class OperationVariable(VariableTracker):
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         return tx.output.run(tx, "call_function", self.value, args, kwargs)
 
-
-__all__ = ["BoundMethodVariable", "BuiltinVariable", "ClassVariable", "SuperVariable"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
@@ -74,8 +75,6 @@ class GradModeMethod(VariableTracker):
         self.method = name
 
     def python_type(self) -> type:
-        import types
-
         return types.MethodType
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -17,6 +17,7 @@ from graphwright.capture.source import (
 )
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.functions import BoundMethodVariable
+from graphwright.capture.variables.sequences import SequenceMethod
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -356,8 +357,6 @@ class InstanceDictVariable(VariableTracker):
         return {"get": None, "pop": None, "__contains__": None}
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        from graphwright.capture.variables.sequences import SequenceMethod
-
         return SequenceMethod(self, name)
 
     def call_method(

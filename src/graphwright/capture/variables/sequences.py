@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -107,8 +108,6 @@ class SequenceMethod(VariableTracker):
         self.method = name
 
     def python_type(self) -> type:
-        import types
-
         return types.BuiltinMethodType
 
     def describe(self) -> str:

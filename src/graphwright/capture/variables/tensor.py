@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, unsupported
@@ -125,8 +126,6 @@ class TensorMethod(VariableTracker):
         self.method = name
 
     def python_type(self) -> type:
-        import types
-
         return types.MethodType
 
     def describe(self) -> str:
