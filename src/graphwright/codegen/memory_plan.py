@@ -8,7 +8,6 @@ offsets in one arena; temporaries that are never alive together share memory.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from graphwright.codegen.loops import (
@@ -27,13 +26,13 @@ from graphwright.codegen.loops import (
 )
 from graphwright.codegen.program import Gemm, Step
 from graphwright.codegen.scheduler.touched import Touch, touched, touches
+from graphwright.runtime.records import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
 ALIGNMENT = 64
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryPlan:
+class MemoryPlan(Record):
     """The steps over the buffers that remain, and where these are."""
 
     steps: tuple[Step, ...]
@@ -66,30 +65,30 @@ def lifetimes(steps: Sequence[Step]) -> dict[str, tuple[int, int]]:
 
 def in_place(steps: tuple[Step, ...], temps: set[str]) -> tuple[Step, ...]:
     """Replace temporaries by the buffers that take over from them."""
-    changed = True
-    while changed:
-        changed = False
-        lives = lifetimes(steps)
-        for number, step in enumerate(steps):
-            if isinstance(step, Gemm):
-                continue
-            pair = _takeover(step, number, lives, temps)
-            if pair is not None:
-                old, new = pair
-                steps = tuple(_replaced(s, old, new) for s in steps)
-                changed = True
-                break
-    return steps
+    lives = lifetimes(steps)
+    result = list(steps)
+    for number in range(len(result)):
+        while (pair := _takeover(result[number], number, lives, temps)) is not None:
+            old, new = pair
+            first, _ = lives.pop(old.name)
+            lives[new.name] = (first, lives[new.name][1])
+            for n in range(first, number + 1):
+                result[n] = _replaced(result[n], old, new)
+    return tuple(result)
 
 
 def _takeover(
-    kernel: Kernel, number: int, lives: dict[str, tuple[int, int]], temps: set[str]
+    step: Step, number: int, lives: dict[str, tuple[int, int]], temps: set[str]
 ) -> tuple[Buffer, Buffer] | None:
     """(donor, heir) if a temporary dies in this kernel and a buffer born here can take over."""
-    found = touches(kernel.body)
-    donors = [b for b in kernel.buffers if b.name in temps and lives[b.name][1] == number]
-    heirs = [b for b in kernel.buffers
+    if isinstance(step, Gemm):
+        return None
+    donors = [b for b in step.buffers if b.name in temps and lives[b.name][1] == number]
+    heirs = [b for b in step.buffers
              if b.role in ("temp", "output") and lives[b.name][0] == number]
+    if not donors or not heirs:
+        return None
+    found = touches(step.body)
     for donor in donors:
         for heir in heirs:
             if donor.name != heir.name and _may_take_over(donor, heir, found):
@@ -122,6 +121,8 @@ def _same_elements(old: list[Touch], new: list[Touch]) -> bool:
 def _replaced(step: Step, old: Buffer, new: Buffer) -> Step:
     """The step with one buffer for another."""
     if isinstance(step, Gemm):
+        if old.name not in (step.out.name, step.a.name, step.b.name):
+            return step
         out, a, b = (new if x.name == old.name else x for x in (step.out, step.a, step.b))
         return replace(step, out=out, a=a, b=b)
     if all(b.name != old.name for b in step.buffers):
