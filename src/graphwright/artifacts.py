@@ -9,13 +9,13 @@ from __future__ import annotations
 import dis
 import io
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from graphwright.capture.record import CaptureRecord
 from graphwright.codegen.compile import CompiledGraph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.lowered import Lowered
+from graphwright.runtime.records import Record, field
 
 STAGES = ("bytecode", "graph", "joint", "loops", "c", "llvm", "asm", "triton", "ptx")
 KEY = "artifacts"
@@ -23,8 +23,7 @@ COSTLY = frozenset({"triton", "ptx"})
 """Stages that are only made when they are asked for by name."""
 
 
-@dataclass
-class Artifacts:
+class Artifacts(Record, frozen=False):
     """What one captured graph became.
 
     Attributes:

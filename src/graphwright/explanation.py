@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from graphwright.artifacts import artifacts_of
 from graphwright.capture.record import (
@@ -14,10 +13,10 @@ from graphwright.capture.record import (
     Location,
     RecompileRecord,
 )
+from graphwright.runtime.records import Record
 
 
-@dataclass(frozen=True)
-class Stats:
+class Stats(Record):
     """Counts: captured graphs, graph breaks, frames run as plain Python, recompiles, kernels."""
 
     graphs: int
@@ -40,8 +39,7 @@ class Stats:
         )
 
 
-@dataclass(frozen=True)
-class Explanation:
+class Explanation(Record):
     """Graphs, breaks, guards and recompiles of one call; `str()` gives the text."""
 
     stats: Stats

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from graphwright.runtime.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class BreakKind:
+class BreakKind(Record):
     """One reason for which a graph ends before an instruction."""
 
     code: str

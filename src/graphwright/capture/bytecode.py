@@ -6,9 +6,10 @@ import dis
 import linecache
 import sys
 import types
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
+
+from graphwright.runtime.records import Record
 
 _SKIPPED = frozenset(["CACHE", "EXTENDED_ARG"])
 _JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
@@ -25,8 +26,7 @@ _NO_FALLTHROUGH = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Instruction:
+class Instruction(Record):
     """One instruction, its EXTENDED_ARGs folded in.
 
     value: the decoded argument (name, constant, ...); target: index of the jump's destination in
@@ -92,8 +92,7 @@ def _protected_ranges(code: types.CodeType) -> list[tuple[int, int]]:
     return [(entry.start, entry.end) for entry in entries]
 
 
-@dataclass(frozen=True, slots=True)
-class ExceptionHandler:
+class ExceptionHandler(Record):
     """Where an exception in instructions start..end-1 (by offset) goes: index, stack depth."""
 
     start: int

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from graphwright.capture.guards import TensorLayout
 from graphwright.capture.source import InstanceAttrSource, ItemSource, LocalSource, Source
+from graphwright.runtime.records import Record, field
 
 
-@dataclass
-class FrameState:
+class FrameState(Record, frozen=False):
     """Per code object and front end.
 
     dynamic: True makes sizes symbolic from the start, False never, None once they have varied.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graphwright.capture import _eval_frame
@@ -16,11 +15,11 @@ from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime import _core
 from graphwright.runtime.fake import FakeTensor
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.symint import SymInt
 
 
-@dataclass(frozen=True, slots=True)
-class FinishedGraph:
+class FinishedGraph(Record):
     """A closed graph: `run(*values of sources)` gives its outputs. None: nothing to run."""
 
     module: GraphModule | None

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from types import CodeType, FunctionType
 from typing import Any
@@ -19,6 +18,7 @@ from graphwright.capture import _eval_frame
 from graphwright.capture.guard_assembler import Assembler
 from graphwright.capture.guard_text import describe, strides_text
 from graphwright.capture.source import CodeSource, Source
+from graphwright.runtime.records import Record
 
 
 class GuardKind(StrEnum):
@@ -43,8 +43,7 @@ class GuardKind(StrEnum):
     RELATION = "relation"
 
 
-@dataclass(frozen=True, slots=True)
-class TensorLayout:
+class TensorLayout(Record):
     """What a graph assumes of one tensor input.
 
     sizes: one int per dimension, None where the size is symbolic (any size >= `min_size`).
@@ -62,8 +61,7 @@ class TensorLayout:
     min_size: int = 2
 
 
-@dataclass(frozen=True, slots=True)
-class ShapeRelation:
+class ShapeRelation(Record):
     """`lhs op rhs` over integer expressions; `symbols` says where each symbol's value is found."""
 
     op: str
@@ -72,8 +70,7 @@ class ShapeRelation:
     symbols: tuple[tuple[str, Source], ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Guard:
+class Guard(Record, eq=False):
     """One assumption: `kind` about the values of `sources`, with what was seen as `payload`."""
 
     kind: GuardKind
@@ -90,8 +87,7 @@ class Guard:
         return _SENTENCES[self.kind](self)
 
 
-@dataclass(frozen=True, slots=True)
-class GuardFailure:
+class GuardFailure(Record):
     """The guard that did not hold: the user's expression, what was assumed, what is there now."""
 
     guard: Guard
@@ -240,8 +236,7 @@ def _reference(value: object) -> object:
         return _Strong(value)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Strong:
+class _Strong(Record, eq=False):
     """Stands in for a weak reference to an object that cannot have one."""
 
     value: object

@@ -6,12 +6,12 @@ import threading
 import types
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
+from graphwright.runtime.records import Record, field
 
-@dataclass(frozen=True, slots=True)
-class Location:
+
+class Location(Record):
     """A place in the user's source."""
 
     file: str
@@ -23,8 +23,7 @@ class Location:
         return f"{self.file}:{self.line} in {self.function}: {self.source}"
 
 
-@dataclass(frozen=True, slots=True)
-class BreakRecord:
+class BreakRecord(Record):
     """One graph break. `fallback`: the whole frame runs as plain Python because of it."""
 
     code: str
@@ -40,8 +39,7 @@ class BreakRecord:
         return f"{self.code} {what} at {self.location}\n  {reason}\n  {self.advice}"
 
 
-@dataclass(frozen=True, slots=True)
-class GraphRecord:
+class GraphRecord(Record):
     """One captured graph: the GraphModule, where it started, its number of tensor operations."""
 
     graph: Any
@@ -50,16 +48,14 @@ class GraphRecord:
     n_inputs: int
 
 
-@dataclass(frozen=True, slots=True)
-class RecompileRecord:
+class RecompileRecord(Record):
     """Why the entries of a frame did not fit a call: one failed guard per entry."""
 
     location: Location
     reasons: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class FrameRecord:
+class FrameRecord(Record):
     """One translated frame: its guards, and the code that runs in its place."""
 
     location: Location
@@ -68,8 +64,7 @@ class FrameRecord:
     translated: types.CodeType
 
 
-@dataclass
-class CaptureRecord:
+class CaptureRecord(Record, frozen=False):
     """Everything that one front end captured, in order. Listeners get each new record."""
 
     graphs: list[GraphRecord] = field(default_factory=list)

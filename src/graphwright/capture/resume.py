@@ -12,11 +12,11 @@ import functools
 import threading
 import types
 import weakref
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.bytecode import PAIRS, PYTHON, decode
 from graphwright.capture.exc import unsupported
+from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
     from bytecode import Bytecode, Instr, Label
@@ -28,8 +28,7 @@ class Continuation(functools.partial[Any]):
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Origin:
+class Origin(Record):
     """Where the code of a resume function comes from.
 
     positions: for each of its instructions the index of the original one, -1 for the prologue.
@@ -44,8 +43,7 @@ class Origin:
         return self.positions[index] if self.positions else index
 
 
-@dataclass(frozen=True, slots=True)
-class ResumePoint:
+class ResumePoint(Record):
     """index: the instruction to go on with; stack: True for each NULL; locals: those passed."""
 
     index: int

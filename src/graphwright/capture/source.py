@@ -13,10 +13,10 @@ Sources are immutable and compare by structure, so they serve as dictionary keys
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
 from graphwright.capture import _eval_frame
+from graphwright.runtime.records import Record
 
 
 class Reloader(Protocol):
@@ -60,10 +60,8 @@ class LoadWriter(Protocol):
         """The index of a free variable of the guarded code."""
 
 
-class Source:
+class Source(Record):
     """Provenance of one value. Abstract; see the module's docstring."""
-
-    __slots__ = ()
 
     def name(self) -> str:
         """The expression a user would write, with `L[...]` for locals and `G[...]` for globals."""
@@ -86,7 +84,6 @@ class Source:
         return self.name()
 
 
-@dataclass(frozen=True, slots=True)
 class LocalSource(Source):
     """An argument of the captured frame, as it was bound at entry."""
 
@@ -102,7 +99,6 @@ class LocalSource(Source):
         return program.root("slot", program.slot(self.local))
 
 
-@dataclass(frozen=True, slots=True)
 class GlobalSource(Source):
     """A global of the captured function, or the builtin of that name where there is no global."""
 
@@ -118,7 +114,6 @@ class GlobalSource(Source):
         return program.root("global", self.variable)
 
 
-@dataclass(frozen=True, slots=True)
 class CellSource(Source):
     """The contents of a free variable of the captured function."""
 
@@ -134,8 +129,7 @@ class CellSource(Source):
         return program.root("free", program.free(self.variable))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ConstSource(Source):
+class ConstSource(Source, eq=False):
     """An object known when capturing: the translated code holds it, and so does the guard.
 
     Compares by identity of the object. `label` is its spelling in guards.
@@ -160,7 +154,6 @@ class ConstSource(Source):
         return hash((ConstSource, id(self.value)))
 
 
-@dataclass(frozen=True, slots=True)
 class ModuleSource(Source):
     """A module found in `sys.modules`, as an import statement would find it."""
 
@@ -178,7 +171,6 @@ class ModuleSource(Source):
         return program.root("module", self.module)
 
 
-@dataclass(frozen=True, slots=True)
 class ForeignGlobalSource(Source):
     """A global seen by an inlined function: `function.__globals__[name]`, else the builtin."""
 
@@ -202,7 +194,6 @@ class ForeignGlobalSource(Source):
         return program.chain("function_global", self.function, self.variable)
 
 
-@dataclass(frozen=True, slots=True)
 class AttrSource(Source):
     """`base.attr` where reading it runs no Python code.
 
@@ -229,7 +220,6 @@ class AttrSource(Source):
         return program.chain("attr", self.base, self.attr)
 
 
-@dataclass(frozen=True, slots=True)
 class InstanceAttrSource(Source):
     """The entry of the instance's own `__dict__`, whatever its class defines."""
 
@@ -253,7 +243,6 @@ class InstanceAttrSource(Source):
         return program.chain("instance_attr", self.base, self.attr)
 
 
-@dataclass(frozen=True, slots=True)
 class ClassAttrSource(Source):
     """What the MRO of `type(base)` holds under a name, unbound: functions, descriptors, values."""
 
@@ -277,7 +266,6 @@ class ClassAttrSource(Source):
         return program.chain("class_attr", self.base, self.attr)
 
 
-@dataclass(frozen=True, slots=True)
 class MroSource(Source):
     """What the MRO of the class `base` holds under a name, unbound.
 
@@ -307,7 +295,6 @@ class MroSource(Source):
         return program.chain("mro_attr", self.base, self.attr, self.after)
 
 
-@dataclass(frozen=True, slots=True)
 class ItemSource(Source):
     """`base[key]` of a list or tuple by index, or of a dict by a constant key."""
 
@@ -330,7 +317,6 @@ class ItemSource(Source):
         return program.chain("item", self.base, self.key)
 
 
-@dataclass(frozen=True, slots=True)
 class TypeSource(Source):
     """`type(base)`."""
 
@@ -352,7 +338,6 @@ class TypeSource(Source):
         return program.chain("type", self.base)
 
 
-@dataclass(frozen=True, slots=True)
 class CodeSource(Source):
     """`base.__code__` of a Python function."""
 
@@ -373,7 +358,6 @@ class CodeSource(Source):
         return program.chain("code", self.base)
 
 
-@dataclass(frozen=True, slots=True)
 class DefaultsSource(Source):
     """`base.__defaults__[index]` of a Python function."""
 
@@ -397,7 +381,6 @@ class DefaultsSource(Source):
         return program.chain("default", self.base, self.index)
 
 
-@dataclass(frozen=True, slots=True)
 class KwDefaultsSource(Source):
     """`base.__kwdefaults__[key]` of a Python function."""
 
@@ -421,7 +404,6 @@ class KwDefaultsSource(Source):
         return program.chain("kwdefault", self.base, self.key)
 
 
-@dataclass(frozen=True, slots=True)
 class ClosureSource(Source):
     """`base.__closure__[index].cell_contents` of a Python function."""
 
@@ -446,7 +428,6 @@ class ClosureSource(Source):
         return program.chain("closure", self.base, self.index)
 
 
-@dataclass(frozen=True, slots=True)
 class SizeSource(Source):
     """`base.shape[dim]` of a tensor, a Python int."""
 

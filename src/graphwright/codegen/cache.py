@@ -14,8 +14,9 @@ import stat
 import tempfile
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+
+from graphwright.runtime.records import Record
 
 _DIGEST = hashlib.sha256().digest_size
 
@@ -24,8 +25,7 @@ class CacheWarning(UserWarning):
     """The kernel cache on disk cannot be used; kernels are compiled anew in each process."""
 
 
-@dataclass(slots=True)
-class CacheCounts:
+class CacheCounts(Record, frozen=False):
     """What happened since the process started."""
 
     disk_hits: int = 0

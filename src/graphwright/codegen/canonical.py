@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Any
 
@@ -10,6 +9,7 @@ from graphwright.codegen.emit.lanes import post_order
 from graphwright.codegen.loops import Apply, Load
 from graphwright.codegen.program import NativeProgram
 from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.records import Record, field_names
 from graphwright.runtime.symbolic.expr import Expr
 
 
@@ -48,8 +48,8 @@ class _Writer:
             return f"({','.join([self.write(v) for v in value])})"
         if isinstance(value, dict):
             return f"{{{','.join(f'{k!r}:{self.write(v)}' for k, v in value.items())}}}"
-        assert is_dataclass(value), value
-        parts = [self.write(getattr(value, f.name)) for f in fields(value)]
+        assert isinstance(value, Record), value
+        parts = [self.write(getattr(value, name)) for name in field_names(type(value))]
         return f"{type(value).__name__}({','.join(parts)})"
 
     def _number(self, text: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,12 +23,12 @@ from graphwright.codegen.lowering.graph import (
 from graphwright.codegen.program import NativeProgram, Output
 from graphwright.codegen.segments import split
 from graphwright.runtime import _core
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, as_int
 from graphwright.runtime.tensor import Tensor
 
 
-@dataclass(slots=True)
-class Segment:
+class Segment(Record, frozen=False):
     """A compiled graph without eager ops in it."""
 
     launch: Callable[..., Any]
@@ -42,8 +41,7 @@ class Segment:
         return {"loops": print_program(self.program), **self.loaded.sources}
 
 
-@dataclass(slots=True)
-class CompiledGraph:
+class CompiledGraph(Record, frozen=False):
     """A compiled graph. Call it, or its `launch`, with the graph's inputs: a tuple of results.
 
     Attributes:

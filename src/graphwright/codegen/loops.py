@@ -34,11 +34,11 @@ cast to float32 for arithmetic and cast back before the store: the casts are exp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 from typing import Union
 
 from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym
 
 
@@ -50,8 +50,7 @@ class LoopKind(Enum):
     VECTOR = "vector"
 
 
-@dataclass(frozen=True, slots=True)
-class Buffer:
+class Buffer(Record):
     """A contiguous piece of memory that kernels address by element.
 
     `size` counts elements. `role` is "input", "output", "temp" (lives in the arena) or "constant".
@@ -63,24 +62,21 @@ class Buffer:
     role: str
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(Record):
     """A loop variable running over [0, extent)."""
 
     symbol: Sym
     extent: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(Record):
     """A literal. Floats may be inf or nan."""
 
     value: bool | int | float
     dtype: dtype
 
 
-@dataclass(frozen=True, slots=True)
-class Load:
+class Load(Record):
     """buffer[index], or `other` where `mask` is false (the element is then not touched)."""
 
     buffer: Buffer
@@ -93,8 +89,7 @@ class Load:
         return self.buffer.dtype
 
 
-@dataclass(frozen=True, slots=True)
-class Apply:
+class Apply(Record):
     """A scalar operation of `SCALAR_OPS` on values of equal dtype (`cast` and `bitcast` aside)."""
 
     op: str
@@ -102,24 +97,21 @@ class Apply:
     dtype: dtype
 
 
-@dataclass(frozen=True, slots=True)
-class Local:
+class Local(Record):
     """The value that an earlier `Let` or `Reduce` bound to `name`."""
 
     name: str
     dtype: dtype
 
 
-@dataclass(frozen=True, slots=True)
-class IndexOf:
+class IndexOf(Record):
     """An index expression as a value (int64)."""
 
     index: Expr
     dtype: dtype
 
 
-@dataclass(frozen=True, slots=True)
-class Philox:
+class Philox(Record):
     """Uniform [0, 1) float32 number `index` of the graph's random op `rng_index`.
 
     Philox4x32-10 (Salmon et al., SC'11) as `graphwright.runtime.random` defines it.
@@ -133,16 +125,14 @@ class Philox:
 Value = Union[Const, Load, Apply, Local, IndexOf, Philox]
 
 
-@dataclass(frozen=True, slots=True)
-class Let:
+class Let(Record):
     """name = value."""
 
     name: str
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Fold:
+class Fold(Record):
     """name = fold of `value` with `op` (of `REDUCE_OPS`), from the op's identity.
 
     `value` has the dtype of the result, for argmax and argmin the dtype that is compared.
@@ -153,8 +143,7 @@ class Fold:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Reduce:
+class Reduce(Record):
     """One pass over `axes` that computes `folds`; the results are locals visible after it.
 
     `kind` VECTOR makes the last axis run in SIMD lanes; SERIAL keeps the order of the loops.
@@ -168,8 +157,7 @@ class Reduce:
     prologue: tuple[Stmt, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Store:
+class Store(Record):
     """buffer[index] = value, where `mask` is true or absent."""
 
     buffer: Buffer
@@ -178,8 +166,7 @@ class Store:
     mask: Value | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Accumulate:
+class Accumulate(Record):
     """buffer[index] += value; only in serial loops, or where no two iterations share an index."""
 
     buffer: Buffer
@@ -187,8 +174,7 @@ class Accumulate:
     value: Value
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Record):
     """End the run with error 1 and `message` unless 0 <= value < bound."""
 
     value: Value
@@ -196,8 +182,7 @@ class Check:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class For:
+class For(Record):
     """A loop over `axis`. `grain` is the least number of parallel iterations worth a thread."""
 
     axis: Axis
@@ -209,8 +194,7 @@ class For:
 Stmt = Union[For, Let, Reduce, Store, Accumulate, Check]
 
 
-@dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(Record):
     """One fused kernel. `buffers` lists what the body touches, in order of first use."""
 
     name: str

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Union
 
 from graphwright.codegen.loops import Buffer, Kernel
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(Record):
     """Where a buffer lives at run time.
 
     `kind` is "input" or "output" (`index` counts among them) or "arena" (`offset` in bytes).
@@ -21,8 +20,7 @@ class Slot:
     offset: Expr | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
+class Output(Record):
     """A tensor the program allocates and returns: dims and strides in elements."""
 
     buffer: Buffer
@@ -30,8 +28,7 @@ class Output:
     strides: tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Gemm:
+class Gemm(Record):
     """out = alpha * op(a) @ op(b) + beta * out, batched; row-major.
 
     Leading dimensions, strides and offsets count elements; offsets are from the buffers' starts.
@@ -61,8 +58,7 @@ class Gemm:
 Step = Union[Kernel, Gemm]
 
 
-@dataclass(frozen=True, slots=True)
-class NativeProgram:
+class NativeProgram(Record):
     """One native function: `steps` in order over buffers placed by `slots`.
 
     `symbols` binds each size symbol to (input index, dim); dim -1 means the input is an int.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from graphwright.runtime.records import Record
 from typing import Any
 
 from graphwright.ir.graph import Graph
@@ -19,8 +19,7 @@ from graphwright.runtime.symbolic.expr import Expr, Sym
 Compile = Callable[[GraphModule, Sequence[Any]], Any]
 
 
-@dataclass(frozen=True, slots=True)
-class NativeStep:
+class NativeStep(Record):
     """values[results] = launch(values[inputs])."""
 
     launch: Callable[..., Any]
@@ -28,8 +27,7 @@ class NativeStep:
     results: tuple[Node, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EagerStep:
+class EagerStep(Record):
     """values[node] = node.target(*node.args)."""
 
     node: Node

@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-from dataclasses import dataclass
 from functools import lru_cache
+
+from graphwright.runtime.records import Record
 
 
 class CompilerMissing(RuntimeError):
     """No working C compiler was found; the LLVM backend needs none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
+class Machine(Record):
     """A CPU to emit for: its architecture and features, and the width of its SIMD registers."""
 
     arch: str
@@ -59,8 +59,7 @@ def host() -> Machine:
     return Machine(arch, flags, 128)
 
 
-@dataclass(frozen=True, slots=True)
-class Compiler:
+class Compiler(Record):
     """A C compiler: its path, and what tells its versions apart in a cache key."""
 
     path: str

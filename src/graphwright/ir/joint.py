@@ -24,7 +24,6 @@ After (`w` requires grad)::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
@@ -40,10 +39,10 @@ from graphwright.ir.trace import (
 from graphwright.runtime import _core
 from graphwright.runtime.autograd import grad
 from graphwright.runtime.fake import FakeTensor, make_fake
+from graphwright.runtime.records import Record
 
 
-@dataclass(frozen=True)
-class Joint:
+class Joint(Record):
     """A joint graph.
 
     Its outputs are those of the forward part (`n_forward`), then a gradient, or None, for each

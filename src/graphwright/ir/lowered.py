@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import map_leaves
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.symint import SymInt
 
 ViewStep = tuple[Op, tuple[Any, ...]]
@@ -20,8 +20,7 @@ class CannotLower(Exception):
     """The graph is valid, but has something in it that the pipeline does not support."""
 
 
-@dataclass(frozen=True, slots=True)
-class OutputSpec:
+class OutputSpec(Record):
     """How the caller gets one of its results.
 
     kind "fresh": output `index` of the forward graph. "output": a view of that output, or the
@@ -55,8 +54,7 @@ def _concrete(leaf: Any, sizes: dict[str, Any]) -> Any:
     return leaf.expr.evaluate(sizes) if type(leaf) is SymInt else leaf
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(Record):
     """A value that the backward graph takes from the forward's call.
 
     kind "output": output `index` of the forward graph. "input": the forward's input `index`, to
@@ -68,8 +66,7 @@ class Saved:
     size: SymInt | None = None
 
 
-@dataclass
-class Lowered:
+class Lowered(Record, frozen=False):
     """A graph, lowered.
 
     Attributes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
@@ -19,10 +18,10 @@ from graphwright.ir.passes.functionalise import functionalise
 from graphwright.ir.passes.normalise import normalise
 from graphwright.ir.passes.outputs import own_outputs
 from graphwright.ir.passes.write_back import write_back
+from graphwright.runtime.records import Record, field
 
 
-@dataclass
-class State:
+class State(Record, frozen=False):
     """What the passes work on. `module` is the forward graph once `backward` is there."""
 
     module: GraphModule
@@ -40,8 +39,7 @@ class State:
         return [self.module] if self.backward is None else [self.module, self.backward]
 
 
-@dataclass(frozen=True)
-class Pass:
+class Pass(Record):
     """A step of the pipeline. It is skipped where a pass that it builds on is disabled."""
 
     name: str

@@ -8,7 +8,6 @@ import operator
 import sys
 import types
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from graphwright.ir.graph import Graph
@@ -16,6 +15,7 @@ from graphwright.ir.node import Node
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.symint import SymInt
 
 _INFIX = {
@@ -28,8 +28,7 @@ _INFIX = {
 _PREFIX = {operator.neg: "-", operator.pos: "+", operator.invert: "~"}
 
 
-@dataclass
-class Source:
+class Source(Record, frozen=False):
     """Python text that defines `forward`, and the names that it needs around it."""
 
     text: str

@@ -10,15 +10,15 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from statistics import median, quantiles
+
+from graphwright.runtime.records import Record
 
 CLOCK_FLOOR = 2e-3
 """Seconds that one sample lasts at least; shorter cases are repeated within a sample."""
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Record):
     """Seconds per call: the median over samples, and the quartiles."""
 
     median: float

@@ -9,8 +9,9 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
     from bytecode import Bytecode
@@ -24,15 +25,13 @@ class Label:
     __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Free:
+class Free(Record):
     """The argument of an instruction on a free variable."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(Record):
     """One instruction: name, argument (none: an empty tuple), line."""
 
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graphwright.capture.bytecode import PYTHON, Instruction, live_locals
@@ -31,13 +30,13 @@ from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
+from graphwright.runtime.records import Record
 
 Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
 EXIT_SKIP = {(3, 11): 0, (3, 12): 1, (3, 13): 2}
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledFrame:
+class CompiledFrame(Record):
     """What replaces a frame: either translated code, or a callable and which results it gives.
 
     n_ops: tensor operations in the graph; 0 means that nothing was worth compiling.

@@ -9,7 +9,6 @@ import hashlib
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,9 +23,7 @@ from graphwright.codegen.emit.walker import emit_program
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import Machine, find_compiler, host
 from graphwright.runtime import _core
-
-ABI_VERSION = 1
-"""GW_ABI_VERSION of runtime/_core/abi.h."""
+from graphwright.runtime.records import Record
 
 
 class Sources(Mapping[str, str]):
@@ -45,8 +42,7 @@ class Sources(Mapping[str, str]):
         return len(self._makers)
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedProgram:
+class LoadedProgram(Record):
     """Entry points of a loaded program (addresses), and what keeps them valid."""
 
     run_address: int
@@ -120,7 +116,7 @@ def _key(program: NativeProgram, target: str, machine: Machine) -> str:
     else:
         tool = _module_identity("llvmlite")
     parts = (canonical_text(program), target, machine.key(), tool, _emitter_identity(),
-             str(ABI_VERSION))
+             str(_core.ABI_VERSION))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
+
+from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
     from graphwright.codegen.emit.builder import Builder
@@ -72,8 +73,7 @@ class Block:
         self.always = False
 
 
-@dataclass(slots=True)
-class Capture:
+class Capture(Record, frozen=False):
     """A value of an outer function that an inner one reads through its closure."""
 
     outer: Reg
@@ -192,8 +192,7 @@ class Reg:
         return self.builder.convert(self, kind)
 
 
-@dataclass(slots=True)
-class Loop:
+class Loop(Record, frozen=False):
     """A loop under construction: its counter, and the values it carries from turn to turn."""
 
     index: Reg
@@ -207,8 +206,7 @@ class Loop:
     never_empty: bool
 
 
-@dataclass(slots=True)
-class Branch:
+class Branch(Record, frozen=False):
     """Code under construction that runs only where `condition` holds."""
 
     condition: Reg

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from graphwright.codegen.emit import folds
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr
@@ -23,6 +21,7 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int
 
 COLUMN_VECTORS = 4
@@ -31,8 +30,7 @@ TWO_ABREAST, FOUR_ABREAST = 20, 45
 """Operations per turn (as `lanes.cost` counts them) from which two or four vectors run abreast."""
 
 
-@dataclass(slots=True)
-class Services:
+class Services(Record, frozen=False):
     """What `run` provides to its kernels."""
 
     ctx: Reg

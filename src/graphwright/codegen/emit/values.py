@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from graphwright.codegen.emit import philox, scalar
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr, mentions, step_along
@@ -22,13 +20,13 @@ from graphwright.codegen.loops import (
     Store,
     Value,
 )
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int
 
 MAX_RUN_LANES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Lanes:
+class Lanes(Record):
     """The SIMD loop around the code: `axis` runs over base .. base+count, where `mask` holds."""
 
     axis: str

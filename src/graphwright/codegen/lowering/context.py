@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from graphwright.codegen.loops import Apply, Check, Const, IndexOf, Let, Local, Value
@@ -21,11 +20,11 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.records import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_expr
 
 
-@dataclass(frozen=True, slots=True)
-class Tensor:
+class Tensor(Record):
     """The value of a graph node while it is lowered: a named loop node with a shape."""
 
     name: str

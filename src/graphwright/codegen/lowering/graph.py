@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graphwright.codegen.lowering import (
@@ -34,14 +33,14 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.codegen.lowering.rules import RULES, Call, lower_call
 from graphwright.runtime.dtypes import dtype, int64
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym
 
 FAMILIES = (contractions, creation, indexing, pointwise, reductions, views, windows)
 """The modules whose import fills the table of rules."""
 
 
-@dataclass(frozen=True, slots=True)
-class TensorOutput:
+class TensorOutput(Record):
     """A result that the program allocates, with the strides that eager execution gives it."""
 
     source: str
@@ -50,22 +49,19 @@ class TensorOutput:
     dtype: dtype
 
 
-@dataclass(frozen=True, slots=True)
-class InputOutput:
+class InputOutput(Record):
     """A result that is the input at `position` itself."""
 
     position: int
 
 
-@dataclass(frozen=True, slots=True)
-class ConstantOutput:
+class ConstantOutput(Record):
     """A result that is known: None, a number, a constant tensor."""
 
     value: Any
 
 
-@dataclass(frozen=True, slots=True)
-class SizeOutput:
+class SizeOutput(Record):
     """A result that is a size: an int, computed from the inputs' shapes."""
 
     expr: Expr
@@ -82,8 +78,7 @@ class CannotLowerNode(Exception):
 OutputSpec = TensorOutput | InputOutput | ConstantOutput | SizeOutput
 
 
-@dataclass(frozen=True, slots=True)
-class LoweredGraph:
+class LoweredGraph(Record):
     """Loop nodes in execution order, and how they meet the outside.
 
     `inputs` counts the inputs; `constants` are tensors passed after them. `symbols` binds size

@@ -18,19 +18,18 @@ views disappear in the same way.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Union
 
 from graphwright.codegen.loops import Check, Const, IndexOf, Let, Value
 from graphwright.runtime.dtypes import dtype, int64
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym
 
 Shape = tuple[Expr, ...]
 Index = tuple[Expr, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Record):
     """Element `index` of the node named `source`; `other` where `mask` is false."""
 
     source: str
@@ -40,16 +39,14 @@ class Read:
     other: Const | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Record):
     """`value`, computed after `prologue`; both over the symbols of a domain."""
 
     value: Any
     prologue: tuple[Let | Check, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Record):
     """Input `position` of the program, or a constant that is passed after the inputs."""
 
     name: str
@@ -60,8 +57,7 @@ class Source:
     constant: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Pointwise:
+class Pointwise(Record):
     """out[i0, i1, ...] = body. `op` names the op it came from."""
 
     name: str
@@ -71,8 +67,7 @@ class Pointwise:
     op: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Reduction:
+class Reduction(Record):
     """out[kept axes] = fold by `op` over the axes `axes` of `domain`."""
 
     name: str
@@ -87,8 +82,7 @@ class Reduction:
         return tuple(e for d, e in enumerate(self.domain) if d not in self.axes)
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Record):
     """out[i0, i1, ...] = source[index]."""
 
     name: str
@@ -98,8 +92,7 @@ class View:
     index: Index
 
 
-@dataclass(frozen=True, slots=True)
-class Gemm:
+class Gemm(Record):
     """out[b, m, n] = sum over k of a[b, m, k] * b[b, k, n]; without batch the operands are 2-d."""
 
     name: str
@@ -110,8 +103,7 @@ class Gemm:
     inner: Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(Record):
     """One loop nest of an `Assembly`: out[index] = value, or += where `accumulate`.
 
     Iterations along the axes `serial` may write the same element and run in order.
@@ -124,8 +116,7 @@ class Part:
     serial: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Assembly:
+class Assembly(Record):
     """A buffer filled by `parts`, one after the other (cat, scatter)."""
 
     name: str
@@ -134,8 +125,7 @@ class Assembly:
     parts: tuple[Part, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Mutation:
+class Mutation(Record):
     """target[i0, i1, ...] = body, in the memory of the input `target`."""
 
     name: str

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from graphwright.codegen.lowering.context import Lowering, Tensor, shape_of
 from graphwright.codegen.lowering.nodes import Shape
 from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(Record):
     """One op call: `args` with tensors as `Tensor`s; `val`: the fake result(s)."""
 
     name: str

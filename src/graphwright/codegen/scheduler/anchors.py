@@ -7,8 +7,6 @@ times per element. Chains are cut at `MAX_DEPTH`, so that spliced expressions st
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
 from graphwright.codegen.lowering.nodes import (
@@ -28,6 +26,7 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.codegen.scheduler.affine import coefficient, volume
 from graphwright.codegen.scheduler.reads import Reads, bodies
+from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int
 
 CHEAP_COST = 6
@@ -36,8 +35,7 @@ stored: reading the result back would cost as much."""
 MAX_DEPTH = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Storage:
+class Storage(Record):
     """Where a node's elements lie: buffer[sum(index * strides)]."""
 
     buffer: Buffer
@@ -48,8 +46,7 @@ class Storage:
         return linear(index, self.strides)
 
 
-@dataclass(slots=True)
-class Anchors:
+class Anchors(Record, frozen=False):
     """The choice: `nodes` (in order), those that must be `stored`, and the results' storage."""
 
     nodes: dict[str, LoopNode]
@@ -62,8 +59,7 @@ class Anchors:
     uses: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(Record):
     """A matrix operand in memory: element (b, r, c) at offset + b*batch + (r, c) by `leading`.
 
     Row-major with leading dimension `leading`, or its transpose.

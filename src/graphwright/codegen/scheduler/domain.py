@@ -7,14 +7,12 @@ the common axes: [512, 256] and [4, 128, 256] meet in [4, 128, 256].
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from graphwright.codegen.lowering.nodes import Index, Shape
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int
 
 
-@dataclass(frozen=True, slots=True)
-class Dim:
+class Dim(Record):
     """One loop of a group: its symbol, and whether reductions of the group fold it."""
 
     symbol: Sym
@@ -22,8 +20,7 @@ class Dim:
     reduced: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Common:
+class Common(Record):
     """The common refinement of two domains.
 
     `first` and `second` give each axis of the two as an expression over `extents` symbols.

@@ -10,7 +10,6 @@ reduction, the same row), and if no third group would have to run in between.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from graphwright.codegen.lowering.nodes import (
@@ -29,6 +28,7 @@ from graphwright.codegen.scheduler.affine import coefficient, estimate, volume
 from graphwright.codegen.scheduler.anchors import Anchors
 from graphwright.codegen.scheduler.domain import Dim, dim_symbol, refine
 from graphwright.codegen.scheduler.reads import Access, bind
+from graphwright.runtime.records import Record, field, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
 MAX_MEMBERS = 48
@@ -56,8 +56,7 @@ STAGED = (Style.CHUNKED, Style.STREAMED)
 """Styles with a second stage, in which everything about whole rows is computed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Record):
     """An anchor in a group. `place` gives its domain's axes over the group's symbols; `step` is
     the number of the pass over the rows in which it runs (OUTER members: after `step` passes)."""
 
@@ -68,8 +67,7 @@ class Member:
     step: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Record):
     """Anchors with common loops."""
 
     dims: tuple[Dim, ...]
@@ -90,8 +88,7 @@ class Group:
         return 1 + max((m.step for m in self.members.values() if m.row), default=-1)
 
 
-@dataclass(slots=True)
-class Grouping:
+class Grouping(Record, frozen=False):
     """Groups by id, who is where, and what runs before what."""
 
     anchors: Anchors

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 from graphwright.codegen.loops import (
@@ -25,6 +24,7 @@ from graphwright.codegen.loops import (
 )
 from graphwright.codegen.scheduler.affine import coefficient, estimate
 from graphwright.codegen.scheduler.domain import Dim
+from graphwright.runtime.records import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int, ceildiv, minimum, product
 
 SERIAL_WORK = 1 << 15
@@ -35,8 +35,7 @@ ENOUGH_ITERATIONS = 32
 BLOCK = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Record):
     """Neighbouring axes, outermost first, that every access walks as one: a single loop."""
 
     dims: tuple[Dim, ...]
@@ -83,8 +82,7 @@ def by_stride(dims: Sequence[Dim], index: Expr | None) -> list[Dim]:
     return sorted(dims, key=lambda d: -steps[d.symbol.name])
 
 
-@dataclass(frozen=True, slots=True)
-class Nest:
+class Nest(Record):
     """Loops around a body: `outer` runs, then `serial` runs, then `body`, which may hold an
     innermost VECTOR loop over `vector`: `before` are its neighbours, computed outside it.
 

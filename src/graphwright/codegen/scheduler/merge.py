@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from graphwright.runtime.records import replace
 
 from graphwright.codegen.scheduler.affine import volume
 from graphwright.codegen.scheduler.groups import (

@@ -6,8 +6,6 @@ result has the same bits everywhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from graphwright.codegen.loops import (
     Axis,
     Buffer,
@@ -36,6 +34,7 @@ from graphwright.codegen.scheduler.loopnest import (
 )
 from graphwright.codegen.scheduler.writer import Writer
 from graphwright.codegen.scheduler.writing import Writing
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import (
     Expr,
     Int,
@@ -55,8 +54,7 @@ STREAM_ROWS = 8
 COMBINE = {"sum": "add", "prod": "mul", "max": "max", "min": "min", "any": "or", "all": "and"}
 
 
-@dataclass(frozen=True, slots=True)
-class Chunks:
+class Chunks(Record):
     """An axis cut into `count` chunks of `step`: chunk c is [c*step, c*step + length)."""
 
     dim: Dim

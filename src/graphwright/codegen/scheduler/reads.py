@@ -5,7 +5,6 @@ buffer of its own is spliced into it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from graphwright.codegen.loops import Apply, IndexOf, Let, Philox
@@ -23,6 +22,7 @@ from graphwright.codegen.lowering.nodes import (
     View,
     axis_symbols,
 )
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr
 
 CHEAP = {
@@ -83,8 +83,7 @@ def body_cost(body: Body) -> int:
         value_cost(s.value) for s in body.prologue if isinstance(s, Let))
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Record):
     """What a spliced body touches: `source` at `index`, both over the reader's own symbols.
 
     `source` is None for an index expression that is used as a value.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import LoweredGraph
 from graphwright.codegen.lowering.nodes import Gemm as MatrixProduct
@@ -22,14 +20,14 @@ from graphwright.codegen.scheduler.merge import merge_groups
 from graphwright.codegen.scheduler.writer import Names
 from graphwright.codegen.scheduler.writing import Writing
 from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Int, product
 
 REPEAT_COST = 8
 """Within a kernel, values of at most this cost are computed again rather than kept in memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Schedule:
+class Schedule(Record):
     """Steps in order over buffers; `outputs` maps result numbers to buffers."""
 
     steps: tuple[Step, ...]
@@ -39,8 +37,7 @@ class Schedule:
     mutated: tuple[int, ...]
 
 
-@dataclass(slots=True)
-class _Buffers:
+class _Buffers(Record, frozen=False):
     """The buffers of one schedule, by name."""
 
     storage: dict[str, Storage] = field(default_factory=dict)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graphwright.codegen.loops import (
@@ -18,11 +17,11 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(Record):
     """A load or store of buffer[index]; `loops` number the loops around it, outermost first."""
 
     buffer: Buffer

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 from graphwright.codegen.loops import (
@@ -40,6 +39,7 @@ from graphwright.codegen.scheduler.anchors import Anchors, Storage
 from graphwright.codegen.scheduler.groups import Member, domain_of, written_at
 from graphwright.codegen.scheduler.reads import bind, bodies
 from graphwright.runtime.dtypes import bfloat16, float16, float32
+from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Sym
 
 Key = tuple[str, Index, Any]
@@ -48,8 +48,7 @@ RESERVED = re.compile(r"[bcdijprsv]\d*")
 """Names of axes and sizes."""
 
 
-@dataclass(slots=True)
-class Scope:
+class Scope(Record, frozen=False):
     """Statements of one loop body, and the values already at hand in it."""
 
     stmts: list[Stmt] = field(default_factory=list)
@@ -318,8 +317,7 @@ class Writer:
         return local
 
 
-@dataclass(slots=True)
-class Names:
+class Names(Record, frozen=False):
     """Names of locals in one kernel."""
 
     taken: set[str] = field(default_factory=set)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.nodes import Mutation
@@ -14,11 +13,11 @@ from graphwright.codegen.scheduler.groups import Group, Member, domain_of, writt
 from graphwright.codegen.scheduler.reads import bind
 from graphwright.codegen.scheduler.writer import Names, Writer
 from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(Record):
     """What writing a group takes: the group, where buffers are, names of locals.
 
     `temp(name, dtype, size)` makes a buffer that lives for this kernel.

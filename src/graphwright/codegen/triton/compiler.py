@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import linecache
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.triton.emitter import TritonKernel, kernels
+from graphwright.runtime.records import Record
 
 _POINTERS = {
     "bool": "*i8", "uint8": "*u8", "int8": "*i8", "int16": "*i16", "int32": "*i32",
@@ -18,8 +18,7 @@ _POINTERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class CompiledKernel:
+class CompiledKernel(Record):
     """A kernel for one GPU architecture."""
 
     name: str

@@ -12,8 +12,6 @@ threads of a program do not see each other's stores without a barrier.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from graphwright.codegen.emit.index import step_along
 from graphwright.codegen.emit.lanes import all_values, walk
 from graphwright.codegen.loops import (
@@ -34,6 +32,7 @@ from graphwright.codegen.loops import (
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.triton.functions import FUNCTIONS, HEADER
 from graphwright.codegen.triton.values import CannotEmit, Tile, TileValues, expr_text
+from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, ceildiv, floordiv
 
 MAX_BLOCK = 65536
@@ -51,8 +50,7 @@ _IDENTITIES = {"sum": "0", "prod": "1", "max": 'float("-inf")', "min": 'float("i
                "argmax": 'float("-inf")', "argmin": 'float("inf")', "any": "0", "all": "1"}
 
 
-@dataclass(frozen=True, slots=True)
-class TritonKernel:
+class TritonKernel(Record):
     """The source of one kernel, and how it is launched.
 
     `buffers` and `sizes` are its parameters in order; `blocks` its constexprs; `grid` counts its
@@ -68,8 +66,7 @@ class TritonKernel:
     random: bool
 
 
-@dataclass(slots=True)
-class _Draft:
+class _Draft(Record, frozen=False):
     """A kernel being written."""
 
     lines: list[str] = field(default_factory=list)

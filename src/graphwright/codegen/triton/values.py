@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from graphwright.codegen.emit.lanes import post_order
 from graphwright.codegen.loops import (
@@ -21,6 +20,7 @@ from graphwright.codegen.loops import (
 )
 from graphwright.codegen.triton.functions import CALLS, FORMATS
 from graphwright.runtime.dtypes import dtype
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import (
     Add,
     Expr,
@@ -67,8 +67,7 @@ def expr_text(expr: Expr) -> str:
     return f"{parts[0]} {'//' if isinstance(expr, FloorDiv) else '%'} {parts[1]}"
 
 
-@dataclass(frozen=True, slots=True)
-class Tile:
+class Tile(Record):
     """The block that values are computed for: its axis, and the name of its mask."""
 
     axis: Sym

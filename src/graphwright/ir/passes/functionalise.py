@@ -29,7 +29,6 @@ caller, who makes them from those tensors by the same view ops.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
@@ -42,13 +41,13 @@ from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.records import Record, field
 
 CONSTANT = -2
 """The `input_index` of memory that belongs to a constant of the graph."""
 
 
-@dataclass(eq=False)
-class Root:
+class Root(Record, frozen=False, eq=False):
     """One piece of memory: its present value, and how often it was written.
 
     `input_index` is the input it belongs to, -1 for memory of an intermediate. `tracked`: its
@@ -62,8 +61,7 @@ class Root:
     severed: bool = False
 
 
-@dataclass(eq=False)
-class Alias:
+class Alias(Record, frozen=False, eq=False):
     """A tensor of the graph before: `root` through `chain`. `value` is right at `version`."""
 
     root: Root
@@ -97,8 +95,7 @@ class Alias:
         self.value, self.version = value, self.root.version
 
 
-@dataclass
-class Functional:
+class Functional(Record, frozen=False):
     """The functional graph and how its outputs relate to the results of the one before.
 
     `mutated` pairs an input with the output that holds its new value.

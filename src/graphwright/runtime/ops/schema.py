@@ -17,8 +17,9 @@ every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
 from typing import Any
+
+from graphwright.runtime.records import Record
 
 REQUIRED = object()
 
@@ -26,8 +27,7 @@ TENSOR_TYPES = frozenset({"Tensor", "Tensor?", "Operand", "Operand?"})
 TENSOR_LIST_TYPES = frozenset({"Tensor[]", "Tensor?[]"})
 
 
-@dataclass(frozen=True, slots=True)
-class Param:
+class Param(Record):
     """One parameter; `default` is REQUIRED where the schema gives none."""
 
     name: str
@@ -44,8 +44,7 @@ class Param:
         return self.type in TENSOR_LIST_TYPES
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Record):
     """Name and parameters of an op, as parsed from `text`."""
 
     name: str

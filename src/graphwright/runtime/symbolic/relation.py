@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym, prove_ge, prove_lt
 
 _COMPARE: dict[str, Callable[[int, int], bool]] = {
@@ -15,8 +15,7 @@ _COMPARE: dict[str, Callable[[int, int], bool]] = {
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
-@dataclass(frozen=True, slots=True)
-class Relation:
+class Relation(Record):
     """`lhs op rhs`, where op is one of == != < <= > >=. Prints as Python source."""
 
     op: str
