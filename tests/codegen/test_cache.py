@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from native_support import buffer, elementwise, load, op, run
 
 from graphwright.codegen.cache import CacheWarning, KernelCache, cache_folder, kernel_cache
 from graphwright.codegen.canonical import canonical_text
@@ -18,6 +17,8 @@ from graphwright.codegen.emit.native import compile_program
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import CompilerMissing
 from graphwright.runtime.dtypes import float32, float64
+
+from .native_support import buffer, elementwise, load, op, run
 
 
 @pytest.fixture(autouse=True)
@@ -143,10 +144,10 @@ def test_shared_values_do_not_blow_the_text_up() -> None:
     assert len(canonical_text(elementwise(20, doubled, [x], float32))) < 200_000
 
 
+ROOT = Path(__file__).parents[2]
 WARM = """
 import sys, time
-sys.path.insert(0, {tests!r})
-from test_cache import check
+from tests.codegen.test_cache import check
 start = time.perf_counter()
 check()
 print("llvmlite" in sys.modules, time.perf_counter() - start)
@@ -154,19 +155,18 @@ print("llvmlite" in sys.modules, time.perf_counter() - start)
 
 
 def test_a_warm_start_does_not_import_llvmlite(folder: Path) -> None:
-    script = WARM.format(tests=str(Path(__file__).parent))
     seen = []
     for _ in range(2):
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True,
-                              env=dict(os.environ), check=True)
+        done = subprocess.run([sys.executable, "-c", WARM], capture_output=True, text=True,
+                              env=dict(os.environ), cwd=ROOT, check=True)
         seen.append(done.stdout.split()[0])
     assert seen == ["True", "False"]
 
 
 def test_processes_may_race(folder: Path) -> None:
-    script = WARM.format(tests=str(Path(__file__).parent))
-    running = [subprocess.Popen([sys.executable, "-c", script], env=dict(os.environ))
-               for _ in range(2)]
+    running = [
+        subprocess.Popen([sys.executable, "-c", WARM], env=dict(os.environ), cwd=ROOT)
+        for _ in range(2)]
     assert [p.wait() for p in running] == [0, 0]
     assert [p.name for p in folder.iterdir() if p.name.startswith(".")] == []
 

@@ -4,16 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from native_support import (
-    NativeError,
-    axis,
-    buffer,
-    elementwise,
-    load,
-    op,
-    program,
-    run,
-)
 
 from graphwright.codegen.loops import (
     Accumulate,
@@ -35,6 +25,17 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import bool_, float32, float64, int32, int64, uint8
 from graphwright.runtime.symbolic.expr import Int, Sym, ceildiv, minimum
 
+from .native_support import (
+    NativeError,
+    axis,
+    buffer,
+    elementwise,
+    load,
+    op,
+    program,
+    run,
+)
+
 AVX2 = frozenset(("avx", "avx2", "fma", "f16c", "sse4_1", "sse4_2", "ssse3"))
 BASELINE = Machine("x86_64", frozenset(), 128)
 MACHINES = {"host": host(), "avx2": Machine("x86_64", AVX2, 256), "sse2": BASELINE}
@@ -54,11 +55,6 @@ def f32(*shape: int) -> np.ndarray:
 def skip_foreign(machine: Machine) -> None:
     if not machine.features <= host().features:
         pytest.skip("this CPU lacks the features")
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GRAPHWRIGHT_CACHE_DIR", str(tmp_path_factory.getbasetemp() / "kernels"))
 
 
 @every_setting

@@ -8,8 +8,6 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from native_support import buffer, elementwise, load, op, run
-from test_emit_loops import BASELINE, every_setting, own_cache, skip_foreign
 
 from graphwright.codegen.loops import Const
 from graphwright.codegen.target import Machine
@@ -27,7 +25,9 @@ from graphwright.runtime.dtypes import (
     uint8,
 )
 
-__all__ = ["own_cache"]
+from .native_support import buffer, elementwise, load, op, run
+from .test_emit_loops import BASELINE, every_setting, skip_foreign
+
 INTEGERS = [uint8, int8, int16, int32, int64]
 RNG = np.random.default_rng(1)
 both_targets = pytest.mark.parametrize("target", ["llvm", "c"])

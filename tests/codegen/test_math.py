@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.special
-from native_support import buffer, elementwise, load, op, run
-from test_emit_loops import AVX2, own_cache
 
 from graphwright.codegen.target import Machine, host
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import float32, float64
 
-__all__ = ["own_cache"]
+from .native_support import buffer, elementwise, load, op, run
+from .test_emit_loops import AVX2
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "exp": np.exp, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "log2": np.log2,
     "sin": np.sin, "cos": np.cos, "tan": np.tan, "tanh": np.tanh,
@@ -27,7 +27,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 BOUNDS = {
     "exp": (1.1, 1.1), "expm1": (1.7, 2.0), "log": (1.0, 1.0), "log1p": (2.0, 2.0),
     "log2": (2.0, 2.0), "sin": (1.7, 2.5), "cos": (1.7, 2.5), "tan": (3.5, 4.5),
-    "tanh": (2.5, 2.5), "sigmoid": (2.5, 2.5), "erf": (1.1, 3.5),
+    "tanh": (2.5, 2.5), "sigmoid": (3.0, 2.5), "erf": (1.1, 3.5),
     "pow": (0.6, 2.0), "atan2": (2.5, 3.0),
 }
 """Largest errors in ulp, float32 and float64, as the docstrings state them."""

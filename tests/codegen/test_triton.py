@@ -8,16 +8,17 @@ import sys
 from pathlib import Path
 
 import pytest
-from lowered import program_of, tensor
-from native_support import axis, buffer, load, op, program
-from triton_cases import CASES
 
 from graphwright.codegen import triton as emitter
 from graphwright.codegen.loops import For, LoopKind, Store
 from graphwright.codegen.program import NativeProgram
 from graphwright.runtime.dtypes import float32
 
-FOLDER = Path(__file__).parent
+from .lowered import program_of, tensor
+from .native_support import axis, buffer, load, op, program
+from .triton_cases import CASES
+
+ROOT = Path(__file__).parents[2]
 
 
 def program_for(case: str) -> NativeProgram:
@@ -29,8 +30,8 @@ def program_for(case: str) -> NativeProgram:
 def test_interpreter_agrees_with_eager(case: str) -> None:
     pytest.importorskip("triton")
     done = subprocess.run(
-        [sys.executable, str(FOLDER / "triton_runner.py"), case],
-        env={**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(FOLDER)},
+        [sys.executable, "-m", "tests.codegen.triton_runner", case], cwd=ROOT,
+        env={**os.environ, "TRITON_INTERPRET": "1"},
         capture_output=True, text=True, timeout=120, check=False)
     assert done.stdout.endswith("OK\n"), done.stderr[-3000:]
 

@@ -1,6 +1,6 @@
 """Runs in a process of its own with TRITON_INTERPRET=1: emitted kernels against eager results.
 
-Usage: python triton_runner.py CASE. Prints OK, or fails with the difference.
+Usage: python -m tests.codegen.triton_runner CASE. Prints OK, or fails with the difference.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ import sys
 from typing import Any
 
 import numpy as np
-from lowered import memory, program_of, tensor
-from triton_cases import CASES
 
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.triton import kernels
 from graphwright.codegen.triton.compiler import jit_function
+
+from .lowered import memory, program_of, tensor
+from .triton_cases import CASES
 
 
 class Argument:

@@ -70,6 +70,15 @@ class Builder(ABC):
         """Whether `emit("scale", (a, b))` gives a * 2^b, rounded once, for such values."""
         return False
 
+    def can_look_up(self, kind: str, lanes: int) -> bool:
+        """Whether `look_up` is there for such values."""
+        return False
+
+    def look_up(self, table: tuple[float, ...], index: Reg) -> Reg:
+        """table[index & 15] of 16 float32 values, in one instruction."""
+        items = ", ".join(f"float {self.literal(v, 'f32')}" for v in table)
+        return self.emit("look_up", (index,), "f32", index.lanes, f"<{items}>")
+
     # -- what a syntax provides ---------------------------------------------------------------
 
     @abstractmethod

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.math.rounding import horner
 from graphwright.codegen.emit.regs import Reg
+from graphwright.runtime.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class ExpTable:
+class ExpTable(Record):
     """Constants of one precision.
 
     `tail` approximates (e^r - 1 - r) / r^2 for |r| <= ln(2)/2 (Chebyshev fit). `shift` is
@@ -52,6 +50,36 @@ TABLES = {
 }
 
 
+_SIXTEENTHS = tuple(2.0 ** (j / 16) for j in range(16))
+_SIXTEENTHS_SHIFT = 786432.0
+"""1.5 * 2^19: float32 numbers around it have 16 values per integer."""
+
+
+def exp_nonpositive(b: Builder, x: Reg) -> Reg:
+    """e^x for x <= 0 or nan, as `exp`."""
+    t = TABLES[x.kind]
+    return _exp_of(b, b.select(x < t.low, b.const(t.low, x.kind), x))
+
+
+def _exp_of(b: Builder, x: Reg) -> Reg:
+    """e^x for x between the table's `low` and `high`."""
+    if b.can_look_up(x.kind, x.lanes):
+        return _exp_by_sixteenths(b, x)
+    r, n, i = reduce_by_ln2(b, x)
+    return scaled(b, horner(b, r, (*TABLES[x.kind].tail, 1.0, 1.0)), n, i)
+
+
+def _exp_by_sixteenths(b: Builder, x: Reg) -> Reg:
+    """e^x = 2^n 2^(j/16) e^r with |r| <= ln(2)/32: a look-up in place of half the polynomial."""
+    t = TABLES["f32"]
+    shifted = b.fma(x, t.log2_e, _SIXTEENTHS_SHIFT)
+    n = shifted - _SIXTEENTHS_SHIFT
+    r = b.fma(n, -t.ln2_low, b.fma(n, -t.ln2_high, x))
+    fraction = b.look_up(_SIXTEENTHS, shifted.bits())
+    value = b.fma(fraction * r, horner(b, r, (0.16666667, 0.5, 1.0)), fraction)
+    return b.emit("scale", (value, n), "f32", x.lanes)
+
+
 def clamp(b: Builder, x: Reg, low: float, high: float) -> Reg:
     """`x` in [low, high]; nan stays."""
     x = b.select(x < low, b.const(low, x.kind), x)
@@ -84,8 +112,7 @@ def scaled(b: Builder, x: Reg, n: Reg, i: Reg) -> Reg:
 def exp(b: Builder, x: Reg) -> Reg:
     """e^x. Largest error: float32 1.1 ulp, float64 1.1 ulp."""
     t = TABLES[x.kind]
-    r, n, i = reduce_by_ln2(b, clamp(b, x, t.low, t.high))
-    return scaled(b, horner(b, r, (*t.tail, 1.0, 1.0)), n, i)
+    return _exp_of(b, clamp(b, x, t.low, t.high))
 
 
 def exp_minus_one_parts(b: Builder, x: Reg, halvings: int = 0) -> tuple[Reg, Reg]:

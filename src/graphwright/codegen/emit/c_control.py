@@ -1,0 +1,113 @@
+"""Control flow in C: calls, loops, branches, functions."""
+
+from __future__ import annotations
+
+from graphwright.codegen.emit import c_prelude as prelude
+from graphwright.codegen.emit.c_memory import CMemory
+from graphwright.codegen.emit.c_prelude import memory_kind
+from graphwright.codegen.emit.regs import Branch, Function, Loop, Reg
+
+_PARAMETERS = {"ctx": "const gw_ctx *ctx", "ptrs": "void **ptrs", "sizes": "const int64_t *sizes",
+               "closure": "void *closure", "out": "int64_t *out", "begin": "int64_t begin",
+               "end": "int64_t end"}
+
+
+class CControl(CMemory):
+    """The part of the C builder that moves between blocks and functions."""
+
+    def parallel(self, context: Reg, function: Function, count: Reg, grain: int) -> None:
+        count = self._localise(count)
+        captures = sorted(function.captured.values(), key=lambda c: c.slot)
+        values = ", ".join(self._localise(c.outer).text for c in captures) or "0"
+        closure = self.fresh("closure")
+        self.block.lines += [
+            f"struct {function.name} {closure} = {{{values}}};",
+            f"ctx->parallel_for(ctx, {function.name}_body, &{closure}, {count.text}, {grain});",
+        ]
+
+    def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
+        texts = ", ".join(self._localise(a).text for a in args)
+        self.block.lines.append(f"ctx->gemm(ctx, {dtype_code}, {texts});")
+
+    def claim(self, flag: Reg) -> Reg:
+        flag = self._localise(flag)
+        return self._named(self.block, "b", 1,
+                           f"__atomic_exchange_n({flag.text}, 1, __ATOMIC_RELAXED) == 0")
+
+    def return_(self, value: int | None) -> None:
+        self.block.lines.append("return;" if value is None else f"return {value};")
+
+    def _open_loop(self, loop: Loop, stem: str) -> None:
+        parent = loop.guard.parent
+        assert parent is not None
+        loop.index = Reg(self, self.fresh(stem), "i64", 1, loop.body)
+        for init in loop.initial:
+            name = self.fresh("acc")
+            parent.lines.append(f"{self._type(init.kind, init.lanes)} {name} = {init.text};")
+            loop.carried.append(Reg(self, name, init.kind, init.lanes, loop.body))
+
+    def _close_loop(self, loop: Loop, following: list[Reg]) -> list[Reg]:
+        parent, index = loop.guard.parent, loop.index.text
+        assert parent is not None
+        for carried, follow in zip(loop.carried, following, strict=True):
+            if carried.text != follow.text:
+                loop.body.lines.append(f"{carried.text} = {follow.text};")
+        step = f"{index}++" if loop.step == 1 else f"{index} += {loop.step}"
+        first, last = loop.start.text, loop.stop.text
+        lines = [f"for (int64_t {index} = {first}; {index} < {last}; {step}) {{",
+                 *_indented(loop.body.lines), "}"]
+        if loop.guard.lines and not loop.never_empty:
+            lines = [f"if ({first} < {last}) {{",
+                     *_indented([*loop.guard.lines, *lines]), "}"]
+        else:
+            lines = [*loop.guard.lines, *lines]
+        parent.lines += lines
+        return [Reg(self, c.text, c.kind, c.lanes, parent) for c in loop.carried]
+
+    def _close_branch(self, branch: Branch, results: list[Reg], otherwise: list[Reg],
+                      returns: bool) -> list[Reg]:
+        parent, merged = branch.block.parent, []
+        assert parent is not None
+        for yes, no in zip(results, otherwise, strict=True):
+            name = self.fresh("either")
+            parent.lines.append(f"{self._type(no.kind, no.lanes)} {name} = {no.text};")
+            branch.block.lines.append(f"{name} = {yes.text};")
+            merged.append(Reg(self, name, no.kind, no.lanes, parent))
+        parent.lines += [f"if ({branch.condition.text}) {{", *_indented(branch.block.lines), "}"]
+        return merged
+
+    def _capture(self, function: Function, reg: Reg, slot: int) -> Reg:
+        name = self.fresh("c")
+        declared = self._declaration(reg, name)
+        function.entry.lines.insert(
+            0, f"{declared} = ((const struct {function.name} *)closure)->v{slot};")
+        return Reg(self, name, reg.kind, 1, function.entry, element=reg.element)
+
+    def _declaration(self, reg: Reg, name: str) -> str:
+        if reg.kind != "ptr":
+            return f"{self._type(reg.kind)} {name}"
+        if reg.text == "ctx":
+            return f"const gw_ctx *{name}"
+        return f"{self._type(memory_kind(reg.element)) if reg.element else 'void'} *{name}"
+
+    def _finish(self, function: Function) -> None:
+        params = ", ".join(_PARAMETERS[name] for name, _ in function.params)
+        name, result = function.name, "void" if function.result == "void" else "int32_t"
+        linkage = ""
+        if name not in ("run", "shapes"):
+            captures = sorted(function.captured.values(), key=lambda c: c.slot)
+            fields = [f"{self._declaration(c.inner, f'v{c.slot}')};" for c in captures]
+            fields = fields or ["char none;"]
+            self.module.append(f"\nstruct {name} {{ {' '.join(fields)} }};")
+            linkage, name = "static ", name + "_body"
+        self.module.append(f"\n{linkage}{result} {name}({params}) {{")
+        self.module += _indented(function.entry.lines)
+        self.module.append("}")
+
+    def text(self) -> str:
+        return "\n".join([prelude.ABI, *self._types.values(), *self._helpers.values(),
+                          *self.module, ""])
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]
