@@ -26,7 +26,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 BOUNDS = {
     "exp": (1.1, 1.1), "expm1": (1.7, 2.0), "log": (1.0, 1.0), "log1p": (2.0, 2.0),
-    "log2": (2.0, 2.0), "sin": (1.7, 2.5), "cos": (1.7, 2.5), "tan": (3.5, 4.5),
+    "log2": (2.0, 2.0), "sin": (1.7, 2.5), "cos": (1.7, 2.5), "tan": (4.0, 4.5),
     "tanh": (2.5, 2.5), "sigmoid": (3.0, 2.5), "erf": (1.1, 3.5),
     "pow": (0.6, 2.0), "atan2": (2.5, 3.0),
 }
@@ -57,7 +57,7 @@ def largest_error(got: np.ndarray, exact: np.ndarray) -> float:
         zero = (rounded == 0) & (got == 0)
         np.testing.assert_array_equal(np.signbit(got[zero]), np.signbit(rounded[zero]))
         error = np.abs(got.astype(np.longdouble) - exact) / np.spacing(np.abs(rounded))
-        return float(np.max(error[finite]))
+        return float(np.max(error[finite], initial=0.0))
 
 
 def float32_samples() -> np.ndarray:
@@ -162,10 +162,12 @@ def test_squares_of_literal_exponents_are_multiplied_out() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", list(FUNCTIONS))
 def test_every_float32(name: str) -> None:
-    for start in range(0, 1 << 32, 1 << 26):
-        x = np.arange(start, start + (1 << 26), dtype="u4").view("f4")
+    step = 1 << 24
+    for start in range(0, 1 << 32, step):
+        x = np.arange(start, start + step, dtype="u4").view("f4")
         with np.errstate(all="ignore"):
             exact = FUNCTIONS[name](x.astype("f8"))
         got = evaluate(name, [x], float32, "llvm")

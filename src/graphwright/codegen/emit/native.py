@@ -1,13 +1,13 @@
 """`compile_program`: a `NativeProgram` as loaded machine code, from the cache where it is known.
 
-A hit imports neither llvmlite nor the emitters' text: the key is made from the program itself.
+The key is made from the program itself, so that a hit needs neither the emitters nor llvmlite nor
+a compiler: what only a miss needs is imported by it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from importlib.util import find_spec
@@ -15,11 +15,6 @@ from pathlib import Path
 
 from graphwright.codegen.cache import kernel_cache
 from graphwright.codegen.canonical import canonical_text
-from graphwright.codegen.emit.c import CBuilder
-from graphwright.codegen.emit.c_object import flags, shared_library
-from graphwright.codegen.emit.llvm import LLVMBuilder
-from graphwright.codegen.emit.llvm_object import assembly, object_code
-from graphwright.codegen.emit.walker import emit_program
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import Machine, find_compiler, host
 from graphwright.runtime import _core
@@ -53,16 +48,24 @@ class LoadedProgram(Record):
 
 def llvm_text(program: NativeProgram, machine: Machine | None = None) -> str:
     """The program as LLVM IR."""
+    from graphwright.codegen.emit.llvm import LLVMBuilder
+    from graphwright.codegen.emit.walker import emit_program
+
     return emit_program(program, LLVMBuilder(machine or host()))
 
 
 def c_text(program: NativeProgram, machine: Machine | None = None) -> str:
     """The program as C."""
+    from graphwright.codegen.emit.c import CBuilder
+    from graphwright.codegen.emit.walker import emit_program
+
     return emit_program(program, CBuilder(machine or host()))
 
 
 def asm_text(program: NativeProgram, machine: Machine | None = None) -> str:
     """The program as assembly, through LLVM."""
+    from graphwright.codegen.emit.llvm_object import assembly
+
     return assembly(llvm_text(program, machine), machine or host())
 
 
@@ -93,13 +96,19 @@ def compile_program(
 
 def _build(program: NativeProgram, target: str, machine: Machine) -> bytes:
     if target == "c":
+        from graphwright.codegen.emit.c_object import shared_library
+
         compiler = find_compiler()
         return shared_library(c_text(program, machine), machine, compiler)
+    from graphwright.codegen.emit.llvm_object import object_code
+
     return object_code(llvm_text(program, machine), machine)
 
 
 def _load_library(payload: bytes) -> _core.CodeObject:
     """Open a shared library from memory: the loader needs a name only while it opens it."""
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="graphwright-") as folder:
         path = os.path.join(folder, hashlib.sha256(payload).hexdigest() + ".so")
         with open(path, "wb") as file:
@@ -112,6 +121,8 @@ def _load_library(payload: bytes) -> _core.CodeObject:
 def _key(program: NativeProgram, target: str, machine: Machine) -> str:
     """The name of all that decides the code: program, emitters, tools, machine, ABI."""
     if target == "c":
+        from graphwright.codegen.emit.c_object import flags
+
         tool = f"{find_compiler().identity} {' '.join(flags(machine))}"
     else:
         tool = _module_identity("llvmlite")
