@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import os
 import stat
-import tempfile
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -66,6 +65,8 @@ class KernelCache:
         folder = self._usable_folder(create=True)
         if folder is None:
             return
+        import tempfile
+
         temporary = None
         try:
             handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import shutil
 from functools import lru_cache
 
 from graphwright.runtime.records import Record
@@ -74,6 +73,8 @@ def find_compiler() -> Compiler:
 
     Raises: CompilerMissing where there is none.
     """
+    import shutil
+
     named = os.environ.get("CC")
     for name in (named,) if named else ("cc", "gcc", "clang"):
         path = shutil.which(name)
