@@ -159,7 +159,8 @@ def compile_callable(model: Any, compilation: Compilation) -> Any:
     if isinstance(model, Module):
         return optimized_module(model, compilation)
     if isinstance(model, type) or not callable(model):
-        raise TypeError(f"compile() takes a function, a callable object or a module, not {model!r}")
+        raise TypeError(
+            f"compile() takes a function, a callable object or a module, not {model!r}")
     return types.MethodType(compilation.compile(call_of(type(model))), model)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import dis
 import io
 from collections.abc import Callable, Iterable
-from typing import Any
 
 from graphwright.capture.record import CaptureRecord
 from graphwright.codegen.compile import CompiledGraph

@@ -7,6 +7,7 @@ import importlib.util
 import platform
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import graphwright as gw
@@ -46,8 +47,8 @@ def kernels() -> str:
     folder = cache.cache_folder()
     if folder is None:
         return "in memory only: GRAPHWRIGHT_CACHE_DIR is no absolute path"
-    entries = [path.stat().st_size for path in folder.iterdir()] if folder.is_dir() else []
-    return f"{folder}: {len(entries)} entries, {sum(entries) / 2**20:.1f} MiB"
+    sizes = [entry.stat().st_size for entry in Path(folder).glob("*")]
+    return f"{folder}: {len(sizes)} entries, {sum(sizes) / 2**20:.1f} MiB"
 
 
 def lines() -> Iterator[tuple[str, str]]:

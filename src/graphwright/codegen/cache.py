@@ -13,7 +13,6 @@ import os
 import stat
 import warnings
 from collections.abc import Iterator
-from pathlib import Path
 
 from graphwright.runtime.records import Record
 
@@ -40,8 +39,8 @@ class KernelCache:
         folder: where entries live; made on the first write. None keeps everything in memory.
     """
 
-    def __init__(self, folder: Path | None) -> None:
-        self.folder = folder
+    def __init__(self, folder: str | os.PathLike[str] | None) -> None:
+        self.folder = None if folder is None else os.fspath(folder)
         self.counts = CacheCounts()
         self._memory: dict[str, bytes] = {}
         self._warned = False
@@ -73,7 +72,7 @@ class KernelCache:
             with os.fdopen(handle, "wb") as file:
                 file.write(payload)
                 file.write(hashlib.sha256(payload).digest())
-            os.replace(temporary, folder / key)
+            os.replace(temporary, os.path.join(folder, key))
         except OSError as error:
             self._warn(f"cannot write to {folder}: {error.strerror}")
             if temporary is not None:
@@ -97,19 +96,20 @@ class KernelCache:
         for name in names:
             assert self.folder is not None
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(self.folder / name)
+                os.unlink(os.path.join(self.folder, name))
         return len(names)
 
     def _read(self, key: str) -> bytes | None:
         folder = self._usable_folder(create=False)
         if folder is None:
             return None
+        path = os.path.join(folder, key)
         try:
-            handle = os.open(folder / key, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:
             return None
         except OSError as error:
-            self._warn(f"cannot read {folder / key}: {error.strerror}")
+            self._warn(f"cannot read {path}: {error.strerror}")
             return None
         with os.fdopen(handle, "rb") as file:
             content = file.read()
@@ -119,17 +119,17 @@ class KernelCache:
             return payload
         self.counts.rebuilt += 1
         with contextlib.suppress(OSError):
-            os.unlink(folder / key)
+            os.unlink(path)
         return None
 
-    def _usable_folder(self, *, create: bool) -> Path | None:
+    def _usable_folder(self, *, create: bool) -> str | None:
         """The folder if it is there and only this user can write to it."""
         folder = self.folder
         if folder is None:
             return None
         try:
             if create:
-                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                os.makedirs(folder, mode=0o700, exist_ok=True)
             status = os.lstat(folder)
         except FileNotFoundError:
             return None
@@ -153,7 +153,7 @@ class KernelCache:
                           CacheWarning, stacklevel=2)
 
 
-def cache_folder() -> Path | None:
+def cache_folder() -> str | None:
     """GRAPHWRIGHT_CACHE_DIR, else XDG_CACHE_HOME or ~/.cache, then graphwright/kernels.
 
     None where that is not an absolute path: kernels never come from the working directory.
@@ -162,11 +162,10 @@ def cache_folder() -> Path | None:
     if named is None:
         base = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         named = os.path.join(base, "graphwright")
-    folder = Path(named) / "kernels"
-    return folder if folder.is_absolute() else None
+    return os.path.join(named, "kernels") if os.path.isabs(named) else None
 
 
-_CACHES: dict[Path | None, KernelCache] = {}
+_CACHES: dict[str | None, KernelCache] = {}
 
 
 def kernel_cache() -> KernelCache:

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
-from pathlib import Path
+import os
 
 from graphwright.runtime import _core
 
 
-def library_path() -> Path | None:
+def library_path() -> str | None:
     """The shared library of the scipy-openblas32 package, which is not imported; or None."""
     spec = importlib.util.find_spec("scipy_openblas32")
     if spec is None or spec.origin is None:
         return None
-    folder = Path(spec.origin).parent / "lib"
     for name in ("libscipy_openblas.so", "libscipy_openblas.dylib"):
-        if (folder / name).exists():
-            return folder / name
+        path = os.path.join(os.path.dirname(spec.origin), "lib", name)
+        if os.path.exists(path):
+            return path
     return None
 
 
@@ -26,5 +26,5 @@ def use_installed() -> bool:
     Without one the core's own kernels do the work.
     """
     path = library_path()
-    _core.set_blas(None if path is None else str(path))
+    _core.set_blas(path)
     return path is not None

@@ -10,7 +10,7 @@ import json
 import math
 import os
 from collections.abc import Mapping
-from pathlib import Path
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -62,16 +62,17 @@ def save_file(
         arrays.append(array)
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{os.urandom(8).hex()}")
+    folder, file_name = os.path.split(path)
+    temporary = os.path.join(folder, f".{file_name}.{os.urandom(8).hex()}")
     try:
         with open(temporary, "xb") as file:
             file.write(len(text).to_bytes(8, "little") + text)
             for array in arrays:
                 file.write(array.reshape(-1).view(np.uint8).data)
-        os.replace(temporary, target)
+        os.replace(temporary, path)
     except BaseException:
-        temporary.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
         raise
 
 

@@ -11,7 +11,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache, partial
 from importlib.util import find_spec
-from pathlib import Path
 
 from graphwright.codegen.cache import kernel_cache
 from graphwright.codegen.canonical import canonical_text
@@ -131,9 +130,9 @@ def _key(program: NativeProgram, target: str, machine: Machine) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
-def _stamp(path: Path) -> str:
-    status = path.stat()
-    return f"{path.name} {status.st_size} {status.st_mtime_ns}"
+def _stamp(path: str) -> str:
+    status = os.stat(path)
+    return f"{os.path.basename(path)} {status.st_size} {status.st_mtime_ns}"
 
 
 @lru_cache(maxsize=8)
@@ -142,13 +141,14 @@ def _module_identity(name: str) -> str:
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         return "none"
-    folder = Path(spec.origin).parent
-    return " ".join(_stamp(p) for p in (folder / "__init__.py", folder / "_version.py")
-                    if p.exists())
+    folder = os.path.dirname(spec.origin)
+    paths = (os.path.join(folder, file) for file in ("__init__.py", "_version.py"))
+    return " ".join(_stamp(path) for path in paths if os.path.exists(path))
 
 
 @lru_cache(maxsize=1)
 def _emitter_identity() -> str:
     """What changes when the emitters do."""
-    folder = Path(__file__).parent
-    return "\n".join(_stamp(p) for p in sorted(folder.rglob("*.py")))
+    paths = (os.path.join(folder, file) for folder, _, files in os.walk(os.path.dirname(__file__))
+             for file in files if file.endswith(".py"))
+    return "\n".join(_stamp(path) for path in sorted(paths))
