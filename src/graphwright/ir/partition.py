@@ -1,16 +1,18 @@
 """Splitting a joint graph into forward and backward, and what is saved in between.
 
 What the gradients' part reads of the forward's values is saved, unless it can be computed again
-cheaply: a chain of views and pointwise ops that starts from values that are there anyway (inputs,
-other saved values), or from fewer bytes than it replaces. Matrix products, reductions and random
-numbers are never computed twice.
+cheaply: a chain of views and pointwise ops that starts from other saved values, or from fewer bytes
+than it replaces. Matrix products, reductions and random numbers are never computed twice.
+
+The caller may write to inputs and results before the backward runs. Eager execution notices that
+only for what its gradients read; so an input or result is saved only if gradients read it, and
+never to compute something else from it.
 """
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from graphwright.ir.graph import Graph
@@ -21,6 +23,7 @@ from graphwright.ir.node import Node, map_leaves
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.trace import bind_symbols
 from graphwright.runtime.ops.table import TABLE, Kind, Op
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Sym
 from graphwright.runtime.symbolic.symint import SymInt, hint_of
 
@@ -30,8 +33,7 @@ LONGEST_CHAIN = 16
 """At most so many ops are computed again for one saved value."""
 
 
-@dataclass(frozen=True)
-class Partition:
+class Partition(Record):
     """The halves of a joint graph; see `Lowered` for `saved`."""
 
     forward: GraphModule
@@ -56,7 +58,8 @@ class _Split:
     """One split.
 
     `early` holds the nodes that do not depend on a tangent; `free` those that exist after the
-    forward anyway, since they are its arguments or its results.
+    forward anyway, since they are its arguments or its results; `exposed` those of them that no
+    gradient reads.
     """
 
     def __init__(
@@ -70,6 +73,7 @@ class _Split:
         results = joint.graph.output_node.args[0]
         self.results, self.gradients = results[:n_forward], results[n_forward:]
         self.free = {*self.inputs, *(r for r in self.results if isinstance(r, Node))}
+        self.exposed: set[Node] = set()
         self.order = {node: i for i, node in enumerate(joint.graph.nodes)}
         late: set[Node] = set(self.tangents)
         for node in joint.graph.nodes:
@@ -97,6 +101,7 @@ class _Split:
         }
         needed.update(n for n in self.gradients if isinstance(n, Node) and n in self.early)
         saved = {self._viewed(n) for n in needed if n.op != "get_attr"}
+        self.exposed = self.free - saved
         for node in sorted(saved, key=self.order.__getitem__, reverse=True):
             sources = self._recomputed_from(node, saved - {node})
             if sources is not None:
@@ -122,6 +127,8 @@ class _Split:
             current = pending.pop()
             if current in seen or current in saved or current.op == "get_attr":
                 continue
+            if current in self.exposed:
+                return None
             if current in self.free or not is_cheap(current):
                 extra.add(current)
                 continue
