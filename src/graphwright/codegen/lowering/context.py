@@ -52,6 +52,7 @@ class Lowering:
         self.tensors: dict[str, Tensor] = {}
         self.rng_ops = 0
         self._locals = 0
+        self._used: dict[str, int] = {}
         self._twins: dict[LoopNode, LoopNode] = {}
 
     def add(self, node: LoopNode) -> Tensor:
@@ -65,10 +66,12 @@ class Lowering:
 
     def unique(self, hint: str) -> str:
         """A node name that is not taken yet."""
-        name, count = hint, 0
+        count = self._used.get(hint, 0)
+        name = f"{hint}.{count}" if count else hint
         while name in self.nodes:
             count += 1
             name = f"{hint}.{count}"
+        self._used[hint] = count
         return name
 
     def local(self) -> str:

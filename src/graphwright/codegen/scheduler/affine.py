@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphwright.runtime.symbolic.expr import Add, Expr, Int, Mul, Sym, as_int, mul
+from graphwright.runtime.symbolic.expr import Add, Expr, Int, Mul, Sym, mul
 
 HINT = 128
 """What a symbolic size is taken to be where only a preference depends on it."""
@@ -28,9 +28,8 @@ def coefficient(expr: Expr, symbol: Sym) -> Expr | None:
 
 def estimate(expr: Expr) -> int:
     """A number for `expr`, for preferences: symbolic sizes count as `HINT`."""
-    known = as_int(expr)
-    if known is not None:
-        return known
+    if isinstance(expr, Int):
+        return expr.value
     return expr.evaluate({s.name: HINT for s in expr.symbols()})
 
 

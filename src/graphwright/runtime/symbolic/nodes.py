@@ -21,6 +21,7 @@ Monomial: TypeAlias = tuple["Expr", ...]
 Polynomial: TypeAlias = dict[Monomial, int]
 
 _INTERNED: dict[tuple[Any, ...], Any] = {}
+_LITERALS: dict[int, Int] = {}
 
 
 class Builders:
@@ -71,6 +72,8 @@ class Expr:
 
     def subs(self, values: Mapping[Any, Any]) -> Expr:
         """Replace symbols, named by `Sym` or by name, and simplify again."""
+        if not self.symbols():
+            return self
         return self._subs({
             key if isinstance(key, str) else key.name: as_expr(value)
             for key, value in values.items()
@@ -103,7 +106,7 @@ class Expr:
         return BUILD.add(self, other)
 
     def __sub__(self, other: ExprLike) -> Expr:
-        return BUILD.add(self, BUILD.mul(as_expr(other), -1))
+        return BUILD.add(self, -other if isinstance(other, int) else BUILD.mul(other, -1))
 
     def __mul__(self, other: ExprLike) -> Expr:
         return BUILD.mul(self, other)
@@ -140,14 +143,14 @@ class Int(Expr):
     value: int
 
     def __new__(cls, value: int) -> Int:
-        found = _INTERNED.get((cls, value))
+        found = _LITERALS.get(value)
         if found is not None:
             return found
         self = object.__new__(cls)
         self.value = value = index(value)
         self._init()
         self._range, self._symbols = (value, value), frozenset()
-        return _INTERNED.setdefault((cls, value), self)
+        return _LITERALS.setdefault(value, self)
 
     def __eq__(self, other: object) -> bool:
         return other is self or (isinstance(other, int) and other == self.value)
