@@ -213,7 +213,12 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize(("program", "codes", "graphs"), PROGRAMS, ids=lambda p: str(p))
+def named(value: object) -> str:
+    """A test's name that is the same in every process."""
+    return getattr(value, "__name__", str(value))
+
+
+@pytest.mark.parametrize(("program", "codes", "graphs"), PROGRAMS, ids=named)
 def test_break(program, codes, graphs):
     captured = check(program, X, breaks=codes)
     assert captured.breaks
@@ -221,7 +226,7 @@ def test_break(program, codes, graphs):
         assert captured.graphs == graphs
 
 
-@pytest.mark.parametrize(("program", "codes", "graphs"), PROGRAMS, ids=lambda p: str(p))
+@pytest.mark.parametrize(("program", "codes", "graphs"), PROGRAMS, ids=named)
 def test_other_values_take_the_other_way(program, codes, graphs):
     captured = Captured(program)
     for value in (X, -X, X * 50, -X):
