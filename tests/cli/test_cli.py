@@ -141,7 +141,8 @@ def test_doctor_says_what_will_be_used(capsys: pytest.CaptureFixture[str]) -> No
     (["dump", "{model}:f", "--input", "f32[2]"], "cannot be called: missing", "--input"),
     (["dump", "{model}:f", "--input", "q7[2]", "--input", "1"], "unknown dtype 'q7'", "float32"),
     (["dump", "{model}:f", "--input", "f32(2)"], "is no input", "float32[4,8]"),
-    (["dump", "{model}:f", "--stage", "c", "--stage", "llvm"], "different backends", "ask for one"),
+    (["dump", "{model}:f", "--stage", "c", "--stage", "llvm"], "different backends",
+     "ask for one"),
 ])
 def test_mistakes_are_told_in_one_line_with_a_way_out(
     capsys: pytest.CaptureFixture[str], model: str, arguments: list[str], problem: str,

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
-from graphwright.runtime.records import Record
 from typing import Any
 
 from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import call
 from graphwright.ir.node import Node, map_leaves
+from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym
 
 Compile = Callable[[GraphModule, Sequence[Any]], Any]

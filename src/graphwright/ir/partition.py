@@ -1,8 +1,8 @@
 """Splitting a joint graph into forward and backward, and what is saved in between.
 
 What the gradients' part reads of the forward's values is saved, unless it can be computed again
-cheaply: a chain of views and pointwise ops that starts from other saved values, or from fewer bytes
-than it replaces. Matrix products, reductions and random numbers are never computed twice.
+cheaply: a chain of views and pointwise ops that starts from other saved values, or from fewer
+bytes than it replaces. Matrix products, reductions and random numbers are never computed twice.
 
 The caller may write to inputs and results before the backward runs. Eager execution notices that
 only for what its gradients read; so an input or result is saved only if gradients read it, and

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from graphwright.runtime.records import replace
-
 from graphwright.codegen.scheduler.affine import volume
 from graphwright.codegen.scheduler.groups import (
     MAX_MEMBERS,
@@ -13,6 +11,7 @@ from graphwright.codegen.scheduler.groups import (
     join,
     join_level,
 )
+from graphwright.runtime.records import replace
 
 SINGLE = (Style.MATRIX, Style.ASSEMBLY)
 
