@@ -7,7 +7,7 @@ offsets in one arena; temporaries that are never alive together share memory.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphwright.codegen.loops import (
@@ -66,15 +66,25 @@ def lifetimes(steps: Sequence[Step]) -> dict[str, tuple[int, int]]:
 def in_place(steps: tuple[Step, ...], temps: set[str]) -> tuple[Step, ...]:
     """Replace temporaries by the buffers that take over from them."""
     lives = lifetimes(steps)
-    result = list(steps)
-    for number in range(len(result)):
-        while (pair := _takeover(result[number], number, lives, temps)) is not None:
+    heirs: dict[str, Buffer] = {}
+    for number, step in enumerate(steps):
+        current = step
+        while (pair := _takeover(current, number, lives, temps)) is not None:
             old, new = pair
             first, _ = lives.pop(old.name)
             lives[new.name] = (first, lives[new.name][1])
-            for n in range(first, number + 1):
-                result[n] = _replaced(result[n], old, new)
-    return tuple(result)
+            heirs[old.name] = new
+            current = _replaced(current, {old.name: new})
+    last = {name: _last_heir(name, heirs) for name in heirs}
+    return tuple(_replaced(step, last) for step in steps)
+
+
+def _last_heir(name: str, heirs: dict[str, Buffer]) -> Buffer:
+    """The buffer at the end of the chain of heirs."""
+    heir = heirs[name]
+    while heir.name in heirs:
+        heir = heirs[heir.name]
+    return heir
 
 
 def _takeover(
@@ -118,41 +128,38 @@ def _same_elements(old: list[Touch], new: list[Touch]) -> bool:
     return len(indices) == 1 and len(shared) == 1
 
 
-def _replaced(step: Step, old: Buffer, new: Buffer) -> Step:
-    """The step with one buffer for another."""
-    if isinstance(step, Gemm):
-        if old.name not in (step.out.name, step.a.name, step.b.name):
-            return step
-        out, a, b = (new if x.name == old.name else x for x in (step.out, step.a, step.b))
-        return replace(step, out=out, a=a, b=b)
-    if all(b.name != old.name for b in step.buffers):
+def _replaced(step: Step, new: Mapping[str, Buffer]) -> Step:
+    """The step with other buffers for those named in `new`."""
+    if all(b.name not in new for b in step_buffers(step)):
         return step
-    body = tuple(_replaced_stmt(s, old, new) for s in step.body)
+    if isinstance(step, Gemm):
+        out, a, b = (new.get(x.name, x) for x in (step.out, step.a, step.b))
+        return replace(step, out=out, a=a, b=b)
+    body = tuple(_replaced_stmt(s, new) for s in step.body)
     return Kernel(step.name, touched(body), body)
 
 
-def _replaced_stmt(stmt: Any, old: Buffer, new: Buffer) -> Stmt:
+def _replaced_stmt(stmt: Any, new: Mapping[str, Buffer]) -> Stmt:
     if isinstance(stmt, For):
-        return replace(stmt, body=tuple(_replaced_stmt(s, old, new) for s in stmt.body))
+        return replace(stmt, body=tuple(_replaced_stmt(s, new) for s in stmt.body))
     if isinstance(stmt, Reduce):
-        folds = tuple(Fold(f.name, f.op, _replaced_value(f.value, old, new)) for f in stmt.folds)
-        prologue = tuple(_replaced_stmt(s, old, new) for s in stmt.prologue)
+        folds = tuple(Fold(f.name, f.op, _replaced_value(f.value, new)) for f in stmt.folds)
+        prologue = tuple(_replaced_stmt(s, new) for s in stmt.prologue)
         return replace(stmt, folds=folds, prologue=prologue)
-    value = _replaced_value(stmt.value, old, new)
+    value = _replaced_value(stmt.value, new)
     if isinstance(stmt, (Store, Accumulate)):
-        buffer = new if stmt.buffer.name == old.name else stmt.buffer
+        buffer = new.get(stmt.buffer.name, stmt.buffer)
         return replace(stmt, buffer=buffer, value=value)
     assert isinstance(stmt, (Let, Check)), f"unknown statement {stmt}"
     return replace(stmt, value=value)
 
 
-def _replaced_value(value: Any, old: Buffer, new: Buffer) -> Any:
+def _replaced_value(value: Any, new: Mapping[str, Buffer]) -> Any:
     if isinstance(value, Apply):
-        return Apply(value.op, tuple(_replaced_value(a, old, new) for a in value.args),
-                     value.dtype)
+        return Apply(value.op, tuple(_replaced_value(a, new) for a in value.args), value.dtype)
     if isinstance(value, Load):
-        mask = None if value.mask is None else _replaced_value(value.mask, old, new)
-        buffer = new if value.buffer.name == old.name else value.buffer
+        mask = None if value.mask is None else _replaced_value(value.mask, new)
+        buffer = new.get(value.buffer.name, value.buffer)
         return Load(buffer, value.index, mask, value.other)
     return value
 

@@ -89,13 +89,14 @@ class Group(Record):
 
 
 class Grouping(Record, frozen=False):
-    """Groups by id, who is where, and what runs before what."""
+    """Groups by id, who is where, what runs before what, and who reads what."""
 
     anchors: Anchors
     groups: dict[int, Group] = field(default_factory=dict)
     home: dict[str, int] = field(default_factory=dict)
     before: dict[int, set[int]] = field(default_factory=dict)
     reads: dict[str, tuple[Access, ...]] = field(default_factory=dict)
+    readers: dict[str, list[str]] = field(default_factory=dict)
 
 
 def group_anchors(anchors: Anchors) -> Grouping:
@@ -106,6 +107,8 @@ def group_anchors(anchors: Anchors) -> Grouping:
     for name in anchors.chosen:
         if not isinstance(anchors.nodes[name], Gemm):
             state.reads[name] = tuple(anchors.reads.spliced(name, buffered))
+            for source in sources_of(state, name):
+                state.readers.setdefault(source, []).append(name)
     readers = _readers_of_mutated(state)
     overwriting = [n for n in anchors.chosen if isinstance(anchors.nodes[n], Mutation)]
     for name in [n for n in anchors.chosen if n not in overwriting] + overwriting:
@@ -180,20 +183,19 @@ def _add_before(state: Grouping, group: int, earlier: set[int]) -> None:
 
 def _candidates(state: Grouping, name: str, needs: set[int]) -> list[int]:
     """Groups worth joining: those that `name` reads from, then those that read the same."""
-    result = sorted(needs, reverse=True)
-    sources = {a.source for a in state.reads[name] if a.source is not None}
+    siblings = {
+        state.home[reader] for source in sources_of(state, name)
+        for reader in state.readers[source] if reader in state.home}
     size = volume(domain_of(state.anchors.nodes[name]))
-    for number in sorted(state.groups, reverse=True):
-        if number in needs:
-            continue
-        group = state.groups[number]
-        if volume([d.extent for d in group.dims]) != size:
-            continue
-        shared = any(a.source in sources for m in group.members.values() for a in m.reads
-                     if a.source is not None)
-        if shared:
-            result.append(number)
+    alike = [number for number in siblings - needs
+             if volume([d.extent for d in state.groups[number].dims]) == size]
+    result = [*sorted(needs, reverse=True), *sorted(alike, reverse=True)]
     return [g for g in result if len(state.groups[g].members) < MAX_MEMBERS]
+
+
+def sources_of(state: Grouping, name: str) -> set[str]:
+    """What the loops of an anchor read."""
+    return {a.source for a in state.reads[name] if a.source is not None}
 
 
 def domain_of(node: LoopNode) -> Shape:

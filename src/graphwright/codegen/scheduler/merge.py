@@ -22,13 +22,19 @@ def merge_groups(state: Grouping) -> None:
         merged = True
         while merged and number in state.groups:
             merged = any(_merge_pair(state, earlier, number)
-                         for earlier in sorted(state.before[number], reverse=True)
-                         if earlier in state.groups)
+                         for earlier in sorted(_read_groups(state, number), reverse=True))
+
+
+def _read_groups(state: Grouping, number: int) -> set[int]:
+    """The groups whose results the members of a group read."""
+    members = state.groups[number].members.values()
+    sources = {a.source for m in members for a in m.reads}
+    return {state.home[s] for s in sources if s in state.home} - {number}
 
 
 def _merge_pair(state: Grouping, earlier: int, later: int) -> bool:
     one, two = state.groups[earlier], state.groups[later]
-    if one.style in SINGLE or two.style in SINGLE or not _linked(state, one, two):
+    if one.style in SINGLE or two.style in SINGLE:
         return False
     if len(one.members) + len(two.members) > MAX_MEMBERS:
         return False
@@ -40,10 +46,6 @@ def _merge_pair(state: Grouping, earlier: int, later: int) -> bool:
         return False
     _replace(state, earlier, later, joined)
     return True
-
-
-def _linked(state: Grouping, one: Group, two: Group) -> bool:
-    return any(a.source in one.members for m in two.members.values() for a in m.reads)
 
 
 def _appended(state: Grouping, one: Group, two: Group) -> Group | None:
