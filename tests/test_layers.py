@@ -91,6 +91,27 @@ def test_heavy_libraries_are_imported_when_first_needed() -> None:
     assert run(code).strip() == "[]"
 
 
+FIRST_CALL = """
+import sys
+import graphwright as gw
+before = set(sys.modules)
+compiled = gw.compile(gw.nn.Sequential(gw.nn.Linear(4, 4), gw.nn.ReLU()), backend="llvm")
+with gw.no_grad():
+    compiled(gw.ones(2, 4))
+print([m for m in NAMES if m in set(sys.modules) - before])
+"""
+
+
+def test_a_warm_first_call_imports_nothing_that_only_builds_kernels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("GRAPHWRIGHT_CACHE_DIR", str(tmp_path))
+    emitter = "graphwright.codegen.emit.llvm"
+    names = (*HEAVY, emitter, "dataclasses", "pathlib", "subprocess", "tempfile")
+    assert emitter in run(FIRST_CALL.replace("NAMES", str(names)))
+    assert run(FIRST_CALL.replace("NAMES", str(names))).strip() == "[]"
+
+
 @pytest.mark.parametrize("name", sorted(ALLOWED))
 def test_the_root_shows_the_pipeline(name: str) -> None:
     link = SOURCE.parent / name
