@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     TILE_ROWS = 6,      /* with two vectors a row: 12 accumulators */
@@ -51,10 +52,27 @@ static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *blas_path;
 static _Atomic bool blas_decided = true;
 
+/* Open the library without threads of its own: OpenBLAS starts them as it is loaded, and they spin
+ * for some 70 ms before they first sleep, on CPUs that the pool needs. */
+static void *open_without_threads(const char *path) {
+    static const char name[] = "OPENBLAS_NUM_THREADS";
+    const char *set = getenv(name);
+    char *before = set != NULL ? strdup(set) : NULL;
+    setenv(name, "1", 1);
+    void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (before != NULL) {
+        setenv(name, before, 1);
+        free(before);
+    } else {
+        unsetenv(name);
+    }
+    return library;
+}
+
 static void open_blas(void) {
     sgemm = NULL;
     dgemm = NULL;
-    void *library = blas_path != NULL ? dlopen(blas_path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    void *library = blas_path != NULL ? open_without_threads(blas_path) : NULL;
     if (library == NULL) {
         return;
     }
