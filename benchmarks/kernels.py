@@ -80,7 +80,6 @@ def torch_cases(function: Callable[..., Any], arrays: list[np.ndarray]) -> dict[
     torch = peers.torch()
     if torch is None:
         return {}
-    torch.set_num_threads(gw.get_num_threads())
     tensors = [torch.from_numpy(a) for a in arrays]
     cases = {"torch eager": lambda: function(torch, *tensors)}
     if peers.torch_compiles():
@@ -103,9 +102,8 @@ def run_case(
         "copy": copier(arrays, output),
         "graphwright": lambda: compiled(*tensors),
         "eager": lambda: function(gw, *tensors),
-        **torch_cases(function, arrays),
     }
-    timings = in_turns(cases, seconds=1.0)
+    timings = in_turns(cases, seconds=1.0) | peers.in_turns(torch_cases(function, arrays))
     copy = timings.pop("copy").median
     ratios = {label: timing.median / copy for label, timing in timings.items()}
     return Result("kernels", name, "x copy", target, ratios.pop("graphwright"), ratios,

@@ -1,18 +1,28 @@
-"""PyTorch and JAX, where they are installed: optional peers to compare with."""
+"""PyTorch and JAX, where they are installed: optional peers to compare with.
+
+Their threads spin for a while after each call, on the CPUs that the next case needs: so peers take
+their turns among themselves, after graphwright's.
+"""
 
 from __future__ import annotations
 
 import importlib
 import importlib.util
 import shutil
+from collections.abc import Callable, Mapping
 from types import ModuleType
+
+import graphwright as gw
+from graphwright.report import measure
 
 
 def torch() -> ModuleType | None:
     """PyTorch, set to as many threads as graphwright uses; None where it is not installed."""
     if importlib.util.find_spec("torch") is None:
         return None
-    return importlib.import_module("torch")
+    module = importlib.import_module("torch")
+    module.set_num_threads(gw.get_num_threads())
+    return module
 
 
 def torch_compiles() -> bool:
@@ -25,3 +35,8 @@ def jax() -> ModuleType | None:
     if importlib.util.find_spec("jax") is None:
         return None
     return importlib.import_module("jax")
+
+
+def in_turns(cases: Mapping[str, Callable[[], object]]) -> dict[str, measure.Timing]:
+    """Time the peers in turns; none where none is installed."""
+    return measure.in_turns(cases, seconds=1.0) if cases else {}

@@ -59,15 +59,15 @@ def run() -> list[Result]:
         a, b = eager().item(), compiled().item()
         if abs(a - b) > 1e-4 * abs(a):
             raise Wrong(f"losses {a} and {b}")
-    cases: dict[str, Callable[[], object]] = {"graphwright": compiled, "eager": eager}
+    timings = in_turns({"graphwright": compiled, "eager": eager}, seconds=1.5)
     torch = peers.torch()
     if torch is not None:
         tx, ty = torch.from_numpy(images), torch.from_numpy(labels)
-        cases["torch eager"] = stepper(torch, build(torch), tx, ty, None)
+        cases = {"torch eager": stepper(torch, build(torch), tx, ty, None)}
         if peers.torch_compiles():
             cases["torch.compile"] = stepper(torch, build(torch), tx, ty, torch.compile)
             cases["torch.compile"]()
-    timings = in_turns(cases, seconds=1.5)
+        timings |= peers.in_turns(cases)
     base = timings["eager"].median
     ratios = {k: t.median / base for k, t in timings.items()}
     return [Result("training", "training step of the MLP, batch 128, Adam", "x eager", 1.0,
