@@ -185,7 +185,7 @@ class OutputGraph:
             return written
         if name in function.__globals__:
             return self.wrap(function.__globals__[name], source)
-        builtins: dict[str, Any] = function.__builtins__  # type: ignore[attr-defined]
+        builtins: dict[str, Any] = function.__builtins__
         if name not in builtins:
             unsupported("GB0006", f"NameError: name {name!r} is not defined")
         return self.wrap(builtins[name], source)
