@@ -1,0 +1,63 @@
+"""Run the C extensions' tests under AddressSanitizer and UndefinedBehaviorSanitizer.
+
+    .venv/bin/python tools/sanitize.py
+
+Builds both extensions with the sanitizers into a temporary copy of the sources, and runs
+tests/runtime/core and the hook's and guards' tests of tests/capture on it. Needs gcc on Linux.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from pathlib import Path
+
+import numpy
+
+ROOT = Path(__file__).resolve().parent.parent
+FLAGS = ["-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-omit-frame-pointer",
+         "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+EXTENSIONS = {"runtime": "_core", "capture": "_eval_frame"}
+TESTS = ["tests/runtime/core", "tests/capture/test_guards.py", "tests/capture/test_dispatcher.py",
+         "tests/capture/test_guard_sources.py"]
+
+
+def build(package: Path, layer: str, name: str) -> None:
+    """Compile one extension into the copied package."""
+    folder = package / layer / name
+    target = package / layer / f"{name}{sysconfig.get_config_var('EXT_SUFFIX')}"
+    includes = [sysconfig.get_path("include"), numpy.get_include(), package / "runtime" / "_core"]
+    subprocess.run(
+        ["gcc", *FLAGS, *(f"-I{path}" for path in includes), *sorted(map(str, folder.glob("*.c"))),
+         "-lpthread", "-ldl", "-lm", "-o", str(target)], check=True)
+
+
+def library(name: str) -> str:
+    """Where gcc keeps a sanitizer's runtime library."""
+    return subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True,
+                          check=True).stdout.strip()
+
+
+def main() -> None:
+    """Build, then run the tests; the exit status is pytest's."""
+    with tempfile.TemporaryDirectory() as folder:
+        package = Path(folder) / "graphwright"
+        shutil.copytree(ROOT / "src" / "graphwright", package,
+                        ignore=shutil.ignore_patterns("*.so", "__pycache__"))
+        for layer, name in EXTENSIONS.items():
+            build(package, layer, name)
+        environment = {
+            **os.environ, "PYTHONPATH": folder, "PYTHONMALLOC": "malloc",
+            "LD_PRELOAD": f"{library('libasan.so')} {library('libubsan.so')}",
+            "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
+        }
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
+        raise SystemExit(subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode)
+
+
+if __name__ == "__main__":
+    main()
