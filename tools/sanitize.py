@@ -56,7 +56,8 @@ def main() -> None:
             "ASAN_OPTIONS": "detect_leaks=0:allocator_may_return_null=1",
         }
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *TESTS]
-        raise SystemExit(subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode)
+        done = subprocess.run(command, cwd=ROOT, env=environment, check=False)
+        raise SystemExit(done.returncode)
 
 
 if __name__ == "__main__":

@@ -185,7 +185,8 @@ class OutputGraph:
             return written
         if name in function.__globals__:
             return self.wrap(function.__globals__[name], source)
-        builtins: dict[str, Any] = function.__builtins__
+        opaque: Any = function  # whose stub does not always have __builtins__
+        builtins: dict[str, Any] = opaque.__builtins__
         if name not in builtins:
             unsupported("GB0006", f"NameError: name {name!r} is not defined")
         return self.wrap(builtins[name], source)
