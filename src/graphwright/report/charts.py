@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 INK = "#30343b"
+WIDE_RANGE = 50
 COLOURS = ("#8c96a5", "#2f6fde", "#e07a3f", "#3f9e6e", "#9a5fc4")
 
 
@@ -34,10 +35,17 @@ def to_svg(figure: Figure) -> str:
     return svg[svg.index("<svg"):]
 
 
+def number_text(value: float) -> str:
+    """Three significant digits, without an exponent for large numbers."""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
 def bars(
     groups: Sequence[str], series: Mapping[str, Sequence[float | None]], *, title: str, unit: str
 ) -> str:
     """Grouped horizontal bars with their values written beside them; None leaves a gap.
+
+    The axis is logarithmic where the values differ by more than `WIDE_RANGE` times.
 
     Args:
         groups: one label a group, top to bottom.
@@ -55,7 +63,11 @@ def bars(
                  if value is not None]
         container = axes.barh([row for row, _ in drawn], [value for _, value in drawn],
                               thickness * 0.92, label=name, color=COLOURS[number % len(COLOURS)])
-        axes.bar_label(container, fmt="%.3g", padding=3, fontsize=8)
+        axes.bar_label(container, [number_text(value) for _, value in drawn], padding=3,
+                       fontsize=8)
+    present = [value for values in series.values() for value in values if value]
+    if present and max(present) > WIDE_RANGE * min(present):
+        axes.set_xscale("log")
     axes.set_yticks(range(len(groups)), groups)
     axes.invert_yaxis()
     axes.margins(x=0.15)
