@@ -161,6 +161,14 @@ def test_a_file_with_a_syntax_error(
     assert f"{path}:1" in mistake(capsys, "dump", f"{path}:f")
 
 
+def test_a_stage_whose_library_is_missing(
+    capsys: pytest.CaptureFixture[str], model: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "triton", None)
+    error = mistake(capsys, "dump", f"{model}:f", "--stage", "ptx")
+    assert "needs triton" in error and "pip install triton" in error
+
+
 def test_help_has_examples() -> None:
     done = subprocess.run([sys.executable, "-m", "graphwright", "--help"], capture_output=True,
                           text=True, check=True)

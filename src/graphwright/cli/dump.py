@@ -60,7 +60,11 @@ def run(arguments: argparse.Namespace) -> None:
     else:
         with gw.no_grad():
             compiled(*inputs)
-    texts = gw.compiler.dump(compiled, arguments.stages)
+    try:
+        texts = gw.compiler.dump(compiled, arguments.stages)
+    except ModuleNotFoundError as missing:
+        raise UserError(f"this stage needs {missing.name}, which is not installed",
+                        f"pip install {missing.name}") from None
     if not texts:
         raise UserError("no graph was captured",
                         f"graphwright explain {arguments.target} says why")
