@@ -15,21 +15,26 @@ from graphwright.report.charts import bars
 from graphwright.report.page import Page
 
 BEGIN, END = "<!-- benchmarks: begin -->", "<!-- benchmarks: end -->"
-HEADERS = ["what", "unit", "target", "graphwright", "eager", "torch eager", "torch.compile",
-           "JAX jit"]
+HEADERS = ["what", "unit", "target", "graphwright"]
+PEERS = ["eager", "torch eager", "torch.compile", "JAX jit"]
 
 
 def cell(value: float | None) -> str:
     return "" if value is None else f"{value:.3g}"
 
 
-def row(result: Result) -> list[str]:
+def peers_in(results: list[Result]) -> list[str]:
+    """The peers that any of the results has."""
+    return [name for name in PEERS if any(name in result.peers for result in results)]
+
+
+def row(result: Result, peers: list[str]) -> list[str]:
     own = "wrong" if result.value is None else f"{result.value:.3g}"
     if result.met is False and result.value is not None:
         own += " (missed)"
     target = "" if result.target is None else f"at most {result.target:g}"
     return [result.name, result.unit, target, own,
-            *(cell(result.peers.get(name)) for name in HEADERS[4:])]
+            *(cell(result.peers.get(name)) for name in peers)]
 
 
 def machine() -> str:
@@ -38,8 +43,10 @@ def machine() -> str:
 
 
 def markdown(results: list[Result]) -> str:
-    lines = ["| " + " | ".join(HEADERS) + " |", "|" + " --- |" * len(HEADERS)]
-    lines += ["| " + " | ".join(row(result)) + " |" for result in results]
+    peers = peers_in(results)
+    headers = [*HEADERS, *peers]
+    lines = ["| " + " | ".join(headers) + " |", "|" + " --- |" * len(headers)]
+    lines += ["| " + " | ".join(row(result, peers)) + " |" for result in results]
     wrong = [f"{result.name}: {result.note}" for result in results if result.value is None]
     if wrong:
         lines += ["", "Left out because the result was wrong: " + "; ".join(wrong) + "."]
@@ -50,10 +57,12 @@ def html(results: list[Result]) -> Page:
     page = Page("graphwright benchmarks")
     page.paragraph(f"Medians of cases measured in turns, after a check of the results, on "
                    f"{machine()}.")
-    page.table([*HEADERS, "note"], [[*row(result), result.note] for result in results])
+    peers = peers_in(results)
+    page.table([*HEADERS, *peers, "note"],
+               [[*row(result, peers), result.note] for result in results])
     for unit in dict.fromkeys(result.unit for result in results):
         chosen = [result for result in results if result.unit == unit]
-        names = ["graphwright"] + [n for n in HEADERS[4:] if any(n in r.peers for r in chosen)]
+        names = ["graphwright", *peers_in(chosen)]
         series = {name: [r.value if name == "graphwright" else r.peers.get(name) for r in chosen]
                   for name in names}
         page.chart(bars([r.name for r in chosen], series, title="lower is better", unit=unit))
