@@ -39,6 +39,7 @@ from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.ops.views import view_extent
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
@@ -65,7 +66,23 @@ class FakeMode:
         """The op's result by its shape rule; NotImplemented to have it decomposed."""
         if op.meta is None and op.functional is None:
             return NotImplemented
+        if op.name == "as_strided":
+            _check_strided(*args)
         return fake_kernel(op, args)
+
+
+def _check_strided(input: Any, size: Any, stride: Any, storage_offset: Any) -> None:
+    """Raise DataDependent unless the view provably stays within the memory `input` spans.
+
+    The graph knows a tensor's own layout, but neither where in its storage it begins nor how
+    large that storage is.
+    """
+    sizes = (*size, *stride, *input.shape, *input.stride())
+    known = storage_offset is None and all(type(n) is int for n in sizes)
+    if not known or view_extent(size, stride) > view_extent(input.shape, input.stride()):
+        raise DataDependent(
+            "as_strided() reads memory that the tensor's own sizes and strides do not tell of"
+        )
 
 
 class OutputGraph:

@@ -14,13 +14,21 @@ if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
 
 
+_MASKS = (dtypes.bool, dtypes.uint8, np.dtype(np.bool_), np.dtype(np.uint8))
+
+
+def _is_mask(item: Any) -> bool:
+    """Whether an item picks by truth, not by position; uint8 does so too, as in PyTorch."""
+    return isinstance(item, TensorBase | np.ndarray) and item.dtype in _MASKS
+
+
 def _count_dims(items: tuple[Any, ...]) -> int:
     """How many dims of the tensor the items consume."""
     count = 0
     for item in items:
         if item is None or item is Ellipsis or isinstance(item, bool):
             continue
-        if isinstance(item, TensorBase) and item.dtype is dtypes.bool:
+        if _is_mask(item):
             count += item.ndim
         else:
             count += 1
@@ -43,7 +51,9 @@ def _as_index(tensor: Any, item: Any) -> Any:
         array = np.asarray(item)
         if array.size == 0:
             array = array.astype(np.int64)
-        return tensor._literal(array)
+        item = tensor._literal(array)
+    if isinstance(item, TensorBase) and item.dtype is dtypes.uint8:
+        return ops.ne(item, 0)
     return item
 
 
@@ -81,6 +91,8 @@ def _basic(tensor: Any, items: list[Any]) -> tuple[Any, list[Any]]:
             indices.append(tensor._literal(np.zeros(int(item), np.int64)))
             dim += 1
         elif isinstance(item, TensorBase):
+            if item.ndim == 0 and item.dtype is dtypes.bool:
+                result, item = ops.unsqueeze(result, dim), ops.reshape(item, (1,))
             dim = _tensor_item(item, result, indices, dim)
         elif hasattr(item, "__index__"):
             result = ops.select(result, dim, item)

@@ -18,7 +18,11 @@ from graphwright.runtime.tensor import Tensor
 # -- arithmetic
 
 define(
-    "square(Tensor input)", Kind.COMPOSITE, decompose=lambda input: ops.mul(input, input)
+    "square(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=lambda input: (
+        ops.pow(input, 2) if input.dtype is dtypes.bool else ops.mul(input, input)
+    ),
 )
 define(
     "addcmul(Tensor input, Tensor tensor1, Tensor tensor2, *, Scalar value=1)",
@@ -81,10 +85,21 @@ define(
 
 
 def _as_type(value: Any, like: Any) -> Any:
-    """A tensor value cast to the other's dtype, so that the result keeps it."""
-    if isinstance(value, Tensor) and value.dtype is not like.dtype:
-        return ops.to_dtype(value, like.dtype)
-    return value
+    """A value cast to the other's dtype, so that the result keeps it."""
+    if isinstance(value, Tensor):
+        if value.ndim:
+            raise RuntimeError(
+                "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
+            )
+        return value if value.dtype is like.dtype else ops.to_dtype(value, like.dtype)
+    if like.dtype.is_floating_point:
+        return value
+    if like.dtype is dtypes.bool:
+        return bool(value)
+    if value != value or value in (float("inf"), float("-inf")):
+        raise RuntimeError(f"value cannot be converted to type {like.dtype.name} without overflow")
+    return int(value)
 
 
 define(
@@ -117,6 +132,11 @@ class ValuesAndIndices(NamedTuple):
 def _extremum(pointwise: str, full: str, position: str) -> Any:
     def decompose(input: Any, dim: Any, keepdim: bool) -> Any:
         if dim is None:
+            if 0 in input.shape:
+                raise RuntimeError(
+                    "max() and min() need a dim for an input without elements, "
+                    f"got shape {list(input.shape)}"
+                )
             return getattr(ops, full)(input)
         if isinstance(dim, Tensor):
             return getattr(ops, pointwise)(input, dim)
@@ -216,9 +236,11 @@ define(
 
 
 def _topk(input: Any, k: int, dim: int, largest: bool, sorted: bool) -> ValuesAndIndices:
-    if k < 0 or k > input.shape[dim]:
+    if k < 0 or k > (input.shape[dim] if input.shape else 1):
         raise RuntimeError("selected index k out of range")
     order = ops.argsort(input, dim, largest)
+    if not input.shape:
+        return ValuesAndIndices(input.clone(), order)
     indices = ops.slice(order, dim, 0, k).contiguous()
     return ValuesAndIndices(ops.gather(input, dim, indices), indices)
 
@@ -356,6 +378,8 @@ define("repeat(Tensor input, Size* repeats)", Kind.COMPOSITE, decompose=_repeat)
 
 
 def _roll(input: Any, shifts: int, dim: int) -> Any:
+    if not input.shape or input.shape[dim] == 0:
+        return input.clone()
     size = input.shape[dim]
     shift = shifts % size
     parts = (

@@ -125,6 +125,10 @@ def _index_select_meta(input: Any, dim: int, index: Any) -> TensorSpec:
     if len(index.shape) > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
     if not input.shape:
+        if index.shape not in ((), (1,)):
+            raise RuntimeError(
+                f"index_select(): Index to scalar can have only 1 value, got {index.shape[0]}"
+            )
         return _spec(input, ())
     length = index.shape[0] if index.shape else 1
     return _spec(input, (*input.shape[:dim], length, *input.shape[dim + 1 :]))
@@ -134,6 +138,7 @@ def _index_select_eager(input: Any, dim: int, index: Any) -> Tensor:
     spec = _index_select_meta(input, dim, index)
     out = _core.empty(Tensor, spec.shape, spec.dtype)
     if not input.shape:
+        _positions("index_select", index, 1)
         copy_into(out, input)
         return out
     places = _positions("index_select", index, input.shape[dim]).reshape(-1)

@@ -53,6 +53,11 @@ def wrap_dims(dim: Any, ndim: int) -> tuple[int, ...]:
 
 def wrap_permutation(dims: Sequence[Any], ndim: int) -> tuple[int, ...]:
     """Distinct dims in their given order. Raises RuntimeError where one appears twice."""
+    if len(dims) != ndim:
+        raise RuntimeError(
+            f"permute: number of dimensions in the tensor ({ndim}) is not equal to the length of "
+            f"the desired ordering of dimensions ({len(dims)})"
+        )
     wrapped = tuple(wrap_dim(d, ndim) for d in dims)
     if len(set(wrapped)) != len(wrapped):
         raise RuntimeError(f"dims {list(dims)} contain a dimension twice")

@@ -53,6 +53,7 @@ def binary_kernel(
     floats_only = computed is float_result
     to_bool = result is bool_result
     weak = isinstance(function, np.ufunc)
+    checks = computed not in (result_dtype, float_result)
 
     def eager(input: Any, other: Any) -> Any:
         if input.__class__ not in SCALARS:
@@ -65,6 +66,8 @@ def binary_kernel(
                 )
                 operand = other._nd if direct else None
             if direct:
+                if checks:
+                    computed((input, other))
                 out = _core.empty(Tensor, input.shape, dtypes.bool if to_bool else input.dtype)
                 token = quiet.enter()
                 try:
@@ -216,7 +219,7 @@ define_binary(
 
 
 def _floor_divide(a: Any, b: Any, out: Any) -> None:
-    _check_zero_division(b)
+    check_zero_division(b, out)
     np.floor_divide(a, b, out)
 
 
@@ -225,14 +228,17 @@ def _trunc_divide(a: Any, b: Any, out: Any) -> None:
         np.divide(a, b, out)
         np.trunc(out, out)
         return
-    _check_zero_division(b)
+    check_zero_division(b, out)
     quotient = np.floor_divide(a, b)
     wrong = (np.remainder(a, b) != 0) & ((a < 0) != (b < 0))
     np.add(quotient, wrong.astype(out.dtype), out)
 
 
-def _check_zero_division(divisor: Any) -> None:
-    if divisor.dtype.kind in "iu" and not divisor.all():
+def check_zero_division(divisor: Any, out: Any) -> None:
+    """Raise RuntimeError for bool, and where integers are divided by zero."""
+    if out.dtype.kind == "b":
+        raise RuntimeError("division with rounding is not implemented for bool tensors")
+    if divisor.dtype.kind in "iu" and out.size and not divisor.all():
         raise RuntimeError("ZeroDivisionError")
 
 

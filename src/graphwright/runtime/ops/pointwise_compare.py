@@ -13,6 +13,7 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import allocate, array_of, elementwise, is_wide_float
 from graphwright.runtime.ops.pointwise import (
     bool_result,
+    check_zero_division,
     define_binary,
     float_result,
     pointwise_spec,
@@ -54,14 +55,12 @@ define_binary(
 
 
 def _remainder(a: Any, b: Any, out: Any) -> None:
-    if b.dtype.kind in "iu" and not b.all():
-        raise RuntimeError("ZeroDivisionError")
+    check_zero_division(b, out)
     np.remainder(a, b, out)
 
 
 def _fmod(a: Any, b: Any, out: Any) -> None:
-    if b.dtype.kind in "iu" and not b.all():
-        raise RuntimeError("ZeroDivisionError")
+    check_zero_division(b, out)
     np.fmod(a, b, out)
 
 

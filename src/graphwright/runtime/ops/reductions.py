@@ -333,6 +333,8 @@ define(
 
 
 def _norm(input: Any, p: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"norm(): Expected a floating point tensor as input. Got {input.dtype}")
     if p in (None, "fro", 2):
         return ops.sqrt(ops.sum(ops.mul(input, input), dim, keepdim))
     size = ops.abs(input)
@@ -355,6 +357,8 @@ define(
 
 
 def _logsumexp(input: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
+    if 0 in [input.shape[d] for d in dim]:
+        return ops.log(ops.sum(ops.exp(input), dim, keepdim))
     top = ops.amax(input, dim, True)
     top = ops.where(ops.isinf(top), 0.0, top).detach()
     total = ops.sum(ops.exp(ops.sub(input, top)), dim, keepdim)

@@ -249,9 +249,8 @@ def _as_strided_vjp(ctx: Any, grad: Any) -> Any:
     """Scatter-add into a flat buffer of the input's extent, then read it as the input lies."""
     shape, strides = ctx.input.shape, ctx.input.strides
     start = ctx.storage_offset or 0
-    extent = max(
-        _extent(shape, strides), start + _extent(ctx.size, ctx.stride) if product(ctx.size) else 0
-    )
+    viewed = start + view_extent(ctx.size, ctx.stride) if product(ctx.size) else 0
+    extent = max(view_extent(shape, strides), viewed)
     places = ops.arange(extent, device=grad.device)
     places = ops.reshape(ops.as_strided(places, ctx.size, ctx.stride, start), (-1,))
     flat = ops.zeros((extent,), dtype=grad.dtype, device=grad.device)
@@ -259,7 +258,8 @@ def _as_strided_vjp(ctx: Any, grad: Any) -> Any:
     return ops.as_strided(flat, shape, strides, 0)
 
 
-def _extent(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
+def view_extent(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
+    """How many elements of memory a view spans, from its first to its last."""
     return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
 
 
