@@ -14,6 +14,7 @@ from graphwright.runtime.dispatch import HOOKS
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.promotion import can_cast
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import IntLike, SymInt, hint_of
 from graphwright.runtime.tensor import Tensor
@@ -137,6 +138,11 @@ def _mutate(op: Op, args: tuple[Any, ...]) -> Any:
             raise RuntimeError(
                 f"{op.name}: output with shape {list(target.shape)} doesn't match the broadcast "
                 f"shape {list(spec.shape)}"
+            )
+        if not can_cast(spec.dtype, target.dtype):
+            raise RuntimeError(
+                f"{op.name}: result type {spec.dtype.name} can't be cast to the desired output "
+                f"type {target.dtype.name}"
             )
     _core.bump_version(target)
     return target

@@ -52,7 +52,7 @@ def _as_index(tensor: Any, item: Any) -> Any:
         if array.size == 0:
             array = array.astype(np.int64)
         item = tensor._literal(array)
-    if isinstance(item, TensorBase) and item.dtype is dtypes.uint8:
+    if getattr(item, "dtype", None) is dtypes.uint8:
         return ops.ne(item, 0)
     return item
 
@@ -77,6 +77,8 @@ def _basic(tensor: Any, items: list[Any]) -> tuple[Any, list[Any]]:
     indices: list[Any] = []
     for item in items:
         item = _as_index(tensor, item)
+        if _is_mask(item) and item.ndim == 0:
+            result, item = ops.unsqueeze(result, dim), ops.unsqueeze(item, 0)
         if item is None:
             result = ops.unsqueeze(result, dim)
             indices.append(None)
@@ -91,8 +93,6 @@ def _basic(tensor: Any, items: list[Any]) -> tuple[Any, list[Any]]:
             indices.append(tensor._literal(np.zeros(int(item), np.int64)))
             dim += 1
         elif isinstance(item, TensorBase):
-            if item.ndim == 0 and item.dtype is dtypes.bool:
-                result, item = ops.unsqueeze(result, dim), ops.reshape(item, (1,))
             dim = _tensor_item(item, result, indices, dim)
         elif hasattr(item, "__index__"):
             result = ops.select(result, dim, item)

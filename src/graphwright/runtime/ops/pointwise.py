@@ -242,6 +242,19 @@ def check_zero_division(divisor: Any, out: Any) -> None:
         raise RuntimeError("ZeroDivisionError")
 
 
+def rounded_dtype(operands: tuple[Any, ...]) -> DType:
+    """The dtype of a division with rounding. Raises RuntimeError for bool, and for a number 0
+    that integers are divided by."""
+    dtype = result_dtype(operands)
+    if dtype is dtypes.bool:
+        raise RuntimeError("division with rounding is not implemented for bool tensors")
+    input, other = operands
+    by_zero = not dtype.is_floating_point and other.__class__ in SCALARS and other == 0
+    if by_zero and 0 not in [n for n in input.shape if n.__class__ is int]:
+        raise RuntimeError("ZeroDivisionError")
+    return dtype
+
+
 _true_divide = binary_kernel("div", np.divide, float_result)
 _MODES = {"floor": _floor_divide, "trunc": _trunc_divide}
 
@@ -254,7 +267,7 @@ def _div_dtype(input: Any, other: Any, rounding_mode: str | None) -> DType:
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
             f"but found '{rounding_mode}'"
         )
-    return result_dtype((input, other))
+    return rounded_dtype((input, other))
 
 
 def _div_meta(input: Any, other: Any, rounding_mode: str | None) -> TensorSpec:
@@ -349,7 +362,7 @@ _FAST_POWERS: dict[float, Callable[[Any, Any], Any]] = {
 }
 
 
-def _pow_eager(input: Any, exponent: Any) -> Tensor:
+def _check_power(input: Any, exponent: Any) -> None:
     if (
         isinstance(exponent, int)
         and exponent < 0
@@ -357,7 +370,16 @@ def _pow_eager(input: Any, exponent: Any) -> Tensor:
         and not input.dtype.is_floating_point
     ):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+
+
+def _pow_eager(input: Any, exponent: Any) -> Tensor:
+    _check_power(input, exponent)
     return _pow_general(input, exponent)
+
+
+def _pow_meta(input: Any, exponent: Any) -> TensorSpec:
+    _check_power(input, exponent)
+    return pointwise_spec("pow", (input, exponent), result_dtype((input, exponent)))
 
 
 _pow_general = binary_kernel("pow", _power, result_dtype)
@@ -365,9 +387,7 @@ _pow_general = binary_kernel("pow", _power, result_dtype)
 define(
     "pow(Operand input, Operand exponent)",
     Kind.POINTWISE,
-    meta=lambda input, exponent: pointwise_spec(
-        "pow", (input, exponent), result_dtype((input, exponent))
-    ),
+    meta=_pow_meta,
     vjp=_pow_vjp,
     saves=("input", "exponent", "out?exponent"),
     eager=_pow_eager,

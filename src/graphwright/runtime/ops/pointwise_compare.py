@@ -17,6 +17,7 @@ from graphwright.runtime.ops.pointwise import (
     define_binary,
     float_result,
     pointwise_spec,
+    rounded_dtype,
 )
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -77,11 +78,16 @@ def _remainder_vjp(mode: str) -> Callable[..., Any]:
 define_binary(
     "remainder",
     _remainder,
+    computed=rounded_dtype,
     vjp=_remainder_vjp("floor"),
     saves=("input?other", "other?other"),
 )
 define_binary(
-    "fmod", _fmod, vjp=_remainder_vjp("trunc"), saves=("input?other", "other?other")
+    "fmod",
+    _fmod,
+    computed=rounded_dtype,
+    vjp=_remainder_vjp("trunc"),
+    saves=("input?other", "other?other"),
 )
 
 

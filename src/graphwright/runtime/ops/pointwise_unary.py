@@ -31,10 +31,16 @@ def _define_unary(
     *,
     floats_only: bool = False,
     inplace: bool = True,
+    check: Callable[[DType], None] | None = None,
 ) -> None:
-    """Enter `name(input)`; `floats_only`: integers give the default dtype."""
+    """Enter `name(input)`; `floats_only`: integers give the default dtype.
+
+    `check` raises for dtypes that the op refuses; eager kernels raise by themselves.
+    """
 
     def meta(input: Any) -> TensorSpec:
+        if check is not None:
+            check(input.dtype)
         dtype = to_float(input.dtype) if floats_only else input.dtype
         return pointwise_spec(name, (input,), dtype)
 
@@ -80,9 +86,13 @@ def _relu(a: Any, out: Any) -> None:
     np.maximum(a, a.dtype.type(0), out=out)
 
 
-def _negative(a: Any, out: Any) -> None:
-    if out.dtype == np.bool_:
+def _check_negative(dtype: Any) -> None:
+    if dtype in (dtypes.bool, np.bool_):
         raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported.")
+
+
+def _negative(a: Any, out: Any) -> None:
+    _check_negative(out.dtype)
     np.negative(a, out)
 
 
@@ -99,7 +109,7 @@ def _absolute(a: Any, out: Any) -> None:
     np.absolute(a, out)
 
 
-_define_unary("neg", _negative, lambda ctx, grad: ops.neg(grad))
+_define_unary("neg", _negative, lambda ctx, grad: ops.neg(grad), check=_check_negative)
 _define_unary("abs", _absolute, _times(lambda ctx: ops.sign(ctx.input)), ("input",))
 _define_unary("sign", _sign, _flat)
 _define_unary(
@@ -177,13 +187,18 @@ for _name, _function in _ROUNDINGS.items():
     _define_unary(_name, _rounding(_function), _flat)
 
 
+def _check_integral(dtype: DType) -> None:
+    if dtype.is_floating_point:
+        raise RuntimeError(f"\"bitwise_not\" not implemented for '{dtype.name}'")
+
+
 def _bitwise_not(a: Any, out: Any) -> None:
     if out.dtype.kind not in "biu":
         raise RuntimeError(f"\"bitwise_not\" not implemented for '{out.dtype}'")
     np.invert(a, out)
 
 
-_define_unary("bitwise_not", _bitwise_not, not_differentiable)
+_define_unary("bitwise_not", _bitwise_not, not_differentiable, check=_check_integral)
 
 
 def _define_test(name: str, ufunc: Any, integers: bool | None) -> None:

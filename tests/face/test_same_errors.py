@@ -1,0 +1,31 @@
+"""What eager refuses, compiled code refuses with the same exception type."""
+
+from __future__ import annotations
+
+import pytest
+
+import graphwright as gw
+
+CASES = {
+    "negate_bool": ("-x", "bool"),
+    "invert_float": ("~x", "float32"),
+    "integer_power": ("x ** -1", "int64"),
+    "floor_divide_by_zero": ("x // 0", "int64"),
+    "remainder_by_zero": ("x % 0", "int64"),
+    "trunc_divide_by_zero": ("gw.div(x, 0, rounding_mode='trunc')", "int32"),
+    "floor_divide_bool": ("x // x", "bool"),
+    "remainder_bool": ("x % x", "bool"),
+    "multiply_into_int": ("x.clone().mul_(2.5)", "int64"),
+    "add_into_bool": ("x.clone().add_(2)", "bool"),
+    "bitwise_float": ("x & x", "float32"),
+}
+
+
+@pytest.mark.parametrize(("text", "dtype"), CASES.values(), ids=CASES.keys())
+def test_compiled_code_refuses_what_eager_refuses(text: str, dtype: str) -> None:
+    x = gw.tensor([[1, 0, 2]]).to(getattr(gw, dtype))
+    function = eval(f"lambda x: {text}", {"gw": gw})
+    with pytest.raises(RuntimeError):
+        function(x)
+    with pytest.raises(RuntimeError):
+        gw.compile(function, backend="llvm")(x)
