@@ -10,6 +10,7 @@ from graphwright.codegen.loops import Const
 from graphwright.codegen.lowering.context import (
     Lowering,
     Tensor,
+    Unlowerable,
     apply,
     broadcast,
     computed,
@@ -145,8 +146,7 @@ _binary("mul", logical_arithmetic("mul", "and"))
 _binary("pow", power)
 _binary("maximum", logical_arithmetic("max", "or"))
 _binary("minimum", logical_arithmetic("min", "and"))
-for _name in ("fmod", "remainder", "atan2"):
-    _binary(_name, lambda x, y, _op=_name: apply(_op, x, y))
+_binary("atan2", lambda x, y: apply("atan2", x, y))
 for _name, _op in (("bitwise_and", "and"), ("bitwise_or", "or"), ("bitwise_xor", "xor")):
     _binary(_name, lambda x, y, _op=_op: apply(_op, x, y))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
@@ -170,10 +170,27 @@ def _add(context: Lowering, call: Call, a: Any, b: Any, alpha: Any = 1) -> Tenso
     return emit(context, call, (a, b), function, computed(call.dtype))
 
 
+def refuse_zeros(call: Call, divisor: Any) -> None:
+    """Integer division by values that may be 0 is left to the eager kernel, which raises.
+
+    Raises: Unlowerable for a tensor as divisor where the result is of an integer dtype.
+    """
+    if isinstance(divisor, Tensor) and not call.dtype.is_floating_point:
+        raise Unlowerable(f"{call.op.name} of integers by a tensor, which may hold zeros")
+
+
+@lowering("fmod", "remainder")
+def _remainder(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
+    refuse_zeros(call, b)
+    return emit(context, call, (a, b), lambda x, y: apply(call.op.name, x, y),
+                computed(call.dtype))
+
+
 @lowering("div")
 def _div(context: Lowering, call: Call, a: Any, b: Any, rounding_mode: str | None = None
          ) -> Tensor:
     rounded = {"floor": "floordiv", "trunc": "truncdiv"}
+    refuse_zeros(call, b)
 
     def function(x: Any, y: Any) -> Any:
         if rounding_mode is None:
