@@ -29,6 +29,7 @@ from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import view_strides
 from graphwright.runtime.ops.table import TABLE, Op
+from graphwright.runtime.ops.views import slice_bound, wrapped_index
 
 _POINTWISE = {
     "neg", "abs", "sign", "exp", "expm1", "log", "log1p", "log2", "sqrt", "rsqrt", "reciprocal",
@@ -125,8 +126,26 @@ def _arange(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     return tracer.emit(op, full, fake_kernel(op, full))
 
 
+def _slice(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """With a start counted from the front: where it is symbolic, only its guards tell its sign."""
+    value, dim, start, end, step = args
+    if start is not None:
+        args = (value, dim, slice_bound(start, 0, value.shape[dim]), end, step)
+    op = TABLE["slice"]
+    return tracer.emit(op, args, fake_kernel(op, args))
+
+
+def _select(tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """With an index counted from the front, as in `_slice`."""
+    value, dim, index = args
+    args = (value, dim, wrapped_index(index, value.shape[dim], dim))
+    op = TABLE["select"]
+    return tracer.emit(op, args, fake_kernel(op, args))
+
+
 REWRITES: dict[str, Rewrite] = {
     "detach": _same, "copy": _copy, "fill": _fill, "full_like": _full_like,
     "view": _view, "as_strided": _as_strided, "arange": _arange,
+    "slice": _slice, "select": _select,
     "softmax": _softmax, "log_softmax": _softmax,
 }

@@ -160,7 +160,7 @@ _define_view(
 # -- slice, select
 
 
-def _bound(value: Any, default: Any, size: Any) -> Any:
+def slice_bound(value: Any, default: Any, size: Any) -> Any:
     """A slice bound clamped into 0..size; symbolic sizes are compared, not converted."""
     if value is None:
         return default
@@ -180,8 +180,8 @@ def _slice_meta(input: Any, dim: int, start: Any, end: Any, step: Any) -> ViewSp
     if step <= 0:
         raise ValueError("step must be greater than zero")
     size, strides = input.shape[dim], input.stride()
-    first = _bound(start, 0, size)
-    last = _bound(end, size, size)
+    first = slice_bound(start, 0, size)
+    last = slice_bound(end, size, size)
     if last < first:
         last = first
     length = last - first if step == 1 else (last - first + step - 1) // step
@@ -201,7 +201,7 @@ _define_view(
 )
 
 
-def _wrapped_index(index: Any, size: Any, dim: int) -> Any:
+def wrapped_index(index: Any, size: Any, dim: int) -> Any:
     if hasattr(index, "item"):
         index = index.item()
     if index.__class__ is not int and not hasattr(index, "__add__"):
@@ -215,7 +215,7 @@ def _select_meta(input: Any, dim: int, index: Any) -> ViewSpec:
     if not input.shape:
         raise IndexError("select() cannot be applied to a 0-dim tensor.")
     strides = input.stride()
-    position = _wrapped_index(index, input.shape[dim], dim)
+    position = wrapped_index(index, input.shape[dim], dim)
     return ViewSpec(
         (*input.shape[:dim], *input.shape[dim + 1 :]),
         (*strides[:dim], *strides[dim + 1 :]),
@@ -323,8 +323,8 @@ def _slice_backward(
     grad: Any, size: tuple[Any, ...], dim: int, start: Any, end: Any, step: Any
 ) -> Any:
     full = size[dim]
-    first = _bound(start, 0, full)
-    last = _bound(end, full, full)
+    first = slice_bound(start, 0, full)
+    last = slice_bound(end, full, full)
     if step is None or step == 1:
         if last < first:
             last = first
@@ -345,7 +345,7 @@ define(
 
 
 def _select_backward(grad: Any, size: tuple[Any, ...], dim: int, index: Any) -> Any:
-    position = _wrapped_index(index, size[dim], dim)
+    position = wrapped_index(index, size[dim], dim)
     pads = [0, 0] * (len(size) - 1 - dim) + [position, size[dim] - position - 1]
     return ops.constant_pad(ops.unsqueeze(grad, dim), tuple(pads), 0.0)
 
