@@ -194,7 +194,17 @@ class ForeignGlobalSource(Source):
         return program.chain("function_global", self.function, self.variable)
 
 
-class AttrSource(Source):
+class DerivedSource(Source):
+    """A value that is reached from that of another source, `base`."""
+
+    base: Source
+
+    @property
+    def root(self) -> Source:
+        return self.base.root
+
+
+class AttrSource(DerivedSource):
     """`base.attr` where reading it runs no Python code.
 
     Covers module globals, instance `__dict__` entries, slots, C members, plain class attributes,
@@ -202,12 +212,7 @@ class AttrSource(Source):
     that it reads: `ClassAttrSource`, `InstanceAttrSource`, `ItemSource`.
     """
 
-    base: Source
     attr: str
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         return f"{self.base.name()}.{self.attr}"
@@ -220,15 +225,10 @@ class AttrSource(Source):
         return program.chain("attr", self.base, self.attr)
 
 
-class InstanceAttrSource(Source):
+class InstanceAttrSource(DerivedSource):
     """The entry of the instance's own `__dict__`, whatever its class defines."""
 
-    base: Source
     attr: str
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         return f"{self.base.name()}.__dict__[{self.attr!r}]"
@@ -243,15 +243,10 @@ class InstanceAttrSource(Source):
         return program.chain("instance_attr", self.base, self.attr)
 
 
-class ClassAttrSource(Source):
+class ClassAttrSource(DerivedSource):
     """What the MRO of `type(base)` holds under a name, unbound: functions, descriptors, values."""
 
-    base: Source
     attr: str
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         return f"type({self.base.name()}).__mro__[{self.attr!r}]"
@@ -266,19 +261,14 @@ class ClassAttrSource(Source):
         return program.chain("class_attr", self.base, self.attr)
 
 
-class MroSource(Source):
+class MroSource(DerivedSource):
     """What the MRO of the class `base` holds under a name, unbound.
 
     `after` is a class of the MRO: the search starts behind it, as `super()` does.
     """
 
-    base: Source
     attr: str
     after: type | None = None
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         start = f" after {self.after.__qualname__}" if self.after else ""
@@ -295,15 +285,10 @@ class MroSource(Source):
         return program.chain("mro_attr", self.base, self.attr, self.after)
 
 
-class ItemSource(Source):
+class ItemSource(DerivedSource):
     """`base[key]` of a list or tuple by index, or of a dict by a constant key."""
 
-    base: Source
     key: object
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         return f"{self.base.name()}[{self.key!r}]"
@@ -317,14 +302,8 @@ class ItemSource(Source):
         return program.chain("item", self.base, self.key)
 
 
-class TypeSource(Source):
+class TypeSource(DerivedSource):
     """`type(base)`."""
-
-    base: Source
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         return f"type({self.base.name()})"
@@ -338,14 +317,8 @@ class TypeSource(Source):
         return program.chain("type", self.base)
 
 
-class CodeSource(Source):
+class CodeSource(DerivedSource):
     """`base.__code__` of a Python function."""
-
-    base: Source
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         return f"{self.base.name()}.__code__"
@@ -358,15 +331,10 @@ class CodeSource(Source):
         return program.chain("code", self.base)
 
 
-class DefaultsSource(Source):
+class DefaultsSource(DerivedSource):
     """`base.__defaults__[index]` of a Python function."""
 
-    base: Source
     index: int
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         return f"{self.base.name()}.__defaults__[{self.index}]"
@@ -381,15 +349,10 @@ class DefaultsSource(Source):
         return program.chain("default", self.base, self.index)
 
 
-class KwDefaultsSource(Source):
+class KwDefaultsSource(DerivedSource):
     """`base.__kwdefaults__[key]` of a Python function."""
 
-    base: Source
     key: str
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         return f"{self.base.name()}.__kwdefaults__[{self.key!r}]"
@@ -404,15 +367,10 @@ class KwDefaultsSource(Source):
         return program.chain("kwdefault", self.base, self.key)
 
 
-class ClosureSource(Source):
+class ClosureSource(DerivedSource):
     """`base.__closure__[index].cell_contents` of a Python function."""
 
-    base: Source
     index: int
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         return f"{self.base.name()}.__closure__[{self.index}].cell_contents"
@@ -428,15 +386,10 @@ class ClosureSource(Source):
         return program.chain("closure", self.base, self.index)
 
 
-class SizeSource(Source):
+class SizeSource(DerivedSource):
     """`base.shape[dim]` of a tensor, a Python int."""
 
-    base: Source
     dim: int
-
-    @property
-    def root(self) -> Source:
-        return self.base.root
 
     def name(self) -> str:
         return f"{self.base.name()}.shape[{self.dim}]"
