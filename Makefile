@@ -16,14 +16,14 @@ test:  ## create the environments, build, lint, type-check, run all tests on eve
 
 lint:
 	$(RUN) -m ruff check src tests benchmarks examples tools
-	$(RUN) -m graphwright.runtime.ops.generate --check
+	$(RUN) tools/face.py --check
 	$(RUN) -m mypy
 
 build:
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton --rebuild
 
 face:  ## write the wrappers of the op table
-	$(RUN) -m graphwright.runtime.ops.generate
+	$(RUN) tools/face.py
 
 bench:  ## measure the targets and write the table into README.md
 	$(PYTHON) tools/environment.py $(VENV) --extras bench,examples

@@ -12,6 +12,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import Conversions
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.indexing import Indexing
+from graphwright.runtime.memory import Memory
 from graphwright.runtime.operators import Operators
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops._methods import TensorMethods
@@ -51,7 +52,7 @@ def _rebuild(array: np.ndarray[Any, Any], dtype: DType, requires_grad: bool) -> 
     return tensor
 
 
-class Tensor(Operators, Indexing, Conversions, TensorMethods):
+class Tensor(Operators, Indexing, Conversions, Memory, TensorMethods):
     """An n-dimensional array of one dtype on one device, that can be differentiated."""
 
     __slots__ = ("_extra",)
@@ -86,20 +87,6 @@ class Tensor(Operators, Indexing, Conversions, TensorMethods):
 
     def nelement(self) -> int:
         return self.numel()
-
-    @property
-    def data(self) -> Tensor:
-        """The same memory without history; in-place writes are not version-checked."""
-        return _core.unversioned(type(self), self)
-
-    @data.setter
-    def data(self, value: Tensor) -> None:
-        if value.shape != self.shape or value.dtype is not self.dtype:
-            raise RuntimeError(
-                f"data must keep shape {list(self.shape)} and {self.dtype}, "
-                f"got {list(value.shape)} and {value.dtype}"
-            )
-        np.copyto(self._nd, value._nd)
 
     @property
     def T(self) -> Tensor:

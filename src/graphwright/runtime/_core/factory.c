@@ -414,6 +414,65 @@ static PyObject *bump_version(PyObject *self, PyObject *arg) {
     Py_RETURN_NONE;
 }
 
+/* ---- another layout for a tensor that exists ---- */
+
+/* Room for `ndim` sizes and strides. */
+static bool make_room(GwTensor *t, int ndim) {
+    int64_t *room = t->inline_dims;
+    if (ndim > GW_INLINE_DIMS) {
+        room = PyMem_Malloc((size_t)ndim * 2 * sizeof(int64_t));
+        if (room == NULL) {
+            PyErr_NoMemory();
+            return false;
+        }
+    }
+    if (t->sizes != t->inline_dims) {
+        PyMem_Free(t->sizes);
+    }
+    t->sizes = room;
+    t->strides = room + ndim;
+    t->ndim = (int8_t)ndim;
+    return true;
+}
+
+/* The tensor takes memory, layout, dtype and device of another; class, gradient and history stay.
+ * What other tensors see of the memory that it had does not change. */
+static PyObject *become(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    if (!expect_args(nargs, 2, "become(tensor, source)")) {
+        return NULL;
+    }
+    GwTensor *t = gw_tensor_arg(args[0]);
+    GwTensor *source = t == NULL ? NULL : gw_tensor_arg(args[1]);
+    if (source == NULL) {
+        return NULL;
+    }
+    if (t == source) {
+        Py_RETURN_NONE;
+    }
+    if (!make_room(t, source->ndim)) {
+        return NULL;
+    }
+    const uint8_t kept = GW_REQUIRES_GRAD;
+    memcpy(t->sizes, source->sizes, (size_t)t->ndim * sizeof(int64_t));
+    memcpy(t->strides, source->strides, (size_t)t->ndim * sizeof(int64_t));
+    t->data = source->data;
+    t->offset = source->offset;
+    t->numel = source->numel;
+    t->dtype = source->dtype;
+    t->device = source->device;
+    t->device_index = source->device_index;
+    t->flags = (uint8_t)((t->flags & kept) | (source->flags & ~kept));
+    Py_XSETREF(t->storage, (GwStorage *)Py_NewRef(source->storage));
+    Py_XSETREF(t->shape_obj, Py_XNewRef(source->shape_obj));
+    Py_XSETREF(t->strides_obj, Py_XNewRef(source->strides_obj));
+    Py_XSETREF(t->offset_obj, Py_XNewRef(source->offset_obj));
+    Py_XSETREF(t->nd, Py_XNewRef(source->nd));
+    PyObject *base = source->base == args[0] ? NULL : source->base;
+    Py_XSETREF(t->base, Py_XNewRef(base));
+    Py_RETURN_NONE;
+}
+
 /* ---- without data ---- */
 
 static PyObject *meta(PyObject *self, PyObject *args, PyObject *kwargs) {
@@ -469,6 +528,8 @@ PyMethodDef gw_factory_methods[] = {
      "detach(cls, tensor): shares memory and version counter, has no history."},
     {"unversioned", FASTCALL(unversioned), METH_FASTCALL,
      "unversioned(cls, tensor): as detach, with a version counter of its own."},
+    {"become", FASTCALL(become), METH_FASTCALL,
+     "become(tensor, source): take memory, layout, dtype and device of another tensor."},
     {"bump_version", bump_version, METH_O, "Count one in-place write."},
     {"meta", FASTCALL(meta), METH_VARARGS | METH_KEYWORDS,
      "meta(cls, shape, strides, dtype, device, fake=False): without data; sizes and strides may "

@@ -20,6 +20,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims,
     wrap_permutation,
 )
+from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
 
@@ -289,8 +290,11 @@ def _require(requires_grad: bool, out: Any) -> Any:
     return out
 
 
-def abs(input: Tensor) -> Any:
-    return _dispatch(_abs, (input,))
+def abs(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_abs, _bound, out)
+    return _dispatch(_abs, _bound)
 
 
 def abs_(input: Tensor) -> Any:
@@ -336,40 +340,83 @@ def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Any:
     return _dispatch(_adaptive_avg_pool2d, (input, as_size(output_size)))
 
 
-def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Any:
-    return _dispatch(_add, (input, other, alpha))
+def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1, out: Any = None) -> Any:
+    _bound = (input, other, alpha)
+    if out is not None:
+        return with_out(_add, _bound, out)
+    return _dispatch(_add, _bound)
 
 
 def add_(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Any:
     return _dispatch(_add_, (input, other, alpha))
 
 
-def addcdiv(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
-    return _dispatch(_addcdiv, (input, tensor1, tensor2, value))
+def addcdiv(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *,
+    value: float = 1,
+    out: Any = None,
+) -> Any:
+    _bound = (input, tensor1, tensor2, value)
+    if out is not None:
+        return with_out(_addcdiv, _bound, out)
+    return _dispatch(_addcdiv, _bound)
 
 
 def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
     return _dispatch(_addcdiv_, (input, tensor1, tensor2, value))
 
 
-def addcmul(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
-    return _dispatch(_addcmul, (input, tensor1, tensor2, value))
+def addcmul(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *,
+    value: float = 1,
+    out: Any = None,
+) -> Any:
+    _bound = (input, tensor1, tensor2, value)
+    if out is not None:
+        return with_out(_addcmul, _bound, out)
+    return _dispatch(_addcmul, _bound)
 
 
 def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
     return _dispatch(_addcmul_, (input, tensor1, tensor2, value))
 
 
-def addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
-    return _dispatch(_addmm, (input, mat1, mat2, beta, alpha))
+def addmm(
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Any = None,
+) -> Any:
+    _bound = (input, mat1, mat2, beta, alpha)
+    if out is not None:
+        return with_out(_addmm, _bound, out)
+    return _dispatch(_addmm, _bound)
 
 
 def alias(input: Tensor) -> Any:
     return _dispatch(_alias, (input,))
 
 
-def all(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-    return _dispatch(_all, (input, wrap_dims(dim, input.ndim), keepdim))
+def all(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, wrap_dims(dim, input.ndim), keepdim)
+    if out is not None:
+        return with_out(_all, _bound, out)
+    return _dispatch(_all, _bound)
 
 
 def allclose(
@@ -382,16 +429,43 @@ def allclose(
     return _dispatch(_allclose, (input, other, rtol, atol, equal_nan))
 
 
-def amax(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-    return _dispatch(_amax, (input, wrap_dims(dim, input.ndim), keepdim))
+def amax(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, wrap_dims(dim, input.ndim), keepdim)
+    if out is not None:
+        return with_out(_amax, _bound, out)
+    return _dispatch(_amax, _bound)
 
 
-def amin(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-    return _dispatch(_amin, (input, wrap_dims(dim, input.ndim), keepdim))
+def amin(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, wrap_dims(dim, input.ndim), keepdim)
+    if out is not None:
+        return with_out(_amin, _bound, out)
+    return _dispatch(_amin, _bound)
 
 
-def any(input: Tensor, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-    return _dispatch(_any, (input, wrap_dims(dim, input.ndim), keepdim))
+def any(
+    input: Tensor,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, wrap_dims(dim, input.ndim), keepdim)
+    if out is not None:
+        return with_out(_any, _bound, out)
+    return _dispatch(_any, _bound)
 
 
 def arange(
@@ -401,17 +475,39 @@ def arange(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_arange, (start, end, step, dtype, device)))
+    _bound = (start, end, step, dtype, device)
+    if out is not None:
+        return with_out(_arange, _bound, out)
+    return _require(requires_grad, _dispatch(_arange, _bound))
 
 
-def argmax(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    return _dispatch(_argmax, (input, wrap_dim_optional(dim, input.ndim), keepdim))
+def argmax(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
+    if out is not None:
+        return with_out(_argmax, _bound, out)
+    return _dispatch(_argmax, _bound)
 
 
-def argmin(input: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
-    return _dispatch(_argmin, (input, wrap_dim_optional(dim, input.ndim), keepdim))
+def argmin(
+    input: Tensor,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
+    if out is not None:
+        return with_out(_argmin, _bound, out)
+    return _dispatch(_argmin, _bound)
 
 
 def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
@@ -427,8 +523,11 @@ def as_strided(
     return _dispatch(_as_strided, (input, as_size(size), as_size(stride), storage_offset))
 
 
-def atan2(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_atan2, (input, other))
+def atan2(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_atan2, _bound, out)
+    return _dispatch(_atan2, _bound)
 
 
 def atan2_(input: Tensor, other: Tensor | float) -> Any:
@@ -441,17 +540,19 @@ def avg_pool2d(
     stride: int | Sequence[int] | None = None,
     padding: int | Sequence[int] = 0,
     count_include_pad: bool = True,
+    *,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(
-        _avg_pool2d,
-        (
-            input,
-            as_pair(kernel_size),
-            as_pair_optional(stride),
-            as_pair(padding),
-            count_include_pad,
-        ),
+    _bound = (
+        input,
+        as_pair(kernel_size),
+        as_pair_optional(stride),
+        as_pair(padding),
+        count_include_pad,
     )
+    if out is not None:
+        return with_out(_avg_pool2d, _bound, out)
+    return _dispatch(_avg_pool2d, _bound)
 
 
 def batch_norm(
@@ -504,48 +605,69 @@ def binary_cross_entropy_with_logits(
     )
 
 
-def bitwise_and(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_bitwise_and, (input, other))
+def bitwise_and(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_bitwise_and, _bound, out)
+    return _dispatch(_bitwise_and, _bound)
 
 
 def bitwise_and_(input: Tensor, other: Tensor | float) -> Any:
     return _dispatch(_bitwise_and_, (input, other))
 
 
-def bitwise_not(input: Tensor) -> Any:
-    return _dispatch(_bitwise_not, (input,))
+def bitwise_not(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_bitwise_not, _bound, out)
+    return _dispatch(_bitwise_not, _bound)
 
 
 def bitwise_not_(input: Tensor) -> Any:
     return _dispatch(_bitwise_not_, (input,))
 
 
-def bitwise_or(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_bitwise_or, (input, other))
+def bitwise_or(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_bitwise_or, _bound, out)
+    return _dispatch(_bitwise_or, _bound)
 
 
 def bitwise_or_(input: Tensor, other: Tensor | float) -> Any:
     return _dispatch(_bitwise_or_, (input, other))
 
 
-def bitwise_xor(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_bitwise_xor, (input, other))
+def bitwise_xor(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_bitwise_xor, _bound, out)
+    return _dispatch(_bitwise_xor, _bound)
 
 
 def bitwise_xor_(input: Tensor, other: Tensor | float) -> Any:
     return _dispatch(_bitwise_xor_, (input, other))
 
 
-def bmm(input: Tensor, mat2: Tensor) -> Any:
-    return _dispatch(_bmm, (input, mat2))
+def bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, mat2)
+    if out is not None:
+        return with_out(_bmm, _bound, out)
+    return _dispatch(_bmm, _bound)
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0) -> Any:
-    return _dispatch(_cat, (as_tensors(tensors, "cat"), wrap_dim(dim, tensors[0].ndim)))
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> Any:
+    _bound = (as_tensors(tensors, "cat"), wrap_dim(dim, tensors[0].ndim))
+    if out is not None:
+        return with_out(_cat, _bound, out)
+    return _dispatch(_cat, _bound)
 
 
-def ceil(input: Tensor) -> Any:
-    return _dispatch(_ceil, (input,))
+def ceil(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_ceil, _bound, out)
+    return _dispatch(_ceil, _bound)
 
 
 def ceil_(input: Tensor) -> Any:
@@ -560,8 +682,13 @@ def clamp(
     input: Tensor,
     min: Tensor | float | None = None,
     max: Tensor | float | None = None,
+    *,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_clamp, (input, min, max))
+    _bound = (input, min, max)
+    if out is not None:
+        return with_out(_clamp, _bound, out)
+    return _dispatch(_clamp, _bound)
 
 
 def clamp_(
@@ -572,12 +699,18 @@ def clamp_(
     return _dispatch(_clamp_, (input, min, max))
 
 
-def clamp_max(input: Tensor, max: Tensor | float) -> Any:
-    return _dispatch(_clamp_max, (input, max))
+def clamp_max(input: Tensor, max: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, max)
+    if out is not None:
+        return with_out(_clamp_max, _bound, out)
+    return _dispatch(_clamp_max, _bound)
 
 
-def clamp_min(input: Tensor, min: Tensor | float) -> Any:
-    return _dispatch(_clamp_min, (input, min))
+def clamp_min(input: Tensor, min: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, min)
+    if out is not None:
+        return with_out(_clamp_min, _bound, out)
+    return _dispatch(_clamp_min, _bound)
 
 
 def clone(input: Tensor) -> Any:
@@ -681,8 +814,11 @@ def copy_(input: Tensor, src: Tensor) -> Any:
     return _dispatch(_copy_, (input, src))
 
 
-def cos(input: Tensor) -> Any:
-    return _dispatch(_cos, (input,))
+def cos(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_cos, _bound, out)
+    return _dispatch(_cos, _bound)
 
 
 def cos_(input: Tensor) -> Any:
@@ -702,8 +838,11 @@ def cross_entropy(
     )
 
 
-def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None) -> Any:
-    return _dispatch(_cumsum, (input, wrap_dim(dim, input.ndim), dtype))
+def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None, out: Any = None) -> Any:
+    _bound = (input, wrap_dim(dim, input.ndim), dtype)
+    if out is not None:
+        return with_out(_cumsum, _bound, out)
+    return _dispatch(_cumsum, _bound)
 
 
 def detach(input: Tensor) -> Any:
@@ -726,16 +865,28 @@ def diagonal_backward(
     return _dispatch(_diagonal_backward, (grad, as_size(size), offset, dim1, dim2))
 
 
-def div(input: Tensor | float, other: Tensor | float, *, rounding_mode: str | None = None) -> Any:
-    return _dispatch(_div, (input, other, rounding_mode))
+def div(
+    input: Tensor | float,
+    other: Tensor | float,
+    *,
+    rounding_mode: str | None = None,
+    out: Any = None,
+) -> Any:
+    _bound = (input, other, rounding_mode)
+    if out is not None:
+        return with_out(_div, _bound, out)
+    return _dispatch(_div, _bound)
 
 
 def div_(input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Any:
     return _dispatch(_div_, (input, other, rounding_mode))
 
 
-def dot(input: Tensor, other: Tensor) -> Any:
-    return _dispatch(_dot, (input, other))
+def dot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_dot, _bound, out)
+    return _dispatch(_dot, _bound)
 
 
 def dropout(input: Tensor, p: float, train: bool) -> Any:
@@ -758,33 +909,46 @@ def empty(
     *size: Any,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_empty, (as_size(varargs(size)), dtype, device)))
+    _bound = (as_size(varargs(size)), dtype, device)
+    if out is not None:
+        return with_out(_empty, _bound, out)
+    return _require(requires_grad, _dispatch(_empty, _bound))
 
 
 def empty_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
     return _require(requires_grad, _dispatch(_empty_like, (input, dtype)))
 
 
-def eq(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_eq, (input, other))
+def eq(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_eq, _bound, out)
+    return _dispatch(_eq, _bound)
 
 
 def equal(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_equal, (input, other))
 
 
-def erf(input: Tensor) -> Any:
-    return _dispatch(_erf, (input,))
+def erf(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_erf, _bound, out)
+    return _dispatch(_erf, _bound)
 
 
 def erf_(input: Tensor) -> Any:
     return _dispatch(_erf_, (input,))
 
 
-def exp(input: Tensor) -> Any:
-    return _dispatch(_exp, (input,))
+def exp(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_exp, _bound, out)
+    return _dispatch(_exp, _bound)
 
 
 def exp_(input: Tensor) -> Any:
@@ -799,8 +963,11 @@ def expand_as(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_expand_as, (input, other))
 
 
-def expm1(input: Tensor) -> Any:
-    return _dispatch(_expm1, (input,))
+def expm1(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_expm1, _bound, out)
+    return _dispatch(_expm1, _bound)
 
 
 def expm1_(input: Tensor) -> Any:
@@ -813,9 +980,13 @@ def eye(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_eye, (n, m, dtype, device)))
+    _bound = (n, m, dtype, device)
+    if out is not None:
+        return with_out(_eye, _bound, out)
+    return _require(requires_grad, _dispatch(_eye, _bound))
 
 
 def fill(input: Tensor, value: Tensor | float) -> Any:
@@ -836,20 +1007,29 @@ def flip(input: Tensor, dims: int | Sequence[int] | None) -> Any:
     return _dispatch(_flip, (input, wrap_dims(dims, input.ndim)))
 
 
-def floor(input: Tensor) -> Any:
-    return _dispatch(_floor, (input,))
+def floor(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_floor, _bound, out)
+    return _dispatch(_floor, _bound)
 
 
 def floor_(input: Tensor) -> Any:
     return _dispatch(_floor_, (input,))
 
 
-def floor_divide(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_floor_divide, (input, other))
+def floor_divide(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_floor_divide, _bound, out)
+    return _dispatch(_floor_divide, _bound)
 
 
-def fmod(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_fmod, (input, other))
+def fmod(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_fmod, _bound, out)
+    return _dispatch(_fmod, _bound)
 
 
 def fmod_(input: Tensor, other: Tensor | float) -> Any:
@@ -862,9 +1042,13 @@ def full(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_full, (as_size(size), fill_value, dtype, device)))
+    _bound = (as_size(size), fill_value, dtype, device)
+    if out is not None:
+        return with_out(_full, _bound, out)
+    return _require(requires_grad, _dispatch(_full, _bound))
 
 
 def full_like(
@@ -877,16 +1061,25 @@ def full_like(
     return _require(requires_grad, _dispatch(_full_like, (input, fill_value, dtype)))
 
 
-def gather(input: Tensor, dim: int, index: Tensor) -> Any:
-    return _dispatch(_gather, (input, wrap_dim(dim, input.ndim), index))
+def gather(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, wrap_dim(dim, input.ndim), index)
+    if out is not None:
+        return with_out(_gather, _bound, out)
+    return _dispatch(_gather, _bound)
 
 
-def ge(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_ge, (input, other))
+def ge(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_ge, _bound, out)
+    return _dispatch(_ge, _bound)
 
 
-def gelu(input: Tensor, *, approximate: str = "none") -> Any:
-    return _dispatch(_gelu, (input, approximate))
+def gelu(input: Tensor, *, approximate: str = "none", out: Any = None) -> Any:
+    _bound = (input, approximate)
+    if out is not None:
+        return with_out(_gelu, _bound, out)
+    return _dispatch(_gelu, _bound)
 
 
 def gelu_backward(grad: Tensor, input: Tensor, approximate: str) -> Any:
@@ -903,8 +1096,11 @@ def group_norm(
     return _dispatch(_group_norm, (input, num_groups, weight, bias, eps))
 
 
-def gt(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_gt, (input, other))
+def gt(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_gt, _bound, out)
+    return _dispatch(_gt, _bound)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
@@ -934,8 +1130,19 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Any:
     return _dispatch(_index, (input, as_tensors(indices, "index")))
 
 
-def index_add(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
-    return _dispatch(_index_add, (input, wrap_dim(dim, input.ndim), index, source, alpha))
+def index_add(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    alpha: float = 1,
+    out: Any = None,
+) -> Any:
+    _bound = (input, wrap_dim(dim, input.ndim), index, source, alpha)
+    if out is not None:
+        return with_out(_index_add, _bound, out)
+    return _dispatch(_index_add, _bound)
 
 
 def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
@@ -960,8 +1167,11 @@ def index_put_(
     return _dispatch(_index_put_, (input, as_tensors(indices, "index_put_"), values, accumulate))
 
 
-def index_select(input: Tensor, dim: int, index: Tensor) -> Any:
-    return _dispatch(_index_select, (input, wrap_dim(dim, input.ndim), index))
+def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, wrap_dim(dim, input.ndim), index)
+    if out is not None:
+        return with_out(_index_select, _bound, out)
+    return _dispatch(_index_select, _bound)
 
 
 def isclose(
@@ -1022,24 +1232,33 @@ def layer_norm_backward(
     )
 
 
-def le(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_le, (input, other))
+def le(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_le, _bound, out)
+    return _dispatch(_le, _bound)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Any:
     return _dispatch(_leaky_relu, (input, negative_slope))
 
 
-def lerp(input: Tensor, end: Tensor, weight: Tensor | float) -> Any:
-    return _dispatch(_lerp, (input, end, weight))
+def lerp(input: Tensor, end: Tensor, weight: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, end, weight)
+    if out is not None:
+        return with_out(_lerp, _bound, out)
+    return _dispatch(_lerp, _bound)
 
 
 def lerp_(input: Tensor, end: Tensor, weight: Tensor | float) -> Any:
     return _dispatch(_lerp_, (input, end, weight))
 
 
-def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
-    return _dispatch(_linear, (input, weight, bias))
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Any = None) -> Any:
+    _bound = (input, weight, bias)
+    if out is not None:
+        return with_out(_linear, _bound, out)
+    return _dispatch(_linear, _bound)
 
 
 def linspace(
@@ -1049,25 +1268,38 @@ def linspace(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_linspace, (start, end, steps, dtype, device)))
+    _bound = (start, end, steps, dtype, device)
+    if out is not None:
+        return with_out(_linspace, _bound, out)
+    return _require(requires_grad, _dispatch(_linspace, _bound))
 
 
-def log(input: Tensor) -> Any:
-    return _dispatch(_log, (input,))
+def log(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_log, _bound, out)
+    return _dispatch(_log, _bound)
 
 
-def log1p(input: Tensor) -> Any:
-    return _dispatch(_log1p, (input,))
+def log1p(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_log1p, _bound, out)
+    return _dispatch(_log1p, _bound)
 
 
 def log1p_(input: Tensor) -> Any:
     return _dispatch(_log1p_, (input,))
 
 
-def log2(input: Tensor) -> Any:
-    return _dispatch(_log2, (input,))
+def log2(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_log2, _bound, out)
+    return _dispatch(_log2, _bound)
 
 
 def log2_(input: Tensor) -> Any:
@@ -1078,40 +1310,70 @@ def log_(input: Tensor) -> Any:
     return _dispatch(_log_, (input,))
 
 
-def log_softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Any:
-    return _dispatch(_log_softmax, (input, wrap_dim(dim, input.ndim), dtype))
+def log_softmax(input: Tensor, dim: int, dtype: DType | None = None, *, out: Any = None) -> Any:
+    _bound = (input, wrap_dim(dim, input.ndim), dtype)
+    if out is not None:
+        return with_out(_log_softmax, _bound, out)
+    return _dispatch(_log_softmax, _bound)
 
 
 def log_softmax_backward(grad: Tensor, out: Tensor, dim: int) -> Any:
     return _dispatch(_log_softmax_backward, (grad, out, dim))
 
 
-def logical_and(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_logical_and, (input, other))
+def logical_and(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_logical_and, _bound, out)
+    return _dispatch(_logical_and, _bound)
 
 
-def logical_not(input: Tensor) -> Any:
-    return _dispatch(_logical_not, (input,))
+def logical_not(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_logical_not, _bound, out)
+    return _dispatch(_logical_not, _bound)
 
 
-def logical_or(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_logical_or, (input, other))
+def logical_or(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_logical_or, _bound, out)
+    return _dispatch(_logical_or, _bound)
 
 
-def logical_xor(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_logical_xor, (input, other))
+def logical_xor(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_logical_xor, _bound, out)
+    return _dispatch(_logical_xor, _bound)
 
 
-def logsigmoid(input: Tensor) -> Any:
-    return _dispatch(_logsigmoid, (input,))
+def logsigmoid(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_logsigmoid, _bound, out)
+    return _dispatch(_logsigmoid, _bound)
 
 
-def logsumexp(input: Tensor, dim: int | Sequence[int] | None, keepdim: bool = False) -> Any:
-    return _dispatch(_logsumexp, (input, wrap_dims(dim, input.ndim), keepdim))
+def logsumexp(
+    input: Tensor,
+    dim: int | Sequence[int] | None,
+    keepdim: bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, wrap_dims(dim, input.ndim), keepdim)
+    if out is not None:
+        return with_out(_logsumexp, _bound, out)
+    return _dispatch(_logsumexp, _bound)
 
 
-def lt(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_lt, (input, other))
+def lt(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_lt, _bound, out)
+    return _dispatch(_lt, _bound)
 
 
 def masked_fill(input: Tensor, mask: Tensor, value: Tensor | float) -> Any:
@@ -1122,16 +1384,25 @@ def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | float) -> Any:
     return _dispatch(_masked_fill_, (input, mask, value))
 
 
-def masked_select(input: Tensor, mask: Tensor) -> Any:
-    return _dispatch(_masked_select, (input, mask))
+def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, mask)
+    if out is not None:
+        return with_out(_masked_select, _bound, out)
+    return _dispatch(_masked_select, _bound)
 
 
-def matmul(input: Tensor, other: Tensor) -> Any:
-    return _dispatch(_matmul, (input, other))
+def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_matmul, _bound, out)
+    return _dispatch(_matmul, _bound)
 
 
-def max(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
-    return _dispatch(_max, (input, dim, keepdim))
+def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+    _bound = (input, dim, keepdim)
+    if out is not None:
+        return with_out(_max, _bound, out)
+    return _dispatch(_max, _bound)
 
 
 def max_pool2d(
@@ -1199,8 +1470,11 @@ def max_pool2d_with_indices(
     )
 
 
-def maximum(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_maximum, (input, other))
+def maximum(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_maximum, _bound, out)
+    return _dispatch(_maximum, _bound)
 
 
 def mean(
@@ -1209,20 +1483,33 @@ def mean(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_mean, (input, wrap_dims(dim, input.ndim), keepdim, dtype))
+    _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
+    if out is not None:
+        return with_out(_mean, _bound, out)
+    return _dispatch(_mean, _bound)
 
 
-def min(input: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
-    return _dispatch(_min, (input, dim, keepdim))
+def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+    _bound = (input, dim, keepdim)
+    if out is not None:
+        return with_out(_min, _bound, out)
+    return _dispatch(_min, _bound)
 
 
-def minimum(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_minimum, (input, other))
+def minimum(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_minimum, _bound, out)
+    return _dispatch(_minimum, _bound)
 
 
-def mm(input: Tensor, mat2: Tensor) -> Any:
-    return _dispatch(_mm, (input, mat2))
+def mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, mat2)
+    if out is not None:
+        return with_out(_mm, _bound, out)
+    return _dispatch(_mm, _bound)
 
 
 def movedim(input: Tensor, source: Any, destination: Any) -> Any:
@@ -1233,16 +1520,22 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Any:
     return _dispatch(_mse_loss, (input, target, reduction))
 
 
-def mul(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_mul, (input, other))
+def mul(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_mul, _bound, out)
+    return _dispatch(_mul, _bound)
 
 
 def mul_(input: Tensor, other: Tensor | float) -> Any:
     return _dispatch(_mul_, (input, other))
 
 
-def mv(input: Tensor, vec: Tensor) -> Any:
-    return _dispatch(_mv, (input, vec))
+def mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, vec)
+    if out is not None:
+        return with_out(_mv, _bound, out)
+    return _dispatch(_mv, _bound)
 
 
 def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
@@ -1263,12 +1556,18 @@ def native_layer_norm(
     return _dispatch(_native_layer_norm, (input, as_size(normalized_shape), weight, bias, eps))
 
 
-def ne(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_ne, (input, other))
+def ne(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_ne, _bound, out)
+    return _dispatch(_ne, _bound)
 
 
-def neg(input: Tensor) -> Any:
-    return _dispatch(_neg, (input,))
+def neg(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_neg, _bound, out)
+    return _dispatch(_neg, _bound)
 
 
 def neg_(input: Tensor) -> Any:
@@ -1298,8 +1597,11 @@ def nll_loss_backward(
     )
 
 
-def nonzero(input: Tensor) -> Any:
-    return _dispatch(_nonzero, (input,))
+def nonzero(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_nonzero, _bound, out)
+    return _dispatch(_nonzero, _bound)
 
 
 def norm(
@@ -1307,8 +1609,13 @@ def norm(
     p: Any = "fro",
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    *,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_norm, (input, p, wrap_dims(dim, input.ndim), keepdim))
+    _bound = (input, p, wrap_dims(dim, input.ndim), keepdim)
+    if out is not None:
+        return with_out(_norm, _bound, out)
+    return _dispatch(_norm, _bound)
 
 
 def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0) -> Any:
@@ -1323,17 +1630,24 @@ def ones(
     *size: Any,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_ones, (as_size(varargs(size)), dtype, device)))
+    _bound = (as_size(varargs(size)), dtype, device)
+    if out is not None:
+        return with_out(_ones, _bound, out)
+    return _require(requires_grad, _dispatch(_ones, _bound))
 
 
 def ones_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
     return _require(requires_grad, _dispatch(_ones_like, (input, dtype)))
 
 
-def outer(input: Tensor, vec2: Tensor) -> Any:
-    return _dispatch(_outer, (input, vec2))
+def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, vec2)
+    if out is not None:
+        return with_out(_outer, _bound, out)
+    return _dispatch(_outer, _bound)
 
 
 def permute(input: Tensor, dims: Sequence[int]) -> Any:
@@ -1350,8 +1664,11 @@ def philox_uniform(
     return _dispatch(_philox_uniform, (as_size(size), dtype, device, seed, offset))
 
 
-def pow(input: Tensor | float, exponent: Tensor | float) -> Any:
-    return _dispatch(_pow, (input, exponent))
+def pow(input: Tensor | float, exponent: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, exponent)
+    if out is not None:
+        return with_out(_pow, _bound, out)
+    return _dispatch(_pow, _bound)
 
 
 def pow_(input: Tensor, exponent: Tensor | float) -> Any:
@@ -1364,17 +1681,25 @@ def prod(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_prod, (input, wrap_dims(dim, input.ndim), keepdim, dtype))
+    _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
+    if out is not None:
+        return with_out(_prod, _bound, out)
+    return _dispatch(_prod, _bound)
 
 
 def rand(
     *size: Any,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_rand, (as_size(varargs(size)), dtype, device)))
+    _bound = (as_size(varargs(size)), dtype, device)
+    if out is not None:
+        return with_out(_rand, _bound, out)
+    return _require(requires_grad, _dispatch(_rand, _bound))
 
 
 def rand_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
@@ -1388,18 +1713,26 @@ def randint(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_randint, (low, high, size, dtype, device)))
+    _bound = (low, high, size, dtype, device)
+    if out is not None:
+        return with_out(_randint, _bound, out)
+    return _require(requires_grad, _dispatch(_randint, _bound))
 
 
 def randn(
     *size: Any,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_randn, (as_size(varargs(size)), dtype, device)))
+    _bound = (as_size(varargs(size)), dtype, device)
+    if out is not None:
+        return with_out(_randn, _bound, out)
+    return _require(requires_grad, _dispatch(_randn, _bound))
 
 
 def randn_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
@@ -1411,13 +1744,20 @@ def randperm(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_randperm, (n, dtype, device)))
+    _bound = (n, dtype, device)
+    if out is not None:
+        return with_out(_randperm, _bound, out)
+    return _require(requires_grad, _dispatch(_randperm, _bound))
 
 
-def reciprocal(input: Tensor) -> Any:
-    return _dispatch(_reciprocal, (input,))
+def reciprocal(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_reciprocal, _bound, out)
+    return _dispatch(_reciprocal, _bound)
 
 
 def reciprocal_(input: Tensor) -> Any:
@@ -1432,8 +1772,11 @@ def relu_(input: Tensor) -> Any:
     return _dispatch(_relu_, (input,))
 
 
-def remainder(input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_remainder, (input, other))
+def remainder(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_remainder, _bound, out)
+    return _dispatch(_remainder, _bound)
 
 
 def remainder_(input: Tensor, other: Tensor | float) -> Any:
@@ -1474,16 +1817,22 @@ def roll(input: Tensor, shifts: int, dim: int) -> Any:
     return _dispatch(_roll, (input, shifts, wrap_dim(dim, input.ndim)))
 
 
-def round(input: Tensor) -> Any:
-    return _dispatch(_round, (input,))
+def round(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_round, _bound, out)
+    return _dispatch(_round, _bound)
 
 
 def round_(input: Tensor) -> Any:
     return _dispatch(_round_, (input,))
 
 
-def rsqrt(input: Tensor) -> Any:
-    return _dispatch(_rsqrt, (input,))
+def rsqrt(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_rsqrt, _bound, out)
+    return _dispatch(_rsqrt, _bound)
 
 
 def rsqrt_(input: Tensor) -> Any:
@@ -1505,16 +1854,29 @@ def scaled_dot_product_attention(
     )
 
 
-def scatter(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Any:
-    return _dispatch(_scatter, (input, wrap_dim(dim, input.ndim), index, src))
+def scatter(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor | float,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, wrap_dim(dim, input.ndim), index, src)
+    if out is not None:
+        return with_out(_scatter, _bound, out)
+    return _dispatch(_scatter, _bound)
 
 
 def scatter_(input: Tensor, dim: int, index: Tensor, src: Tensor | float) -> Any:
     return _dispatch(_scatter_, (input, wrap_dim(dim, input.ndim), index, src))
 
 
-def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
-    return _dispatch(_scatter_add, (input, wrap_dim(dim, input.ndim), index, src))
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, wrap_dim(dim, input.ndim), index, src)
+    if out is not None:
+        return with_out(_scatter_add, _bound, out)
+    return _dispatch(_scatter_add, _bound)
 
 
 def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
@@ -1558,16 +1920,22 @@ def sgd_step_(
     )
 
 
-def sigmoid(input: Tensor) -> Any:
-    return _dispatch(_sigmoid, (input,))
+def sigmoid(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_sigmoid, _bound, out)
+    return _dispatch(_sigmoid, _bound)
 
 
 def sigmoid_(input: Tensor) -> Any:
     return _dispatch(_sigmoid_, (input,))
 
 
-def sign(input: Tensor) -> Any:
-    return _dispatch(_sign, (input,))
+def sign(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_sign, _bound, out)
+    return _dispatch(_sign, _bound)
 
 
 def sign_(input: Tensor) -> Any:
@@ -1582,8 +1950,11 @@ def silu_backward(grad: Tensor, input: Tensor) -> Any:
     return _dispatch(_silu_backward, (grad, input))
 
 
-def sin(input: Tensor) -> Any:
-    return _dispatch(_sin, (input,))
+def sin(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_sin, _bound, out)
+    return _dispatch(_sin, _bound)
 
 
 def sin_(input: Tensor) -> Any:
@@ -1620,44 +1991,69 @@ def smooth_l1_loss(
     return _dispatch(_smooth_l1_loss, (input, target, reduction, beta))
 
 
-def softmax(input: Tensor, dim: int, dtype: DType | None = None) -> Any:
-    return _dispatch(_softmax, (input, wrap_dim(dim, input.ndim), dtype))
+def softmax(input: Tensor, dim: int, dtype: DType | None = None, *, out: Any = None) -> Any:
+    _bound = (input, wrap_dim(dim, input.ndim), dtype)
+    if out is not None:
+        return with_out(_softmax, _bound, out)
+    return _dispatch(_softmax, _bound)
 
 
 def softmax_backward(grad: Tensor, out: Tensor, dim: int) -> Any:
     return _dispatch(_softmax_backward, (grad, out, dim))
 
 
-def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Any:
-    return _dispatch(_softplus, (input, beta, threshold))
+def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: Any = None) -> Any:
+    _bound = (input, beta, threshold)
+    if out is not None:
+        return with_out(_softplus, _bound, out)
+    return _dispatch(_softplus, _bound)
 
 
-def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-    return _dispatch(_sort, (input, wrap_dim(dim, input.ndim), descending, stable))
+def sort(
+    input: Tensor,
+    dim: int = -1,
+    descending: bool = False,
+    stable: bool = False,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, wrap_dim(dim, input.ndim), descending, stable)
+    if out is not None:
+        return with_out(_sort, _bound, out)
+    return _dispatch(_sort, _bound)
 
 
 def split(input: Tensor, split_size: Any, dim: int = 0) -> Any:
     return _dispatch(_split, (input, split_size, wrap_dim(dim, input.ndim)))
 
 
-def sqrt(input: Tensor) -> Any:
-    return _dispatch(_sqrt, (input,))
+def sqrt(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_sqrt, _bound, out)
+    return _dispatch(_sqrt, _bound)
 
 
 def sqrt_(input: Tensor) -> Any:
     return _dispatch(_sqrt_, (input,))
 
 
-def square(input: Tensor) -> Any:
-    return _dispatch(_square, (input,))
+def square(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_square, _bound, out)
+    return _dispatch(_square, _bound)
 
 
 def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Any:
     return _dispatch(_squeeze, (input, wrap_dims(dim, input.ndim)))
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0) -> Any:
-    return _dispatch(_stack, (as_tensors(tensors, "stack"), wrap_dim(dim, tensors[0].ndim + 1)))
+def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> Any:
+    _bound = (as_tensors(tensors, "stack"), wrap_dim(dim, tensors[0].ndim + 1))
+    if out is not None:
+        return with_out(_stack, _bound, out)
+    return _dispatch(_stack, _bound)
 
 
 def std(
@@ -1666,12 +2062,19 @@ def std(
     *,
     correction: float = 1,
     keepdim: bool = False,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_std, (input, wrap_dims(dim, input.ndim), correction, keepdim))
+    _bound = (input, wrap_dims(dim, input.ndim), correction, keepdim)
+    if out is not None:
+        return with_out(_std, _bound, out)
+    return _dispatch(_std, _bound)
 
 
-def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1) -> Any:
-    return _dispatch(_sub, (input, other, alpha))
+def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1, out: Any = None) -> Any:
+    _bound = (input, other, alpha)
+    if out is not None:
+        return with_out(_sub, _bound, out)
+    return _dispatch(_sub, _bound)
 
 
 def sub_(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Any:
@@ -1684,8 +2087,12 @@ def sum(
     keepdim: bool = False,
     *,
     dtype: DType | None = None,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_sum, (input, wrap_dims(dim, input.ndim), keepdim, dtype))
+    _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
+    if out is not None:
+        return with_out(_sum, _bound, out)
+    return _dispatch(_sum, _bound)
 
 
 def sum_to_size(input: Tensor, size: int | Sequence[int]) -> Any:
@@ -1696,16 +2103,22 @@ def t(input: Tensor) -> Any:
     return _dispatch(_t, (input,))
 
 
-def tan(input: Tensor) -> Any:
-    return _dispatch(_tan, (input,))
+def tan(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_tan, _bound, out)
+    return _dispatch(_tan, _bound)
 
 
 def tan_(input: Tensor) -> Any:
     return _dispatch(_tan_, (input,))
 
 
-def tanh(input: Tensor) -> Any:
-    return _dispatch(_tanh, (input,))
+def tanh(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_tanh, _bound, out)
+    return _dispatch(_tanh, _bound)
 
 
 def tanh_(input: Tensor) -> Any:
@@ -1716,24 +2129,44 @@ def to_dtype(input: Tensor, dtype: DType) -> Any:
     return _dispatch(_to_dtype, (input, dtype))
 
 
-def topk(input: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-    return _dispatch(_topk, (input, k, wrap_dim(dim, input.ndim), largest, sorted))
+def topk(
+    input: Tensor,
+    k: int,
+    dim: int = -1,
+    largest: bool = True,
+    sorted: bool = True,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, k, wrap_dim(dim, input.ndim), largest, sorted)
+    if out is not None:
+        return with_out(_topk, _bound, out)
+    return _dispatch(_topk, _bound)
 
 
 def transpose(input: Tensor, dim0: int, dim1: int) -> Any:
     return _dispatch(_transpose, (input, wrap_dim(dim0, input.ndim), wrap_dim(dim1, input.ndim)))
 
 
-def tril(input: Tensor, diagonal: int = 0) -> Any:
-    return _dispatch(_tril, (input, diagonal))
+def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
+    _bound = (input, diagonal)
+    if out is not None:
+        return with_out(_tril, _bound, out)
+    return _dispatch(_tril, _bound)
 
 
-def triu(input: Tensor, diagonal: int = 0) -> Any:
-    return _dispatch(_triu, (input, diagonal))
+def triu(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
+    _bound = (input, diagonal)
+    if out is not None:
+        return with_out(_triu, _bound, out)
+    return _dispatch(_triu, _bound)
 
 
-def trunc(input: Tensor) -> Any:
-    return _dispatch(_trunc, (input,))
+def trunc(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_trunc, _bound, out)
+    return _dispatch(_trunc, _bound)
 
 
 def trunc_(input: Tensor) -> Any:
@@ -1762,8 +2195,12 @@ def var(
     *,
     correction: float = 1,
     keepdim: bool = False,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_var, (input, wrap_dims(dim, input.ndim), correction, keepdim))
+    _bound = (input, wrap_dims(dim, input.ndim), correction, keepdim)
+    if out is not None:
+        return with_out(_var, _bound, out)
+    return _dispatch(_var, _bound)
 
 
 def view(input: Tensor, size: int | Sequence[int]) -> Any:
@@ -1774,8 +2211,17 @@ def view_as(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_view_as, (input, other))
 
 
-def where(condition: Tensor, input: Tensor | float, other: Tensor | float) -> Any:
-    return _dispatch(_where, (condition, input, other))
+def where(
+    condition: Tensor,
+    input: Tensor | float,
+    other: Tensor | float,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (condition, input, other)
+    if out is not None:
+        return with_out(_where, _bound, out)
+    return _dispatch(_where, _bound)
 
 
 def zero_(input: Tensor) -> Any:
@@ -1786,17 +2232,58 @@ def zeros(
     *size: Any,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_zeros, (as_size(varargs(size)), dtype, device)))
+    _bound = (as_size(varargs(size)), dtype, device)
+    if out is not None:
+        return with_out(_zeros, _bound, out)
+    return _require(requires_grad, _dispatch(_zeros, _bound))
 
 
 def zeros_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
     return _require(requires_grad, _dispatch(_zeros_like, (input, dtype)))
 
 
+absolute = abs
+absolute_ = abs_
+arctan2 = atan2
+arctan2_ = atan2_
+clip = clamp
+clip_ = clamp_
+concat = cat
+concatenate = cat
+divide = div
+divide_ = div_
+fix = trunc
+fix_ = trunc_
+ger = outer
+greater = gt
+greater_equal = ge
+less = lt
+less_equal = le
+moveaxis = movedim
+multiply = mul
+multiply_ = mul_
+negative = neg
+negative_ = neg_
+not_equal = ne
+subtract = sub
+subtract_ = sub_
+
+
+def swapaxes(input: Tensor, axis0: int, axis1: int) -> Any:
+    return _dispatch(_transpose, (input, wrap_dim(axis0, input.ndim), wrap_dim(axis1, input.ndim)))
+swapdims = transpose
+true_divide = div
+true_divide_ = div_
+unsafe_chunk = chunk
+unsafe_split = split
+
+
 __all__ = [
     "abs",
+    "absolute",
     "add",
     "addcdiv",
     "addcmul",
@@ -1807,6 +2294,7 @@ __all__ = [
     "amin",
     "any",
     "arange",
+    "arctan2",
     "argmax",
     "argmin",
     "argsort",
@@ -1823,13 +2311,17 @@ __all__ = [
     "clamp",
     "clamp_max",
     "clamp_min",
+    "clip",
     "clone",
+    "concat",
+    "concatenate",
     "conv2d",
     "cos",
     "cumsum",
     "detach",
     "diagonal",
     "div",
+    "divide",
     "dot",
     "dropout",
     "embedding",
@@ -1843,6 +2335,7 @@ __all__ = [
     "expand_as",
     "expm1",
     "eye",
+    "fix",
     "flatten",
     "flip",
     "floor",
@@ -1852,6 +2345,9 @@ __all__ = [
     "full_like",
     "gather",
     "ge",
+    "ger",
+    "greater",
+    "greater_equal",
     "gt",
     "index_add",
     "index_put",
@@ -1862,6 +2358,8 @@ __all__ = [
     "isnan",
     "le",
     "lerp",
+    "less",
+    "less_equal",
     "linspace",
     "log",
     "log1p",
@@ -1883,14 +2381,18 @@ __all__ = [
     "min",
     "minimum",
     "mm",
+    "moveaxis",
     "movedim",
     "mul",
+    "multiply",
     "mv",
     "narrow",
     "ne",
     "neg",
+    "negative",
     "nonzero",
     "norm",
+    "not_equal",
     "ones",
     "ones_like",
     "outer",
@@ -1927,8 +2429,11 @@ __all__ = [
     "stack",
     "std",
     "sub",
+    "subtract",
     "sum",
     "sum_to_size",
+    "swapaxes",
+    "swapdims",
     "t",
     "tan",
     "tanh",
@@ -1936,9 +2441,12 @@ __all__ = [
     "transpose",
     "tril",
     "triu",
+    "true_divide",
     "trunc",
     "unbind",
     "unflatten",
+    "unsafe_chunk",
+    "unsafe_split",
     "unsqueeze",
     "var",
     "view",
@@ -1952,3 +2460,8 @@ for _name, _function in list(globals().items()):
     if _name in TABLE:
         _op(_name).call = _op(_name).public = _function
         _function.__gw_op__ = _op(_name)
+
+for _name, _entry in (
+    ("swapaxes", _transpose),
+):
+    globals()[_name].__gw_op__ = _entry

@@ -19,6 +19,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims,
     wrap_permutation,
 )
+from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
 
 if TYPE_CHECKING:
@@ -791,7 +792,46 @@ class TensorMethods(TensorBase):
     def zero_(self) -> Any:
         return _dispatch(_zero_, (self,))
 
+    absolute = abs
+    absolute_ = abs_
+    arctan2 = atan2
+    arctan2_ = atan2_
+    clip = clamp
+    clip_ = clamp_
+    divide = div
+    divide_ = div_
+    fix = trunc
+    fix_ = trunc_
+    ger = outer
+    greater = gt
+    greater_equal = ge
+    less = lt
+    less_equal = le
+    moveaxis = movedim
+    multiply = mul
+    multiply_ = mul_
+    negative = neg
+    negative_ = neg_
+    not_equal = ne
+    subtract = sub
+    subtract_ = sub_
+
+    def swapaxes(self, axis0: int, axis1: int) -> Any:
+        return _dispatch(
+            _transpose, (self, wrap_dim(axis0, self.ndim), wrap_dim(axis1, self.ndim))
+        )
+    swapdims = transpose
+    true_divide = div
+    true_divide_ = div_
+    unsafe_chunk = chunk
+    unsafe_split = split
+
 
 for _name, _method in list(vars(TensorMethods).items()):
-    if hasattr(_method, "__code__"):
+    if _name in TABLE:
         _method.__gw_op__ = _op(_name)
+
+for _name, _entry in (
+    ("swapaxes", _transpose),
+):
+    vars(TensorMethods)[_name].__gw_op__ = _entry

@@ -10,7 +10,9 @@ import importlib
 import sys
 from pathlib import Path
 
-from graphwright.runtime.ops.schema import REQUIRED, Param
+from graphwright.runtime.ops.aliases import ALIASES, Renamed
+from graphwright.runtime.ops.out_forms import OUT_FORMS
+from graphwright.runtime.ops.schema import REQUIRED, Param, Schema
 from graphwright.runtime.ops.table import TABLE, Op
 
 HEADER = '''"""{what}
@@ -39,6 +41,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims,
     wrap_permutation,
 )
+from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
 
@@ -153,7 +156,9 @@ def _values(op: Op, first: str | None, star: bool) -> str:
     return ", ".join(values) + ("," if len(values) == 1 else "")
 
 
-def _wrapped(head: str, parameters: str, tail: str, body: str, indent: str) -> str:
+def _wrapped(
+    head: str, parameters: str, tail: str, body: str, indent: str, before: str = ""
+) -> str:
     line = f"{indent}{head}({parameters}){tail}"
     if len(line) > 99:
         inner = ",\n".join(f"{indent}    {p}" for p in parameters.split(", "))
@@ -164,7 +169,7 @@ def _wrapped(head: str, parameters: str, tail: str, body: str, indent: str) -> s
         call = f"{indent}    return {opening}(\n{indent}        {rest[:-1]}\n{indent}    )"
         if max(map(len, call.splitlines())) > 99:
             call = _one_per_line(body, indent)
-    return f"{line}\n{call}\n"
+    return f"{line}\n{before}{call}\n"
 
 
 def _one_per_line(body: str, indent: str) -> str:
@@ -190,21 +195,35 @@ def _values_of(text: str) -> list[str]:
     return [*parts, f"{last},"] if last else parts
 
 
-def _function(op: Op) -> str:
+def _function(op: Op, name: str | None = None) -> str:
     first = op.schema.params[0]
     spread = first.type == "Size*"
     parameters = _parameters(op.schema.params, f"*{first.name}: Any" if spread else None)
     if spread:
         parameters = parameters.replace(", *, ", ", ")
-    body = f"_dispatch(_{op.name}, ({_values(op, None, spread)}))"
-    if "factory" not in op.tags:
-        return _wrapped(f"def {op.name}", parameters, " -> Any:", body, "")
-    parameters += ", requires_grad: bool = False"
-    body = f"_require(requires_grad, {body})"
-    return _wrapped(f"def {op.name}", parameters, " -> Any:", body, "")
+    values = _values(op, None, spread)
+    statement = ""
+    if op.name in OUT_FORMS:
+        star = spread or any(p.kwonly for p in op.schema.params)
+        parameters += f"{'' if star else ', *'}, out: Any = None"
+        statement = _bound(op, values)
+    body = f"_dispatch(_{op.name}, {'_bound' if statement else f'({values})'})"
+    if "factory" in op.tags:
+        parameters += ", requires_grad: bool = False"
+        body = f"_require(requires_grad, {body})"
+    return _wrapped(f"def {name or op.name}", parameters, " -> Any:", body, "", statement)
 
 
-def _method(op: Op) -> str:
+def _bound(op: Op, values: str) -> str:
+    """The statements before the call of an op that can write into `out`."""
+    line = f"    _bound = ({values})\n"
+    if len(line) > 100:
+        inner = "".join(f"        {value}\n" for value in _values_of(values))
+        line = f"    _bound = (\n{inner}    )\n"
+    return f"{line}    if out is not None:\n        return with_out(_{op.name}, _bound, out)\n"
+
+
+def _method(op: Op, name: str | None = None) -> str:
     params = op.schema.params
     last = params[-1]
     body = f"_dispatch(_{op.name}, ({_values(op, 'self', True)}))"
@@ -212,11 +231,56 @@ def _method(op: Op) -> str:
         parameters = f"{_parameters(params[:-1], 'self')}, *{last.name}: Any"
     else:
         parameters = _parameters(params, "self")
-    return _wrapped(f"def {op.name}", parameters, " -> Any:", body, "    ")
+    return _wrapped(f"def {name or op.name}", parameters, " -> Any:", body, "    ")
 
 
 def _sorted_ops() -> list[Op]:
     return [TABLE[name] for name in sorted(TABLE) if TABLE[name].schema.params]
+
+
+def _aliases(ops: list[Op]) -> dict[str, Op]:
+    """The aliases of these ops and of their in-place forms, sorted by name."""
+    known = {op.name: op for op in ops}
+    found = {}
+    for name, alias in ALIASES.items():
+        target = alias.target if isinstance(alias, Renamed) else alias
+        for suffix in ("", "_"):
+            if target + suffix in known and name + suffix not in known:
+                found[name + suffix] = known[target + suffix]
+    return dict(sorted(found.items()))
+
+
+def _alias(name: str, op: Op, indent: str) -> str:
+    alias = ALIASES[name.removesuffix("_")]
+    if not isinstance(alias, Renamed):
+        return f"{indent}{name} = {op.name}\n"
+    renamed = _renamed(op, alias)
+    return "\n" + _method(renamed, name) if indent else "\n\n" + _function(renamed, name)
+
+
+def _renamed(op: Op, alias: Renamed) -> Op:
+    """The op as its wrapper is to see it: with the alias's names of parameters."""
+    entry = Op(op.name)
+    params = tuple(
+        Param(alias.parameters.get(p.name, p.name), p.type, p.default, p.kwonly)
+        for p in op.schema.params
+    )
+    entry.schema = Schema(op.name, params, op.schema.text)
+    entry.tensor_slots, entry.tags = op.tensor_slots, op.tags
+    return entry
+
+
+def _marks(ops: list[Op], functions: str) -> str:
+    """Marks the aliases that are functions of their own with their op."""
+    own = [
+        f'    ("{name}", _{op.name}),\n'
+        for name, op in _aliases(ops).items()
+        if isinstance(ALIASES[name.removesuffix("_")], Renamed)
+    ]
+    return (
+        f"\nfor _name, _entry in (\n{''.join(own)}):\n"
+        f"    {functions}[_name].__gw_op__ = _entry\n"
+    )
 
 
 def face_source() -> str:
@@ -226,7 +290,12 @@ def face_source() -> str:
     parts += [f'_{op.name} = _op("{op.name}")\n' for op in ops]
     parts.append(REQUIRE)
     parts.append("\n\n".join(_function(op) for op in ops))
+    aliases = _aliases(ops)
+    parts.append("\n\n")
+    parts += [_alias(name, alias, "") for name, alias in aliases.items()]
     public = [op.name for op in ops if "internal" not in op.tags]
+    public += [n for n, alias in aliases.items() if "internal" not in alias.tags]
+    public.sort()
     parts.append("\n\n__all__ = [\n" + "".join(f'    "{n}",\n' for n in public) + "]\n\n")
     parts.append(
         "for _name, _function in list(globals().items()):\n"
@@ -234,6 +303,7 @@ def face_source() -> str:
         "        _op(_name).call = _op(_name).public = _function\n"
         "        _function.__gw_op__ = _op(_name)\n"
     )
+    parts.append(_marks(ops, "globals()"))
     return "".join(parts)
 
 
@@ -244,12 +314,14 @@ def methods_source() -> str:
     parts += [f'_{op.name} = _op("{op.name}")\n' for op in ops]
     parts.append("\n\nclass TensorMethods(TensorBase):\n")
     parts.append('    """Mixin of Tensor."""\n\n    __slots__ = ()\n')
-    parts.append("".join("\n" + _method(op) for op in ops))
+    parts.append("".join("\n" + _method(op) for op in ops) + "\n")
+    parts += [_alias(name, alias, "    ") for name, alias in _aliases(ops).items()]
     parts.append(
         "\n\nfor _name, _method in list(vars(TensorMethods).items()):\n"
-        '    if hasattr(_method, "__code__"):\n'
+        "    if _name in TABLE:\n"
         "        _method.__gw_op__ = _op(_name)\n"
     )
+    parts.append(_marks(ops, "vars(TensorMethods)"))
     return "".join(parts)
 
 
@@ -264,6 +336,8 @@ def _trim_imports(source: str) -> str:
         if "import device as Device" in line and "Device" not in body:
             continue
         if "import TensorBase" in line and "TensorBase" not in body:
+            continue
+        if "import with_out" in line and "with_out(" not in body:
             continue
         if "import TABLE" in line and "TABLE" not in body:
             continue

@@ -1,0 +1,125 @@
+"""Changing which memory a tensor has and how it reads it, as a mixin of Tensor."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphwright.runtime import _core
+from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.ops.normalise import as_size, varargs
+from graphwright.runtime.ops.strides import contiguous_strides
+
+if TYPE_CHECKING:
+    from graphwright.runtime.tensor import Tensor
+
+
+def _refuse_fake(name: str, tensor: Any) -> None:
+    if tensor.is_fake:
+        raise DataDependent(f"{name}() changes the memory of a tensor while tracing")
+
+
+def _refuse_grad(name: str, tensor: Any) -> None:
+    if tensor.requires_grad:
+        raise RuntimeError(f"{name}: cannot change the memory of tensors that require grad")
+
+
+def _elements(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    if 0 in shape:
+        return 0
+    return 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+
+
+def _grown(tensor: Any, elements: int) -> Any:
+    """A flat tensor of so many elements that begins with the bytes of `tensor`'s storage."""
+    cls = type(tensor)
+    flat = _core.empty(cls, (elements,), tensor.dtype)
+    held = tensor._storage.nbytes // tensor.dtype.itemsize
+    old = _core.as_view(cls, tensor, (held,), (1,), 0)
+    flat._nd[:held] = old._nd
+    return flat
+
+
+class Memory:
+    """`resize_`, `resize_as_`, `set_`, `data`."""
+
+    __slots__ = ()
+
+    def resize_(self: Any, *sizes: Any) -> Tensor:
+        """Take a shape of any number of elements, row-major; elements keep their place in memory.
+
+        Where the memory does not suffice, the tensor gets new memory, whose new elements are
+        uninitialised; tensors that shared the old memory keep that. Raises RuntimeError where
+        gradients are required or a size is negative.
+        """
+        _refuse_fake("resize_", self)
+        _refuse_grad("resize_", self)
+        shape = as_size(varargs(sizes))
+        if any(n < 0 for n in shape):
+            raise RuntimeError(f"resize_: negative size in {list(shape)}")
+        if shape == self.shape:
+            return self
+        strides = contiguous_strides(shape)
+        offset, wanted = self.storage_offset(), _elements(shape, strides)
+        source = self
+        if (offset + wanted) * self.dtype.itemsize > self._storage.nbytes and wanted:
+            source = _grown(self, offset + wanted)
+        _core.become(self, _core.as_view(type(self), source, shape, strides, offset))
+        return self
+
+    def resize_as_(self: Any, the_template: Tensor) -> Tensor:
+        """`resize_` to the shape of `the_template`."""
+        return self.resize_(the_template.shape)
+
+    def set_(
+        self: Any,
+        source: Any = None,
+        storage_offset: int = 0,
+        size: Any = (),
+        stride: Any = (),
+    ) -> Tensor:
+        """Share the memory of tensor `source`: its layout, or `size`, `stride` from an offset.
+
+        Without a source the tensor becomes empty. Raises RuntimeError where gradients are
+        required, the dtypes differ, or the layout reaches out of the memory.
+        """
+        _refuse_fake("set_", self)
+        _refuse_grad("set_", self)
+        cls = type(self)
+        if source is None:
+            _core.become(self, _core.empty(cls, (0,), self.dtype))
+            return self
+        if source.dtype is not self.dtype:
+            raise RuntimeError(
+                f"set_: expected a source of {self.dtype.name}, got {source.dtype.name}"
+            )
+        shape = as_size(size)
+        if not shape and not stride and not storage_offset:
+            _core.become(self, _core.detach(cls, source))
+            return self
+        strides = as_size(stride) if stride else contiguous_strides(shape)
+        _core.become(self, _core.as_view(cls, source, shape, strides, storage_offset))
+        return self
+
+    @property
+    def data(self: Any) -> Tensor:
+        """The same memory without history; in-place writes are not version-checked.
+
+        Assigning a tensor of any shape and dtype makes this one share its memory; gradient
+        and history stay.
+        """
+        return _core.unversioned(type(self), self)
+
+    @data.setter
+    def data(self: Any, value: Tensor) -> None:
+        if not isinstance(value, _core.TensorBase):
+            raise TypeError(
+                f"Variable data has to be a tensor, but got {type(value).__name__}"
+            )
+        _refuse_fake("data", self)
+        _refuse_fake("data", value)
+        if self.requires_grad and not (value.dtype.is_floating_point or value.dtype.is_complex):
+            raise RuntimeError(
+                "data set to a tensor that requires gradients must be floating point or "
+                f"complex dtype, not {value.dtype.name}"
+            )
+        _core.become(self, _core.detach(type(value), value))

@@ -1,0 +1,58 @@
+"""Second names of ops. An alias is the same function under another name.
+
+`ALIASES` maps a name to an op's name, or to `Renamed` where PyTorch gives the parameters other
+names too. Where the op has an in-place form `op_`, `alias_` is made as well. An alias whose
+target is not in the table is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from graphwright.runtime.records import Record
+
+
+class Renamed(Record):
+    """An alias of `target` whose parameters have other names: new name by old name."""
+
+    target: str
+    parameters: Mapping[str, str]
+
+
+_AXES = {"dim0": "axis0", "dim1": "axis1"}
+
+ALIASES: dict[str, str | Renamed] = {
+    "absolute": "abs",
+    "arccos": "acos",
+    "arccosh": "acosh",
+    "arcsin": "asin",
+    "arcsinh": "asinh",
+    "arctan": "atan",
+    "arctan2": "atan2",
+    "arctanh": "atanh",
+    "clip": "clamp",
+    "concat": "cat",
+    "concatenate": "cat",
+    "divide": "div",
+    "fix": "trunc",
+    "ger": "outer",
+    "greater": "gt",
+    "greater_equal": "ge",
+    "igamma": "gammainc",
+    "igammac": "gammaincc",
+    "inverse": "linalg_inv",
+    "less": "lt",
+    "less_equal": "le",
+    "moveaxis": "movedim",
+    "multiply": "mul",
+    "negative": "neg",
+    "not_equal": "ne",
+    "row_stack": "vstack",
+    "subtract": "sub",
+    "swapaxes": Renamed("transpose", _AXES),
+    "swapdims": "transpose",
+    "trapz": "trapezoid",
+    "true_divide": "div",
+    "unsafe_chunk": "chunk",
+    "unsafe_split": "split",
+}

@@ -1,0 +1,173 @@
+"""`out=`, aliases, and changing a tensor's memory, against what PyTorch does."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.aliases import ALIASES, Renamed
+from graphwright.runtime.ops.table import TABLE
+
+
+def test_out_is_written_and_returned() -> None:
+    x, out = gw.tensor([1.0, -2.0]), gw.empty(2)
+    assert gw.add(x, 1, out=out) is out
+    assert out.tolist() == [2.0, -1.0]
+    gw.mul(out, 2, out=out)
+    assert out.tolist() == [4.0, -2.0]
+
+
+def test_out_keeps_strides_and_version() -> None:
+    base = gw.zeros(2, 6)
+    out = base[:, ::2]
+    before = base._version
+    gw.exp(gw.zeros(2, 3), out=out)
+    assert base.tolist() == [[1.0, 0.0] * 3] * 2
+    assert out.stride() == (6, 2) and base._version == before + 1
+
+
+def test_out_of_another_shape_is_resized() -> None:
+    out = gw.empty(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gw.neg(gw.ones(2, 3), out=out)
+    assert out.shape == (2, 3) and out.tolist() == [[-1.0] * 3] * 2
+    with pytest.warns(UserWarning, match="was resized since it had shape"):
+        gw.neg(gw.ones(4), out=out)
+    assert out.tolist() == [-1.0] * 4
+
+
+def test_out_may_have_a_wider_dtype_only() -> None:
+    out = gw.empty(2, dtype=gw.float64)
+    assert gw.add(gw.ones(2, dtype=gw.int32), 1, out=out).tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="can't be cast"):
+        gw.exp(gw.ones(2), out=gw.empty(2, dtype=gw.int64))
+
+
+def test_out_does_not_differentiate() -> None:
+    x = gw.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        gw.add(x, 1, out=gw.empty(2))
+    with pytest.raises(RuntimeError, match="don't support automatic differentiation"):
+        gw.add(gw.ones(2), 1, out=gw.ones(2, requires_grad=True))
+    with gw.no_grad():
+        assert gw.add(x, 1, out=gw.empty(2)).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("out", [3, "x", (gw.empty(2),), [gw.empty(2)]])
+def test_out_must_be_a_tensor(out: object) -> None:
+    with pytest.raises(TypeError, match="argument 'out'"):
+        gw.add(gw.ones(2), 1, out=out)
+
+
+def test_out_of_several_results() -> None:
+    values, indices = gw.empty(2), gw.empty(2, dtype=gw.int64)
+    result = gw.topk(gw.tensor([1.0, 3.0, 2.0]), 2, out=(values, indices))
+    assert result[0] is values and result[1] is indices
+    assert values.tolist() == [3.0, 2.0] and indices.tolist() == [1, 2]
+    with pytest.raises(TypeError, match="'out'"):
+        gw.topk(gw.ones(3), 2, out=(values,))
+    with pytest.raises(TypeError, match="'out'"):
+        gw.topk(gw.ones(3), 2, out=values)
+
+
+def test_out_decides_the_dtype_of_factories_and_sums() -> None:
+    assert gw.zeros(2, out=gw.empty(0, dtype=gw.int64)).tolist() == [0, 0]
+    out = gw.empty(())
+    assert gw.sum(gw.ones(3, dtype=gw.int32), out=out).item() == 3.0
+
+
+def test_out_compiled() -> None:
+    def f(x: gw.Tensor, out: gw.Tensor) -> gw.Tensor:
+        written = gw.add(x, 1, out=out)
+        return written * 2
+
+    x, out = gw.tensor([1.0, 2.0]), gw.zeros(2)
+    result = gw.compile(f, fullgraph=True)(x, out)
+    assert result.tolist() == [4.0, 6.0] and out.tolist() == [2.0, 3.0]
+    small = gw.zeros(0)
+    assert gw.compile(f)(x, small).tolist() == [4.0, 6.0] and small.shape == (2,)
+
+
+@pytest.mark.parametrize("name", sorted(ALIASES))
+def test_alias_is_the_op(name: str) -> None:
+    alias = ALIASES[name]
+    target = alias.target if isinstance(alias, Renamed) else alias
+    if target not in TABLE or TABLE[target].call is None:
+        assert not hasattr(gw, name)
+        return
+    assert getattr(ops, name).__gw_op__ is TABLE[target]
+    if TABLE[target].method:
+        assert getattr(gw.Tensor, name).__gw_op__ is TABLE[target]
+    assert name not in TABLE
+
+
+def test_alias_compiled() -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        return gw.absolute(x).swapaxes(0, 1).clip(0, 1.5)
+
+    x = gw.tensor([[1.0, -2.0, 3.0]])
+    assert gw.compile(f, fullgraph=True)(x).tolist() == [[1.0], [1.5], [1.5]]
+    assert gw.swapaxes(x, axis0=0, axis1=1).shape == (3, 1)
+
+
+def test_resize() -> None:
+    x = gw.arange(6.0)
+    assert x.resize_(2, 2) is x and x.tolist() == [[0.0, 1.0], [2.0, 3.0]]
+    x.resize_((3, 4))
+    assert x.shape == (3, 4) and x.flatten()[:6].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
+    assert x.resize_as_(gw.empty(2)).shape == (2,)
+    assert x.resize_(0).shape == (0,)
+    with pytest.raises(RuntimeError, match="negative size"):
+        x.resize_(-1)
+    with pytest.raises(RuntimeError, match="require grad"):
+        gw.ones(2, requires_grad=True).resize_(3)
+
+
+def test_resize_to_many_dims() -> None:
+    x = gw.arange(64.0).resize_(2, 2, 2, 2, 2, 2)
+    assert x.ndim == 6 and x.numel() == 64 and x.is_contiguous()
+    assert x.resize_(3).tolist() == [0.0, 1.0, 2.0]
+
+
+def test_set() -> None:
+    x, y = gw.zeros(3), gw.arange(10.0)
+    x.set_(y)
+    y[0] = 7.0
+    assert x.shape == (10,) and x[0].item() == 7.0
+    x.set_(y, 2, (2, 2), (1, 3))
+    assert x.tolist() == [[2.0, 5.0], [3.0, 6.0]] and x.storage_offset() == 2
+    assert x.set_().shape == (0,)
+    with pytest.raises(RuntimeError, match="out of its storage"):
+        x.set_(y, 5, (10,))
+    with pytest.raises(RuntimeError, match="int64"):
+        x.set_(gw.arange(3))
+
+
+def test_assigning_data() -> None:
+    parameter = gw.nn.Parameter(gw.zeros(2))
+    source = gw.ones(3, 4, dtype=gw.float64)
+    parameter.data = source
+    assert parameter.shape == (3, 4) and parameter.dtype is gw.float64
+    assert parameter.requires_grad and parameter.data_ptr() == source.data_ptr()
+    parameter.sum().backward()
+    assert parameter.grad is not None and parameter.grad.shape == (3, 4)
+    np.testing.assert_array_equal(parameter.detach().numpy(), source.numpy())
+    with pytest.raises(TypeError, match="has to be a tensor"):
+        parameter.data = 3  # type: ignore[assignment]
+    with pytest.raises(RuntimeError, match="floating point"):
+        parameter.data = gw.arange(3)
+
+
+def test_assigning_data_is_seen_by_compiled_code() -> None:
+    layer = gw.nn.Linear(2, 2)
+    compiled = gw.compile(layer)
+    x = gw.ones(1, 2)
+    compiled(x)
+    layer.weight.data = gw.ones(3, 2)
+    layer.bias.data = gw.zeros(3)
+    assert compiled(x).tolist() == [[2.0, 2.0, 2.0]]
