@@ -1,26 +1,344 @@
-"""Handles by which hooks are taken off again."""
+"""Hooks of modules: around `forward`, around its backward, around `state_dict`.
+
+A module that has none pays one attribute test per call (`_hooked`).
+"""
 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
+from graphwright.runtime.autograd.function import Function
+from graphwright.runtime.tensor import Tensor
+
 _ids = itertools.count()
+
+CALL_HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 
 
 class RemovableHandle:
     """What `register_*_hook` returns; `remove()` (or leaving a `with` block) removes it."""
 
-    def __init__(self, hooks: dict[int, Any]) -> None:
+    def __init__(self, hooks: dict[int, Any], *options: dict[int, Any], owner: Any = None) -> None:
         self.id = next(_ids)
         self._hooks = hooks
+        self._options = options
+        self._owner = owner
 
     def remove(self) -> None:
         """Take the hook off; does nothing if it is off already."""
         self._hooks.pop(self.id, None)
+        for members in self._options:
+            members.pop(self.id, None)
+        if self._owner is not None:
+            self._owner._count_hooks()
 
     def __enter__(self) -> RemovableHandle:
         return self
 
     def __exit__(self, *exc: object) -> None:
         self.remove()
+
+
+class ModuleHooks:
+    """The part of `Module` that registers hooks and calls them.
+
+    All registrations return a `RemovableHandle`. `prepend=True` puts the hook before those
+    already there.
+    """
+
+    _hooked: bool
+    _forward_pre_hooks: dict[int, Callable[..., Any]]
+    _forward_pre_hooks_with_kwargs: dict[int, bool]
+    _forward_hooks: dict[int, Callable[..., Any]]
+    _forward_hooks_with_kwargs: dict[int, bool]
+    _forward_hooks_always_called: dict[int, bool]
+    _backward_pre_hooks: dict[int, Callable[..., Any]]
+    _backward_hooks: dict[int, Callable[..., Any]]
+    _state_dict_pre_hooks: dict[int, Callable[..., Any]]
+    _state_dict_hooks: dict[int, Callable[..., Any]]
+    _load_state_dict_pre_hooks: dict[int, Callable[..., Any]]
+    _load_state_dict_post_hooks: dict[int, Callable[..., Any]]
+    forward: Callable[..., Any]
+
+    def _init_hooks(self, state: dict[str, Any]) -> None:
+        state["_hooked"] = False
+        for name in ("_forward_pre_hooks", "_forward_pre_hooks_with_kwargs", "_forward_hooks"):
+            state[name] = {}
+        for name in ("_forward_hooks_with_kwargs", "_forward_hooks_always_called"):
+            state[name] = {}
+        for name in ("_backward_pre_hooks", "_backward_hooks"):
+            state[name] = {}
+        for name in ("_state_dict_pre_hooks", "_state_dict_hooks"):
+            state[name] = {}
+        for name in ("_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"):
+            state[name] = {}
+
+    def _count_hooks(self) -> None:
+        state = self.__dict__
+        state["_hooked"] = any(state[name] for name in CALL_HOOKS)
+
+    def _add_call_hook(
+        self,
+        hooks: dict[int, Any],
+        hook: Callable[..., Any],
+        prepend: bool = False,
+        **options: bool,
+    ) -> RemovableHandle:
+        """Enter `hook` in `hooks`, and its id in the dict of each option that is true."""
+        chosen = [self.__dict__[name] for name, wanted in options.items() if wanted]
+        handle = RemovableHandle(hooks, *chosen, owner=self)
+        for members in chosen:
+            members[handle.id] = True
+        _insert(hooks, handle.id, hook, prepend)
+        self._count_hooks()
+        return handle
+
+    # -- registration
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, args[, kwargs])` before `forward`; it may return new arguments."""
+        return self._add_call_hook(
+            self._forward_pre_hooks, hook, prepend, _forward_pre_hooks_with_kwargs=with_kwargs
+        )
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Call `hook(module, args[, kwargs], output)` after `forward`; it may return an output.
+
+        With `always_call` it is called (with output None) also where `forward` raised.
+        """
+        return self._add_call_hook(
+            self._forward_hooks,
+            hook,
+            prepend,
+            _forward_hooks_with_kwargs=with_kwargs,
+            _forward_hooks_always_called=always_call,
+        )
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, grad_output)` before the module's backward; it may return others."""
+        return self._add_call_hook(self._backward_pre_hooks, hook, prepend)
+
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are known.
+
+        Both are tuples with None for what is no tensor; it may return another `grad_input`.
+        """
+        return self._add_call_hook(self._backward_hooks, hook, prepend)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, prefix, keep_vars)` before `state_dict` collects this module."""
+        return _plain_handle(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata)` after this module's entries."""
+        return _plain_handle(self._state_dict_hooks, hook)
+
+    _register_state_dict_hook = register_state_dict_post_hook
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
+        unexpected_keys, error_msgs)` before this module loads its entries."""
+
+        def with_module(*args: Any) -> None:
+            hook(self, *args)
+
+        return _plain_handle(self._load_state_dict_pre_hooks, with_module)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        if with_module:
+            return self.register_load_state_dict_pre_hook(hook)
+        return _plain_handle(self._load_state_dict_pre_hooks, hook)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(module, incompatible_keys)` after this module and those below have loaded."""
+        return _plain_handle(self._load_state_dict_post_hooks, hook)
+
+    # -- calling
+
+    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if self._forward_hooks_always_called:
+            return self._call_and_always(args, kwargs)
+        args, kwargs = self._run_pre_hooks(args, kwargs)
+        watch = None
+        if self._backward_hooks or self._backward_pre_hooks:
+            watch = BackwardWatch(self)
+            args = watch.inputs(args)
+        result = self.forward(*args, **kwargs)
+        for hook_id, hook in list(self._forward_hooks.items()):
+            result = self._run_forward_hook(hook_id, hook, args, kwargs, result)
+        return result if watch is None else watch.outputs(result)
+
+    def _call_and_always(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The call where some hooks run even if `forward` raises."""
+        always, self._forward_hooks_always_called = self._forward_hooks_always_called, {}
+        try:
+            return self._call_with_hooks(args, kwargs)
+        except BaseException:
+            for hook_id in always:
+                if hook_id in self._forward_hooks:
+                    hook = self._forward_hooks[hook_id]
+                    self._run_forward_hook(hook_id, hook, args, kwargs, None)
+            raise
+        finally:
+            self._forward_hooks_always_called = always
+
+    def _run_pre_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        for hook_id, hook in list(self._forward_pre_hooks.items()):
+            if hook_id in self._forward_pre_hooks_with_kwargs:
+                changed = hook(self, args, kwargs)
+                if changed is None:
+                    continue
+                if not isinstance(changed, tuple) or len(changed) != 2:
+                    raise RuntimeError(
+                        "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+                        f"but got {changed}."
+                    )
+                args, kwargs = changed
+            else:
+                changed = hook(self, args)
+                if changed is not None:
+                    args = changed if isinstance(changed, tuple) else (changed,)
+        return args, kwargs
+
+    def _run_forward_hook(
+        self, hook_id: int, hook: Any, args: Any, kwargs: Any, result: Any
+    ) -> Any:
+        if hook_id in self._forward_hooks_with_kwargs:
+            changed = hook(self, args, kwargs, result)
+        else:
+            changed = hook(self, args, result)
+        return result if changed is None else changed
+
+
+def _insert(hooks: dict[int, Any], key: int, hook: Any, prepend: bool) -> None:
+    later = dict(hooks) if prepend else {}
+    if prepend:
+        hooks.clear()
+    hooks[key] = hook
+    hooks.update(later)
+
+
+def _plain_handle(hooks: dict[int, Any], hook: Callable[..., Any]) -> RemovableHandle:
+    handle = RemovableHandle(hooks)
+    hooks[handle.id] = hook
+    return handle
+
+
+# -- backward hooks
+
+
+class _Boundary(Function):
+    """The identity on several tensors, whose backward hands all gradients to `seen` at once."""
+
+    @staticmethod
+    def forward(ctx: Any, seen: Callable[[tuple[Any, ...]], Any], *tensors: Any) -> Any:
+        ctx.seen = seen
+        ctx.set_materialize_grads(False)
+        return tuple(tensor.view_as(tensor) for tensor in tensors)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return (None, *ctx.seen(grads))
+
+
+class BackwardWatch:
+    """The backward hooks of one call: identities before and after `forward` see gradients."""
+
+    def __init__(self, module: Any) -> None:
+        self.module = module
+        self.pre_hooks = list(module._backward_pre_hooks.values())
+        self.hooks = list(module._backward_hooks.values())
+        self.input_places: list[int] = []
+        self.output_places: list[int] = []
+        self.n_inputs = self.n_outputs = 0
+        self.grad_outputs: tuple[Any, ...] = ()
+
+    def inputs(self, args: tuple[Any, ...]) -> tuple[Any, ...]:
+        """`args` with the tensors that require gradients led through a boundary."""
+        if not self.hooks:
+            return args
+        self.n_inputs = len(args)
+        passed, self.input_places = _through(self._seen_inputs, args)
+        return passed
+
+    def outputs(self, result: Any) -> Any:
+        """The result, led through a boundary."""
+        single = isinstance(result, Tensor)
+        if not single and not isinstance(result, tuple):
+            return result
+        values = (result,) if single else result
+        self.n_outputs = len(values)
+        passed, self.output_places = _through(self._seen_outputs, values)
+        return passed[0] if single else passed
+
+    def _seen_outputs(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        full = _placed(grads, self.output_places, self.n_outputs)
+        for hook in self.pre_hooks:
+            changed = hook(self.module, full)
+            if changed is not None:
+                full = _same_length("Backward pre hook", "grad_output", changed, full)
+        self.grad_outputs = full
+        if self.hooks and not self.input_places:
+            for hook in self.hooks:
+                if hook(self.module, (None,) * self.n_inputs, full) is not None:
+                    raise RuntimeError(
+                        "Backward hook for Modules where no input requires gradient should "
+                        "always return None or None for all gradients."
+                    )
+        return tuple(full[i] for i in self.output_places)
+
+    def _seen_inputs(self, grads: tuple[Any, ...]) -> tuple[Any, ...]:
+        full = _placed(grads, self.input_places, self.n_inputs)
+        for hook in self.hooks:
+            changed = hook(self.module, full, self.grad_outputs)
+            if changed is not None:
+                full = _same_length("Backward hook", "grad_input", changed, full)
+        self.grad_outputs = ()
+        return tuple(full[i] for i in self.input_places)
+
+
+def _through(
+    seen: Callable[..., Any], values: tuple[Any, ...]
+) -> tuple[tuple[Any, ...], list[int]]:
+    places = [i for i, v in enumerate(values) if isinstance(v, Tensor) and v.requires_grad]
+    if not places:
+        return values, places
+    passed = list(values)
+    wrapped = _Boundary.apply(seen, *(values[i] for i in places))
+    for place, tensor in zip(places, wrapped, strict=True):
+        passed[place] = tensor
+    return tuple(passed), places
+
+
+def _placed(grads: tuple[Any, ...], places: list[int], length: int) -> tuple[Any, ...]:
+    full: list[Any] = [None] * length
+    for place, grad in zip(places, grads, strict=True):
+        full[place] = grad
+    return tuple(full)
+
+
+def _same_length(who: str, what: str, changed: Any, full: tuple[Any, ...]) -> tuple[Any, ...]:
+    changed = changed if isinstance(changed, tuple) else (changed,)
+    if len(changed) != len(full):
+        raise RuntimeError(
+            f"{who} returned an invalid number of {what}, got {len(changed)}, "
+            f"but expected {len(full)}"
+        )
+    return changed

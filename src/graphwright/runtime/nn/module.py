@@ -6,14 +6,14 @@ that capture can interpret a module's call like any other code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, TypeVar
 
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import bfloat16, dtype, float16, float32, float64
-from graphwright.runtime.nn.hooks import RemovableHandle
+from graphwright.runtime.nn.hooks import ModuleHooks
 from graphwright.runtime.nn.parameter import Parameter
-from graphwright.runtime.nn.state import IncompatibleKeys, load_into, state_of
+from graphwright.runtime.nn.state import ModuleState
 from graphwright.runtime.nn.traversal import ModuleTraversal
 from graphwright.runtime.tensor import Tensor
 
@@ -22,7 +22,7 @@ T = TypeVar("T", bound="Module")
 _STATE_DICTS = ("_parameters", "_buffers", "_modules")
 
 
-class Module(ModuleTraversal):
+class Module(ModuleTraversal, ModuleHooks, ModuleState):
     """Base class for layers and models.
 
     Assigning a `Parameter`, or another `Module`, to an attribute registers it; buffers are
@@ -40,10 +40,7 @@ class Module(ModuleTraversal):
         state["_parameters"] = {}
         state["_buffers"] = {}
         state["_non_persistent_buffers_set"] = set()
-        state["_forward_pre_hooks"] = {}
-        state["_forward_pre_hooks_with_kwargs"] = set()
-        state["_forward_hooks"] = {}
-        state["_forward_hooks_with_kwargs"] = set()
+        self._init_hooks(state)
         state["_modules"] = {}
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -55,35 +52,15 @@ class Module(ModuleTraversal):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._compiled_call_impl is not None:
             return self._compiled_call_impl(*args, **kwargs)
-        if self._forward_hooks or self._forward_pre_hooks:
+        if self._hooked:
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
         """The call without regard to `compile()`: what `compile()` compiles."""
-        if self._forward_hooks or self._forward_pre_hooks:
+        if self._hooked:
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
-
-    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for hook_id, hook in list(self._forward_pre_hooks.items()):
-            if hook_id in self._forward_pre_hooks_with_kwargs:
-                changed = hook(self, args, kwargs)
-                if changed is not None:
-                    args, kwargs = changed
-            else:
-                changed = hook(self, args)
-                if changed is not None:
-                    args = changed if isinstance(changed, tuple) else (changed,)
-        result = self.forward(*args, **kwargs)
-        for hook_id, hook in list(self._forward_hooks.items()):
-            if hook_id in self._forward_hooks_with_kwargs:
-                changed = hook(self, args, kwargs, result)
-            else:
-                changed = hook(self, args, result)
-            if changed is not None:
-                result = changed
-        return result
 
     def compile(self, *args: Any, **kwargs: Any) -> None:
         """Compile this module's call in place; arguments are those of `graphwright.compile`.
@@ -225,35 +202,7 @@ class Module(ModuleTraversal):
 
     add_module = register_module
 
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call `hook(module, args[, kwargs])` before `forward`; it may return new arguments."""
-        ids = self._forward_pre_hooks_with_kwargs
-        return _add_hook(self._forward_pre_hooks, ids, hook, prepend, with_kwargs)
-
-    def register_forward_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call `hook(module, args[, kwargs], output)` after `forward`; it may return an output."""
-        ids = self._forward_hooks_with_kwargs
-        return _add_hook(self._forward_hooks, ids, hook, prepend, with_kwargs)
-
-    # State
-
-    def state_dict(self, *, prefix: str = "", keep_vars: bool = False) -> dict[str, Tensor]:
-        """Parameters and persistent buffers by dotted name, detached unless `keep_vars`."""
-        return state_of(self, prefix, keep_vars)
-
-    def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
-        """Copy values into parameters and buffers (with `assign`, take the tensors themselves).
-
-        Returns the missing and the unexpected keys. Raises RuntimeError on a size mismatch and,
-        if `strict`, on any missing or unexpected key.
-        """
-        return load_into(self, state_dict, strict, assign)
+    # Modes, gradients and whole trees
 
     def train(self: T, mode: bool = True) -> T:
         """Set training mode (dropout on, batch statistics used) here and in all submodules."""
@@ -375,24 +324,6 @@ class Module(ModuleTraversal):
 def _indent(text: str, spaces: int = 2) -> str:
     """`text` with every line but its first moved right."""
     return text.replace("\n", "\n" + " " * spaces)
-
-
-def _add_hook(
-    hooks: dict[int, Any],
-    with_kwargs_ids: set[int],
-    hook: Callable[..., Any],
-    prepend: bool,
-    with_kwargs: bool,
-) -> RemovableHandle:
-    handle = RemovableHandle(hooks)
-    if with_kwargs:
-        with_kwargs_ids.add(handle.id)
-    before = dict(hooks) if prepend else {}
-    if prepend:
-        hooks.clear()
-    hooks[handle.id] = hook
-    hooks.update(before)
-    return handle
 
 
 def _convert_parameter(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:

@@ -18,10 +18,6 @@ class ModuleTraversal:
     _buffers: dict[str, Any]
     _modules: dict[str, Any]
     _non_persistent_buffers_set: set[str]
-    _forward_hooks: dict[int, Any]
-    _forward_pre_hooks: dict[int, Any]
-    _forward_hooks_with_kwargs: set[int]
-    _forward_pre_hooks_with_kwargs: set[int]
 
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
