@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch as _dispatch
+from graphwright.runtime.dispatch import refuse_bound
 from graphwright.runtime.ops.normalise import (
     as_size,
     as_tensors,
@@ -17,6 +18,8 @@ from graphwright.runtime.ops.normalise import (
     wrap_dim,
     wrap_dim_optional,
     wrap_dims,
+    wrap_dims_exact,
+    wrap_dims_optional,
     wrap_permutation,
 )
 from graphwright.runtime.ops.table import TABLE
@@ -38,13 +41,16 @@ _all = _op("all")
 _allclose = _op("allclose")
 _amax = _op("amax")
 _amin = _op("amin")
+_aminmax = _op("aminmax")
 _any = _op("any")
 _argmax = _op("argmax")
 _argmin = _op("argmin")
 _argsort = _op("argsort")
+_argwhere = _op("argwhere")
 _as_strided = _op("as_strided")
 _atan2 = _op("atan2")
 _atan2_ = _op("atan2_")
+_bincount = _op("bincount")
 _bitwise_and = _op("bitwise_and")
 _bitwise_and_ = _op("bitwise_and_")
 _bitwise_not = _op("bitwise_not")
@@ -63,10 +69,20 @@ _clamp_max = _op("clamp_max")
 _clamp_min = _op("clamp_min")
 _clone = _op("clone")
 _copy_ = _op("copy_")
+_corrcoef = _op("corrcoef")
 _cos = _op("cos")
 _cos_ = _op("cos_")
+_count_nonzero = _op("count_nonzero")
+_cov = _op("cov")
+_cummax = _op("cummax")
+_cummin = _op("cummin")
+_cumprod = _op("cumprod")
+_cumprod_ = _op("cumprod_")
 _cumsum = _op("cumsum")
+_cumsum_ = _op("cumsum_")
 _diagonal = _op("diagonal")
+_diff = _op("diff")
+_dist = _op("dist")
 _div = _op("div")
 _div_ = _op("div_")
 _dot = _op("dot")
@@ -91,8 +107,9 @@ _fmod_ = _op("fmod_")
 _gather = _op("gather")
 _ge = _op("ge")
 _gt = _op("gt")
-_index_add = _op("index_add")
-_index_add_ = _op("index_add_")
+_hardshrink = _op("hardshrink")
+_histc = _op("histc")
+_histogram = _op("histogram")
 _index_put = _op("index_put")
 _index_put_ = _op("index_put_")
 _index_select = _op("index_select")
@@ -100,6 +117,7 @@ _isclose = _op("isclose")
 _isfinite = _op("isfinite")
 _isinf = _op("isinf")
 _isnan = _op("isnan")
+_kthvalue = _op("kthvalue")
 _le = _op("le")
 _lerp = _op("lerp")
 _lerp_ = _op("lerp_")
@@ -110,6 +128,7 @@ _log2 = _op("log2")
 _log2_ = _op("log2_")
 _log_ = _op("log_")
 _log_softmax = _op("log_softmax")
+_logcumsumexp = _op("logcumsumexp")
 _logical_and = _op("logical_and")
 _logical_not = _op("logical_not")
 _logical_or = _op("logical_or")
@@ -123,13 +142,20 @@ _matmul = _op("matmul")
 _max = _op("max")
 _maximum = _op("maximum")
 _mean = _op("mean")
+_median = _op("median")
 _min = _op("min")
 _minimum = _op("minimum")
 _mm = _op("mm")
+_mode = _op("mode")
 _movedim = _op("movedim")
+_msort = _op("msort")
 _mul = _op("mul")
 _mul_ = _op("mul_")
 _mv = _op("mv")
+_nanmean = _op("nanmean")
+_nanmedian = _op("nanmedian")
+_nanquantile = _op("nanquantile")
+_nansum = _op("nansum")
 _narrow = _op("narrow")
 _ne = _op("ne")
 _neg = _op("neg")
@@ -141,13 +167,19 @@ _outer = _op("outer")
 _permute = _op("permute")
 _pow = _op("pow")
 _pow_ = _op("pow_")
+_prelu = _op("prelu")
 _prod = _op("prod")
+_put = _op("put")
+_put_ = _op("put_")
+_quantile = _op("quantile")
 _reciprocal = _op("reciprocal")
 _reciprocal_ = _op("reciprocal_")
 _relu = _op("relu")
 _relu_ = _op("relu_")
 _remainder = _op("remainder")
 _remainder_ = _op("remainder_")
+_renorm = _op("renorm")
+_renorm_ = _op("renorm_")
 _repeat = _op("repeat")
 _reshape = _op("reshape")
 _reshape_as = _op("reshape_as")
@@ -156,10 +188,6 @@ _round = _op("round")
 _round_ = _op("round_")
 _rsqrt = _op("rsqrt")
 _rsqrt_ = _op("rsqrt_")
-_scatter = _op("scatter")
-_scatter_ = _op("scatter_")
-_scatter_add = _op("scatter_add")
-_scatter_add_ = _op("scatter_add_")
 _select = _op("select")
 _sigmoid = _op("sigmoid")
 _sigmoid_ = _op("sigmoid_")
@@ -180,11 +208,14 @@ _sub_ = _op("sub_")
 _sum = _op("sum")
 _sum_to_size = _op("sum_to_size")
 _t = _op("t")
+_take = _op("take")
+_take_along_dim = _op("take_along_dim")
 _tan = _op("tan")
 _tan_ = _op("tan_")
 _tanh = _op("tanh")
 _tanh_ = _op("tanh_")
 _topk = _op("topk")
+_trace = _op("trace")
 _transpose = _op("transpose")
 _tril = _op("tril")
 _triu = _op("triu")
@@ -193,6 +224,8 @@ _trunc_ = _op("trunc_")
 _unbind = _op("unbind")
 _unflatten = _op("unflatten")
 _uniform_ = _op("uniform_")
+_unique = _op("unique")
+_unique_consecutive = _op("unique_consecutive")
 _unsqueeze = _op("unsqueeze")
 _var = _op("var")
 _view = _op("view")
@@ -233,7 +266,11 @@ class TensorMethods(TensorBase):
         return _dispatch(_addmm, (self, mat1, mat2, beta, alpha))
 
     def all(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-        return _dispatch(_all, (self, wrap_dims(dim, self.ndim), keepdim))
+        try:
+            _bound = (self, wrap_dims_exact(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_all, (self, dim, keepdim), _error) from None
+        return _dispatch(_all, _bound)
 
     def allclose(
         self,
@@ -245,22 +282,56 @@ class TensorMethods(TensorBase):
         return _dispatch(_allclose, (self, other, rtol, atol, equal_nan))
 
     def amax(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-        return _dispatch(_amax, (self, wrap_dims(dim, self.ndim), keepdim))
+        try:
+            _bound = (self, wrap_dims_optional(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_amax, (self, dim, keepdim), _error) from None
+        return _dispatch(_amax, _bound)
 
     def amin(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-        return _dispatch(_amin, (self, wrap_dims(dim, self.ndim), keepdim))
+        try:
+            _bound = (self, wrap_dims_optional(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_amin, (self, dim, keepdim), _error) from None
+        return _dispatch(_amin, _bound)
+
+    def aminmax(self, *, dim: int | None = None, keepdim: bool = False) -> Any:
+        try:
+            _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_aminmax, (self, dim, keepdim), _error) from None
+        return _dispatch(_aminmax, _bound)
 
     def any(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
-        return _dispatch(_any, (self, wrap_dims(dim, self.ndim), keepdim))
+        try:
+            _bound = (self, wrap_dims_exact(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_any, (self, dim, keepdim), _error) from None
+        return _dispatch(_any, _bound)
 
     def argmax(self, dim: int | None = None, keepdim: bool = False) -> Any:
-        return _dispatch(_argmax, (self, wrap_dim_optional(dim, self.ndim), keepdim))
+        try:
+            _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_argmax, (self, dim, keepdim), _error) from None
+        return _dispatch(_argmax, _bound)
 
     def argmin(self, dim: int | None = None, keepdim: bool = False) -> Any:
-        return _dispatch(_argmin, (self, wrap_dim_optional(dim, self.ndim), keepdim))
+        try:
+            _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_argmin, (self, dim, keepdim), _error) from None
+        return _dispatch(_argmin, _bound)
 
     def argsort(self, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-        return _dispatch(_argsort, (self, wrap_dim(dim, self.ndim), descending, stable))
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), descending, stable)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_argsort, (self, dim, descending, stable), _error) from None
+        return _dispatch(_argsort, _bound)
+
+    def argwhere(self) -> Any:
+        return _dispatch(_argwhere, (self,))
 
     def as_strided(
         self,
@@ -275,6 +346,9 @@ class TensorMethods(TensorBase):
 
     def atan2_(self, other: Tensor | float) -> Any:
         return _dispatch(_atan2_, (self, other))
+
+    def bincount(self, weights: Tensor | None = None, minlength: int = 0) -> Any:
+        return _dispatch(_bincount, (self, weights, minlength))
 
     def bitwise_and(self, other: Tensor | float) -> Any:
         return _dispatch(_bitwise_and, (self, other))
@@ -310,7 +384,11 @@ class TensorMethods(TensorBase):
         return _dispatch(_ceil_, (self,))
 
     def chunk(self, chunks: int, dim: int = 0) -> Any:
-        return _dispatch(_chunk, (self, chunks, wrap_dim(dim, self.ndim)))
+        try:
+            _bound = (self, chunks, wrap_dim(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_chunk, (self, chunks, dim), _error) from None
+        return _dispatch(_chunk, _bound)
 
     def clamp(self, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Any:
         return _dispatch(_clamp, (self, min, max))
@@ -330,19 +408,95 @@ class TensorMethods(TensorBase):
     def copy_(self, src: Tensor) -> Any:
         return _dispatch(_copy_, (self, src))
 
+    def corrcoef(self) -> Any:
+        return _dispatch(_corrcoef, (self,))
+
     def cos(self) -> Any:
         return _dispatch(_cos, (self,))
 
     def cos_(self) -> Any:
         return _dispatch(_cos_, (self,))
 
+    def count_nonzero(self, dim: int | Sequence[int] | None = None) -> Any:
+        try:
+            _bound = (self, wrap_dims(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_count_nonzero, (self, dim), _error) from None
+        return _dispatch(_count_nonzero, _bound)
+
+    def cov(
+        self,
+        *,
+        correction: int = 1,
+        fweights: Tensor | None = None,
+        aweights: Tensor | None = None,
+    ) -> Any:
+        return _dispatch(_cov, (self, correction, fweights, aweights))
+
+    def cummax(self, dim: int) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_cummax, (self, dim), _error) from None
+        return _dispatch(_cummax, _bound)
+
+    def cummin(self, dim: int) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_cummin, (self, dim), _error) from None
+        return _dispatch(_cummin, _bound)
+
+    def cumprod(self, dim: int, *, dtype: DType | None = None) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_cumprod, (self, dim, dtype), _error) from None
+        return _dispatch(_cumprod, _bound)
+
+    def cumprod_(self, dim: int, *, dtype: DType | None = None) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_cumprod_, (self, dim, dtype), _error) from None
+        return _dispatch(_cumprod_, _bound)
+
     def cumsum(self, dim: int, *, dtype: DType | None = None) -> Any:
-        return _dispatch(_cumsum, (self, wrap_dim(dim, self.ndim), dtype))
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_cumsum, (self, dim, dtype), _error) from None
+        return _dispatch(_cumsum, _bound)
+
+    def cumsum_(self, dim: int, *, dtype: DType | None = None) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_cumsum_, (self, dim, dtype), _error) from None
+        return _dispatch(_cumsum_, _bound)
 
     def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
-        return _dispatch(
-            _diagonal, (self, offset, wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim))
-        )
+        try:
+            _bound = (self, offset, wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_diagonal, (self, offset, dim1, dim2), _error) from None
+        return _dispatch(_diagonal, _bound)
+
+    def diff(
+        self,
+        n: int = 1,
+        dim: int = -1,
+        prepend: Tensor | None = None,
+        append: Tensor | None = None,
+    ) -> Any:
+        try:
+            _bound = (self, n, wrap_dim(dim, self.ndim), prepend, append)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_diff, (self, n, dim, prepend, append), _error) from None
+        return _dispatch(_diff, _bound)
+
+    def dist(self, other: Tensor, p: float = 2) -> Any:
+        return _dispatch(_dist, (self, other, p))
 
     def div(self, other: Tensor | float, *, rounding_mode: str | None = None) -> Any:
         return _dispatch(_div, (self, other, rounding_mode))
@@ -387,12 +541,18 @@ class TensorMethods(TensorBase):
         return _dispatch(_fill_, (self, value))
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Any:
-        return _dispatch(
-            _flatten, (self, wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim))
-        )
+        try:
+            _bound = (self, wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_flatten, (self, start_dim, end_dim), _error) from None
+        return _dispatch(_flatten, _bound)
 
     def flip(self, dims: int | Sequence[int] | None) -> Any:
-        return _dispatch(_flip, (self, wrap_dims(dims, self.ndim)))
+        try:
+            _bound = (self, wrap_dims(dims, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_flip, (self, dims), _error) from None
+        return _dispatch(_flip, _bound)
 
     def floor(self) -> Any:
         return _dispatch(_floor, (self,))
@@ -409,8 +569,12 @@ class TensorMethods(TensorBase):
     def fmod_(self, other: Tensor | float) -> Any:
         return _dispatch(_fmod_, (self, other))
 
-    def gather(self, dim: int, index: Tensor) -> Any:
-        return _dispatch(_gather, (self, wrap_dim(dim, self.ndim), index))
+    def gather(self, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, sparse_grad)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_gather, (self, dim, index, sparse_grad), _error) from None
+        return _dispatch(_gather, _bound)
 
     def ge(self, other: Tensor | float) -> Any:
         return _dispatch(_ge, (self, other))
@@ -418,11 +582,21 @@ class TensorMethods(TensorBase):
     def gt(self, other: Tensor | float) -> Any:
         return _dispatch(_gt, (self, other))
 
-    def index_add(self, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
-        return _dispatch(_index_add, (self, wrap_dim(dim, self.ndim), index, source, alpha))
+    def hardshrink(self, lambd: float = 0.5) -> Any:
+        return _dispatch(_hardshrink, (self, lambd))
 
-    def index_add_(self, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
-        return _dispatch(_index_add_, (self, wrap_dim(dim, self.ndim), index, source, alpha))
+    def histc(self, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+        return _dispatch(_histc, (self, bins, min, max))
+
+    def histogram(
+        self,
+        bins: Any,
+        *,
+        range: Any = None,
+        weight: Tensor | None = None,
+        density: bool = False,
+    ) -> Any:
+        return _dispatch(_histogram, (self, bins, range, weight, density))
 
     def index_put(
         self,
@@ -443,7 +617,11 @@ class TensorMethods(TensorBase):
         )
 
     def index_select(self, dim: int, index: Tensor) -> Any:
-        return _dispatch(_index_select, (self, wrap_dim(dim, self.ndim), index))
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_index_select, (self, dim, index), _error) from None
+        return _dispatch(_index_select, _bound)
 
     def isclose(
         self,
@@ -462,6 +640,13 @@ class TensorMethods(TensorBase):
 
     def isnan(self) -> Any:
         return _dispatch(_isnan, (self,))
+
+    def kthvalue(self, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+        try:
+            _bound = (self, k, wrap_dim(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_kthvalue, (self, k, dim, keepdim), _error) from None
+        return _dispatch(_kthvalue, _bound)
 
     def le(self, other: Tensor | float) -> Any:
         return _dispatch(_le, (self, other))
@@ -491,7 +676,18 @@ class TensorMethods(TensorBase):
         return _dispatch(_log_, (self,))
 
     def log_softmax(self, dim: int, dtype: DType | None = None) -> Any:
-        return _dispatch(_log_softmax, (self, wrap_dim(dim, self.ndim), dtype))
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_log_softmax, (self, dim, dtype), _error) from None
+        return _dispatch(_log_softmax, _bound)
+
+    def logcumsumexp(self, dim: int) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_logcumsumexp, (self, dim), _error) from None
+        return _dispatch(_logcumsumexp, _bound)
 
     def logical_and(self, other: Tensor | float) -> Any:
         return _dispatch(_logical_and, (self, other))
@@ -506,7 +702,11 @@ class TensorMethods(TensorBase):
         return _dispatch(_logical_xor, (self, other))
 
     def logsumexp(self, dim: int | Sequence[int] | None, keepdim: bool = False) -> Any:
-        return _dispatch(_logsumexp, (self, wrap_dims(dim, self.ndim), keepdim))
+        try:
+            _bound = (self, wrap_dims(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_logsumexp, (self, dim, keepdim), _error) from None
+        return _dispatch(_logsumexp, _bound)
 
     def lt(self, other: Tensor | float) -> Any:
         return _dispatch(_lt, (self, other))
@@ -536,7 +736,18 @@ class TensorMethods(TensorBase):
         *,
         dtype: DType | None = None,
     ) -> Any:
-        return _dispatch(_mean, (self, wrap_dims(dim, self.ndim), keepdim, dtype))
+        try:
+            _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_mean, (self, dim, keepdim, dtype), _error) from None
+        return _dispatch(_mean, _bound)
+
+    def median(self, dim: int | None = None, keepdim: bool = False) -> Any:
+        try:
+            _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_median, (self, dim, keepdim), _error) from None
+        return _dispatch(_median, _bound)
 
     def min(self, dim: Any = None, keepdim: bool = False) -> Any:
         return _dispatch(_min, (self, dim, keepdim))
@@ -547,8 +758,18 @@ class TensorMethods(TensorBase):
     def mm(self, mat2: Tensor) -> Any:
         return _dispatch(_mm, (self, mat2))
 
+    def mode(self, dim: int = -1, keepdim: bool = False) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_mode, (self, dim, keepdim), _error) from None
+        return _dispatch(_mode, _bound)
+
     def movedim(self, source: Any, destination: Any) -> Any:
         return _dispatch(_movedim, (self, source, destination))
+
+    def msort(self) -> Any:
+        return _dispatch(_msort, (self,))
 
     def mul(self, other: Tensor | float) -> Any:
         return _dispatch(_mul, (self, other))
@@ -559,8 +780,55 @@ class TensorMethods(TensorBase):
     def mv(self, vec: Tensor) -> Any:
         return _dispatch(_mv, (self, vec))
 
+    def nanmean(
+        self,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        *,
+        dtype: DType | None = None,
+    ) -> Any:
+        try:
+            _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_nanmean, (self, dim, keepdim, dtype), _error) from None
+        return _dispatch(_nanmean, _bound)
+
+    def nanmedian(self, dim: int | None = None, keepdim: bool = False) -> Any:
+        try:
+            _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_nanmedian, (self, dim, keepdim), _error) from None
+        return _dispatch(_nanmedian, _bound)
+
+    def nanquantile(
+        self,
+        q: Any,
+        dim: Any = None,
+        keepdim: bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Any:
+        return _dispatch(_nanquantile, (self, q, dim, keepdim, interpolation))
+
+    def nansum(
+        self,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        *,
+        dtype: DType | None = None,
+    ) -> Any:
+        try:
+            _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_nansum, (self, dim, keepdim, dtype), _error) from None
+        return _dispatch(_nansum, _bound)
+
     def narrow(self, dim: int, start: int, length: int) -> Any:
-        return _dispatch(_narrow, (self, wrap_dim(dim, self.ndim), start, length))
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), start, length)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_narrow, (self, dim, start, length), _error) from None
+        return _dispatch(_narrow, _bound)
 
     def ne(self, other: Tensor | float) -> Any:
         return _dispatch(_ne, (self, other))
@@ -571,16 +839,17 @@ class TensorMethods(TensorBase):
     def neg_(self) -> Any:
         return _dispatch(_neg_, (self,))
 
-    def nonzero(self) -> Any:
-        return _dispatch(_nonzero, (self,))
+    def nonzero(self, *, as_tuple: bool = False) -> Any:
+        return _dispatch(_nonzero, (self, as_tuple))
 
     def norm(
         self,
         p: Any = "fro",
-        dim: int | Sequence[int] | None = None,
+        dim: Any = None,
         keepdim: bool = False,
+        dtype: DType | None = None,
     ) -> Any:
-        return _dispatch(_norm, (self, p, wrap_dims(dim, self.ndim), keepdim))
+        return _dispatch(_norm, (self, p, dim, keepdim, dtype))
 
     def normal_(self, mean: float = 0.0, std: float = 1.0) -> Any:
         return _dispatch(_normal_, (self, mean, std))
@@ -589,13 +858,20 @@ class TensorMethods(TensorBase):
         return _dispatch(_outer, (self, vec2))
 
     def permute(self, *dims: Any) -> Any:
-        return _dispatch(_permute, (self, wrap_permutation(varargs(dims), self.ndim)))
+        try:
+            _bound = (self, wrap_permutation(varargs(dims), self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_permute, (self, dims), _error) from None
+        return _dispatch(_permute, _bound)
 
     def pow(self, exponent: Tensor | float) -> Any:
         return _dispatch(_pow, (self, exponent))
 
     def pow_(self, exponent: Tensor | float) -> Any:
         return _dispatch(_pow_, (self, exponent))
+
+    def prelu(self, weight: Tensor) -> Any:
+        return _dispatch(_prelu, (self, weight))
 
     def prod(
         self,
@@ -604,7 +880,27 @@ class TensorMethods(TensorBase):
         *,
         dtype: DType | None = None,
     ) -> Any:
-        return _dispatch(_prod, (self, wrap_dims(dim, self.ndim), keepdim, dtype))
+        try:
+            _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_prod, (self, dim, keepdim, dtype), _error) from None
+        return _dispatch(_prod, _bound)
+
+    def put(self, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
+        return _dispatch(_put, (self, index, source, accumulate))
+
+    def put_(self, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
+        return _dispatch(_put_, (self, index, source, accumulate))
+
+    def quantile(
+        self,
+        q: Any,
+        dim: Any = None,
+        keepdim: bool = False,
+        *,
+        interpolation: str = "linear",
+    ) -> Any:
+        return _dispatch(_quantile, (self, q, dim, keepdim, interpolation))
 
     def reciprocal(self) -> Any:
         return _dispatch(_reciprocal, (self,))
@@ -624,6 +920,20 @@ class TensorMethods(TensorBase):
     def remainder_(self, other: Tensor | float) -> Any:
         return _dispatch(_remainder_, (self, other))
 
+    def renorm(self, p: float, dim: int, maxnorm: float) -> Any:
+        try:
+            _bound = (self, p, wrap_dim(dim, self.ndim), maxnorm)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_renorm, (self, p, dim, maxnorm), _error) from None
+        return _dispatch(_renorm, _bound)
+
+    def renorm_(self, p: float, dim: int, maxnorm: float) -> Any:
+        try:
+            _bound = (self, p, wrap_dim(dim, self.ndim), maxnorm)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_renorm_, (self, p, dim, maxnorm), _error) from None
+        return _dispatch(_renorm_, _bound)
+
     def repeat(self, *repeats: Any) -> Any:
         return _dispatch(_repeat, (self, as_size(varargs(repeats))))
 
@@ -634,13 +944,17 @@ class TensorMethods(TensorBase):
         return _dispatch(_reshape_as, (self, other))
 
     def roll(self, shifts: int, dim: int) -> Any:
-        return _dispatch(_roll, (self, shifts, wrap_dim(dim, self.ndim)))
+        try:
+            _bound = (self, shifts, wrap_dim(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_roll, (self, shifts, dim), _error) from None
+        return _dispatch(_roll, _bound)
 
-    def round(self) -> Any:
-        return _dispatch(_round, (self,))
+    def round(self, *, decimals: int = 0) -> Any:
+        return _dispatch(_round, (self, decimals))
 
-    def round_(self) -> Any:
-        return _dispatch(_round_, (self,))
+    def round_(self, *, decimals: int = 0) -> Any:
+        return _dispatch(_round_, (self, decimals))
 
     def rsqrt(self) -> Any:
         return _dispatch(_rsqrt, (self,))
@@ -648,20 +962,12 @@ class TensorMethods(TensorBase):
     def rsqrt_(self) -> Any:
         return _dispatch(_rsqrt_, (self,))
 
-    def scatter(self, dim: int, index: Tensor, src: Tensor | float) -> Any:
-        return _dispatch(_scatter, (self, wrap_dim(dim, self.ndim), index, src))
-
-    def scatter_(self, dim: int, index: Tensor, src: Tensor | float) -> Any:
-        return _dispatch(_scatter_, (self, wrap_dim(dim, self.ndim), index, src))
-
-    def scatter_add(self, dim: int, index: Tensor, src: Tensor) -> Any:
-        return _dispatch(_scatter_add, (self, wrap_dim(dim, self.ndim), index, src))
-
-    def scatter_add_(self, dim: int, index: Tensor, src: Tensor) -> Any:
-        return _dispatch(_scatter_add_, (self, wrap_dim(dim, self.ndim), index, src))
-
     def select(self, dim: int, index: int) -> Any:
-        return _dispatch(_select, (self, wrap_dim(dim, self.ndim), index))
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_select, (self, dim, index), _error) from None
+        return _dispatch(_select, _bound)
 
     def sigmoid(self) -> Any:
         return _dispatch(_sigmoid, (self,))
@@ -682,13 +988,25 @@ class TensorMethods(TensorBase):
         return _dispatch(_sin_, (self,))
 
     def softmax(self, dim: int, dtype: DType | None = None) -> Any:
-        return _dispatch(_softmax, (self, wrap_dim(dim, self.ndim), dtype))
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_softmax, (self, dim, dtype), _error) from None
+        return _dispatch(_softmax, _bound)
 
-    def sort(self, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
-        return _dispatch(_sort, (self, wrap_dim(dim, self.ndim), descending, stable))
+    def sort(self, dim: int = -1, descending: bool = False, stable: Any = False) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), descending, stable)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_sort, (self, dim, descending, stable), _error) from None
+        return _dispatch(_sort, _bound)
 
     def split(self, split_size: Any, dim: int = 0) -> Any:
-        return _dispatch(_split, (self, split_size, wrap_dim(dim, self.ndim)))
+        try:
+            _bound = (self, split_size, wrap_dim(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_split, (self, split_size, dim), _error) from None
+        return _dispatch(_split, _bound)
 
     def sqrt(self) -> Any:
         return _dispatch(_sqrt, (self,))
@@ -700,16 +1018,21 @@ class TensorMethods(TensorBase):
         return _dispatch(_square, (self,))
 
     def squeeze(self, dim: int | Sequence[int] | None = None) -> Any:
-        return _dispatch(_squeeze, (self, wrap_dims(dim, self.ndim)))
+        try:
+            _bound = (self, wrap_dims(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_squeeze, (self, dim), _error) from None
+        return _dispatch(_squeeze, _bound)
 
     def std(
         self,
-        dim: int | Sequence[int] | None = None,
-        *,
-        correction: float = 1,
+        dim: Any = None,
+        unbiased: Any = None,
         keepdim: bool = False,
+        *,
+        correction: float | None = None,
     ) -> Any:
-        return _dispatch(_std, (self, wrap_dims(dim, self.ndim), correction, keepdim))
+        return _dispatch(_std, (self, dim, unbiased, keepdim, correction))
 
     def sub(self, other: Tensor | float, *, alpha: float = 1) -> Any:
         return _dispatch(_sub, (self, other, alpha))
@@ -724,13 +1047,23 @@ class TensorMethods(TensorBase):
         *,
         dtype: DType | None = None,
     ) -> Any:
-        return _dispatch(_sum, (self, wrap_dims(dim, self.ndim), keepdim, dtype))
+        try:
+            _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_sum, (self, dim, keepdim, dtype), _error) from None
+        return _dispatch(_sum, _bound)
 
     def sum_to_size(self, *size: Any) -> Any:
         return _dispatch(_sum_to_size, (self, as_size(varargs(size))))
 
     def t(self) -> Any:
         return _dispatch(_t, (self,))
+
+    def take(self, index: Tensor) -> Any:
+        return _dispatch(_take, (self, index))
+
+    def take_along_dim(self, indices: Tensor, dim: int | None = None) -> Any:
+        return _dispatch(_take_along_dim, (self, indices, dim))
 
     def tan(self) -> Any:
         return _dispatch(_tan, (self,))
@@ -745,10 +1078,21 @@ class TensorMethods(TensorBase):
         return _dispatch(_tanh_, (self,))
 
     def topk(self, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
-        return _dispatch(_topk, (self, k, wrap_dim(dim, self.ndim), largest, sorted))
+        try:
+            _bound = (self, k, wrap_dim(dim, self.ndim), largest, sorted)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_topk, (self, k, dim, largest, sorted), _error) from None
+        return _dispatch(_topk, _bound)
+
+    def trace(self) -> Any:
+        return _dispatch(_trace, (self,))
 
     def transpose(self, dim0: int, dim1: int) -> Any:
-        return _dispatch(_transpose, (self, wrap_dim(dim0, self.ndim), wrap_dim(dim1, self.ndim)))
+        try:
+            _bound = (self, wrap_dim(dim0, self.ndim), wrap_dim(dim1, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_transpose, (self, dim0, dim1), _error) from None
+        return _dispatch(_transpose, _bound)
 
     def tril(self, diagonal: int = 0) -> Any:
         return _dispatch(_tril, (self, diagonal))
@@ -763,25 +1107,88 @@ class TensorMethods(TensorBase):
         return _dispatch(_trunc_, (self,))
 
     def unbind(self, dim: int = 0) -> Any:
-        return _dispatch(_unbind, (self, wrap_dim(dim, self.ndim)))
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_unbind, (self, dim), _error) from None
+        return _dispatch(_unbind, _bound)
 
     def unflatten(self, dim: int, sizes: int | Sequence[int]) -> Any:
-        return _dispatch(_unflatten, (self, wrap_dim(dim, self.ndim), as_size(sizes)))
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), as_size(sizes))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_unflatten, (self, dim, sizes), _error) from None
+        return _dispatch(_unflatten, _bound)
 
     def uniform_(self, low: float = 0.0, high: float = 1.0) -> Any:
         return _dispatch(_uniform_, (self, low, high))
 
+    def unique(
+        self,
+        sorted: bool = True,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+        dim: int | None = None,
+    ) -> Any:
+        try:
+            _bound = (
+                self,
+                sorted,
+                return_inverse,
+                return_counts,
+                wrap_dim_optional(dim, self.ndim),
+            )
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(
+                _unique,
+                (
+                    self,
+                    sorted,
+                    return_inverse,
+                    return_counts,
+                    dim,
+                ),
+                _error,
+            ) from None
+        return _dispatch(_unique, _bound)
+
+    def unique_consecutive(
+        self,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+        dim: int | None = None,
+    ) -> Any:
+        try:
+            _bound = (self, return_inverse, return_counts, wrap_dim_optional(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(
+                _unique_consecutive,
+                (
+                    self,
+                    return_inverse,
+                    return_counts,
+                    dim,
+                ),
+                _error,
+            ) from None
+        return _dispatch(_unique_consecutive, _bound)
+
     def unsqueeze(self, dim: int) -> Any:
-        return _dispatch(_unsqueeze, (self, wrap_dim(dim, self.ndim + 1)))
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim + 1))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_unsqueeze, (self, dim), _error) from None
+        return _dispatch(_unsqueeze, _bound)
 
     def var(
         self,
-        dim: int | Sequence[int] | None = None,
-        *,
-        correction: float = 1,
+        dim: Any = None,
+        unbiased: Any = None,
         keepdim: bool = False,
+        *,
+        correction: float | None = None,
     ) -> Any:
-        return _dispatch(_var, (self, wrap_dims(dim, self.ndim), correction, keepdim))
+        return _dispatch(_var, (self, dim, unbiased, keepdim, correction))
 
     def view(self, *size: Any) -> Any:
         return _dispatch(_view, (self, as_size(varargs(size))))
@@ -817,9 +1224,11 @@ class TensorMethods(TensorBase):
     subtract_ = sub_
 
     def swapaxes(self, axis0: int, axis1: int) -> Any:
-        return _dispatch(
-            _transpose, (self, wrap_dim(axis0, self.ndim), wrap_dim(axis1, self.ndim))
-        )
+        try:
+            _bound = (self, wrap_dim(axis0, self.ndim), wrap_dim(axis1, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_transpose, (self, axis0, axis1), _error) from None
+        return _dispatch(_transpose, _bound)
     swapdims = transpose
     true_divide = div
     true_divide_ = div_

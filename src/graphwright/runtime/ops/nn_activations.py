@@ -1,4 +1,4 @@
-"""Activations that are composites: gelu, silu, leaky_relu, elu, softplus, hardtanh, logsigmoid."""
+"""Smooth activations: gelu, silu, mish, softplus, logsigmoid."""
 
 from __future__ import annotations
 
@@ -8,97 +8,14 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import allocate
-from graphwright.runtime.ops.nn_support import (
-    Array,
-    cast,
-    compute,
-    finish,
-    is_half,
-    quietly,
-    require_floating,
-    widened,
-)
-from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.nn_elementwise import activation, activation_backward, inplace, like
+from graphwright.runtime.ops.nn_support import Array, require_floating
 from graphwright.runtime.ops.special import erf
-from graphwright.runtime.ops.strides import pointwise_strides
-from graphwright.runtime.ops.table import Kind, define
-from graphwright.runtime.tensor import Tensor
 
 _SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
 _SQRT_HALF = math.sqrt(0.5)
 _INV_SQRT_2PI = 1.0 / math.sqrt(2.0 * math.pi)
 _GELU_CUBIC = 0.044715
-_BLOCK = 16 * 1024
-
-
-def _floating(name: str) -> Any:
-    def meta(input: Any, *rest: Any) -> Any:
-        require_floating(name, input)
-        return _like(input)
-
-    return meta
-
-
-def _like(*operands: Any) -> TensorSpec:
-    """The pointwise result of operands of one shape, in the layout that they have."""
-    first = operands[0]
-    strides = pointwise_strides(first.shape, [(x.shape, x.stride()) for x in operands])
-    return TensorSpec(first.shape, strides, first.dtype, first.device)
-
-
-def _over_blocks(function: Any, operands: tuple[Tensor, ...], options: tuple[Any, ...]) -> Tensor:
-    """function(*arrays, out, *options) over blocks that stay in cache."""
-    wanted = _like(*operands)
-    result = allocate(wanted.shape, wanted.strides, wanted.dtype)
-    arrays = [compute(operand) for operand in operands]
-    out = np.empty_like(result._nd, np.float32) if is_half(wanted.dtype) else result._nd
-    flat = [_in_memory_order(array) for array in (*arrays, out)]
-    if any(array is None for array in flat) or len({x.strides for x in (*arrays, out)}) > 1:
-        function(*arrays, out, *options)
-        return finish(result, out)
-    for start in range(0, out.size, _BLOCK):
-        block = slice(start, start + _BLOCK)
-        function(*(array[block] for array in flat), *options)  # type: ignore[index]
-    return finish(result, out)
-
-
-def _in_memory_order(array: Array) -> Array | None:
-    """A dense array as one row, without copying; None for other layouts."""
-    if array.flags.c_contiguous:
-        return array.reshape(-1)
-    if array.flags.f_contiguous:
-        return array.reshape(-1, order="F")
-    return None
-
-
-def _elementwise(name: str, function: Any) -> Any:
-    """An eager kernel from `function(x, out, *options)` on arrays."""
-
-    def kernel(input: Tensor, *options: Any) -> Tensor:
-        require_floating(name, input)
-        return _over_blocks(function, (input,), options)
-
-    return kernel
-
-
-def _elementwise_backward(function: Any) -> Any:
-    """As `_elementwise`, from `function(grad, x, out, *options)`."""
-
-    def kernel(grad: Tensor, input: Tensor, *options: Any) -> Tensor:
-        return _over_blocks(function, (grad, input), options)
-
-    return kernel
-
-
-def _wide(function: Any) -> Any:
-    """A decomposition computed in float32 for half precision; the first argument decides."""
-
-    def decompose(first: Any, *rest: Any) -> Any:
-        tensors = [widened(r) if hasattr(r, "dtype") else r for r in rest]
-        return cast(function(widened(first), *tensors), first.dtype)
-
-    return decompose
 
 
 # gelu
@@ -112,7 +29,7 @@ def _check_gelu(approximate: str) -> None:
 def _gelu_meta(input: Any, approximate: str) -> Any:
     require_floating("gelu", input)
     _check_gelu(approximate)
-    return _like(input)
+    return like(input)
 
 
 def _gelu_array(x: Array, out: Array, approximate: str) -> None:
@@ -183,10 +100,6 @@ def _gelu_backward_decompose(grad: Any, x: Any, approximate: str) -> Any:
     return ops.mul(grad, ops.add(cdf, ops.mul(x, density)))
 
 
-def _gelu_vjp(ctx: Any, grad: Any) -> Any:
-    return ops.gelu_backward(grad, ctx.input, ctx.approximate)
-
-
 # silu
 
 
@@ -221,57 +134,6 @@ def _silu_backward_decompose(grad: Any, x: Any) -> Any:
     return ops.mul(grad, ops.mul(s, ops.add(ops.mul(x, ops.sub(1.0, s)), 1.0)))
 
 
-def _silu_vjp(ctx: Any, grad: Any) -> Any:
-    return ops.silu_backward(grad, ctx.input)
-
-
-# leaky_relu, elu, hardtanh
-
-
-def _leaky_relu_array(x: Array, out: Array, slope: float) -> None:
-    np.multiply(x, slope, out=out)
-    np.copyto(out, x, where=x > 0)
-
-
-def _leaky_relu_decompose(x: Any, slope: float) -> Any:
-    return ops.where(ops.gt(x, 0), x, ops.mul(x, slope))
-
-
-def _leaky_relu_vjp(ctx: Any, grad: Any) -> Any:
-    return ops.where(ops.gt(ctx.input, 0), grad, ops.mul(grad, ctx.negative_slope))
-
-
-def _elu_array(x: Array, out: Array, alpha: float) -> None:
-    np.minimum(x, 0, out=out)
-    np.expm1(out, out=out)
-    out *= alpha
-    np.copyto(out, x, where=x > 0)
-
-
-def _elu_decompose(x: Any, alpha: float) -> Any:
-    return ops.where(ops.gt(x, 0), x, ops.mul(ops.expm1(ops.clamp(x, None, 0)), alpha))
-
-
-def _elu_vjp(ctx: Any, grad: Any) -> Any:
-    slope = ops.mul(ops.exp(ops.clamp(ctx.input, None, 0)), ctx.alpha)
-    return ops.where(ops.gt(ctx.input, 0), grad, ops.mul(grad, slope))
-
-
-def _hardtanh_array(x: Array, out: Array, low: float, high: float) -> None:
-    np.maximum(x, low, out=out)
-    np.minimum(out, high, out=out)
-
-
-def _hardtanh_decompose(x: Any, low: float, high: float) -> Any:
-    return ops.clamp(x, low, high)
-
-
-def _hardtanh_vjp(ctx: Any, grad: Any) -> Any:
-    x = ctx.input
-    inside = ops.logical_and(ops.gt(x, ctx.min_val), ops.lt(x, ctx.max_val))
-    return ops.where(inside, grad, 0.0)
-
-
 # softplus, logsigmoid
 
 
@@ -293,9 +155,9 @@ def _softplus_decompose(x: Any, beta: float, threshold: float) -> Any:
     return ops.where(ops.gt(z, threshold), x, smooth)
 
 
-def _softplus_vjp(ctx: Any, grad: Any) -> Any:
-    z = ops.mul(ctx.input, ctx.beta)
-    return ops.where(ops.gt(z, ctx.threshold), grad, ops.mul(grad, ops.sigmoid(z)))
+def _softplus_backward(grad: Any, x: Any, beta: float, threshold: float) -> Any:
+    z = ops.mul(x, beta)
+    return ops.where(ops.gt(z, threshold), grad, ops.mul(grad, ops.sigmoid(z)))
 
 
 def _logsigmoid_array(x: Array, out: Array) -> None:
@@ -310,76 +172,58 @@ def _logsigmoid_decompose(x: Any) -> Any:
     return ops.sub(ops.clamp(x, None, 0), ops.log1p(ops.exp(ops.neg(ops.abs(x)))))
 
 
-def _logsigmoid_vjp(ctx: Any, grad: Any) -> Any:
-    return ops.mul(grad, ops.sigmoid(ops.neg(ctx.input)))
+def _logsigmoid_backward(grad: Any, x: Any) -> Any:
+    return ops.mul(grad, ops.sigmoid(ops.neg(x)))
 
 
-def _activation(
-    schema: str, array: Any, decompose: Any, vjp: Any, meta: Any = None, method: bool = False
-) -> None:
-    name = schema.partition("(")[0]
-    define(
-        schema,
-        Kind.COMPOSITE,
-        meta=meta or _floating(name),
-        vjp=vjp,
-        saves=("input",),
-        decompose=_wide(decompose),
-        eager=quietly(_elementwise(name, array)),
-        method=method,
-        public=False,
-    )
+# mish
 
 
-def _like_input(grad: Any, input: Any, *rest: Any) -> Any:
-    return _like(grad, input)
+def _mish_array(x: Array, out: Array) -> None:
+    _softplus_array(x, out, 1.0, 20.0)
+    np.tanh(out, out=out)
+    out *= x
 
 
-def _activation_backward(schema: str, array: Any, decompose: Any) -> None:
-    define(
-        schema,
-        Kind.COMPOSITE,
-        meta=_like_input,
-        decompose=_wide(decompose),
-        eager=quietly(_elementwise_backward(array)),
-        method=False,
-        public=False,
-    )
+def _mish_decompose(x: Any) -> Any:
+    return ops.mul(x, ops.tanh(_softplus_decompose(x, 1.0, 20.0)))
 
 
-_activation(
+def _mish_backward(grad: Any, x: Any) -> Any:
+    t = ops.tanh(_softplus_decompose(x, 1.0, 20.0))
+    bent = ops.mul(ops.mul(x, ops.sigmoid(x)), ops.sub(1.0, ops.mul(t, t)))
+    return ops.mul(grad, ops.add(t, bent))
+
+
+activation(
     "gelu(Tensor input, *, str approximate='none')",
     _gelu_array,
     _gelu_decompose,
-    _gelu_vjp,
-    _gelu_meta,
+    lambda grad, x, approximate: ops.gelu_backward(grad, x, approximate),
+    meta=_gelu_meta,
 )
-_activation_backward(
+activation_backward(
     "gelu_backward(Tensor grad, Tensor input, str approximate)",
     _gelu_backward_array,
     _gelu_backward_decompose,
 )
-_activation("silu(Tensor input)", _silu_array, _silu_decompose, _silu_vjp)
-_activation_backward(
+activation(
+    "silu(Tensor input)",
+    _silu_array,
+    _silu_decompose,
+    lambda grad, x: ops.silu_backward(grad, x),
+)
+activation_backward(
     "silu_backward(Tensor grad, Tensor input)", _silu_backward_array, _silu_backward_decompose
 )
-_activation(
-    "leaky_relu(Tensor input, float negative_slope=0.01)",
-    _leaky_relu_array,
-    _leaky_relu_decompose,
-    _leaky_relu_vjp,
-)
-_activation("elu(Tensor input, float alpha=1.0)", _elu_array, _elu_decompose, _elu_vjp)
-_activation(
-    "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0)",
-    _hardtanh_array,
-    _hardtanh_decompose,
-    _hardtanh_vjp,
-)
-_activation(
+activation(
     "softplus(Tensor input, float beta=1.0, float threshold=20.0)",
     _softplus_array,
     _softplus_decompose,
-    _softplus_vjp,
+    _softplus_backward,
 )
-_activation("logsigmoid(Tensor input)", _logsigmoid_array, _logsigmoid_decompose, _logsigmoid_vjp)
+activation(
+    "logsigmoid(Tensor input)", _logsigmoid_array, _logsigmoid_decompose, _logsigmoid_backward
+)
+activation("mish(Tensor input)", _mish_array, _mish_decompose, _mish_backward)
+inplace("silu_(Tensor input)", "mish_(Tensor input)")

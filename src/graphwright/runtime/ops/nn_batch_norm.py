@@ -1,4 +1,4 @@
-"""batch_norm: per-channel normalisation over the batch, with running statistics."""
+"""batch_norm and instance_norm: normalisation of channels, with running statistics."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _train_decompose(input: Any, weight: Any, bias: Any, eps: float) -> Any:
     x = widened(input)
     dims = _reduced_dims(input)
     mean = ops.mean(x, dims)
-    variance = ops.var(x, dims, correction=0)
+    variance = ops.variance(x, dims, correction=0)
     rstd = ops.rsqrt(ops.add(variance, eps))
     scale = rstd if weight is None else ops.mul(rstd, widened(weight))
     out = ops.mul(ops.sub(x, _per_channel(mean, x)), _per_channel(scale, x))
@@ -218,6 +218,8 @@ def _batch_norm_decompose(
     momentum: float,
     eps: float,
 ) -> Any:
+    if len(input.shape) == 1 and input.shape[0] == 0:
+        return ops.clone(input)
     _check(input, weight, bias, running_mean, running_var)
     if not training:
         if running_mean is None or running_var is None:
@@ -230,6 +232,66 @@ def _batch_norm_decompose(
         running_mean, running_var, mean.detach(), variance.detach(), _count(input), momentum
     )
     return out
+
+
+# instance_norm and local_response_norm
+
+
+def _repeated(tensor: Any, batch: Any) -> Any:
+    """[C] as [N * C]."""
+    return None if tensor is None else ops.repeat(tensor, (batch,))
+
+
+def _instance_norm_decompose(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    running_mean: Any,
+    running_var: Any,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+) -> Any:
+    """batch_norm of every sample on its own: [N, C, *] as [1, N * C, *]."""
+    _check(input, weight, bias, running_mean, running_var)
+    if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise RuntimeError(
+                "Expected running_mean and running_var to be defined when use_input_stats=False"
+            )
+        return _eval_decompose(input, weight, bias, running_mean, running_var, eps)
+    batch, channels = input.shape[:2]
+    single = ops.reshape(input, (1, batch * channels, *input.shape[2:]))
+    out, mean, variance = ops.batch_norm_train(
+        single, _repeated(weight, batch), _repeated(bias, batch), eps
+    )
+    if running_mean is not None or running_var is not None:
+        by_sample = [ops.view(s.detach(), (batch, channels)) for s in (mean, variance)]
+        averages = [ops.mean(s, 0) for s in by_sample]
+        count = product(input.shape[2:])
+        _update_running(running_mean, running_var, averages[0], averages[1], count, momentum)
+    return ops.view(out, tuple(input.shape))
+
+
+def _local_response_norm(input: Any, size: int, alpha: float, beta: float, k: float) -> Any:
+    """x / (k + alpha * mean of x**2 over `size` neighbouring channels)**beta.
+
+    Krizhevsky et al. (2012); channels beyond the border count as zeros.
+    """
+    if input.ndim < 3:
+        raise ValueError(
+            f"Expected 3D or higher dimensionality input (got {input.ndim} dimensions)"
+        )
+    if input.numel() == 0:
+        return input
+    channels = input.shape[1]
+    around = (0, 0) * (input.ndim - 2) + (size // 2, (size - 1) // 2)
+    squares = ops.constant_pad(ops.mul(input, input), around, 0)
+    total = ops.narrow(squares, 1, 0, channels)
+    for i in range(1, size):
+        total = ops.add(total, ops.narrow(squares, 1, i, channels))
+    scale = ops.add(ops.mul(ops.div(total, size), alpha), k)
+    return ops.div(input, ops.pow(scale, beta))
 
 
 internal(
@@ -253,4 +315,16 @@ internal(
     meta=_backward_meta,
     decompose=_backward_decompose,
     eager=quietly(_backward_eager),
+)
+internal(
+    "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "
+    "Tensor? running_var, bool use_input_stats, float momentum, float eps)",
+    Kind.COMPOSITE,
+    decompose=_instance_norm_decompose,
+)
+internal(
+    "local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, "
+    "float k=1.0)",
+    Kind.COMPOSITE,
+    decompose=_local_response_norm,
 )

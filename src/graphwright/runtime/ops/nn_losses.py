@@ -16,6 +16,7 @@ from graphwright.runtime.ops.nn_support import (
     internal,
     output,
     quietly,
+    reduced,
     require_floating,
     spec,
 )
@@ -23,12 +24,6 @@ from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides, product
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
-
-
-def _reduced(loss: Any, reduction: str) -> Any:
-    if reduction == "none":
-        return loss
-    return ops.mean(loss) if reduction == "mean" else ops.sum(loss)
 
 
 def _scaled_grad(grad: Any, shape: Any, reduction: str) -> Any:
@@ -53,7 +48,7 @@ def _mse_meta(input: Any, target: Any, reduction: str) -> TensorSpec:
 
 def _mse_decompose(input: Any, target: Any, reduction: str) -> Any:
     difference = ops.sub(input, target)
-    return _reduced(ops.mul(difference, difference), reduction)
+    return reduced(ops.mul(difference, difference), reduction)
 
 
 def _mse_eager(input: Tensor, target: Tensor, reduction: str) -> Tensor:
@@ -77,16 +72,16 @@ def _mse_vjp(ctx: Any, grad: Any) -> Any:
 
 
 def _l1_decompose(input: Any, target: Any, reduction: str) -> Any:
-    return _reduced(ops.abs(ops.sub(input, target)), reduction)
+    return reduced(ops.abs(ops.sub(input, target)), reduction)
 
 
 def _smooth_l1_decompose(input: Any, target: Any, reduction: str, beta: float) -> Any:
     distance = ops.abs(ops.sub(input, target))
     if beta == 0:
-        return _reduced(distance, reduction)
+        return reduced(distance, reduction)
     near = ops.mul(ops.mul(distance, distance), 0.5 / beta)
     loss = ops.where(ops.lt(distance, beta), near, ops.sub(distance, 0.5 * beta))
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 # Binary cross entropy and KL divergence
@@ -109,7 +104,7 @@ def _bce_decompose(input: Any, target: Any, weight: Any, reduction: str) -> Any:
             ops.mul(ops.sub(1.0, target), ops.clamp(ops.log1p(ops.neg(input)), -100.0, None)),
         )
     )
-    return _reduced(loss if weight is None else ops.mul(loss, weight), reduction)
+    return reduced(loss if weight is None else ops.mul(loss, weight), reduction)
 
 
 def _bce_meta(input: Any, target: Any, weight: Any, reduction: str) -> Any:
@@ -147,7 +142,7 @@ def _bce_logits_decompose(
     if pos_weight is not None:
         log_p = ops.mul(log_p, ops.add(ops.mul(ops.sub(pos_weight, 1.0), target), 1.0))
     loss = ops.sub(rest, log_p)
-    return _reduced(loss if weight is None else ops.mul(loss, weight), reduction)
+    return reduced(loss if weight is None else ops.mul(loss, weight), reduction)
 
 
 def _kl_div_decompose(input: Any, target: Any, reduction: str, log_target: bool) -> Any:
@@ -157,7 +152,7 @@ def _kl_div_decompose(input: Any, target: Any, reduction: str, log_target: bool)
         positive = ops.gt(target, 0)
         log_t = ops.log(ops.where(positive, target, 1.0))
         loss = ops.sub(ops.mul(target, log_t), ops.mul(target, input))
-    return _reduced(loss, reduction)
+    return reduced(loss, reduction)
 
 
 # nll_loss

@@ -123,7 +123,7 @@ def _native_layer_norm_decompose(
     dims = _trailing(input, normalized_shape)
     x = widened(input)
     mean = ops.mean(x, dims, True)
-    rstd = ops.rsqrt(ops.add(ops.var(x, dims, correction=0, keepdim=True), eps))
+    rstd = ops.rsqrt(ops.add(ops.variance(x, dims, correction=0, keepdim=True), eps))
     out = ops.mul(ops.sub(x, mean), rstd)
     if weight is not None:
         out = ops.mul(out, widened(weight))
@@ -320,15 +320,15 @@ def _group_norm_decompose(input: Any, num_groups: int, weight: Any, bias: Any, e
     _check_groups(input, num_groups)
     batch = input.shape[0]
     size = product(input.shape[1:]) // num_groups
-    grouped = ops.reshape(input, (batch, num_groups, size))
+    grouped = ops.reshape(widened(input), (batch, num_groups, size))
     out = ops.native_layer_norm(grouped, (size,), None, None, eps)[0]
     out = ops.view(out, tuple(input.shape))
     per_channel = (input.shape[1],) + (1,) * (len(input.shape) - 2)
     if weight is not None:
-        out = ops.mul(out, ops.view(weight, per_channel))
+        out = ops.mul(out, ops.view(widened(weight), per_channel))
     if bias is not None:
-        out = ops.add(out, ops.view(bias, per_channel))
-    return out
+        out = ops.add(out, ops.view(widened(bias), per_channel))
+    return cast(out, input.dtype)
 
 
 internal(

@@ -105,3 +105,10 @@ def quietly(kernel: Callable[..., Any]) -> Callable[..., Any]:
             quiet.leave(token)
 
     return run
+
+
+def reduced(loss: Any, reduction: str) -> Any:
+    """`loss` itself for "none", its mean or its sum."""
+    if reduction == "none":
+        return loss
+    return ops.mean(loss) if reduction == "mean" else ops.sum(loss)

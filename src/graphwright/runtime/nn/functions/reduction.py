@@ -1,0 +1,38 @@
+"""The `reduction` argument of losses, and the two older arguments that it replaced."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+
+def reduction_of(
+    reduction: str, size_average: bool | None = None, reduce: bool | None = None
+) -> str:
+    """One of "none", "mean" or "sum". ValueError for anything else.
+
+    `size_average` and `reduce`, where given, decide instead, with a warning.
+    """
+    if size_average is not None or reduce is not None:
+        average = size_average is None or size_average
+        found = "none" if reduce is False else ("mean" if average else "sum")
+        warnings.warn(
+            "size_average and reduce args will be deprecated, please use "
+            f"reduction='{found}' instead.",
+            stacklevel=3,
+        )
+        return found
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return reduction
+
+
+def warn_of_sizes(input: Any, target: Any) -> None:
+    """Warn where a loss is about to broadcast its target."""
+    if tuple(target.shape) != tuple(input.shape):
+        warnings.warn(
+            f"Using a target size ({tuple(target.shape)}) that is different to the input size "
+            f"({tuple(input.shape)}). This will likely lead to incorrect results due to "
+            "broadcasting. Please ensure they have the same size.",
+            stacklevel=3,
+        )
