@@ -113,6 +113,54 @@ def gemm(
     /,
 ) -> None: ...
 
+def sgd_step(
+    param: TensorBase,
+    grad: TensorBase,
+    buffer: TensorBase | None,
+    first: bool,
+    lr: float,
+    momentum: float,
+    dampening: float,
+    weight_decay: float,
+    nesterov: bool,
+    maximize: bool,
+    /,
+) -> bool: ...
+def adam_step(
+    param: TensorBase,
+    grad: TensorBase,
+    exp_avg: TensorBase,
+    exp_avg_sq: TensorBase,
+    max_exp_avg_sq: TensorBase | None,
+    step: float,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+    decoupled: bool,
+    /,
+) -> bool: ...
+def set_view_hook(hook: Any, /) -> None: ...
+def mark_multi_view(view: TensorBase, /) -> None: ...
+def view_origin(tensor: TensorBase, /) -> int: ...
+
+class OutOfRange(IndexError, RuntimeError): ...
+
+def copy_strided(dst: TensorBase, src: TensorBase, /) -> None: ...
+def pick(
+    kind: int,
+    domain: tuple[int, ...],
+    memory: TensorBase,
+    memory_strides: tuple[int, ...],
+    values: TensorBase,
+    value_strides: tuple[int, ...],
+    indices: tuple[tuple[TensorBase, tuple[int, ...], int, int], ...],
+    wrap: bool,
+    /,
+) -> tuple[int, int] | None: ...
+
 @final
 class CodeObject:
     def address(self, symbol: str, /) -> int: ...

@@ -77,6 +77,7 @@ extern PyMethodDef gw_philox_methods[];
 extern PyMethodDef gw_pool_methods[];
 extern PyMethodDef gw_gemm_methods[];
 extern PyMethodDef gw_object_methods[];
+extern PyMethodDef gw_optim_methods[];
 extern PyTypeObject *const gw_code_type;
 extern PyTypeObject GwLauncher_Type;
 

@@ -29,6 +29,7 @@ static int add_contents(PyObject *module) {
     PyMethodDef *const tables[] = {
         gw_dtype_methods, gw_factory_methods, gw_allocator_methods, gw_modes_methods,
         gw_philox_methods, gw_pool_methods, gw_gemm_methods, gw_object_methods,
+        gw_optim_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {

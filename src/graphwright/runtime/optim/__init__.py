@@ -1,7 +1,38 @@
-"""Optimisers, after `torch.optim`."""
+"""Optimisers, after `torch.optim`. The schedules are imported when they are first asked for."""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.optim.adam import Adam, AdamW
+from graphwright.runtime.optim.adaptive import Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop
+from graphwright.runtime.optim.averaged import ASGD, Rprop
+from graphwright.runtime.optim.lbfgs import LBFGS
 from graphwright.runtime.optim.optimizer import Optimizer
 from graphwright.runtime.optim.sgd import SGD
 
-__all__ = ["SGD", "Adam", "AdamW", "Optimizer"]
+if TYPE_CHECKING:
+    from graphwright.runtime.optim import lr_scheduler, swa_utils
+
+__all__ = [
+    "ASGD",
+    "LBFGS",
+    "SGD",
+    "Adadelta",
+    "Adagrad",
+    "Adam",
+    "AdamW",
+    "Adamax",
+    "NAdam",
+    "Optimizer",
+    "RAdam",
+    "RMSprop",
+    "Rprop",
+    "lr_scheduler",
+    "swa_utils",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in ("lr_scheduler", "swa_utils"):
+        raise AttributeError(f"module 'graphwright.optim' has no attribute '{name}'")
+    return _import_module(f"graphwright.runtime.optim.{name}")

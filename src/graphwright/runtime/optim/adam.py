@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from graphwright.runtime.dtypes import float32
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.optim.optimizer import Group, Optimizer, require
+from graphwright.runtime.optim.optimizer import (
+    Group,
+    Optimizer,
+    number,
+    refuse_differentiable,
+    require,
+    require_betas,
+    require_rate,
+)
 from graphwright.runtime.tensor import Tensor
 
 
@@ -16,7 +23,8 @@ class Adam(Optimizer):
 
     m' = m / (1 - b1**t), v' = v / (1 - b2**t); `amsgrad` takes the largest v so far. Weight
     decay is added to the gradient, or, if `decoupled_weight_decay`, shrinks the parameter.
-    ValueError for options out of range.
+    `foreach`, `capturable` and `fused` are taken as hints that change nothing. ValueError for
+    options out of range.
     """
 
     def __init__(
@@ -28,14 +36,25 @@ class Adam(Optimizer):
         weight_decay: float = 0,
         amsgrad: bool = False,
         *,
+        foreach: bool | None = None,
         maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
-        require(lr >= 0, "learning rate", lr)
+        if foreach and not capturable:
+            for name, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
+                if isinstance(value, Tensor):
+                    raise ValueError(
+                        f"{name} as a Tensor is not supported for capturable=False and "
+                        "foreach=True"
+                    )
+        require_rate(lr)
         require(eps >= 0, "epsilon value", eps)
-        require(0 <= betas[0] < 1, "beta parameter at index 0", betas[0])
-        require(0 <= betas[1] < 1, "beta parameter at index 1", betas[1])
+        require_betas(betas)
         require(weight_decay >= 0, "weight_decay value", weight_decay)
+        refuse_differentiable(differentiable, fused, foreach)
         options = dict(
             lr=lr,
             betas=betas,
@@ -43,24 +62,29 @@ class Adam(Optimizer):
             weight_decay=weight_decay,
             amsgrad=amsgrad,
             maximize=maximize,
+            foreach=foreach,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
             decoupled_weight_decay=decoupled_weight_decay,
         )
         super().__init__(params, options)
 
     def _update(self, group: Group) -> None:
-        beta1, beta2 = group["betas"]
+        lr, beta1, beta2 = number(group["lr"]), *map(number, group["betas"])
+        names = ("exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
         for param in group["params"]:
             if param.grad is None:
                 continue
-            state = self.state[param] or self._start(param, group["amsgrad"])
+            state = self._state_of(param, *names)
             ops.adam_step_(
                 param,
                 param.grad,
                 state["exp_avg"],
                 state["exp_avg_sq"],
-                state.get("max_exp_avg_sq"),
+                state["max_exp_avg_sq"] if group["amsgrad"] else None,
                 state["step"],
-                group["lr"],
+                lr,
                 beta1,
                 beta2,
                 group["eps"],
@@ -68,16 +92,6 @@ class Adam(Optimizer):
                 group["maximize"],
                 group["decoupled_weight_decay"],
             )
-
-    def _start(self, param: Tensor, amsgrad: bool) -> dict[str, Any]:
-        state = self.state[param]
-        values = param.detach()
-        state["step"] = ops.zeros((), dtype=float32)
-        state["exp_avg"] = ops.zeros_like(values)
-        state["exp_avg_sq"] = ops.zeros_like(values)
-        if amsgrad:
-            state["max_exp_avg_sq"] = ops.zeros_like(values)
-        return state
 
 
 class AdamW(Adam):
@@ -93,6 +107,10 @@ class AdamW(Adam):
         amsgrad: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        capturable: bool = False,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
         super().__init__(
             params,
@@ -101,6 +119,10 @@ class AdamW(Adam):
             eps,
             weight_decay,
             amsgrad,
+            foreach=foreach,
             maximize=maximize,
+            capturable=capturable,
+            differentiable=differentiable,
+            fused=fused,
             decoupled_weight_decay=True,
         )

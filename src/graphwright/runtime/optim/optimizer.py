@@ -1,24 +1,42 @@
-"""`Optimizer`: parameter groups, per-parameter state, and their saving; after `torch.optim`."""
+"""`Optimizer`: parameter groups, per-parameter state, hooks and saving; after `torch.optim`."""
 
 from __future__ import annotations
 
+import functools
+import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
 
+from graphwright.runtime import dtypes
 from graphwright.runtime.autograd.modes import enable_grad, no_grad
+from graphwright.runtime.autograd.node import RemovableHandle
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 Group = dict[str, Any]
+Hook = Callable[..., Any]
+
+
+class _Required:
+    """The default of an option that every group must give."""
+
+    def __repr__(self) -> str:
+        return "<required parameter>"
+
+
+required = _Required()
 
 
 class Optimizer:
     """Base class of optimisers.
 
     `params`: tensors, (name, tensor) pairs or dicts with "params" and options of their own.
-    `defaults`: options of groups that give none. Subclasses define `_update(group)`.
+    `defaults`: options of groups that give none. Subclasses define `_update(group)`, or `step`.
     """
+
+    _opt_called = False  # whether a step was made: schedules warn where they come first
 
     def __init__(self, params: Iterable[Any], defaults: Mapping[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -29,6 +47,7 @@ class Optimizer:
         self.defaults = dict(defaults)
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[Group] = []
+        self._hooks: defaultdict[str, dict[int, Hook]] = defaultdict(dict)
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -37,32 +56,65 @@ class Optimizer:
         for group in groups:
             self.add_param_group(group)
 
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = _with_hooks(cls.step)  # type: ignore[method-assign]
+
+    # -- groups
+
     def add_param_group(self, param_group: Group) -> None:
         """Add parameters with their own options (missing ones come from the defaults).
 
-        Raises TypeError for what is not a tensor, ValueError for a non-leaf, a repeated
-        parameter or a missing required option.
+        Raises TypeError for what is no dict or no tensor and for a set, ValueError for a
+        non-leaf, a parameter of another group, partly given names or a missing required
+        option; warns of a parameter given twice.
         """
-        group = dict(param_group)
-        params = group["params"]
-        params = [params] if isinstance(params, Tensor) else list(params)
-        if params and isinstance(params[0], tuple):
+        if not isinstance(param_group, dict):
+            raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
+        group = param_group
+        params = _listed(group["params"])
+        named = [isinstance(param, tuple) for param in params]
+        if any(named):
+            if not all(named):
+                raise ValueError(
+                    "all optimizer params should be with/without names. Some param names are "
+                    "missing"
+                )
             group["param_names"] = [name for name, _ in params]
             params = [param for _, param in params]
         for param in params:
             _check_param(param)
+        for name, value in self.defaults.items():
+            if value is required and name not in group:
+                raise ValueError(
+                    f"parameter group didn't specify a value of required optimization "
+                    f"parameter {name}"
+                )
+            group.setdefault(name, value)
+        self._check_new(group, params)
+        group["params"] = params
+        self.param_groups.append(group)
+
+    def _check_new(self, group: Group, params: list[Tensor]) -> None:
         if len(set(map(id, params))) != len(params):
-            raise ValueError("some parameters appear more than once in one parameter group")
+            warnings.warn(
+                "optimizer contains a parameter group with duplicate parameters",
+                stacklevel=4,
+            )
         known = {id(param) for other in self.param_groups for param in other["params"]}
         if any(id(param) in known for param in params):
             raise ValueError("some parameters appear in more than one parameter group")
-        group["params"] = params
-        for name, value in self.defaults.items():
-            group.setdefault(name, value)
-        self.param_groups.append(group)
+        if self.param_groups and ("param_names" in self.param_groups[0]) != (
+            "param_names" in group
+        ):
+            raise ValueError(
+                "all optimizer param groups should be with/without names. Cannot add param "
+                "group with names to the optimizer or the other way round"
+            )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Reset the gradients of all parameters (to None, or to zeros)."""
+        """Reset the gradients of all parameters (to None, or in place to zeros)."""
         for group in self.param_groups:
             for param in group["params"]:
                 if param.grad is None:
@@ -70,13 +122,23 @@ class Optimizer:
                 if set_to_none:
                     param.grad = None
                 else:
-                    param.grad = param.grad.detach() * 0
+                    if param.grad.requires_grad:
+                        param.grad = param.grad.detach()
+                    ops.fill_(param.grad, 0)
+
+    # -- steps
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Change every parameter that has a gradient; returns what `closure` gives, if any.
 
         `closure` computes the loss anew, gradients on.
         """
+        self._opt_called = True
+        if self._hooks:
+            return _hooked_step(self, Optimizer._step, (self, closure), {})
+        return self._step(closure)
+
+    def _step(self, closure: Callable[[], Any] | None = None) -> Any:
         loss = None
         if closure is not None:
             with enable_grad():
@@ -89,25 +151,95 @@ class Optimizer:
     def _update(self, group: Group) -> None:
         raise NotImplementedError
 
+    def _state_of(self, param: Tensor, *like: str) -> dict[str, Any]:
+        """The state of `param`; a fresh one has "step" and zeros like it under these names."""
+        state = self.state[param]
+        if not state:
+            state["step"] = ops.zeros((), dtype=_scalar_dtype())
+            values = param.detach()
+            for name in like:
+                state[name] = ops.zeros_like(values)
+        return state
+
+    # -- hooks
+
+    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` before a step; it may give new (args, kwargs)."""
+        return RemovableHandle(self._hooks["step_pre"], hook)
+
+    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, args, kwargs)` after a step."""
+        return RemovableHandle(self._hooks["step_post"], hook)
+
+    def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict()`."""
+        return RemovableHandle(self._hooks["state_pre"], hook)
+
+    def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` after `state_dict()`; a result replaces it."""
+        return RemovableHandle(self._hooks["state_post"], hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer, state_dict)` before loading; a result replaces the latter."""
+        return RemovableHandle(self._hooks["load_pre"], hook)
+
+    def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Call `hook(optimizer)` after loading."""
+        return RemovableHandle(self._hooks["load_post"], hook)
+
+    def _each(self, moment: str) -> tuple[Hook, ...]:
+        return tuple(self._hooks[moment].values()) if moment in self._hooks else ()
+
+    # -- saving
+
     def state_dict(self) -> dict[str, Any]:
         """{"state": by parameter number, "param_groups": with parameter numbers}."""
+        for hook in self._each("state_pre"):
+            hook(self)
         numbers: dict[int, int] = {}
         groups = []
         for group in self.param_groups:
             for param in group["params"]:
-                numbers[id(param)] = len(numbers)
+                numbers.setdefault(id(param), len(numbers))
             packed = {key: value for key, value in group.items() if key != "params"}
             packed["params"] = [numbers[id(param)] for param in group["params"]]
             groups.append(packed)
         state = {numbers[id(param)]: dict(values) for param, values in self.state.items()}
-        return {"state": state, "param_groups": groups}
+        result: dict[str, Any] = {"state": state, "param_groups": groups}
+        for hook in self._each("state_post"):
+            changed = hook(self, result)
+            result = result if changed is None else changed
+        return result
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what `state_dict()` gave; tensors are copied to the parameters' dtypes.
 
         Raises ValueError where the groups differ in number or length.
         """
+        for hook in self._each("load_pre"):
+            changed = hook(self, state_dict)
+            state_dict = state_dict if changed is None else changed
         saved = state_dict["param_groups"]
+        self._check_groups(saved)
+        params: dict[Any, Tensor] = {}
+        for group, other in zip(self.param_groups, saved, strict=True):
+            params.update(zip(other["params"], group["params"], strict=True))
+            options = {key: value for key, value in other.items() if key != "params"}
+            own = group["params"]
+            group.clear()
+            group.update(deepcopy(options), params=own)
+        state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
+        for number, values in state_dict["state"].items():
+            if number not in params:
+                state[number] = deepcopy(values)
+                continue
+            param = params[number]
+            state[param] = {key: _restored(key, value, param) for key, value in values.items()}
+        self.state = state
+        for hook in self._each("load_post"):
+            hook(self)
+
+    def _check_groups(self, saved: list[Any]) -> None:
         if len(saved) != len(self.param_groups):
             raise ValueError("loaded state dict has a different number of parameter groups")
         lengths = zip(self.param_groups, saved, strict=True)
@@ -116,17 +248,6 @@ class Optimizer:
                 "loaded state dict contains a parameter group that doesn't match the size of "
                 "optimizer's group"
             )
-        params: dict[int, Tensor] = {}
-        for group, other in zip(self.param_groups, saved, strict=True):
-            params.update(zip(other["params"], group["params"], strict=True))
-            options = {key: value for key, value in other.items() if key != "params"}
-            group.update(deepcopy(options))
-        self.state = defaultdict(dict)
-        for number, values in state_dict["state"].items():
-            param = params[number]
-            self.state[param] = {
-                key: _restored(key, value, param) for key, value in values.items()
-            }
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -135,6 +256,49 @@ class Optimizer:
             options = sorted(key for key in group if key not in ("params", "param_names"))
             lines.extend(f"    {key}: {group[key]}" for key in options)
         return "\n".join([*lines, ")"])
+
+
+def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A subclass's own `step`, with the step hooks around it."""
+
+    @functools.wraps(step)
+    def wrapper(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        self._opt_called = True
+        if not self._hooks:
+            return step(self, *args, **kwargs)
+        return _hooked_step(self, step, (self, *args), kwargs)
+
+    return wrapper
+
+
+def _hooked_step(
+    optimizer: Optimizer, step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    for hook in optimizer._each("step_pre"):
+        changed = hook(optimizer, args, kwargs)
+        if changed is None:
+            continue
+        if not isinstance(changed, tuple) or len(changed) != 2:
+            raise RuntimeError(
+                "a step pre-hook must return None or a tuple of (new_args, new_kwargs), but "
+                f"got {changed}."
+            )
+        args, kwargs = changed
+    result = step(*args, **kwargs)
+    for hook in optimizer._each("step_post"):
+        hook(optimizer, args, kwargs)
+    return result
+
+
+def _listed(params: Any) -> list[Any]:
+    if isinstance(params, Tensor):
+        return [params]
+    if isinstance(params, set):
+        raise TypeError(
+            "optimizer parameters need to be organized in ordered collections, but the ordering "
+            "of tensors in sets will change between runs. Please use a list instead."
+        )
+    return list(params)
 
 
 def _check_param(param: object) -> None:
@@ -146,15 +310,60 @@ def _check_param(param: object) -> None:
 
 
 def _restored(key: str, value: Any, param: Tensor) -> Any:
-    """A saved state value for `param`: a copy, in its dtype and on its device but for "step"."""
+    """A saved state value for `param`: a copy, in its dtype and on its device but for scalars."""
+    if isinstance(value, dict):
+        return {name: _restored(key, item, param) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_restored(key, item, param) for item in value)
     if not isinstance(value, Tensor):
         return deepcopy(value)
-    if key == "step":
-        return value.detach().clone()
-    return value.detach().to(param.device, param.dtype).clone()
+    value = value.detach()
+    scalar = value.ndim == 0 and param.ndim > 0
+    if key == "step" or scalar or not param.dtype.is_floating_point:
+        return value.clone()
+    return value.to(param.device, param.dtype, copy=True)
 
 
-def require(condition: bool, what: str, value: object) -> None:
+def _scalar_dtype() -> Any:
+    """The dtype of scalars in the state: float32, or float64 where that is the default."""
+    return dtypes.float64 if dtypes.get_default_dtype() is dtypes.float64 else dtypes.float32
+
+
+def number(value: Any) -> float:
+    """An option as a Python number: learning rates and betas may be one-element tensors."""
+    return value.item() if isinstance(value, Tensor) else value
+
+
+def require(condition: Any, what: str, value: object) -> None:
     """ValueError "Invalid `what`: `value`" unless `condition`."""
     if not condition:
         raise ValueError(f"Invalid {what}: {value}")
+
+
+def require_rate(lr: Any) -> None:
+    """ValueError unless `lr` is a non-negative number or one-element tensor."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+    require(lr >= 0, "learning rate", lr)
+
+
+def require_betas(betas: Any) -> None:
+    """ValueError unless both betas are in [0, 1)."""
+    if isinstance(betas[0], Tensor) != isinstance(betas[1], Tensor):
+        raise ValueError("betas must be either both floats or both Tensors")
+    for index, beta in enumerate(betas):
+        if isinstance(beta, Tensor) and beta.numel() != 1:
+            raise ValueError(f"Tensor betas[{index}] must be 1-element")
+        require(0 <= beta < 1, f"beta parameter at index {index}", beta)
+
+
+def refuse_differentiable(
+    differentiable: bool, fused: bool | None = None, foreach: bool | None = None
+) -> None:
+    """RuntimeError for steps that would be recorded, and for hints that exclude each other."""
+    if fused and foreach:
+        raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
+    if fused and differentiable:
+        raise RuntimeError("`fused` does not support `differentiable`")
+    if differentiable:
+        raise RuntimeError("differentiable=True: steps are not recorded for autograd here")

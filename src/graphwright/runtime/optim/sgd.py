@@ -6,14 +6,22 @@ from collections.abc import Iterable
 from typing import Any
 
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.optim.optimizer import Group, Optimizer, require
+from graphwright.runtime.optim.optimizer import (
+    Group,
+    Optimizer,
+    number,
+    refuse_differentiable,
+    require,
+    require_rate,
+)
 
 
 class SGD(Optimizer):
     """g = grad + weight_decay*p; b = momentum*b + (1-dampening)*g; p -= lr * b.
 
     The first b is g. `nesterov` uses g + momentum*b instead of b; `maximize` negates the
-    gradient. ValueError for options out of range.
+    gradient. `foreach` and `fused` are taken as hints that change nothing. ValueError for
+    options out of range.
     """
 
     def __init__(
@@ -26,10 +34,14 @@ class SGD(Optimizer):
         nesterov: bool = False,
         *,
         maximize: bool = False,
+        foreach: bool | None = None,
+        differentiable: bool = False,
+        fused: bool | None = None,
     ) -> None:
-        require(lr >= 0, "learning rate", lr)
+        require_rate(lr)
         require(momentum >= 0, "momentum value", momentum)
         require(weight_decay >= 0, "weight_decay value", weight_decay)
+        refuse_differentiable(differentiable, fused, foreach)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         options = dict(
@@ -39,11 +51,14 @@ class SGD(Optimizer):
             weight_decay=weight_decay,
             nesterov=nesterov,
             maximize=maximize,
+            foreach=foreach,
+            differentiable=differentiable,
+            fused=fused,
         )
         super().__init__(params, options)
 
     def _update(self, group: Group) -> None:
-        momentum = group["momentum"]
+        momentum, lr = group["momentum"], number(group["lr"])
         for param in group["params"]:
             if param.grad is None:
                 continue
@@ -59,10 +74,10 @@ class SGD(Optimizer):
                 param.grad,
                 buffer,
                 first,
-                group["lr"],
+                lr,
                 momentum,
                 group["dampening"],
-                group["weight_decay"],
+                number(group["weight_decay"]),
                 group["nesterov"],
                 group["maximize"],
             )

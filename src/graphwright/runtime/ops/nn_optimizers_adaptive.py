@@ -1,0 +1,306 @@
+"""Steps of the optimisers without kernels of their own, as ops written with in-place ops.
+
+Each rule is written once. Eagerly the step count is a Python number, so that corrections cost
+nothing; when traced it is a tensor, so that a compiled step counts as it runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.runtime.dtypes import float64
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.nn_support import internal
+from graphwright.runtime.ops.table import Kind, not_differentiable
+
+
+def _gradient(param: Any, grad: Any, weight_decay: float, maximize: bool) -> Any:
+    g = ops.neg(grad) if maximize else grad
+    return g if weight_decay == 0 else ops.add(g, param, alpha=weight_decay)
+
+
+def _towards(average: Any, value: Any, weight: float) -> Any:
+    """average += weight * (value - average)."""
+    return average.add_(value - average, alpha=weight)
+
+
+def _running(average: Any, first: Any, second: Any, decay: float) -> Any:
+    """average = decay * average + (1 - decay) * first * second."""
+    return average.mul_(decay).add_(first * second, alpha=1 - decay)
+
+
+def _value(scalar: Any) -> Any:
+    """A scalar of the state to calculate with: a Python number, or in traces a tensor."""
+    return ops.to_dtype(scalar, float64) if scalar.is_fake else scalar.item()
+
+
+def _assign(scalar: Any, value: Any) -> None:
+    """Write a number, or in traces a tensor, into a scalar of the state."""
+    if isinstance(value, float):
+        ops.fill_(scalar, value)
+    else:
+        ops.copy_(scalar, value)
+
+
+def _adamax(
+    count: Any,
+    param: Any,
+    grad: Any,
+    exp_avg: Any,
+    exp_inf: Any,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> Any:
+    g = _gradient(param, grad, weight_decay, maximize)
+    _towards(exp_avg, g, 1 - beta1)
+    exp_inf.copy_(ops.maximum(exp_inf * beta2, ops.abs(g) + eps))
+    size = lr / (1 - beta1**count)
+    return param.sub_(exp_avg / exp_inf * size)
+
+
+def _nadam(
+    count: Any,
+    param: Any,
+    grad: Any,
+    exp_avg: Any,
+    exp_avg_sq: Any,
+    mu_product: Any,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    momentum_decay: float,
+    decoupled: bool,
+    maximize: bool,
+) -> Any:
+    if decoupled and weight_decay != 0:
+        param.mul_(1 - lr * weight_decay)
+    g = _gradient(param, grad, 0 if decoupled else weight_decay, maximize)
+    mu = beta1 * (1 - 0.5 * 0.96 ** (count * momentum_decay))
+    mu_next = beta1 * (1 - 0.5 * 0.96 ** ((count + 1) * momentum_decay))
+    mu_product.mul_(mu)
+    product = _value(mu_product)
+    _towards(exp_avg, g, 1 - beta1)
+    _running(exp_avg_sq, g, g, beta2)
+    denominator = ops.sqrt(exp_avg_sq / (1 - beta2**count)) + eps
+    param.sub_(g / denominator * (lr * (1 - mu) / (1 - product)))
+    return param.sub_(exp_avg / denominator * (lr * mu_next / (1 - product * mu_next)))
+
+
+def _radam(
+    count: Any,
+    param: Any,
+    grad: Any,
+    exp_avg: Any,
+    exp_avg_sq: Any,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    decoupled: bool,
+    maximize: bool,
+) -> Any:
+    if decoupled and weight_decay != 0:
+        param.mul_(1 - lr * weight_decay)
+    g = _gradient(param, grad, 0 if decoupled else weight_decay, maximize)
+    _towards(exp_avg, g, 1 - beta1)
+    _running(exp_avg_sq, g, g, beta2)
+    mean = exp_avg / (1 - beta1**count)
+    correction = 1 - beta2**count
+    longest = 2 / (1 - beta2) - 1
+    length = longest - 2 * count * beta2**count / correction
+    scale = longest / ((longest - 4) * (longest - 2))
+    if isinstance(length, float):
+        if length <= 5:
+            return param.sub_(mean * lr)
+        rectified = ((length - 4) * (length - 2) * scale / length) ** 0.5
+        return param.sub_(
+            mean * (lr * correction**0.5 * rectified) / (ops.sqrt(exp_avg_sq) + eps)
+        )
+    inside = ops.clamp((length - 4) * (length - 2) * scale / length, min=0)
+    adaptive = (ops.sqrt(inside) * ops.sqrt(correction)) / (ops.sqrt(exp_avg_sq) + eps)
+    return param.sub_(mean * lr * ops.where(length > 5, adaptive, 1.0))
+
+
+def _rmsprop(
+    count: Any,
+    param: Any,
+    grad: Any,
+    square_avg: Any,
+    momentum_buffer: Any,
+    grad_avg: Any,
+    lr: float,
+    alpha: float,
+    eps: float,
+    weight_decay: float,
+    momentum: float,
+    maximize: bool,
+) -> Any:
+    g = _gradient(param, grad, weight_decay, maximize)
+    _running(square_avg, g, g, alpha)
+    square = square_avg
+    if grad_avg is not None:
+        _towards(grad_avg, g, 1 - alpha)
+        square = square_avg - grad_avg * grad_avg
+    step = g / (ops.sqrt(square) + eps)
+    if momentum_buffer is not None:
+        step = momentum_buffer.mul_(momentum).add_(step)
+    return param.sub_(step * lr)
+
+
+def _adagrad(
+    count: Any,
+    param: Any,
+    grad: Any,
+    total: Any,
+    lr: float,
+    lr_decay: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> Any:
+    g = _gradient(param, grad, weight_decay, maximize)
+    total.add_(g * g)
+    size = lr / (1 + (count - 1) * lr_decay)
+    return param.sub_(g / (ops.sqrt(total) + eps) * size)
+
+
+def _adadelta(
+    count: Any,
+    param: Any,
+    grad: Any,
+    square_avg: Any,
+    acc_delta: Any,
+    lr: float,
+    rho: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> Any:
+    g = _gradient(param, grad, weight_decay, maximize)
+    _running(square_avg, g, g, rho)
+    delta = ops.sqrt(acc_delta + eps) / ops.sqrt(square_avg + eps) * g
+    _running(acc_delta, delta, delta, rho)
+    return param.sub_(delta * lr)
+
+
+def _asgd(
+    count: Any,
+    param: Any,
+    grad: Any,
+    average: Any,
+    eta: Any,
+    mu: Any,
+    lr: float,
+    lambd: float,
+    alpha: float,
+    t0: float,
+    weight_decay: float,
+    maximize: bool,
+) -> Any:
+    g = _gradient(param, grad, weight_decay, maximize)
+    size, weight = _value(eta), _value(mu)
+    param.mul_(1 - lambd * size)
+    param.sub_(g * size)
+    average.add_((param - average) * weight)
+    _assign(eta, lr / (1 + lambd * lr * count) ** alpha)
+    late = count - t0
+    _assign(mu, 1 / (max(1.0, late) if isinstance(late, float) else ops.clamp(late, min=1)))
+    return param
+
+
+def _rprop(
+    count: Any,
+    param: Any,
+    grad: Any,
+    previous: Any,
+    step_size: Any,
+    shrink: float,
+    grow: float,
+    smallest: float,
+    largest: float,
+    maximize: bool,
+) -> Any:
+    g = _gradient(param, grad, 0, maximize)
+    product = g * previous
+    changed = ops.where(product < 0, step_size * shrink, step_size)
+    changed = ops.where(product > 0, step_size * grow, changed)
+    step_size.copy_(ops.clamp(changed, min=smallest, max=largest))
+    g = ops.where(product < 0, 0.0, g)
+    param.sub_(ops.sign(g) * step_size)
+    previous.copy_(g)
+    return param
+
+
+def _define(name: str, rule: Callable[..., Any], parameters: str) -> None:
+    """`name`(param, grad, step, *parameters), counting `step` before the rule."""
+
+    def eager(param: Any, grad: Any, step: Any, *rest: Any) -> Any:
+        ops.add_(step, 1)
+        return rule(step.item(), param, grad, *rest)
+
+    def decompose(param: Any, grad: Any, step: Any, *rest: Any) -> Any:
+        ops.add_(step, 1)
+        return rule(ops.to_dtype(step, float64), param, grad, *rest)
+
+    internal(
+        f"{name}(Tensor param, Tensor grad, Tensor step, {parameters})",
+        Kind.COMPOSITE,
+        vjp=not_differentiable,
+        decompose=decompose,
+        eager=eager,
+    )
+
+
+_BETAS = "float lr, float beta1, float beta2, float eps, float weight_decay"
+
+_define(
+    "adamax_step_", _adamax, f"Tensor exp_avg, Tensor exp_inf, {_BETAS}, bool maximize"
+)
+_define(
+    "nadam_step_",
+    _nadam,
+    f"Tensor exp_avg, Tensor exp_avg_sq, Tensor mu_product, {_BETAS}, float momentum_decay, "
+    "bool decoupled, bool maximize",
+)
+_define(
+    "radam_step_",
+    _radam,
+    f"Tensor exp_avg, Tensor exp_avg_sq, {_BETAS}, bool decoupled, bool maximize",
+)
+_define(
+    "rmsprop_step_",
+    _rmsprop,
+    "Tensor square_avg, Tensor? momentum_buffer, Tensor? grad_avg, float lr, float alpha, "
+    "float eps, float weight_decay, float momentum, bool maximize",
+)
+_define(
+    "adagrad_step_",
+    _adagrad,
+    "Tensor total, float lr, float lr_decay, float eps, float weight_decay, bool maximize",
+)
+_define(
+    "adadelta_step_",
+    _adadelta,
+    "Tensor square_avg, Tensor acc_delta, float lr, float rho, float eps, float weight_decay, "
+    "bool maximize",
+)
+_define(
+    "asgd_step_",
+    _asgd,
+    "Tensor average, Tensor eta, Tensor mu, float lr, float lambd, float alpha, float t0, "
+    "float weight_decay, bool maximize",
+)
+_define(
+    "rprop_step_",
+    _rprop,
+    "Tensor previous, Tensor step_size, float shrink, float grow, float smallest, "
+    "float largest, bool maximize",
+)

@@ -1,0 +1,43 @@
+"""Learning rate schedules, after `torch.optim.lr_scheduler`."""
+
+from graphwright.runtime.optim.lr_scheduler.base import LRScheduler
+from graphwright.runtime.optim.lr_scheduler.composed import (
+    ChainedScheduler,
+    ReduceLROnPlateau,
+    SequentialLR,
+)
+from graphwright.runtime.optim.lr_scheduler.cyclic import (
+    CosineAnnealingWarmRestarts,
+    CyclicLR,
+    OneCycleLR,
+)
+from graphwright.runtime.optim.lr_scheduler.decay import (
+    ConstantLR,
+    CosineAnnealingLR,
+    ExponentialLR,
+    LambdaLR,
+    LinearLR,
+    MultiplicativeLR,
+    MultiStepLR,
+    PolynomialLR,
+    StepLR,
+)
+
+__all__ = [
+    "ChainedScheduler",
+    "ConstantLR",
+    "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
+    "ExponentialLR",
+    "LRScheduler",
+    "LambdaLR",
+    "LinearLR",
+    "MultiStepLR",
+    "MultiplicativeLR",
+    "OneCycleLR",
+    "PolynomialLR",
+    "ReduceLROnPlateau",
+    "SequentialLR",
+    "StepLR",
+]
