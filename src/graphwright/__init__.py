@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys as _sys
 import typing as _typing
 
-from graphwright.runtime import _core, autograd, nn, optim
+from graphwright.runtime import _core, autograd, linalg, nn, optim, special
 from graphwright.runtime.autograd import (
     enable_grad,
     inference_mode,
@@ -60,9 +60,10 @@ if _typing.TYPE_CHECKING:
 
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
+_NAMESPACES = ("autograd", "linalg", "nn", "optim", "special")
 for _name, _module in tuple(_sys.modules.items()):
     _folder, _, _rest = _name.removeprefix("graphwright.runtime.").partition(".")
-    if _name.startswith("graphwright.runtime.") and _folder in ("nn", "optim", "autograd"):
+    if _name.startswith("graphwright.runtime.") and _folder in _NAMESPACES:
         _sys.modules[f"graphwright.{_folder}{'.' if _rest else ''}{_rest}"] = _module
 del _name, _module, _folder, _rest
 

@@ -272,7 +272,7 @@ def test_inplace_matches_functional(op: Any) -> None:
         if not isinstance(args[0], gw.Tensor):
             continue
         want = op.functional(*args, **kwargs)
-        if want.shape != args[0].shape or want.dtype is not args[0].dtype:
+        if want.shape != args[0].shape or not gw.can_cast(want.dtype, args[0].dtype):
             with pytest.raises(RuntimeError):
                 op(args[0].clone(), *args[1:], **kwargs)
             continue

@@ -136,6 +136,8 @@ def _array(torch: Any, flat: Any) -> np.ndarray[Any, Any]:
 def to_ours(torch: Any, value: Any) -> Any:
     """The same argument for graphwright: memory layout and requires_grad are kept."""
     if isinstance(value, torch.Tensor):
+        if value.ndim > 32:
+            raise NotComparable("NumPy has no arrays of so many dims")
         if value.layout is not torch.strided or value.is_quantized or value.device.type != "cpu":
             raise NotComparable(str(value.layout))
         dtype, strides = our_dtype(value.dtype), value.stride()
@@ -184,6 +186,8 @@ def _leaves(torch: Any, value: Any) -> list[Any]:
 def _numbers(torch: Any, tensor: Any) -> np.ndarray[Any, Any]:
     if isinstance(tensor, torch.Tensor):
         tensor = tensor.detach().resolve_conj().resolve_neg()
+        if tensor._is_zerotensor():
+            tensor = torch.zeros(tensor.shape, dtype=tensor.dtype)
         array = _array(torch, tensor.contiguous())
     else:
         array = tensor.detach().numpy()

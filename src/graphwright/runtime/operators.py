@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.ops.spec import check_writable
 from graphwright.runtime.ops.table import op
 
 if TYPE_CHECKING:
@@ -15,11 +16,16 @@ _add = op("add")
 _add_ = op("add_")
 _bitwise_and = op("bitwise_and")
 _bitwise_and_ = op("bitwise_and_")
+_bitwise_left_shift = op("bitwise_left_shift")
+_bitwise_left_shift_ = op("bitwise_left_shift_")
 _bitwise_not = op("bitwise_not")
 _bitwise_or = op("bitwise_or")
 _bitwise_or_ = op("bitwise_or_")
+_bitwise_right_shift = op("bitwise_right_shift")
+_bitwise_right_shift_ = op("bitwise_right_shift_")
 _bitwise_xor = op("bitwise_xor")
 _bitwise_xor_ = op("bitwise_xor_")
+_copy_ = op("copy_")
 _div = op("div")
 _div_ = op("div_")
 _eq = op("eq")
@@ -32,18 +38,21 @@ _mul = op("mul")
 _mul_ = op("mul_")
 _ne = op("ne")
 _neg = op("neg")
+_polygamma = op("polygamma")
 _pow = op("pow")
 _pow_ = op("pow_")
 _remainder = op("remainder")
 _remainder_ = op("remainder_")
 _sub = op("sub")
 _sub_ = op("sub_")
+_where = op("where")
 
 _COMPARABLE = frozenset({int, float, bool})
 
 
 class Operators:
-    """`+ - * / // % ** @ & | ^ ~`, comparisons, and their reflected and in-place forms."""
+    """`+ - * / // % ** @ & | ^ ~ << >>`, comparisons, and their reflected and in-place forms;
+    methods whose tensor is not the op's first argument."""
 
     __slots__ = ()
 
@@ -82,6 +91,8 @@ class Operators:
 
     def __itruediv__(self, other: Any) -> Tensor:
         return dispatch(_div_, (self, other, None))
+
+    __rdiv__ = __rtruediv__
 
     def __floordiv__(self, other: Any) -> Tensor:
         return dispatch(_div, (self, other, "floor"))
@@ -143,6 +154,24 @@ class Operators:
     def __ixor__(self, other: Any) -> Tensor:
         return dispatch(_bitwise_xor_, (self, other))
 
+    def __lshift__(self, other: Any) -> Tensor:
+        return dispatch(_bitwise_left_shift, (self, other))
+
+    def __rlshift__(self, other: Any) -> Tensor:
+        return dispatch(_bitwise_left_shift, (other, self))
+
+    def __ilshift__(self, other: Any) -> Tensor:
+        return dispatch(_bitwise_left_shift_, (self, other))
+
+    def __rshift__(self, other: Any) -> Tensor:
+        return dispatch(_bitwise_right_shift, (self, other))
+
+    def __rrshift__(self, other: Any) -> Tensor:
+        return dispatch(_bitwise_right_shift, (other, self))
+
+    def __irshift__(self, other: Any) -> Tensor:
+        return dispatch(_bitwise_right_shift_, (self, other))
+
     def __eq__(self, other: Any) -> Any:
         if other.__class__ not in _COMPARABLE and not hasattr(other, "dtype"):
             return NotImplemented
@@ -178,3 +207,17 @@ class Operators:
 
     def __pos__(self) -> Any:
         return self
+
+    def where(self, condition: Any, other: Any) -> Any:
+        """`self` where `condition` is true, `other` elsewhere."""
+        return dispatch(_where, (condition, self, other))
+
+    def polygamma(self, n: int) -> Any:
+        """The n-th derivative of the digamma function at `self`."""
+        return dispatch(_polygamma, (n, self))
+
+    def polygamma_(self, n: int) -> Any:
+        """In-place `polygamma`. Raises RuntimeError for a tensor of integers."""
+        result = dispatch(_polygamma, (n, self))
+        check_writable("polygamma_", self, result)
+        return dispatch(_copy_, (self, result))

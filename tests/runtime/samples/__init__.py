@@ -3,25 +3,26 @@
 from .composite import COMPOSITES
 from .contractions import CONTRACTIONS
 from .creation import CREATION
+from .functions import FUNCTIONS
 from .indexing import INDEXING
 from .nn import NN
 from .pointwise import POINTWISE
 from .reductions import REDUCTIONS
-from .sample import Arr, OpSamples, Sample
+from .sample import Arr, Bad, OpErrors, OpSamples, Sample
 from .views import VIEWS
 
-ALL: dict[str, OpSamples] = {
-    entry.name: entry
-    for entry in (
-        *POINTWISE,
-        *REDUCTIONS,
-        *VIEWS,
-        *CONTRACTIONS,
-        *INDEXING,
-        *COMPOSITES,
-        *CREATION,
-        *NN,
-    )
-}
+ENTRIES: tuple[OpSamples | OpErrors, ...] = (
+    *POINTWISE,
+    *FUNCTIONS,
+    *REDUCTIONS,
+    *VIEWS,
+    *CONTRACTIONS,
+    *INDEXING,
+    *COMPOSITES,
+    *CREATION,
+    *NN,
+)
+ALL: dict[str, OpSamples] = {e.name: e for e in ENTRIES if isinstance(e, OpSamples)}
+ERRORS: tuple[tuple[str, Bad], ...] = tuple((e.name, bad) for e in ENTRIES for bad in e.errors)
 
-__all__ = ["ALL", "Arr", "OpSamples", "Sample"]
+__all__ = ["ALL", "ERRORS", "Arr", "Bad", "OpErrors", "OpSamples", "Sample"]

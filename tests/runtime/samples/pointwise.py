@@ -11,6 +11,8 @@ import graphwright as gw
 
 from .sample import Arr, OpSamples, S
 
+TENSOR_FIRST = frozenset({"add", "mul", "fmod", "eq", "ne", "lt", "le", "gt", "ge"})
+
 
 def _unary(
     name: str, reference: Any, low: float = -2.0, high: float = 2.0, **options: Any
@@ -40,10 +42,18 @@ def _binary(
     )
     samples = [S(Arr(left, *a), Arr(right, *b)) for left, right in pairs]
     samples.append(S(Arr((3, 4), *a), scalar))
-    if name not in ("add", "mul", "pow_"):
+    if name not in TENSOR_FIRST:
         samples.append(S(abs(scalar), Arr((3, 4), *b)))
     options.setdefault("halves", True)
     return OpSamples(name, tuple(samples), reference, **options)
+
+
+def _tensors(name: str, reference: Any, *bounds: tuple[float, float], **options: Any) -> OpSamples:
+    """An op of two tensors; numbers are refused."""
+    a, b = bounds or ((-2.0, 2.0), (-2.0, 2.0))
+    pairs = (((3, 4), (3, 4)), ((2, 3, 4), (4,)), ((3, 1), (1, 4)), ((), (2, 3)), ((0, 3), (3,)))
+    samples = tuple(S(Arr(left, *a), Arr(right, *b)) for left, right in pairs)
+    return OpSamples(name, samples, reference, **options)
 
 
 def _numpy_div(a: Any, b: Any, rounding_mode: str | None = None) -> Any:
@@ -85,7 +95,11 @@ POINTWISE = (
     _unary("relu", lambda x: np.maximum(x, 0)),
     _unary("floor", np.floor),
     _unary("ceil", np.ceil),
-    _unary("round", np.rint),
+    OpSamples(
+        "round",
+        (S(Arr((3, 4))), S(Arr((2, 1, 3))), S(Arr((3, 4)), decimals=1), S(Arr(()))),
+        lambda x, decimals=0: np.round(x, decimals),
+    ),
     _unary("trunc", np.trunc),
     _unary("clone", lambda x: x),
     _unary("square", np.square),
@@ -98,20 +112,20 @@ POINTWISE = (
     _binary("mul", np.multiply),
     _binary("div", _numpy_div, b=(0.4, 2.0)),
     _binary("pow", np.power, a=(0.2, 2.0)),
-    _binary("maximum", np.maximum, scalar=0.25, torch=""),
-    _binary("minimum", np.minimum, scalar=0.25, torch=""),
+    _tensors("maximum", np.maximum),
+    _tensors("minimum", np.minimum),
     _binary("fmod", np.fmod, b=(0.6, 2.0), halves=False),
     _binary("remainder", np.remainder, b=(0.6, 2.0), halves=False),
-    _binary("atan2", np.arctan2, torch=""),
+    _tensors("atan2", np.arctan2),
     _binary("eq", np.equal, grad=False),
     _binary("ne", np.not_equal, grad=False),
     _binary("lt", np.less, grad=False),
     _binary("le", np.less_equal, grad=False),
     _binary("gt", np.greater, grad=False),
     _binary("ge", np.greater_equal, grad=False),
-    _binary("logical_and", np.logical_and, grad=False, torch=""),
-    _binary("logical_or", np.logical_or, grad=False, torch=""),
-    _binary("logical_xor", np.logical_xor, grad=False, torch=""),
+    _tensors("logical_and", np.logical_and, grad=False),
+    _tensors("logical_or", np.logical_or, grad=False),
+    _tensors("logical_xor", np.logical_xor, grad=False),
     _binary("floor_divide", lambda a, b: np.floor(a / b), b=(0.6, 2.0), halves=False, torch=""),
     _integers("bitwise_and", np.bitwise_and),
     _integers("bitwise_or", np.bitwise_or),
@@ -139,8 +153,8 @@ POINTWISE = (
         lambda x, min=None, max=None: np.clip(x, min, max),
         halves=True,
     ),
-    OpSamples("clamp_min", (S(Arr((3, 4)), 0.1),), np.maximum, torch="clamp_min"),
-    OpSamples("clamp_max", (S(Arr((3, 4)), 0.1),), np.minimum, torch="clamp_max"),
+    OpSamples("clamp_min", (S(Arr((3, 4)), 0.1), S(Arr((3, 4)), Arr((4,)))), np.maximum),
+    OpSamples("clamp_max", (S(Arr((3, 4)), 0.1), S(Arr((3, 4)), Arr((4,)))), np.minimum),
     OpSamples(
         "addcmul",
         (S(Arr((3, 4)), Arr((3, 1)), Arr((4,)), value=0.5),),
@@ -164,7 +178,6 @@ POINTWISE = (
         ),
         lambda x, mask, value: np.where(mask, value, x),
         torch="masked_fill",
-        strides=False,
     ),
     OpSamples(
         "copy",

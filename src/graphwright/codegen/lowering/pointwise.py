@@ -115,6 +115,8 @@ def power(x: Any, y: Any) -> Any:
             2.0: lambda: apply("mul", x, x),
             3.0: lambda: apply("mul", apply("mul", x, x), x),
             -1.0: lambda: apply("reciprocal", x),
+            0.5: lambda: apply("sqrt", x),
+            -0.5: lambda: apply("rsqrt", x),
         }
         if y.value in exact:
             return exact[y.value]()
@@ -136,7 +138,7 @@ _unary("relu", relu)
 _unary("bitwise_not", lambda x: apply("not", x))
 for _name in ("clone", "contiguous"):
     _unary(_name, lambda x: x)
-for _name in ("floor", "ceil", "round", "trunc"):
+for _name in ("floor", "ceil", "trunc"):
     _rounding(_name)
 _predicate("isnan", lambda x: apply("isnan", x, dtype=dtypes.bool))
 _predicate("isinf", lambda x: apply("isinf", x, dtype=dtypes.bool))
@@ -153,6 +155,34 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge"):
     _compare(_name)
 for _name, _op in (("logical_and", "and"), ("logical_or", "or"), ("logical_xor", "xor")):
     _logical(_name, _op)
+
+
+@lowering("round")
+def _round(context: Lowering, call: Call, x: Tensor, decimals: int = 0) -> Tensor:
+    def function(value: Any) -> Any:
+        if not value.dtype.is_floating_point:
+            return value
+        if decimals == 0:
+            return apply("round", value)
+        scale = const(float(10 ** abs(decimals)), value.dtype)
+        grow, shrink = ("mul", "div") if decimals > 0 else ("div", "mul")
+        return apply(shrink, apply("round", apply(grow, value, scale)), scale)
+    return emit(context, call, (x,), function, computed(call.dtype))
+
+
+@lowering("bitwise_left_shift", "bitwise_right_shift")
+def _shift(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
+    """Counts below 0 or from the width on shift everything out."""
+    op = "shl" if call.op.name == "bitwise_left_shift" else "shr"
+
+    def function(x: Any, count: Any) -> Any:
+        shifted = apply(op, x, count)
+        if x.dtype.is_signed:
+            return shifted
+        width = const(8 * x.dtype.itemsize, count.dtype)
+        fits = apply("lt", count, width, dtype=dtypes.bool)
+        return apply("where", fits, shifted, const(0, x.dtype), dtype=x.dtype)
+    return emit(context, call, (a, b), function, computed(call.dtype))
 
 
 @lowering("logical_not")

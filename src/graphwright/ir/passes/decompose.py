@@ -37,10 +37,11 @@ _POINTWISE = {
     "logical_not", "bitwise_not", "isnan", "isinf", "isfinite",
     "add", "sub", "mul", "div", "pow", "maximum", "minimum", "fmod", "remainder", "atan2",
     "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor",
-    "bitwise_and", "bitwise_or", "bitwise_xor",
+    "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift",
     "where", "clamp", "to_dtype", "clone", "contiguous", "copy_",
 }
-_REDUCTIONS = {"sum", "prod", "amax", "amin", "any", "all", "argmax", "argmin", "var"}
+_REDUCTIONS = {"sum", "prod", "amax", "amin", "any", "all", "argmax", "argmin",
+               "variance"}
 _CREATION = {"full", "arange", "empty", "rng_uniform"}
 _CONTRACTIONS = {"mm", "bmm"}
 _INDEXING = {"cat", "index_select", "gather", "scatter_add", "index_add", "index", "index_put",

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
 _abs = _op("abs")
 _abs_ = _op("abs_")
+_acos = _op("acos")
+_acos_ = _op("acos_")
+_acosh = _op("acosh")
+_acosh_ = _op("acosh_")
 _adadelta_step_ = _op("adadelta_step_")
 _adagrad_step_ = _op("adagrad_step_")
 _adam_step_ = _op("adam_step_")
@@ -40,14 +44,25 @@ _adamax_step_ = _op("adamax_step_")
 _adaptive_avg_pool2d = _op("adaptive_avg_pool2d")
 _add = _op("add")
 _add_ = _op("add_")
+_addbmm = _op("addbmm")
+_addbmm_ = _op("addbmm_")
 _addcdiv = _op("addcdiv")
 _addcdiv_ = _op("addcdiv_")
 _addcmul = _op("addcmul")
 _addcmul_ = _op("addcmul_")
 _addmm = _op("addmm")
+_addmm_ = _op("addmm_")
+_addmv = _op("addmv")
+_addmv_ = _op("addmv_")
+_addr = _op("addr")
+_addr_ = _op("addr_")
+_adjoint = _op("adjoint")
 _alias = _op("alias")
+_alias_copy = _op("alias_copy")
 _all = _op("all")
 _allclose = _op("allclose")
+_alpha_dropout = _op("alpha_dropout")
+_alpha_dropout_ = _op("alpha_dropout_")
 _amax = _op("amax")
 _amin = _op("amin")
 _aminmax = _op("aminmax")
@@ -58,51 +73,98 @@ _argmin = _op("argmin")
 _argsort = _op("argsort")
 _argwhere = _op("argwhere")
 _as_strided = _op("as_strided")
+_as_strided_copy = _op("as_strided_copy")
+_as_strided_scatter = _op("as_strided_scatter")
 _asgd_step_ = _op("asgd_step_")
+_asin = _op("asin")
+_asin_ = _op("asin_")
+_asinh = _op("asinh")
+_asinh_ = _op("asinh_")
+_atan = _op("atan")
 _atan2 = _op("atan2")
 _atan2_ = _op("atan2_")
+_atan_ = _op("atan_")
+_atanh = _op("atanh")
+_atanh_ = _op("atanh_")
+_atleast_1d = _op("atleast_1d")
+_atleast_2d = _op("atleast_2d")
+_atleast_3d = _op("atleast_3d")
 _avg_pool2d = _op("avg_pool2d")
+_baddbmm = _op("baddbmm")
+_baddbmm_ = _op("baddbmm_")
 _batch_norm = _op("batch_norm")
 _batch_norm_backward = _op("batch_norm_backward")
 _batch_norm_train = _op("batch_norm_train")
+_bilinear = _op("bilinear")
 _binary_cross_entropy = _op("binary_cross_entropy")
 _binary_cross_entropy_with_logits = _op("binary_cross_entropy_with_logits")
 _bincount = _op("bincount")
 _bitwise_and = _op("bitwise_and")
 _bitwise_and_ = _op("bitwise_and_")
+_bitwise_left_shift = _op("bitwise_left_shift")
+_bitwise_left_shift_ = _op("bitwise_left_shift_")
 _bitwise_not = _op("bitwise_not")
 _bitwise_not_ = _op("bitwise_not_")
 _bitwise_or = _op("bitwise_or")
 _bitwise_or_ = _op("bitwise_or_")
+_bitwise_right_shift = _op("bitwise_right_shift")
+_bitwise_right_shift_ = _op("bitwise_right_shift_")
 _bitwise_xor = _op("bitwise_xor")
 _bitwise_xor_ = _op("bitwise_xor_")
+_block_diag = _op("block_diag")
 _bmm = _op("bmm")
+_broadcast_tensors = _op("broadcast_tensors")
+_broadcast_to = _op("broadcast_to")
 _bucketize = _op("bucketize")
+_cartesian_prod = _op("cartesian_prod")
+_cat = _op("cat")
+_cdist = _op("cdist")
 _ceil = _op("ceil")
 _ceil_ = _op("ceil_")
 _celu = _op("celu")
 _celu_ = _op("celu_")
+_chain_matmul = _op("chain_matmul")
+_cholesky = _op("cholesky")
+_cholesky_factor = _op("cholesky_factor")
+_cholesky_inverse = _op("cholesky_inverse")
+_cholesky_solve = _op("cholesky_solve")
 _chunk = _op("chunk")
 _clamp = _op("clamp")
 _clamp_ = _op("clamp_")
 _clamp_max = _op("clamp_max")
+_clamp_max_ = _op("clamp_max_")
 _clamp_min = _op("clamp_min")
+_clamp_min_ = _op("clamp_min_")
 _clone = _op("clone")
+_cofactors = _op("cofactors")
 _col2im = _op("col2im")
+_column_stack = _op("column_stack")
+_combinations = _op("combinations")
 _constant_pad = _op("constant_pad")
 _contiguous = _op("contiguous")
+_conv1d = _op("conv1d")
 _conv2d = _op("conv2d")
-_conv2d_input_grad = _op("conv2d_input_grad")
-_conv2d_weight_grad = _op("conv2d_weight_grad")
+_conv3d = _op("conv3d")
+_conv_input_grad = _op("conv_input_grad")
+_conv_transpose1d = _op("conv_transpose1d")
+_conv_transpose2d = _op("conv_transpose2d")
+_conv_transpose3d = _op("conv_transpose3d")
+_conv_weight_grad = _op("conv_weight_grad")
+_convolution = _op("convolution")
 _copy = _op("copy")
 _copy_ = _op("copy_")
+_copysign = _op("copysign")
+_copysign_ = _op("copysign_")
 _corrcoef = _op("corrcoef")
 _cos = _op("cos")
 _cos_ = _op("cos_")
+_cosh = _op("cosh")
+_cosh_ = _op("cosh_")
 _cosine_embedding_loss = _op("cosine_embedding_loss")
 _cosine_similarity = _op("cosine_similarity")
 _count_nonzero = _op("count_nonzero")
 _cov = _op("cov")
+_cross = _op("cross")
 _cross_entropy = _op("cross_entropy")
 _cummax = _op("cummax")
 _cummin = _op("cummin")
@@ -111,53 +173,98 @@ _cumprod_ = _op("cumprod_")
 _cumsum = _op("cumsum")
 _cumsum_ = _op("cumsum_")
 _cumulative_trapezoid = _op("cumulative_trapezoid")
+_deg2rad = _op("deg2rad")
+_deg2rad_ = _op("deg2rad_")
+_det = _op("det")
 _detach = _op("detach")
+_detach_copy = _op("detach_copy")
 _deviation = _op("deviation")
+_diag = _op("diag")
+_diag_embed = _op("diag_embed")
+_diagflat = _op("diagflat")
 _diagonal = _op("diagonal")
 _diagonal_backward = _op("diagonal_backward")
+_diagonal_copy = _op("diagonal_copy")
+_diagonal_scatter = _op("diagonal_scatter")
 _diff = _op("diff")
+_digamma = _op("digamma")
+_digamma_ = _op("digamma_")
 _dist = _op("dist")
 _div = _op("div")
 _div_ = _op("div_")
 _dot = _op("dot")
 _dropout = _op("dropout")
+_dropout_ = _op("dropout_")
+_dsplit = _op("dsplit")
+_dstack = _op("dstack")
+_einsum = _op("einsum")
 _elu = _op("elu")
 _elu_ = _op("elu_")
 _embedding = _op("embedding")
 _embedding_backward = _op("embedding_backward")
+_embedding_bag_parts = _op("embedding_bag_parts")
+_embedding_renorm_ = _op("embedding_renorm_")
 _empty = _op("empty")
 _empty_like = _op("empty_like")
 _eq = _op("eq")
+_eq_ = _op("eq_")
 _equal = _op("equal")
 _erf = _op("erf")
 _erf_ = _op("erf_")
+_erfc = _op("erfc")
+_erfc_ = _op("erfc_")
+_erfinv = _op("erfinv")
+_erfinv_ = _op("erfinv_")
 _exp = _op("exp")
+_exp2 = _op("exp2")
+_exp2_ = _op("exp2_")
 _exp_ = _op("exp_")
 _expand = _op("expand")
 _expand_as = _op("expand_as")
+_expand_copy = _op("expand_copy")
 _expm1 = _op("expm1")
 _expm1_ = _op("expm1_")
 _eye = _op("eye")
+_feature_alpha_dropout = _op("feature_alpha_dropout")
+_feature_alpha_dropout_ = _op("feature_alpha_dropout_")
+_feature_dropout = _op("feature_dropout")
+_feature_dropout_ = _op("feature_dropout_")
 _fill = _op("fill")
 _fill_ = _op("fill_")
+_fill_diagonal_ = _op("fill_diagonal_")
 _flatten = _op("flatten")
 _flip = _op("flip")
+_fliplr = _op("fliplr")
+_flipud = _op("flipud")
+_float_power = _op("float_power")
+_float_power_ = _op("float_power_")
 _floor = _op("floor")
 _floor_ = _op("floor_")
 _floor_divide = _op("floor_divide")
+_floor_divide_ = _op("floor_divide_")
+_fmax = _op("fmax")
+_fmin = _op("fmin")
 _fmod = _op("fmod")
 _fmod_ = _op("fmod_")
+_frac = _op("frac")
+_frac_ = _op("frac_")
+_frexp = _op("frexp")
+_frexp_parts = _op("frexp_parts")
 _full = _op("full")
 _full_like = _op("full_like")
 _gather = _op("gather")
 _gaussian_nll_loss = _op("gaussian_nll_loss")
+_gcd = _op("gcd")
+_gcd_ = _op("gcd_")
 _ge = _op("ge")
+_ge_ = _op("ge_")
 _gelu = _op("gelu")
 _gelu_backward = _op("gelu_backward")
 _glu = _op("glu")
 _gradient = _op("gradient")
 _group_norm = _op("group_norm")
 _gt = _op("gt")
+_gt_ = _op("gt_")
 _hardshrink = _op("hardshrink")
 _hardsigmoid = _op("hardsigmoid")
 _hardsigmoid_ = _op("hardsigmoid_")
@@ -165,41 +272,94 @@ _hardswish = _op("hardswish")
 _hardswish_ = _op("hardswish_")
 _hardtanh = _op("hardtanh")
 _hardtanh_ = _op("hardtanh_")
+_heaviside = _op("heaviside")
+_heaviside_ = _op("heaviside_")
 _hinge_embedding_loss = _op("hinge_embedding_loss")
 _histc = _op("histc")
 _histogram = _op("histogram")
 _histogram_counts = _op("histogram_counts")
 _histogram_edges = _op("histogram_edges")
+_hsplit = _op("hsplit")
+_hstack = _op("hstack")
 _huber_loss = _op("huber_loss")
+_hypot = _op("hypot")
+_hypot_ = _op("hypot_")
+_i0 = _op("i0")
+_i0_ = _op("i0_")
+_igamma = _op("igamma")
+_igamma_ = _op("igamma_")
+_igammac = _op("igammac")
+_igammac_ = _op("igammac_")
 _im2col = _op("im2col")
 _index = _op("index")
+_index_add = _op("index_add")
+_index_add_ = _op("index_add_")
+_index_copy = _op("index_copy")
+_index_copy_ = _op("index_copy_")
+_index_fill = _op("index_fill")
+_index_fill_ = _op("index_fill_")
 _index_put = _op("index_put")
 _index_put_ = _op("index_put_")
+_index_reduce = _op("index_reduce")
+_index_reduce_ = _op("index_reduce_")
 _index_select = _op("index_select")
+_inner = _op("inner")
 _instance_norm = _op("instance_norm")
 _isclose = _op("isclose")
 _isfinite = _op("isfinite")
 _isin = _op("isin")
 _isinf = _op("isinf")
 _isnan = _op("isnan")
+_isneginf = _op("isneginf")
+_isposinf = _op("isposinf")
+_isreal = _op("isreal")
 _kl_div = _op("kl_div")
+_kron = _op("kron")
 _kth_position = _op("kth_position")
 _kthvalue = _op("kthvalue")
 _l1_loss = _op("l1_loss")
 _layer_norm = _op("layer_norm")
 _layer_norm_backward = _op("layer_norm_backward")
+_lcm = _op("lcm")
+_lcm_ = _op("lcm_")
+_ldexp = _op("ldexp")
+_ldexp_ = _op("ldexp_")
 _le = _op("le")
+_le_ = _op("le_")
 _leaky_relu = _op("leaky_relu")
 _leaky_relu_ = _op("leaky_relu_")
 _lerp = _op("lerp")
 _lerp_ = _op("lerp_")
+_lgamma = _op("lgamma")
+_lgamma_ = _op("lgamma_")
+_linalg_cholesky = _op("linalg_cholesky")
+_linalg_cond = _op("linalg_cond")
+_linalg_cross = _op("linalg_cross")
+_linalg_det = _op("linalg_det")
+_linalg_diagonal = _op("linalg_diagonal")
+_linalg_eigh = _op("linalg_eigh")
+_linalg_eigvalsh = _op("linalg_eigvalsh")
+_linalg_inv = _op("linalg_inv")
+_linalg_lstsq = _op("linalg_lstsq")
 _linalg_matrix_norm = _op("linalg_matrix_norm")
+_linalg_matrix_rank = _op("linalg_matrix_rank")
+_linalg_multi_dot = _op("linalg_multi_dot")
 _linalg_norm = _op("linalg_norm")
+_linalg_pinv = _op("linalg_pinv")
+_linalg_qr = _op("linalg_qr")
+_linalg_slogdet = _op("linalg_slogdet")
+_linalg_solve = _op("linalg_solve")
+_linalg_solve_triangular = _op("linalg_solve_triangular")
+_linalg_svd = _op("linalg_svd")
+_linalg_svdvals = _op("linalg_svdvals")
+_linalg_vecdot = _op("linalg_vecdot")
 _linalg_vector_norm = _op("linalg_vector_norm")
 _linear = _op("linear")
 _linspace = _op("linspace")
 _local_response_norm = _op("local_response_norm")
 _log = _op("log")
+_log10 = _op("log10")
+_log10_ = _op("log10_")
 _log1p = _op("log1p")
 _log1p_ = _op("log1p_")
 _log2 = _op("log2")
@@ -207,19 +367,35 @@ _log2_ = _op("log2_")
 _log_ = _op("log_")
 _log_softmax = _op("log_softmax")
 _log_softmax_backward = _op("log_softmax_backward")
+_logaddexp = _op("logaddexp")
+_logaddexp2 = _op("logaddexp2")
 _logcumsumexp = _op("logcumsumexp")
+_logdet = _op("logdet")
 _logical_and = _op("logical_and")
+_logical_and_ = _op("logical_and_")
 _logical_not = _op("logical_not")
+_logical_not_ = _op("logical_not_")
 _logical_or = _op("logical_or")
+_logical_or_ = _op("logical_or_")
 _logical_xor = _op("logical_xor")
+_logical_xor_ = _op("logical_xor_")
+_logit = _op("logit")
+_logit_ = _op("logit_")
 _logsigmoid = _op("logsigmoid")
 _logsumexp = _op("logsumexp")
 _lt = _op("lt")
+_lt_ = _op("lt_")
+_mH = _op("mH")
+_mT = _op("mT")
 _margin_ranking_loss = _op("margin_ranking_loss")
 _masked_fill = _op("masked_fill")
 _masked_fill_ = _op("masked_fill_")
+_masked_scatter = _op("masked_scatter")
+_masked_scatter_ = _op("masked_scatter_")
 _masked_select = _op("masked_select")
 _matmul = _op("matmul")
+_matrix_H = _op("matrix_H")
+_matrix_power = _op("matrix_power")
 _max = _op("max")
 _max_pool2d = _op("max_pool2d")
 _max_pool2d_backward = _op("max_pool2d_backward")
@@ -229,6 +405,7 @@ _mean = _op("mean")
 _median = _op("median")
 _median_position = _op("median_position")
 _median_value = _op("median_value")
+_meshgrid = _op("meshgrid")
 _min = _op("min")
 _minimum = _op("minimum")
 _mish = _op("mish")
@@ -245,39 +422,57 @@ _multi_margin_loss = _op("multi_margin_loss")
 _multilabel_margin_loss = _op("multilabel_margin_loss")
 _multilabel_soft_margin_loss = _op("multilabel_soft_margin_loss")
 _mv = _op("mv")
+_mvlgamma = _op("mvlgamma")
+_mvlgamma_ = _op("mvlgamma_")
 _nadam_step_ = _op("nadam_step_")
+_nan_to_num = _op("nan_to_num")
+_nan_to_num_ = _op("nan_to_num_")
 _nanmean = _op("nanmean")
 _nanmedian = _op("nanmedian")
 _nanquantile = _op("nanquantile")
 _nansum = _op("nansum")
 _narrow = _op("narrow")
+_narrow_copy = _op("narrow_copy")
 _native_dropout = _op("native_dropout")
 _native_layer_norm = _op("native_layer_norm")
 _ne = _op("ne")
+_ne_ = _op("ne_")
 _neg = _op("neg")
 _neg_ = _op("neg_")
+_nextafter = _op("nextafter")
+_nextafter_ = _op("nextafter_")
 _nll_loss = _op("nll_loss")
 _nll_loss_backward = _op("nll_loss_backward")
 _nonzero = _op("nonzero")
 _norm = _op("norm")
 _normal_ = _op("normal_")
+_numpy_T = _op("numpy_T")
 _one_hot = _op("one_hot")
 _ones = _op("ones")
 _ones_like = _op("ones_like")
 _outer = _op("outer")
 _p_norm = _op("p_norm")
+_pair_distances = _op("pair_distances")
 _pairwise_distance = _op("pairwise_distance")
 _pdist = _op("pdist")
 _permute = _op("permute")
+_permute_copy = _op("permute_copy")
 _philox_uniform = _op("philox_uniform")
+_pinverse = _op("pinverse")
 _poisson_nll_loss = _op("poisson_nll_loss")
+_polygamma = _op("polygamma")
+_positive = _op("positive")
 _pow = _op("pow")
 _pow_ = _op("pow_")
 _prelu = _op("prelu")
 _prod = _op("prod")
 _put = _op("put")
 _put_ = _op("put_")
+_qr = _op("qr")
+_qr_factors = _op("qr_factors")
 _quantile = _op("quantile")
+_rad2deg = _op("rad2deg")
+_rad2deg_ = _op("rad2deg_")
 _radam_step_ = _op("radam_step_")
 _rand = _op("rand")
 _rand_like = _op("rand_like")
@@ -285,6 +480,7 @@ _randint = _op("randint")
 _randn = _op("randn")
 _randn_like = _op("randn_like")
 _randperm = _op("randperm")
+_ravel = _op("ravel")
 _reciprocal = _op("reciprocal")
 _reciprocal_ = _op("reciprocal_")
 _relu = _op("relu")
@@ -294,12 +490,15 @@ _remainder_ = _op("remainder_")
 _renorm = _op("renorm")
 _renorm_ = _op("renorm_")
 _repeat = _op("repeat")
+_repeat_interleave = _op("repeat_interleave")
+_repeat_positions = _op("repeat_positions")
 _reshape = _op("reshape")
 _reshape_as = _op("reshape_as")
 _rms_norm = _op("rms_norm")
 _rmsprop_step_ = _op("rmsprop_step_")
 _rng_uniform = _op("rng_uniform")
 _roll = _op("roll")
+_rot90 = _op("rot90")
 _round = _op("round")
 _round_ = _op("round_")
 _rprop_step_ = _op("rprop_step_")
@@ -307,77 +506,162 @@ _rrelu = _op("rrelu")
 _rrelu_ = _op("rrelu_")
 _rsqrt = _op("rsqrt")
 _rsqrt_ = _op("rsqrt_")
+_rsub = _op("rsub")
 _running_max = _op("running_max")
 _running_min = _op("running_min")
 _scaled_dot_product_attention = _op("scaled_dot_product_attention")
+_scatter = _op("scatter")
+_scatter_ = _op("scatter_")
+_scatter_add = _op("scatter_add")
+_scatter_add_ = _op("scatter_add_")
+_scatter_extreme = _op("scatter_extreme")
+_scatter_reduce = _op("scatter_reduce")
+_scatter_reduce_ = _op("scatter_reduce_")
+_scatter_src = _op("scatter_src")
+_scatter_src_ = _op("scatter_src_")
+_scatter_value = _op("scatter_value")
+_scatter_value_ = _op("scatter_value_")
 _search_positions = _op("search_positions")
 _searchsorted = _op("searchsorted")
 _select = _op("select")
 _select_backward = _op("select_backward")
+_select_copy = _op("select_copy")
+_select_scatter = _op("select_scatter")
 _selu = _op("selu")
 _selu_ = _op("selu_")
 _sgd_step_ = _op("sgd_step_")
+_sgn = _op("sgn")
+_sgn_ = _op("sgn_")
 _sigmoid = _op("sigmoid")
 _sigmoid_ = _op("sigmoid_")
 _sign = _op("sign")
 _sign_ = _op("sign_")
+_sign_and_log_det = _op("sign_and_log_det")
+_signbit = _op("signbit")
 _silu = _op("silu")
 _silu_ = _op("silu_")
 _silu_backward = _op("silu_backward")
 _sin = _op("sin")
 _sin_ = _op("sin_")
+_sinc = _op("sinc")
+_sinc_ = _op("sinc_")
+_singular_factors = _op("singular_factors")
+_sinh = _op("sinh")
+_sinh_ = _op("sinh_")
 _slice = _op("slice")
 _slice_backward = _op("slice_backward")
+_slice_copy = _op("slice_copy")
+_slice_scatter = _op("slice_scatter")
+_slogdet = _op("slogdet")
 _smooth_l1_loss = _op("smooth_l1_loss")
 _soft_margin_loss = _op("soft_margin_loss")
 _softmax = _op("softmax")
 _softmax_backward = _op("softmax_backward")
 _softplus = _op("softplus")
 _softshrink = _op("softshrink")
+_solve_matrix = _op("solve_matrix")
 _sort = _op("sort")
+_special_airy_ai = _op("special_airy_ai")
+_special_bessel_j0 = _op("special_bessel_j0")
+_special_bessel_j1 = _op("special_bessel_j1")
+_special_bessel_y0 = _op("special_bessel_y0")
+_special_bessel_y1 = _op("special_bessel_y1")
+_special_chebyshev_polynomial_t = _op("special_chebyshev_polynomial_t")
+_special_chebyshev_polynomial_u = _op("special_chebyshev_polynomial_u")
+_special_chebyshev_polynomial_v = _op("special_chebyshev_polynomial_v")
+_special_chebyshev_polynomial_w = _op("special_chebyshev_polynomial_w")
+_special_entr = _op("special_entr")
+_special_erfcx = _op("special_erfcx")
+_special_hermite_polynomial_h = _op("special_hermite_polynomial_h")
+_special_hermite_polynomial_he = _op("special_hermite_polynomial_he")
+_special_i0e = _op("special_i0e")
+_special_i1 = _op("special_i1")
+_special_i1e = _op("special_i1e")
+_special_laguerre_polynomial_l = _op("special_laguerre_polynomial_l")
+_special_legendre_polynomial_p = _op("special_legendre_polynomial_p")
+_special_log_ndtr = _op("special_log_ndtr")
+_special_modified_bessel_i0 = _op("special_modified_bessel_i0")
+_special_modified_bessel_i1 = _op("special_modified_bessel_i1")
+_special_modified_bessel_k0 = _op("special_modified_bessel_k0")
+_special_modified_bessel_k1 = _op("special_modified_bessel_k1")
+_special_ndtr = _op("special_ndtr")
+_special_ndtri = _op("special_ndtri")
+_special_scaled_modified_bessel_k0 = _op("special_scaled_modified_bessel_k0")
+_special_scaled_modified_bessel_k1 = _op("special_scaled_modified_bessel_k1")
+_special_shifted_chebyshev_polynomial_t = _op("special_shifted_chebyshev_polynomial_t")
+_special_shifted_chebyshev_polynomial_u = _op("special_shifted_chebyshev_polynomial_u")
+_special_shifted_chebyshev_polynomial_v = _op("special_shifted_chebyshev_polynomial_v")
+_special_shifted_chebyshev_polynomial_w = _op("special_shifted_chebyshev_polynomial_w")
+_special_spherical_bessel_j0 = _op("special_spherical_bessel_j0")
+_special_xlog1py = _op("special_xlog1py")
+_special_zeta = _op("special_zeta")
 _split = _op("split")
+_split_copy = _op("split_copy")
+_split_with_sizes = _op("split_with_sizes")
+_split_with_sizes_copy = _op("split_with_sizes_copy")
 _sqrt = _op("sqrt")
 _sqrt_ = _op("sqrt_")
 _square = _op("square")
+_square_ = _op("square_")
 _squeeze = _op("squeeze")
+_squeeze_copy = _op("squeeze_copy")
+_stack = _op("stack")
 _std = _op("std")
 _std_mean = _op("std_mean")
 _sub = _op("sub")
 _sub_ = _op("sub_")
 _sum = _op("sum")
 _sum_to_size = _op("sum_to_size")
+_symmetric_eigen = _op("symmetric_eigen")
 _t = _op("t")
+_t_copy = _op("t_copy")
 _take = _op("take")
 _take_along_dim = _op("take_along_dim")
 _tan = _op("tan")
 _tan_ = _op("tan_")
 _tanh = _op("tanh")
 _tanh_ = _op("tanh_")
+_tensor_split = _op("tensor_split")
+_tensordot = _op("tensordot")
 _threshold = _op("threshold")
 _threshold_ = _op("threshold_")
+_tile = _op("tile")
 _to_dtype = _op("to_dtype")
 _topk = _op("topk")
 _topk_positions = _op("topk_positions")
 _trace = _op("trace")
 _transpose = _op("transpose")
+_transpose_copy = _op("transpose_copy")
 _trapezoid = _op("trapezoid")
 _tril = _op("tril")
+_tril_ = _op("tril_")
 _triplet_margin_loss = _op("triplet_margin_loss")
 _triu = _op("triu")
+_triu_ = _op("triu_")
 _trunc = _op("trunc")
 _trunc_ = _op("trunc_")
 _unbind = _op("unbind")
+_unbind_copy = _op("unbind_copy")
 _unflatten = _op("unflatten")
+_unfold = _op("unfold")
+_unfold_copy = _op("unfold_copy")
 _uniform_ = _op("uniform_")
 _unique = _op("unique")
 _unique_consecutive = _op("unique_consecutive")
 _unsqueeze = _op("unsqueeze")
+_unsqueeze_copy = _op("unsqueeze_copy")
 _var = _op("var")
 _var_mean = _op("var_mean")
 _variance = _op("variance")
+_vdot = _op("vdot")
 _view = _op("view")
 _view_as = _op("view_as")
+_view_copy = _op("view_copy")
+_vsplit = _op("vsplit")
+_vstack = _op("vstack")
 _where = _op("where")
+_xlogy = _op("xlogy")
+_xlogy_ = _op("xlogy_")
 _zero_ = _op("zero_")
 _zeros = _op("zeros")
 _zeros_like = _op("zeros_like")
@@ -398,6 +682,28 @@ def abs(input: Tensor, *, out: Any = None) -> Any:
 
 def abs_(input: Tensor) -> Any:
     return _dispatch(_abs_, (input,))
+
+
+def acos(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_acos, _bound, out)
+    return _dispatch(_acos, _bound)
+
+
+def acos_(input: Tensor) -> Any:
+    return _dispatch(_acos_, (input,))
+
+
+def acosh(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_acosh, _bound, out)
+    return _dispatch(_acosh, _bound)
+
+
+def acosh_(input: Tensor) -> Any:
+    return _dispatch(_acosh_, (input,))
 
 
 def adadelta_step_(
@@ -526,6 +832,32 @@ def add_(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Any:
     return _dispatch(_add_, (input, other, alpha))
 
 
+def addbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Any = None,
+) -> Any:
+    _bound = (input, batch1, batch2, beta, alpha)
+    if out is not None:
+        return with_out(_addbmm, _bound, out)
+    return _dispatch(_addbmm, _bound)
+
+
+def addbmm_(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+) -> Any:
+    return _dispatch(_addbmm_, (input, batch1, batch2, beta, alpha))
+
+
 def addcdiv(
     input: Tensor,
     tensor1: Tensor,
@@ -577,8 +909,58 @@ def addmm(
     return _dispatch(_addmm, _bound)
 
 
+def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    return _dispatch(_addmm_, (input, mat1, mat2, beta, alpha))
+
+
+def addmv(
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Any = None,
+) -> Any:
+    _bound = (input, mat, vec, beta, alpha)
+    if out is not None:
+        return with_out(_addmv, _bound, out)
+    return _dispatch(_addmv, _bound)
+
+
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    return _dispatch(_addmv_, (input, mat, vec, beta, alpha))
+
+
+def addr(
+    input: Tensor,
+    vec1: Tensor,
+    vec2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Any = None,
+) -> Any:
+    _bound = (input, vec1, vec2, beta, alpha)
+    if out is not None:
+        return with_out(_addr, _bound, out)
+    return _dispatch(_addr, _bound)
+
+
+def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    return _dispatch(_addr_, (input, vec1, vec2, beta, alpha))
+
+
+def adjoint(input: Tensor) -> Any:
+    return _dispatch(_adjoint, (input,))
+
+
 def alias(input: Tensor) -> Any:
     return _dispatch(_alias, (input,))
+
+
+def alias_copy(input: Tensor) -> Any:
+    return _dispatch(_alias_copy, (input,))
 
 
 def all(
@@ -605,6 +987,14 @@ def allclose(
     equal_nan: bool = False,
 ) -> Any:
     return _dispatch(_allclose, (input, other, rtol, atol, equal_nan))
+
+
+def alpha_dropout(input: Tensor, p: float, train: bool) -> Any:
+    return _dispatch(_alpha_dropout, (input, p, train))
+
+
+def alpha_dropout_(input: Tensor, p: float, train: bool) -> Any:
+    return _dispatch(_alpha_dropout_, (input, p, train))
 
 
 def amax(
@@ -740,6 +1130,27 @@ def as_strided(
     return _dispatch(_as_strided, (input, as_size(size), as_size(stride), storage_offset))
 
 
+def as_strided_copy(
+    input: Tensor,
+    size: int | Sequence[int],
+    stride: int | Sequence[int],
+    storage_offset: int | None = None,
+) -> Any:
+    return _dispatch(_as_strided_copy, (input, as_size(size), as_size(stride), storage_offset))
+
+
+def as_strided_scatter(
+    input: Tensor,
+    src: Tensor,
+    size: int | Sequence[int],
+    stride: int | Sequence[int],
+    storage_offset: int | None = None,
+) -> Any:
+    return _dispatch(
+        _as_strided_scatter, (input, src, as_size(size), as_size(stride), storage_offset)
+    )
+
+
 def asgd_step_(
     param: Tensor,
     grad: Tensor,
@@ -773,15 +1184,71 @@ def asgd_step_(
     )
 
 
-def atan2(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def asin(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_asin, _bound, out)
+    return _dispatch(_asin, _bound)
+
+
+def asin_(input: Tensor) -> Any:
+    return _dispatch(_asin_, (input,))
+
+
+def asinh(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_asinh, _bound, out)
+    return _dispatch(_asinh, _bound)
+
+
+def asinh_(input: Tensor) -> Any:
+    return _dispatch(_asinh_, (input,))
+
+
+def atan(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_atan, _bound, out)
+    return _dispatch(_atan, _bound)
+
+
+def atan2(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_atan2, _bound, out)
     return _dispatch(_atan2, _bound)
 
 
-def atan2_(input: Tensor, other: Tensor | float) -> Any:
+def atan2_(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_atan2_, (input, other))
+
+
+def atan_(input: Tensor) -> Any:
+    return _dispatch(_atan_, (input,))
+
+
+def atanh(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_atanh, _bound, out)
+    return _dispatch(_atanh, _bound)
+
+
+def atanh_(input: Tensor) -> Any:
+    return _dispatch(_atanh_, (input,))
+
+
+def atleast_1d(input: Tensor) -> Any:
+    return _dispatch(_atleast_1d, (input,))
+
+
+def atleast_2d(input: Tensor) -> Any:
+    return _dispatch(_atleast_2d, (input,))
+
+
+def atleast_3d(input: Tensor) -> Any:
+    return _dispatch(_atleast_3d, (input,))
 
 
 def avg_pool2d(
@@ -803,6 +1270,32 @@ def avg_pool2d(
     if out is not None:
         return with_out(_avg_pool2d, _bound, out)
     return _dispatch(_avg_pool2d, _bound)
+
+
+def baddbmm(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+    out: Any = None,
+) -> Any:
+    _bound = (input, batch1, batch2, beta, alpha)
+    if out is not None:
+        return with_out(_baddbmm, _bound, out)
+    return _dispatch(_baddbmm, _bound)
+
+
+def baddbmm_(
+    input: Tensor,
+    batch1: Tensor,
+    batch2: Tensor,
+    *,
+    beta: float = 1,
+    alpha: float = 1,
+) -> Any:
+    return _dispatch(_baddbmm_, (input, batch1, batch2, beta, alpha))
 
 
 def batch_norm(
@@ -832,6 +1325,10 @@ def batch_norm_backward(
 
 def batch_norm_train(input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float) -> Any:
     return _dispatch(_batch_norm_train, (input, weight, bias, eps))
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
+    return _dispatch(_bilinear, (input1, input2, weight, bias))
 
 
 def binary_cross_entropy(
@@ -870,6 +1367,17 @@ def bitwise_and_(input: Tensor, other: Tensor | float) -> Any:
     return _dispatch(_bitwise_and_, (input, other))
 
 
+def bitwise_left_shift(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_bitwise_left_shift, _bound, out)
+    return _dispatch(_bitwise_left_shift, _bound)
+
+
+def bitwise_left_shift_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_bitwise_left_shift_, (input, other))
+
+
 def bitwise_not(input: Tensor, *, out: Any = None) -> Any:
     _bound = (input,)
     if out is not None:
@@ -892,6 +1400,17 @@ def bitwise_or_(input: Tensor, other: Tensor | float) -> Any:
     return _dispatch(_bitwise_or_, (input, other))
 
 
+def bitwise_right_shift(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_bitwise_right_shift, _bound, out)
+    return _dispatch(_bitwise_right_shift, _bound)
+
+
+def bitwise_right_shift_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_bitwise_right_shift_, (input, other))
+
+
 def bitwise_xor(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
@@ -903,11 +1422,23 @@ def bitwise_xor_(input: Tensor, other: Tensor | float) -> Any:
     return _dispatch(_bitwise_xor_, (input, other))
 
 
+def block_diag(tensors: Sequence[Tensor]) -> Any:
+    return _dispatch(_block_diag, (as_tensors(tensors, "block_diag"),))
+
+
 def bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Any:
     _bound = (input, mat2)
     if out is not None:
         return with_out(_bmm, _bound, out)
     return _dispatch(_bmm, _bound)
+
+
+def broadcast_tensors(tensors: Sequence[Tensor]) -> Any:
+    return _dispatch(_broadcast_tensors, (as_tensors(tensors, "broadcast_tensors"),))
+
+
+def broadcast_to(input: Tensor, size: int | Sequence[int]) -> Any:
+    return _dispatch(_broadcast_to, (input, as_size(size)))
 
 
 def bucketize(
@@ -922,6 +1453,21 @@ def bucketize(
     if out is not None:
         return with_out(_bucketize, _bound, out)
     return _dispatch(_bucketize, _bound)
+
+
+def cartesian_prod(tensors: Sequence[Tensor]) -> Any:
+    return _dispatch(_cartesian_prod, (as_tensors(tensors, "cartesian_prod"),))
+
+
+def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> Any:
+    _bound = (as_tensors(tensors, "cat"), dim)
+    if out is not None:
+        return with_out(_cat, _bound, out)
+    return _dispatch(_cat, _bound)
+
+
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Any:
+    return _dispatch(_cdist, (x1, x2, p, compute_mode))
 
 
 def ceil(input: Tensor, *, out: Any = None) -> Any:
@@ -941,6 +1487,26 @@ def celu(input: Tensor, alpha: float = 1.0) -> Any:
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Any:
     return _dispatch(_celu_, (input, alpha))
+
+
+def chain_matmul(*matrices: Any) -> Any:
+    return _dispatch(_chain_matmul, (matrices,))
+
+
+def cholesky(input: Tensor, upper: bool = False) -> Any:
+    return _dispatch(_cholesky, (input, upper))
+
+
+def cholesky_factor(A: Tensor) -> Any:
+    return _dispatch(_cholesky_factor, (A,))
+
+
+def cholesky_inverse(L: Tensor, upper: bool = False) -> Any:
+    return _dispatch(_cholesky_inverse, (L, upper))
+
+
+def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Any:
+    return _dispatch(_cholesky_solve, (B, L, upper))
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
@@ -979,6 +1545,10 @@ def clamp_max(input: Tensor, max: Tensor | float, *, out: Any = None) -> Any:
     return _dispatch(_clamp_max, _bound)
 
 
+def clamp_max_(input: Tensor, max: Tensor | float) -> Any:
+    return _dispatch(_clamp_max_, (input, max))
+
+
 def clamp_min(input: Tensor, min: Tensor | float, *, out: Any = None) -> Any:
     _bound = (input, min)
     if out is not None:
@@ -986,8 +1556,16 @@ def clamp_min(input: Tensor, min: Tensor | float, *, out: Any = None) -> Any:
     return _dispatch(_clamp_min, _bound)
 
 
+def clamp_min_(input: Tensor, min: Tensor | float) -> Any:
+    return _dispatch(_clamp_min_, (input, min))
+
+
 def clone(input: Tensor) -> Any:
     return _dispatch(_clone, (input,))
+
+
+def cofactors(A: Tensor) -> Any:
+    return _dispatch(_cofactors, (A,))
 
 
 def col2im(
@@ -1011,6 +1589,17 @@ def col2im(
     )
 
 
+def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
+    _bound = (as_tensors(tensors, "column_stack"),)
+    if out is not None:
+        return with_out(_column_stack, _bound, out)
+    return _dispatch(_column_stack, _bound)
+
+
+def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Any:
+    return _dispatch(_combinations, (input, r, with_replacement))
+
+
 def constant_pad(input: Tensor, pad: int | Sequence[int], value: float = 0) -> Any:
     return _dispatch(_constant_pad, (input, as_size(pad), value))
 
@@ -1019,61 +1608,155 @@ def contiguous(input: Tensor) -> Any:
     return _dispatch(_contiguous, (input,))
 
 
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
+    return _dispatch(_conv1d, (input, weight, bias, stride, padding, dilation, groups))
+
+
 def conv2d(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None = None,
-    stride: int | Sequence[int] = 1,
+    stride: Any = 1,
     padding: Any = 0,
-    dilation: int | Sequence[int] = 1,
+    dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    return _dispatch(
-        _conv2d, (input, weight, bias, as_pair(stride), padding, as_pair(dilation), groups)
-    )
+    return _dispatch(_conv2d, (input, weight, bias, stride, padding, dilation, groups))
 
 
-def conv2d_input_grad(
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> Any:
+    return _dispatch(_conv3d, (input, weight, bias, stride, padding, dilation, groups))
+
+
+def conv_input_grad(
     grad: Tensor,
     weight: Tensor,
-    input_size: int | Sequence[int],
+    size: int | Sequence[int],
     stride: int | Sequence[int],
     padding: int | Sequence[int],
     dilation: int | Sequence[int],
     groups: int,
 ) -> Any:
     return _dispatch(
-        _conv2d_input_grad,
+        _conv_input_grad,
         (
             grad,
             weight,
-            as_size(input_size),
-            as_pair(stride),
-            as_pair(padding),
-            as_pair(dilation),
+            as_size(size),
+            as_size(stride),
+            as_size(padding),
+            as_size(dilation),
             groups,
         ),
     )
 
 
-def conv2d_weight_grad(
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Any:
+    return _dispatch(
+        _conv_transpose1d, (input, weight, bias, stride, padding, output_padding, groups, dilation)
+    )
+
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Any:
+    return _dispatch(
+        _conv_transpose2d, (input, weight, bias, stride, padding, output_padding, groups, dilation)
+    )
+
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Any:
+    return _dispatch(
+        _conv_transpose3d, (input, weight, bias, stride, padding, output_padding, groups, dilation)
+    )
+
+
+def conv_weight_grad(
     grad: Tensor,
     input: Tensor,
-    weight_size: int | Sequence[int],
+    size: int | Sequence[int],
     stride: int | Sequence[int],
     padding: int | Sequence[int],
     dilation: int | Sequence[int],
     groups: int,
 ) -> Any:
     return _dispatch(
-        _conv2d_weight_grad,
+        _conv_weight_grad,
         (
             grad,
             input,
-            as_size(weight_size),
-            as_pair(stride),
-            as_pair(padding),
-            as_pair(dilation),
+            as_size(size),
+            as_size(stride),
+            as_size(padding),
+            as_size(dilation),
+            groups,
+        ),
+    )
+
+
+def convolution(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None,
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
+    transposed: bool,
+    output_padding: int | Sequence[int],
+    groups: int,
+) -> Any:
+    return _dispatch(
+        _convolution,
+        (
+            input,
+            weight,
+            bias,
+            as_size(stride),
+            as_size(padding),
+            as_size(dilation),
+            transposed,
+            as_size(output_padding),
             groups,
         ),
     )
@@ -1085,6 +1768,17 @@ def copy(input: Tensor, src: Tensor) -> Any:
 
 def copy_(input: Tensor, src: Tensor) -> Any:
     return _dispatch(_copy_, (input, src))
+
+
+def copysign(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_copysign, _bound, out)
+    return _dispatch(_copysign, _bound)
+
+
+def copysign_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_copysign_, (input, other))
 
 
 def corrcoef(input: Tensor) -> Any:
@@ -1100,6 +1794,17 @@ def cos(input: Tensor, *, out: Any = None) -> Any:
 
 def cos_(input: Tensor) -> Any:
     return _dispatch(_cos_, (input,))
+
+
+def cosh(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_cosh, _bound, out)
+    return _dispatch(_cosh, _bound)
+
+
+def cosh_(input: Tensor) -> Any:
+    return _dispatch(_cosh_, (input,))
 
 
 def cosine_embedding_loss(
@@ -1132,6 +1837,13 @@ def cov(
     aweights: Tensor | None = None,
 ) -> Any:
     return _dispatch(_cov, (input, correction, fweights, aweights))
+
+
+def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Any = None) -> Any:
+    _bound = (input, other, dim)
+    if out is not None:
+        return with_out(_cross, _bound, out)
+    return _dispatch(_cross, _bound)
 
 
 def cross_entropy(
@@ -1213,8 +1925,27 @@ def cumulative_trapezoid(
     return _dispatch(_cumulative_trapezoid, (y, x, dx, dim))
 
 
+def deg2rad(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_deg2rad, _bound, out)
+    return _dispatch(_deg2rad, _bound)
+
+
+def deg2rad_(input: Tensor) -> Any:
+    return _dispatch(_deg2rad_, (input,))
+
+
+def det(input: Tensor) -> Any:
+    return _dispatch(_det, (input,))
+
+
 def detach(input: Tensor) -> Any:
     return _dispatch(_detach, (input,))
+
+
+def detach_copy(input: Tensor) -> Any:
+    return _dispatch(_detach_copy, (input,))
 
 
 def deviation(
@@ -1228,6 +1959,21 @@ def deviation(
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_deviation, (input, dim, correction, keepdim), _error) from None
     return _dispatch(_deviation, _bound)
+
+
+def diag(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
+    _bound = (input, diagonal)
+    if out is not None:
+        return with_out(_diag, _bound, out)
+    return _dispatch(_diag, _bound)
+
+
+def diag_embed(input: Tensor, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    return _dispatch(_diag_embed, (input, offset, dim1, dim2))
+
+
+def diagflat(input: Tensor, offset: int = 0) -> Any:
+    return _dispatch(_diagflat, (input, offset))
 
 
 def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
@@ -1248,6 +1994,38 @@ def diagonal_backward(
     return _dispatch(_diagonal_backward, (grad, as_size(size), offset, dim1, dim2))
 
 
+def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    try:
+        _bound = (input, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_diagonal_copy, (input, offset, dim1, dim2), _error) from None
+    return _dispatch(_diagonal_copy, _bound)
+
+
+def diagonal_scatter(
+    input: Tensor,
+    src: Tensor,
+    offset: int = 0,
+    dim1: int = 0,
+    dim2: int = 1,
+) -> Any:
+    try:
+        _bound = (input, src, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _diagonal_scatter,
+            (
+                input,
+                src,
+                offset,
+                dim1,
+                dim2,
+            ),
+            _error,
+        ) from None
+    return _dispatch(_diagonal_scatter, _bound)
+
+
 def diff(
     input: Tensor,
     n: int = 1,
@@ -1264,6 +2042,17 @@ def diff(
     if out is not None:
         return with_out(_diff, _bound, out)
     return _dispatch(_diff, _bound)
+
+
+def digamma(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_digamma, _bound, out)
+    return _dispatch(_digamma, _bound)
+
+
+def digamma_(input: Tensor) -> Any:
+    return _dispatch(_digamma_, (input,))
 
 
 def dist(input: Tensor, other: Tensor, p: float = 2) -> Any:
@@ -1287,8 +2076,8 @@ def div_(input: Tensor, other: Tensor | float, *, rounding_mode: str | None = No
     return _dispatch(_div_, (input, other, rounding_mode))
 
 
-def dot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
-    _bound = (input, other)
+def dot(input: Tensor, tensor: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, tensor)
     if out is not None:
         return with_out(_dot, _bound, out)
     return _dispatch(_dot, _bound)
@@ -1296,6 +2085,31 @@ def dot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 def dropout(input: Tensor, p: float, train: bool) -> Any:
     return _dispatch(_dropout, (input, p, train))
+
+
+def dropout_(input: Tensor, p: float, train: bool) -> Any:
+    return _dispatch(_dropout_, (input, p, train))
+
+
+def dsplit(
+    input: Tensor,
+    indices_or_sections: Any = None,
+    *,
+    sections: Any = None,
+    indices: Any = None,
+) -> Any:
+    return _dispatch(_dsplit, (input, indices_or_sections, sections, indices))
+
+
+def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
+    _bound = (as_tensors(tensors, "dstack"),)
+    if out is not None:
+        return with_out(_dstack, _bound, out)
+    return _dispatch(_dstack, _bound)
+
+
+def einsum(equation: Any, *operands: Any) -> Any:
+    return _dispatch(_einsum, (equation, operands))
 
 
 def elu(input: Tensor, alpha: float = 1.0) -> Any:
@@ -1306,12 +2120,51 @@ def elu_(input: Tensor, alpha: float = 1.0) -> Any:
     return _dispatch(_elu_, (input, alpha))
 
 
-def embedding(weight: Tensor, indices: Tensor, padding_idx: int | None = None) -> Any:
-    return _dispatch(_embedding, (weight, indices, padding_idx))
+def embedding(
+    weight: Tensor,
+    indices: Tensor,
+    padding_idx: int = -1,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Any:
+    return _dispatch(_embedding, (weight, indices, padding_idx, scale_grad_by_freq, sparse))
 
 
-def embedding_backward(grad: Tensor, indices: Tensor, rows: int, padding_idx: int | None) -> Any:
-    return _dispatch(_embedding_backward, (grad, indices, rows, padding_idx))
+def embedding_backward(
+    grad: Tensor,
+    indices: Tensor,
+    rows: int,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Any:
+    return _dispatch(_embedding_backward, (grad, indices, rows, padding_idx, scale_grad_by_freq))
+
+
+def embedding_bag_parts(
+    weight: Tensor,
+    indices: Tensor,
+    offsets: Tensor,
+    per_sample_weights: Tensor | None,
+    mode: str,
+    padding_idx: int,
+    scale_grad_by_freq: bool,
+) -> Any:
+    return _dispatch(
+        _embedding_bag_parts,
+        (
+            weight,
+            indices,
+            offsets,
+            per_sample_weights,
+            mode,
+            padding_idx,
+            scale_grad_by_freq,
+        ),
+    )
+
+
+def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_type: float) -> Any:
+    return _dispatch(_embedding_renorm_, (weight, indices, max_norm, norm_type))
 
 
 def empty(
@@ -1331,11 +2184,15 @@ def empty_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool
     return _require(requires_grad, _dispatch(_empty_like, (input, dtype)))
 
 
-def eq(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def eq(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_eq, _bound, out)
     return _dispatch(_eq, _bound)
+
+
+def eq_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_eq_, (input, other))
 
 
 def equal(input: Tensor, other: Tensor) -> Any:
@@ -1353,11 +2210,44 @@ def erf_(input: Tensor) -> Any:
     return _dispatch(_erf_, (input,))
 
 
+def erfc(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_erfc, _bound, out)
+    return _dispatch(_erfc, _bound)
+
+
+def erfc_(input: Tensor) -> Any:
+    return _dispatch(_erfc_, (input,))
+
+
+def erfinv(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_erfinv, _bound, out)
+    return _dispatch(_erfinv, _bound)
+
+
+def erfinv_(input: Tensor) -> Any:
+    return _dispatch(_erfinv_, (input,))
+
+
 def exp(input: Tensor, *, out: Any = None) -> Any:
     _bound = (input,)
     if out is not None:
         return with_out(_exp, _bound, out)
     return _dispatch(_exp, _bound)
+
+
+def exp2(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_exp2, _bound, out)
+    return _dispatch(_exp2, _bound)
+
+
+def exp2_(input: Tensor) -> Any:
+    return _dispatch(_exp2_, (input,))
 
 
 def exp_(input: Tensor) -> Any:
@@ -1370,6 +2260,10 @@ def expand(input: Tensor, size: int | Sequence[int]) -> Any:
 
 def expand_as(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_expand_as, (input, other))
+
+
+def expand_copy(input: Tensor, size: int | Sequence[int]) -> Any:
+    return _dispatch(_expand_copy, (input, as_size(size)))
 
 
 def expm1(input: Tensor, *, out: Any = None) -> Any:
@@ -1398,12 +2292,32 @@ def eye(
     return _require(requires_grad, _dispatch(_eye, _bound))
 
 
+def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Any:
+    return _dispatch(_feature_alpha_dropout, (input, p, train))
+
+
+def feature_alpha_dropout_(input: Tensor, p: float, train: bool) -> Any:
+    return _dispatch(_feature_alpha_dropout_, (input, p, train))
+
+
+def feature_dropout(input: Tensor, p: float, train: bool) -> Any:
+    return _dispatch(_feature_dropout, (input, p, train))
+
+
+def feature_dropout_(input: Tensor, p: float, train: bool) -> Any:
+    return _dispatch(_feature_dropout_, (input, p, train))
+
+
 def fill(input: Tensor, value: Tensor | float) -> Any:
     return _dispatch(_fill, (input, value))
 
 
 def fill_(input: Tensor, value: Tensor | float) -> Any:
     return _dispatch(_fill_, (input, value))
+
+
+def fill_diagonal_(input: Tensor, fill_value: float, wrap: bool = False) -> Any:
+    return _dispatch(_fill_diagonal_, (input, fill_value, wrap))
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
@@ -1414,12 +2328,27 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
     return _dispatch(_flatten, _bound)
 
 
-def flip(input: Tensor, dims: int | Sequence[int] | None) -> Any:
-    try:
-        _bound = (input, wrap_dims(dims, input.ndim))
-    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_flip, (input, dims), _error) from None
-    return _dispatch(_flip, _bound)
+def flip(input: Tensor, dims: int | Sequence[int]) -> Any:
+    return _dispatch(_flip, (input, as_size(dims)))
+
+
+def fliplr(input: Tensor) -> Any:
+    return _dispatch(_fliplr, (input,))
+
+
+def flipud(input: Tensor) -> Any:
+    return _dispatch(_flipud, (input,))
+
+
+def float_power(input: Tensor | float, exponent: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, exponent)
+    if out is not None:
+        return with_out(_float_power, _bound, out)
+    return _dispatch(_float_power, _bound)
+
+
+def float_power_(input: Tensor, exponent: Tensor | float) -> Any:
+    return _dispatch(_float_power_, (input, exponent))
 
 
 def floor(input: Tensor, *, out: Any = None) -> Any:
@@ -1440,7 +2369,25 @@ def floor_divide(input: Tensor | float, other: Tensor | float, *, out: Any = Non
     return _dispatch(_floor_divide, _bound)
 
 
-def fmod(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def floor_divide_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_floor_divide_, (input, other))
+
+
+def fmax(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_fmax, _bound, out)
+    return _dispatch(_fmax, _bound)
+
+
+def fmin(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_fmin, _bound, out)
+    return _dispatch(_fmin, _bound)
+
+
+def fmod(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_fmod, _bound, out)
@@ -1449,6 +2396,28 @@ def fmod(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> An
 
 def fmod_(input: Tensor, other: Tensor | float) -> Any:
     return _dispatch(_fmod_, (input, other))
+
+
+def frac(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_frac, _bound, out)
+    return _dispatch(_frac, _bound)
+
+
+def frac_(input: Tensor) -> Any:
+    return _dispatch(_frac_, (input,))
+
+
+def frexp(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_frexp, _bound, out)
+    return _dispatch(_frexp, _bound)
+
+
+def frexp_parts(input: Tensor) -> Any:
+    return _dispatch(_frexp_parts, (input,))
 
 
 def full(
@@ -1504,11 +2473,26 @@ def gaussian_nll_loss(
     return _dispatch(_gaussian_nll_loss, (input, target, var, full, eps, reduction))
 
 
-def ge(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def gcd(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_gcd, _bound, out)
+    return _dispatch(_gcd, _bound)
+
+
+def gcd_(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_gcd_, (input, other))
+
+
+def ge(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_ge, _bound, out)
     return _dispatch(_ge, _bound)
+
+
+def ge_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_ge_, (input, other))
 
 
 def gelu(input: Tensor, *, approximate: str = "none", out: Any = None) -> Any:
@@ -1544,11 +2528,15 @@ def group_norm(
     return _dispatch(_group_norm, (input, num_groups, weight, bias, eps))
 
 
-def gt(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def gt(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_gt, _bound, out)
     return _dispatch(_gt, _bound)
+
+
+def gt_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_gt_, (input, other))
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Any:
@@ -1580,6 +2568,17 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return _dispatch(_hardtanh_, (input, min_val, max_val))
+
+
+def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, values)
+    if out is not None:
+        return with_out(_heaviside, _bound, out)
+    return _dispatch(_heaviside, _bound)
+
+
+def heaviside_(input: Tensor, values: Tensor) -> Any:
+    return _dispatch(_heaviside_, (input, values))
 
 
 def hinge_embedding_loss(
@@ -1624,8 +2623,69 @@ def histogram_edges(input: Tensor, bins: int, range: Any) -> Any:
     return _dispatch(_histogram_edges, (input, bins, range))
 
 
+def hsplit(
+    input: Tensor,
+    indices_or_sections: Any = None,
+    *,
+    sections: Any = None,
+    indices: Any = None,
+) -> Any:
+    return _dispatch(_hsplit, (input, indices_or_sections, sections, indices))
+
+
+def hstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
+    _bound = (as_tensors(tensors, "hstack"),)
+    if out is not None:
+        return with_out(_hstack, _bound, out)
+    return _dispatch(_hstack, _bound)
+
+
 def huber_loss(input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0) -> Any:
     return _dispatch(_huber_loss, (input, target, reduction, delta))
+
+
+def hypot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_hypot, _bound, out)
+    return _dispatch(_hypot, _bound)
+
+
+def hypot_(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_hypot_, (input, other))
+
+
+def i0(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_i0, _bound, out)
+    return _dispatch(_i0, _bound)
+
+
+def i0_(input: Tensor) -> Any:
+    return _dispatch(_i0_, (input,))
+
+
+def igamma(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_igamma, _bound, out)
+    return _dispatch(_igamma, _bound)
+
+
+def igamma_(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_igamma_, (input, other))
+
+
+def igammac(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_igammac, _bound, out)
+    return _dispatch(_igammac, _bound)
+
+
+def igammac_(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_igammac_, (input, other))
 
 
 def im2col(
@@ -1651,6 +2711,66 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Any:
     return _dispatch(_index, (input, as_tensors(indices, "index")))
 
 
+def index_add(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    alpha: float = 1,
+    out: Any = None,
+) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, source, alpha)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_index_add, (input, dim, index, source, alpha), _error) from None
+    if out is not None:
+        return with_out(_index_add, _bound, out)
+    return _dispatch(_index_add, _bound)
+
+
+def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, source, alpha)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_index_add_, (input, dim, index, source, alpha), _error) from None
+    return _dispatch(_index_add_, _bound)
+
+
+def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Any = None) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, source)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_index_copy, (input, dim, index, source), _error) from None
+    if out is not None:
+        return with_out(_index_copy, _bound, out)
+    return _dispatch(_index_copy, _bound)
+
+
+def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, source)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_index_copy_, (input, dim, index, source), _error) from None
+    return _dispatch(_index_copy_, _bound)
+
+
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, value)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_index_fill, (input, dim, index, value), _error) from None
+    return _dispatch(_index_fill, _bound)
+
+
+def index_fill_(input: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, value)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_index_fill_, (input, dim, index, value), _error) from None
+    return _dispatch(_index_fill_, _bound)
+
+
 def index_put(
     input: Tensor,
     indices: Sequence[Tensor | None],
@@ -1669,6 +2789,63 @@ def index_put_(
     return _dispatch(_index_put_, (input, as_tensors(indices, "index_put_"), values, accumulate))
 
 
+def index_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+    out: Any = None,
+) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, source, reduce, include_self)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _index_reduce,
+            (
+                input,
+                dim,
+                index,
+                source,
+                reduce,
+                include_self,
+            ),
+            _error,
+        ) from None
+    if out is not None:
+        return with_out(_index_reduce, _bound, out)
+    return _dispatch(_index_reduce, _bound)
+
+
+def index_reduce_(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, source, reduce, include_self)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _index_reduce_,
+            (
+                input,
+                dim,
+                index,
+                source,
+                reduce,
+                include_self,
+            ),
+            _error,
+        ) from None
+    return _dispatch(_index_reduce_, _bound)
+
+
 def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
@@ -1677,6 +2854,13 @@ def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> 
     if out is not None:
         return with_out(_index_select, _bound, out)
     return _dispatch(_index_select, _bound)
+
+
+def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_inner, _bound, out)
+    return _dispatch(_inner, _bound)
 
 
 def instance_norm(
@@ -1740,6 +2924,24 @@ def isnan(input: Tensor) -> Any:
     return _dispatch(_isnan, (input,))
 
 
+def isneginf(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_isneginf, _bound, out)
+    return _dispatch(_isneginf, _bound)
+
+
+def isposinf(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_isposinf, _bound, out)
+    return _dispatch(_isposinf, _bound)
+
+
+def isreal(input: Tensor) -> Any:
+    return _dispatch(_isreal, (input,))
+
+
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -1747,6 +2949,13 @@ def kl_div(
     log_target: bool = False,
 ) -> Any:
     return _dispatch(_kl_div, (input, target, reduction, log_target))
+
+
+def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_kron, _bound, out)
+    return _dispatch(_kron, _bound)
 
 
 def kth_position(input: Tensor, k: int, dim: int) -> Any:
@@ -1801,11 +3010,37 @@ def layer_norm_backward(
     )
 
 
-def le(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def lcm(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_lcm, _bound, out)
+    return _dispatch(_lcm, _bound)
+
+
+def lcm_(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_lcm_, (input, other))
+
+
+def ldexp(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_ldexp, _bound, out)
+    return _dispatch(_ldexp, _bound)
+
+
+def ldexp_(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_ldexp_, (input, other))
+
+
+def le(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_le, _bound, out)
     return _dispatch(_le, _bound)
+
+
+def le_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_le_, (input, other))
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01) -> Any:
@@ -1827,6 +3062,63 @@ def lerp_(input: Tensor, end: Tensor, weight: Tensor | float) -> Any:
     return _dispatch(_lerp_, (input, end, weight))
 
 
+def lgamma(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_lgamma, _bound, out)
+    return _dispatch(_lgamma, _bound)
+
+
+def lgamma_(input: Tensor) -> Any:
+    return _dispatch(_lgamma_, (input,))
+
+
+def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Any:
+    return _dispatch(_linalg_cholesky, (A, upper))
+
+
+def linalg_cond(A: Tensor, p: Any = None) -> Any:
+    return _dispatch(_linalg_cond, (A, p))
+
+
+def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Any:
+    return _dispatch(_linalg_cross, (input, other, dim))
+
+
+def linalg_det(A: Tensor) -> Any:
+    return _dispatch(_linalg_det, (A,))
+
+
+def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    try:
+        _bound = (A, offset, wrap_dim(dim1, A.ndim), wrap_dim(dim2, A.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_linalg_diagonal, (A, offset, dim1, dim2), _error) from None
+    return _dispatch(_linalg_diagonal, _bound)
+
+
+def linalg_eigh(A: Tensor, UPLO: str = "L") -> Any:
+    return _dispatch(_linalg_eigh, (A, UPLO))
+
+
+def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Any:
+    return _dispatch(_linalg_eigvalsh, (A, UPLO))
+
+
+def linalg_inv(A: Tensor) -> Any:
+    return _dispatch(_linalg_inv, (A,))
+
+
+def linalg_lstsq(
+    A: Tensor,
+    B: Tensor,
+    rcond: float | None = None,
+    *,
+    driver: str | None = None,
+) -> Any:
+    return _dispatch(_linalg_lstsq, (A, B, rcond, driver))
+
+
 def linalg_matrix_norm(
     A: Tensor,
     ord: Any = "fro",
@@ -1839,6 +3131,20 @@ def linalg_matrix_norm(
     return _dispatch(_linalg_matrix_norm, (A, ord, dim, keepdim, dtype))
 
 
+def linalg_matrix_rank(
+    A: Tensor,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+    hermitian: bool = False,
+) -> Any:
+    return _dispatch(_linalg_matrix_rank, (A, atol, rtol, hermitian))
+
+
+def linalg_multi_dot(tensors: Sequence[Tensor]) -> Any:
+    return _dispatch(_linalg_multi_dot, (as_tensors(tensors, "linalg_multi_dot"),))
+
+
 def linalg_norm(
     A: Tensor,
     ord: Any = None,
@@ -1848,6 +3154,45 @@ def linalg_norm(
     dtype: DType | None = None,
 ) -> Any:
     return _dispatch(_linalg_norm, (A, ord, dim, keepdim, dtype))
+
+
+def linalg_pinv(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
+    return _dispatch(_linalg_pinv, (A, atol, rtol, hermitian))
+
+
+def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
+    return _dispatch(_linalg_qr, (A, mode))
+
+
+def linalg_slogdet(A: Tensor) -> Any:
+    return _dispatch(_linalg_slogdet, (A,))
+
+
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
+    return _dispatch(_linalg_solve, (A, B, left))
+
+
+def linalg_solve_triangular(
+    A: Tensor,
+    B: Tensor,
+    *,
+    upper: bool,
+    left: bool = True,
+    unitriangular: bool = False,
+) -> Any:
+    return _dispatch(_linalg_solve_triangular, (A, B, upper, left, unitriangular))
+
+
+def linalg_svd(A: Tensor, full_matrices: bool = True) -> Any:
+    return _dispatch(_linalg_svd, (A, full_matrices))
+
+
+def linalg_svdvals(A: Tensor) -> Any:
+    return _dispatch(_linalg_svdvals, (A,))
+
+
+def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
+    return _dispatch(_linalg_vecdot, (x, y, dim))
 
 
 def linalg_vector_norm(
@@ -1901,6 +3246,17 @@ def log(input: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_log, _bound)
 
 
+def log10(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_log10, _bound, out)
+    return _dispatch(_log10, _bound)
+
+
+def log10_(input: Tensor) -> Any:
+    return _dispatch(_log10_, (input,))
+
+
 def log1p(input: Tensor, *, out: Any = None) -> Any:
     _bound = (input,)
     if out is not None:
@@ -1941,6 +3297,20 @@ def log_softmax_backward(grad: Tensor, out: Tensor, dim: int) -> Any:
     return _dispatch(_log_softmax_backward, (grad, out, dim))
 
 
+def logaddexp(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_logaddexp, _bound, out)
+    return _dispatch(_logaddexp, _bound)
+
+
+def logaddexp2(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_logaddexp2, _bound, out)
+    return _dispatch(_logaddexp2, _bound)
+
+
 def logcumsumexp(input: Tensor, dim: int, *, out: Any = None) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -1951,11 +3321,19 @@ def logcumsumexp(input: Tensor, dim: int, *, out: Any = None) -> Any:
     return _dispatch(_logcumsumexp, _bound)
 
 
-def logical_and(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def logdet(input: Tensor) -> Any:
+    return _dispatch(_logdet, (input,))
+
+
+def logical_and(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_logical_and, _bound, out)
     return _dispatch(_logical_and, _bound)
+
+
+def logical_and_(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_logical_and_, (input, other))
 
 
 def logical_not(input: Tensor, *, out: Any = None) -> Any:
@@ -1965,18 +3343,41 @@ def logical_not(input: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_logical_not, _bound)
 
 
-def logical_or(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def logical_not_(input: Tensor) -> Any:
+    return _dispatch(_logical_not_, (input,))
+
+
+def logical_or(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_logical_or, _bound, out)
     return _dispatch(_logical_or, _bound)
 
 
-def logical_xor(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def logical_or_(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_logical_or_, (input, other))
+
+
+def logical_xor(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_logical_xor, _bound, out)
     return _dispatch(_logical_xor, _bound)
+
+
+def logical_xor_(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_logical_xor_, (input, other))
+
+
+def logit(input: Tensor, eps: float | None = None, *, out: Any = None) -> Any:
+    _bound = (input, eps)
+    if out is not None:
+        return with_out(_logit, _bound, out)
+    return _dispatch(_logit, _bound)
+
+
+def logit_(input: Tensor, eps: float | None = None) -> Any:
+    return _dispatch(_logit_, (input, eps))
 
 
 def logsigmoid(input: Tensor, *, out: Any = None) -> Any:
@@ -2002,11 +3403,23 @@ def logsumexp(
     return _dispatch(_logsumexp, _bound)
 
 
-def lt(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def lt(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_lt, _bound, out)
     return _dispatch(_lt, _bound)
+
+
+def lt_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_lt_, (input, other))
+
+
+def mH(input: Tensor) -> Any:
+    return _dispatch(_mH, (input,))
+
+
+def mT(input: Tensor) -> Any:
+    return _dispatch(_mT, (input,))
 
 
 def margin_ranking_loss(
@@ -2027,6 +3440,14 @@ def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | float) -> Any:
     return _dispatch(_masked_fill_, (input, mask, value))
 
 
+def masked_scatter(input: Tensor, mask: Tensor, source: Tensor) -> Any:
+    return _dispatch(_masked_scatter, (input, mask, source))
+
+
+def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Any:
+    return _dispatch(_masked_scatter_, (input, mask, source))
+
+
 def masked_select(input: Tensor, mask: Tensor, *, out: Any = None) -> Any:
     _bound = (input, mask)
     if out is not None:
@@ -2039,6 +3460,17 @@ def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     if out is not None:
         return with_out(_matmul, _bound, out)
     return _dispatch(_matmul, _bound)
+
+
+def matrix_H(input: Tensor) -> Any:
+    return _dispatch(_matrix_H, (input,))
+
+
+def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_matrix_power, _bound, out)
+    return _dispatch(_matrix_power, _bound)
 
 
 def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
@@ -2113,7 +3545,7 @@ def max_pool2d_with_indices(
     )
 
 
-def maximum(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def maximum(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_maximum, _bound, out)
@@ -2165,6 +3597,10 @@ def median_value(input: Tensor, skip_nan: bool) -> Any:
     return _dispatch(_median_value, (input, skip_nan))
 
 
+def meshgrid(tensors: Sequence[Tensor], *, indexing: str | None = None) -> Any:
+    return _dispatch(_meshgrid, (as_tensors(tensors, "meshgrid"), indexing))
+
+
 def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     _bound = (input, dim, keepdim)
     if out is not None:
@@ -2172,7 +3608,7 @@ def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = Non
     return _dispatch(_min, _bound)
 
 
-def minimum(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def minimum(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_minimum, _bound, out)
@@ -2269,6 +3705,17 @@ def mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_mv, _bound)
 
 
+def mvlgamma(input: Tensor, p: int, *, out: Any = None) -> Any:
+    _bound = (input, p)
+    if out is not None:
+        return with_out(_mvlgamma, _bound, out)
+    return _dispatch(_mvlgamma, _bound)
+
+
+def mvlgamma_(input: Tensor, p: int) -> Any:
+    return _dispatch(_mvlgamma_, (input, p))
+
+
 def nadam_step_(
     param: Tensor,
     grad: Tensor,
@@ -2304,6 +3751,29 @@ def nadam_step_(
             maximize,
         ),
     )
+
+
+def nan_to_num(
+    input: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, nan, posinf, neginf)
+    if out is not None:
+        return with_out(_nan_to_num, _bound, out)
+    return _dispatch(_nan_to_num, _bound)
+
+
+def nan_to_num_(
+    input: Tensor,
+    nan: float | None = None,
+    posinf: float | None = None,
+    neginf: float | None = None,
+) -> Any:
+    return _dispatch(_nan_to_num_, (input, nan, posinf, neginf))
 
 
 def nanmean(
@@ -2371,12 +3841,20 @@ def nansum(
     return _dispatch(_nansum, _bound)
 
 
-def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: Any, length: int) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim), start, length)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_narrow, (input, dim, start, length), _error) from None
     return _dispatch(_narrow, _bound)
+
+
+def narrow_copy(input: Tensor, dim: int, start: Any, length: int) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), start, length)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_narrow_copy, (input, dim, start, length), _error) from None
+    return _dispatch(_narrow_copy, _bound)
 
 
 def native_dropout(input: Tensor, p: float) -> Any:
@@ -2393,11 +3871,15 @@ def native_layer_norm(
     return _dispatch(_native_layer_norm, (input, as_size(normalized_shape), weight, bias, eps))
 
 
-def ne(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def ne(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_ne, _bound, out)
     return _dispatch(_ne, _bound)
+
+
+def ne_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_ne_, (input, other))
 
 
 def neg(input: Tensor, *, out: Any = None) -> Any:
@@ -2409,6 +3891,17 @@ def neg(input: Tensor, *, out: Any = None) -> Any:
 
 def neg_(input: Tensor) -> Any:
     return _dispatch(_neg_, (input,))
+
+
+def nextafter(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_nextafter, _bound, out)
+    return _dispatch(_nextafter, _bound)
+
+
+def nextafter_(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_nextafter_, (input, other))
 
 
 def nll_loss(
@@ -2460,6 +3953,10 @@ def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0) -> Any:
     return _dispatch(_normal_, (input, mean, std))
 
 
+def numpy_T(input: Tensor) -> Any:
+    return _dispatch(_numpy_T, (input,))
+
+
 def one_hot(input: Tensor, num_classes: int = -1) -> Any:
     return _dispatch(_one_hot, (input, num_classes))
 
@@ -2502,6 +3999,10 @@ def p_norm(
     return _dispatch(_p_norm, _bound)
 
 
+def pair_distances(x1: Tensor, x2: Tensor, p: float, compute_mode: str | None) -> Any:
+    return _dispatch(_pair_distances, (x1, x2, p, compute_mode))
+
+
 def pairwise_distance(
     x1: Tensor,
     x2: Tensor,
@@ -2524,6 +4025,14 @@ def permute(input: Tensor, dims: Sequence[int]) -> Any:
     return _dispatch(_permute, _bound)
 
 
+def permute_copy(input: Tensor, dims: Sequence[int]) -> Any:
+    try:
+        _bound = (input, wrap_permutation(dims, input.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_permute_copy, (input, dims), _error) from None
+    return _dispatch(_permute_copy, _bound)
+
+
 def philox_uniform(
     size: int | Sequence[int],
     dtype: DType,
@@ -2532,6 +4041,10 @@ def philox_uniform(
     offset: int,
 ) -> Any:
     return _dispatch(_philox_uniform, (as_size(size), dtype, device, seed, offset))
+
+
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Any:
+    return _dispatch(_pinverse, (input, rcond))
 
 
 def poisson_nll_loss(
@@ -2543,6 +4056,17 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Any:
     return _dispatch(_poisson_nll_loss, (input, target, log_input, full, eps, reduction))
+
+
+def polygamma(n: int, input: Tensor, *, out: Any = None) -> Any:
+    _bound = (n, input)
+    if out is not None:
+        return with_out(_polygamma, _bound, out)
+    return _dispatch(_polygamma, _bound)
+
+
+def positive(input: Tensor) -> Any:
+    return _dispatch(_positive, (input,))
 
 
 def pow(input: Tensor | float, exponent: Tensor | float, *, out: Any = None) -> Any:
@@ -2585,6 +4109,14 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     return _dispatch(_put_, (input, index, source, accumulate))
 
 
+def qr(input: Tensor, some: bool = True) -> Any:
+    return _dispatch(_qr, (input, some))
+
+
+def qr_factors(A: Tensor, mode: str) -> Any:
+    return _dispatch(_qr_factors, (A, mode))
+
+
 def quantile(
     input: Tensor,
     q: Any,
@@ -2598,6 +4130,17 @@ def quantile(
     if out is not None:
         return with_out(_quantile, _bound, out)
     return _dispatch(_quantile, _bound)
+
+
+def rad2deg(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_rad2deg, _bound, out)
+    return _dispatch(_rad2deg, _bound)
+
+
+def rad2deg_(input: Tensor) -> Any:
+    return _dispatch(_rad2deg_, (input,))
 
 
 def radam_step_(
@@ -2697,6 +4240,10 @@ def randperm(
     return _require(requires_grad, _dispatch(_randperm, _bound))
 
 
+def ravel(input: Tensor) -> Any:
+    return _dispatch(_ravel, (input,))
+
+
 def reciprocal(input: Tensor, *, out: Any = None) -> Any:
     _bound = (input,)
     if out is not None:
@@ -2747,6 +4294,20 @@ def renorm_(input: Tensor, p: float, dim: int, maxnorm: float) -> Any:
 
 def repeat(input: Tensor, repeats: int | Sequence[int]) -> Any:
     return _dispatch(_repeat, (input, as_size(repeats)))
+
+
+def repeat_interleave(
+    input: Tensor,
+    repeats: Any = None,
+    dim: int | None = None,
+    *,
+    output_size: int | None = None,
+) -> Any:
+    return _dispatch(_repeat_interleave, (input, repeats, dim, output_size))
+
+
+def repeat_positions(repeats: Tensor, output_size: int | None = None) -> Any:
+    return _dispatch(_repeat_positions, (repeats, output_size))
 
 
 def reshape(input: Tensor, shape: int | Sequence[int]) -> Any:
@@ -2808,12 +4369,12 @@ def rng_uniform(
     return _dispatch(_rng_uniform, (as_size(size), dtype, device, rng_index))
 
 
-def roll(input: Tensor, shifts: int, dim: int) -> Any:
-    try:
-        _bound = (input, shifts, wrap_dim(dim, input.ndim))
-    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_roll, (input, shifts, dim), _error) from None
-    return _dispatch(_roll, _bound)
+def roll(input: Tensor, shifts: Any, dims: Any = None) -> Any:
+    return _dispatch(_roll, (input, shifts, dims))
+
+
+def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Any:
+    return _dispatch(_rot90, (input, k, dims))
 
 
 def round(input: Tensor, *, decimals: int = 0, out: Any = None) -> Any:
@@ -2885,6 +4446,10 @@ def rsqrt_(input: Tensor) -> Any:
     return _dispatch(_rsqrt_, (input,))
 
 
+def rsub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Any:
+    return _dispatch(_rsub, (input, other, alpha))
+
+
 def running_max(input: Tensor, dim: int) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
@@ -2910,10 +4475,200 @@ def scaled_dot_product_attention(
     is_causal: bool = False,
     *,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Any:
     return _dispatch(
-        _scaled_dot_product_attention, (query, key, value, attn_mask, dropout_p, is_causal, scale)
+        _scaled_dot_product_attention,
+        (
+            query,
+            key,
+            value,
+            attn_mask,
+            dropout_p,
+            is_causal,
+            scale,
+            enable_gqa,
+        ),
     )
+
+
+def scatter(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor | float | None = None,
+    value: Tensor | float | None = None,
+    *,
+    reduce: str | None = None,
+    out: Any = None,
+) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, src, value, reduce)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_scatter, (input, dim, index, src, value, reduce), _error) from None
+    if out is not None:
+        return with_out(_scatter, _bound, out)
+    return _dispatch(_scatter, _bound)
+
+
+def scatter_(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor | float | None = None,
+    value: Tensor | float | None = None,
+    *,
+    reduce: str | None = None,
+) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, src, value, reduce)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _scatter_,
+            (
+                input,
+                dim,
+                index,
+                src,
+                value,
+                reduce,
+            ),
+            _error,
+        ) from None
+    return _dispatch(_scatter_, _bound)
+
+
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, src)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_scatter_add, (input, dim, index, src), _error) from None
+    if out is not None:
+        return with_out(_scatter_add, _bound, out)
+    return _dispatch(_scatter_add, _bound)
+
+
+def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, src)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_scatter_add_, (input, dim, index, src), _error) from None
+    return _dispatch(_scatter_add_, _bound)
+
+
+def scatter_extreme(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    reduce: str,
+    include_self: bool = True,
+) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _scatter_extreme,
+            (
+                input,
+                dim,
+                index,
+                src,
+                reduce,
+                include_self,
+            ),
+            _error,
+        ) from None
+    return _dispatch(_scatter_extreme, _bound)
+
+
+def scatter_reduce(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+    out: Any = None,
+) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _scatter_reduce,
+            (
+                input,
+                dim,
+                index,
+                src,
+                reduce,
+                include_self,
+            ),
+            _error,
+        ) from None
+    if out is not None:
+        return with_out(_scatter_reduce, _bound, out)
+    return _dispatch(_scatter_reduce, _bound)
+
+
+def scatter_reduce_(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor,
+    reduce: str,
+    *,
+    include_self: bool = True,
+) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _scatter_reduce_,
+            (
+                input,
+                dim,
+                index,
+                src,
+                reduce,
+                include_self,
+            ),
+            _error,
+        ) from None
+    return _dispatch(_scatter_reduce_, _bound)
+
+
+def scatter_src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, src)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_scatter_src, (input, dim, index, src), _error) from None
+    return _dispatch(_scatter_src, _bound)
+
+
+def scatter_src_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, src)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_scatter_src_, (input, dim, index, src), _error) from None
+    return _dispatch(_scatter_src_, _bound)
+
+
+def scatter_value(input: Tensor, dim: int, index: Tensor, value: float) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, value)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_scatter_value, (input, dim, index, value), _error) from None
+    return _dispatch(_scatter_value, _bound)
+
+
+def scatter_value_(input: Tensor, dim: int, index: Tensor, value: float) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index, value)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_scatter_value_, (input, dim, index, value), _error) from None
+    return _dispatch(_scatter_value_, _bound)
 
 
 def search_positions(
@@ -2954,6 +4709,22 @@ def select_backward(grad: Tensor, size: int | Sequence[int], dim: int, index: An
     return _dispatch(_select_backward, (grad, as_size(size), dim, index))
 
 
+def select_copy(input: Tensor, dim: int, index: int) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_select_copy, (input, dim, index), _error) from None
+    return _dispatch(_select_copy, _bound)
+
+
+def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Any:
+    try:
+        _bound = (input, src, wrap_dim(dim, input.ndim), index)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_select_scatter, (input, src, dim, index), _error) from None
+    return _dispatch(_select_scatter, _bound)
+
+
 def selu(input: Tensor) -> Any:
     return _dispatch(_selu, (input,))
 
@@ -2991,6 +4762,17 @@ def sgd_step_(
     )
 
 
+def sgn(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_sgn, _bound, out)
+    return _dispatch(_sgn, _bound)
+
+
+def sgn_(input: Tensor) -> Any:
+    return _dispatch(_sgn_, (input,))
+
+
 def sigmoid(input: Tensor, *, out: Any = None) -> Any:
     _bound = (input,)
     if out is not None:
@@ -3011,6 +4793,17 @@ def sign(input: Tensor, *, out: Any = None) -> Any:
 
 def sign_(input: Tensor) -> Any:
     return _dispatch(_sign_, (input,))
+
+
+def sign_and_log_det(A: Tensor) -> Any:
+    return _dispatch(_sign_and_log_det, (A,))
+
+
+def signbit(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_signbit, _bound, out)
+    return _dispatch(_signbit, _bound)
 
 
 def silu(input: Tensor) -> Any:
@@ -3036,6 +4829,32 @@ def sin_(input: Tensor) -> Any:
     return _dispatch(_sin_, (input,))
 
 
+def sinc(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_sinc, _bound, out)
+    return _dispatch(_sinc, _bound)
+
+
+def sinc_(input: Tensor) -> Any:
+    return _dispatch(_sinc_, (input,))
+
+
+def singular_factors(A: Tensor, full_matrices: bool) -> Any:
+    return _dispatch(_singular_factors, (A, full_matrices))
+
+
+def sinh(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_sinh, _bound, out)
+    return _dispatch(_sinh, _bound)
+
+
+def sinh_(input: Tensor) -> Any:
+    return _dispatch(_sinh_, (input,))
+
+
 def slice(
     input: Tensor,
     dim: int = 0,
@@ -3059,6 +4878,54 @@ def slice_backward(
     step: Any,
 ) -> Any:
     return _dispatch(_slice_backward, (grad, as_size(size), dim, start, end, step))
+
+
+def slice_copy(
+    input: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int | None = 1,
+) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), start, end, step)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_slice_copy, (input, dim, start, end, step), _error) from None
+    return _dispatch(_slice_copy, _bound)
+
+
+def slice_scatter(
+    input: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int | None = 1,
+    *,
+    out: Any = None,
+) -> Any:
+    try:
+        _bound = (input, src, wrap_dim(dim, input.ndim), start, end, step)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _slice_scatter,
+            (
+                input,
+                src,
+                dim,
+                start,
+                end,
+                step,
+            ),
+            _error,
+        ) from None
+    if out is not None:
+        return with_out(_slice_scatter, _bound, out)
+    return _dispatch(_slice_scatter, _bound)
+
+
+def slogdet(input: Tensor) -> Any:
+    return _dispatch(_slogdet, (input,))
 
 
 def smooth_l1_loss(
@@ -3102,6 +4969,10 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Any:
     return _dispatch(_softshrink, _bound)
 
 
+def solve_matrix(A: Tensor, B: Tensor) -> Any:
+    return _dispatch(_solve_matrix, (A, B))
+
+
 def sort(
     input: Tensor,
     dim: int = -1,
@@ -3119,12 +4990,175 @@ def sort(
     return _dispatch(_sort, _bound)
 
 
+def special_airy_ai(input: Tensor) -> Any:
+    return _dispatch(_special_airy_ai, (input,))
+
+
+def special_bessel_j0(input: Tensor) -> Any:
+    return _dispatch(_special_bessel_j0, (input,))
+
+
+def special_bessel_j1(input: Tensor) -> Any:
+    return _dispatch(_special_bessel_j1, (input,))
+
+
+def special_bessel_y0(input: Tensor) -> Any:
+    return _dispatch(_special_bessel_y0, (input,))
+
+
+def special_bessel_y1(input: Tensor) -> Any:
+    return _dispatch(_special_bessel_y1, (input,))
+
+
+def special_chebyshev_polynomial_t(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_chebyshev_polynomial_t, (input, n))
+
+
+def special_chebyshev_polynomial_u(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_chebyshev_polynomial_u, (input, n))
+
+
+def special_chebyshev_polynomial_v(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_chebyshev_polynomial_v, (input, n))
+
+
+def special_chebyshev_polynomial_w(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_chebyshev_polynomial_w, (input, n))
+
+
+def special_entr(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_entr, _bound, out)
+    return _dispatch(_special_entr, _bound)
+
+
+def special_erfcx(input: Tensor) -> Any:
+    return _dispatch(_special_erfcx, (input,))
+
+
+def special_hermite_polynomial_h(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_hermite_polynomial_h, (input, n))
+
+
+def special_hermite_polynomial_he(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_hermite_polynomial_he, (input, n))
+
+
+def special_i0e(input: Tensor) -> Any:
+    return _dispatch(_special_i0e, (input,))
+
+
+def special_i1(input: Tensor) -> Any:
+    return _dispatch(_special_i1, (input,))
+
+
+def special_i1e(input: Tensor) -> Any:
+    return _dispatch(_special_i1e, (input,))
+
+
+def special_laguerre_polynomial_l(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_laguerre_polynomial_l, (input, n))
+
+
+def special_legendre_polynomial_p(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_legendre_polynomial_p, (input, n))
+
+
+def special_log_ndtr(input: Tensor) -> Any:
+    return _dispatch(_special_log_ndtr, (input,))
+
+
+def special_modified_bessel_i0(input: Tensor) -> Any:
+    return _dispatch(_special_modified_bessel_i0, (input,))
+
+
+def special_modified_bessel_i1(input: Tensor) -> Any:
+    return _dispatch(_special_modified_bessel_i1, (input,))
+
+
+def special_modified_bessel_k0(input: Tensor) -> Any:
+    return _dispatch(_special_modified_bessel_k0, (input,))
+
+
+def special_modified_bessel_k1(input: Tensor) -> Any:
+    return _dispatch(_special_modified_bessel_k1, (input,))
+
+
+def special_ndtr(input: Tensor) -> Any:
+    return _dispatch(_special_ndtr, (input,))
+
+
+def special_ndtri(input: Tensor) -> Any:
+    return _dispatch(_special_ndtri, (input,))
+
+
+def special_scaled_modified_bessel_k0(input: Tensor) -> Any:
+    return _dispatch(_special_scaled_modified_bessel_k0, (input,))
+
+
+def special_scaled_modified_bessel_k1(input: Tensor) -> Any:
+    return _dispatch(_special_scaled_modified_bessel_k1, (input,))
+
+
+def special_shifted_chebyshev_polynomial_t(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_shifted_chebyshev_polynomial_t, (input, n))
+
+
+def special_shifted_chebyshev_polynomial_u(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_shifted_chebyshev_polynomial_u, (input, n))
+
+
+def special_shifted_chebyshev_polynomial_v(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_shifted_chebyshev_polynomial_v, (input, n))
+
+
+def special_shifted_chebyshev_polynomial_w(input: Tensor | float, n: Tensor | float) -> Any:
+    return _dispatch(_special_shifted_chebyshev_polynomial_w, (input, n))
+
+
+def special_spherical_bessel_j0(input: Tensor) -> Any:
+    return _dispatch(_special_spherical_bessel_j0, (input,))
+
+
+def special_xlog1py(input: Tensor | float, other: Tensor | float) -> Any:
+    return _dispatch(_special_xlog1py, (input, other))
+
+
+def special_zeta(input: Tensor | float, other: Tensor | float) -> Any:
+    return _dispatch(_special_zeta, (input, other))
+
+
 def split(input: Tensor, split_size: Any, dim: int = 0) -> Any:
     try:
         _bound = (input, split_size, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_split, (input, split_size, dim), _error) from None
     return _dispatch(_split, _bound)
+
+
+def split_copy(input: Tensor, split_size: Any, dim: int = 0) -> Any:
+    try:
+        _bound = (input, split_size, wrap_dim(dim, input.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_split_copy, (input, split_size, dim), _error) from None
+    return _dispatch(_split_copy, _bound)
+
+
+def split_with_sizes(input: Tensor, split_sizes: int | Sequence[int], dim: int = 0) -> Any:
+    try:
+        _bound = (input, as_size(split_sizes), wrap_dim(dim, input.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_split_with_sizes, (input, split_sizes, dim), _error) from None
+    return _dispatch(_split_with_sizes, _bound)
+
+
+def split_with_sizes_copy(input: Tensor, split_sizes: int | Sequence[int], dim: int = 0) -> Any:
+    try:
+        _bound = (input, as_size(split_sizes), wrap_dim(dim, input.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_split_with_sizes_copy, (input, split_sizes, dim), _error) from None
+    return _dispatch(_split_with_sizes_copy, _bound)
 
 
 def sqrt(input: Tensor, *, out: Any = None) -> Any:
@@ -3145,12 +5179,23 @@ def square(input: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_square, _bound)
 
 
-def squeeze(input: Tensor, dim: int | Sequence[int] | None = None) -> Any:
-    try:
-        _bound = (input, wrap_dims(dim, input.ndim))
-    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_squeeze, (input, dim), _error) from None
-    return _dispatch(_squeeze, _bound)
+def square_(input: Tensor) -> Any:
+    return _dispatch(_square_, (input,))
+
+
+def squeeze(input: Tensor, dim: Any = None) -> Any:
+    return _dispatch(_squeeze, (input, dim))
+
+
+def squeeze_copy(input: Tensor, dim: Any = None) -> Any:
+    return _dispatch(_squeeze_copy, (input, dim))
+
+
+def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> Any:
+    _bound = (as_tensors(tensors, "stack"), dim)
+    if out is not None:
+        return with_out(_stack, _bound, out)
+    return _dispatch(_stack, _bound)
 
 
 def std(
@@ -3211,8 +5256,16 @@ def sum_to_size(input: Tensor, size: int | Sequence[int]) -> Any:
     return _dispatch(_sum_to_size, (input, as_size(size)))
 
 
+def symmetric_eigen(A: Tensor, UPLO: str) -> Any:
+    return _dispatch(_symmetric_eigen, (A, UPLO))
+
+
 def t(input: Tensor) -> Any:
     return _dispatch(_t, (input,))
+
+
+def t_copy(input: Tensor) -> Any:
+    return _dispatch(_t_copy, (input,))
 
 
 def take(input: Tensor, index: Tensor, *, out: Any = None) -> Any:
@@ -3257,12 +5310,48 @@ def tanh_(input: Tensor) -> Any:
     return _dispatch(_tanh_, (input,))
 
 
+def tensor_split(
+    input: Tensor,
+    indices_or_sections: Any = None,
+    *,
+    sections: Any = None,
+    indices: Any = None,
+    dim: int = 0,
+) -> Any:
+    try:
+        _bound = (input, indices_or_sections, sections, indices, wrap_dim(dim, input.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _tensor_split,
+            (
+                input,
+                indices_or_sections,
+                sections,
+                indices,
+                dim,
+            ),
+            _error,
+        ) from None
+    return _dispatch(_tensor_split, _bound)
+
+
+def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, out: Any = None) -> Any:
+    _bound = (a, b, dims)
+    if out is not None:
+        return with_out(_tensordot, _bound, out)
+    return _dispatch(_tensordot, _bound)
+
+
 def threshold(input: Tensor, threshold: float, value: float) -> Any:
     return _dispatch(_threshold, (input, threshold, value))
 
 
 def threshold_(input: Tensor, threshold: float, value: float) -> Any:
     return _dispatch(_threshold_, (input, threshold, value))
+
+
+def tile(input: Tensor, dims: int | Sequence[int]) -> Any:
+    return _dispatch(_tile, (input, as_size(dims)))
 
 
 def to_dtype(input: Tensor, dtype: DType) -> Any:
@@ -3307,6 +5396,14 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Any:
     return _dispatch(_transpose, _bound)
 
 
+def transpose_copy(input: Tensor, dim0: int, dim1: int) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim0, input.ndim), wrap_dim(dim1, input.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_transpose_copy, (input, dim0, dim1), _error) from None
+    return _dispatch(_transpose_copy, _bound)
+
+
 def trapezoid(
     y: Tensor,
     x: Tensor | None = None,
@@ -3322,6 +5419,10 @@ def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
     if out is not None:
         return with_out(_tril, _bound, out)
     return _dispatch(_tril, _bound)
+
+
+def tril_(input: Tensor, diagonal: int = 0) -> Any:
+    return _dispatch(_tril_, (input, diagonal))
 
 
 def triplet_margin_loss(
@@ -3346,6 +5447,10 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
     return _dispatch(_triu, _bound)
 
 
+def triu_(input: Tensor, diagonal: int = 0) -> Any:
+    return _dispatch(_triu_, (input, diagonal))
+
+
 def trunc(input: Tensor, *, out: Any = None) -> Any:
     _bound = (input,)
     if out is not None:
@@ -3365,12 +5470,36 @@ def unbind(input: Tensor, dim: int = 0) -> Any:
     return _dispatch(_unbind, _bound)
 
 
+def unbind_copy(input: Tensor, dim: int = 0) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_unbind_copy, (input, dim), _error) from None
+    return _dispatch(_unbind_copy, _bound)
+
+
 def unflatten(input: Tensor, dim: int, sizes: int | Sequence[int]) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim), as_size(sizes))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_unflatten, (input, dim, sizes), _error) from None
     return _dispatch(_unflatten, _bound)
+
+
+def unfold(input: Tensor, dimension: int, size: int, step: int) -> Any:
+    try:
+        _bound = (input, wrap_dim(dimension, input.ndim), size, step)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_unfold, (input, dimension, size, step), _error) from None
+    return _dispatch(_unfold, _bound)
+
+
+def unfold_copy(input: Tensor, dimension: int, size: int, step: int) -> Any:
+    try:
+        _bound = (input, wrap_dim(dimension, input.ndim), size, step)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_unfold_copy, (input, dimension, size, step), _error) from None
+    return _dispatch(_unfold_copy, _bound)
 
 
 def uniform_(input: Tensor, low: float = 0.0, high: float = 1.0) -> Any:
@@ -3437,6 +5566,14 @@ def unsqueeze(input: Tensor, dim: int) -> Any:
     return _dispatch(_unsqueeze, _bound)
 
 
+def unsqueeze_copy(input: Tensor, dim: int) -> Any:
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim + 1))
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_unsqueeze_copy, (input, dim), _error) from None
+    return _dispatch(_unsqueeze_copy, _bound)
+
+
 def var(
     input: Tensor,
     dim: Any = None,
@@ -3476,6 +5613,13 @@ def variance(
     return _dispatch(_variance, _bound)
 
 
+def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_vdot, _bound, out)
+    return _dispatch(_vdot, _bound)
+
+
 def view(input: Tensor, size: int | Sequence[int]) -> Any:
     return _dispatch(_view, (input, as_size(size)))
 
@@ -3484,10 +5628,31 @@ def view_as(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_view_as, (input, other))
 
 
+def view_copy(input: Tensor, size: int | Sequence[int]) -> Any:
+    return _dispatch(_view_copy, (input, as_size(size)))
+
+
+def vsplit(
+    input: Tensor,
+    indices_or_sections: Any = None,
+    *,
+    sections: Any = None,
+    indices: Any = None,
+) -> Any:
+    return _dispatch(_vsplit, (input, indices_or_sections, sections, indices))
+
+
+def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
+    _bound = (as_tensors(tensors, "vstack"),)
+    if out is not None:
+        return with_out(_vstack, _bound, out)
+    return _dispatch(_vstack, _bound)
+
+
 def where(
     condition: Tensor,
-    input: Tensor | float,
-    other: Tensor | float,
+    input: Tensor | float | None = None,
+    other: Tensor | float | None = None,
     *,
     out: Any = None,
 ) -> Any:
@@ -3495,6 +5660,17 @@ def where(
     if out is not None:
         return with_out(_where, _bound, out)
     return _dispatch(_where, _bound)
+
+
+def xlogy(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_xlogy, _bound, out)
+    return _dispatch(_xlogy, _bound)
+
+
+def xlogy_(input: Tensor, other: Tensor | float) -> Any:
+    return _dispatch(_xlogy_, (input, other))
 
 
 def zero_(input: Tensor) -> Any:
@@ -3520,25 +5696,46 @@ def zeros_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool
 
 absolute = abs
 absolute_ = abs_
+arccos = acos
+arccos_ = acos_
+arccosh = acosh
+arccosh_ = acosh_
+arcsin = asin
+arcsin_ = asin_
+arcsinh = asinh
+arcsinh_ = asinh_
+arctan = atan
 arctan2 = atan2
 arctan2_ = atan2_
+arctan_ = atan_
+arctanh = atanh
+arctanh_ = atanh_
 clip = clamp
 clip_ = clamp_
+concat = cat
+concatenate = cat
 divide = div
 divide_ = div_
 fix = trunc
 fix_ = trunc_
 ger = outer
 greater = gt
+greater_ = gt_
 greater_equal = ge
+greater_equal_ = ge_
+inverse = linalg_inv
 less = lt
+less_ = lt_
 less_equal = le
+less_equal_ = le_
 moveaxis = movedim
 multiply = mul
 multiply_ = mul_
 negative = neg
 negative_ = neg_
 not_equal = ne
+not_equal_ = ne_
+row_stack = vstack
 subtract = sub
 subtract_ = sub_
 
@@ -3560,78 +5757,155 @@ unsafe_split = split
 __all__ = [
     "abs",
     "absolute",
+    "acos",
+    "acosh",
     "add",
+    "addbmm",
     "addcdiv",
     "addcmul",
     "addmm",
+    "addmv",
+    "addr",
+    "adjoint",
+    "alias_copy",
     "all",
     "allclose",
+    "alpha_dropout",
     "amax",
     "amin",
     "aminmax",
     "any",
     "arange",
+    "arccos",
+    "arccosh",
+    "arcsin",
+    "arcsinh",
+    "arctan",
     "arctan2",
+    "arctanh",
     "argmax",
     "argmin",
     "argsort",
     "argwhere",
     "as_strided",
+    "as_strided_copy",
+    "as_strided_scatter",
+    "asin",
+    "asinh",
+    "atan",
     "atan2",
+    "atanh",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "baddbmm",
+    "bilinear",
     "bincount",
     "bitwise_and",
+    "bitwise_left_shift",
     "bitwise_not",
     "bitwise_or",
+    "bitwise_right_shift",
     "bitwise_xor",
+    "block_diag",
     "bmm",
+    "broadcast_tensors",
+    "broadcast_to",
     "bucketize",
+    "cartesian_prod",
+    "cat",
+    "cdist",
     "ceil",
     "celu",
+    "chain_matmul",
+    "cholesky",
+    "cholesky_inverse",
+    "cholesky_solve",
     "chunk",
     "clamp",
     "clamp_max",
     "clamp_min",
     "clip",
     "clone",
+    "column_stack",
+    "combinations",
+    "concat",
+    "concatenate",
+    "conv1d",
     "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "convolution",
+    "copysign",
     "corrcoef",
     "cos",
+    "cosh",
     "cosine_similarity",
     "count_nonzero",
     "cov",
+    "cross",
     "cummax",
     "cummin",
     "cumprod",
     "cumsum",
     "cumulative_trapezoid",
+    "deg2rad",
+    "det",
     "detach",
+    "detach_copy",
+    "diag",
+    "diag_embed",
+    "diagflat",
     "diagonal",
+    "diagonal_copy",
+    "diagonal_scatter",
     "diff",
+    "digamma",
     "dist",
     "div",
     "divide",
     "dot",
     "dropout",
+    "dsplit",
+    "dstack",
+    "einsum",
     "embedding",
+    "embedding_renorm_",
     "empty",
     "empty_like",
     "eq",
     "equal",
     "erf",
+    "erfc",
+    "erfinv",
     "exp",
+    "exp2",
     "expand",
-    "expand_as",
+    "expand_copy",
     "expm1",
     "eye",
+    "feature_alpha_dropout",
+    "feature_dropout",
+    "fill",
     "fix",
     "flatten",
     "flip",
+    "fliplr",
+    "flipud",
+    "float_power",
     "floor",
     "floor_divide",
+    "fmax",
+    "fmin",
     "fmod",
+    "frac",
+    "frexp",
     "full",
     "full_like",
     "gather",
+    "gcd",
     "ge",
     "ger",
     "gradient",
@@ -3639,40 +5913,67 @@ __all__ = [
     "greater_equal",
     "gt",
     "hardshrink",
+    "heaviside",
     "histc",
     "histogram",
+    "hsplit",
+    "hstack",
+    "hypot",
+    "i0",
+    "igamma",
+    "igammac",
+    "index_add",
+    "index_copy",
+    "index_fill",
     "index_put",
+    "index_reduce",
     "index_select",
+    "inner",
     "isclose",
     "isfinite",
     "isin",
     "isinf",
     "isnan",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "kron",
     "kthvalue",
+    "lcm",
+    "ldexp",
     "le",
     "lerp",
     "less",
     "less_equal",
+    "lgamma",
     "linspace",
     "log",
+    "log10",
     "log1p",
     "log2",
     "log_softmax",
+    "logaddexp",
+    "logaddexp2",
     "logcumsumexp",
+    "logdet",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logit",
     "logsumexp",
     "lt",
     "masked_fill",
+    "masked_scatter",
     "masked_select",
     "matmul",
+    "matrix_power",
     "max",
     "max_pool2d",
     "maximum",
     "mean",
     "median",
+    "meshgrid",
     "min",
     "minimum",
     "mm",
@@ -3683,14 +5984,18 @@ __all__ = [
     "mul",
     "multiply",
     "mv",
+    "mvlgamma",
+    "nan_to_num",
     "nanmean",
     "nanmedian",
     "nanquantile",
     "nansum",
     "narrow",
+    "narrow_copy",
     "ne",
     "neg",
     "negative",
+    "nextafter",
     "nonzero",
     "norm",
     "not_equal",
@@ -3700,40 +6005,66 @@ __all__ = [
     "pairwise_distance",
     "pdist",
     "permute",
+    "permute_copy",
+    "pinverse",
+    "polygamma",
+    "positive",
     "pow",
     "prelu",
     "prod",
     "put",
+    "qr",
     "quantile",
+    "rad2deg",
     "rand",
     "rand_like",
     "randint",
     "randn",
     "randn_like",
     "randperm",
+    "ravel",
     "reciprocal",
     "relu",
     "remainder",
     "renorm",
-    "repeat",
+    "repeat_interleave",
     "reshape",
-    "reshape_as",
     "roll",
+    "rot90",
     "round",
+    "row_stack",
     "rrelu",
     "rsqrt",
+    "rsub",
+    "scatter",
+    "scatter_add",
+    "scatter_reduce",
     "searchsorted",
     "select",
+    "select_copy",
+    "select_scatter",
     "selu",
+    "sgn",
     "sigmoid",
     "sign",
+    "signbit",
     "sin",
+    "sinc",
+    "sinh",
+    "slice_copy",
+    "slice_scatter",
+    "slogdet",
     "softmax",
     "sort",
     "split",
+    "split_copy",
+    "split_with_sizes",
+    "split_with_sizes_copy",
     "sqrt",
     "square",
     "squeeze",
+    "squeeze_copy",
+    "stack",
     "std",
     "std_mean",
     "sub",
@@ -3743,14 +6074,19 @@ __all__ = [
     "swapaxes",
     "swapdims",
     "t",
+    "t_copy",
     "take",
     "take_along_dim",
     "tan",
     "tanh",
+    "tensor_split",
+    "tensordot",
     "threshold",
+    "tile",
     "topk",
     "trace",
     "transpose",
+    "transpose_copy",
     "trapezoid",
     "trapz",
     "tril",
@@ -3758,17 +6094,24 @@ __all__ = [
     "true_divide",
     "trunc",
     "unbind",
+    "unbind_copy",
     "unflatten",
+    "unfold_copy",
     "unique",
     "unique_consecutive",
     "unsafe_chunk",
     "unsafe_split",
     "unsqueeze",
+    "unsqueeze_copy",
     "var",
     "var_mean",
+    "vdot",
     "view",
-    "view_as",
+    "view_copy",
+    "vsplit",
+    "vstack",
     "where",
+    "xlogy",
     "zeros",
     "zeros_like",
 ]

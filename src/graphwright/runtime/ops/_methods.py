@@ -30,13 +30,25 @@ if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
 _abs = _op("abs")
 _abs_ = _op("abs_")
+_acos = _op("acos")
+_acos_ = _op("acos_")
+_acosh = _op("acosh")
+_acosh_ = _op("acosh_")
 _add = _op("add")
 _add_ = _op("add_")
+_addbmm = _op("addbmm")
+_addbmm_ = _op("addbmm_")
 _addcdiv = _op("addcdiv")
 _addcdiv_ = _op("addcdiv_")
 _addcmul = _op("addcmul")
 _addcmul_ = _op("addcmul_")
 _addmm = _op("addmm")
+_addmm_ = _op("addmm_")
+_addmv = _op("addmv")
+_addmv_ = _op("addmv_")
+_addr = _op("addr")
+_addr_ = _op("addr_")
+_adjoint = _op("adjoint")
 _all = _op("all")
 _allclose = _op("allclose")
 _amax = _op("amax")
@@ -48,97 +60,201 @@ _argmin = _op("argmin")
 _argsort = _op("argsort")
 _argwhere = _op("argwhere")
 _as_strided = _op("as_strided")
+_as_strided_scatter = _op("as_strided_scatter")
+_asin = _op("asin")
+_asin_ = _op("asin_")
+_asinh = _op("asinh")
+_asinh_ = _op("asinh_")
+_atan = _op("atan")
 _atan2 = _op("atan2")
 _atan2_ = _op("atan2_")
+_atan_ = _op("atan_")
+_atanh = _op("atanh")
+_atanh_ = _op("atanh_")
+_baddbmm = _op("baddbmm")
+_baddbmm_ = _op("baddbmm_")
 _bincount = _op("bincount")
 _bitwise_and = _op("bitwise_and")
 _bitwise_and_ = _op("bitwise_and_")
+_bitwise_left_shift = _op("bitwise_left_shift")
+_bitwise_left_shift_ = _op("bitwise_left_shift_")
 _bitwise_not = _op("bitwise_not")
 _bitwise_not_ = _op("bitwise_not_")
 _bitwise_or = _op("bitwise_or")
 _bitwise_or_ = _op("bitwise_or_")
+_bitwise_right_shift = _op("bitwise_right_shift")
+_bitwise_right_shift_ = _op("bitwise_right_shift_")
 _bitwise_xor = _op("bitwise_xor")
 _bitwise_xor_ = _op("bitwise_xor_")
 _bmm = _op("bmm")
+_broadcast_to = _op("broadcast_to")
 _ceil = _op("ceil")
 _ceil_ = _op("ceil_")
+_cholesky = _op("cholesky")
+_cholesky_inverse = _op("cholesky_inverse")
+_cholesky_solve = _op("cholesky_solve")
 _chunk = _op("chunk")
 _clamp = _op("clamp")
 _clamp_ = _op("clamp_")
 _clamp_max = _op("clamp_max")
+_clamp_max_ = _op("clamp_max_")
 _clamp_min = _op("clamp_min")
+_clamp_min_ = _op("clamp_min_")
 _clone = _op("clone")
 _copy_ = _op("copy_")
+_copysign = _op("copysign")
+_copysign_ = _op("copysign_")
 _corrcoef = _op("corrcoef")
 _cos = _op("cos")
 _cos_ = _op("cos_")
+_cosh = _op("cosh")
+_cosh_ = _op("cosh_")
 _count_nonzero = _op("count_nonzero")
 _cov = _op("cov")
+_cross = _op("cross")
 _cummax = _op("cummax")
 _cummin = _op("cummin")
 _cumprod = _op("cumprod")
 _cumprod_ = _op("cumprod_")
 _cumsum = _op("cumsum")
 _cumsum_ = _op("cumsum_")
+_deg2rad = _op("deg2rad")
+_deg2rad_ = _op("deg2rad_")
+_det = _op("det")
+_diag = _op("diag")
+_diag_embed = _op("diag_embed")
+_diagflat = _op("diagflat")
 _diagonal = _op("diagonal")
+_diagonal_scatter = _op("diagonal_scatter")
 _diff = _op("diff")
+_digamma = _op("digamma")
+_digamma_ = _op("digamma_")
 _dist = _op("dist")
 _div = _op("div")
 _div_ = _op("div_")
 _dot = _op("dot")
+_dsplit = _op("dsplit")
 _eq = _op("eq")
+_eq_ = _op("eq_")
 _equal = _op("equal")
 _erf = _op("erf")
 _erf_ = _op("erf_")
+_erfc = _op("erfc")
+_erfc_ = _op("erfc_")
+_erfinv = _op("erfinv")
+_erfinv_ = _op("erfinv_")
 _exp = _op("exp")
+_exp2 = _op("exp2")
+_exp2_ = _op("exp2_")
 _exp_ = _op("exp_")
 _expand = _op("expand")
 _expand_as = _op("expand_as")
 _expm1 = _op("expm1")
 _expm1_ = _op("expm1_")
 _fill_ = _op("fill_")
+_fill_diagonal_ = _op("fill_diagonal_")
 _flatten = _op("flatten")
 _flip = _op("flip")
+_fliplr = _op("fliplr")
+_flipud = _op("flipud")
+_float_power = _op("float_power")
+_float_power_ = _op("float_power_")
 _floor = _op("floor")
 _floor_ = _op("floor_")
 _floor_divide = _op("floor_divide")
+_floor_divide_ = _op("floor_divide_")
+_fmax = _op("fmax")
+_fmin = _op("fmin")
 _fmod = _op("fmod")
 _fmod_ = _op("fmod_")
+_frac = _op("frac")
+_frac_ = _op("frac_")
+_frexp = _op("frexp")
 _gather = _op("gather")
+_gcd = _op("gcd")
+_gcd_ = _op("gcd_")
 _ge = _op("ge")
+_ge_ = _op("ge_")
 _gt = _op("gt")
+_gt_ = _op("gt_")
 _hardshrink = _op("hardshrink")
+_heaviside = _op("heaviside")
+_heaviside_ = _op("heaviside_")
 _histc = _op("histc")
 _histogram = _op("histogram")
+_hsplit = _op("hsplit")
+_hypot = _op("hypot")
+_hypot_ = _op("hypot_")
+_i0 = _op("i0")
+_i0_ = _op("i0_")
+_igamma = _op("igamma")
+_igamma_ = _op("igamma_")
+_igammac = _op("igammac")
+_igammac_ = _op("igammac_")
+_index_add = _op("index_add")
+_index_add_ = _op("index_add_")
+_index_copy = _op("index_copy")
+_index_copy_ = _op("index_copy_")
+_index_fill = _op("index_fill")
+_index_fill_ = _op("index_fill_")
 _index_put = _op("index_put")
 _index_put_ = _op("index_put_")
+_index_reduce = _op("index_reduce")
+_index_reduce_ = _op("index_reduce_")
 _index_select = _op("index_select")
+_inner = _op("inner")
 _isclose = _op("isclose")
 _isfinite = _op("isfinite")
 _isinf = _op("isinf")
 _isnan = _op("isnan")
+_isneginf = _op("isneginf")
+_isposinf = _op("isposinf")
+_isreal = _op("isreal")
+_kron = _op("kron")
 _kthvalue = _op("kthvalue")
+_lcm = _op("lcm")
+_lcm_ = _op("lcm_")
+_ldexp = _op("ldexp")
+_ldexp_ = _op("ldexp_")
 _le = _op("le")
+_le_ = _op("le_")
 _lerp = _op("lerp")
 _lerp_ = _op("lerp_")
+_lgamma = _op("lgamma")
+_lgamma_ = _op("lgamma_")
 _log = _op("log")
+_log10 = _op("log10")
+_log10_ = _op("log10_")
 _log1p = _op("log1p")
 _log1p_ = _op("log1p_")
 _log2 = _op("log2")
 _log2_ = _op("log2_")
 _log_ = _op("log_")
 _log_softmax = _op("log_softmax")
+_logaddexp = _op("logaddexp")
+_logaddexp2 = _op("logaddexp2")
 _logcumsumexp = _op("logcumsumexp")
+_logdet = _op("logdet")
 _logical_and = _op("logical_and")
+_logical_and_ = _op("logical_and_")
 _logical_not = _op("logical_not")
+_logical_not_ = _op("logical_not_")
 _logical_or = _op("logical_or")
+_logical_or_ = _op("logical_or_")
 _logical_xor = _op("logical_xor")
+_logical_xor_ = _op("logical_xor_")
+_logit = _op("logit")
+_logit_ = _op("logit_")
 _logsumexp = _op("logsumexp")
 _lt = _op("lt")
+_lt_ = _op("lt_")
 _masked_fill = _op("masked_fill")
 _masked_fill_ = _op("masked_fill_")
+_masked_scatter = _op("masked_scatter")
+_masked_scatter_ = _op("masked_scatter_")
 _masked_select = _op("masked_select")
 _matmul = _op("matmul")
+_matrix_power = _op("matrix_power")
 _max = _op("max")
 _maximum = _op("maximum")
 _mean = _op("mean")
@@ -152,26 +268,40 @@ _msort = _op("msort")
 _mul = _op("mul")
 _mul_ = _op("mul_")
 _mv = _op("mv")
+_mvlgamma = _op("mvlgamma")
+_mvlgamma_ = _op("mvlgamma_")
+_nan_to_num = _op("nan_to_num")
+_nan_to_num_ = _op("nan_to_num_")
 _nanmean = _op("nanmean")
 _nanmedian = _op("nanmedian")
 _nanquantile = _op("nanquantile")
 _nansum = _op("nansum")
 _narrow = _op("narrow")
+_narrow_copy = _op("narrow_copy")
 _ne = _op("ne")
+_ne_ = _op("ne_")
 _neg = _op("neg")
 _neg_ = _op("neg_")
+_nextafter = _op("nextafter")
+_nextafter_ = _op("nextafter_")
 _nonzero = _op("nonzero")
 _norm = _op("norm")
 _normal_ = _op("normal_")
 _outer = _op("outer")
 _permute = _op("permute")
+_pinverse = _op("pinverse")
+_positive = _op("positive")
 _pow = _op("pow")
 _pow_ = _op("pow_")
 _prelu = _op("prelu")
 _prod = _op("prod")
 _put = _op("put")
 _put_ = _op("put_")
+_qr = _op("qr")
 _quantile = _op("quantile")
+_rad2deg = _op("rad2deg")
+_rad2deg_ = _op("rad2deg_")
+_ravel = _op("ravel")
 _reciprocal = _op("reciprocal")
 _reciprocal_ = _op("reciprocal_")
 _relu = _op("relu")
@@ -181,26 +311,46 @@ _remainder_ = _op("remainder_")
 _renorm = _op("renorm")
 _renorm_ = _op("renorm_")
 _repeat = _op("repeat")
+_repeat_interleave = _op("repeat_interleave")
 _reshape = _op("reshape")
 _reshape_as = _op("reshape_as")
 _roll = _op("roll")
+_rot90 = _op("rot90")
 _round = _op("round")
 _round_ = _op("round_")
 _rsqrt = _op("rsqrt")
 _rsqrt_ = _op("rsqrt_")
+_scatter = _op("scatter")
+_scatter_ = _op("scatter_")
+_scatter_add = _op("scatter_add")
+_scatter_add_ = _op("scatter_add_")
+_scatter_reduce = _op("scatter_reduce")
+_scatter_reduce_ = _op("scatter_reduce_")
 _select = _op("select")
+_select_scatter = _op("select_scatter")
+_sgn = _op("sgn")
+_sgn_ = _op("sgn_")
 _sigmoid = _op("sigmoid")
 _sigmoid_ = _op("sigmoid_")
 _sign = _op("sign")
 _sign_ = _op("sign_")
+_signbit = _op("signbit")
 _sin = _op("sin")
 _sin_ = _op("sin_")
+_sinc = _op("sinc")
+_sinc_ = _op("sinc_")
+_sinh = _op("sinh")
+_sinh_ = _op("sinh_")
+_slice_scatter = _op("slice_scatter")
+_slogdet = _op("slogdet")
 _softmax = _op("softmax")
 _sort = _op("sort")
 _split = _op("split")
+_split_with_sizes = _op("split_with_sizes")
 _sqrt = _op("sqrt")
 _sqrt_ = _op("sqrt_")
 _square = _op("square")
+_square_ = _op("square_")
 _squeeze = _op("squeeze")
 _std = _op("std")
 _sub = _op("sub")
@@ -214,22 +364,31 @@ _tan = _op("tan")
 _tan_ = _op("tan_")
 _tanh = _op("tanh")
 _tanh_ = _op("tanh_")
+_tensor_split = _op("tensor_split")
+_tile = _op("tile")
 _topk = _op("topk")
 _trace = _op("trace")
 _transpose = _op("transpose")
 _tril = _op("tril")
+_tril_ = _op("tril_")
 _triu = _op("triu")
+_triu_ = _op("triu_")
 _trunc = _op("trunc")
 _trunc_ = _op("trunc_")
 _unbind = _op("unbind")
 _unflatten = _op("unflatten")
+_unfold = _op("unfold")
 _uniform_ = _op("uniform_")
 _unique = _op("unique")
 _unique_consecutive = _op("unique_consecutive")
 _unsqueeze = _op("unsqueeze")
 _var = _op("var")
+_vdot = _op("vdot")
 _view = _op("view")
 _view_as = _op("view_as")
+_vsplit = _op("vsplit")
+_xlogy = _op("xlogy")
+_xlogy_ = _op("xlogy_")
 _zero_ = _op("zero_")
 
 
@@ -244,11 +403,29 @@ class TensorMethods(TensorBase):
     def abs_(self) -> Any:
         return _dispatch(_abs_, (self,))
 
+    def acos(self) -> Any:
+        return _dispatch(_acos, (self,))
+
+    def acos_(self) -> Any:
+        return _dispatch(_acos_, (self,))
+
+    def acosh(self) -> Any:
+        return _dispatch(_acosh, (self,))
+
+    def acosh_(self) -> Any:
+        return _dispatch(_acosh_, (self,))
+
     def add(self, other: Tensor | float, *, alpha: float = 1) -> Any:
         return _dispatch(_add, (self, other, alpha))
 
     def add_(self, other: Tensor | float, *, alpha: float = 1) -> Any:
         return _dispatch(_add_, (self, other, alpha))
+
+    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+        return _dispatch(_addbmm, (self, batch1, batch2, beta, alpha))
+
+    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+        return _dispatch(_addbmm_, (self, batch1, batch2, beta, alpha))
 
     def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
         return _dispatch(_addcdiv, (self, tensor1, tensor2, value))
@@ -264,6 +441,24 @@ class TensorMethods(TensorBase):
 
     def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
         return _dispatch(_addmm, (self, mat1, mat2, beta, alpha))
+
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+        return _dispatch(_addmm_, (self, mat1, mat2, beta, alpha))
+
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+        return _dispatch(_addmv, (self, mat, vec, beta, alpha))
+
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+        return _dispatch(_addmv_, (self, mat, vec, beta, alpha))
+
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+        return _dispatch(_addr, (self, vec1, vec2, beta, alpha))
+
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+        return _dispatch(_addr_, (self, vec1, vec2, beta, alpha))
+
+    def adjoint(self) -> Any:
+        return _dispatch(_adjoint, (self,))
 
     def all(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
         try:
@@ -341,11 +536,59 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_as_strided, (self, as_size(size), as_size(stride), storage_offset))
 
-    def atan2(self, other: Tensor | float) -> Any:
+    def as_strided_scatter(
+        self,
+        src: Tensor,
+        size: int | Sequence[int],
+        stride: int | Sequence[int],
+        storage_offset: int | None = None,
+    ) -> Any:
+        return _dispatch(
+            _as_strided_scatter, (self, src, as_size(size), as_size(stride), storage_offset)
+        )
+
+    def asin(self) -> Any:
+        return _dispatch(_asin, (self,))
+
+    def asin_(self) -> Any:
+        return _dispatch(_asin_, (self,))
+
+    def asinh(self) -> Any:
+        return _dispatch(_asinh, (self,))
+
+    def asinh_(self) -> Any:
+        return _dispatch(_asinh_, (self,))
+
+    def atan(self) -> Any:
+        return _dispatch(_atan, (self,))
+
+    def atan2(self, other: Tensor) -> Any:
         return _dispatch(_atan2, (self, other))
 
-    def atan2_(self, other: Tensor | float) -> Any:
+    def atan2_(self, other: Tensor) -> Any:
         return _dispatch(_atan2_, (self, other))
+
+    def atan_(self) -> Any:
+        return _dispatch(_atan_, (self,))
+
+    def atanh(self) -> Any:
+        return _dispatch(_atanh, (self,))
+
+    def atanh_(self) -> Any:
+        return _dispatch(_atanh_, (self,))
+
+    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+        return _dispatch(_baddbmm, (self, batch1, batch2, beta, alpha))
+
+    def baddbmm_(
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: float = 1,
+        alpha: float = 1,
+    ) -> Any:
+        return _dispatch(_baddbmm_, (self, batch1, batch2, beta, alpha))
 
     def bincount(self, weights: Tensor | None = None, minlength: int = 0) -> Any:
         return _dispatch(_bincount, (self, weights, minlength))
@@ -355,6 +598,12 @@ class TensorMethods(TensorBase):
 
     def bitwise_and_(self, other: Tensor | float) -> Any:
         return _dispatch(_bitwise_and_, (self, other))
+
+    def bitwise_left_shift(self, other: Tensor | float) -> Any:
+        return _dispatch(_bitwise_left_shift, (self, other))
+
+    def bitwise_left_shift_(self, other: Tensor | float) -> Any:
+        return _dispatch(_bitwise_left_shift_, (self, other))
 
     def bitwise_not(self) -> Any:
         return _dispatch(_bitwise_not, (self,))
@@ -368,6 +617,12 @@ class TensorMethods(TensorBase):
     def bitwise_or_(self, other: Tensor | float) -> Any:
         return _dispatch(_bitwise_or_, (self, other))
 
+    def bitwise_right_shift(self, other: Tensor | float) -> Any:
+        return _dispatch(_bitwise_right_shift, (self, other))
+
+    def bitwise_right_shift_(self, other: Tensor | float) -> Any:
+        return _dispatch(_bitwise_right_shift_, (self, other))
+
     def bitwise_xor(self, other: Tensor | float) -> Any:
         return _dispatch(_bitwise_xor, (self, other))
 
@@ -377,11 +632,23 @@ class TensorMethods(TensorBase):
     def bmm(self, mat2: Tensor) -> Any:
         return _dispatch(_bmm, (self, mat2))
 
+    def broadcast_to(self, *size: Any) -> Any:
+        return _dispatch(_broadcast_to, (self, as_size(varargs(size))))
+
     def ceil(self) -> Any:
         return _dispatch(_ceil, (self,))
 
     def ceil_(self) -> Any:
         return _dispatch(_ceil_, (self,))
+
+    def cholesky(self, upper: bool = False) -> Any:
+        return _dispatch(_cholesky, (self, upper))
+
+    def cholesky_inverse(self, upper: bool = False) -> Any:
+        return _dispatch(_cholesky_inverse, (self, upper))
+
+    def cholesky_solve(self, L: Tensor, upper: bool = False) -> Any:
+        return _dispatch(_cholesky_solve, (self, L, upper))
 
     def chunk(self, chunks: int, dim: int = 0) -> Any:
         try:
@@ -399,14 +666,26 @@ class TensorMethods(TensorBase):
     def clamp_max(self, max: Tensor | float) -> Any:
         return _dispatch(_clamp_max, (self, max))
 
+    def clamp_max_(self, max: Tensor | float) -> Any:
+        return _dispatch(_clamp_max_, (self, max))
+
     def clamp_min(self, min: Tensor | float) -> Any:
         return _dispatch(_clamp_min, (self, min))
+
+    def clamp_min_(self, min: Tensor | float) -> Any:
+        return _dispatch(_clamp_min_, (self, min))
 
     def clone(self) -> Any:
         return _dispatch(_clone, (self,))
 
     def copy_(self, src: Tensor) -> Any:
         return _dispatch(_copy_, (self, src))
+
+    def copysign(self, other: Tensor | float) -> Any:
+        return _dispatch(_copysign, (self, other))
+
+    def copysign_(self, other: Tensor | float) -> Any:
+        return _dispatch(_copysign_, (self, other))
 
     def corrcoef(self) -> Any:
         return _dispatch(_corrcoef, (self,))
@@ -416,6 +695,12 @@ class TensorMethods(TensorBase):
 
     def cos_(self) -> Any:
         return _dispatch(_cos_, (self,))
+
+    def cosh(self) -> Any:
+        return _dispatch(_cosh, (self,))
+
+    def cosh_(self) -> Any:
+        return _dispatch(_cosh_, (self,))
 
     def count_nonzero(self, dim: int | Sequence[int] | None = None) -> Any:
         try:
@@ -432,6 +717,9 @@ class TensorMethods(TensorBase):
         aweights: Tensor | None = None,
     ) -> Any:
         return _dispatch(_cov, (self, correction, fweights, aweights))
+
+    def cross(self, other: Tensor, dim: int | None = None) -> Any:
+        return _dispatch(_cross, (self, other, dim))
 
     def cummax(self, dim: int) -> Any:
         try:
@@ -475,12 +763,47 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_cumsum_, (self, dim, dtype), _error) from None
         return _dispatch(_cumsum_, _bound)
 
+    def deg2rad(self) -> Any:
+        return _dispatch(_deg2rad, (self,))
+
+    def deg2rad_(self) -> Any:
+        return _dispatch(_deg2rad_, (self,))
+
+    def det(self) -> Any:
+        return _dispatch(_det, (self,))
+
+    def diag(self, diagonal: int = 0) -> Any:
+        return _dispatch(_diag, (self, diagonal))
+
+    def diag_embed(self, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+        return _dispatch(_diag_embed, (self, offset, dim1, dim2))
+
+    def diagflat(self, offset: int = 0) -> Any:
+        return _dispatch(_diagflat, (self, offset))
+
     def diagonal(self, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
         try:
             _bound = (self, offset, wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_diagonal, (self, offset, dim1, dim2), _error) from None
         return _dispatch(_diagonal, _bound)
+
+    def diagonal_scatter(self, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+        try:
+            _bound = (self, src, offset, wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(
+                _diagonal_scatter,
+                (
+                    self,
+                    src,
+                    offset,
+                    dim1,
+                    dim2,
+                ),
+                _error,
+            ) from None
+        return _dispatch(_diagonal_scatter, _bound)
 
     def diff(
         self,
@@ -495,6 +818,12 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_diff, (self, n, dim, prepend, append), _error) from None
         return _dispatch(_diff, _bound)
 
+    def digamma(self) -> Any:
+        return _dispatch(_digamma, (self,))
+
+    def digamma_(self) -> Any:
+        return _dispatch(_digamma_, (self,))
+
     def dist(self, other: Tensor, p: float = 2) -> Any:
         return _dispatch(_dist, (self, other, p))
 
@@ -504,11 +833,23 @@ class TensorMethods(TensorBase):
     def div_(self, other: Tensor | float, *, rounding_mode: str | None = None) -> Any:
         return _dispatch(_div_, (self, other, rounding_mode))
 
-    def dot(self, other: Tensor) -> Any:
-        return _dispatch(_dot, (self, other))
+    def dot(self, tensor: Tensor) -> Any:
+        return _dispatch(_dot, (self, tensor))
+
+    def dsplit(
+        self,
+        indices_or_sections: Any = None,
+        *,
+        sections: Any = None,
+        indices: Any = None,
+    ) -> Any:
+        return _dispatch(_dsplit, (self, indices_or_sections, sections, indices))
 
     def eq(self, other: Tensor | float) -> Any:
         return _dispatch(_eq, (self, other))
+
+    def eq_(self, other: Tensor | float) -> Any:
+        return _dispatch(_eq_, (self, other))
 
     def equal(self, other: Tensor) -> Any:
         return _dispatch(_equal, (self, other))
@@ -519,8 +860,26 @@ class TensorMethods(TensorBase):
     def erf_(self) -> Any:
         return _dispatch(_erf_, (self,))
 
+    def erfc(self) -> Any:
+        return _dispatch(_erfc, (self,))
+
+    def erfc_(self) -> Any:
+        return _dispatch(_erfc_, (self,))
+
+    def erfinv(self) -> Any:
+        return _dispatch(_erfinv, (self,))
+
+    def erfinv_(self) -> Any:
+        return _dispatch(_erfinv_, (self,))
+
     def exp(self) -> Any:
         return _dispatch(_exp, (self,))
+
+    def exp2(self) -> Any:
+        return _dispatch(_exp2, (self,))
+
+    def exp2_(self) -> Any:
+        return _dispatch(_exp2_, (self,))
 
     def exp_(self) -> Any:
         return _dispatch(_exp_, (self,))
@@ -540,6 +899,9 @@ class TensorMethods(TensorBase):
     def fill_(self, value: Tensor | float) -> Any:
         return _dispatch(_fill_, (self, value))
 
+    def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Any:
+        return _dispatch(_fill_diagonal_, (self, fill_value, wrap))
+
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Any:
         try:
             _bound = (self, wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim))
@@ -547,12 +909,20 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_flatten, (self, start_dim, end_dim), _error) from None
         return _dispatch(_flatten, _bound)
 
-    def flip(self, dims: int | Sequence[int] | None) -> Any:
-        try:
-            _bound = (self, wrap_dims(dims, self.ndim))
-        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_flip, (self, dims), _error) from None
-        return _dispatch(_flip, _bound)
+    def flip(self, *dims: Any) -> Any:
+        return _dispatch(_flip, (self, as_size(varargs(dims))))
+
+    def fliplr(self) -> Any:
+        return _dispatch(_fliplr, (self,))
+
+    def flipud(self) -> Any:
+        return _dispatch(_flipud, (self,))
+
+    def float_power(self, exponent: Tensor | float) -> Any:
+        return _dispatch(_float_power, (self, exponent))
+
+    def float_power_(self, exponent: Tensor | float) -> Any:
+        return _dispatch(_float_power_, (self, exponent))
 
     def floor(self) -> Any:
         return _dispatch(_floor, (self,))
@@ -563,11 +933,29 @@ class TensorMethods(TensorBase):
     def floor_divide(self, other: Tensor | float) -> Any:
         return _dispatch(_floor_divide, (self, other))
 
+    def floor_divide_(self, other: Tensor | float) -> Any:
+        return _dispatch(_floor_divide_, (self, other))
+
+    def fmax(self, other: Tensor) -> Any:
+        return _dispatch(_fmax, (self, other))
+
+    def fmin(self, other: Tensor) -> Any:
+        return _dispatch(_fmin, (self, other))
+
     def fmod(self, other: Tensor | float) -> Any:
         return _dispatch(_fmod, (self, other))
 
     def fmod_(self, other: Tensor | float) -> Any:
         return _dispatch(_fmod_, (self, other))
+
+    def frac(self) -> Any:
+        return _dispatch(_frac, (self,))
+
+    def frac_(self) -> Any:
+        return _dispatch(_frac_, (self,))
+
+    def frexp(self) -> Any:
+        return _dispatch(_frexp, (self,))
 
     def gather(self, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Any:
         try:
@@ -576,14 +964,32 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_gather, (self, dim, index, sparse_grad), _error) from None
         return _dispatch(_gather, _bound)
 
+    def gcd(self, other: Tensor) -> Any:
+        return _dispatch(_gcd, (self, other))
+
+    def gcd_(self, other: Tensor) -> Any:
+        return _dispatch(_gcd_, (self, other))
+
     def ge(self, other: Tensor | float) -> Any:
         return _dispatch(_ge, (self, other))
+
+    def ge_(self, other: Tensor | float) -> Any:
+        return _dispatch(_ge_, (self, other))
 
     def gt(self, other: Tensor | float) -> Any:
         return _dispatch(_gt, (self, other))
 
+    def gt_(self, other: Tensor | float) -> Any:
+        return _dispatch(_gt_, (self, other))
+
     def hardshrink(self, lambd: float = 0.5) -> Any:
         return _dispatch(_hardshrink, (self, lambd))
+
+    def heaviside(self, values: Tensor) -> Any:
+        return _dispatch(_heaviside, (self, values))
+
+    def heaviside_(self, values: Tensor) -> Any:
+        return _dispatch(_heaviside_, (self, values))
 
     def histc(self, bins: int = 100, min: float = 0, max: float = 0) -> Any:
         return _dispatch(_histc, (self, bins, min, max))
@@ -597,6 +1003,81 @@ class TensorMethods(TensorBase):
         density: bool = False,
     ) -> Any:
         return _dispatch(_histogram, (self, bins, range, weight, density))
+
+    def hsplit(
+        self,
+        indices_or_sections: Any = None,
+        *,
+        sections: Any = None,
+        indices: Any = None,
+    ) -> Any:
+        return _dispatch(_hsplit, (self, indices_or_sections, sections, indices))
+
+    def hypot(self, other: Tensor) -> Any:
+        return _dispatch(_hypot, (self, other))
+
+    def hypot_(self, other: Tensor) -> Any:
+        return _dispatch(_hypot_, (self, other))
+
+    def i0(self) -> Any:
+        return _dispatch(_i0, (self,))
+
+    def i0_(self) -> Any:
+        return _dispatch(_i0_, (self,))
+
+    def igamma(self, other: Tensor) -> Any:
+        return _dispatch(_igamma, (self, other))
+
+    def igamma_(self, other: Tensor) -> Any:
+        return _dispatch(_igamma_, (self, other))
+
+    def igammac(self, other: Tensor) -> Any:
+        return _dispatch(_igammac, (self, other))
+
+    def igammac_(self, other: Tensor) -> Any:
+        return _dispatch(_igammac_, (self, other))
+
+    def index_add(self, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, source, alpha)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_index_add, (self, dim, index, source, alpha), _error) from None
+        return _dispatch(_index_add, _bound)
+
+    def index_add_(self, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, source, alpha)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_index_add_, (self, dim, index, source, alpha), _error) from None
+        return _dispatch(_index_add_, _bound)
+
+    def index_copy(self, dim: int, index: Tensor, source: Tensor) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, source)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_index_copy, (self, dim, index, source), _error) from None
+        return _dispatch(_index_copy, _bound)
+
+    def index_copy_(self, dim: int, index: Tensor, source: Tensor) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, source)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_index_copy_, (self, dim, index, source), _error) from None
+        return _dispatch(_index_copy_, _bound)
+
+    def index_fill(self, dim: int, index: Tensor, value: Tensor | float) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, value)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_index_fill, (self, dim, index, value), _error) from None
+        return _dispatch(_index_fill, _bound)
+
+    def index_fill_(self, dim: int, index: Tensor, value: Tensor | float) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, value)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_index_fill_, (self, dim, index, value), _error) from None
+        return _dispatch(_index_fill_, _bound)
 
     def index_put(
         self,
@@ -616,12 +1097,67 @@ class TensorMethods(TensorBase):
             _index_put_, (self, as_tensors(indices, "index_put_"), values, accumulate)
         )
 
+    def index_reduce(
+        self,
+        dim: int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        *,
+        include_self: bool = True,
+    ) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, source, reduce, include_self)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(
+                _index_reduce,
+                (
+                    self,
+                    dim,
+                    index,
+                    source,
+                    reduce,
+                    include_self,
+                ),
+                _error,
+            ) from None
+        return _dispatch(_index_reduce, _bound)
+
+    def index_reduce_(
+        self,
+        dim: int,
+        index: Tensor,
+        source: Tensor,
+        reduce: str,
+        *,
+        include_self: bool = True,
+    ) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, source, reduce, include_self)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(
+                _index_reduce_,
+                (
+                    self,
+                    dim,
+                    index,
+                    source,
+                    reduce,
+                    include_self,
+                ),
+                _error,
+            ) from None
+        return _dispatch(_index_reduce_, _bound)
+
     def index_select(self, dim: int, index: Tensor) -> Any:
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_index_select, (self, dim, index), _error) from None
         return _dispatch(_index_select, _bound)
+
+    def inner(self, other: Tensor) -> Any:
+        return _dispatch(_inner, (self, other))
 
     def isclose(
         self,
@@ -641,6 +1177,18 @@ class TensorMethods(TensorBase):
     def isnan(self) -> Any:
         return _dispatch(_isnan, (self,))
 
+    def isneginf(self) -> Any:
+        return _dispatch(_isneginf, (self,))
+
+    def isposinf(self) -> Any:
+        return _dispatch(_isposinf, (self,))
+
+    def isreal(self) -> Any:
+        return _dispatch(_isreal, (self,))
+
+    def kron(self, other: Tensor) -> Any:
+        return _dispatch(_kron, (self, other))
+
     def kthvalue(self, k: int, dim: int = -1, keepdim: bool = False) -> Any:
         try:
             _bound = (self, k, wrap_dim(dim, self.ndim), keepdim)
@@ -648,8 +1196,23 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_kthvalue, (self, k, dim, keepdim), _error) from None
         return _dispatch(_kthvalue, _bound)
 
+    def lcm(self, other: Tensor) -> Any:
+        return _dispatch(_lcm, (self, other))
+
+    def lcm_(self, other: Tensor) -> Any:
+        return _dispatch(_lcm_, (self, other))
+
+    def ldexp(self, other: Tensor) -> Any:
+        return _dispatch(_ldexp, (self, other))
+
+    def ldexp_(self, other: Tensor) -> Any:
+        return _dispatch(_ldexp_, (self, other))
+
     def le(self, other: Tensor | float) -> Any:
         return _dispatch(_le, (self, other))
+
+    def le_(self, other: Tensor | float) -> Any:
+        return _dispatch(_le_, (self, other))
 
     def lerp(self, end: Tensor, weight: Tensor | float) -> Any:
         return _dispatch(_lerp, (self, end, weight))
@@ -657,8 +1220,20 @@ class TensorMethods(TensorBase):
     def lerp_(self, end: Tensor, weight: Tensor | float) -> Any:
         return _dispatch(_lerp_, (self, end, weight))
 
+    def lgamma(self) -> Any:
+        return _dispatch(_lgamma, (self,))
+
+    def lgamma_(self) -> Any:
+        return _dispatch(_lgamma_, (self,))
+
     def log(self) -> Any:
         return _dispatch(_log, (self,))
+
+    def log10(self) -> Any:
+        return _dispatch(_log10, (self,))
+
+    def log10_(self) -> Any:
+        return _dispatch(_log10_, (self,))
 
     def log1p(self) -> Any:
         return _dispatch(_log1p, (self,))
@@ -682,6 +1257,12 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_log_softmax, (self, dim, dtype), _error) from None
         return _dispatch(_log_softmax, _bound)
 
+    def logaddexp(self, other: Tensor) -> Any:
+        return _dispatch(_logaddexp, (self, other))
+
+    def logaddexp2(self, other: Tensor) -> Any:
+        return _dispatch(_logaddexp2, (self, other))
+
     def logcumsumexp(self, dim: int) -> Any:
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
@@ -689,17 +1270,38 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_logcumsumexp, (self, dim), _error) from None
         return _dispatch(_logcumsumexp, _bound)
 
-    def logical_and(self, other: Tensor | float) -> Any:
+    def logdet(self) -> Any:
+        return _dispatch(_logdet, (self,))
+
+    def logical_and(self, other: Tensor) -> Any:
         return _dispatch(_logical_and, (self, other))
+
+    def logical_and_(self, other: Tensor) -> Any:
+        return _dispatch(_logical_and_, (self, other))
 
     def logical_not(self) -> Any:
         return _dispatch(_logical_not, (self,))
 
-    def logical_or(self, other: Tensor | float) -> Any:
+    def logical_not_(self) -> Any:
+        return _dispatch(_logical_not_, (self,))
+
+    def logical_or(self, other: Tensor) -> Any:
         return _dispatch(_logical_or, (self, other))
 
-    def logical_xor(self, other: Tensor | float) -> Any:
+    def logical_or_(self, other: Tensor) -> Any:
+        return _dispatch(_logical_or_, (self, other))
+
+    def logical_xor(self, other: Tensor) -> Any:
         return _dispatch(_logical_xor, (self, other))
+
+    def logical_xor_(self, other: Tensor) -> Any:
+        return _dispatch(_logical_xor_, (self, other))
+
+    def logit(self, eps: float | None = None) -> Any:
+        return _dispatch(_logit, (self, eps))
+
+    def logit_(self, eps: float | None = None) -> Any:
+        return _dispatch(_logit_, (self, eps))
 
     def logsumexp(self, dim: int | Sequence[int] | None, keepdim: bool = False) -> Any:
         try:
@@ -711,11 +1313,20 @@ class TensorMethods(TensorBase):
     def lt(self, other: Tensor | float) -> Any:
         return _dispatch(_lt, (self, other))
 
+    def lt_(self, other: Tensor | float) -> Any:
+        return _dispatch(_lt_, (self, other))
+
     def masked_fill(self, mask: Tensor, value: Tensor | float) -> Any:
         return _dispatch(_masked_fill, (self, mask, value))
 
     def masked_fill_(self, mask: Tensor, value: Tensor | float) -> Any:
         return _dispatch(_masked_fill_, (self, mask, value))
+
+    def masked_scatter(self, mask: Tensor, source: Tensor) -> Any:
+        return _dispatch(_masked_scatter, (self, mask, source))
+
+    def masked_scatter_(self, mask: Tensor, source: Tensor) -> Any:
+        return _dispatch(_masked_scatter_, (self, mask, source))
 
     def masked_select(self, mask: Tensor) -> Any:
         return _dispatch(_masked_select, (self, mask))
@@ -723,10 +1334,13 @@ class TensorMethods(TensorBase):
     def matmul(self, other: Tensor) -> Any:
         return _dispatch(_matmul, (self, other))
 
+    def matrix_power(self, n: int) -> Any:
+        return _dispatch(_matrix_power, (self, n))
+
     def max(self, dim: Any = None, keepdim: bool = False) -> Any:
         return _dispatch(_max, (self, dim, keepdim))
 
-    def maximum(self, other: Tensor | float) -> Any:
+    def maximum(self, other: Tensor) -> Any:
         return _dispatch(_maximum, (self, other))
 
     def mean(
@@ -752,7 +1366,7 @@ class TensorMethods(TensorBase):
     def min(self, dim: Any = None, keepdim: bool = False) -> Any:
         return _dispatch(_min, (self, dim, keepdim))
 
-    def minimum(self, other: Tensor | float) -> Any:
+    def minimum(self, other: Tensor) -> Any:
         return _dispatch(_minimum, (self, other))
 
     def mm(self, mat2: Tensor) -> Any:
@@ -779,6 +1393,28 @@ class TensorMethods(TensorBase):
 
     def mv(self, vec: Tensor) -> Any:
         return _dispatch(_mv, (self, vec))
+
+    def mvlgamma(self, p: int) -> Any:
+        return _dispatch(_mvlgamma, (self, p))
+
+    def mvlgamma_(self, p: int) -> Any:
+        return _dispatch(_mvlgamma_, (self, p))
+
+    def nan_to_num(
+        self,
+        nan: float | None = None,
+        posinf: float | None = None,
+        neginf: float | None = None,
+    ) -> Any:
+        return _dispatch(_nan_to_num, (self, nan, posinf, neginf))
+
+    def nan_to_num_(
+        self,
+        nan: float | None = None,
+        posinf: float | None = None,
+        neginf: float | None = None,
+    ) -> Any:
+        return _dispatch(_nan_to_num_, (self, nan, posinf, neginf))
 
     def nanmean(
         self,
@@ -823,21 +1459,37 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_nansum, (self, dim, keepdim, dtype), _error) from None
         return _dispatch(_nansum, _bound)
 
-    def narrow(self, dim: int, start: int, length: int) -> Any:
+    def narrow(self, dim: int, start: Any, length: int) -> Any:
         try:
             _bound = (self, wrap_dim(dim, self.ndim), start, length)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_narrow, (self, dim, start, length), _error) from None
         return _dispatch(_narrow, _bound)
 
+    def narrow_copy(self, dim: int, start: Any, length: int) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), start, length)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_narrow_copy, (self, dim, start, length), _error) from None
+        return _dispatch(_narrow_copy, _bound)
+
     def ne(self, other: Tensor | float) -> Any:
         return _dispatch(_ne, (self, other))
+
+    def ne_(self, other: Tensor | float) -> Any:
+        return _dispatch(_ne_, (self, other))
 
     def neg(self) -> Any:
         return _dispatch(_neg, (self,))
 
     def neg_(self) -> Any:
         return _dispatch(_neg_, (self,))
+
+    def nextafter(self, other: Tensor) -> Any:
+        return _dispatch(_nextafter, (self, other))
+
+    def nextafter_(self, other: Tensor) -> Any:
+        return _dispatch(_nextafter_, (self, other))
 
     def nonzero(self, *, as_tuple: bool = False) -> Any:
         return _dispatch(_nonzero, (self, as_tuple))
@@ -863,6 +1515,12 @@ class TensorMethods(TensorBase):
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_permute, (self, dims), _error) from None
         return _dispatch(_permute, _bound)
+
+    def pinverse(self, rcond: float = 1e-15) -> Any:
+        return _dispatch(_pinverse, (self, rcond))
+
+    def positive(self) -> Any:
+        return _dispatch(_positive, (self,))
 
     def pow(self, exponent: Tensor | float) -> Any:
         return _dispatch(_pow, (self, exponent))
@@ -892,6 +1550,9 @@ class TensorMethods(TensorBase):
     def put_(self, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
         return _dispatch(_put_, (self, index, source, accumulate))
 
+    def qr(self, some: bool = True) -> Any:
+        return _dispatch(_qr, (self, some))
+
     def quantile(
         self,
         q: Any,
@@ -901,6 +1562,15 @@ class TensorMethods(TensorBase):
         interpolation: str = "linear",
     ) -> Any:
         return _dispatch(_quantile, (self, q, dim, keepdim, interpolation))
+
+    def rad2deg(self) -> Any:
+        return _dispatch(_rad2deg, (self,))
+
+    def rad2deg_(self) -> Any:
+        return _dispatch(_rad2deg_, (self,))
+
+    def ravel(self) -> Any:
+        return _dispatch(_ravel, (self,))
 
     def reciprocal(self) -> Any:
         return _dispatch(_reciprocal, (self,))
@@ -937,18 +1607,26 @@ class TensorMethods(TensorBase):
     def repeat(self, *repeats: Any) -> Any:
         return _dispatch(_repeat, (self, as_size(varargs(repeats))))
 
+    def repeat_interleave(
+        self,
+        repeats: Any = None,
+        dim: int | None = None,
+        *,
+        output_size: int | None = None,
+    ) -> Any:
+        return _dispatch(_repeat_interleave, (self, repeats, dim, output_size))
+
     def reshape(self, *shape: Any) -> Any:
         return _dispatch(_reshape, (self, as_size(varargs(shape))))
 
     def reshape_as(self, other: Tensor) -> Any:
         return _dispatch(_reshape_as, (self, other))
 
-    def roll(self, shifts: int, dim: int) -> Any:
-        try:
-            _bound = (self, shifts, wrap_dim(dim, self.ndim))
-        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_roll, (self, shifts, dim), _error) from None
-        return _dispatch(_roll, _bound)
+    def roll(self, shifts: Any, dims: Any = None) -> Any:
+        return _dispatch(_roll, (self, shifts, dims))
+
+    def rot90(self, k: int = 1, dims: Any = (0, 1)) -> Any:
+        return _dispatch(_rot90, (self, k, dims))
 
     def round(self, *, decimals: int = 0) -> Any:
         return _dispatch(_round, (self, decimals))
@@ -962,12 +1640,121 @@ class TensorMethods(TensorBase):
     def rsqrt_(self) -> Any:
         return _dispatch(_rsqrt_, (self,))
 
+    def scatter(
+        self,
+        dim: int,
+        index: Tensor,
+        src: Tensor | float | None = None,
+        value: Tensor | float | None = None,
+        *,
+        reduce: str | None = None,
+    ) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, src, value, reduce)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_scatter, (self, dim, index, src, value, reduce), _error) from None
+        return _dispatch(_scatter, _bound)
+
+    def scatter_(
+        self,
+        dim: int,
+        index: Tensor,
+        src: Tensor | float | None = None,
+        value: Tensor | float | None = None,
+        *,
+        reduce: str | None = None,
+    ) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, src, value, reduce)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_scatter_, (self, dim, index, src, value, reduce), _error) from None
+        return _dispatch(_scatter_, _bound)
+
+    def scatter_add(self, dim: int, index: Tensor, src: Tensor) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, src)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_scatter_add, (self, dim, index, src), _error) from None
+        return _dispatch(_scatter_add, _bound)
+
+    def scatter_add_(self, dim: int, index: Tensor, src: Tensor) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, src)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_scatter_add_, (self, dim, index, src), _error) from None
+        return _dispatch(_scatter_add_, _bound)
+
+    def scatter_reduce(
+        self,
+        dim: int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str,
+        *,
+        include_self: bool = True,
+    ) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, src, reduce, include_self)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(
+                _scatter_reduce,
+                (
+                    self,
+                    dim,
+                    index,
+                    src,
+                    reduce,
+                    include_self,
+                ),
+                _error,
+            ) from None
+        return _dispatch(_scatter_reduce, _bound)
+
+    def scatter_reduce_(
+        self,
+        dim: int,
+        index: Tensor,
+        src: Tensor,
+        reduce: str,
+        *,
+        include_self: bool = True,
+    ) -> Any:
+        try:
+            _bound = (self, wrap_dim(dim, self.ndim), index, src, reduce, include_self)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(
+                _scatter_reduce_,
+                (
+                    self,
+                    dim,
+                    index,
+                    src,
+                    reduce,
+                    include_self,
+                ),
+                _error,
+            ) from None
+        return _dispatch(_scatter_reduce_, _bound)
+
     def select(self, dim: int, index: int) -> Any:
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_select, (self, dim, index), _error) from None
         return _dispatch(_select, _bound)
+
+    def select_scatter(self, src: Tensor, dim: int, index: int) -> Any:
+        try:
+            _bound = (self, src, wrap_dim(dim, self.ndim), index)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_select_scatter, (self, src, dim, index), _error) from None
+        return _dispatch(_select_scatter, _bound)
+
+    def sgn(self) -> Any:
+        return _dispatch(_sgn, (self,))
+
+    def sgn_(self) -> Any:
+        return _dispatch(_sgn_, (self,))
 
     def sigmoid(self) -> Any:
         return _dispatch(_sigmoid, (self,))
@@ -981,11 +1768,54 @@ class TensorMethods(TensorBase):
     def sign_(self) -> Any:
         return _dispatch(_sign_, (self,))
 
+    def signbit(self) -> Any:
+        return _dispatch(_signbit, (self,))
+
     def sin(self) -> Any:
         return _dispatch(_sin, (self,))
 
     def sin_(self) -> Any:
         return _dispatch(_sin_, (self,))
+
+    def sinc(self) -> Any:
+        return _dispatch(_sinc, (self,))
+
+    def sinc_(self) -> Any:
+        return _dispatch(_sinc_, (self,))
+
+    def sinh(self) -> Any:
+        return _dispatch(_sinh, (self,))
+
+    def sinh_(self) -> Any:
+        return _dispatch(_sinh_, (self,))
+
+    def slice_scatter(
+        self,
+        src: Tensor,
+        dim: int = 0,
+        start: int | None = None,
+        end: int | None = None,
+        step: int | None = 1,
+    ) -> Any:
+        try:
+            _bound = (self, src, wrap_dim(dim, self.ndim), start, end, step)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(
+                _slice_scatter,
+                (
+                    self,
+                    src,
+                    dim,
+                    start,
+                    end,
+                    step,
+                ),
+                _error,
+            ) from None
+        return _dispatch(_slice_scatter, _bound)
+
+    def slogdet(self) -> Any:
+        return _dispatch(_slogdet, (self,))
 
     def softmax(self, dim: int, dtype: DType | None = None) -> Any:
         try:
@@ -1008,6 +1838,13 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_split, (self, split_size, dim), _error) from None
         return _dispatch(_split, _bound)
 
+    def split_with_sizes(self, split_sizes: int | Sequence[int], dim: int = 0) -> Any:
+        try:
+            _bound = (self, as_size(split_sizes), wrap_dim(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_split_with_sizes, (self, split_sizes, dim), _error) from None
+        return _dispatch(_split_with_sizes, _bound)
+
     def sqrt(self) -> Any:
         return _dispatch(_sqrt, (self,))
 
@@ -1017,12 +1854,11 @@ class TensorMethods(TensorBase):
     def square(self) -> Any:
         return _dispatch(_square, (self,))
 
-    def squeeze(self, dim: int | Sequence[int] | None = None) -> Any:
-        try:
-            _bound = (self, wrap_dims(dim, self.ndim))
-        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_squeeze, (self, dim), _error) from None
-        return _dispatch(_squeeze, _bound)
+    def square_(self) -> Any:
+        return _dispatch(_square_, (self,))
+
+    def squeeze(self, dim: Any = None) -> Any:
+        return _dispatch(_squeeze, (self, dim))
 
     def std(
         self,
@@ -1077,6 +1913,33 @@ class TensorMethods(TensorBase):
     def tanh_(self) -> Any:
         return _dispatch(_tanh_, (self,))
 
+    def tensor_split(
+        self,
+        indices_or_sections: Any = None,
+        *,
+        sections: Any = None,
+        indices: Any = None,
+        dim: int = 0,
+    ) -> Any:
+        try:
+            _bound = (self, indices_or_sections, sections, indices, wrap_dim(dim, self.ndim))
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(
+                _tensor_split,
+                (
+                    self,
+                    indices_or_sections,
+                    sections,
+                    indices,
+                    dim,
+                ),
+                _error,
+            ) from None
+        return _dispatch(_tensor_split, _bound)
+
+    def tile(self, *dims: Any) -> Any:
+        return _dispatch(_tile, (self, as_size(varargs(dims))))
+
     def topk(self, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         try:
             _bound = (self, k, wrap_dim(dim, self.ndim), largest, sorted)
@@ -1097,8 +1960,14 @@ class TensorMethods(TensorBase):
     def tril(self, diagonal: int = 0) -> Any:
         return _dispatch(_tril, (self, diagonal))
 
+    def tril_(self, diagonal: int = 0) -> Any:
+        return _dispatch(_tril_, (self, diagonal))
+
     def triu(self, diagonal: int = 0) -> Any:
         return _dispatch(_triu, (self, diagonal))
+
+    def triu_(self, diagonal: int = 0) -> Any:
+        return _dispatch(_triu_, (self, diagonal))
 
     def trunc(self) -> Any:
         return _dispatch(_trunc, (self,))
@@ -1119,6 +1988,13 @@ class TensorMethods(TensorBase):
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_unflatten, (self, dim, sizes), _error) from None
         return _dispatch(_unflatten, _bound)
+
+    def unfold(self, dimension: int, size: int, step: int) -> Any:
+        try:
+            _bound = (self, wrap_dim(dimension, self.ndim), size, step)
+        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+            raise refuse_bound(_unfold, (self, dimension, size, step), _error) from None
+        return _dispatch(_unfold, _bound)
 
     def uniform_(self, low: float = 0.0, high: float = 1.0) -> Any:
         return _dispatch(_uniform_, (self, low, high))
@@ -1190,19 +2066,49 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_var, (self, dim, unbiased, keepdim, correction))
 
+    def vdot(self, other: Tensor) -> Any:
+        return _dispatch(_vdot, (self, other))
+
     def view(self, *size: Any) -> Any:
         return _dispatch(_view, (self, as_size(varargs(size))))
 
     def view_as(self, other: Tensor) -> Any:
         return _dispatch(_view_as, (self, other))
 
+    def vsplit(
+        self,
+        indices_or_sections: Any = None,
+        *,
+        sections: Any = None,
+        indices: Any = None,
+    ) -> Any:
+        return _dispatch(_vsplit, (self, indices_or_sections, sections, indices))
+
+    def xlogy(self, other: Tensor | float) -> Any:
+        return _dispatch(_xlogy, (self, other))
+
+    def xlogy_(self, other: Tensor | float) -> Any:
+        return _dispatch(_xlogy_, (self, other))
+
     def zero_(self) -> Any:
         return _dispatch(_zero_, (self,))
 
     absolute = abs
     absolute_ = abs_
+    arccos = acos
+    arccos_ = acos_
+    arccosh = acosh
+    arccosh_ = acosh_
+    arcsin = asin
+    arcsin_ = asin_
+    arcsinh = asinh
+    arcsinh_ = asinh_
+    arctan = atan
     arctan2 = atan2
     arctan2_ = atan2_
+    arctan_ = atan_
+    arctanh = atanh
+    arctanh_ = atanh_
     clip = clamp
     clip_ = clamp_
     divide = div
@@ -1211,15 +2117,20 @@ class TensorMethods(TensorBase):
     fix_ = trunc_
     ger = outer
     greater = gt
+    greater_ = gt_
     greater_equal = ge
+    greater_equal_ = ge_
     less = lt
+    less_ = lt_
     less_equal = le
+    less_equal_ = le_
     moveaxis = movedim
     multiply = mul
     multiply_ = mul_
     negative = neg
     negative_ = neg_
     not_equal = ne
+    not_equal_ = ne_
     subtract = sub
     subtract_ = sub_
 

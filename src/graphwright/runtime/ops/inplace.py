@@ -12,10 +12,9 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.kernels import SCALARS, copy_into
 from graphwright.runtime.ops.pointwise import pointwise_spec
-from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.spec import TensorSpec, check_writable
 from graphwright.runtime.ops.strides import preserved_strides
 from graphwright.runtime.ops.table import TABLE, Kind, Op, define
-from graphwright.runtime.promotion import can_cast
 from graphwright.runtime.tensor import Tensor
 
 _UFUNCS: dict[str, Any] = {
@@ -25,20 +24,6 @@ _UFUNCS: dict[str, Any] = {
     "div_": np.divide,
 }
 _PLAIN: dict[str, tuple[Any, ...]] = {"add_": (1,), "sub_": (1,), "mul_": (), "div_": (None,)}
-
-
-def check_writable(name: str, target: Any, result: Any) -> None:
-    """Raise RuntimeError where `result` does not fit into `target`."""
-    if result.shape != target.shape:
-        raise RuntimeError(
-            f"{name}: output with shape {list(target.shape)} doesn't match the broadcast shape "
-            f"{list(result.shape)}"
-        )
-    if not can_cast(result.dtype, target.dtype):
-        raise RuntimeError(
-            f"{name}: result type {result.dtype.name} can't be cast to the desired output type "
-            f"{target.dtype.name}"
-        )
 
 
 def _general(entry: Op) -> Callable[..., Any]:
@@ -166,7 +151,6 @@ define(
     vjp=lambda ctx, grad: (None, grad),
     eager=_fill_eager,
     method=False,
-    public=False,
 )
 define(
     "fill_(Tensor input, Operand value)",

@@ -15,9 +15,20 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
-from graphwright.runtime.ops.kernels import SCALARS, elementwise, is_wide_float, same_layout
+from graphwright.runtime.ops.kernels import (
+    SCALARS,
+    compute_type,
+    elementwise,
+    is_wide_float,
+    same_layout,
+    wrap,
+)
 from graphwright.runtime.ops.spec import TensorSpec
-from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides
+from graphwright.runtime.ops.strides import (
+    broadcast_shapes,
+    contiguous_strides,
+    pointwise_strides,
+)
 from graphwright.runtime.ops.table import Kind, NotDifferentiable, define
 from graphwright.runtime.promotion import result_dtype, to_float
 from graphwright.runtime.tensor import Tensor
@@ -43,14 +54,81 @@ def pointwise_spec(name: str, operands: tuple[Any, ...], dtype: DType) -> Tensor
     return TensorSpec(shape, pointwise_strides(shape, layouts), dtype, tensors[0].device)
 
 
+def require_dtype(
+    name: str,
+    dtype: DType,
+    *,
+    bool: bool = True,
+    integers: bool = True,
+    floats: bool = True,
+    complex: bool = True,
+) -> None:
+    """Raise RuntimeError where PyTorch's kernel of that name lacks the dtype."""
+    if dtype.is_floating_point:
+        known = floats
+    elif dtype.is_complex:
+        known = complex
+    else:
+        known = bool if dtype is dtypes.bool else integers
+    if not known:
+        raise RuntimeError(f'"{name}" not implemented for \'{dtype.name}\'')
+
+
+def restricted(name: str, rule: Rule = result_dtype, **kinds: bool) -> Rule:
+    """The promotion `rule` of an op that refuses some kinds of dtypes, as in `require_dtype`."""
+
+    def restrict(operands: tuple[Any, ...]) -> DType:
+        dtype = rule(operands)
+        require_dtype(name, dtype, **kinds)
+        return dtype
+
+    restrict.floats_only = rule is float_result  # type: ignore[attr-defined]
+    return restrict
+
+
+def widened(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The decomposition `function` of floats, given operands of the dtype of the arithmetic.
+
+    Integers become the default dtype; half types are computed in float32 and rounded once.
+    """
+
+    def decompose(*operands: Any) -> Any:
+        dtype = float_result(operands)
+        work = compute_type(dtype)
+        cast = [
+            ops.to_dtype(o, work) if isinstance(o, Tensor) and o.dtype is not work else o
+            for o in operands
+        ]
+        result = function(*cast)
+        return result if work is dtype else ops.to_dtype(result, dtype)
+
+    return decompose
+
+
+NUMBERS = {"both": ("Operand", "Operand"), "second": ("Tensor", "Operand"),
+           "none": ("Tensor", "Tensor")}
+"""Which operands may be numbers, and the types in the schema that say so."""
+
+
+def _refuse_numbers(name: str, numbers: str) -> None:
+    allowed = {"both": "one", "second": "the first", "none": "each"}[numbers]
+    raise TypeError(f"{name}(): {allowed} of the two operands must be a Tensor, not a number")
+
+
 def binary_kernel(
-    name: str, function: Any, computed: Rule, result: Rule | None = None
+    name: str,
+    function: Any,
+    computed: Rule,
+    result: Rule | None = None,
+    numbers: str = "both",
 ) -> Callable[..., Tensor]:
     """Eager kernel of a two-operand op; a short way for equal dtypes and layouts.
 
     `computed` gives the dtype of the arithmetic, `result` (default: the same) the output's.
     """
-    floats_only = computed is float_result
+    floats_only = computed is float_result or getattr(computed, "floats_only", False)
+    tensors_only = numbers == "none"
+    tensor_first = numbers != "both"
     to_bool = result is bool_result
     weak = isinstance(function, np.ufunc)
     checks = computed not in (result_dtype, float_result)
@@ -58,6 +136,8 @@ def binary_kernel(
     def eager(input: Any, other: Any) -> Any:
         if input.__class__ not in SCALARS:
             if other.__class__ in SCALARS:
+                if tensors_only:
+                    _refuse_numbers(name, numbers)
                 direct = weak and is_wide_float(input)
                 operand = other
             else:
@@ -75,6 +155,8 @@ def binary_kernel(
                 finally:
                     quiet.leave(token)
                 return out
+        elif tensor_first or other.__class__ in SCALARS:
+            _refuse_numbers(name, numbers)
         operands = (input, other)
         dtype = computed(operands)
         return elementwise(
@@ -95,25 +177,34 @@ def define_binary(
     public: bool = True,
     inplace: bool = True,
     second: str = "other",
+    decompose: Callable[..., Any] | None = None,
+    method: bool = True,
+    numbers: str = "both",
 ) -> None:
-    """Enter `name(input, other)`, and `name_` where `inplace`."""
+    """Enter `name(input, other)`, and `name_` where `inplace`; `numbers` is a key of NUMBERS.
+
+    `decompose`: what compiled code does, where there is no lowering.
+    """
     rule = result or computed
+    first_type, second_type = NUMBERS[numbers]
 
     def meta(input: Any, other: Any) -> TensorSpec:
         return pointwise_spec(name, (input, other), rule((input, other)))
 
     define(
-        f"{name}(Operand input, Operand {second})",
+        f"{name}({first_type} input, {second_type} {second})",
         Kind.POINTWISE,
         meta=meta,
         vjp=vjp,
         saves=saves,
-        eager=binary_kernel(name, function, computed, result),
+        eager=binary_kernel(name, function, computed, result, numbers),
+        decompose=decompose,
         public=public,
+        method=method,
     )
     if inplace:
         define(
-            f"{name}_(Tensor input, Operand {second})",
+            f"{name}_(Tensor input, {second_type} {second})",
             Kind.INPLACE,
             functional=name,
             public=False,
@@ -358,7 +449,9 @@ _FAST_POWERS: dict[float, Callable[[Any, Any], Any]] = {
     0.5: np.sqrt,
     1.0: lambda a, out: np.copyto(out, a),
     3.0: lambda a, out: np.multiply(np.square(a), a, out),
+    -0.5: lambda a, out: np.reciprocal(np.sqrt(a), out),
     -1.0: np.reciprocal,
+    -2.0: lambda a, out: np.reciprocal(np.square(a), out),
 }
 
 
@@ -374,12 +467,19 @@ def _check_power(input: Any, exponent: Any) -> None:
 
 def _pow_eager(input: Any, exponent: Any) -> Tensor:
     _check_power(input, exponent)
-    return _pow_general(input, exponent)
+    result = _pow_general(input, exponent)
+    if isinstance(input, Tensor) or result.is_contiguous():
+        return result
+    return wrap(result._nd, result.dtype)
 
 
 def _pow_meta(input: Any, exponent: Any) -> TensorSpec:
+    """Powers of a number are contiguous, whatever the layout of the exponents."""
     _check_power(input, exponent)
-    return pointwise_spec("pow", (input, exponent), result_dtype((input, exponent)))
+    spec = pointwise_spec("pow", (input, exponent), result_dtype((input, exponent)))
+    if not hasattr(input, "shape"):
+        spec.strides = contiguous_strides(spec.shape)
+    return spec
 
 
 _pow_general = binary_kernel("pow", _power, result_dtype)

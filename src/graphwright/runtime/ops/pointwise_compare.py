@@ -9,14 +9,22 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import allocate, array_of, elementwise, is_wide_float
+from graphwright.runtime.ops.kernels import (
+    allocate,
+    array_of,
+    elementwise,
+    is_wide_float,
+    wrap,
+)
 from graphwright.runtime.ops.pointwise import (
     bool_result,
     check_zero_division,
     define_binary,
     float_result,
     pointwise_spec,
+    restricted,
     rounded_dtype,
 )
 from graphwright.runtime.ops.spec import TensorSpec
@@ -47,12 +55,16 @@ def _minimum(a: Any, b: Any, out: Any) -> None:
     np.minimum(a, b, out=out)
 
 
-define_binary(
-    "maximum", _maximum, vjp=_extremum_vjp("gt"), saves=("input", "other"), inplace=False
-)
-define_binary(
-    "minimum", _minimum, vjp=_extremum_vjp("lt"), saves=("input", "other"), inplace=False
-)
+for _name, _function, _compare in (("maximum", _maximum, "gt"), ("minimum", _minimum, "lt")):
+    define_binary(
+        _name,
+        _function,
+        computed=restricted(_name, complex=False),
+        vjp=_extremum_vjp(_compare),
+        saves=("input", "other"),
+        inplace=False,
+        numbers="none",
+    )
 
 
 def _remainder(a: Any, b: Any, out: Any) -> None:
@@ -88,6 +100,7 @@ define_binary(
     computed=rounded_dtype,
     vjp=_remainder_vjp("trunc"),
     saves=("input?other", "other?other"),
+    numbers="second",
 )
 
 
@@ -98,33 +111,36 @@ def _atan2_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
 
 
 define_binary(
-    "atan2", np.arctan2, computed=float_result, vjp=_atan2_vjp, saves=("input", "other")
+    "atan2",
+    np.arctan2,
+    computed=restricted("atan2", float_result, complex=False),
+    vjp=_atan2_vjp,
+    saves=("input", "other"),
+    numbers="none",
 )
 
-_TESTS: dict[str, Any] = {
-    "eq": np.equal,
-    "ne": np.not_equal,
-    "lt": np.less,
-    "le": np.less_equal,
-    "gt": np.greater,
-    "ge": np.greater_equal,
-    "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor,
-}
-for _name, _ufunc in _TESTS.items():
-    define_binary(_name, _ufunc, result=bool_result, vjp=not_differentiable, inplace=False)
-
-
-def _integral(name: str) -> Callable[[tuple[Any, ...]], DType]:
-    def rule(operands: tuple[Any, ...]) -> DType:
-        dtype = result_dtype(operands)
-        if dtype.is_floating_point:
-            raise RuntimeError(f'"{name}" not implemented for \'{dtype.name}\'')
-        return dtype
-
-    return rule
-
+_TESTS: tuple[tuple[str, Any, str], ...] = (
+    ("eq", np.equal, "second"),
+    ("ne", np.not_equal, "second"),
+    ("lt", np.less, "second"),
+    ("le", np.less_equal, "second"),
+    ("gt", np.greater, "second"),
+    ("ge", np.greater_equal, "second"),
+    ("logical_and", np.logical_and, "none"),
+    ("logical_or", np.logical_or, "none"),
+    ("logical_xor", np.logical_xor, "none"),
+)
+for _name, _ufunc, _numbers in _TESTS:
+    define_binary(
+        _name,
+        _ufunc,
+        computed=(
+            restricted(_name, complex=False) if _name in ("lt", "le", "gt", "ge") else result_dtype
+        ),
+        result=bool_result,
+        vjp=not_differentiable,
+        numbers=_numbers,
+    )
 
 _BITWISE: dict[str, Any] = {
     "bitwise_and": np.bitwise_and,
@@ -132,7 +148,12 @@ _BITWISE: dict[str, Any] = {
     "bitwise_xor": np.bitwise_xor,
 }
 for _name, _ufunc in _BITWISE.items():
-    define_binary(_name, _ufunc, computed=_integral(_name), vjp=not_differentiable)
+    define_binary(
+        _name,
+        _ufunc,
+        computed=restricted(_name, floats=False, complex=False),
+        vjp=not_differentiable,
+    )
 
 
 # -- where, clamp
@@ -148,6 +169,8 @@ def _choice(condition: Any, input: Any, other: Any) -> tuple[DType, tuple[Any, .
 
 
 def _where_meta(condition: Any, input: Any, other: Any) -> TensorSpec:
+    if input is None and other is None:
+        raise DataDependent("where(condition): the result's shape depends on values")
     dtype, operands = _choice(condition, input, other)
     return pointwise_spec("where", operands, dtype)
 
@@ -162,7 +185,10 @@ def _masked(condition: Any, kept: Any, number: float, mask: Any) -> Tensor | Non
     return out
 
 
-def _where_eager(condition: Any, input: Any, other: Any) -> Tensor:
+def _where_eager(condition: Any, input: Any, other: Any) -> Any:
+    if input is None and other is None:
+        places = np.nonzero(np.atleast_1d(condition._nd))
+        return tuple(wrap(p, dtypes.int64) for p in places)
     if condition.dtype is dtypes.bool:
         fast = None
         if input.__class__ is float and other.__class__ is Tensor:
@@ -179,7 +205,7 @@ def _where_eager(condition: Any, input: Any, other: Any) -> Tensor:
 
 
 define(
-    "where(Tensor condition, Operand input, Operand other)",
+    "where(Tensor condition, Operand? input=None, Operand? other=None)",
     Kind.POINTWISE,
     meta=_where_meta,
     vjp=lambda ctx, grad: (

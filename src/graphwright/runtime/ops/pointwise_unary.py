@@ -12,7 +12,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import allocate, copy_into, elementwise, unary_kernel
-from graphwright.runtime.ops.pointwise import pointwise_spec
+from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.special import erf
 from graphwright.runtime.ops.strides import contiguous_strides, preserved_strides
@@ -23,7 +23,7 @@ from graphwright.runtime.tensor import Tensor
 Vjp = Callable[..., Any] | NotDifferentiable
 
 
-def _define_unary(
+def define_unary(
     name: str,
     function: Any,
     vjp: Vjp,
@@ -31,18 +31,25 @@ def _define_unary(
     *,
     floats_only: bool = False,
     inplace: bool = True,
-    check: Callable[[DType], None] | None = None,
+    public: bool = True,
+    decompose: Callable[..., Any] | None = None,
+    **kinds: bool,
 ) -> None:
     """Enter `name(input)`; `floats_only`: integers give the default dtype.
 
-    `check` raises for dtypes that the op refuses; eager kernels raise by themselves.
+    `kinds`: what the op refuses, as in `require_dtype`. `decompose`: what compiled code does,
+    where there is no lowering.
     """
+    run = unary_kernel(name, function, floats_only)
 
     def meta(input: Any) -> TensorSpec:
-        if check is not None:
-            check(input.dtype)
+        require_dtype(name, input.dtype, **kinds)
         dtype = to_float(input.dtype) if floats_only else input.dtype
         return pointwise_spec(name, (input,), dtype)
+
+    def eager(input: Any) -> Tensor:
+        require_dtype(name, input.dtype, **kinds)
+        return run(input)
 
     define(
         f"{name}(Tensor input)",
@@ -50,18 +57,21 @@ def _define_unary(
         meta=meta,
         vjp=vjp,
         saves=saves,
-        eager=unary_kernel(name, function, floats_only),
+        eager=eager if kinds else run,
+        decompose=decompose,
+        method=public,
+        public=public,
     )
-    if inplace:
+    if inplace and public:
         define(f"{name}_(Tensor input)", Kind.INPLACE, functional=name, public=False)
 
 
-def _times(slope: Callable[[Any], Any]) -> Callable[..., Any]:
+def times(slope: Callable[[Any], Any]) -> Callable[..., Any]:
     """vjp of an op whose derivative is `slope(ctx)`."""
     return lambda ctx, grad: ops.mul(grad, slope(ctx))
 
 
-def _flat(ctx: Any, grad: Any) -> Any:
+def flat(ctx: Any, grad: Any) -> Any:
     """vjp of a piecewise constant op."""
     return ops.zeros_like(grad)
 
@@ -87,13 +97,33 @@ def _relu(a: Any, out: Any) -> None:
 
 
 def _check_negative(dtype: Any) -> None:
-    if dtype in (dtypes.bool, np.bool_):
-        raise RuntimeError("Negation, the `-` operator, on a bool tensor is not supported.")
+    if dtype is dtypes.bool:
+        raise RuntimeError(
+            "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
+            "to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
 
 
-def _negative(a: Any, out: Any) -> None:
-    _check_negative(out.dtype)
-    np.negative(a, out)
+def _neg_spec(input: Any) -> TensorSpec:
+    _check_negative(input.dtype)
+    return pointwise_spec("neg", (input,), input.dtype)
+
+
+def _neg_eager(input: Any) -> Tensor:
+    _check_negative(input.dtype)
+    return _negate(input)
+
+
+_negate = unary_kernel("neg", np.negative)
+
+define(
+    "neg(Tensor input)",
+    Kind.POINTWISE,
+    meta=_neg_spec,
+    vjp=lambda ctx, grad: ops.neg(grad),
+    eager=_neg_eager,
+)
+define("neg_(Tensor input)", Kind.INPLACE, functional="neg", public=False)
 
 
 def _sign(a: Any, out: Any) -> None:
@@ -105,18 +135,16 @@ def _sign(a: Any, out: Any) -> None:
         np.copyto(out, 0, where=np.isnan(a))
 
 
-def _absolute(a: Any, out: Any) -> None:
-    np.absolute(a, out)
-
-
-_define_unary("neg", _negative, lambda ctx, grad: ops.neg(grad), check=_check_negative)
-_define_unary("abs", _absolute, _times(lambda ctx: ops.sign(ctx.input)), ("input",))
-_define_unary("sign", _sign, _flat)
-_define_unary(
+define_unary(
+    "abs", np.absolute, times(lambda ctx: ops.sign(ctx.input)), ("input",), bool=False
+)
+define_unary("sign", _sign, flat)
+define_unary(
     "relu",
     _relu,
     lambda ctx, grad: ops.where(ops.le(ctx.out, 0), 0.0, grad),
     ("out",),
+    bool=False,
 )
 
 _SMOOTH: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
@@ -150,7 +178,7 @@ _SMOOTH: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
     ),
 )
 for _name, _function, _slope, _saves in _SMOOTH:
-    _define_unary(_name, _function, _times(_slope), _saves, floats_only=True)
+    define_unary(_name, _function, times(_slope), _saves, floats_only=True)
 
 _LOGARITHMS: tuple[tuple[str, Any, Any], ...] = (
     ("log", np.log, lambda ctx: ctx.input),
@@ -158,7 +186,7 @@ _LOGARITHMS: tuple[tuple[str, Any, Any], ...] = (
     ("log2", np.log2, lambda ctx: ops.mul(ctx.input, math.log(2.0))),
 )
 for _name, _function, _divisor in _LOGARITHMS:
-    _define_unary(
+    define_unary(
         _name,
         _function,
         lambda ctx, grad, divisor=_divisor: ops.div(grad, divisor(ctx)),
@@ -177,28 +205,54 @@ def _rounding(ufunc: Any) -> Callable[..., None]:
     return function
 
 
-_ROUNDINGS: dict[str, Any] = {
-    "floor": np.floor,
-    "ceil": np.ceil,
-    "trunc": np.trunc,
-    "round": np.rint,
-}
+_ROUNDINGS: dict[str, Any] = {"floor": np.floor, "ceil": np.ceil, "trunc": np.trunc}
 for _name, _function in _ROUNDINGS.items():
-    _define_unary(_name, _rounding(_function), _flat)
+    define_unary(_name, _rounding(_function), flat, bool=False, complex=False)
 
 
-def _check_integral(dtype: DType) -> None:
-    if dtype.is_floating_point:
-        raise RuntimeError(f"\"bitwise_not\" not implemented for '{dtype.name}'")
+def _check_round(input: Any, decimals: int) -> None:
+    require_dtype("round", input.dtype, bool=False, complex=False, integers=decimals == 0)
 
 
-def _bitwise_not(a: Any, out: Any) -> None:
-    if out.dtype.kind not in "biu":
-        raise RuntimeError(f"\"bitwise_not\" not implemented for '{out.dtype}'")
-    np.invert(a, out)
+def _round_eager(input: Any, decimals: int) -> Tensor:
+    """Halves to even; with `decimals`, of the value scaled by that power of ten."""
+    _check_round(input, decimals)
+    if decimals == 0:
+        return _round_whole(input)
+    scale = float(10 ** abs(decimals))
+    grow, shrink = (np.multiply, np.divide) if decimals > 0 else (np.divide, np.multiply)
+
+    def function(a: Any, out: Any) -> None:
+        grow(a, out.dtype.type(scale), out)
+        np.rint(out, out)
+        shrink(out, out.dtype.type(scale), out)
+
+    return elementwise("round", function, (input,), input.dtype, input.dtype)
 
 
-_define_unary("bitwise_not", _bitwise_not, not_differentiable, check=_check_integral)
+def _round_meta(input: Any, decimals: int) -> TensorSpec:
+    _check_round(input, decimals)
+    return pointwise_spec("round", (input,), input.dtype)
+
+
+_round_whole = unary_kernel("round", _rounding(np.rint))
+
+define(
+    "round(Tensor input, *, int decimals=0)",
+    Kind.POINTWISE,
+    meta=_round_meta,
+    vjp=flat,
+    eager=_round_eager,
+)
+define(
+    "round_(Tensor input, *, int decimals=0)",
+    Kind.INPLACE,
+    functional="round",
+    public=False,
+)
+
+
+define_unary("bitwise_not", np.invert, not_differentiable, floats=False, complex=False)
 
 
 def _define_test(name: str, ufunc: Any, integers: bool | None) -> None:
@@ -223,6 +277,7 @@ def _define_test(name: str, ufunc: Any, integers: bool | None) -> None:
 
 
 _define_test("logical_not", np.logical_not, None)
+define("logical_not_(Tensor input)", Kind.INPLACE, functional="logical_not", public=False)
 _define_test("isnan", np.isnan, False)
 _define_test("isinf", np.isinf, False)
 _define_test("isfinite", np.isfinite, True)

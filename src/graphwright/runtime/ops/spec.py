@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphwright.runtime.promotion import can_cast
+
 Shape = tuple[Any, ...]
 
 
@@ -65,3 +67,17 @@ class ViewSpec:
 
     def __repr__(self) -> str:
         return f"ViewSpec({self.shape}, {self.strides}, +{self.offset})"
+
+
+def check_writable(name: str, target: Any, result: Any) -> None:
+    """Raise RuntimeError where `result` does not fit into `target`."""
+    if result.shape != target.shape:
+        raise RuntimeError(
+            f"{name}: output with shape {list(target.shape)} doesn't match the broadcast shape "
+            f"{list(result.shape)}"
+        )
+    if not can_cast(result.dtype, target.dtype):
+        raise RuntimeError(
+            f"{name}: result type {result.dtype.name} can't be cast to the desired output type "
+            f"{target.dtype.name}"
+        )

@@ -43,14 +43,18 @@ def _ratio(x: Any, p: tuple[float, ...], q: tuple[float, ...]) -> Any:
     return (top + p[-2]) / (bottom + q[-1])
 
 
-def _complement(y: Any) -> Any:
-    """erfc of y > 0.46875."""
+def complement_scaled(y: Any) -> Any:
+    """exp(y^2) erfc(y) of y > 0.46875."""
     middle = np.minimum(y, 4.0)
     near = _ratio(middle, _MIDDLE_P, _MIDDLE_Q)
     far = np.maximum(y, 4.0)
     inverse = 1.0 / (far * far)
     beyond = (_INVERSE_SQRT_PI - inverse * _ratio(inverse, _LARGE_P, _LARGE_Q)) / far
-    return np.exp(-y * y) * np.where(y <= 4.0, near, beyond)
+    return np.where(y <= 4.0, near, beyond)
+
+
+def _gaussian_complement(y: Any) -> Any:
+    return np.exp(-y * y) * complement_scaled(y)
 
 
 def erf_float64(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -59,7 +63,7 @@ def erf_float64(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     small = np.minimum(y, 0.46875)
     low = np.copysign(small, x) * _ratio(small * small, _SMALL_P, _SMALL_Q)
     capped = np.minimum(y, 6.0)
-    high = np.copysign(1.0 - _complement(np.maximum(capped, 0.46875)), x)
+    high = np.copysign(1.0 - _gaussian_complement(np.maximum(capped, 0.46875)), x)
     return np.where(np.isnan(x), x, np.where(y <= 0.46875, low, high))
 
 

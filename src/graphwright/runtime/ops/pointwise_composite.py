@@ -1,0 +1,146 @@
+"""Pointwise ops made of others, and masked_fill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import allocate, copy_into
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.promotion import result_dtype
+from graphwright.runtime.tensor import Tensor
+
+define(
+    "square(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=lambda input: (
+        ops.pow(input, 2) if input.dtype is dtypes.bool else ops.mul(input, input)
+    ),
+)
+define("square_(Tensor input)", Kind.INPLACE, functional="square", public=False)
+
+
+def _require_tensor(name: str, input: Any) -> None:
+    if not isinstance(input, Tensor):
+        raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(input).__name__}")
+
+
+def _clamp_min(input: Any, min: Any) -> Any:
+    _require_tensor("clamp_min", input)
+    if result_dtype((input, min)) is dtypes.bool:
+        return ops.bitwise_or(input, min)
+    return ops.clamp(input, min, None)
+
+
+def _clamp_max(input: Any, max: Any) -> Any:
+    _require_tensor("clamp_max", input)
+    if result_dtype((input, max)) is dtypes.bool:
+        return ops.bitwise_and(input, max)
+    return ops.clamp(input, None, max)
+
+
+for _name, _function, _bound in (
+    ("clamp_min", _clamp_min, "min"),
+    ("clamp_max", _clamp_max, "max"),
+):
+    define(f"{_name}(Tensor input, Operand {_bound})", Kind.COMPOSITE, decompose=_function)
+    define(
+        f"{_name}_(Tensor input, Operand {_bound})",
+        Kind.INPLACE,
+        functional=_name,
+        public=False,
+    )
+
+
+define(
+    "floor_divide(Operand input, Operand other)",
+    Kind.COMPOSITE,
+    decompose=lambda input, other: ops.div(input, other, rounding_mode="floor"),
+)
+define(
+    "floor_divide_(Tensor input, Operand other)",
+    Kind.INPLACE,
+    functional="floor_divide",
+    public=False,
+)
+
+
+# -- masked_fill
+
+
+def _fitting(value: Any, like: Any) -> Any:
+    """A value in the dtype of `like`. Raises RuntimeError where it does not fit."""
+    dtype = like.dtype
+    if isinstance(value, Tensor):
+        if value.ndim:
+            raise RuntimeError(
+                "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
+                f"{value.ndim} dimension(s)."
+            )
+        return value if value.dtype is dtype else ops.to_dtype(value, dtype)
+    if dtype.is_complex:
+        return value
+    if isinstance(value, complex):
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+    if dtype.is_floating_point:
+        return float(value)
+    if dtype is dtypes.bool:
+        return bool(value)
+    if value != value or value in (float("inf"), float("-inf")):
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+    return int(value)
+
+
+def _check_mask(mask: Any) -> None:
+    if mask.dtype is not dtypes.bool:
+        raise RuntimeError(
+            f"masked_fill only supports boolean masks, but got mask with dtype {mask.dtype}"
+        )
+
+
+def _masked_fill_meta(input: Any, mask: Any, value: Any) -> TensorSpec:
+    _check_mask(mask)
+    _fitting(value, input)
+    shape = broadcast_shapes("masked_fill", (input.shape, mask.shape))
+    return TensorSpec(shape, contiguous_strides(shape), input.dtype, input.device)
+
+
+def _masked_fill_eager(input: Any, mask: Any, value: Any) -> Tensor:
+    _check_mask(mask)
+    value = _fitting(value, input)
+    shape = broadcast_shapes("masked_fill", (input.shape, mask.shape))
+    out = allocate(shape, contiguous_strides(shape), input.dtype)
+    copy_into(out, input)
+    np.copyto(out._nd, value._nd if isinstance(value, Tensor) else value, where=mask._nd)
+    return out
+
+
+def _masked_fill_parts(input: Any, mask: Any, value: Any) -> Any:
+    _check_mask(mask)
+    return ops.where(mask, _fitting(value, input), input)
+
+
+define(
+    "masked_fill(Tensor input, Tensor mask, Operand value)",
+    Kind.POINTWISE,
+    meta=_masked_fill_meta,
+    vjp=lambda ctx, grad: (
+        ops.masked_fill(grad, ctx.mask, 0) if ctx.needs["input"] else None,
+        None,
+        ops.sum(ops.where(ctx.mask, grad, 0.0)) if ctx.needs["value"] else None,
+    ),
+    saves=("mask",),
+    eager=_masked_fill_eager,
+    decompose=_masked_fill_parts,
+)
+define(
+    "masked_fill_(Tensor input, Tensor mask, Operand value)",
+    Kind.INPLACE,
+    functional="masked_fill",
+    public=False,
+)

@@ -1,0 +1,347 @@
+"""Elementary functions of one operand that compiled code makes of others.
+
+Each has a NumPy kernel for eager use; its decomposition keeps the relative accuracy of the
+primitives it is made of, except where said.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import elementwise
+from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype, widened
+from graphwright.runtime.ops.pointwise_unary import define_unary, flat, times
+from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.promotion import to_float
+from graphwright.runtime.tensor import Tensor
+
+_LN2 = math.log(2.0)
+
+
+def _one_minus_square(x: Any) -> Any:
+    """1 - x^2 without cancellation near 1."""
+    return ops.mul(ops.sub(1, x), ops.add(x, 1))
+
+
+def _asin(x: Any) -> Any:
+    return ops.atan2(x, ops.sqrt(_one_minus_square(x)))
+
+
+def _acos(x: Any) -> Any:
+    return ops.atan2(ops.sqrt(_one_minus_square(x)), x)
+
+
+def _sinh(x: Any) -> Any:
+    """(e - 1 + (e - 1)/e) / 2 for e = exp|x|; beyond 20 the square of exp(|x|/2), halved."""
+    size = ops.abs(x)
+    grown = ops.expm1(ops.clamp(size, None, 20.0))
+    near = ops.mul(ops.add(grown, ops.div(grown, ops.add(grown, 1))), 0.5)
+    root = ops.exp(ops.mul(size, 0.5))
+    far = ops.mul(ops.mul(root, 0.5), root)
+    return ops.copysign(ops.where(ops.gt(size, 20.0), far, near), x)
+
+
+def _cosh(x: Any) -> Any:
+    root = ops.exp(ops.mul(ops.abs(x), 0.5))
+    return ops.add(ops.mul(ops.mul(root, 0.5), root), ops.div(ops.div(0.5, root), root))
+
+
+def _asinh(x: Any) -> Any:
+    """log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), which is log(2|x|) for large x."""
+    size = ops.abs(x)
+    small = ops.clamp(size, None, 1e9)
+    square = ops.mul(small, small)
+    inner = ops.div(square, ops.add(ops.sqrt(ops.add(square, 1)), 1))
+    near = ops.log1p(ops.add(small, inner))
+    far = ops.add(ops.log(size), _LN2)
+    return ops.copysign(ops.where(ops.gt(size, 1e9), far, near), x)
+
+
+def _acosh(x: Any) -> Any:
+    above = ops.sub(x, 1)
+    return ops.where(
+        ops.gt(x, 1e9),
+        ops.add(ops.log(x), _LN2),
+        ops.log1p(ops.add(above, ops.mul(ops.sqrt(above), ops.sqrt(ops.add(above, 2))))),
+    )
+
+
+def _atanh(x: Any) -> Any:
+    return ops.mul(ops.sub(ops.log1p(x), ops.log1p(ops.neg(x))), 0.5)
+
+
+def _sinc_kernel(a: Any, out: Any) -> None:
+    scaled = a * out.dtype.type(np.pi)
+    flat_top = a == 0
+    np.divide(np.sin(scaled), np.where(flat_top, 1, scaled), out)
+    np.copyto(out, 1, where=flat_top)
+
+
+def _sinc(x: Any) -> Any:
+    zero = ops.eq(x, 0)
+    scaled = ops.mul(ops.where(zero, 1.0, x), math.pi)
+    return ops.where(zero, 1.0, ops.div(ops.sin(scaled), scaled))
+
+
+def _sinc_slope(ctx: Any) -> Any:
+    """(cos(pi x) - sinc(x)) / x."""
+    zero = ops.eq(ctx.input, 0)
+    x = ops.where(zero, 1.0, ctx.input)
+    slope = ops.div(ops.sub(ops.cos(ops.mul(x, math.pi)), ops.sinc(x)), x)
+    return ops.where(zero, 0.0, slope)
+
+
+_Entry = tuple[str, Any, Callable[..., Any], Callable[..., Any], tuple[str, ...]]
+
+# name, kernel, decomposition, derivative, what it needs
+_SMOOTH: tuple[_Entry, ...] = (
+    ("exp2", np.exp2, lambda x: ops.pow(2.0, x), lambda c: ops.mul(c.out, _LN2), ("out",)),
+    (
+        "log10",
+        np.log10,
+        lambda x: ops.mul(ops.log2(x), math.log10(2.0)),
+        lambda c: ops.reciprocal(ops.mul(c.input, math.log(10.0))),
+        ("input",),
+    ),
+    ("asin", np.arcsin, _asin, lambda c: ops.rsqrt(_one_minus_square(c.input)), ("input",)),
+    (
+        "acos",
+        np.arccos,
+        _acos,
+        lambda c: ops.neg(ops.rsqrt(_one_minus_square(c.input))),
+        ("input",),
+    ),
+    (
+        "atan",
+        np.arctan,
+        lambda x: ops.atan2(x, ops.ones_like(x)),
+        lambda c: ops.reciprocal(ops.add(ops.mul(c.input, c.input), 1)),
+        ("input",),
+    ),
+    ("sinh", np.sinh, _sinh, lambda c: ops.cosh(c.input), ("input",)),
+    ("cosh", np.cosh, _cosh, lambda c: ops.sinh(c.input), ("input",)),
+    (
+        "asinh",
+        np.arcsinh,
+        _asinh,
+        lambda c: ops.rsqrt(ops.add(ops.mul(c.input, c.input), 1)),
+        ("input",),
+    ),
+    (
+        "acosh",
+        np.arccosh,
+        _acosh,
+        lambda c: ops.rsqrt(ops.sub(ops.mul(c.input, c.input), 1)),
+        ("input",),
+    ),
+    (
+        "atanh",
+        np.arctanh,
+        _atanh,
+        lambda c: ops.reciprocal(_one_minus_square(c.input)),
+        ("input",),
+    ),
+    ("sinc", _sinc_kernel, _sinc, _sinc_slope, ("input",)),
+)
+for _name, _function, _parts, _slope, _saves in _SMOOTH:
+    define_unary(
+        _name, _function, times(_slope), _saves, floats_only=True, decompose=widened(_parts)
+    )
+
+
+# -- signs and parts
+
+
+def _frac(a: Any, out: Any) -> None:
+    np.trunc(a, out)
+    np.subtract(a, out, out)
+
+
+define_unary(
+    "frac",
+    _frac,
+    lambda ctx, grad: grad,
+    decompose=widened(lambda x: ops.sub(x, ops.trunc(x))),
+    bool=False,
+    integers=False,
+    complex=False,
+)
+
+
+def _sgn(a: Any, out: Any) -> None:
+    if out.dtype.kind == "b":
+        np.copyto(out, a)
+    elif out.dtype.kind == "c":
+        size = np.abs(a)
+        np.divide(a, np.where(size == 0, 1, size), out)
+    else:
+        np.sign(a, out)
+        if out.dtype.kind == "f":
+            np.copyto(out, 0, where=np.isnan(a))
+
+
+define_unary("sgn", _sgn, flat, decompose=lambda input: ops.sign(input))
+
+
+def _positive(input: Any) -> Any:
+    if input.dtype is dtypes.bool:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
+    return input
+
+
+define("positive(Tensor input)", Kind.COMPOSITE, decompose=_positive)
+
+
+def _sign_bit(x: Any) -> Any:
+    """x < 0, or -0, whose reciprocal is below 0."""
+    if not x.dtype.is_floating_point:
+        return ops.lt(x, 0)
+    hidden = ops.logical_and(ops.eq(x, 0), ops.lt(ops.reciprocal(x), 0))
+    return ops.logical_or(ops.lt(x, 0), hidden)
+
+
+def _signbit(a: Any, out: Any) -> None:
+    if a.dtype.kind == "f":
+        np.signbit(a, out)
+    else:
+        np.less(a, 0, out)
+
+
+def _define_test(name: str, function: Any, decompose: Callable[..., Any]) -> None:
+    """A test of one operand with bool result; complex is refused."""
+
+    def meta(input: Any) -> Any:
+        require_dtype(name, input.dtype, complex=False)
+        return pointwise_spec(name, (input,), dtypes.bool)
+
+    def eager(input: Any) -> Tensor:
+        require_dtype(name, input.dtype, complex=False)
+        if input.dtype is dtypes.bool:
+            return ops.zeros_like(input)
+        return elementwise(name, function, (input,), input.dtype, dtypes.bool)
+
+    define(
+        f"{name}(Tensor input)",
+        Kind.POINTWISE,
+        meta=meta,
+        vjp=not_differentiable,
+        eager=eager,
+        decompose=lambda input: (
+            ops.zeros_like(input) if input.dtype is dtypes.bool else decompose(input)
+        ),
+    )
+
+
+def _infinite(value: float) -> Callable[..., None]:
+    def function(a: Any, out: Any) -> None:
+        if a.dtype.kind == "f":
+            np.equal(a, value, out)
+        else:
+            out[...] = False
+
+    return function
+
+
+def _is_infinite(value: float) -> Callable[..., Any]:
+    return lambda input: (
+        ops.eq(input, value)
+        if input.dtype.is_floating_point
+        else ops.zeros_like(input, dtype=dtypes.bool)
+    )
+
+
+_define_test("signbit", _signbit, _sign_bit)
+_define_test("isposinf", _infinite(math.inf), _is_infinite(math.inf))
+_define_test("isneginf", _infinite(-math.inf), _is_infinite(-math.inf))
+
+
+def _isreal_eager(input: Any) -> Tensor:
+    def function(a: Any, out: Any) -> None:
+        np.equal(a.imag, 0, out)
+
+    return elementwise("isreal", function, (input,), input.dtype, dtypes.bool)
+
+
+define(
+    "isreal(Tensor input)",
+    Kind.POINTWISE,
+    meta=lambda input: pointwise_spec("isreal", (input,), dtypes.bool),
+    vjp=not_differentiable,
+    eager=_isreal_eager,
+    decompose=lambda input: ops.ones_like(input, dtype=dtypes.bool),
+)
+
+
+# -- scaled and replaced
+
+
+def _scaled(factor: float) -> Callable[..., Any]:
+    return lambda input: ops.mul(input, factor)
+
+
+for _name, _factor in (("deg2rad", math.pi / 180.0), ("rad2deg", 180.0 / math.pi)):
+    define(f"{_name}(Tensor input)", Kind.COMPOSITE, decompose=_scaled(_factor))
+    define(f"{_name}_(Tensor input)", Kind.INPLACE, functional=_name, public=False)
+
+
+def _limits(dtype: DType, posinf: float | None, neginf: float | None) -> tuple[float, float]:
+    """What stands for inf and -inf: the greatest and least value of the dtype."""
+    greatest = {
+        dtypes.float16: 65504.0,
+        dtypes.bfloat16: 3.3895313892515355e38,
+        dtypes.float32: 3.4028234663852886e38,
+        dtypes.float64: 1.7976931348623157e308,
+    }[dtype]
+    return (
+        greatest if posinf is None else posinf,
+        -greatest if neginf is None else neginf,
+    )
+
+
+def _nan_to_num(input: Any, nan: float | None, posinf: Any, neginf: Any) -> Any:
+    require_dtype("nan_to_num", input.dtype, complex=False)
+    if not input.dtype.is_floating_point:
+        return input.clone()
+    high, low = _limits(input.dtype, posinf, neginf)
+    value = ops.where(ops.isnan(input), 0.0 if nan is None else float(nan), input)
+    value = ops.where(ops.eq(input, math.inf), float(high), value)
+    return ops.where(ops.eq(input, -math.inf), float(low), value)
+
+
+define(
+    "nan_to_num(Tensor input, float? nan=None, float? posinf=None, float? neginf=None)",
+    Kind.COMPOSITE,
+    decompose=_nan_to_num,
+)
+define(
+    "nan_to_num_(Tensor input, float? nan=None, float? posinf=None, float? neginf=None)",
+    Kind.INPLACE,
+    functional="nan_to_num",
+    public=False,
+)
+
+
+def _logit(input: Any, eps: float | None) -> Any:
+    """log(z / (1 - z)) for z = input clamped to [eps, 1 - eps]."""
+    require_dtype("logit", input.dtype, complex=False)
+    dtype = to_float(input.dtype)
+    z = input if input.dtype is dtype else ops.to_dtype(input, dtype)
+    if eps is not None:
+        z = ops.clamp(z, eps, 1.0 - eps)
+    return ops.log(ops.div(z, ops.sub(1, z)))
+
+
+define("logit(Tensor input, float? eps=None)", Kind.COMPOSITE, decompose=_logit)
+define(
+    "logit_(Tensor input, float? eps=None)",
+    Kind.INPLACE,
+    functional="logit",
+    public=False,
+)
