@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from graphwright.runtime.nn import functional as F
+from graphwright.runtime.nn.init import constant_
 from graphwright.runtime.nn.module import Module
+from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 
@@ -88,6 +93,13 @@ class Tanh(Module):
         return F.tanh(input)
 
 
+class Tanhshrink(Module):
+    """x - tanh(x)."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.tanhshrink(input)
+
+
 class Softsign(Module):
     """x / (1 + |x|)."""
 
@@ -135,6 +147,114 @@ class ELU(_InPlace):
 
     def extra_repr(self) -> str:
         return f"alpha={self.alpha}" + (", inplace=True" * self.inplace)
+
+
+class CELU(_InPlace):
+    """max(x, 0) + min(0, alpha * (exp(x / alpha) - 1)) (Barron, 2017)."""
+
+    def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.alpha = alpha
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.celu(input, self.alpha, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}" + (", inplace=True" * self.inplace)
+
+
+class RReLU(_InPlace):
+    """Leaky relu with slopes drawn in [lower, upper) in training, their mean otherwise.
+
+    Xu et al. (2015).
+    """
+
+    def __init__(
+        self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False
+    ) -> None:
+        super().__init__(inplace)
+        self.lower = lower
+        self.upper = upper
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
+
+    def extra_repr(self) -> str:
+        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" * self.inplace)
+
+
+class PReLU(Module):
+    """x where x > 0, else weight * x; one learned weight, or one for every channel."""
+
+    def __init__(
+        self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.num_parameters = num_parameters
+        self.init = init
+        self.weight = Parameter(ops.empty((num_parameters,), device=device, dtype=dtype))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Give all weights their initial value."""
+        constant_(self.weight, self.init)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.prelu(input, self.weight)
+
+    def extra_repr(self) -> str:
+        return f"num_parameters={self.num_parameters}"
+
+
+class Threshold(_InPlace):
+    """x where x > threshold, else `value`."""
+
+    def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
+        super().__init__(inplace)
+        self.threshold = threshold
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.threshold(input, self.threshold, self.value, self.inplace)
+
+    def extra_repr(self) -> str:
+        text = f"threshold={self.threshold}, value={self.value}"
+        return text + (", inplace=True" * self.inplace)
+
+
+class GLU(Module):
+    """a * sigmoid(b) for the halves a, b along `dim` (Dauphin et al., 2016)."""
+
+    def __init__(self, dim: int = -1) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.glu(input, self.dim)
+
+    def extra_repr(self) -> str:
+        return f"dim={self.dim}"
+
+
+class Hardshrink(Module):
+    """0 where -lambd <= x <= lambd, else x."""
+
+    def __init__(self, lambd: float = 0.5) -> None:
+        super().__init__()
+        self.lambd = lambd
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.hardshrink(input, self.lambd)
+
+    def extra_repr(self) -> str:
+        return f"{self.lambd}"
+
+
+class Softshrink(Hardshrink):
+    """x - lambd, x + lambd or 0: x moved towards 0 by at most lambd."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softshrink(input, self.lambd)
 
 
 class Softplus(Module):
@@ -191,3 +311,21 @@ class LogSoftmax(Softmax):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.log_softmax(input, self.dim)
+
+
+class Softmin(Softmax):
+    """softmax(-x) along `dim`."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.softmin(input, self.dim)
+
+
+class Softmax2d(Module):
+    """softmax over the channels of [N, C, H, W] or [C, H, W]; ValueError for another rank."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim not in (3, 4):
+            raise ValueError(
+                f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead"
+            )
+        return F.softmax(input, -3)

@@ -47,6 +47,27 @@ from graphwright.runtime.nn.functions.activations import (
     threshold,
     threshold_,
 )
+from graphwright.runtime.nn.functions.attention import (
+    multi_head_attention_forward,
+    scaled_dot_product_attention,
+)
+from graphwright.runtime.nn.functions.convolutions import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
+from graphwright.runtime.nn.functions.dropouts import (
+    alpha_dropout,
+    dropout,
+    dropout1d,
+    dropout2d,
+    dropout3d,
+    feature_alpha_dropout,
+)
+from graphwright.runtime.nn.functions.embeddings import embedding, embedding_bag
 from graphwright.runtime.nn.functions.losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
@@ -79,18 +100,41 @@ from graphwright.runtime.nn.functions.norms import (
     local_response_norm,
     rms_norm,
 )
+from graphwright.runtime.nn.functions.pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d,
+    adaptive_max_pool3d_with_indices,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d,
+    max_pool2d_with_indices,
+    max_pool3d,
+    max_pool3d_with_indices,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.normalise import as_pair
 from graphwright.runtime.tensor import Tensor
 
 cosine_similarity = ops.cosine_similarity
 one_hot = ops.one_hot
 pairwise_distance = ops.pairwise_distance
 pdist = ops.pdist
+bilinear = ops.bilinear
 linear = ops.linear
-conv2d = ops.conv2d
-avg_pool2d = ops.avg_pool2d
-scaled_dot_product_attention = ops.scaled_dot_product_attention
 
 
 def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
@@ -99,49 +143,3 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         raise NotImplementedError(f"pad: only mode='constant' is supported, got {mode!r}")
     return ops.constant_pad(input, tuple(pad), 0 if value is None else value)
 
-
-def dropout(
-    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
-) -> Tensor:
-    """Zero each element with probability `p`, scale the others by 1/(1-p); ValueError on bad p."""
-    if p < 0.0 or p > 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not training or p == 0.0:
-        return input
-    output = ops.dropout(input, p, True)
-    return input.copy_(output) if inplace else output
-
-
-def embedding(input: Tensor, weight: Tensor, padding_idx: int | None = None) -> Tensor:
-    """Rows of `weight` [V, D] at `input` [*] (integers): [*, D]. IndexError out of range."""
-    if padding_idx is not None:
-        rows = weight.shape[0]
-        if not -rows <= padding_idx < rows:
-            raise ValueError("Padding_idx must be within num_embeddings")
-        padding_idx = padding_idx % rows
-    return ops.embedding(weight, input, padding_idx)
-
-
-def max_pool2d(
-    input: Tensor,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
-    dilation: Any = 1,
-    ceil_mode: bool = False,
-    return_indices: bool = False,
-) -> Any:
-    """The maximum of each window; with `return_indices` also where (h*W + w) it was found."""
-    if return_indices:
-        return ops.max_pool2d_with_indices(
-            input, kernel_size, stride, padding, dilation, ceil_mode
-        )
-    return ops.max_pool2d(input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Tensor:
-    """Means over a grid of `output_size` cells; None keeps that extent."""
-    rows, columns = as_pair(output_size)
-    rows = input.shape[-2] if rows is None else rows
-    columns = input.shape[-1] if columns is None else columns
-    return ops.adaptive_avg_pool2d(input, (rows, columns))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime.dtypes import int64
 from graphwright.runtime.nn import functional as F
+from graphwright.runtime.nn import init
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.ops import _face as ops
@@ -21,6 +21,13 @@ class _Affine(Module):
         for name, wanted, make in (("weight", weight, ops.ones), ("bias", bias, ops.zeros)):
             value = Parameter(make(shape, device=device, dtype=dtype)) if wanted else None
             self.register_parameter(name, value)
+
+    def reset_parameters(self) -> None:
+        """Weights of one, biases of zero."""
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self._parameters.get("bias") is not None:
+            init.zeros_(self.bias)
 
 
 def _shape(value: int | tuple[int, ...] | list[int]) -> tuple[int, ...]:
@@ -52,7 +59,7 @@ class LayerNorm(_Affine):
     def extra_repr(self) -> str:
         return (
             f"{self.normalized_shape}, eps={self.eps}, "
-            f"elementwise_affine={self.elementwise_affine}"
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
         )
 
 
@@ -98,6 +105,8 @@ class GroupNorm(_Affine):
         affine: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         if num_channels % num_groups:
@@ -106,7 +115,7 @@ class GroupNorm(_Affine):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        self._make_affine((num_channels,), affine, affine, device, dtype)
+        self._make_affine((num_channels,), affine, affine and bias, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -115,91 +124,23 @@ class GroupNorm(_Affine):
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
 
 
-class _BatchNorm(_Affine):
-    """Normalise each channel over the batch (Ioffe & Szegedy, 2015).
+class LocalResponseNorm(Module):
+    """x / (k + alpha * mean of x**2 over `size` neighbouring channels)**beta: [N, C, *].
 
-    In training, batch statistics are used and, with `track_running_stats`, running ones updated
-    (the running variance is unbiased); in evaluation the running ones are used. `momentum` None
-    means a cumulative average.
+    Krizhevsky et al. (2012).
     """
 
     def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
+        self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
     ) -> None:
         super().__init__()
-        self.num_features = num_features
-        self.eps = eps
-        self.momentum = momentum
-        self.affine = affine
-        self.track_running_stats = track_running_stats
-        shape = (num_features,)
-        self._make_affine(shape, affine, affine, device, dtype)
-        track = track_running_stats
-        self.register_buffer(
-            "running_mean", ops.zeros(shape, device=device, dtype=dtype) if track else None
-        )
-        self.register_buffer(
-            "running_var", ops.ones(shape, device=device, dtype=dtype) if track else None
-        )
-        self.register_buffer(
-            "num_batches_tracked", ops.zeros((), dtype=int64, device=device) if track else None
-        )
-
-    def reset_running_stats(self) -> None:
-        """Forget what was tracked."""
-        if self.track_running_stats:
-            self.running_mean.zero_()
-            self.running_var.fill_(1)
-            self.num_batches_tracked.zero_()
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        raise NotImplementedError
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
 
     def forward(self, input: Tensor) -> Tensor:
-        self._check_input_dim(input)
-        factor = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-            if self.momentum is None:
-                factor = 1.0 / float(self.num_batches_tracked)
-        use_batch = self.training or (self.running_mean is None and self.running_var is None)
-        track = not self.training or self.track_running_stats
-        return F.batch_norm(
-            input,
-            self.running_mean if track else None,
-            self.running_var if track else None,
-            self.weight,
-            self.bias,
-            use_batch,
-            factor,
-            self.eps,
-        )
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
     def extra_repr(self) -> str:
-        return (
-            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
-        )
-
-
-class BatchNorm1d(_BatchNorm):
-    """Batch normalisation of [N, C] or [N, C, L]."""
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.ndim not in (2, 3):
-            raise ValueError(f"expected 2D or 3D input (got {input.ndim}D input)")
-
-
-class BatchNorm2d(_BatchNorm):
-    """Batch normalisation of [N, C, H, W]."""
-
-    def _check_input_dim(self, input: Tensor) -> None:
-        if input.ndim != 4:
-            raise ValueError(f"expected 4D input (got {input.ndim}D input)")
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -12,7 +12,6 @@ from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import refuse_bound
 from graphwright.runtime.ops.normalise import (
     as_pair,
-    as_pair_optional,
     as_size,
     as_tensors,
     varargs,
@@ -41,7 +40,15 @@ _adadelta_step_ = _op("adadelta_step_")
 _adagrad_step_ = _op("adagrad_step_")
 _adam_step_ = _op("adam_step_")
 _adamax_step_ = _op("adamax_step_")
+_adaptive_avg_pool = _op("adaptive_avg_pool")
+_adaptive_avg_pool1d = _op("adaptive_avg_pool1d")
 _adaptive_avg_pool2d = _op("adaptive_avg_pool2d")
+_adaptive_avg_pool3d = _op("adaptive_avg_pool3d")
+_adaptive_avg_pool_backward = _op("adaptive_avg_pool_backward")
+_adaptive_max_pool = _op("adaptive_max_pool")
+_adaptive_max_pool1d = _op("adaptive_max_pool1d")
+_adaptive_max_pool2d = _op("adaptive_max_pool2d")
+_adaptive_max_pool3d = _op("adaptive_max_pool3d")
 _add = _op("add")
 _add_ = _op("add_")
 _addbmm = _op("addbmm")
@@ -89,7 +96,11 @@ _atanh_ = _op("atanh_")
 _atleast_1d = _op("atleast_1d")
 _atleast_2d = _op("atleast_2d")
 _atleast_3d = _op("atleast_3d")
+_avg_pool = _op("avg_pool")
+_avg_pool1d = _op("avg_pool1d")
 _avg_pool2d = _op("avg_pool2d")
+_avg_pool3d = _op("avg_pool3d")
+_avg_pool_backward = _op("avg_pool_backward")
 _baddbmm = _op("baddbmm")
 _baddbmm_ = _op("baddbmm_")
 _batch_norm = _op("batch_norm")
@@ -397,9 +408,15 @@ _matmul = _op("matmul")
 _matrix_H = _op("matrix_H")
 _matrix_power = _op("matrix_power")
 _max = _op("max")
+_max_pool1d = _op("max_pool1d")
+_max_pool1d_with_indices = _op("max_pool1d_with_indices")
 _max_pool2d = _op("max_pool2d")
-_max_pool2d_backward = _op("max_pool2d_backward")
 _max_pool2d_with_indices = _op("max_pool2d_with_indices")
+_max_pool3d = _op("max_pool3d")
+_max_pool3d_with_indices = _op("max_pool3d_with_indices")
+_max_pool_backward = _op("max_pool_backward")
+_max_pool_with_indices = _op("max_pool_with_indices")
+_max_unpool = _op("max_unpool")
 _maximum = _op("maximum")
 _mean = _op("mean")
 _median = _op("median")
@@ -515,6 +532,7 @@ _scatter_ = _op("scatter_")
 _scatter_add = _op("scatter_add")
 _scatter_add_ = _op("scatter_add_")
 _scatter_extreme = _op("scatter_extreme")
+_scatter_planes = _op("scatter_planes")
 _scatter_reduce = _op("scatter_reduce")
 _scatter_reduce_ = _op("scatter_reduce_")
 _scatter_src = _op("scatter_src")
@@ -817,8 +835,52 @@ def adamax_step_(
     )
 
 
-def adaptive_avg_pool2d(input: Tensor, output_size: int | Sequence[int]) -> Any:
-    return _dispatch(_adaptive_avg_pool2d, (input, as_size(output_size)))
+def adaptive_avg_pool(input: Tensor, output_size: int | Sequence[int]) -> Any:
+    return _dispatch(_adaptive_avg_pool, (input, as_size(output_size)))
+
+
+def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Any:
+    return _dispatch(_adaptive_avg_pool1d, (input, output_size))
+
+
+def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
+    return _dispatch(_adaptive_avg_pool2d, (input, output_size))
+
+
+def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
+    return _dispatch(_adaptive_avg_pool3d, (input, output_size))
+
+
+def adaptive_avg_pool_backward(grad: Tensor, input_size: int | Sequence[int], ndim: int) -> Any:
+    try:
+        _bound = (grad, as_size(input_size), ndim)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _adaptive_avg_pool_backward,
+            (
+                grad,
+                input_size,
+                ndim,
+            ),
+            _error,
+        ) from None
+    return _dispatch(_adaptive_avg_pool_backward, _bound)
+
+
+def adaptive_max_pool(input: Tensor, output_size: int | Sequence[int]) -> Any:
+    return _dispatch(_adaptive_max_pool, (input, as_size(output_size)))
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
+    return _dispatch(_adaptive_max_pool1d, (input, output_size))
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any) -> Any:
+    return _dispatch(_adaptive_max_pool2d, (input, output_size))
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any) -> Any:
+    return _dispatch(_adaptive_max_pool3d, (input, output_size))
 
 
 def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1, out: Any = None) -> Any:
@@ -1251,25 +1313,115 @@ def atleast_3d(input: Tensor) -> Any:
     return _dispatch(_atleast_3d, (input,))
 
 
-def avg_pool2d(
+def avg_pool(
     input: Tensor,
     kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: Any,
+) -> Any:
+    return _dispatch(
+        _avg_pool,
+        (
+            input,
+            as_size(kernel_size),
+            as_size(stride),
+            as_size(padding),
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        ),
+    )
+
+
+def avg_pool1d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
     count_include_pad: bool = True,
+) -> Any:
+    return _dispatch(
+        _avg_pool1d, (input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    )
+
+
+def avg_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
     *,
     out: Any = None,
 ) -> Any:
     _bound = (
         input,
-        as_pair(kernel_size),
-        as_pair_optional(stride),
-        as_pair(padding),
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
         count_include_pad,
+        divisor_override,
     )
     if out is not None:
         return with_out(_avg_pool2d, _bound, out)
     return _dispatch(_avg_pool2d, _bound)
+
+
+def avg_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (
+        input,
+        kernel_size,
+        stride,
+        padding,
+        ceil_mode,
+        count_include_pad,
+        divisor_override,
+    )
+    if out is not None:
+        return with_out(_avg_pool3d, _bound, out)
+    return _dispatch(_avg_pool3d, _bound)
+
+
+def avg_pool_backward(
+    grad: Tensor,
+    input_size: int | Sequence[int],
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    ceil_mode: bool,
+    count_include_pad: bool,
+    divisor_override: Any,
+) -> Any:
+    return _dispatch(
+        _avg_pool_backward,
+        (
+            grad,
+            as_size(input_size),
+            as_size(kernel_size),
+            as_size(stride),
+            as_size(padding),
+            ceil_mode,
+            count_include_pad,
+            divisor_override,
+        ),
+    )
 
 
 def baddbmm(
@@ -3480,28 +3632,79 @@ def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = Non
     return _dispatch(_max, _bound)
 
 
-def max_pool2d(
+def max_pool1d(
     input: Tensor,
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Any:
+    return _dispatch(_max_pool1d, (input, kernel_size, stride, padding, dilation, ceil_mode))
+
+
+def max_pool1d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
     ceil_mode: bool = False,
 ) -> Any:
     return _dispatch(
-        _max_pool2d,
-        (
-            input,
-            as_pair(kernel_size),
-            as_pair_optional(stride),
-            as_pair(padding),
-            as_pair(dilation),
-            ceil_mode,
-        ),
+        _max_pool1d_with_indices, (input, kernel_size, stride, padding, dilation, ceil_mode)
     )
 
 
-def max_pool2d_backward(
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Any:
+    return _dispatch(_max_pool2d, (input, kernel_size, stride, padding, dilation, ceil_mode))
+
+
+def max_pool2d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Any:
+    return _dispatch(
+        _max_pool2d_with_indices, (input, kernel_size, stride, padding, dilation, ceil_mode)
+    )
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Any:
+    return _dispatch(_max_pool3d, (input, kernel_size, stride, padding, dilation, ceil_mode))
+
+
+def max_pool3d_with_indices(
+    input: Tensor,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+) -> Any:
+    return _dispatch(
+        _max_pool3d_with_indices, (input, kernel_size, stride, padding, dilation, ceil_mode)
+    )
+
+
+def max_pool_backward(
     grad: Tensor,
     indices: Tensor,
     input_size: int | Sequence[int],
@@ -3511,38 +3714,46 @@ def max_pool2d_backward(
     dilation: int | Sequence[int],
 ) -> Any:
     return _dispatch(
-        _max_pool2d_backward,
+        _max_pool_backward,
         (
             grad,
             indices,
             as_size(input_size),
-            as_pair(kernel_size),
-            as_pair(stride),
-            as_pair(padding),
-            as_pair(dilation),
+            as_size(kernel_size),
+            as_size(stride),
+            as_size(padding),
+            as_size(dilation),
         ),
     )
 
 
-def max_pool2d_with_indices(
+def max_pool_with_indices(
     input: Tensor,
     kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] | None = None,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    ceil_mode: bool = False,
+    stride: int | Sequence[int],
+    padding: int | Sequence[int],
+    dilation: int | Sequence[int],
+    ceil_mode: bool,
 ) -> Any:
     return _dispatch(
-        _max_pool2d_with_indices,
+        _max_pool_with_indices,
         (
             input,
-            as_pair(kernel_size),
-            as_pair_optional(stride),
-            as_pair(padding),
-            as_pair(dilation),
+            as_size(kernel_size),
+            as_size(stride),
+            as_size(padding),
+            as_size(dilation),
             ceil_mode,
         ),
     )
+
+
+def max_unpool(input: Tensor, indices: Tensor, output_size: int | Sequence[int], ndim: int) -> Any:
+    try:
+        _bound = (input, indices, as_size(output_size), ndim)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(_max_unpool, (input, indices, output_size, ndim), _error) from None
+    return _dispatch(_max_unpool, _bound)
 
 
 def maximum(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
@@ -4580,6 +4791,28 @@ def scatter_extreme(
             _error,
         ) from None
     return _dispatch(_scatter_extreme, _bound)
+
+
+def scatter_planes(
+    input: Tensor,
+    indices: Tensor,
+    output_size: int | Sequence[int],
+    ndim: int,
+) -> Any:
+    try:
+        _bound = (input, indices, as_size(output_size), ndim)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _scatter_planes,
+            (
+                input,
+                indices,
+                output_size,
+                ndim,
+            ),
+            _error,
+        ) from None
+    return _dispatch(_scatter_planes, _bound)
 
 
 def scatter_reduce(
@@ -5759,6 +5992,8 @@ __all__ = [
     "absolute",
     "acos",
     "acosh",
+    "adaptive_avg_pool1d",
+    "adaptive_max_pool1d",
     "add",
     "addbmm",
     "addcdiv",
@@ -5798,6 +6033,7 @@ __all__ = [
     "atleast_1d",
     "atleast_2d",
     "atleast_3d",
+    "avg_pool1d",
     "baddbmm",
     "bilinear",
     "bincount",
@@ -5969,7 +6205,10 @@ __all__ = [
     "matmul",
     "matrix_power",
     "max",
+    "max_pool1d",
+    "max_pool1d_with_indices",
     "max_pool2d",
+    "max_pool3d",
     "maximum",
     "mean",
     "median",

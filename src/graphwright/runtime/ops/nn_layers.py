@@ -1,29 +1,23 @@
-"""linear, embedding, dropout and scaled dot product attention."""
+"""linear and bilinear: affine maps of the last dimension."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.dtypes import bool as bool_dtype
-from graphwright.runtime.dtypes import float32, int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import (
-    Array,
     cast,
     compute,
     finish,
     internal,
-    new,
     output,
     quietly,
-    require_floating,
-    same,
     spec,
+    widened,
 )
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
@@ -92,158 +86,43 @@ def _linear_vjp(ctx: Any, grad: Any) -> Any:
     return to_input, to_weight, to_bias
 
 
-# embedding
+# bilinear
 
 
-def _check_embedding(weight: Any, indices: Any) -> None:
-    if len(weight.shape) != 2:
-        raise RuntimeError("'weight' must be 2-D")
-    if indices.dtype.is_floating_point or indices.dtype is bool_dtype:
+def _check_bilinear(input1: Any, input2: Any, weight: Any, bias: Any) -> None:
+    if input1.ndim != input2.ndim:
         raise RuntimeError(
-            "embedding: expected indices of an integer dtype, but got " + describe(indices)
+            f"bilinear(): input dimensions do not match: got {input1.ndim} and {input2.ndim}"
+        )
+    if tuple(input1.shape[:-1]) != tuple(input2.shape[:-1]):
+        raise RuntimeError(
+            "bilinear(): input batch dimensions do not match: got "
+            f"{describe(input1)} and {describe(input2)}"
+        )
+    if weight.ndim != 3 or (input1.shape[-1], input2.shape[-1]) != tuple(weight.shape[1:]):
+        raise RuntimeError(
+            f"bilinear(): input sizes do not match weight size: got {describe(input1)}, "
+            f"{describe(input2)} and {describe(weight)}"
+        )
+    if bias is not None and tuple(bias.shape) != (weight.shape[0],):
+        raise RuntimeError(
+            f"bilinear(): bias size does not match weight size: got {describe(bias)} and "
+            f"{describe(weight)}"
         )
 
 
-def _embedding_meta(weight: Any, indices: Any, padding_idx: Any) -> Any:
-    _check_embedding(weight, indices)
-    return spec((*indices.shape, weight.shape[1]), weight)
-
-
-def _embedding_eager(weight: Tensor, indices: Tensor, padding_idx: int | None) -> Tensor:
-    _check_embedding(weight, indices)
-    index = indices._nd
-    rows = weight.shape[0]
-    if index.size and (index.min() < 0 or index.max() >= rows):
-        raise IndexError("index out of range in self")
-    result = new((*index.shape, weight.shape[1]), weight.dtype)
-    if result.numel():
-        np.take(weight._nd, index, axis=0, out=result._nd, mode="clip")
-    return result
-
-
-def _embedding_decompose(weight: Any, indices: Any, padding_idx: Any) -> Any:
-    shape = _embedding_meta(weight, indices, padding_idx).shape
-    flat = ops.reshape(ops.to_dtype(indices, int64), (-1,))
-    return ops.view(ops.index_select(weight, 0, flat), shape)
-
-
-def _embedding_vjp(ctx: Any, grad: Any) -> Any:
-    rows = ctx.weight.shape[0]
-    return ops.embedding_backward(grad, ctx.indices, rows, ctx.padding_idx), None
-
-
-def _embedding_backward_meta(grad: Any, indices: Any, rows: Any, padding_idx: Any) -> Any:
-    return spec((rows, grad.shape[-1]), grad)
-
-
-def _embedding_backward_decompose(grad: Any, indices: Any, rows: Any, padding_idx: Any) -> Any:
-    index = ops.reshape(ops.to_dtype(indices, int64), (-1,))
-    values = ops.reshape(grad, (-1, grad.shape[-1]))
-    if padding_idx is not None:
-        values = ops.where(ops.unsqueeze(ops.ne(index, padding_idx), 1), values, 0.0)
-    zeros = ops.full((rows, grad.shape[-1]), 0.0, dtype=grad.dtype, device=grad.device)
-    return ops.index_add(zeros, 0, index, values)
-
-
-def _sum_by_row(values: Array, index: Array, out: Array) -> None:
-    """out[index[i]] = sum of values[i]: rows sorted by index, then added in runs."""
-    out[...] = 0
-    if index.size == 0:
-        return
-    order = np.argsort(index, kind="stable")
-    ordered = index[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    out[ordered[starts]] = np.add.reduceat(values[order], starts, axis=0)
-
-
-def _embedding_backward_eager(
-    grad: Tensor, indices: Tensor, rows: int, padding_idx: int | None
-) -> Tensor:
-    index = indices._nd.reshape(-1)
-    values = compute(grad).reshape(index.size, grad.shape[-1])
-    if padding_idx is not None:
-        keep = index != padding_idx
-        index, values = index[keep], values[keep]
-    result, out = output((rows, grad.shape[-1]), grad.dtype)
-    _sum_by_row(values, index, out)
-    return finish(result, out)
-
-
-# dropout
-
-
-def _scale(p: float) -> float:
-    return 0.0 if p == 1.0 else 1.0 / (1.0 - p)
-
-
-def _native_dropout_meta(input: Any, p: float) -> Any:
-    require_floating("dropout", input)
-    return same(input), spec(input.shape, input, bool_dtype)
-
-
-def _native_dropout_eager(input: Tensor, p: float) -> tuple[Tensor, Tensor]:
-    require_floating("dropout", input)
-    uniform = np.empty(input.shape, np.float32)
-    _core.philox_uniform(uniform, _core.seed(), _core.reserve_offset(1))
-    mask = new(input.shape, bool_dtype)
-    keep = mask._nd
-    np.greater_equal(uniform, p, out=keep)
-    result, out = output(input.shape, input.dtype)
-    np.multiply(compute(input), keep, out=out)
-    np.multiply(out, _scale(p), out=out)
-    return finish(result, out), mask
-
-
-def _native_dropout_decompose(input: Any, p: float) -> Any:
-    require_floating("dropout", input)
-    uniform = ops.rand(tuple(input.shape), dtype=float32, device=input.device)
-    mask = ops.ge(uniform, p)
-    return _masked(input, mask, p), mask
-
-
-def _masked(tensor: Any, mask: Any, p: float) -> Any:
-    return ops.mul(ops.mul(tensor, ops.to_dtype(mask, tensor.dtype)), _scale(p))
-
-
-def _native_dropout_vjp(ctx: Any, grad: Any, grad_mask: Any) -> Any:
-    return _masked(grad, ctx.out1, ctx.p)
-
-
-def _dropout_decompose(input: Any, p: float, train: bool) -> Any:
-    if not 0.0 <= p <= 1.0:
-        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
-    if not train or p == 0.0:
-        return input
-    return ops.native_dropout(input, p)[0]
-
-
-# scaled dot product attention
-
-
-def _attention_decompose(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any,
-    dropout_p: float,
-    is_causal: bool,
-    scale: float | None,
-) -> Any:
-    """softmax(query @ key^T * scale + mask) @ value (Vaswani et al., 2017)."""
-    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    ndim = len(key.shape)
-    scores = ops.matmul(ops.mul(query, factor), ops.transpose(key, ndim - 2, ndim - 1))
-    if is_causal:
-        if attn_mask is not None:
-            raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
-        rows = ops.unsqueeze(ops.arange(0, query.shape[-2], 1, dtype=int64), 1)
-        attn_mask = ops.le(ops.arange(0, key.shape[-2], 1, dtype=int64), rows)
-    if attn_mask is not None and attn_mask.dtype is bool_dtype:
-        scores = ops.where(attn_mask, scores, -math.inf)
-    elif attn_mask is not None:
-        scores = ops.add(scores, cast(attn_mask, scores.dtype))
-    weights = ops.softmax(scores, len(scores.shape) - 1)
-    return ops.matmul(ops.dropout(weights, dropout_p, True), value)
+def _bilinear_decompose(input1: Any, input2: Any, weight: Any, bias: Any) -> Any:
+    """out[n, o] = sum over i, j of input1[n, i] * weight[o, i, j] * input2[n, j] + bias[o]."""
+    _check_bilinear(input1, input2, weight, bias)
+    outputs, first, second = weight.shape
+    x1 = ops.reshape(widened(input1), (-1, first))
+    x2 = ops.reshape(widened(input2), (-1, 1, second))
+    by_first = ops.reshape(ops.permute(widened(weight), (1, 0, 2)), (first, outputs * second))
+    partial = ops.view(ops.mm(x1, by_first), (x1.shape[0], outputs, second))
+    out = ops.sum(ops.mul(partial, x2), 2)
+    if bias is not None:
+        out = ops.add(out, widened(bias))
+    return cast(ops.view(out, (*input1.shape[:-1], outputs)), input1.dtype)
 
 
 internal(
@@ -256,40 +135,8 @@ internal(
     eager=quietly(_linear_eager),
 )
 define(
-    "embedding(Tensor weight, Tensor indices, int? padding_idx=None)",
+    "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None)",
     Kind.COMPOSITE,
-    meta=_embedding_meta,
-    vjp=_embedding_vjp,
-    saves=("indices",),
-    decompose=_embedding_decompose,
-    eager=quietly(_embedding_eager),
+    decompose=_bilinear_decompose,
     method=False,
-)
-internal(
-    "embedding_backward(Tensor grad, Tensor indices, int rows, int? padding_idx)",
-    Kind.COMPOSITE,
-    meta=_embedding_backward_meta,
-    decompose=_embedding_backward_decompose,
-    eager=quietly(_embedding_backward_eager),
-)
-internal(
-    "native_dropout(Tensor input, float p)",
-    Kind.RANDOM,
-    meta=_native_dropout_meta,
-    vjp=_native_dropout_vjp,
-    saves=("out1",),
-    decompose=_native_dropout_decompose,
-    eager=quietly(_native_dropout_eager),
-)
-define(
-    "dropout(Tensor input, float p, bool train)",
-    Kind.COMPOSITE,
-    decompose=_dropout_decompose,
-    method=False,
-)
-internal(
-    "scaled_dot_product_attention(Tensor query, Tensor key, Tensor value, "
-    "Tensor? attn_mask=None, float dropout_p=0.0, bool is_causal=False, *, float? scale=None)",
-    Kind.COMPOSITE,
-    decompose=_attention_decompose,
 )

@@ -1,0 +1,118 @@
+"""Lookup tables as functions."""
+
+from __future__ import annotations
+
+from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+
+def _row(padding_idx: int | None, rows: int, name: str) -> int:
+    """A row's number, -1 for none. ValueError out of range."""
+    if padding_idx is None:
+        return -1
+    if not -rows <= padding_idx < rows:
+        raise ValueError(f"Padding_idx must be within {name}")
+    return padding_idx % rows
+
+
+def _limit(weight: Tensor, input: Tensor, max_norm: float | None, norm_type: float) -> None:
+    if max_norm is not None:
+        with no_grad():
+            ops.embedding_renorm_(weight, input, max_norm, norm_type)
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """Rows of `weight` [V, D] at `input` [*] (int32 or int64): [*, D].
+
+    The row `padding_idx` gets no gradient. `max_norm` first scales looked-up rows whose norm is
+    larger, in place. `scale_grad_by_freq` divides gradients by how often a row was looked up.
+    Gradients are dense; `sparse` changes nothing. IndexError for an index out of range.
+    """
+    row = _row(padding_idx, weight.shape[0], "num_embeddings")
+    _limit(weight, input, max_norm, norm_type)
+    return ops.embedding(weight, input, row, scale_grad_by_freq, sparse)
+
+
+def _check_bags(
+    input: Tensor,
+    offsets: Tensor | None,
+    mode: str,
+    scale_grad_by_freq: bool,
+    sparse: bool,
+    per_sample_weights: Tensor | None,
+) -> None:
+    if per_sample_weights is not None and per_sample_weights.shape != input.shape:
+        raise ValueError(
+            f"embedding_bag: If per_sample_weights ({tuple(per_sample_weights.shape)}) is not "
+            f"None, then it must have the same shape as the input ({tuple(input.shape)})"
+        )
+    if input.ndim not in (1, 2):
+        raise ValueError(
+            f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}"
+        )
+    if input.ndim == 2 and offsets is not None:
+        raise ValueError(
+            "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of "
+            f"fixed length sequences. However, found offsets of type {type(offsets)}"
+        )
+    if input.ndim == 1 and (offsets is None or offsets.ndim != 1):
+        found = None if offsets is None else f"{offsets.ndim}D Tensor"
+        raise ValueError(f"offsets has to be a 1D Tensor but got {found}")
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError(
+            "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported "
+            f"for mode='sum' (got mode='{mode}')."
+        )
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Sums, means or maxima of bags of rows of `weight` [V, D]: [B, D].
+
+    `input` [B, N] holds bags of one size; `input` [N] has bags that start at `offsets` [B]
+    ([B + 1] with `include_last_offset`). Entries equal to `padding_idx` count nothing; empty
+    bags give zeros. `per_sample_weights`, shaped as the input, go with "sum".
+    """
+    _check_bags(input, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights)
+    row = _row(padding_idx, weight.shape[0], "the number of embeddings")
+    if input.ndim == 2:
+        bags, size = input.shape
+        offsets = ops.mul(ops.arange(0, bags, 1, dtype=input.dtype, device=input.device), size)
+        input = ops.reshape(input, (-1,))
+        if per_sample_weights is not None:
+            per_sample_weights = ops.reshape(per_sample_weights, (-1,))
+    elif include_last_offset:
+        assert offsets is not None
+        if offsets.shape[0] == 0:
+            raise RuntimeError("include_last_offset: number of offsets should be at least 1")
+        offsets = ops.narrow(offsets, 0, 0, offsets.shape[0] - 1)
+    _limit(weight, input, max_norm, norm_type)
+    return ops.embedding_bag_parts(
+        weight, input, offsets, per_sample_weights, mode, row, scale_grad_by_freq
+    )[0]
