@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 BY_INDEX = frozenset(
     [
         *("getitem", "setitem", "__getitem__", "__setitem__", "index_select", "gather"),
+        *("scatter_src", "scatter_value", "scatter_reduce", "scatter_extreme", "index_reduce"),
+        *("take", "put", "masked_scatter", "repeat_positions", "repeat_interleave"),
         *("embedding", "scatter", "scatter_add", "index_add", "index_put", "take_along_dim"),
         *("nll_loss", "cross_entropy", "one_hot", "index_copy", "index_fill", "index"),
     ]

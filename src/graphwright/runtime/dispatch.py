@@ -11,11 +11,12 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.device import device as Device
+from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.refusals import INTERNAL, refusal
 
-_flags = _core.dispatch_flags
-
-GRAD, MODES, FAKE, OTHER_DEVICE = 1, 2, 4, 8
+GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP = 1, 2, 4, 8, 16, 32
 TRACE, AUTOCAST, INFERENCE, COMPILING = 1, 2, 4, 8
 
 
@@ -34,22 +35,52 @@ class Hooks:
 HOOKS = Hooks()
 
 
-def dispatch(op: Op, args: tuple[Any, ...]) -> Any:
-    """Run `op` on `args`; tensors among them decide how. Raises what the op's rules raise."""
-    flags = _flags(args)
-    try:
-        if not flags:
-            return op.run(*args)
-        return _dispatch_modes(op, args, flags)
-    except (AttributeError, TypeError):
-        check_types(op, args)
-        plain = _plain_numbers(op, args)
-        if plain is None:
-            raise
+dispatch = _core.dispatch
+"""dispatch(op, args): run `op` on `args`; tensors among them decide how. Raises what the op's
+rules raise."""
+
+_EXPLAINED = (*INTERNAL, IndexError, RuntimeError, TypeError, ValueError)
+
+
+def _failed(op: Op, args: tuple[Any, ...], error: Exception) -> Any:
+    """The result with numbers made plain, where that helps; else raise what there is to say."""
+    if not isinstance(error, _EXPLAINED):
+        raise error
+    check_types(op, args)
+    plain = _plain_numbers(op, args)
+    if plain is None:
+        raise refusal(op, args, error) from error.__cause__
     return dispatch(op, plain)
 
 
+def refuse_bound(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
+    """What to raise where arguments could not even be brought to their one form."""
+    check_types(op, args)
+    return refusal(op, args, error)
+
+
+_REPEATABLE = frozenset({"fill_", "zero_", "index_put_", "masked_fill_"})
+
+
+def _checked(op: Op, args: tuple[Any, ...], flags: int) -> tuple[Any, ...]:
+    """The arguments where one is neither tensor nor plain value, or the first overlaps itself."""
+    if flags & FOREIGN:
+        check_types(op, args)
+        args = _plain_numbers(op, args) or args
+    if flags & OVERLAP and op.is_inplace and op.name not in _REPEATABLE:
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+    return args
+
+
 def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
+    if flags & (FOREIGN | OVERLAP):
+        args = _checked(op, args, flags)
+        flags &= ~(FOREIGN | OVERLAP)
+        if not flags:
+            return op.run(*args)
     if flags & MODES and _core.modes() & AUTOCAST and HOOKS.autocast is not None:
         args = HOOKS.autocast(op, args)
     if flags & GRAD and op.vjp is None and op.functional is None and op.decompose is not None:
@@ -90,7 +121,19 @@ def _devices(args: tuple[Any, ...]) -> list[str]:
     return sorted({str(a.device) for a in args if isinstance(a, TensorBase)})
 
 
-_NUMBER = (int, float)
+_NUMBER = (int, float, complex)
+_CLASSES: dict[str, tuple[type, ...]] = {
+    "dtype": (DType,),
+    "dtype?": (DType,),
+    "device?": (Device, str, int),
+}
+
+
+def _plain_number(value: Any) -> Any:
+    for kind in (int, float):
+        if isinstance(value, kind):
+            return kind(value)
+    return complex(value)
 
 
 def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
@@ -101,21 +144,28 @@ def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     values = list(args)
     for index, _ in op.tensor_slots:
         item = values[index]
-        if type(item) in (int, float, bool) or isinstance(item, TensorBase):
+        if type(item) in (int, float, bool, complex) or isinstance(item, TensorBase):
             continue
         if hasattr(item, "dtype") and hasattr(item, "item") and not getattr(item, "shape", 1):
             values[index] = item.item()
         elif isinstance(item, _NUMBER):
-            values[index] = float(item) if isinstance(item, float) else int(item)
+            values[index] = _plain_number(item)
     changed = any(a is not b for a, b in zip(values, args, strict=True))
     return tuple(values) if changed else None
 
 
 def check_types(op: Op, args: tuple[Any, ...]) -> None:
-    """Raise TypeError naming the argument that is no tensor where the schema wants one."""
+    """Raise TypeError naming an argument that is no tensor, dtype or device where one is due."""
+    for param, value in zip(op.schema.params, args, strict=False):
+        classes = _CLASSES.get(param.type)
+        if classes and value is not param.default and not isinstance(value, classes):
+            raise TypeError(
+                f"{op.name}(): argument '{param.name}' must be {param.type.rstrip('?')}, "
+                f"not {type(value).__name__}"
+            )
     for index, is_list in op.tensor_slots:
         param, value = op.schema.params[index], args[index]
-        optional = param.type.endswith("?")
+        optional = "?" in param.type
         values = value if is_list and isinstance(value, list | tuple) else (value,)
         for item in values:
             if isinstance(item, TensorBase) or (item is None and optional):
@@ -132,4 +182,6 @@ def check_types(op: Op, args: tuple[Any, ...]) -> None:
             )
 
 
-__all__ = ["HOOKS", "below_autograd", "check_types", "dispatch"]
+_core.set_dispatch_hooks(_dispatch_modes, _failed)
+
+__all__ = ["HOOKS", "below_autograd", "check_types", "dispatch", "refuse_bound"]

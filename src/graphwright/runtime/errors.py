@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphwright.runtime._core import OutOfRange
+
 
 class DataDependent(RuntimeError):
     """The values of a tensor were asked for where only its metadata is known."""
@@ -16,3 +18,6 @@ def describe(value: Any) -> str:
     if shape is not None and dtype is not None:
         return f"{getattr(dtype, 'name', dtype)}[{', '.join(map(str, shape))}]"
     return type(value).__name__
+
+
+__all__ = ["DataDependent", "OutOfRange", "describe"]

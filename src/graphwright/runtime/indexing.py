@@ -8,6 +8,7 @@ import numpy as np
 
 from graphwright.runtime import dtypes
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 
 _MASKS = (dtypes.bool, dtypes.uint8, np.dtype(np.bool_), np.dtype(np.uint8))
+_NESTED = slice | TensorBase | np.ndarray | list | tuple | range
+_TUPLE_LIMIT = 32
 
 
 def _is_mask(item: Any) -> bool:
@@ -22,52 +25,79 @@ def _is_mask(item: Any) -> bool:
     return isinstance(item, TensorBase | np.ndarray) and item.dtype in _MASKS
 
 
-def _count_dims(items: tuple[Any, ...]) -> int:
-    """How many dims of the tensor the items consume."""
-    count = 0
-    for item in items:
-        if item is None or item is Ellipsis or isinstance(item, bool):
-            continue
-        if _is_mask(item):
-            count += item.ndim
-        else:
-            count += 1
-    return count
-
-
 def _as_items(key: Any) -> tuple[Any, ...]:
+    """A short list that holds more than numbers means what a tuple does, as in PyTorch."""
     if isinstance(key, tuple):
         return key
-    if isinstance(key, list) and any(
-        isinstance(k, slice | TensorBase | list | tuple) or k is None for k in key
+    if isinstance(key, list) and len(key) < _TUPLE_LIMIT and any(
+        isinstance(k, _NESTED) or k is None or k is Ellipsis for k in key
     ):
         return tuple(key)
     return (key,)
 
 
 def _as_index(tensor: Any, item: Any) -> Any:
-    """Lists and arrays as index tensors; other items as they are."""
-    if isinstance(item, list | tuple | np.ndarray):
-        array = np.asarray(item)
-        if array.size == 0:
-            array = array.astype(np.int64)
-        item = tensor._literal(array)
-    if getattr(item, "dtype", None) is dtypes.uint8:
-        return ops.ne(item, 0)
+    """Lists, ranges and arrays as index tensors; other items as they are."""
+    if isinstance(item, list | tuple | range | np.ndarray):
+        item = _index_tensor(tensor, item)
+    elif isinstance(item, np.bool_):
+        return bool(item)
+    if isinstance(item, TensorBase) and item.dtype is dtypes.uint8:
+        as_given: Any = item
+        return ops.ne(as_given, 0)
     return item
 
 
-def _expand_ellipsis(items: tuple[Any, ...], ndim: int) -> list[Any]:
-    used = _count_dims(items)
+def _index_tensor(tensor: Any, item: Any) -> Any:
+    if not isinstance(item, np.ndarray) and any(isinstance(k, TensorBase) for k in item):
+        parts: list[Any] = [
+            k if isinstance(k, TensorBase) else tensor._literal(np.asarray(k)) for k in item
+        ]
+        return ops.stack(parts)
+    try:
+        array = np.asarray(item)
+    except ValueError:
+        raise ValueError(f"an index has an inhomogeneous shape: {item}") from None
+    if array.size == 0 and not isinstance(item, np.ndarray):
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "biu":
+        raise IndexError(
+            "tensors used as indices must be long, int, byte or bool tensors, got an array of "
+            f"{array.dtype}"
+        )
+    return tensor._literal(np.ascontiguousarray(array).reshape(array.shape))
+
+
+def _consumed(item: Any) -> int:
+    """How many dims of the tensor an item stands for."""
+    if item is None or item is Ellipsis or isinstance(item, bool):
+        return 0
+    return item.ndim if _is_mask(item) else 1
+
+
+def _expand_ellipsis(items: list[Any], tensor: Any) -> list[Any]:
+    ndim = tensor.ndim
+    used = sum(map(_consumed, items))
     if used > ndim:
-        raise IndexError(f"too many indices for tensor of dimension {ndim}")
-    filler = [slice(None)] * (ndim - used)
-    where = [i for i, item in enumerate(items) if item is Ellipsis]
-    if len(where) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    if not where:
-        return [*items, *filler]
-    return [*items[: where[0]], *filler, *items[where[0] + 1 :]]
+        if ndim == 0 and len(items) == 1 and hasattr(items[0], "__index__"):
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` to convert a 0-dim tensor "
+                "to a Python number"
+            )
+        if ndim == 0 and len(items) == 1 and isinstance(items[0], slice):
+            raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError(
+            f"too many indices for tensor of dimension {ndim} ({describe(tensor)})"
+        )
+    result: list[Any] = []
+    left: int | None = ndim - used
+    for item in items:
+        if item is not Ellipsis:
+            result.append(item)
+        elif left is not None:
+            result += [slice(None)] * left
+            left = None
+    return result + [slice(None)] * (left or 0)
 
 
 def _basic(tensor: Any, items: list[Any]) -> tuple[Any, list[Any]]:
@@ -76,7 +106,6 @@ def _basic(tensor: Any, items: list[Any]) -> tuple[Any, list[Any]]:
     result = tensor
     indices: list[Any] = []
     for item in items:
-        item = _as_index(tensor, item)
         if _is_mask(item) and item.ndim == 0:
             result, item = ops.unsqueeze(result, dim), ops.unsqueeze(item, 0)
         if item is None:
@@ -93,18 +122,36 @@ def _basic(tensor: Any, items: list[Any]) -> tuple[Any, list[Any]]:
             indices.append(tensor._literal(np.zeros(int(item), np.int64)))
             dim += 1
         elif isinstance(item, TensorBase):
-            dim = _tensor_item(item, result, indices, dim)
+            if item.ndim == 0 and not item.dtype.is_floating_point:
+                result = _select(result, dim, item)
+            else:
+                _check_tensor_item(item, result, dim)
+                indices.append(item)
+                dim += item.ndim if item.dtype is dtypes.bool else 1
         elif hasattr(item, "__index__"):
             result = ops.select(result, dim, item)
         else:
-            raise TypeError(
-                "only integers, slices, ellipsis, None and integer or bool tensors are valid "
-                f"indices (got {type(item).__name__})"
-            )
+            raise _no_index(item)
     return result, indices
 
 
-def _tensor_item(item: Any, result: Any, indices: list[Any], dim: int) -> int:
+def _no_index(item: Any) -> Exception:
+    kind = TypeError if isinstance(item, str) else IndexError
+    return kind(
+        "only integers, slices (`:`), ellipsis (`...`), None and integer or bool tensors are "
+        f"valid indices (got {type(item).__name__})"
+    )
+
+
+def _select(result: Any, dim: int, item: Any) -> Any:
+    """A 0-d tensor selects as its number does; where that is not known, by a copy."""
+    if not item.is_fake:
+        return ops.select(result, dim, int(item.item()))
+    picked = ops.index(result, (*(None,) * dim, ops.reshape(item, (1,))))
+    return ops.squeeze(picked, dim)
+
+
+def _check_tensor_item(item: Any, result: Any, dim: int) -> None:
     if item.dtype is dtypes.bool:
         expected = tuple(result.shape[dim : dim + item.ndim])
         if tuple(item.shape) != expected:
@@ -112,12 +159,43 @@ def _tensor_item(item: Any, result: Any, indices: list[Any], dim: int) -> int:
                 f"The shape of the mask {list(item.shape)} does not match the shape of the "
                 f"indexed tensor {list(result.shape)} at dimension {dim}"
             )
-        indices.extend(ops.unbind(ops.nonzero(item), 1))
-        return dim + item.ndim
-    if item.dtype.is_floating_point:
-        raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
-    indices.append(item)
-    return dim + 1
+    elif item.dtype not in (dtypes.int64, dtypes.int32):
+        raise IndexError(
+            f"tensors used as indices must be long, int, byte or bool tensors, got "
+            f"{describe(item)}"
+        )
+
+
+def _without_masks(indices: list[Any]) -> tuple[Any, ...]:
+    result: list[Any] = []
+    for index in indices:
+        if index is not None and index.dtype is dtypes.bool:
+            result.extend(ops.unbind(ops.nonzero(index), 1))
+        else:
+            result.append(index)
+    return tuple(result)
+
+
+def _parse(tensor: Any, key: Any) -> tuple[Any, list[Any]]:
+    items = [_as_index(tensor, item) for item in _as_items(key)]
+    view, indices = _basic(tensor, _expand_ellipsis(items, tensor))
+    if all(index is None for index in indices):
+        indices = []
+    return view, indices
+
+
+def _only_mask(indices: list[Any]) -> int:
+    """The place of the only index if that is a mask, else -1."""
+    given = [i for i, index in enumerate(indices) if index is not None]
+    if len(given) != 1 or indices[given[0]].dtype is not dtypes.bool:
+        return -1
+    return given[0]
+
+
+def _fill_by_mask(view: Any, mask: Any, place: int, value: Any) -> None:
+    """One number wherever a mask holds: no positions are needed."""
+    after = view.ndim - place - mask.ndim
+    ops.masked_fill_(view, ops.reshape(mask, (*mask.shape, *(1,) * after)), value)
 
 
 class Indexing:
@@ -126,29 +204,44 @@ class Indexing:
     __slots__ = ()
 
     def __getitem__(self: Any, key: Any) -> Tensor:
-        if key.__class__ is int:
+        if key.__class__ is int and self.ndim:
             return ops.select(self, 0, key)
-        view, indices = _basic(self, _expand_ellipsis(_as_items(key), self.ndim))
-        if all(index is None for index in indices):
+        view, indices = _parse(self, key)
+        if not indices:
             return ops.alias(self) if view is self else view
-        return ops.index(view, tuple(indices))
+        return ops.index(view, _without_masks(indices))
 
     def __setitem__(self: Any, key: Any, value: Any) -> None:
-        view, indices = _basic(self, _expand_ellipsis(_as_items(key), self.ndim))
-        basic = all(index is None for index in indices)
-        if isinstance(value, int | float):
-            if basic:
-                ops.fill_(view, value)
-                return
-            value = ops.full((), value, dtype=self.dtype, device=self.device)
-        elif not isinstance(value, TensorBase):
-            value = self._literal(np.asarray(value, self.dtype.numpy))
-        if basic:
-            lead = value.ndim - view.ndim
-            if lead > 0 and all(n == 1 for n in value.shape[:lead]):
-                value = ops.view(value.contiguous(), value.shape[lead:])
-            ops.copy_(view, value)
+        if key is False:
             return
-        if value.dtype is not self.dtype:
-            value = ops.to_dtype(value, self.dtype)
-        ops.index_put_(view, tuple(indices), value)
+        view, indices = _parse(self, key)
+        if isinstance(value, np.generic):
+            value = value.item()
+        number = isinstance(value, int | float | complex) or hasattr(value, "expr")
+        if number and not indices:
+            ops.fill_(view, value)
+            return
+        place = _only_mask(indices)
+        if number and place >= 0:
+            _fill_by_mask(view, indices[place], place, value)
+            return
+        if number:
+            value = ops.full((), value, dtype=self.dtype, device=self.device)
+        elif isinstance(value, np.ndarray):
+            value = self._literal(value.astype(self.dtype.numpy))
+        elif not isinstance(value, TensorBase):
+            raise TypeError(f"can't assign a {type(value).__name__} to a {describe(self)} tensor")
+        if indices:
+            ops.index_put_(view, tuple(indices), _cast(value, self.dtype))
+            return
+        lead = value.ndim - view.ndim
+        if lead > 0 and all(n == 1 for n in value.shape[:lead]):
+            value = ops.reshape(value, value.shape[lead:])
+        ops.copy_(view, value)
+
+
+def _cast(value: Any, dtype: Any) -> Any:
+    """0-d values are cast; others must have the dtype already."""
+    if value.dtype is dtype or value.ndim:
+        return value
+    return ops.to_dtype(value, dtype)

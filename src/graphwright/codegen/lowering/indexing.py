@@ -28,6 +28,7 @@ from graphwright.codegen.lowering.nodes import (
     Shape,
     axis_symbols,
 )
+from graphwright.codegen.lowering.pointwise import operand
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype
@@ -181,17 +182,18 @@ def _scatter_add(
     return _scatter(context, call, x, index.shape, target, prologue, src.at(at), (dim,))
 
 
-@lowering("scatter")
+@lowering("scatter_src", "scatter_value")
 def _scatter_store(
     context: Lowering, call: Call, x: Tensor, dim: int, index: Tensor, src: Any
 ) -> Tensor:
-    if not x.ndim or not isinstance(src, Tensor):
-        raise Unlowerable("scatter of a number or into a 0-d tensor")
+    if not x.ndim or isinstance(src, complex):
+        raise Unlowerable("scatter of a complex number or into a 0-d tensor")
     dim %= x.ndim
     at = axis_symbols(index.shape)
     picked, prologue = _position(context, index, at, x.shape[dim], wrap=False)
     target = (*at[:dim], picked, *at[dim + 1:])
-    return _scatter(context, call, x, index.shape, target, prologue, src.at(at), (dim,), False)
+    value = src.at(at) if isinstance(src, Tensor) else operand(src, at, call, x.dtype)
+    return _scatter(context, call, x, index.shape, target, prologue, value, (dim,), False)
 
 
 @lowering("index_add")

@@ -89,6 +89,8 @@ def _alias(context: Lowering, call: Call, x: Tensor) -> Tensor:
 
 @lowering("flip")
 def _flip(context: Lowering, call: Call, x: Tensor, dims: Any) -> Tensor:
+    if not x.ndim:
+        return x
     turned = {d % x.ndim for d in ((dims,) if isinstance(dims, int) else dims)}
     return context.view("flip", x, x.shape, lambda index: tuple(
         x.shape[d] - 1 - i if d in turned else i for d, i in enumerate(index)))

@@ -45,8 +45,9 @@ _REDUCTIONS = {"sum", "prod", "amax", "amin", "any", "all", "argmax", "argmin",
 _CREATION = {"full", "arange", "empty", "rng_uniform"}
 _CONTRACTIONS = {"mm", "bmm"}
 _INDEXING = {"cat", "index_select", "gather", "scatter_add", "index_add", "index", "index_put",
-             "scatter", "flip", "constant_pad"}
-_WINDOWS = {"im2col", "col2im", "max_pool2d_with_indices", "max_pool2d_backward"}
+             "scatter_src", "scatter_value", "flip", "constant_pad"}
+_WINDOWS = {"im2col", "col2im", "max_pool_with_indices", "max_pool_backward", "avg_pool",
+            "avg_pool_backward"}
 
 PRIMITIVES = frozenset(
     _POINTWISE | _REDUCTIONS | _CREATION | _CONTRACTIONS | _INDEXING | _WINDOWS

@@ -25,6 +25,9 @@ void gw_block_free(void *p, size_t block);            /* needs the GIL */
 int gw_allocator_init(void);
 extern PyMethodDef gw_allocator_methods[];
 
+/* ---- module.c ---- */
+extern PyObject *gw_out_of_range;   /* an IndexError and a RuntimeError */
+
 /* ---- storage.c ---- */
 extern PyTypeObject GwStorage_Type;
 GwStorage *gw_storage_new(int64_t nbytes);                        /* memory of the allocator */
@@ -41,11 +44,13 @@ typedef struct {
 extern GwDTypeInfo gw_dtypes[GW_NUM_DTYPES];
 int gw_dtype_code(PyObject *dtype);                    /* -1 with TypeError */
 PyObject *gw_device_object(int code, int index);       /* new reference */
+bool gw_is_dtype_or_device(PyObject *o);
 int gw_device_parse(PyObject *device, int8_t *code, int16_t *index);
 extern PyMethodDef gw_dtype_methods[];
 
 /* ---- tensor.c: the type ---- */
 extern PyTypeObject GwTensor_Type;
+PyObject *gw_set_view_hook(PyObject *self, PyObject *hook);
 static inline bool gw_is_tensor(PyObject *o) { return PyObject_TypeCheck(o, &GwTensor_Type); }
 static inline int gw_itemsize(const GwTensor *t) { return gw_dtypes[t->dtype].itemsize; }
 GwTensor *gw_tensor_alloc(PyTypeObject *cls, int ndim);
@@ -61,24 +66,38 @@ PyTypeObject *gw_tensor_class(PyObject *cls);   /* borrowed; TypeError unless a 
 int64_t gw_contiguous(const int64_t *sizes, int ndim, int64_t *strides);  /* numel; -1 overflow */
 GwTensor *gw_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
                           const int64_t *strides);   /* strides NULL: C-contiguous */
+GwTensor *gw_tensor_alias(GwTensor *t);     /* of the same class, without history */
 extern PyMethodDef gw_factory_methods[];
 
 /* ---- modes.c: thread-local state of dispatch ---- */
+enum { GW_FLAG_GRAD = 1 };      /* the other bits: dispatch_flags */
 int gw_grad_enabled(void);
 int gw_set_grad_enabled(int enabled);
+bool gw_user_disabled_grad(void);   /* not only while a node records its own kernel */
+void gw_start_recording(void);     /* nothing is recorded until gw_set_grad_enabled */
 uint32_t gw_modes(void);
+int gw_dispatch_flags(PyObject *const *items, Py_ssize_t n);
 extern PyMethodDef gw_modes_methods[];
 
 /* ---- philox.c ---- */
 void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset);
 extern PyMethodDef gw_philox_methods[];
 
-/* ---- pool.c, gemm.c, object.c, launcher.c ---- */
+/* ---- pool.c, gemm.c, object.c, optim.c, launcher.c ---- */
 extern PyMethodDef gw_pool_methods[];
 extern PyMethodDef gw_gemm_methods[];
+extern PyMethodDef gw_conv_methods[];
+extern PyMethodDef gw_pooling_methods[];
 extern PyMethodDef gw_object_methods[];
+extern PyMethodDef gw_copy_methods[];
+extern PyMethodDef gw_pick_methods[];
 extern PyMethodDef gw_optim_methods[];
 extern PyTypeObject *const gw_code_type;
 extern PyTypeObject GwLauncher_Type;
+
+/* ---- pointwise.c, dispatch.c ---- */
+extern PyMethodDef gw_pointwise_methods[], gw_dispatch_methods[], gw_record_methods[];
+extern PyTypeObject GwPointwise_Type, GwOpBase_Type;
+int gw_pointwise_init(void);
 
 #endif

@@ -55,6 +55,12 @@ PyObject *gw_device_object(int code, int index) {
     return Py_XNewRef(*slot);
 }
 
+bool gw_is_dtype_or_device(PyObject *o) {
+    PyObject *dtype = gw_dtypes[GW_FLOAT32].object;
+    return (dtype != NULL && Py_TYPE(o) == Py_TYPE(dtype))
+           || (device_class != NULL && Py_TYPE(o) == GW_CLASS(device_class));
+}
+
 static int int_attribute(PyObject *o, const char *name, long *value) {
     PyObject *attribute = PyObject_GetAttrString(o, name);
     if (attribute == NULL) {

@@ -316,6 +316,31 @@ static bool set_offset(GwTensor *view, PyObject *offset, bool allow_symbolic) {
     return view->offset != -1 || !PyErr_Occurred();
 }
 
+/* How a view came about decides whether it may be written while gradients are recorded. */
+static void mark_origin(GwTensor *view, const GwTensor *base) {
+    view->flags |= base->flags & (GW_NO_GRAD_VIEW | GW_MULTI_VIEW);
+    if (gw_user_disabled_grad()) {
+        view->flags |= GW_NO_GRAD_VIEW;
+    }
+}
+
+static PyObject *mark_multi_view(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    GwTensor *t = gw_tensor_arg(arg);
+    if (t == NULL) {
+        return NULL;
+    }
+    t->flags |= GW_MULTI_VIEW;
+    Py_RETURN_NONE;
+}
+
+static PyObject *view_origin(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    GwTensor *t = gw_tensor_arg(arg);
+    return t == NULL ? NULL : PyLong_FromLong(((t->flags & GW_NO_GRAD_VIEW) != 0)
+                                              + 2 * ((t->flags & GW_MULTI_VIEW) != 0));
+}
+
 static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     GW_UNUSED(self);
     int64_t sizes[GW_MAX_DIMS], strides[GW_MAX_DIMS];
@@ -341,6 +366,7 @@ static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     memcpy(view->sizes, sizes, (size_t)ndim * sizeof(int64_t));
     memcpy(view->strides, strides, (size_t)ndim * sizeof(int64_t));
     view->base = Py_NewRef(base->base != NULL ? base->base : args[1]);
+    mark_origin(view, base);
     if (!set_offset(view, args[4], allow != NULL)) {
         Py_DECREF(view);
         return NULL;
@@ -365,13 +391,15 @@ static GwTensor *same_layout(PyTypeObject *cls, GwTensor *t) {
     copy->data = t->data;
     copy->offset = t->offset;
     copy->numel = t->numel;
-    copy->flags = (uint8_t)(t->flags & ~GW_REQUIRES_GRAD);
+    copy->flags = (uint8_t)(t->flags & ~(GW_REQUIRES_GRAD | GW_NO_GRAD_VIEW | GW_MULTI_VIEW));
     copy->shape_obj = Py_XNewRef(t->shape_obj);
     copy->strides_obj = Py_XNewRef(t->strides_obj);
     copy->offset_obj = Py_XNewRef(t->offset_obj);
     copy->nd = Py_XNewRef(t->nd);
     return copy;
 }
+
+GwTensor *gw_tensor_alias(GwTensor *t) { return same_layout(Py_TYPE(t), t); }
 
 static GwTensor *class_and_tensor(PyObject *const *args, Py_ssize_t nargs, const char *signature) {
     if (!expect_args(nargs, 2, signature) || gw_tensor_class(args[0]) == NULL) {
@@ -524,6 +552,14 @@ PyMethodDef gw_factory_methods[] = {
     {"as_view", FASTCALL(as_view), METH_FASTCALL,
      "as_view(cls, base, shape, strides, offset): over the base's storage; the offset counts "
      "elements from the storage's start."},
+    {"set_view_hook", gw_set_view_hook, METH_O,
+     "set_view_hook(f): f(view, grad_fn or None) gives the present grad_fn of a view whose base "
+     "has one."},
+    {"mark_multi_view", mark_multi_view, METH_O,
+     "mark_multi_view(view): it is one of several that one op made."},
+    {"view_origin", view_origin, METH_O,
+     "view_origin(tensor): 1 if nothing was recorded when the view was made, 2 if it is one of "
+     "several views; the sum if both."},
     {"detach", FASTCALL(detach), METH_FASTCALL,
      "detach(cls, tensor): shares memory and version counter, has no history."},
     {"unversioned", FASTCALL(unversioned), METH_FASTCALL,

@@ -214,7 +214,7 @@ static PyObject *report(const Launcher *self, int32_t code, const int64_t *info)
         PyTuple_GET_ITEM(self->messages, info[2]), "format_map", "O", values);
     Py_XDECREF(values);
     if (text != NULL) {
-        PyErr_SetObject(PyExc_IndexError, text);
+        PyErr_SetObject(gw_out_of_range, text);
         Py_DECREF(text);
     }
     return NULL;

@@ -3,18 +3,28 @@
 
 static _Thread_local struct {
     bool grad_disabled;
+    bool recording;     /* disabled only while a node records what its kernel does */
     uint32_t modes;     /* without GW_MODE_TRACE, which follows from the tracer */
     PyObject *tracer;
 } state;
 
-enum { FLAG_GRAD = 1, FLAG_MODES = 2, FLAG_FAKE = 4, FLAG_DEVICE = 8 };
+enum { FLAG_GRAD = 1, FLAG_MODES = 2, FLAG_FAKE = 4, FLAG_DEVICE = 8, FLAG_FOREIGN = 16,
+       FLAG_OVERLAP = 32 };
 
 int gw_grad_enabled(void) { return !state.grad_disabled; }
 
 int gw_set_grad_enabled(int enabled) {
     int old = !state.grad_disabled;
     state.grad_disabled = !enabled;
+    state.recording = false;
     return old;
+}
+
+bool gw_user_disabled_grad(void) { return state.grad_disabled && !state.recording; }
+
+void gw_start_recording(void) {
+    state.grad_disabled = true;
+    state.recording = true;
 }
 
 uint32_t gw_modes(void) { return state.modes | (state.tracer != NULL ? GW_MODE_TRACE : 0); }
@@ -28,7 +38,12 @@ static PyObject *grad_enabled(PyObject *self, PyObject *args) {
 static PyObject *set_grad_enabled(PyObject *self, PyObject *arg) {
     GW_UNUSED(self);
     int enabled = PyObject_IsTrue(arg);
-    return enabled < 0 ? NULL : PyBool_FromLong(gw_set_grad_enabled(enabled));
+    if (enabled < 0) {
+        return NULL;
+    }
+    int old = gw_set_grad_enabled(enabled);
+    state.recording = arg == Py_None;
+    return PyBool_FromLong(old);
 }
 
 static PyObject *modes(PyObject *self, PyObject *args) {
@@ -80,11 +95,38 @@ static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
         }
         if (gw_is_tensor(item)) {
             flags |= tensor_flags((GwTensor *)item);
-        } else if (!nested && (PyTuple_Check(item) || PyList_Check(item))) {
-            flags |= item_flags(PySequence_Fast_ITEMS(item), PySequence_Fast_GET_SIZE(item), true);
+        } else if (!nested && PyTuple_Check(item)) {
+            flags |= item_flags(PySequence_Fast_ITEMS(item), PyTuple_GET_SIZE(item), true);
+        } else if (!nested && PyList_Check(item)) {
+            flags |= FLAG_FOREIGN
+                     | item_flags(PySequence_Fast_ITEMS(item), PyList_GET_SIZE(item), true);
+        } else if (!gw_is_dtype_or_device(item)) {
+            flags |= FLAG_FOREIGN;
         }
     }
     return flags;
+}
+
+/* Whether elements of the first argument share memory with one another. */
+static bool overlaps(PyObject *const *items, Py_ssize_t n) {
+    if (n == 0 || !gw_is_tensor(items[0])) {
+        return false;
+    }
+    const GwTensor *t = (GwTensor *)items[0];
+    if (t->flags & (GW_CONTIGUOUS | GW_SYMBOLIC)) {
+        return false;
+    }
+    for (int i = 0; i < t->ndim; i++) {
+        if (t->strides[i] == 0 && t->sizes[i] > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int gw_dispatch_flags(PyObject *const *items, Py_ssize_t n) {
+    return item_flags(items, n, false) | (gw_modes() != 0 ? FLAG_MODES : 0)
+           | (overlaps(items, n) ? FLAG_OVERLAP : 0);
 }
 
 static PyObject *dispatch_flags(PyObject *self, PyObject *args) {
@@ -93,20 +135,22 @@ static PyObject *dispatch_flags(PyObject *self, PyObject *args) {
         PyErr_SetString(PyExc_TypeError, "dispatch_flags takes the tuple of arguments");
         return NULL;
     }
-    int flags = item_flags(PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args), false);
-    return PyLong_FromLong(flags | (gw_modes() != 0 ? FLAG_MODES : 0));
+    return PyLong_FromLong(gw_dispatch_flags(PySequence_Fast_ITEMS(args),
+                                             PyTuple_GET_SIZE(args)));
 }
 
 PyMethodDef gw_modes_methods[] = {
     {"grad_enabled", grad_enabled, METH_NOARGS, "Whether this thread records operations."},
-    {"set_grad_enabled", set_grad_enabled, METH_O, "Returns the previous setting."},
+    {"set_grad_enabled", set_grad_enabled, METH_O,
+     "Returns the previous setting. None: disabled while a node records its own kernel."},
     {"modes", modes, METH_NOARGS, "This thread's mode bits; TRACE follows from the tracer."},
     {"set_modes", set_modes, METH_O, "Returns the previous bits."},
     {"tracer", tracer, METH_NOARGS, "This thread's tracer, or None."},
     {"set_tracer", set_tracer, METH_O, "Returns the previous tracer, or None."},
     {"dispatch_flags", dispatch_flags, METH_O,
      "0 if nothing but the kernel has to run for these arguments. Bits: 1 a gradient is "
-     "recorded, 2 some mode is on, 4 a fake tensor, 8 a device other than the CPU. Lists and "
-     "tuples are looked into one level deep."},
+     "recorded, 2 some mode is on, 4 a fake tensor, 8 a device other than the CPU, 16 something "
+     "that is no tensor, number, text, dtype or device, 32 the first is a tensor some of whose "
+     "elements share memory. Lists and tuples are looked into one level deep."},
     {NULL, NULL, 0, NULL},
 };

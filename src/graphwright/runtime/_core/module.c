@@ -25,10 +25,28 @@ static struct PyModuleDef definition = {
     .m_size = -1,
 };
 
+PyObject *gw_out_of_range;
+
+/* PyTorch raises IndexError for some ops and RuntimeError for others: this is both. */
+static int add_out_of_range(PyObject *module) {
+    PyObject *bases = PyTuple_Pack(2, PyExc_IndexError, PyExc_RuntimeError);
+    if (bases == NULL) {
+        return -1;
+    }
+    gw_out_of_range = PyErr_NewExceptionWithDoc(
+        "graphwright.runtime._core.OutOfRange", "A position lies outside of its dimension.",
+        bases, NULL);
+    Py_DECREF(bases);
+    return gw_out_of_range == NULL
+               ? -1 : PyModule_AddObjectRef(module, "OutOfRange", gw_out_of_range);
+}
+
 static int add_contents(PyObject *module) {
     PyMethodDef *const tables[] = {
         gw_dtype_methods, gw_factory_methods, gw_allocator_methods, gw_modes_methods,
-        gw_philox_methods, gw_pool_methods, gw_gemm_methods, gw_object_methods,
+        gw_pointwise_methods, gw_dispatch_methods, gw_record_methods, gw_philox_methods, gw_pool_methods, gw_gemm_methods, gw_conv_methods,
+        gw_pooling_methods, gw_object_methods,
+        gw_copy_methods, gw_pick_methods,
         gw_optim_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
@@ -46,7 +64,7 @@ static int add_contents(PyObject *module) {
         return -1;
     }
     PyTypeObject *const types[] = {&GwStorage_Type, &GwTensor_Type, gw_code_type,
-                                   &GwLauncher_Type};
+                                   &GwLauncher_Type, &GwPointwise_Type, &GwOpBase_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;
@@ -60,8 +78,11 @@ PyMODINIT_FUNC PyInit__core(void) {
     if (gw_pool_init() != 0 || gw_allocator_init() != 0) {
         return PyErr_NoMemory();
     }
+    if (gw_pointwise_init() != 0) {
+        return NULL;
+    }
     PyObject *module = PyModule_Create(&definition);
-    if (module != NULL && add_contents(module) < 0) {
+    if (module != NULL && (add_out_of_range(module) < 0 || add_contents(module) < 0)) {
         Py_CLEAR(module);
     }
     return module;

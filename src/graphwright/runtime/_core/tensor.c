@@ -198,7 +198,6 @@ GETTER(get_device) { TENSOR_OR_NULL return gw_device_object(t->device, t->device
 GETTER(get_shape) { TENSOR_OR_NULL return Py_XNewRef(gw_tensor_shape(t)); }
 GETTER(get_ndim) { TENSOR_OR_NULL return PyLong_FromLong(t->ndim); }
 GETTER(get_requires_grad) { TENSOR_OR_NULL return PyBool_FromLong(gw_requires_grad(t)); }
-GETTER(get_is_leaf) { TENSOR_OR_NULL return PyBool_FromLong(t->grad_fn == NULL); }
 GETTER(get_is_fake) { TENSOR_OR_NULL return PyBool_FromLong(t->flags & GW_FAKE); }
 GETTER(get_output_nr) { TENSOR_OR_NULL return PyLong_FromLong(t->output_nr); }
 GETTER(get_version) { TENSOR_OR_NULL return PyLong_FromLongLong(t->storage->version); }
@@ -208,7 +207,39 @@ GETTER(get_storage) { TENSOR_OR_NULL return Py_NewRef(t->storage); }
 static PyObject *or_none(PyObject *o) { return Py_NewRef(o != NULL ? o : Py_None); }
 
 GETTER(get_grad) { TENSOR_OR_NULL return or_none(t->grad); }
-GETTER(get_grad_fn) { TENSOR_OR_NULL return or_none(t->grad_fn); }
+
+/* Called with a view and its grad_fn or None, where its base has one: gives the present one. */
+static PyObject *view_hook;
+
+static PyObject *grad_fn_of(PyObject *self, GwTensor *t) {
+    const GwTensor *base = (const GwTensor *)t->base;
+    if (base == NULL || base->grad_fn == NULL || view_hook == NULL
+        || (t->flags & GW_NO_GRAD_VIEW) != 0) {
+        return or_none(t->grad_fn);
+    }
+    PyObject *own = or_none(t->grad_fn);
+    PyObject *found = PyObject_CallFunctionObjArgs(view_hook, self, own, NULL);
+    Py_DECREF(own);
+    return found;
+}
+
+GETTER(get_grad_fn) { TENSOR_OR_NULL return grad_fn_of(self, t); }
+
+GETTER(get_is_leaf) {
+    TENSOR_OR_NULL
+    PyObject *node = grad_fn_of(self, t);
+    if (node == NULL) {
+        return NULL;
+    }
+    Py_DECREF(node);
+    return PyBool_FromLong(node == Py_None);
+}
+
+PyObject *gw_set_view_hook(PyObject *self, PyObject *hook) {
+    GW_UNUSED(self);
+    Py_XSETREF(view_hook, Py_NewRef(hook));
+    Py_RETURN_NONE;
+}
 GETTER(get_base) { TENSOR_OR_NULL return or_none(t->base); }
 
 /* ---- setters ---- */

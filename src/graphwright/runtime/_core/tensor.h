@@ -20,6 +20,8 @@ enum GwTensorFlag {
     GW_FAKE = 2,        /* made while tracing: claims a device, has no data */
     GW_SYMBOLIC = 4,    /* some size or stride is a SymInt: shape_obj and strides_obj decide */
     GW_CONTIGUOUS = 8,  /* not kept for symbolic tensors */
+    GW_NO_GRAD_VIEW = 16,   /* made while nothing was recorded, or from such a view */
+    GW_MULTI_VIEW = 32,     /* one of several views that one op made */
 };
 
 enum { GW_MAX_DIMS = 32, GW_INLINE_DIMS = 5 };
@@ -60,8 +62,14 @@ typedef struct GwTensor {
     int64_t inline_dims[2 * GW_INLINE_DIMS];
 } GwTensor;
 
-static inline bool gw_requires_grad(const GwTensor *t) {
+static inline bool gw_own_grad(const GwTensor *t) {
     return (t->flags & GW_REQUIRES_GRAD) != 0 || t->grad_fn != NULL;
+}
+
+/* A view requires a gradient as soon as its base got a history in place. */
+static inline bool gw_requires_grad(const GwTensor *t) {
+    return gw_own_grad(t) || (t->base != NULL && (t->flags & GW_NO_GRAD_VIEW) == 0
+                              && gw_own_grad((const GwTensor *)t->base));
 }
 
 #endif

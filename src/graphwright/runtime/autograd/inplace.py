@@ -7,7 +7,6 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.node import (
-    VIEWS,
     Edge,
     Node,
     OpNode,
@@ -58,23 +57,49 @@ class CopySlices(Node):
         return [result if self.edges[0] is not None else None, *inner[1:]]
 
 
-def _check_not_leaf(tensor: Any) -> None:
+_AMBIGUOUS = (
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+    "your code by moving both the view and the inplace either both inside the no_grad block (if "
+    "you don't want the inplace to be tracked) or both outside (if you want it to be tracked)."
+)
+
+
+def _check_view(name: str, view: Any) -> None:
+    """Raise RuntimeError where the view must not be written while gradients are recorded."""
+    origin = _core.view_origin(view)
+    if origin & 2:
+        raise RuntimeError(
+            f"{name}: the tensor is a view and is being modified inplace. This view is the output "
+            "of a function that returns multiple views. Such functions do not allow the output "
+            "views to be modified inplace. You should replace the inplace operation by an "
+            "out-of-place one."
+        )
+    if origin & 1:
+        raise RuntimeError(
+            f"{name}: a view was created in no_grad mode and is being modified inplace with grad "
+            f"mode enabled. {_AMBIGUOUS}"
+        )
+    base = view._base
+    if base.requires_grad and base.grad_fn is None:
+        raise RuntimeError(
+            f"{name}: a view of a leaf Variable that requires grad is being used in an in-place "
+            "operation."
+        )
+
+
+def _check_not_leaf(name: str, tensor: Any) -> None:
+    if tensor._base is not None:
+        _check_view(name, tensor)
     if tensor.requires_grad and tensor.grad_fn is None:
         raise RuntimeError(
-            "a leaf Variable that requires grad is being used in an in-place operation."
-        )
-    base = tensor._base
-    if base is not None and base.requires_grad and base.grad_fn is None:
-        raise RuntimeError(
-            "a view of a leaf Variable that requires grad is being used in an in-place "
-            "operation."
+            f"{name}: a leaf Variable that requires grad is being used in an in-place operation."
         )
 
 
 def record_inplace(entry: Op, args: tuple[Any, ...], flags: int) -> Any:
     """Run the in-place op below autograd and give its target the new history."""
     target = args[0]
-    _check_not_leaf(target)
+    _check_not_leaf(entry.name, target)
     functional = entry.functional
     assert functional is not None
     if not callable(functional.vjp):
@@ -84,20 +109,18 @@ def record_inplace(entry: Op, args: tuple[Any, ...], flags: int) -> Any:
         return ops.copy_(target, functional.decompose(*args))
     tracing = bool(flags & (MODES | FAKE))
     node = make_node(functional, args, skip=0)
-    if node.edges[0] is None and target._base is not None:
-        node.edges = [gradient_edge(target), *node.edges[1:]]
     if 0 in functional.saved_slots:
         need = functional.saved_slots[0]
         if need is None or need in node.needing:
             node.args[0] = SavedTensor(ops.clone(target))  # type: ignore[index]
-    _core.set_grad_enabled(False)
+    _core.set_grad_enabled(None)
     try:
         below_autograd(entry, args, flags & ~1)
     finally:
         _core.set_grad_enabled(True)
     if functional.saved_outputs:
         node.save_outputs(target, not tracing)
-    if not target.dtype.is_floating_point:
+    if not _carries_gradients(target.dtype):
         return target
     if target._base is None:
         node.outputs.append((target.shape, target.dtype, target.device))
@@ -122,13 +145,23 @@ def _regenerate(view: Any, base: Any) -> None:
     view.grad_fn, view.output_nr = node, 0
 
 
-def refreshed(view: Any) -> Any:
-    """The view, with history regenerated where its base was written after it was made."""
-    base, node = view._base, view.grad_fn
-    if node is not None and base.grad_fn is not None and base.grad_fn.sequence > node.sequence:
-        _regenerate(view, base)
-    return view
+def present_history(view: Any, node: Any) -> Any:
+    """The grad_fn of a view, regenerated where its base was written after it was made.
+
+    `node` is the one that it has, or None.
+    """
+    base = view._base
+    if node is not None and node.sequence > base.grad_fn.sequence:
+        return node
+    if node is None and not _carries_gradients(view.dtype):
+        return None
+    _regenerate(view, base)
+    return view.grad_fn
 
 
-VIEWS.refreshed = refreshed
+def _carries_gradients(dtype: Any) -> bool:
+    return bool(dtype.is_floating_point or dtype.is_complex)
+
+
+_core.set_view_hook(present_history)
 HOOKS.record_inplace = record_inplace

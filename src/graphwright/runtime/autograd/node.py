@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
+from weakref import ref
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.autograd.saved import FREED, SavedTensor, metadata
+from graphwright.runtime.autograd.anomaly import STATE, note
+from graphwright.runtime.autograd.saved import ACTIVE, FREED, LEADING_TO, SavedTensor, metadata
 from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.spec import TensorSpec
@@ -27,15 +29,41 @@ class Node:
     count of dependencies. Subclasses implement `compute(grads) -> list of input gradients`.
     """
 
-    __slots__ = ("__weakref__", "edges", "hooks", "name", "output_hooks", "outputs", "sequence")
+    __slots__ = (
+        "__weakref__",
+        "_metadata",
+        "_name",
+        "edges",
+        "hooks",
+        "output_hooks",
+        "outputs",
+        "prehooks",
+        "sequence",
+    )
 
     def __init__(self, name: str, edges: Sequence[Edge]) -> None:
-        self.name = name
+        self._name = name
         self.edges = edges
         self.sequence = next_sequence()
         self.outputs: list[tuple[Any, Any, Any]] = []
         self.hooks: dict[int, Callable[..., Any]] | None = None
+        self.prehooks: dict[int, Callable[..., Any]] | None = None
         self.output_hooks: dict[int, dict[int, Callable[..., Any]]] | None = None
+        if STATE.enabled:
+            note(self)
+
+    def name(self) -> str:
+        """Such as "MulBackward0"."""
+        return self._name
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dict for whatever is to be kept with this node."""
+        try:
+            return self._metadata  # type: ignore[no-any-return, has-type]
+        except AttributeError:
+            self._metadata: dict[Any, Any] = {}
+            return self._metadata
 
     def compute(self, grads: list[Any]) -> Sequence[Any]:
         raise NotImplementedError
@@ -64,7 +92,7 @@ class Node:
         return tuple(
             (None, 0)
             if edge is None
-            else (edge[0] if isinstance(edge[0], Node) else AccumulateGrad(edge[0]), edge[1])
+            else (edge[0] if isinstance(edge[0], Node) else accumulator(edge[0]), edge[1])
             for edge in self.edges
         )
 
@@ -74,38 +102,66 @@ class Node:
             self.hooks = {}
         return RemovableHandle(self.hooks, hook)
 
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call `hook(grad_outputs)` before this node; it may replace them."""
+        if self.prehooks is None:
+            self.prehooks = {}
+        return RemovableHandle(self.prehooks, hook)
+
     def __repr__(self) -> str:
-        return f"<{self.name}>"
+        return f"<{self.name()}>"
 
 
-class AccumulateGrad:
-    """Stands for a leaf in `next_functions`."""
+class Leading(Node):
+    """An identity: hands gradients on to one edge."""
+
+    __slots__ = ()
+
+    def compute(self, grads: list[Any]) -> Sequence[Any]:
+        return grads
+
+
+def leading_to(tensor: Any, edge: tuple[Any, int]) -> Any:
+    """An alias of `tensor` whose gradient goes to `edge`."""
+    alias = _core.detach(type(tensor), tensor)
+    return Leading("AliasBackward0", [edge]).attach(alias)
+
+
+LEADING_TO.make = leading_to
+
+
+class AccumulateGrad(Node):
+    """Stands for a leaf where nodes are listed; its hooks run as the leaf's gradient arrives."""
 
     __slots__ = ("variable",)
 
     def __init__(self, variable: Any) -> None:
+        super().__init__("AccumulateGrad", ())
         self.variable = variable
 
-    @property
-    def name(self) -> str:
-        return "AccumulateGrad"
 
-    def __repr__(self) -> str:
-        return "<AccumulateGrad>"
+def accumulator(leaf: Any) -> AccumulateGrad:
+    """The one AccumulateGrad of a leaf, which knows it weakly: who hooks it keeps it."""
+    extra = leaf._autograd_extra()
+    node: AccumulateGrad | None = extra.accumulator and extra.accumulator()
+    if node is None:
+        node = AccumulateGrad(leaf)
+        extra.accumulator = ref(node)
+    return node
 
 
 class RemovableHandle:
     """Removes a hook: `handle.remove()`, or as a context manager."""
 
-    __slots__ = ("_hooks", "_key")
+    __slots__ = ("_hooks", "id")
 
     def __init__(self, hooks: dict[int, Callable[..., Any]], hook: Callable[..., Any]) -> None:
         self._hooks = hooks
-        self._key = next_sequence()
-        hooks[self._key] = hook
+        self.id = next_sequence()
+        hooks[self.id] = hook
 
     def remove(self) -> None:
-        self._hooks.pop(self._key, None)
+        self._hooks.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -132,23 +188,38 @@ class OpNode(Node):
     __slots__ = ("args", "needing", "op", "saved_outputs")
 
     def __init__(self, op: Op, edges: Sequence[Edge], args: list[Any] | None) -> None:
-        self.name = op.name
         self.edges = edges
         self.sequence = next_sequence()
         self.outputs = []
         self.hooks = None
+        self.prehooks = None
         self.output_hooks = None
         self.op = op
         self.args = args
         self.needing: set[int] = set()
         self.saved_outputs: list[SavedTensor | None] = []
+        if STATE.enabled:
+            note(self)
 
-    def __repr__(self) -> str:
-        return f"<{self.name.title().replace('_', '')}Backward0>"
+    def name(self) -> str:
+        return f"{self.op.name.title().replace('_', '')}Backward0"
 
     def release(self) -> None:
-        self.args = None
-        self.saved_outputs = []
+        """A node that has saved nothing can be passed again."""
+        if self.saved_outputs or self._has_saved():
+            self.args = None
+            self.saved_outputs = []
+
+    def _has_saved(self) -> bool:
+        args = self.args
+        if args is None:
+            return False
+        for slot in self.op.saved_slots:
+            value = args[slot]
+            values = value if value.__class__ is list else (value,)
+            if any(v.__class__ is SavedTensor for v in values):
+                return True
+        return False
 
     def save_outputs(self, out: Any, alias: bool) -> None:
         """`alias`: keep detached aliases; otherwise (tracing) the outputs themselves."""
@@ -251,24 +322,10 @@ def fit_gradient(op: Op, grad: Any, source: Any) -> Any:
 
 def gradient_edge(tensor: Any) -> Edge:
     """Where the gradient of `tensor` goes: its grad_fn, the leaf itself, or nowhere."""
-    if tensor._base is not None:
-        tensor = VIEWS.refreshed(tensor)
     node = tensor.grad_fn
     if node is not None:
         return node, tensor.output_nr
     return (tensor, 0) if tensor.requires_grad else None
-
-
-class _ViewHook:
-    """Set by `inplace`: regenerates the grad_fn of a view whose base changed."""
-
-    __slots__ = ("refreshed",)
-
-    def __init__(self) -> None:
-        self.refreshed: Callable[[Any], Any] = lambda tensor: tensor
-
-
-VIEWS = _ViewHook()
 
 
 def _keep(tensor: Any, save: bool) -> SavedTensor | TensorSpec:
@@ -311,7 +368,7 @@ def make_node(op: Op, args: tuple[Any, ...], skip: int = -1) -> OpNode:
 def record(op: Op, args: tuple[Any, ...], flags: int) -> Any:
     """Run `op` below autograd and hang its node on the outputs."""
     node = make_node(op, args)
-    _core.set_grad_enabled(False)
+    _core.set_grad_enabled(None)
     try:
         out = below_autograd(op, args, flags & ~1)
     finally:
@@ -327,3 +384,4 @@ def record(op: Op, args: tuple[Any, ...], flags: int) -> Any:
 
 
 HOOKS.record = record
+_core.set_record_classes(OpNode, SavedTensor, TensorSpec, STATE, ACTIVE, next_sequence)

@@ -144,14 +144,23 @@ _define_view(
 )
 
 
-def _squeeze_meta(input: Any, dim: tuple[int, ...]) -> ViewSpec:
-    strides = input.stride()
+def _squeeze_meta(input: Any, dim: Any) -> ViewSpec:
+    """No dim given: all; `()`: none, unlike reductions."""
+    strides, ndim = input.stride(), len(input.shape)
+    if dim is None:
+        dim = range(ndim)
+    elif not isinstance(dim, tuple | list):
+        dim = (wrap_dim(dim, ndim),)
+    else:
+        dim = tuple(wrap_dim(d, ndim) for d in dim)
+        if len(set(dim)) != len(dim):
+            raise RuntimeError(f"squeeze: a dim appears multiple times in the list of dims {dim}")
     kept = [i for i, size in enumerate(input.shape) if i not in dim or size != 1]
     return ViewSpec(tuple(input.shape[i] for i in kept), tuple(strides[i] for i in kept))
 
 
 _define_view(
-    "squeeze(Tensor input, Dims dim=None)",
+    "squeeze(Tensor input, object dim=None)",
     _squeeze_meta,
     lambda ctx, grad: ops.reshape(grad, ctx.input.shape),
 )
@@ -274,6 +283,50 @@ def _same(input: Any) -> ViewSpec:
     return ViewSpec(input.shape, input.stride())
 
 
+def _unfold_meta(input: Any, dimension: int, size: Any, step: Any) -> ViewSpec:
+    if size < 0:
+        raise RuntimeError(f"unfold: size is {size} but must be >= 0")
+    if step <= 0:
+        raise RuntimeError(f"unfold: step is {step} but must be > 0")
+    shape, strides = input.shape or (1,), input.stride() or (1,)
+    have, stride = shape[dimension], strides[dimension]
+    if size > have:
+        raise RuntimeError(
+            f"unfold: maximum size for tensor at dimension {dimension} is {have} but size is "
+            f"{size}"
+        )
+    if not input.shape:
+        return ViewSpec((size,), (1,))
+    count = (have - size) // step + 1
+    return ViewSpec(
+        (*shape[:dimension], count, *shape[dimension + 1 :], size),
+        (*strides[:dimension], stride * step, *strides[dimension + 1 :], stride),
+    )
+
+
+def _unfold_vjp(ctx: Any, grad: Any) -> Any:
+    """Windows that overlap add up."""
+    shape, dim = ctx.input.shape, ctx.dimension
+    if not shape:
+        return ops.reshape(grad, ()) if ctx.size == 1 else ops.sum(grad)
+    places = ops.unfold(ops.arange(shape[dim], device=grad.device), 0, ctx.size, ctx.step)
+    windows = ops.movedim(grad, -1, dim + 1)
+    merged = (*shape[:dim], -1, *shape[dim + 1 :])
+    if 0 in windows.shape:
+        return ops.zeros(shape, dtype=grad.dtype, device=grad.device)
+    zeros = ops.zeros(shape, dtype=grad.dtype, device=grad.device)
+    flat = ops.reshape(windows, merged)
+    return ops.index_add(zeros, dim, ops.reshape(places, (-1,)), flat)
+
+
+_define_view(
+    "unfold(Tensor input, Dim dimension, int size, int step)",
+    _unfold_meta,
+    _unfold_vjp,
+    public=False,
+)
+
+
 _define_view(
     "alias(Tensor input)", _same, lambda ctx, grad: grad, method=False, public=False
 )
@@ -373,151 +426,3 @@ define(
     method=False,
     public=False,
 )
-
-
-# -- composites over views
-
-
-def _reshape(input: Any, shape: tuple[Any, ...]) -> Any:
-    size = infer_size("reshape", input.shape, shape)
-    if view_strides(input.shape, input.stride(), size) is None:
-        input = ops.contiguous(input)
-    return ops.view(input, size)
-
-
-define("reshape(Tensor input, Size* shape)", Kind.COMPOSITE, decompose=_reshape)
-define(
-    "view_as(Tensor input, Tensor other)",
-    Kind.COMPOSITE,
-    decompose=lambda input, other: ops.view(input, other.shape),
-)
-define(
-    "expand_as(Tensor input, Tensor other)",
-    Kind.COMPOSITE,
-    decompose=lambda input, other: ops.expand(input, other.shape),
-)
-define(
-    "reshape_as(Tensor input, Tensor other)",
-    Kind.COMPOSITE,
-    decompose=lambda input, other: ops.reshape(input, other.shape),
-)
-
-
-def _flatten(input: Any, start_dim: int, end_dim: int) -> Any:
-    shape = input.shape
-    if not shape:
-        return ops.reshape(input, (1,))
-    if start_dim > end_dim:
-        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if start_dim == end_dim:
-        return input
-    middle = product(shape[start_dim : end_dim + 1])
-    return ops.reshape(input, (*shape[:start_dim], middle, *shape[end_dim + 1 :]))
-
-
-define(
-    "flatten(Tensor input, Dim start_dim=0, Dim end_dim=-1)",
-    Kind.COMPOSITE,
-    decompose=_flatten,
-)
-
-
-def _unflatten(input: Any, dim: int, sizes: tuple[Any, ...]) -> Any:
-    inner = infer_size("unflatten", (input.shape[dim],), sizes)
-    return ops.view(input, (*input.shape[:dim], *inner, *input.shape[dim + 1 :]))
-
-
-define("unflatten(Tensor input, Dim dim, Size sizes)", Kind.COMPOSITE, decompose=_unflatten)
-
-
-def _movedim(input: Any, source: Any, destination: Any) -> Any:
-    sources = source if isinstance(source, tuple | list) else (source,)
-    targets = destination if isinstance(destination, tuple | list) else (destination,)
-    if len(sources) != len(targets):
-        raise RuntimeError(
-            "movedim: Invalid source or destination dims: they should have the same number of "
-            f"elements, got {sources} and {targets}"
-        )
-    ndim = input.ndim
-    moved = {wrap_dim(t, ndim): wrap_dim(s, ndim) for s, t in zip(sources, targets, strict=True)}
-    rest = iter(d for d in range(ndim) if d not in moved.values())
-    return ops.permute(input, tuple(moved[i] if i in moved else next(rest) for i in range(ndim)))
-
-
-define(
-    "movedim(Tensor input, object source, object destination)",
-    Kind.COMPOSITE,
-    decompose=_movedim,
-)
-
-
-def _t(input: Any) -> Any:
-    if input.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {input.ndim}D")
-    return ops.transpose(input, 0, 1) if input.ndim == 2 else ops.alias(input)
-
-
-define("t(Tensor input)", Kind.COMPOSITE, decompose=_t)
-
-
-def _narrow(input: Any, dim: int, start: Any, length: Any) -> Any:
-    size = input.shape[dim]
-    if start < 0:
-        start = start + size
-    if length < 0 or start + length > size:
-        raise RuntimeError(
-            f"narrow: start ({start}) + length ({length}) exceeds dimension size ({size})."
-        )
-    return ops.slice(input, dim, start, start + length)
-
-
-define(
-    "narrow(Tensor input, Dim dim, int start, int length)",
-    Kind.COMPOSITE,
-    decompose=_narrow,
-)
-
-
-def _unbind(input: Any, dim: int) -> tuple[Any, ...]:
-    return tuple(ops.select(input, dim, i) for i in range(int(input.shape[dim])))
-
-
-define("unbind(Tensor input, Dim dim=0)", Kind.COMPOSITE, decompose=_unbind)
-
-
-def _split(input: Any, split_size: Any, dim: int) -> tuple[Any, ...]:
-    size = input.shape[dim]
-    if isinstance(split_size, tuple | list):
-        if sum(split_size) != size:
-            raise RuntimeError(
-                f"split_with_sizes expects split_sizes to sum exactly to {size} (input tensor's "
-                f"size at dimension {dim}), but got split_sizes={list(split_size)}"
-            )
-        lengths = list(split_size)
-    else:
-        if split_size <= 0:
-            raise RuntimeError(f"split expects split_size be positive, but got {split_size}")
-        whole = int(size)
-        lengths = [
-            min(split_size, whole - at) for at in range(0, whole, split_size)
-        ] or [0]
-    parts, start = [], 0
-    for length in lengths:
-        parts.append(ops.slice(input, dim, start, start + length))
-        start = start + length
-    return tuple(parts)
-
-
-define(
-    "split(Tensor input, object split_size, Dim dim=0)", Kind.COMPOSITE, decompose=_split
-)
-
-
-def _chunk(input: Any, chunks: int, dim: int) -> tuple[Any, ...]:
-    if chunks <= 0:
-        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    size = int(input.shape[dim])
-    return _split(input, max((size + chunks - 1) // chunks, 1), dim)
-
-
-define("chunk(Tensor input, int chunks, Dim dim=0)", Kind.COMPOSITE, decompose=_chunk)

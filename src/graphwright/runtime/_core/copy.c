@@ -1,0 +1,213 @@
+/* Copies between tensors of one dtype and any strides, on all threads.
+ *
+ * Dims are walked in the order of the destination. Where the source is dense along another dim
+ * than the destination, both are walked in tiles, so that every cache line is used whole. */
+#include "core.h"
+#include "pool.h"
+
+enum { TILE = 32, GRAIN_BYTES = 64 << 10 };
+
+typedef struct {
+    int ndim, itemsize;
+    int64_t sizes[GW_MAX_DIMS], to[GW_MAX_DIMS], from[GW_MAX_DIMS];   /* strides in bytes */
+    char *dst;
+    const char *src;
+    int across;     /* the dim along which the source is dense, where it is not the last; or -1 */
+    int split;      /* the dim that threads share */
+} Copy;
+
+typedef struct { uint64_t low, high; } Pair;
+
+#define STRIDED(T)                                                      \
+    for (int64_t i = 0; i < n; i++, dst += to, src += from) {           \
+        *(T *)dst = *(const T *)src;                                    \
+    }                                                                   \
+    break;
+
+static void copy_run(char *dst, const char *src, int64_t n, int64_t to, int64_t from, int size) {
+    if (to == size && from == size) {
+        memcpy(dst, src, (size_t)(n * size));
+        return;
+    }
+    switch (size) {
+    case 1: STRIDED(uint8_t)
+    case 2: STRIDED(uint16_t)
+    case 4: STRIDED(uint32_t)
+    case 8: STRIDED(uint64_t)
+    default: STRIDED(Pair)
+    }
+}
+
+#define TRANSPOSE(T)                                                                        \
+    for (int64_t i = 0; i < rows; i++) {                                                    \
+        const char *s = src + i * step;                                                     \
+        T *d = (T *)(dst + i * to);                                                         \
+        for (int64_t k = 0; k < columns; k++) {                                             \
+            d[k] = *(const T *)(s + k * from);                                              \
+        }                                                                                   \
+    }                                                                                       \
+    break;
+
+/* rows x columns: the destination is dense along columns, the source along rows. */
+GW_VECTORISED static void tile(char *dst, const char *src, int64_t rows, int64_t columns,
+                               int64_t to, int64_t step, int64_t from, int size) {
+    switch (size) {
+    case 1: TRANSPOSE(uint8_t)
+    case 2: TRANSPOSE(uint16_t)
+    case 4: TRANSPOSE(uint32_t)
+    case 8: TRANSPOSE(uint64_t)
+    default: TRANSPOSE(Pair)
+    }
+}
+
+static void copy_plane(const Copy *c, const int64_t *sizes, char *dst, const char *src) {
+    int a = c->across, last = c->ndim - 1;
+    for (int64_t i = 0; i < sizes[a]; i += TILE) {
+        int64_t rows = sizes[a] - i < TILE ? sizes[a] - i : TILE;
+        for (int64_t k = 0; k < sizes[last]; k += TILE) {
+            int64_t columns = sizes[last] - k < TILE ? sizes[last] - k : TILE;
+            tile(dst + i * c->to[a] + k * c->to[last], src + i * c->from[a] + k * c->from[last],
+                 rows, columns, c->to[a], c->from[a], c->from[last], c->itemsize);
+        }
+    }
+}
+
+static void copy_part(void *closure, int64_t begin, int64_t end) {
+    const Copy *c = closure;
+    int64_t sizes[GW_MAX_DIMS], place[GW_MAX_DIMS] = {0};
+    memcpy(sizes, c->sizes, sizeof sizes);
+    sizes[c->split] = end - begin;
+    char *dst = c->dst + begin * c->to[c->split];
+    const char *src = c->src + begin * c->from[c->split];
+    int last = c->ndim - 1;
+    for (;;) {
+        if (c->across >= 0) {
+            copy_plane(c, sizes, dst, src);
+        } else {
+            copy_run(dst, src, sizes[last], c->to[last], c->from[last], c->itemsize);
+        }
+        int d = last - 1;
+        for (; d >= 0; d--) {
+            if (d == c->across) {
+                continue;
+            }
+            dst += c->to[d];
+            src += c->from[d];
+            if (++place[d] < sizes[d]) {
+                break;
+            }
+            dst -= sizes[d] * c->to[d];
+            src -= sizes[d] * c->from[d];
+            place[d] = 0;
+        }
+        if (d < 0) {
+            return;
+        }
+    }
+}
+
+/* Dims from the destination's slowest to its fastest, without those of size 1, merged. */
+static void arrange(Copy *c, const GwTensor *dst, const GwTensor *src) {
+    int order[GW_MAX_DIMS], n = 0;
+    for (int d = 0; d < dst->ndim; d++) {
+        if (dst->sizes[d] != 1) {
+            int at = n++;
+            for (; at > 0 && dst->strides[order[at - 1]] < dst->strides[d]; at--) {
+                order[at] = order[at - 1];
+            }
+            order[at] = d;
+        }
+    }
+    c->ndim = 0;
+    for (int i = 0; i < n; i++) {
+        int64_t size = dst->sizes[order[i]], to = dst->strides[order[i]] * c->itemsize;
+        int64_t from = src->strides[order[i]] * c->itemsize;
+        int at = c->ndim - 1;
+        if (at >= 0 && c->to[at] == to * size && c->from[at] == from * size) {
+            c->sizes[at] *= size;
+        } else {
+            c->sizes[++at] = size;
+            c->ndim++;
+        }
+        c->to[at] = to;
+        c->from[at] = from;
+    }
+    if (c->ndim == 0) {
+        c->ndim = 1;
+        c->sizes[0] = 1;
+        c->to[0] = c->from[0] = c->itemsize;
+    }
+}
+
+static void choose(Copy *c, int64_t num_threads) {
+    int last = c->ndim - 1;
+    c->across = -1;
+    for (int d = 0; d < last && c->to[last] == c->itemsize; d++) {
+        if (c->from[d] == c->itemsize && c->from[last] != 0 && c->sizes[d] >= 4
+            && c->sizes[last] >= 4) {
+            c->across = d;
+        }
+    }
+    c->split = last;
+    for (int d = 0; d <= last; d++) {
+        if (c->sizes[d] >= 4 * num_threads) {
+            c->split = d;
+            return;
+        }
+        c->split = c->sizes[d] > c->sizes[c->split] ? d : c->split;
+    }
+}
+
+static void run(Copy *c, int64_t numel) {
+    gw_ctx ctx;
+    gw_context(&ctx);
+    choose(c, ctx.num_threads);
+    int64_t n = c->sizes[c->split], each = numel / n * c->itemsize;
+    int64_t grain = each >= GRAIN_BYTES ? 1 : GRAIN_BYTES / each;
+    if (n <= grain) {
+        copy_part(c, 0, n);
+    } else {
+        gw_parallel_for(&ctx, copy_part, c, n, grain);
+    }
+}
+
+static bool same_sizes(const GwTensor *a, const GwTensor *b) {
+    return a->ndim == b->ndim
+           && memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof(int64_t)) == 0;
+}
+
+static PyObject *copy_strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    if (nargs != 2) {
+        return PyErr_Format(PyExc_TypeError, "copy_strided(dst, src) got %zd arguments", nargs);
+    }
+    GwTensor *dst = gw_tensor_arg(args[0]), *src = dst == NULL ? NULL : gw_tensor_arg(args[1]);
+    if (src == NULL) {
+        return NULL;
+    }
+    if (dst->data == NULL || src->data == NULL || dst->dtype != src->dtype
+        || !same_sizes(dst, src) || dst->storage->readonly) {
+        PyErr_SetString(PyExc_TypeError, "copy_strided: the tensors do not fit together");
+        return NULL;
+    }
+    if (dst->numel == 0) {
+        Py_RETURN_NONE;
+    }
+    Copy c = {.itemsize = gw_itemsize(dst), .dst = dst->data, .src = src->data};
+    arrange(&c, dst, src);
+    if (dst->numel * c.itemsize < GRAIN_BYTES) {
+        run(&c, dst->numel);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        run(&c, dst->numel);
+        Py_END_ALLOW_THREADS
+    }
+    Py_RETURN_NONE;
+}
+
+PyMethodDef gw_copy_methods[] = {
+    {"copy_strided", (PyCFunction)(void (*)(void))copy_strided, METH_FASTCALL,
+     "copy_strided(dst, src): the elements of src into dst, which has its shape and dtype and "
+     "shares no memory with it."},
+    {NULL, NULL, 0, NULL},
+};

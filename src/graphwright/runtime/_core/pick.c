@@ -1,0 +1,459 @@
+/* Gathering and scattering: one loop nest for every op that reads or writes by position.
+ *
+ * The domain is the shape of the picked elements. Memory is walked with strides that are 0 along
+ * indexed dims; each index tensor adds `value * step`. Writes to one place keep the domain's
+ * row-major order whatever the number of threads: the nest is cut along one dim that no index
+ * depends on. */
+#include "core.h"
+#include "pool.h"
+
+#include <complex.h>
+#include <stdatomic.h>
+
+enum { PICK_READ, PICK_STORE, PICK_ADD, PICK_MUL, PICK_MAX, PICK_MIN, NUM_PICKS };
+
+typedef struct {
+    const char *data;
+    bool wide;                      /* int64, not int32 */
+    int64_t size, step;             /* of the indexed dim; step in bytes */
+    int64_t strides[GW_MAX_DIMS];   /* in bytes */
+} Index;
+
+typedef struct Walk Walk;
+typedef void (*RowFunction)(const Walk *w, char *mem, char *value, int64_t n);
+
+struct Walk {
+    int ndim, count, itemsize;
+    bool wrap;                      /* negative positions count from the end */
+    int64_t sizes[GW_MAX_DIMS], mem[GW_MAX_DIMS], value[GW_MAX_DIMS];  /* strides in bytes */
+    Index *indices;
+    char *memory, *values;
+    RowFunction row;
+    int split;                      /* the dim that threads share, or -1 */
+    atomic_int *failed;
+    int64_t *error;                 /* [2]: position, index tensor */
+};
+
+/* ---- one run of elements with fixed strides ---- */
+
+#define ROW(name, T, STATEMENT)                                                            \
+    GW_VECTORISED static void name(const Walk *w, char *mem, char *value, int64_t n) {     \
+        int64_t ms = w->mem[w->ndim - 1], vs = w->value[w->ndim - 1];                      \
+        if (ms == (int64_t)sizeof(T) && vs == (int64_t)sizeof(T)) {                        \
+            for (int64_t i = 0; i < n; i++) {                                              \
+                T *m = (T *)mem + i, *v = (T *)value + i;                                  \
+                STATEMENT;                                                                 \
+            }                                                                              \
+            return;                                                                        \
+        }                                                                                  \
+        for (int64_t i = 0; i < n; i++, mem += ms, value += vs) {                          \
+            T *m = (T *)mem, *v = (T *)value;                                              \
+            STATEMENT;                                                                     \
+        }                                                                                  \
+    }
+
+typedef struct { uint64_t low, high; } Pair;
+
+#define MOVES(T, suffix)                 \
+    ROW(read_##suffix, T, *v = *m)       \
+    ROW(store_##suffix, T, *m = *v)
+
+MOVES(uint8_t, 1)
+MOVES(uint16_t, 2)
+MOVES(uint32_t, 4)
+MOVES(uint64_t, 8)
+MOVES(Pair, 16)
+
+/* A nan wins, as in maximum and minimum. */
+#define ORDERED(T, suffix)                                     \
+    ROW(max_##suffix, T, *m = *v > *m || *v != *v ? *v : *m)   \
+    ROW(min_##suffix, T, *m = *v < *m || *v != *v ? *v : *m)
+#define ARITHMETIC(T, U, suffix)                               \
+    ROW(add_##suffix, T, *m = (T)((U)*m + (U)*v))              \
+    ROW(mul_##suffix, T, *m = (T)((U)*m * (U)*v))
+
+ROW(or_bool, uint8_t, *m = *m | *v)
+ROW(and_bool, uint8_t, *m = *m & *v)
+ARITHMETIC(uint8_t, unsigned, u8) ORDERED(uint8_t, u8)
+ARITHMETIC(int8_t, unsigned, i8) ORDERED(int8_t, i8)
+ARITHMETIC(uint16_t, unsigned, u16) ORDERED(uint16_t, u16)
+ARITHMETIC(int16_t, unsigned, i16) ORDERED(int16_t, i16)
+ARITHMETIC(uint32_t, uint32_t, u32) ORDERED(uint32_t, u32)
+ARITHMETIC(int32_t, uint32_t, i32) ORDERED(int32_t, i32)
+ARITHMETIC(uint64_t, uint64_t, u64) ORDERED(uint64_t, u64)
+ARITHMETIC(int64_t, uint64_t, i64) ORDERED(int64_t, i64)
+ARITHMETIC(float, float, f32) ORDERED(float, f32)
+ARITHMETIC(double, double, f64) ORDERED(double, f64)
+ROW(add_c64, float complex, *m += *v)
+ROW(mul_c64, float complex, *m *= *v)
+ROW(add_c128, double complex, *m += *v)
+ROW(mul_c128, double complex, *m *= *v)
+
+#define NUMERIC(suffix) {add_##suffix, mul_##suffix, max_##suffix, min_##suffix}
+
+static const RowFunction accumulators[GW_NUM_DTYPES][4] = {
+    [GW_BOOL] = {or_bool, and_bool, or_bool, and_bool},
+    [GW_UINT8] = NUMERIC(u8), [GW_INT8] = NUMERIC(i8),
+    [GW_UINT16] = NUMERIC(u16), [GW_INT16] = NUMERIC(i16),
+    [GW_UINT32] = NUMERIC(u32), [GW_INT32] = NUMERIC(i32),
+    [GW_UINT64] = NUMERIC(u64), [GW_INT64] = NUMERIC(i64),
+    [GW_FLOAT32] = NUMERIC(f32), [GW_FLOAT64] = NUMERIC(f64),
+    [GW_COMPLEX64] = {add_c64, mul_c64, NULL, NULL},
+    [GW_COMPLEX128] = {add_c128, mul_c128, NULL, NULL},
+};
+
+static RowFunction row_function(int pick, int dtype) {
+    static const RowFunction moves[5][2] = {
+        {read_1, store_1}, {read_2, store_2}, {read_4, store_4}, {read_8, store_8},
+        {read_16, store_16},
+    };
+    if (pick > PICK_STORE) {
+        return accumulators[dtype][pick - PICK_ADD];
+    }
+    int size = gw_dtypes[dtype].itemsize, log = 0;
+    while ((1 << log) < size) {
+        log++;
+    }
+    return moves[log][pick];
+}
+
+/* ---- the nest ---- */
+
+typedef struct {
+    char *mem, *value;
+    const char *at[GW_MAX_DIMS];    /* of each index tensor */
+} Cursor;
+
+static void fail(const Walk *w, int64_t position, int which) {
+    if (atomic_exchange(w->failed, 1) == 0) {
+        w->error[0] = position;
+        w->error[1] = which;
+    }
+}
+
+/* The bytes that index tensor k adds for its value at `at`; false out of range. */
+static inline bool resolve(const Walk *w, int k, const char *at, int64_t *bytes) {
+    const Index *index = &w->indices[k];
+    int64_t given = index->wide ? *(const int64_t *)at : *(const int32_t *)at;
+    int64_t position = given < 0 && w->wrap ? given + index->size : given;
+    if ((uint64_t)position >= (uint64_t)index->size) {
+        fail(w, given, k);
+        return false;
+    }
+    *bytes += position * index->step;
+    return true;
+}
+
+static bool whole_row(const Walk *w, const Cursor *c, int64_t n) {
+    int64_t bytes = 0;
+    for (int k = 0; k < w->count; k++) {
+        if (!resolve(w, k, c->at[k], &bytes)) {
+            return false;
+        }
+    }
+    w->row(w, c->mem + bytes, c->value, n);
+    return true;
+}
+
+/* Elements whose positions differ, read through one int64 index: the usual case. */
+#define READ_EACH(T)                                                                       \
+    for (int64_t i = 0; i < n; i++, at += stride, mem += ms, value += vs) {                \
+        int64_t given = *(const int64_t *)at;                                              \
+        int64_t position = given < 0 && w->wrap ? given + index->size : given;             \
+        if ((uint64_t)position >= (uint64_t)index->size) {                                 \
+            fail(w, given, 0);                                                             \
+            return false;                                                                  \
+        }                                                                                  \
+        *(T *)value = *(const T *)(mem + position * index->step);                          \
+    }                                                                                      \
+    return true;
+
+static bool read_each(const Walk *w, const Cursor *c, int64_t n) {
+    const Index *index = w->indices;
+    int last = w->ndim - 1;
+    int64_t stride = index->strides[last], ms = w->mem[last], vs = w->value[last];
+    const char *at = c->at[0], *mem = c->mem;
+    char *value = c->value;
+    switch (w->itemsize) {
+    case 1: READ_EACH(uint8_t)
+    case 2: READ_EACH(uint16_t)
+    case 4: READ_EACH(uint32_t)
+    case 8: READ_EACH(uint64_t)
+    default: READ_EACH(Pair)
+    }
+}
+
+static bool each_alone(const Walk *w, const Cursor *c, int64_t n) {
+    int last = w->ndim - 1;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t bytes = i * w->mem[last];
+        for (int k = 0; k < w->count; k++) {
+            if (!resolve(w, k, c->at[k] + i * w->indices[k].strides[last], &bytes)) {
+                return false;
+            }
+        }
+        w->row(w, c->mem + bytes, c->value + i * w->value[last], 1);
+    }
+    return true;
+}
+
+static bool run_row(const Walk *w, const Cursor *c, int64_t n, bool reads) {
+    int last = w->ndim - 1;
+    bool fixed = true;
+    for (int k = 0; k < w->count; k++) {
+        fixed = fixed && w->indices[k].strides[last] == 0;
+    }
+    if (fixed) {
+        return whole_row(w, c, n);
+    }
+    return reads && w->count == 1 && w->indices[0].wide ? read_each(w, c, n)
+                                                        : each_alone(w, c, n);
+}
+
+static void move(const Walk *w, Cursor *c, int dim, int64_t by) {
+    c->mem += by * w->mem[dim];
+    c->value += by * w->value[dim];
+    for (int k = 0; k < w->count; k++) {
+        c->at[k] += by * w->indices[k].strides[dim];
+    }
+}
+
+static bool is_read(const Walk *w) {
+    return w->row == read_1 || w->row == read_2 || w->row == read_4 || w->row == read_8
+           || w->row == read_16;
+}
+
+/* Indices begin..end of the shared dim; the others in full. */
+static void run_part(void *closure, int64_t begin, int64_t end) {
+    const Walk *w = closure;
+    int64_t sizes[GW_MAX_DIMS], place[GW_MAX_DIMS] = {0};
+    int last = w->ndim - 1;
+    bool reads = is_read(w);
+    Cursor c = {.mem = w->memory, .value = w->values};
+    for (int k = 0; k < w->count; k++) {
+        c.at[k] = w->indices[k].data;
+    }
+    memcpy(sizes, w->sizes, sizeof sizes);
+    if (w->split >= 0) {
+        sizes[w->split] = end - begin;
+        move(w, &c, w->split, begin);
+    }
+    for (;;) {
+        if (!run_row(w, &c, sizes[last], reads)) {
+            return;
+        }
+        int d = last - 1;
+        for (; d >= 0; d--) {
+            move(w, &c, d, 1);
+            if (++place[d] < sizes[d]) {
+                break;
+            }
+            move(w, &c, d, -sizes[d]);
+            place[d] = 0;
+        }
+        if (d < 0) {
+            return;
+        }
+    }
+}
+
+/* ---- setting up ---- */
+
+static bool mergeable(const Walk *w, int a, int b) {
+    if (w->mem[a] != w->mem[b] * w->sizes[b] || w->value[a] != w->value[b] * w->sizes[b]) {
+        return false;
+    }
+    for (int k = 0; k < w->count; k++) {
+        if (w->indices[k].strides[a] != w->indices[k].strides[b] * w->sizes[b]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void copy_dim(Walk *w, int to, int from) {
+    w->sizes[to] = w->sizes[from];
+    w->mem[to] = w->mem[from];
+    w->value[to] = w->value[from];
+    for (int k = 0; k < w->count; k++) {
+        w->indices[k].strides[to] = w->indices[k].strides[from];
+    }
+}
+
+/* Drops dims of size 1 and merges neighbours that are walked as one. */
+static void coalesce(Walk *w) {
+    int kept = 0;
+    for (int d = 0; d < w->ndim; d++) {
+        if (w->sizes[d] == 1) {
+            continue;
+        }
+        if (kept > 0) {
+            int64_t outer = w->sizes[kept - 1];
+            copy_dim(w, kept, d);
+            if (mergeable(w, kept - 1, kept)) {
+                copy_dim(w, kept - 1, kept);
+                w->sizes[kept - 1] *= outer;
+                continue;
+            }
+        }
+        copy_dim(w, kept++, d);
+    }
+    if (kept == 0) {
+        w->sizes[0] = 1;
+        w->mem[0] = w->value[0] = 0;
+        for (int k = 0; k < w->count; k++) {
+            w->indices[k].strides[0] = 0;
+        }
+        kept = 1;
+    }
+    w->ndim = kept;
+}
+
+/* Reads share any dim; writes only one along which places differ by their strides alone. */
+static int shared_dim(const Walk *w, bool reads, int64_t num_threads) {
+    int best = -1;
+    for (int d = 0; d < w->ndim; d++) {
+        bool free = reads || w->mem[d] != 0;
+        for (int k = 0; k < w->count && !reads; k++) {
+            free = free && w->indices[k].strides[d] == 0;
+        }
+        if (!free) {
+            continue;
+        }
+        if (w->sizes[d] >= 4 * num_threads) {
+            return d;
+        }
+        if (best < 0 || w->sizes[d] > w->sizes[best]) {
+            best = d;
+        }
+    }
+    return best;
+}
+
+static void run(Walk *w, int64_t numel) {
+    gw_ctx ctx;
+    gw_context(&ctx);
+    w->split = shared_dim(w, is_read(w), ctx.num_threads);
+    int64_t n = w->split < 0 ? 1 : w->sizes[w->split];
+    int64_t each = numel / n, grain = each >= 16384 ? 1 : 16384 / each;
+    if (w->split < 0 || n <= grain) {
+        run_part(w, 0, n);
+        return;
+    }
+    gw_parallel_for(&ctx, run_part, w, n, grain);
+}
+
+/* A tuple of ints, `scale` times each. */
+static bool scaled(PyObject *tuple, int ndim, int64_t scale, int64_t *out) {
+    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) != ndim) {
+        PyErr_SetString(PyExc_TypeError, "pick: a tuple with one int for each dim is expected");
+        return false;
+    }
+    for (int d = 0; d < ndim; d++) {
+        int64_t value = PyLong_AsLongLong(PyTuple_GET_ITEM(tuple, d));
+        if (value == -1 && PyErr_Occurred()) {
+            return false;
+        }
+        out[d] = value * scale;
+    }
+    return true;
+}
+
+/* From (tensor, strides, size, step). */
+static bool read_index(PyObject *entry, int ndim, int itemsize, Index *index) {
+    if (!PyTuple_Check(entry) || PyTuple_GET_SIZE(entry) != 4) {
+        PyErr_SetString(PyExc_TypeError, "pick: an index is (tensor, strides, size, step)");
+        return false;
+    }
+    GwTensor *t = gw_tensor_arg(PyTuple_GET_ITEM(entry, 0));
+    if (t == NULL) {
+        return false;
+    }
+    if (t->data == NULL || (t->dtype != GW_INT64 && t->dtype != GW_INT32)) {
+        PyErr_SetString(PyExc_TypeError, "pick: an index tensor must be int32 or int64");
+        return false;
+    }
+    index->data = t->data;
+    index->wide = t->dtype == GW_INT64;
+    index->size = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 2));
+    index->step = PyLong_AsLongLong(PyTuple_GET_ITEM(entry, 3)) * itemsize;
+    return !PyErr_Occurred()
+           && scaled(PyTuple_GET_ITEM(entry, 1), ndim, index->wide ? 8 : 4, index->strides);
+}
+
+static PyObject *pick_now(Walk *w, int64_t numel) {
+    atomic_int failed = 0;
+    int64_t error[2] = {0, 0};
+    w->failed = &failed;
+    w->error = error;
+    coalesce(w);
+    if (numel > 16384) {
+        Py_BEGIN_ALLOW_THREADS
+        run(w, numel);
+        Py_END_ALLOW_THREADS
+    } else {
+        w->split = -1;
+        run_part(w, 0, 1);
+    }
+    if (atomic_load(&failed)) {
+        return Py_BuildValue("LL", (long long)error[0], (long long)error[1]);
+    }
+    Py_RETURN_NONE;
+}
+
+static PyObject *pick(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    if (nargs != 8) {
+        return PyErr_Format(PyExc_TypeError, "pick takes 8 arguments, got %zd", nargs);
+    }
+    int kind = (int)PyLong_AsLong(args[0]);
+    GwTensor *memory = gw_tensor_arg(args[2]), *values = gw_tensor_arg(args[4]);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    Py_ssize_t ndim = PyTuple_Check(args[1]) ? PyTuple_GET_SIZE(args[1]) : -1;
+    Py_ssize_t count = PyTuple_Check(args[6]) ? PyTuple_GET_SIZE(args[6]) : -1;
+    if (ndim < 0 || ndim > GW_MAX_DIMS || count < 0 || count > GW_MAX_DIMS || kind < 0
+        || kind >= NUM_PICKS || memory->data == NULL || values->data == NULL
+        || memory->dtype != values->dtype) {
+        PyErr_SetString(PyExc_TypeError, "pick: arguments do not fit together");
+        return NULL;
+    }
+    Index indices[GW_MAX_DIMS];
+    int itemsize = gw_itemsize(memory);
+    Walk w = {.ndim = (int)ndim, .count = (int)count, .itemsize = itemsize, .indices = indices,
+              .memory = memory->data, .values = values->data, .split = -1,
+              .wrap = PyObject_IsTrue(args[7]) == 1, .row = row_function(kind, memory->dtype)};
+    if (w.row == NULL) {
+        PyErr_SetString(PyExc_TypeError, "pick: not defined for this dtype");
+        return NULL;
+    }
+    if (!scaled(args[1], w.ndim, 1, w.sizes) || !scaled(args[3], w.ndim, itemsize, w.mem)
+        || !scaled(args[5], w.ndim, itemsize, w.value)) {
+        return NULL;
+    }
+    int64_t numel = 1;
+    for (int d = 0; d < w.ndim; d++) {
+        numel *= w.sizes[d];
+    }
+    if (numel == 0) {
+        Py_RETURN_NONE;
+    }
+    for (int k = 0; k < w.count; k++) {
+        if (!read_index(PyTuple_GET_ITEM(args[6], k), w.ndim, itemsize, &indices[k])) {
+            return NULL;
+        }
+    }
+    return pick_now(&w, numel);
+}
+
+PyMethodDef gw_pick_methods[] = {
+    {"pick", (PyCFunction)(void (*)(void))pick, METH_FASTCALL,
+     "pick(kind, domain, memory, memory_strides, values, value_strides, indices, wrap): for every "
+     "element of the domain, values = memory (kind 0), memory = values (1), or memory combined "
+     "with values by + (2), * (3), max (4) or min (5), at the memory position that the strides "
+     "and the indices give. Strides are in elements; indices are (tensor, strides, size of the "
+     "indexed dim, its stride). Returns None, or (position, which index) where one is out of "
+     "range; `wrap` lets negative ones count from the end."},
+    {NULL, NULL, 0, NULL},
+};

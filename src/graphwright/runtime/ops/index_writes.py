@@ -1,0 +1,225 @@
+"""Ops that write whole slices by position: index_add, index_copy, index_fill, index_reduce."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import HALVES, copy_into
+from graphwright.runtime.ops.picking import (
+    ADD,
+    along,
+    check_index,
+    check_same_dtype,
+    fresh_copy,
+    layout,
+    pick,
+)
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import contiguous_strides
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.tensor import Tensor
+
+
+def _check_vector(name: str, index: Any) -> None:
+    check_index(name, index)
+    if len(index.shape) > 1:
+        raise IndexError(f"{name}(): the index must be a vector, got {describe(index)}")
+
+
+def _check_slices(name: str, input: Any, dim: int, index: Any, source: Any) -> None:
+    """Raise unless `source` has one slice along `dim` for every position."""
+    count = index.shape[0] if index.shape else 1
+    have = source.shape[dim] if len(source.shape) > dim else 1
+    if count != have:
+        raise IndexError(
+            f"{name}(): the number of indices ({count}) should be equal to the source's size "
+            f"along dim {dim} ({have}); got {describe(index)} and {describe(source)}"
+        )
+    if input.shape and source.shape:
+        mine = (*input.shape[:dim], *input.shape[dim + 1 :])
+        if len(mine) + 1 != len(source.shape) or mine != (
+            *source.shape[:dim],
+            *source.shape[dim + 1 :],
+        ):
+            raise RuntimeError(
+                f"{name}(): the source {describe(source)} must match the input "
+                f"{describe(input)} apart from dimension {dim}"
+            )
+    elif (len(input.shape) or 1) != (len(source.shape) or 1):
+        raise RuntimeError(
+            f"{name}(): the source {describe(source)} must have as many dims as the input "
+            f"{describe(input)}"
+        )
+
+
+def _index_add_meta(input: Any, dim: int, index: Any, source: Any, alpha: Any) -> TensorSpec:
+    _check_vector("index_add", index)
+    check_same_dtype("index_add", "source", input, source)
+    _check_slices("index_add", input, dim, index, source)
+    _check_alpha(alpha, input)
+    return TensorSpec(
+        input.shape, contiguous_strides(input.shape), input.dtype, input.device
+    )
+
+
+def _check_alpha(alpha: Any, input: Any) -> None:
+    dtype = input.dtype
+    if isinstance(alpha, bool) and dtype is not dtypes.bool:
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
+    if isinstance(alpha, float) and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(
+            f"index_add(): for integral input tensors, argument alpha must not be a floating "
+            f"point number, got {alpha} for {describe(input)}"
+        )
+
+
+def _add_slices(target: Tensor, dim: int, index: Any, source: Tensor) -> None:
+    domain, strides = layout(source)
+    step = index.stride()[0] if index.shape else 0
+    spread = tuple(step if d == dim else 0 for d in range(len(domain)))
+    memory, entries = along(target, dim, index, spread)
+    pick("index_add", ADD, domain, target, memory, source, strides, entries)
+
+
+def _index_add_eager(input: Any, dim: int, index: Any, source: Any, alpha: Any) -> Tensor:
+    _index_add_meta(input, dim, index, source, alpha)
+    half = input.dtype in HALVES
+    work = dtypes.float32 if half else input.dtype
+    result = fresh_copy(input, None, work)
+    if half:
+        source = fresh_copy(source, None, work)
+    if alpha != 1:
+        source = ops.mul(source.detach(), alpha)
+    _add_slices(result, dim, index, source)
+    return fresh_copy(result, None, input.dtype) if half else result
+
+
+def _index_add_into(input: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
+    if input.dtype in HALVES or source._storage is input._storage:
+        copy_into(input, _index_add_eager(input, dim, index, source, alpha))
+    else:
+        _index_add_meta(input, dim, index, source, alpha)
+        _add_slices(input, dim, index, source if alpha == 1 else ops.mul(source.detach(), alpha))
+    _core.bump_version(input)
+    return input
+
+
+def _index_add_vjp(ctx: Any, grad: Any) -> tuple[Any, Any, Any]:
+    picked = None
+    if ctx.needs["source"]:
+        picked = ops.index_select(grad, ctx.dim, ctx.index)
+        picked = ops.reshape(picked, ctx.source.shape)
+        picked = picked if ctx.alpha == 1 else ops.mul(picked, ctx.alpha)
+    return grad, None, picked
+
+
+define(
+    "index_add(Tensor input, Dim dim, Tensor index, Tensor source, *, Scalar alpha=1)",
+    Kind.INDEXING,
+    meta=_index_add_meta,
+    vjp=_index_add_vjp,
+    saves=("index",),
+    eager=_index_add_eager,
+)
+define(
+    "index_add_(Tensor input, Dim dim, Tensor index, Tensor source, *, Scalar alpha=1)",
+    Kind.INPLACE,
+    functional="index_add",
+    eager=_index_add_into,
+    public=False,
+)
+
+
+# -- the others, as scatters of whole slices
+
+
+def _spread(index: Any, dim: int, source: Any) -> Any:
+    """The index seen once for every element of the source."""
+    if not source.shape:
+        return ops.reshape(index, ())
+    ends = (1,) * (len(source.shape) - dim - 1)
+    return ops.expand(ops.reshape(index, (*(1,) * dim, -1, *ends)), source.shape)
+
+
+def _index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    _check_vector("index_copy", index)
+    if index.dtype is not dtypes.int64:
+        raise RuntimeError(f"index_copy(): expected an index of int64, got {describe(index)}")
+    check_same_dtype("index_copy", "source", input, source)
+    _check_slices("index_copy", input, dim, index, source)
+    if 0 in source.shape:
+        return ops.clone(input)
+    return ops.scatter_src(input, dim, _spread(index, dim, source), source)
+
+
+define(
+    "index_copy(Tensor input, Dim dim, Tensor index, Tensor source)",
+    Kind.COMPOSITE,
+    decompose=_index_copy,
+)
+define(
+    "index_copy_(Tensor input, Dim dim, Tensor index, Tensor source)",
+    Kind.INPLACE,
+    functional="index_copy",
+    public=False,
+)
+
+
+def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    _check_vector("index_fill", index)
+    if isinstance(value, Tensor):
+        if value.ndim:
+            raise RuntimeError(
+                "index_fill(): only a 0-dimensional value tensor is supported, got "
+                f"{describe(value)}"
+            )
+        value = ops.to_dtype(value, input.dtype)
+    else:
+        if isinstance(value, complex) and not input.dtype.is_complex:
+            raise RuntimeError(
+                f"index_fill(): a complex value cannot be written to {describe(input)}"
+            )
+        value = ops.full((), value, dtype=input.dtype, device=input.device)
+    if not input.shape:
+        whole = ops.reshape(input, (1,))
+        return ops.reshape(_index_fill(whole, 0, index, value), ())
+    index = ops.reshape(index, (-1,))
+    return ops.index_put(input, (*(None,) * dim, index), value)
+
+
+define(
+    "index_fill(Tensor input, Dim dim, Tensor index, Operand value)",
+    Kind.COMPOSITE,
+    decompose=_index_fill,
+)
+define(
+    "index_fill_(Tensor input, Dim dim, Tensor index, Operand value)",
+    Kind.INPLACE,
+    functional="index_fill",
+    public=False,
+)
+
+
+def _index_reduce(
+    input: Any, dim: int, index: Any, source: Any, reduce: str, include_self: bool
+) -> Any:
+    _check_vector("index_reduce", index)
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            "index_reduce(): reduce argument must be either prod, mean, amax or amin, "
+            f"got {reduce}"
+        )
+    check_same_dtype("index_reduce", "source", input, source)
+    _check_slices("index_reduce", input, dim, index, source)
+    spread = _spread(index, dim, source)
+    return ops.scatter_reduce(input, dim, spread, source, reduce, include_self=include_self)
+
+
+_REDUCE = (
+    "Tensor input, Dim dim, Tensor index, Tensor source, str reduce, *, bool include_self=True"
+)
+define(f"index_reduce({_REDUCE})", Kind.COMPOSITE, decompose=_index_reduce)
+define(f"index_reduce_({_REDUCE})", Kind.INPLACE, functional="index_reduce", public=False)

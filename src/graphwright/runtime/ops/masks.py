@@ -1,0 +1,159 @@
+"""Ops that pick by truth: masked_fill, masked_select, masked_scatter."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.picking import check_same_dtype, fresh_copy
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.promotion import can_cast
+from graphwright.runtime.tensor import Tensor
+
+
+def _check_mask(name: str, mask: Any) -> None:
+    if mask.dtype is not dtypes.bool:
+        raise RuntimeError(
+            f"{name}(): the mask must be a bool tensor, got {describe(mask)}"
+        )
+
+
+def _value_for(name: str, value: Any, like: Any) -> Any:
+    """A fill value cast to the other's dtype, so that the result keeps it."""
+    dtype = like.dtype
+    if isinstance(value, Tensor):
+        if value.ndim:
+            raise RuntimeError(
+                f"{name} only supports a 0-dimensional value tensor, but got "
+                f"{describe(value)}"
+            )
+        if not can_cast(value.dtype, dtype) and value.dtype.is_complex:
+            raise RuntimeError(f"{name}: value {describe(value)} cannot be cast to {dtype.name}")
+        return value if value.dtype is dtype else ops.to_dtype(value, dtype)
+    if dtype.is_complex:
+        return value
+    if isinstance(value, complex):
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+    if dtype.is_floating_point:
+        return value
+    if dtype is dtypes.bool:
+        return bool(value)
+    if value != value or value in (float("inf"), float("-inf")):
+        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
+    return int(value)
+
+
+def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
+    _check_mask("masked_fill", mask)
+    filled = ops.where(mask, _value_for("masked_fill", value, input), input)
+    return filled if filled.is_contiguous() else ops.contiguous(filled)
+
+
+def _masked_fill_into(input: Any, mask: Any, value: Any) -> Any:
+    _check_mask("masked_fill_", mask)
+    shape = broadcast_shapes("masked_fill_", (input.shape, mask.shape))
+    if shape != input.shape:
+        raise RuntimeError(
+            f"masked_fill_: the mask {describe(mask)} cannot be broadcast to {describe(input)}"
+        )
+    value = _value_for("masked_fill_", value, input)
+    number = value._nd if isinstance(value, Tensor) else np.asarray(value)
+    np.copyto(input._nd, number.astype(input.dtype.numpy), where=mask._nd)
+    _core.bump_version(input)
+    return input
+
+
+define(
+    "masked_fill(Tensor input, Tensor mask, Operand value)",
+    Kind.COMPOSITE,
+    decompose=_masked_fill,
+)
+define(
+    "masked_fill_(Tensor input, Tensor mask, Operand value)",
+    Kind.INPLACE,
+    functional="masked_fill",
+    eager=_masked_fill_into,
+    public=False,
+)
+
+
+def _masked_select(input: Any, mask: Any) -> Any:
+    _check_mask("masked_select", mask)
+    shape = broadcast_shapes("masked_select", (input.shape, mask.shape))
+    if not shape:
+        return ops.index(ops.reshape(input, (1,)), (ops.reshape(mask, (1,)),))
+    return ops.index(ops.expand(input, shape), (ops.expand(mask, shape),))
+
+
+define(
+    "masked_select(Tensor input, Tensor mask)",
+    Kind.COMPOSITE,
+    decompose=_masked_select,
+    tags=("data_dependent",),
+)
+
+
+# -- masked_scatter: the n-th true element takes the n-th element of the source
+
+
+def _shape_of(input: Any, mask: Any, source: Any) -> tuple[Any, ...]:
+    _check_mask("masked_scatter", mask)
+    check_same_dtype("masked_scatter", "source", input, source)
+    return broadcast_shapes("masked_scatter", (input.shape, mask.shape))
+
+
+def _masked_scatter_meta(input: Any, mask: Any, source: Any) -> TensorSpec:
+    shape = _shape_of(input, mask, source)
+    return TensorSpec(shape, contiguous_strides(shape), input.dtype, input.device)
+
+
+def _masked_scatter_eager(input: Any, mask: Any, source: Any) -> Tensor:
+    shape = _shape_of(input, mask, source)
+    out = fresh_copy(ops.expand(input.detach(), shape))
+    where = np.broadcast_to(mask._nd, shape)
+    count = int(np.count_nonzero(where))
+    if count > source.numel():
+        raise RuntimeError(
+            f"masked_scatter: the source {describe(source)} has fewer elements than the mask "
+            f"has ones ({count})"
+        )
+    out._nd[where] = source._nd.reshape(-1)[:count]
+    return out
+
+
+def _masked_scatter_vjp(ctx: Any, grad: Any) -> tuple[Any, Any, Any]:
+    mask = ops.expand(ctx.mask, grad.shape)
+    kept = ops.sum_to_size(ops.masked_fill(grad, mask, 0), ctx.input.shape)
+    if not ctx.needs["source"]:
+        return kept, None, None
+    flat = ops.reshape(mask, (-1,))
+    number = ops.clamp(ops.sub(ops.cumsum(ops.to_dtype(flat, dtypes.int64), 0), 1), 0)
+    given = ops.where(flat, ops.reshape(grad, (-1,)), 0)
+    total = ctx.source.numel()
+    zeros = ops.zeros((total,), dtype=grad.dtype, device=grad.device)
+    if type(total) is int and total == 0:
+        return kept, None, ops.reshape(zeros, ctx.source.shape)
+    into = ops.scatter_add(zeros, 0, ops.clamp(number, None, total - 1), given)
+    return kept, None, ops.reshape(into, ctx.source.shape)
+
+
+define(
+    "masked_scatter(Tensor input, Tensor mask, Tensor source)",
+    Kind.INDEXING,
+    meta=_masked_scatter_meta,
+    vjp=_masked_scatter_vjp,
+    saves=("mask",),
+    eager=_masked_scatter_eager,
+)
+define(
+    "masked_scatter_(Tensor input, Tensor mask, Tensor source)",
+    Kind.INPLACE,
+    functional="masked_scatter",
+    public=False,
+)

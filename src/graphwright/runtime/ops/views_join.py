@@ -1,0 +1,296 @@
+"""Tensors joined into one: cat, stack and their relatives, products, block matrices."""
+
+from __future__ import annotations
+
+from itertools import combinations as index_combinations
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.normalise import wrap_dim
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.promotion import result_dtype
+from graphwright.runtime.tensor import Tensor
+
+_LARGE = 1 << 15
+
+# -- cat
+
+
+def _is_skipped(tensor: Any) -> bool:
+    """Empty 1-d tensors fit to anything, by tradition."""
+    return len(tensor.shape) == 1 and tensor.shape[0].__class__ is int and not tensor.shape[0]
+
+
+def _cat_parts(tensors: tuple[Any, ...]) -> list[Any]:
+    if not tensors:
+        raise ValueError("cat: expected a non-empty list of Tensors")
+    return [t for t in tensors if not _is_skipped(t)] or [tensors[0]]
+
+
+def _cat_meta(tensors: tuple[Any, ...], dim: int) -> TensorSpec:
+    parts = _cat_parts(tensors)
+    for i, tensor in enumerate(tensors):
+        if not tensor.shape:
+            raise RuntimeError(
+                f"cat: zero-dimensional tensor (at position {i}) cannot be concatenated"
+            )
+    first = parts[0].shape
+    dim = wrap_dim(dim, len(first))
+    total: Any = 0
+    for i, part in enumerate(parts):
+        shape = part.shape
+        if len(shape) != len(first) or any(
+            a != b for d, (a, b) in enumerate(zip(shape, first, strict=True)) if d != dim
+        ):
+            raise RuntimeError(
+                f"cat: Sizes of tensors must match except in dimension {dim}. Expected "
+                f"{list(first)} but got {list(shape)} for tensor number {i} in the list."
+            )
+        total = total + shape[dim]
+    shape = (*first[:dim], total, *first[dim + 1 :])
+    dtype = result_dtype(tuple(tensors))
+    return TensorSpec(shape, contiguous_strides(shape), dtype, parts[0].device)
+
+
+def _cat_eager(tensors: tuple[Any, ...], dim: int) -> Tensor:
+    spec = _cat_meta(tensors, dim)
+    out: Tensor = _core.empty(Tensor, spec.shape, spec.dtype)
+    parts = _cat_parts(tensors)
+    dim = wrap_dim(dim, len(spec.shape))
+    if out.numel() < _LARGE or any(t.dtype is not spec.dtype for t in parts):
+        np.concatenate([t._nd for t in parts], dim, out=out._nd, casting="unsafe")
+        return out
+    strides, start = out.stride(), 0
+    for part in parts:
+        view = _core.as_view(Tensor, out, part.shape, strides, start)
+        _core.copy_strided(view, part)
+        start += part.shape[dim] * strides[dim]
+    return out
+
+
+def _cat_vjp(ctx: Any, grad: Any) -> tuple[list[Any]]:
+    grads: list[Any] = []
+    start: Any = 0
+    dim = wrap_dim(ctx.dim, grad.ndim)
+    for part, needed in zip(ctx.tensors, ctx.needs["tensors"], strict=True):
+        if _is_skipped(part) and grad.ndim != 1:
+            empty = ops.zeros(part.shape, dtype=grad.dtype, device=grad.device)
+            grads.append(empty if needed else None)
+            continue
+        end = start + part.shape[dim]
+        grads.append(ops.slice(grad, dim, start, end) if needed else None)
+        start = end
+    return (grads,)
+
+
+define(
+    "cat(Tensor[] tensors, int dim=0)",
+    Kind.INDEXING,
+    meta=_cat_meta,
+    vjp=_cat_vjp,
+    eager=_cat_eager,
+    method=False,
+)
+
+
+def _stack(tensors: tuple[Any, ...], dim: int) -> Any:
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    dim = wrap_dim(dim, tensors[0].ndim + 1)
+    first = tensors[0].shape
+    for i, tensor in enumerate(tensors):
+        if len(tensor.shape) != len(first) or tensor.shape != first:
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first)} at entry 0 "
+                f"and {list(tensor.shape)} at entry {i}"
+            )
+    return ops.cat(tuple(ops.unsqueeze(t, dim) for t in tensors), dim)
+
+
+define("stack(Tensor[] tensors, int dim=0)", Kind.COMPOSITE, decompose=_stack, method=False)
+
+
+# -- at least so many dims
+
+
+def _at_least(input: Any, ndim: int) -> Any:
+    have = input.ndim
+    if have >= ndim:
+        return input
+    if ndim == 3 and have == 2:
+        return ops.unsqueeze(input, 2)
+    if ndim == 3 and have == 1:
+        return ops.unsqueeze(ops.unsqueeze(input, 0), 2)
+    for _ in range(ndim - have):
+        input = ops.unsqueeze(input, 0)
+    return input
+
+
+for _n in (1, 2, 3):
+    define(
+        f"atleast_{_n}d(Tensor input)",
+        Kind.COMPOSITE,
+        decompose=lambda input, n=_n: _at_least(input, n),
+        method=False,
+    )
+
+
+# -- the stack family
+
+
+def _joined(name: str, tensors: tuple[Any, ...], ndim: int, dim: int) -> Any:
+    if not tensors:
+        raise RuntimeError(f"{name} expects a non-empty TensorList")
+    return ops.cat(tuple(_at_least(t, ndim) for t in tensors), dim)
+
+
+def _hstack(tensors: tuple[Any, ...]) -> Any:
+    flat = bool(tensors) and tensors[0].ndim <= 1
+    return _joined("hstack", tensors, 1, 0 if flat else 1)
+
+
+def _column_stack(tensors: tuple[Any, ...]) -> Any:
+    columns = tuple(t if t.ndim > 1 else ops.reshape(t, (-1, 1)) for t in tensors)
+    return _joined("column_stack", columns, 1, 1)
+
+
+define("hstack(Tensor[] tensors)", Kind.COMPOSITE, decompose=_hstack, method=False)
+define(
+    "vstack(Tensor[] tensors)",
+    Kind.COMPOSITE,
+    decompose=lambda tensors: _joined("vstack", tensors, 2, 0),
+    method=False,
+)
+define(
+    "dstack(Tensor[] tensors)",
+    Kind.COMPOSITE,
+    decompose=lambda tensors: _joined("dstack", tensors, 3, 2),
+    method=False,
+)
+define("column_stack(Tensor[] tensors)", Kind.COMPOSITE, decompose=_column_stack, method=False)
+
+
+# -- block_diag, cartesian_prod, combinations, meshgrid
+
+
+def _block_diag(tensors: tuple[Any, ...]) -> Any:
+    for i, tensor in enumerate(tensors):
+        if tensor.ndim > 2:
+            raise RuntimeError(
+                f"block_diag: input tensors must have two or fewer dimensions. Input {i} has "
+                f"{tensor.ndim} dimensions"
+            )
+    if not tensors:
+        return ops.zeros((1, 0))
+    blocks = [_at_least(t, 2) for t in tensors]
+    total = sum(b.shape[1] for b in blocks)
+    dtype = result_dtype(tuple(tensors))
+    rows, before = [], 0
+    for block in blocks:
+        width = block.shape[1]
+        block = block if block.dtype is dtype else ops.to_dtype(block, dtype)
+        rows.append(ops.constant_pad(block, (before, total - before - width), 0))
+        before = before + width
+    return ops.cat(tuple(rows), 0)
+
+
+define("block_diag(Tensor[] tensors)", Kind.COMPOSITE, decompose=_block_diag, method=False)
+
+
+def _meshgrid(tensors: tuple[Any, ...], indexing: str | None) -> tuple[Any, ...]:
+    if not tensors:
+        raise RuntimeError("meshgrid expects a non-empty TensorList")
+    if indexing not in (None, "ij", "xy"):
+        raise RuntimeError(
+            f"meshgrid: indexing must be one of 'xy' or 'ij', but received: {indexing}"
+        )
+    for tensor in tensors:
+        if tensor.ndim > 1:
+            raise RuntimeError(
+                "meshgrid: Expected 0D or 1D tensor in the tensor list but got: "
+                f"{describe(tensor)}"
+            )
+        if tensor.dtype is not tensors[0].dtype:
+            raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+    swapped = indexing == "xy" and len(tensors) > 1
+    given = (tensors[1], tensors[0], *tensors[2:]) if swapped else tensors
+    shape = tuple(t.shape[0] if t.ndim else 1 for t in given)
+    grids = []
+    for i, tensor in enumerate(given):
+        lined = (*(1,) * i, shape[i], *(1,) * (len(shape) - i - 1))
+        grids.append(ops.expand(ops.view(tensor, lined) if tensor.ndim else
+                                ops.reshape(tensor, lined), shape))
+    if swapped:
+        grids = [ops.transpose(g, 0, 1) for g in (grids[1], grids[0], *grids[2:])]
+    return tuple(grids)
+
+
+define(
+    "meshgrid(Tensor[] tensors, *, str? indexing=None)",
+    Kind.COMPOSITE,
+    decompose=_meshgrid,
+    method=False,
+)
+
+
+def _cartesian_prod(tensors: tuple[Any, ...]) -> Any:
+    for tensor in tensors:
+        if tensor.ndim != 1:
+            raise RuntimeError(
+                f"cartesian_prod: Expect a 1D vector, but got shape {list(tensor.shape)}"
+            )
+    if len(tensors) == 1:
+        return tensors[0]
+    grids = ops.meshgrid(tensors, indexing="ij")
+    return ops.stack(tuple(ops.reshape(g, (-1,)) for g in grids), 1)
+
+
+define(
+    "cartesian_prod(Tensor[] tensors)", Kind.COMPOSITE, decompose=_cartesian_prod, method=False
+)
+
+
+def _combinations(input: Any, r: int, with_replacement: bool) -> Any:
+    if input.ndim != 1:
+        raise RuntimeError(f"combinations: Expect a 1D vector, but got {describe(input)}")
+    if r < 0:
+        raise RuntimeError(f"combinations: Expect a non-negative number, but got {r}")
+    if r == 0:
+        return ops.zeros((0,), dtype=input.dtype, device=input.device)
+    choose = combinations_with_replacement if with_replacement else index_combinations
+    places = np.array(list(choose(range(int(input.shape[0])), r)), np.int64).reshape(-1, r)
+    index = _core.from_ndarray(Tensor, np.ascontiguousarray(places), dtypes.int64)
+    return ops.reshape(ops.index_select(input, 0, ops.reshape(index, (-1,))), places.shape)
+
+
+define(
+    "combinations(Tensor input, int r=2, bool with_replacement=False)",
+    Kind.COMPOSITE,
+    decompose=_combinations,
+    method=False,
+)
+
+
+# -- broadcasting of several
+
+
+def _broadcast_tensors(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not tensors:
+        return ()
+    shape = broadcast_shapes("broadcast_tensors", [t.shape for t in tensors])
+    return tuple(ops.expand(t, shape) for t in tensors)
+
+
+define(
+    "broadcast_tensors(Tensor[] tensors)",
+    Kind.COMPOSITE,
+    decompose=_broadcast_tensors,
+    method=False,
+)

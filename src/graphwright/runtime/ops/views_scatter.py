@@ -1,0 +1,137 @@
+"""Functional writes through views: `slice_scatter` and its relatives."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.runtime import _core
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import copy_into
+from graphwright.runtime.ops.picking import fresh_copy
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import preserved_strides
+from graphwright.runtime.ops.table import Kind, define, op
+from graphwright.runtime.tensor import Tensor
+
+
+def _view_rule(name: str) -> Callable[..., Any]:
+    def rule(like: Any, *args: Any) -> Any:
+        meta = op(name).meta
+        assert meta is not None
+        return meta(like, *args)
+
+    return rule
+
+
+def _define_scatter(name: str, parameters: str, backward: Callable[..., Any]) -> None:
+    """`NAME_scatter`: a copy of the input whose view `NAME` holds `src`."""
+    view = _view_rule(name)
+    full = f"{name}_scatter"
+
+    def check(input: Any, src: Any, args: tuple[Any, ...]) -> Any:
+        spec = view(input, *args)
+        if tuple(src.shape) != tuple(spec.shape):
+            raise RuntimeError(
+                f"{full}: expected src to have a size equal to the {name} of the input: src is "
+                f"{describe(src)}, the view has shape {list(spec.shape)}"
+            )
+        return spec
+
+    def meta(input: Any, src: Any, *args: Any) -> TensorSpec:
+        check(input, src, args)
+        strides = preserved_strides(input.shape, input.stride())
+        return TensorSpec(input.shape, strides, input.dtype, input.device)
+
+    def eager(input: Any, src: Any, *args: Any) -> Tensor:
+        check(input, src, args)
+        strides = preserved_strides(input.shape, input.stride())
+        out = fresh_copy(input, strides)
+        spec = view(out, *args)
+        target = _core.as_view(Tensor, out, spec.shape, spec.strides, spec.offset)
+        copy_into(target, src)
+        return out
+
+    def decompose(input: Any, src: Any, *args: Any) -> Any:
+        check(input, src, args)
+        flat = ops.reshape(input, (-1,))
+        places = ops.reshape(ops.arange(input.numel(), device=input.device), input.shape)
+        shown = ops.reshape(getattr(ops, name)(places, *args), (-1,))
+        if src.dtype is not input.dtype:
+            src = ops.to_dtype(src, input.dtype)
+        written = ops.index_put(flat, (shown,), ops.reshape(src, (-1,)))
+        return ops.reshape(written, input.shape)
+
+    def vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+        args = backward(ctx)
+        kept = None
+        if ctx.needs["input"]:
+            zeros = ops.zeros(ctx.src.shape, dtype=grad.dtype, device=grad.device)
+            kept = op(full)(grad, zeros, *args)
+        return kept, getattr(ops, name)(grad, *args) if ctx.needs["src"] else None
+
+    define(
+        f"{full}(Tensor input, Tensor src, {parameters})",
+        Kind.INDEXING,
+        meta=meta,
+        vjp=vjp,
+        eager=eager,
+        decompose=decompose,
+    )
+
+
+_define_scatter(
+    "slice",
+    "Dim dim=0, int? start=None, int? end=None, int? step=1",
+    lambda ctx: (ctx.dim, ctx.start, ctx.end, ctx.step),
+)
+_define_scatter("select", "Dim dim, int index", lambda ctx: (ctx.dim, ctx.index))
+_define_scatter(
+    "diagonal",
+    "int offset=0, Dim dim1=0, Dim dim2=1",
+    lambda ctx: (ctx.offset, ctx.dim1, ctx.dim2),
+)
+
+
+# -- as_strided_scatter counts in the input's memory, dense or not
+
+
+def _strided_spec(input: Any, src: Any, size: Any, stride: Any) -> TensorSpec:
+    if tuple(src.shape) != tuple(size):
+        raise RuntimeError(
+            f"as_strided_scatter: expected src to have a size equal to the view: src is "
+            f"{describe(src)}, the view has shape {list(size)}"
+        )
+    strides = preserved_strides(input.shape, input.stride())
+    return TensorSpec(input.shape, strides, input.dtype, input.device)
+
+
+def _strided_eager(
+    input: Any, src: Any, size: Any, stride: Any, storage_offset: Any
+) -> Tensor:
+    spec = _strided_spec(input, src, size, stride)
+    out = fresh_copy(input, spec.strides)
+    view = _core.as_view(Tensor, out, tuple(size), tuple(stride), storage_offset or 0)
+    copy_into(view, src)
+    return out
+
+
+def _strided_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    args = (ctx.size, ctx.stride, ctx.storage_offset)
+    grad = ops.contiguous(grad)
+    kept = None
+    if ctx.needs["input"]:
+        zeros = ops.zeros(ctx.src.shape, dtype=grad.dtype, device=grad.device)
+        kept = ops.as_strided_scatter(grad, zeros, *args)
+    return kept, ops.as_strided(grad, *args) if ctx.needs["src"] else None
+
+
+define(
+    "as_strided_scatter(Tensor input, Tensor src, Size size, Size stride, "
+    "int? storage_offset=None)",
+    Kind.INDEXING,
+    meta=lambda input, src, size, stride, offset: _strided_spec(input, src, size, stride),
+    vjp=_strided_vjp,
+    eager=_strided_eager,
+)
