@@ -41,6 +41,8 @@ def array_of(value: Any, dtype: DType) -> Array:
         return nd if value.dtype is dtype else nd.astype(dtype.numpy)
     if isinstance(value, int) and not dtype.is_floating_point and dtype is not dtypes.bool:
         return np.asarray(value).astype(dtype.numpy)
+    if value is None:
+        raise TypeError("expected a tensor or a number, not None")
     return np.asarray(value, dtype.numpy)
 
 
@@ -127,7 +129,12 @@ def is_wide_float(tensor: Any) -> bool:
 
 def copy_into(out: Any, source: Any) -> None:
     """Write `source` (tensor or array, broadcastable) into tensor `out`, casting."""
-    nd = source._nd if isinstance(source, Tensor) else source
+    if isinstance(source, Tensor):
+        if _core.convert_into(out, source):
+            return
+        nd = source._nd
+    else:
+        nd = source
     token = quiet.enter()
     try:
         np.copyto(out._nd, nd, casting="unsafe")

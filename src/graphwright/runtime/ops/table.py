@@ -10,6 +10,7 @@ from collections.abc import Callable
 from enum import Enum
 from typing import Any
 
+from graphwright.runtime._core import OpBase
 from graphwright.runtime.ops.schema import Schema, parse
 
 
@@ -38,7 +39,7 @@ class NotDifferentiable:
 not_differentiable = NotDifferentiable()
 
 
-class Op:
+class Op(OpBase):
     """One op. `call` is its generated wrapper, `run` what computes it on real CPU tensors.
 
     meta(*args) gives TensorSpec(s), or a ViewSpec for views. vjp(ctx, *grads) gives one
@@ -52,7 +53,6 @@ class Op:
         "eager",
         "functional",
         "is_flat",
-        "is_inplace",
         "is_view",
         "kind",
         "meta",
@@ -60,7 +60,6 @@ class Op:
         "name",
         "names",
         "public",
-        "run",
         "saved_outputs",
         "saved_slots",
         "saves",

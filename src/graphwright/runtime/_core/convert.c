@@ -1,0 +1,209 @@
+/* Conversions between dtypes as elementwise loops. Numbers out of the target's range become
+ * what NumPy's astype makes of them on this machine. */
+#include "loops.h"
+#include "pool.h"
+
+#define LOOP(name) \
+    static void name(char **args, const npy_intp *count, const npy_intp *steps, void *data)
+
+/* ---- half types ---- */
+
+static inline uint32_t bits_of(float f) {
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+static inline float float_of(uint32_t bits) {
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+static inline float from_bfloat16(uint16_t h) { return float_of((uint32_t)h << 16); }
+
+/* Rounds to nearest even; a NaN stays one. */
+static inline uint16_t to_bfloat16(float f) {
+    uint32_t bits = bits_of(f);
+    uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
+    uint32_t nan = ((bits >> 16) & 0x8000) | 0x7fc0;
+    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
+}
+
+/* Without branches, so that loops over it are vectorised. */
+static inline float from_float16(uint16_t h) {
+    uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = (uint32_t)(h & 0x7fff) << 13;
+    float normal = float_of(rest + ((uint32_t)112 << 23));
+    float special = float_of(rest + ((uint32_t)224 << 23));
+    float small = (float)(h & 0x7fff) * 0x1p-24f;
+    float value = rest < ((uint32_t)1 << 23) ? small
+                  : rest >= ((uint32_t)31 << 23) ? special : normal;
+    return float_of(bits_of(value) | sign);
+}
+
+static inline uint16_t to_float16(float f) {
+    uint32_t bits = bits_of(f), sign = (bits >> 16) & 0x8000, rest = bits & 0x7fffffff;
+    uint32_t normal = (rest - ((uint32_t)112 << 23) + 0xfff + ((rest >> 13) & 1)) >> 13;
+    uint32_t small = bits_of(float_of(rest) + 0.5f) - bits_of(0.5f);    /* rounded by the adder */
+    uint32_t value = rest < ((uint32_t)113 << 23) ? small : normal;
+    value = rest >= 0x477ff000 ? 0x7c00 : value;
+    value = rest > 0x7f800000 ? 0x7e00 : value;
+    return (uint16_t)(sign | value);
+}
+
+GW_VECTORISED static void floats_from_float16(const uint16_t *in, float *out, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = from_float16(in[i]);
+    }
+}
+
+GW_VECTORISED static void float16_from_floats(const float *in, uint16_t *out, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = to_float16(in[i]);
+    }
+}
+
+GW_VECTORISED static void floats_from_bfloat16(const uint16_t *in, float *out, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = from_bfloat16(in[i]);
+    }
+}
+
+GW_VECTORISED static void bfloat16_from_floats(const float *in, uint16_t *out, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        out[i] = to_bfloat16(in[i]);
+    }
+}
+
+#define HALF_LOOPS(half)                                                                        \
+    LOOP(half##_to_float32) {                                                                   \
+        GW_UNUSED(data);                                                                        \
+        if (steps[0] == 2 && steps[1] == 4) {                                                   \
+            floats_from_##half((const uint16_t *)args[0], (float *)args[1], *count);            \
+            return;                                                                             \
+        }                                                                                       \
+        for (npy_intp i = 0; i < *count; i++) {                                                 \
+            *(float *)(args[1] + i * steps[1]) =                                                \
+                from_##half(*(const uint16_t *)(args[0] + i * steps[0]));                       \
+        }                                                                                       \
+    }                                                                                           \
+    LOOP(float32_to_##half) {                                                                   \
+        GW_UNUSED(data);                                                                        \
+        if (steps[0] == 4 && steps[1] == 2) {                                                   \
+            half##_from_floats((const float *)args[0], (uint16_t *)args[1], *count);            \
+            return;                                                                             \
+        }                                                                                       \
+        for (npy_intp i = 0; i < *count; i++) {                                                 \
+            *(uint16_t *)(args[1] + i * steps[1]) =                                             \
+                to_##half(*(const float *)(args[0] + i * steps[0]));                            \
+        }                                                                                       \
+    }
+
+HALF_LOOPS(float16)
+HALF_LOOPS(bfloat16)
+
+/* ---- everything else: FROM, TO, and the expression that converts x ---- */
+
+#define CONVERT(from, to, FROM, TO, expression)                                                 \
+    GW_VECTORISED static void from##_to_##to##_row(const FROM *in, TO *out, int64_t n) {        \
+        for (int64_t i = 0; i < n; i++) {                                                       \
+            FROM x = in[i];                                                                     \
+            out[i] = (TO)(expression);                                                          \
+        }                                                                                       \
+    }                                                                                           \
+    LOOP(from##_to_##to) {                                                                      \
+        GW_UNUSED(data);                                                                        \
+        if (steps[0] == sizeof(FROM) && steps[1] == sizeof(TO)) {                               \
+            from##_to_##to##_row((const FROM *)args[0], (TO *)args[1], *count);                 \
+            return;                                                                             \
+        }                                                                                       \
+        for (npy_intp i = 0; i < *count; i++) {                                                 \
+            FROM x = *(const FROM *)(args[0] + i * steps[0]);                                   \
+            *(TO *)(args[1] + i * steps[1]) = (TO)(expression);                                 \
+        }                                                                                       \
+    }
+
+#define TO_NUMBERS(from, FROM, narrow)      \
+    CONVERT(from, boolean, FROM, uint8_t, x != 0)      \
+    CONVERT(from, uint8, FROM, uint8_t, narrow)     \
+    CONVERT(from, int8, FROM, int8_t, narrow)       \
+    CONVERT(from, int16, FROM, int16_t, narrow)     \
+    CONVERT(from, int32, FROM, int32_t, x)          \
+    CONVERT(from, int64, FROM, int64_t, x)          \
+    CONVERT(from, float32, FROM, float, x)          \
+    CONVERT(from, float64, FROM, double, x)
+
+TO_NUMBERS(boolean, uint8_t, x)
+TO_NUMBERS(uint8, uint8_t, x)
+TO_NUMBERS(int8, int8_t, x)
+TO_NUMBERS(int16, int16_t, x)
+TO_NUMBERS(int32, int32_t, x)
+TO_NUMBERS(int64, int64_t, x)
+TO_NUMBERS(float32, float, (int32_t)x)
+TO_NUMBERS(float64, double, (int32_t)x)
+
+/* ---- copies of one item size ---- */
+
+#define COPY(bits)                                                                              \
+    LOOP(copy##bits) {                                                                          \
+        GW_UNUSED(data);                                                                        \
+        if (steps[0] == bits / 8 && steps[1] == bits / 8) {                                     \
+            memcpy(args[1], args[0], (size_t)*count * (bits / 8));                              \
+            return;                                                                             \
+        }                                                                                       \
+        for (npy_intp i = 0; i < *count; i++) {                                                 \
+            *(uint##bits##_t *)(args[1] + i * steps[1]) =                                       \
+                *(const uint##bits##_t *)(args[0] + i * steps[0]);                              \
+        }                                                                                       \
+    }
+
+COPY(8)
+COPY(16)
+COPY(32)
+COPY(64)
+
+LOOP(copy128) {
+    GW_UNUSED(data);
+    for (npy_intp i = 0; i < *count; i++) {
+        memcpy(args[1] + i * steps[1], args[0] + i * steps[0], 16);
+    }
+}
+
+static GwLoop copy_loop(int itemsize) {
+    switch (itemsize) {
+        case 1: return copy8;
+        case 2: return copy16;
+        case 4: return copy32;
+        case 8: return copy64;
+        case 16: return copy128;
+        default: return NULL;
+    }
+}
+
+#define ROW(from)                                                                               \
+    {[GW_BOOL] = from##_to_boolean, [GW_UINT8] = from##_to_uint8, [GW_INT8] = from##_to_int8,      \
+     [GW_INT16] = from##_to_int16, [GW_INT32] = from##_to_int32, [GW_INT64] = from##_to_int64,  \
+     [GW_FLOAT32] = from##_to_float32, [GW_FLOAT64] = from##_to_float64}
+
+static const GwLoop numbers[GW_NUM_DTYPES][GW_NUM_DTYPES] = {
+    [GW_BOOL] = ROW(boolean), [GW_UINT8] = ROW(uint8), [GW_INT8] = ROW(int8),
+    [GW_INT16] = ROW(int16), [GW_INT32] = ROW(int32), [GW_INT64] = ROW(int64),
+    [GW_FLOAT32] = ROW(float32), [GW_FLOAT64] = ROW(float64),
+};
+
+GwLoop gw_convert_loop(int from, int to) {
+    if (from == to) {
+        return copy_loop(gw_dtypes[from].itemsize);
+    }
+    if (from == GW_FLOAT16) {
+        return to == GW_FLOAT32 ? float16_to_float32 : NULL;
+    }
+    if (from == GW_BFLOAT16) {
+        return to == GW_FLOAT32 ? bfloat16_to_float32 : NULL;
+    }
+    if (gw_is_half(to)) {
+        return from != GW_FLOAT32 ? NULL
+               : to == GW_FLOAT16 ? float32_to_float16 : float32_to_bfloat16;
+    }
+    return numbers[from][to];
+}

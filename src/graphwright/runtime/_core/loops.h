@@ -1,0 +1,58 @@
+/* Elementwise loops and the iteration that runs them over tensors. */
+#ifndef GRAPHWRIGHT_LOOPS_H
+#define GRAPHWRIGHT_LOOPS_H
+
+#include "core.h"
+
+/* NumPy's signature: pointers of inputs and output, the count, byte steps, private data. */
+typedef void (*GwLoop)(char **args, const npy_intp *count, const npy_intp *steps, void *data);
+
+enum { GW_MAX_OPERANDS = 4, GW_SCALAR_BYTES = 16 };
+
+typedef struct {
+    GwLoop loop;
+    void *data;
+} GwLoopRef;
+
+/* One elementwise run: operands (the output is the last) over one iteration space, whose
+ * dimension 0 is the innermost. Where `convert` is set, the operand passes through a buffer. */
+typedef struct {
+    GwLoopRef loop;
+    int count;                          /* operands, the output included */
+    int ndim;
+    int64_t numel;
+    int64_t sizes[GW_MAX_DIMS];
+    char *data[GW_MAX_OPERANDS];
+    npy_intp steps[GW_MAX_OPERANDS][GW_MAX_DIMS];   /* in bytes */
+    GwLoop convert[GW_MAX_OPERANDS];
+    int width[GW_MAX_OPERANDS];         /* item size where it is computed */
+    bool buffered;
+    bool costly;                        /* a transcendental function: smaller grains */
+    char scalars[GW_MAX_OPERANDS][GW_SCALAR_BYTES];
+} GwPlan;
+
+/* Sizes to which the tensors broadcast; -1, without an exception, where they do not. */
+int gw_broadcast(int count, GwTensor *const *tensors, int64_t *sizes);
+/* Strides of the pointwise result; false where they are those of a contiguous tensor. */
+bool gw_result_strides(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
+                       int64_t *strides);
+/* Sets operand `at` of the plan to a tensor broadcast to `sizes`. */
+void gw_plan_tensor(GwPlan *plan, int at, const GwTensor *t, int ndim, const int64_t *sizes);
+/* Orders and joins the dimensions of `sizes` for the operands that are set. */
+void gw_plan_finish(GwPlan *plan, int ndim, const int64_t *sizes);
+/* Runs it, on all threads and without the GIL where it is long enough. Needs the GIL. */
+void gw_plan_run(GwPlan *plan);
+/* Whether writing `out` could change what is still to be read of `in`, layouts considered. */
+bool gw_may_clobber(const GwTensor *out, const GwTensor *in);
+
+/* The loop that converts elements of one dtype to another; NULL where there is none. */
+GwLoop gw_convert_loop(int from, int to);
+void gw_float_from_half(const uint16_t *in, float *out, int64_t n);
+void gw_half_from_float(const float *in, uint16_t *out, int64_t n);
+
+/* graphwright's own loop of that name for the dtype; false where there is none. */
+bool gw_own_loop(const char *name, int dtype, GwLoopRef *found);
+
+static inline bool gw_is_half(int dtype) { return dtype == GW_FLOAT16 || dtype == GW_BFLOAT16; }
+
+#endif

@@ -1,0 +1,438 @@
+/* Pointwise: the eager kernel of an elementwise op. Plain calls (tensors of one supported dtype
+ * and Python numbers) run here, on NumPy's inner loops or our own; all others go to `fallback`. */
+#include "loops.h"
+
+#include <numpy/ufuncobject.h>
+#include <structmember.h>
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyTypeObject *cls;      /* of results */
+    PyObject *source;       /* a ufunc, or the name of loops of our own */
+    PyObject *fallback;
+    PyObject *rest;         /* what the arguments after the operands have to be */
+    uint32_t dtypes;        /* the codes that are computed here, as bits */
+    int operands;
+    bool to_bool;           /* the result is bool */
+    bool masked;            /* operand 0 is bool and takes no part in the promotion */
+    bool costly;
+    bool inplace;           /* writes operand 0 and returns it */
+    GwLoopRef loops[GW_NUM_DTYPES];
+} Pointwise;
+
+/* ---- loops ---- */
+
+static bool ufunc_loop(const PyUFuncObject *ufunc, int in, int out, GwLoopRef *found) {
+    char from = (char)gw_dtypes[in].descr->type_num, to = (char)gw_dtypes[out].descr->type_num;
+    for (int i = 0; i < ufunc->ntypes; i++) {
+        const char *types = ufunc->types + i * ufunc->nargs;
+        bool fits = types[ufunc->nargs - 1] == to;
+        for (int k = 0; k < ufunc->nargs - 1; k++) {
+            fits = fits && types[k] == from;
+        }
+        if (fits && ufunc->functions[i] != NULL) {
+            *found = (GwLoopRef){(GwLoop)ufunc->functions[i], ufunc->data[i]};
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool find_loop(const Pointwise *p, int dtype, GwLoopRef *found) {
+    if (PyUnicode_Check(p->source)) {
+        const char *name = PyUnicode_AsUTF8(p->source);
+        return name != NULL && gw_own_loop(name, dtype, found);
+    }
+    const PyUFuncObject *ufunc = (const PyUFuncObject *)p->source;
+    return ufunc->nargs == p->operands + 1
+           && ufunc_loop(ufunc, dtype, p->to_bool ? GW_BOOL : dtype, found);
+}
+
+/* Half types are computed in float32, except where their bits are only moved. */
+static int computed_in(const Pointwise *p, int dtype) {
+    return gw_is_half(dtype) && !p->masked ? GW_FLOAT32 : dtype;
+}
+
+/* ---- operands ---- */
+
+typedef struct {
+    GwTensor *tensors[GW_MAX_OPERANDS];
+    int slots[GW_MAX_OPERANDS];     /* which operand each tensor is */
+    int count;
+    int dtype;                      /* of the tensors; -1 if there is none */
+} Operands;
+
+static bool usable(const GwTensor *t) {
+    return t->storage != NULL && t->data != NULL && t->device == GW_CPU
+           && (t->flags & (GW_FAKE | GW_SYMBOLIC)) == 0;
+}
+
+/* Collects the tensors; false where the call is not a plain one. */
+static bool collect(const Pointwise *p, PyObject *const *args, Operands *found) {
+    found->count = 0;
+    found->dtype = -1;
+    for (int i = 0; i < p->operands; i++) {
+        PyTypeObject *type = Py_TYPE(args[i]);
+        if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type) {
+            if (p->masked && i == 0) {
+                return false;
+            }
+            continue;
+        }
+        if (type != p->cls && !gw_is_tensor(args[i])) {
+            return false;
+        }
+        GwTensor *t = (GwTensor *)args[i];
+        if (!usable(t)) {
+            return false;
+        }
+        if (p->masked && i == 0) {
+            if (t->dtype != GW_BOOL) {
+                return false;
+            }
+        } else if (found->dtype < 0) {
+            found->dtype = t->dtype;
+        } else if (found->dtype != t->dtype) {
+            return false;
+        }
+        found->slots[found->count] = i;
+        found->tensors[found->count++] = t;
+    }
+    return found->dtype >= 0 && (p->dtypes >> found->dtype & 1) != 0;
+}
+
+/* Writes a Python number as an element; false where it would change the dtype of the result. */
+static bool write_number(PyObject *number, int dtype, char *to) {
+    bool floating = dtype == GW_FLOAT32 || dtype == GW_FLOAT64;
+    if (PyFloat_CheckExact(number)) {
+        double value = PyFloat_AS_DOUBLE(number);
+        if (dtype == GW_FLOAT32) {
+            *(float *)to = (float)value;
+        } else if (dtype == GW_FLOAT64) {
+            *(double *)to = value;
+        }
+        return floating;
+    }
+    int overflow;
+    int64_t value = PyLong_AsLongLongAndOverflow(number, &overflow);
+    if (overflow != 0 || (dtype == GW_BOOL && !PyBool_Check(number))) {
+        return false;
+    }
+    switch (dtype) {
+        case GW_BOOL: case GW_UINT8: case GW_INT8: *(int8_t *)to = (int8_t)value; return true;
+        case GW_INT16: *(int16_t *)to = (int16_t)value; return true;
+        case GW_INT32: *(int32_t *)to = (int32_t)value; return true;
+        case GW_INT64: *(int64_t *)to = value; return true;
+        case GW_FLOAT32: *(float *)to = (float)value; return true;
+        case GW_FLOAT64: *(double *)to = (double)value; return true;
+        default: return false;
+    }
+}
+
+static bool plan_numbers(const Pointwise *p, PyObject *const *args, int computed, GwPlan *plan) {
+    for (int i = 0; i < p->operands; i++) {
+        if (gw_is_tensor(args[i])) {
+            continue;
+        }
+        if (!write_number(args[i], computed, plan->scalars[i])) {
+            return false;
+        }
+        plan->data[i] = plan->scalars[i];
+        plan->convert[i] = NULL;
+        for (int d = 0; d < GW_MAX_DIMS; d++) {
+            plan->steps[i][d] = 0;
+        }
+    }
+    return true;
+}
+
+/* ---- the run ---- */
+
+static bool all_contiguous(const Operands *found, const GwTensor *out) {
+    for (int i = 0; i < found->count; i++) {
+        const GwTensor *t = found->tensors[i];
+        if ((t->flags & GW_CONTIGUOUS) == 0 || t->numel != out->numel || t->ndim != out->ndim) {
+            return false;
+        }
+    }
+    return (out->flags & GW_CONTIGUOUS) != 0;
+}
+
+/* Sets the tensors and the output of the plan, with the conversions to and from `computed`. */
+static void plan_tensors(const Pointwise *p, const Operands *found, const GwTensor *out,
+                         int computed, GwPlan *plan) {
+    int last = p->operands;
+    bool flat = all_contiguous(found, out);
+    for (int i = 0; i <= found->count; i++) {
+        const GwTensor *t = i < found->count ? found->tensors[i] : out;
+        int at = i < found->count ? found->slots[i] : last;
+        if (flat) {
+            plan->data[at] = t->data;
+            plan->steps[at][0] = gw_itemsize(t);
+        } else {
+            gw_plan_tensor(plan, at, t, out->ndim, out->sizes);
+        }
+        bool mask = (p->masked && at == 0) || (p->to_bool && at == last);
+        bool convert = !mask && t->dtype != computed;
+        plan->convert[at] = !convert ? NULL
+                            : at == last ? gw_convert_loop(computed, t->dtype)
+                                         : gw_convert_loop(t->dtype, computed);
+        plan->width[at] = gw_dtypes[computed].itemsize;
+    }
+    if (flat) {
+        plan->ndim = 1;
+        plan->numel = plan->sizes[0] = out->numel;
+        plan->buffered = computed != found->dtype;
+    } else {
+        gw_plan_finish(plan, out->ndim, out->sizes);
+    }
+}
+
+static bool prepare(Pointwise *p, PyObject *const *args, Operands *found, int *computed,
+                    GwPlan *plan) {
+    if (!collect(p, args, found)) {
+        return false;
+    }
+    *computed = computed_in(p, found->dtype);
+    GwLoopRef *loop = &p->loops[*computed];
+    if (loop->loop == NULL && !find_loop(p, *computed, loop)) {
+        return false;
+    }
+    plan->loop = *loop;
+    plan->count = p->operands + 1;
+    plan->costly = p->costly;
+    return found->count == p->operands || plan_numbers(p, args, *computed, plan);
+}
+
+/* The result of a plain call; NULL without an exception where it is not one. */
+static GwTensor *compute(Pointwise *p, PyObject *const *args) {
+    GwPlan plan;
+    Operands found;
+    int computed;
+    if (!prepare(p, args, &found, &computed, &plan)) {
+        return NULL;
+    }
+    int64_t sizes[GW_MAX_DIMS], strides[GW_MAX_DIMS];
+    int ndim = gw_broadcast(found.count, found.tensors, sizes);
+    if (ndim < 0) {
+        return NULL;
+    }
+    bool strided = gw_result_strides(found.count, found.tensors, ndim, sizes, strides);
+    GwTensor *out = gw_tensor_empty(p->cls, p->to_bool ? GW_BOOL : found.dtype, ndim, sizes,
+                                    strided ? strides : NULL);
+    if (out != NULL) {
+        plan_tensors(p, &found, out, computed, &plan);
+        gw_plan_run(&plan);
+    }
+    return out;
+}
+
+/* Writes operand 0. NULL without an exception where the call is not a plain one. */
+static GwTensor *compute_into(Pointwise *p, PyObject *const *args) {
+    GwPlan plan;
+    Operands found;
+    int computed;
+    int64_t sizes[GW_MAX_DIMS];
+    if (!gw_is_tensor(args[0]) || !prepare(p, args, &found, &computed, &plan)) {
+        return NULL;
+    }
+    GwTensor *out = (GwTensor *)args[0];
+    int ndim = gw_broadcast(found.count, found.tensors, sizes);
+    if (ndim != out->ndim || out->storage->readonly
+        || memcmp(sizes, out->sizes, (size_t)ndim * sizeof(int64_t)) != 0) {
+        return NULL;
+    }
+    for (int d = 0; d < ndim; d++) {
+        if (out->strides[d] == 0 && out->sizes[d] > 1) {
+            return NULL;
+        }
+    }
+    for (int i = 1; i < found.count; i++) {
+        if (gw_may_clobber(out, found.tensors[i])) {
+            return NULL;
+        }
+    }
+    plan_tensors(p, &found, out, computed, &plan);
+    gw_plan_run(&plan);
+    out->storage->version++;
+    return (GwTensor *)Py_NewRef(out);
+}
+
+static PyObject *pointwise_call(PyObject *self, PyObject *const *args, size_t nargsf,
+                                PyObject *kwnames) {
+    Pointwise *p = (Pointwise *)self;
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf), rest = PyTuple_GET_SIZE(p->rest);
+    bool plain = kwnames == NULL && nargs == p->operands + rest;
+    for (Py_ssize_t i = 0; plain && i < rest; i++) {
+        plain = args[p->operands + i] == PyTuple_GET_ITEM(p->rest, i);
+    }
+    if (plain) {
+        GwTensor *out = p->inplace ? compute_into(p, args) : compute(p, args);
+        if (out != NULL || PyErr_Occurred()) {
+            return (PyObject *)out;
+        }
+    }
+    return PyObject_Vectorcall(p->fallback, args, nargsf, kwnames);
+}
+
+/* ---- the type ---- */
+
+static bool read_dtypes(PyObject *sequence, uint32_t *bits) {
+    Py_ssize_t n = PySequence_Size(sequence);
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = PySequence_GetItem(sequence, i);
+        int code = item == NULL ? -1 : gw_dtype_code(item);
+        Py_XDECREF(item);
+        if (code < 0) {
+            return false;
+        }
+        *bits |= (uint32_t)1 << code;
+    }
+    return n >= 0;
+}
+
+static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"cls", "source", "operands", "dtypes", "fallback", "rest", "to_bool",
+                            "masked", "costly", "inplace", NULL};
+    PyObject *cls, *source, *dtypes, *fallback, *rest = NULL;
+    int operands, to_bool = 0, masked = 0, costly = 0, inplace = 0;
+    uint32_t bits = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!pppp:Pointwise", names, &cls, &source,
+                                     &operands, &dtypes, &fallback, &PyTuple_Type, &rest,
+                                     &to_bool, &masked, &costly, &inplace)
+        || gw_tensor_class(cls) == NULL || !read_dtypes(dtypes, &bits)) {
+        return NULL;
+    }
+    if (operands < 1 || operands >= GW_MAX_OPERANDS) {
+        return PyErr_Format(PyExc_ValueError, "an elementwise kernel takes 1 to %d operands",
+                            GW_MAX_OPERANDS - 1);
+    }
+    if (!PyUnicode_Check(source) && !PyObject_TypeCheck(source, &PyUFunc_Type)) {
+        return PyErr_Format(PyExc_TypeError, "expected a ufunc or a name, got %R", source);
+    }
+    Pointwise *p = (Pointwise *)type->tp_alloc(type, 0);
+    if (p == NULL) {
+        return NULL;
+    }
+    p->call = pointwise_call;
+    p->cls = (PyTypeObject *)Py_NewRef(cls);
+    p->source = Py_NewRef(source);
+    p->fallback = Py_NewRef(fallback);
+    p->rest = rest != NULL ? Py_NewRef(rest) : PyTuple_New(0);
+    p->dtypes = bits;
+    p->operands = operands;
+    p->to_bool = to_bool != 0;
+    p->masked = masked != 0;
+    p->costly = costly != 0;
+    p->inplace = inplace != 0;
+    return (PyObject *)p;
+}
+
+static int pointwise_traverse(PyObject *self, visitproc visit, void *arg) {
+    Pointwise *p = (Pointwise *)self;
+    Py_VISIT(p->cls);
+    Py_VISIT(p->source);
+    Py_VISIT(p->fallback);
+    Py_VISIT(p->rest);
+    return 0;
+}
+
+static int pointwise_clear(PyObject *self) {
+    Pointwise *p = (Pointwise *)self;
+    Py_CLEAR(p->fallback);
+    return 0;
+}
+
+static void pointwise_dealloc(PyObject *self) {
+    Pointwise *p = (Pointwise *)self;
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(p->cls);
+    Py_XDECREF(p->source);
+    Py_XDECREF(p->fallback);
+    Py_XDECREF(p->rest);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMemberDef pointwise_members[] = {
+    {"fallback", T_OBJECT, offsetof(Pointwise, fallback), READONLY,
+     "What runs where the call is not a plain one."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyTypeObject GwPointwise_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graphwright.runtime._core.Pointwise",
+    .tp_doc = "Pointwise(cls, source, operands, dtypes, fallback, rest=(), to_bool=False, "
+              "masked=False, costly=False, inplace=False): an eager kernel whose plain calls run "
+              "the loops of `source`, a ufunc or a name.",
+    .tp_basicsize = sizeof(Pointwise),
+    .tp_new = pointwise_new,
+    .tp_dealloc = pointwise_dealloc,
+    .tp_traverse = pointwise_traverse,
+    .tp_clear = pointwise_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Pointwise, call),
+    .tp_members = pointwise_members,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+};
+
+/* ---- copies ---- */
+
+/* A half operand goes through float32, which represents all of it. */
+static bool plan_copy(GwPlan *plan, GwTensor *out, GwTensor *in) {
+    int from = in->dtype, to = out->dtype;
+    bool widen = gw_is_half(from) && from != to && to != GW_FLOAT32;
+    plan->count = 2;
+    plan->costly = false;
+    plan->convert[0] = widen ? gw_convert_loop(from, GW_FLOAT32) : NULL;
+    plan->convert[1] = NULL;
+    plan->width[0] = (int)sizeof(float);
+    plan->loop = (GwLoopRef){gw_convert_loop(widen ? GW_FLOAT32 : from, to), NULL};
+    if (plan->loop.loop == NULL) {
+        return false;
+    }
+    gw_plan_tensor(plan, 0, in, out->ndim, out->sizes);
+    gw_plan_tensor(plan, 1, out, out->ndim, out->sizes);
+    gw_plan_finish(plan, out->ndim, out->sizes);
+    return true;
+}
+
+static bool fits_into(GwTensor *out, GwTensor *in) {
+    GwTensor *both[2] = {out, in};
+    int64_t sizes[GW_MAX_DIMS];
+    int ndim = gw_broadcast(2, both, sizes);
+    return ndim == out->ndim && memcmp(sizes, out->sizes, (size_t)ndim * sizeof(int64_t)) == 0;
+}
+
+static PyObject *convert_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    GwPlan plan;
+    if (nargs != 2) {
+        PyErr_SetString(PyExc_TypeError, "convert_into(out, source) takes 2 arguments");
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_arg(args[0]);
+    GwTensor *in = out == NULL ? NULL : gw_tensor_arg(args[1]);
+    if (in == NULL) {
+        return NULL;
+    }
+    bool done = usable(out) && usable(in) && !out->storage->readonly && fits_into(out, in)
+                && !gw_may_clobber(out, in) && plan_copy(&plan, out, in);
+    if (done) {
+        gw_plan_run(&plan);
+    }
+    return PyBool_FromLong(done);
+}
+
+PyMethodDef gw_pointwise_methods[] = {
+    {"convert_into", (PyCFunction)(void (*)(void))convert_into, METH_FASTCALL,
+     "convert_into(out, source): write the elements of `source`, broadcast and cast. False, and "
+     "nothing done, where the dtypes, shapes or an overlap of the memory do not allow it."},
+    {NULL, NULL, 0, NULL},
+};
+
+int gw_pointwise_init(void) {
+    import_umath1(-1);
+    return 0;
+}

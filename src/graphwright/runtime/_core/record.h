@@ -1,0 +1,27 @@
+/* Recording an op for autograd: see record.c. */
+#ifndef GRAPHWRIGHT_RECORD_H
+#define GRAPHWRIGHT_RECORD_H
+
+#include "core.h"
+
+enum { GW_RECIPE_INPUTS = 8 };
+
+/* What is kept of an op's arguments and output. */
+typedef struct {
+    bool known;                     /* read from the op */
+    bool plain;                     /* recorded here; the rest counts only then */
+    bool saves_output, several_outputs;
+    int output_need;                /* the parameter whose gradient the output serves; -1: any */
+    int inputs;
+    int slots[GW_RECIPE_INPUTS];    /* of the tensor parameters */
+    int needs[GW_RECIPE_INPUTS];
+    bool saved[GW_RECIPE_INPUTS];
+} GwRecipe;
+
+bool gw_read_recipe(PyObject *op, GwRecipe *recipe);
+/* Whether this op can be recorded here, now. No exception. */
+bool gw_can_record(PyObject *op, GwRecipe *recipe);
+/* Runs the kernel and hangs a new node on its result. */
+PyObject *gw_record(PyObject *op, const GwRecipe *recipe, PyObject *run, PyObject *args);
+
+#endif

@@ -1,0 +1,138 @@
+/* exp and erf written so that the compiler vectorises loops over them: no branches, no calls.
+ * The polynomials are those of codegen/emit/math. */
+#ifndef GRAPHWRIGHT_VECTOR_MATH_H
+#define GRAPHWRIGHT_VECTOR_MATH_H
+
+#include "pool.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) \
+    && !defined(__SANITIZE_ADDRESS__)
+#define GW_VECTOR_MATH                                                                     \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"),           \
+                   optimize("O3", "fp-contract=fast", "no-trapping-math", "no-math-errno")))
+#else
+#define GW_VECTOR_MATH
+#endif
+
+#define GW_INLINE static inline __attribute__((always_inline))
+
+GW_INLINE float gw_float_bits(int32_t bits) {
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return f;
+}
+
+GW_INLINE double gw_double_bits(int64_t bits) {
+    double d;
+    memcpy(&d, &bits, sizeof d);
+    return d;
+}
+
+GW_INLINE int32_t gw_bits_float(float f) {
+    int32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return bits;
+}
+
+GW_INLINE int64_t gw_bits_double(double d) {
+    int64_t bits;
+    memcpy(&bits, &d, sizeof bits);
+    return bits;
+}
+
+/* e^x; about 1 ulp. */
+GW_INLINE float gw_exp_float(float x) {
+    x = x < -105.0f ? -105.0f : x;
+    x = x > 89.0f ? 89.0f : x;
+    float shifted = x * 1.44269504f + 12582912.0f;
+    float n = shifted - 12582912.0f;
+    float r = (x - n * 0.693145751953125f) - n * 1.42860682030941723212e-06f;
+    float p = 0.0013926926614021907f;
+    p = p * r + 0.008363773874405574f;
+    p = p * r + 0.04166655011030512f;
+    p = p * r + 0.16666573381900845f;
+    p = p * r + 0.5f;
+    p = p * r + 1.0f;
+    p = p * r + 1.0f;
+    int32_t i = gw_bits_float(shifted) - 0x4b400000, half = i >> 1;
+    return p * gw_float_bits((half + 127) << 23) * gw_float_bits((i - half + 127) << 23);
+}
+
+GW_INLINE double gw_exp_double(double x) {
+    x = x < -746.0 ? -746.0 : x;
+    x = x > 710.0 ? 710.0 : x;
+    double shifted = x * 1.4426950408889634 + 6755399441055744.0;
+    double n = shifted - 6755399441055744.0;
+    double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
+    static const double tail[] = {
+        1.6087177234380782e-10, 2.0918961837795778e-09, 2.5052069594795685e-08,
+        2.755726102934377e-07, 2.7557319248633827e-06, 2.4801587338565345e-05,
+        0.00019841269841262761, 0.0013888888888878269, 0.008333333333333333,
+        0.04166666666666668, 0.16666666666666666, 0.5, 1.0, 1.0,
+    };
+    double p = tail[0];
+    for (int k = 1; k < 14; k++) {
+        p = p * r + tail[k];
+    }
+    int64_t i = gw_bits_double(shifted) - 0x4338000000000000, half = i >> 1;
+    return p * gw_double_bits((half + 1023) << 52) * gw_double_bits((i - half + 1023) << 52);
+}
+
+/* The error function. Two polynomials, after N. Juffa (public domain, 2016). */
+GW_INLINE float gw_erf_float(float x) {
+    float size = __builtin_fabsf(x), square = x * x;
+    float small = -5.96761703e-4f;
+    small = small * square + 4.99119423e-3f;
+    small = small * square - 2.67681349e-2f;
+    small = small * square + 1.12819925e-1f;
+    small = small * square - 3.76125336e-1f;
+    small = small * square + 1.28379166e-1f;
+    small = small * x + x;
+    float e = -1.72853470e-5f;
+    e = e * size + 3.83197126e-4f;
+    e = e * size - 3.88396438e-3f;
+    e = e * size + 2.42546219e-2f;
+    e = e * size - 1.06777877e-1f;
+    e = e * size - 6.34846687e-1f;
+    e = e * size - 1.28717512e-1f;
+    e = e * size - size;
+    float large = __builtin_copysignf(1.0f - gw_exp_float(e), x);
+    large = size > 4.0f ? __builtin_copysignf(1.0f, x) : large;
+    return size > 0.927734375f ? large : small;
+}
+
+/* A polynomial below 1; above, 1 - exp(-x^2) * erfcx(x) with erfcx in 1/(x+3). */
+GW_INLINE double gw_erf_double(double x) {
+    static const double low[] = {
+        -4.230945824295338e-12, 8.709045129053106e-11, -1.216456005728345e-09,
+        1.4792401209404813e-08, -1.6364642158167616e-07, 1.6462045441468418e-06,
+        -1.4925647567519332e-05, 0.00012055332902888736, -0.000854832702193483,
+        0.0052239776254232985, -0.02686617064512984, 0.1128379167095512,
+        -0.37612638903183754, 0.1283791670955126,
+    };
+    static const double scaled[] = {
+        -574656.0591928752, 4234.790466471097, 110706.6530450925, -7767.326147466117,
+        -20465.008227451206, 1592.908076197768, 4338.2671872350575, 96.3886064799395,
+        -1025.037214566465, -306.8672428878629, 175.63310338914033, 204.73636799658007,
+        106.036470435407, 37.72498650435314, 10.242397946199057, 2.2113854643084956,
+        0.20675157614059253,
+    };
+    double size = __builtin_fabs(x), square = x * x;
+    double small = low[0], bounded = size > 6.0 ? 6.0 : size;
+    for (int k = 1; k < 14; k++) {
+        small = small * square + low[k];
+    }
+    small = small * x + x;
+    double t = 1.0 / (bounded + 3.0) - 0.18, factor = scaled[0];
+    for (int k = 1; k < 17; k++) {
+        factor = factor * t + scaled[k];
+    }
+    double large = 1.0 - gw_exp_double(-(bounded * bounded)) * factor;
+    large = x != x ? x : __builtin_copysign(large, x);
+    return size > 1.0 ? large : small;
+}
+
+#endif

@@ -1,0 +1,169 @@
+"""Which ops run in C when they are called plainly, and on which loops.
+
+A plain call has tensors of one dtype (out of those listed) and Python numbers that do not change
+it; everything else goes to the op's NumPy kernel, which the C kernel keeps as its `fallback`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops.table import TABLE, Op, op
+from graphwright.runtime.tensor import Tensor
+
+FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
+INTEGERS = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
+NUMBERS = (*FLOATS, *INTEGERS)
+ALL = (*NUMBERS, dtypes.bool)
+INTEGRAL = (*INTEGERS, dtypes.bool)
+
+# name: loops, dtypes
+_CHEAP: dict[str, tuple[Any, tuple[DType, ...]]] = {
+    "abs": (np.absolute, NUMBERS),
+    "bitwise_and": (np.bitwise_and, INTEGRAL),
+    "bitwise_not": (np.invert, INTEGRAL),
+    "bitwise_or": (np.bitwise_or, INTEGRAL),
+    "bitwise_xor": (np.bitwise_xor, INTEGRAL),
+    "ceil": (np.ceil, FLOATS),
+    "copysign": (np.copysign, FLOATS),
+    "floor": (np.floor, FLOATS),
+    "maximum": (np.maximum, ALL),
+    "minimum": (np.minimum, ALL),
+    "mul": (np.multiply, ALL),
+    "neg": (np.negative, NUMBERS),
+    "reciprocal": ("reciprocal", FLOATS),
+    "relu": ("relu", (*FLOATS, *INTEGERS[1:])),
+    "rsqrt": ("rsqrt", FLOATS),
+    "sqrt": (np.sqrt, FLOATS),
+    "square": (np.square, FLOATS),
+    "trunc": (np.trunc, FLOATS),
+}
+_COSTLY: dict[str, Any] = {
+    "acos": np.arccos,
+    "acosh": np.arccosh,
+    "asin": np.arcsin,
+    "asinh": np.arcsinh,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "atanh": np.arctanh,
+    "cos": np.cos,
+    "cosh": np.cosh,
+    "erf": "erf",
+    "exp": np.exp,
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "fmod": np.fmod,
+    "hypot": np.hypot,
+    "log": np.log,
+    "log10": np.log10,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "sigmoid": "sigmoid",
+    "silu": "silu",
+    "sin": np.sin,
+    "sinh": np.sinh,
+    "tan": np.tan,
+    "tanh": np.tanh,
+}
+_TESTS: dict[str, tuple[Any, tuple[DType, ...]]] = {
+    "eq": (np.equal, ALL),
+    "ge": (np.greater_equal, ALL),
+    "gt": (np.greater, ALL),
+    "isfinite": (np.isfinite, FLOATS),
+    "isinf": (np.isinf, FLOATS),
+    "isnan": (np.isnan, FLOATS),
+    "le": (np.less_equal, ALL),
+    "logical_and": (np.logical_and, ALL),
+    "logical_not": (np.logical_not, ALL),
+    "logical_or": (np.logical_or, ALL),
+    "logical_xor": (np.logical_xor, ALL),
+    "lt": (np.less, ALL),
+    "ne": (np.not_equal, ALL),
+}
+# name: loops, dtypes, what the arguments after the operands have to be
+_WITH_REST: dict[str, tuple[Any, tuple[DType, ...], tuple[Any, ...]]] = {
+    "add": (np.add, ALL, (1,)),
+    "sub": (np.subtract, NUMBERS, (1,)),
+    "div": (np.divide, FLOATS, (None,)),
+    "gelu": ("gelu", FLOATS, ("none",)),
+}
+
+
+def _operands(entry: Op) -> int:
+    return len(entry.tensor_slots)
+
+
+def _wrap(entry: Op, source: Any, kinds: tuple[DType, ...], **options: Any) -> None:
+    """Put a C kernel before the op's NumPy kernel, and one before its in-place form's."""
+    if not entry.schema.params:
+        return
+    count = _operands(entry)
+    entry.run = _core.Pointwise(Tensor, source, count, kinds, entry.run, **options)
+    inplace = TABLE.get(f"{entry.name}_")
+    if inplace is not None and inplace.functional is entry and not options.get("to_bool"):
+        inplace.run = _core.Pointwise(
+            Tensor, source, count, kinds, inplace.run, inplace=True, **options
+        )
+
+
+def _clamp(fallback: Any) -> Any:
+    """clamp with both bounds, or as maximum or minimum with the one that is given."""
+    between = _core.Pointwise(Tensor, "clamp", 3, NUMBERS, fallback)
+
+    def one_bound(ufunc: Any) -> Any:
+        return _core.Pointwise(Tensor, ufunc, 2, NUMBERS, lambda input, bound: None)
+
+    raised, lowered = one_bound(np.maximum), one_bound(np.minimum)
+
+    def run(input: Any, min: Any, max: Any) -> Any:
+        if min is None and max is not None:
+            out = lowered(input, max)
+        elif max is None and min is not None:
+            out = raised(input, min)
+        else:
+            return between(input, min, max)
+        return fallback(input, min, max) if out is None else out
+
+    return run
+
+
+def _power(fallback: Any) -> Any:
+    """pow of floats; exponents that are powers of themselves in fewer steps."""
+    general = _core.Pointwise(Tensor, np.power, 2, FLOATS, fallback, costly=True)
+
+    def one_operand(source: Any) -> Any:
+        return _core.Pointwise(Tensor, source, 1, FLOATS, lambda input: None)
+
+    quick = {
+        2: one_operand(np.square), 0.5: one_operand(np.sqrt), -1: one_operand("reciprocal")
+    }
+
+    def run(input: Any, exponent: Any) -> Any:
+        if exponent.__class__ is int or exponent.__class__ is float:
+            kernel = quick.get(exponent)
+            if kernel is not None and isinstance(input, Tensor):
+                out = kernel(input)
+                return fallback(input, exponent) if out is None else out
+        return general(input, exponent)
+
+    return run
+
+
+def attach() -> None:
+    """Give the ops that have loops their C kernels. Called when the table is complete."""
+    for name, (source, kinds) in _CHEAP.items():
+        _wrap(op(name), source, kinds)
+    for name, source in _COSTLY.items():
+        _wrap(op(name), source, FLOATS, costly=True)
+    for name, (source, kinds) in _TESTS.items():
+        _wrap(op(name), source, kinds, to_bool=True)
+    for name, (source, kinds, rest) in _WITH_REST.items():
+        _wrap(op(name), source, kinds, rest=rest)
+    where = TABLE["where"]
+    where.run = _core.Pointwise(Tensor, "where", 3, ALL, where.run, masked=True)
+    TABLE["clamp"].run = _clamp(TABLE["clamp"].run)
+    TABLE["pow"].run = _power(TABLE["pow"].run)
