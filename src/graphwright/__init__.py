@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys as _sys
 import typing as _typing
 
-from graphwright.runtime import _core, autograd, linalg, nn, optim, special
+from graphwright.runtime import _core, autograd, linalg, nn, optim, random, special
 from graphwright.runtime.autograd import (
     enable_grad,
     inference_mode,
@@ -30,19 +30,37 @@ from graphwright.runtime.dtypes import (
     set_default_dtype,
     uint8,
 )
+from graphwright.runtime.generator import Generator
 from graphwright.runtime.interop import (
     as_tensor,
     from_numpy,
-    initial_seed,
     is_tensor,
-    manual_seed,
     numel,
     tensor,
 )
 from graphwright.runtime.ops import families
 from graphwright.runtime.ops._face import *
 from graphwright.runtime.promotion import can_cast, promote_types
+from graphwright.runtime.random import (
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from graphwright.runtime.saving import load_file, save_file
+from graphwright.runtime.several import (
+    atleast_1d,
+    atleast_2d,
+    atleast_3d,
+    block_diag,
+    broadcast_shapes,
+    broadcast_tensors,
+    cartesian_prod,
+    meshgrid,
+    unravel_index,
+)
 from graphwright.runtime.tensor import Tensor
 
 __version__ = "0.1.0"
@@ -51,8 +69,6 @@ get_num_threads = _core.num_threads
 set_num_threads = _core.set_num_threads
 memory_stats = _core.memory_stats
 empty_cache = _core.empty_cache
-get_rng_state = _core.rng_state
-set_rng_state = _core.set_rng_state
 
 if _typing.TYPE_CHECKING:
     from graphwright import compiler
@@ -60,7 +76,7 @@ if _typing.TYPE_CHECKING:
 
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
-_NAMESPACES = ("autograd", "linalg", "nn", "optim", "special")
+_NAMESPACES = ("autograd", "linalg", "nn", "optim", "random", "special")
 for _name, _module in tuple(_sys.modules.items()):
     _folder, _, _rest = _name.removeprefix("graphwright.runtime.").partition(".")
     if _name.startswith("graphwright.runtime.") and _folder in _NAMESPACES:

@@ -5,18 +5,28 @@ from .contractions import CONTRACTIONS
 from .creation import CREATION
 from .functions import FUNCTIONS
 from .indexing import INDEXING
+from .linalg import LINALG
 from .nn import NN
+from .orders import ORDERS
 from .pointwise import POINTWISE
+from .products import PRODUCTS
 from .reductions import REDUCTIONS
 from .sample import Arr, Bad, OpErrors, OpSamples, Sample
+from .scans import SCANS
+from .statistics import STATISTICS
 from .views import VIEWS
 
 ENTRIES: tuple[OpSamples | OpErrors, ...] = (
     *POINTWISE,
     *FUNCTIONS,
     *REDUCTIONS,
+    *STATISTICS,
+    *SCANS,
+    *ORDERS,
     *VIEWS,
     *CONTRACTIONS,
+    *PRODUCTS,
+    *LINALG,
     *INDEXING,
     *COMPOSITES,
     *CREATION,

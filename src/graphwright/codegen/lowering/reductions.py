@@ -8,6 +8,7 @@ from typing import Any
 from graphwright.codegen.lowering.context import (
     Lowering,
     Tensor,
+    Unlowerable,
     apply,
     computed,
     convert,
@@ -100,7 +101,7 @@ def divided(context: Lowering, hint: str, x: Tensor, by: Expr) -> Tensor:
         hint, x.shape, x.dtype, lambda index: quotient(x.at(index), divisor))
 
 
-@lowering("var")
+@lowering("variance")
 def _var(context: Lowering, call: Call, x: Tensor, dim: Any = None, correction: Any = 1,
          keepdim: bool = False) -> Tensor:
     axes = axes_of(dim, x.ndim)
@@ -118,5 +119,7 @@ def _var(context: Lowering, call: Call, x: Tensor, dim: Any = None, correction: 
 
 
 def _degrees(count: Expr, correction: Any) -> Expr:
-    """The number of degrees of freedom, at least 0."""
+    """The number of degrees of freedom, at least 0. Raises Unlowerable for a part of one."""
+    if int(correction) != correction:
+        raise Unlowerable(f"correction {correction}")
     return maximum(count - int(correction), 0)

@@ -13,6 +13,7 @@ from graphwright.runtime.dispatch import refuse_bound
 from graphwright.runtime.ops.normalise import (
     as_pair,
     as_size,
+    as_size_optional,
     as_tensors,
     varargs,
     wrap_dim,
@@ -106,10 +107,13 @@ _baddbmm_ = _op("baddbmm_")
 _batch_norm = _op("batch_norm")
 _batch_norm_backward = _op("batch_norm_backward")
 _batch_norm_train = _op("batch_norm_train")
+_bernoulli = _op("bernoulli")
+_bernoulli_ = _op("bernoulli_")
 _bilinear = _op("bilinear")
 _binary_cross_entropy = _op("binary_cross_entropy")
 _binary_cross_entropy_with_logits = _op("binary_cross_entropy_with_logits")
 _bincount = _op("bincount")
+_binomial = _op("binomial")
 _bitwise_and = _op("bitwise_and")
 _bitwise_and_ = _op("bitwise_and_")
 _bitwise_left_shift = _op("bitwise_left_shift")
@@ -129,6 +133,7 @@ _broadcast_to = _op("broadcast_to")
 _bucketize = _op("bucketize")
 _cartesian_prod = _op("cartesian_prod")
 _cat = _op("cat")
+_cauchy_ = _op("cauchy_")
 _cdist = _op("cdist")
 _ceil = _op("ceil")
 _ceil_ = _op("ceil_")
@@ -217,6 +222,8 @@ _embedding_bag_parts = _op("embedding_bag_parts")
 _embedding_renorm_ = _op("embedding_renorm_")
 _empty = _op("empty")
 _empty_like = _op("empty_like")
+_empty_permuted = _op("empty_permuted")
+_empty_strided = _op("empty_strided")
 _eq = _op("eq")
 _eq_ = _op("eq_")
 _equal = _op("equal")
@@ -235,6 +242,7 @@ _expand_as = _op("expand_as")
 _expand_copy = _op("expand_copy")
 _expm1 = _op("expm1")
 _expm1_ = _op("expm1_")
+_exponential_ = _op("exponential_")
 _eye = _op("eye")
 _feature_alpha_dropout = _op("feature_alpha_dropout")
 _feature_alpha_dropout_ = _op("feature_alpha_dropout_")
@@ -271,6 +279,7 @@ _ge = _op("ge")
 _ge_ = _op("ge_")
 _gelu = _op("gelu")
 _gelu_backward = _op("gelu_backward")
+_geometric_ = _op("geometric_")
 _glu = _op("glu")
 _gradient = _op("gradient")
 _group_norm = _op("group_norm")
@@ -376,6 +385,7 @@ _log1p_ = _op("log1p_")
 _log2 = _op("log2")
 _log2_ = _op("log2_")
 _log_ = _op("log_")
+_log_normal_ = _op("log_normal_")
 _log_softmax = _op("log_softmax")
 _log_softmax_backward = _op("log_softmax_backward")
 _logaddexp = _op("logaddexp")
@@ -393,6 +403,7 @@ _logical_xor_ = _op("logical_xor_")
 _logit = _op("logit")
 _logit_ = _op("logit_")
 _logsigmoid = _op("logsigmoid")
+_logspace = _op("logspace")
 _logsumexp = _op("logsumexp")
 _lt = _op("lt")
 _lt_ = _op("lt_")
@@ -438,6 +449,7 @@ _mul_ = _op("mul_")
 _multi_margin_loss = _op("multi_margin_loss")
 _multilabel_margin_loss = _op("multilabel_margin_loss")
 _multilabel_soft_margin_loss = _op("multilabel_soft_margin_loss")
+_multinomial = _op("multinomial")
 _mv = _op("mv")
 _mvlgamma = _op("mvlgamma")
 _mvlgamma_ = _op("mvlgamma_")
@@ -462,6 +474,7 @@ _nll_loss = _op("nll_loss")
 _nll_loss_backward = _op("nll_loss_backward")
 _nonzero = _op("nonzero")
 _norm = _op("norm")
+_normal = _op("normal")
 _normal_ = _op("normal_")
 _numpy_T = _op("numpy_T")
 _one_hot = _op("one_hot")
@@ -476,6 +489,7 @@ _permute = _op("permute")
 _permute_copy = _op("permute_copy")
 _philox_uniform = _op("philox_uniform")
 _pinverse = _op("pinverse")
+_poisson = _op("poisson")
 _poisson_nll_loss = _op("poisson_nll_loss")
 _polygamma = _op("polygamma")
 _positive = _op("positive")
@@ -494,8 +508,10 @@ _radam_step_ = _op("radam_step_")
 _rand = _op("rand")
 _rand_like = _op("rand_like")
 _randint = _op("randint")
+_randint_like = _op("randint_like")
 _randn = _op("randn")
 _randn_like = _op("randn_like")
+_random_ = _op("random_")
 _randperm = _op("randperm")
 _ravel = _op("ravel")
 _reciprocal = _op("reciprocal")
@@ -526,6 +542,7 @@ _rsqrt_ = _op("rsqrt_")
 _rsub = _op("rsub")
 _running_max = _op("running_max")
 _running_min = _op("running_min")
+_scalar_tensor = _op("scalar_tensor")
 _scaled_dot_product_attention = _op("scaled_dot_product_attention")
 _scatter = _op("scatter")
 _scatter_ = _op("scatter_")
@@ -653,9 +670,11 @@ _transpose_copy = _op("transpose_copy")
 _trapezoid = _op("trapezoid")
 _tril = _op("tril")
 _tril_ = _op("tril_")
+_tril_indices = _op("tril_indices")
 _triplet_margin_loss = _op("triplet_margin_loss")
 _triu = _op("triu")
 _triu_ = _op("triu_")
+_triu_indices = _op("triu_indices")
 _trunc = _op("trunc")
 _trunc_ = _op("trunc_")
 _unbind = _op("unbind")
@@ -668,6 +687,7 @@ _unique = _op("unique")
 _unique_consecutive = _op("unique_consecutive")
 _unsqueeze = _op("unsqueeze")
 _unsqueeze_copy = _op("unsqueeze_copy")
+_vander = _op("vander")
 _var = _op("var")
 _var_mean = _op("var_mean")
 _variance = _op("variance")
@@ -1479,6 +1499,17 @@ def batch_norm_train(input: Tensor, weight: Tensor | None, bias: Tensor | None, 
     return _dispatch(_batch_norm_train, (input, weight, bias, eps))
 
 
+def bernoulli(input: Tensor, p: Any = None, *, generator: Any = None, out: Any = None) -> Any:
+    _bound = (input, p, generator)
+    if out is not None:
+        return with_out(_bernoulli, _bound, out)
+    return _dispatch(_bernoulli, _bound)
+
+
+def bernoulli_(input: Tensor, p: Any = 0.5, *, generator: Any = None) -> Any:
+    return _dispatch(_bernoulli_, (input, p, generator))
+
+
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Any:
     return _dispatch(_bilinear, (input1, input2, weight, bias))
 
@@ -1506,6 +1537,10 @@ def binary_cross_entropy_with_logits(
 
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:
     return _dispatch(_bincount, (input, weights, minlength))
+
+
+def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
+    return _dispatch(_binomial, (count, prob, generator))
 
 
 def bitwise_and(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
@@ -1616,6 +1651,16 @@ def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> Any:
     if out is not None:
         return with_out(_cat, _bound, out)
     return _dispatch(_cat, _bound)
+
+
+def cauchy_(
+    input: Tensor,
+    median: float = 0.0,
+    sigma: float = 1.0,
+    *,
+    generator: Any = None,
+) -> Any:
+    return _dispatch(_cauchy_, (input, median, sigma, generator))
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Any:
@@ -2332,8 +2377,46 @@ def empty(
     return _require(requires_grad, _dispatch(_empty, _bound))
 
 
-def empty_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
-    return _require(requires_grad, _dispatch(_empty_like, (input, dtype)))
+def empty_like(
+    input: Tensor,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_empty_like, (input, dtype, device)))
+
+
+def empty_permuted(
+    size: int | Sequence[int],
+    physical_layout: int | Sequence[int],
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(
+        requires_grad, _dispatch(_empty_permuted,
+        (
+            as_size(size),
+            as_size(physical_layout),
+            dtype,
+            device),
+        ),
+    )
+
+
+def empty_strided(
+    size: int | Sequence[int],
+    stride: int | Sequence[int],
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(
+        requires_grad, _dispatch(_empty_strided, (as_size(size), as_size(stride), dtype, device))
+    )
 
 
 def eq(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
@@ -2427,6 +2510,10 @@ def expm1(input: Tensor, *, out: Any = None) -> Any:
 
 def expm1_(input: Tensor) -> Any:
     return _dispatch(_expm1_, (input,))
+
+
+def exponential_(input: Tensor, lambd: float = 1.0, *, generator: Any = None) -> Any:
+    return _dispatch(_exponential_, (input, lambd, generator))
 
 
 def eye(
@@ -2592,9 +2679,10 @@ def full_like(
     fill_value: float,
     *,
     dtype: DType | None = None,
+    device: Device | str | None = None,
     requires_grad: bool = False,
 ) -> Any:
-    return _require(requires_grad, _dispatch(_full_like, (input, fill_value, dtype)))
+    return _require(requires_grad, _dispatch(_full_like, (input, fill_value, dtype, device)))
 
 
 def gather(
@@ -2656,6 +2744,10 @@ def gelu(input: Tensor, *, approximate: str = "none", out: Any = None) -> Any:
 
 def gelu_backward(grad: Tensor, input: Tensor, approximate: str) -> Any:
     return _dispatch(_gelu_backward, (grad, input, approximate))
+
+
+def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
+    return _dispatch(_geometric_, (input, p, generator))
 
 
 def glu(input: Tensor, dim: int = -1) -> Any:
@@ -3366,8 +3458,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: An
 
 
 def linspace(
-    start: float,
-    end: float,
+    start: Any,
+    end: Any,
     steps: int,
     *,
     dtype: DType | None = None,
@@ -3433,6 +3525,16 @@ def log2_(input: Tensor) -> Any:
 
 def log_(input: Tensor) -> Any:
     return _dispatch(_log_, (input,))
+
+
+def log_normal_(
+    input: Tensor,
+    mean: float = 1.0,
+    std: float = 2.0,
+    *,
+    generator: Any = None,
+) -> Any:
+    return _dispatch(_log_normal_, (input, mean, std, generator))
 
 
 def log_softmax(input: Tensor, dim: int, dtype: DType | None = None, *, out: Any = None) -> Any:
@@ -3537,6 +3639,23 @@ def logsigmoid(input: Tensor, *, out: Any = None) -> Any:
     if out is not None:
         return with_out(_logsigmoid, _bound, out)
     return _dispatch(_logsigmoid, _bound)
+
+
+def logspace(
+    start: Any,
+    end: Any,
+    steps: int,
+    base: float = 10.0,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    out: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    _bound = (start, end, steps, base, dtype, device)
+    if out is not None:
+        return with_out(_logspace, _bound, out)
+    return _require(requires_grad, _dispatch(_logspace, _bound))
 
 
 def logsumexp(
@@ -3909,6 +4028,20 @@ def multilabel_soft_margin_loss(
     return _dispatch(_multilabel_soft_margin_loss, (input, target, weight, reduction))
 
 
+def multinomial(
+    input: Tensor,
+    num_samples: int,
+    replacement: bool = False,
+    *,
+    generator: Any = None,
+    out: Any = None,
+) -> Any:
+    _bound = (input, num_samples, replacement, generator)
+    if out is not None:
+        return with_out(_multinomial, _bound, out)
+    return _dispatch(_multinomial, _bound)
+
+
 def mv(input: Tensor, vec: Tensor, *, out: Any = None) -> Any:
     _bound = (input, vec)
     if out is not None:
@@ -4061,11 +4194,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Any:
 
 
 def narrow_copy(input: Tensor, dim: int, start: Any, length: int) -> Any:
-    try:
-        _bound = (input, wrap_dim(dim, input.ndim), start, length)
-    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_narrow_copy, (input, dim, start, length), _error) from None
-    return _dispatch(_narrow_copy, _bound)
+    return _dispatch(_narrow_copy, (input, dim, start, length))
 
 
 def native_dropout(input: Tensor, p: float) -> Any:
@@ -4160,8 +4289,25 @@ def norm(
     return _dispatch(_norm, _bound)
 
 
-def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0) -> Any:
-    return _dispatch(_normal_, (input, mean, std))
+def normal(
+    mean: Tensor | float,
+    std: Tensor | float = 1.0,
+    size: int | Sequence[int] | None = None,
+    *,
+    generator: Any = None,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    out: Any = None,
+    requires_grad: bool = False,
+) -> Any:
+    _bound = (mean, std, as_size_optional(size), generator, dtype, device)
+    if out is not None:
+        return with_out(_normal, _bound, out)
+    return _require(requires_grad, _dispatch(_normal, _bound))
+
+
+def normal_(input: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+    return _dispatch(_normal_, (input, mean, std, generator))
 
 
 def numpy_T(input: Tensor) -> Any:
@@ -4185,8 +4331,14 @@ def ones(
     return _require(requires_grad, _dispatch(_ones, _bound))
 
 
-def ones_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
-    return _require(requires_grad, _dispatch(_ones_like, (input, dtype)))
+def ones_like(
+    input: Tensor,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_ones_like, (input, dtype, device)))
 
 
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
@@ -4256,6 +4408,10 @@ def philox_uniform(
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Any:
     return _dispatch(_pinverse, (input, rcond))
+
+
+def poisson(input: Tensor, generator: Any = None) -> Any:
+    return _dispatch(_poisson, (input, generator))
 
 
 def poisson_nll_loss(
@@ -4389,63 +4545,103 @@ def radam_step_(
 
 def rand(
     *size: Any,
+    generator: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), dtype, device)
+    _bound = (as_size(varargs(size)), generator, dtype, device)
     if out is not None:
         return with_out(_rand, _bound, out)
     return _require(requires_grad, _dispatch(_rand, _bound))
 
 
-def rand_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
-    return _require(requires_grad, _dispatch(_rand_like, (input, dtype)))
+def rand_like(
+    input: Tensor,
+    *,
+    generator: Any = None,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_rand_like, (input, generator, dtype, device)))
 
 
 def randint(
     low: int,
-    high: Any,
+    high: Any = None,
     size: Any = None,
     *,
+    generator: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (low, high, size, dtype, device)
+    _bound = (low, high, size, generator, dtype, device)
     if out is not None:
         return with_out(_randint, _bound, out)
     return _require(requires_grad, _dispatch(_randint, _bound))
 
 
+def randint_like(
+    input: Tensor,
+    low: Any,
+    high: Any = None,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_randint_like, (input, low, high, dtype, device)))
+
+
 def randn(
     *size: Any,
+    generator: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), dtype, device)
+    _bound = (as_size(varargs(size)), generator, dtype, device)
     if out is not None:
         return with_out(_randn, _bound, out)
     return _require(requires_grad, _dispatch(_randn, _bound))
 
 
-def randn_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
-    return _require(requires_grad, _dispatch(_randn_like, (input, dtype)))
+def randn_like(
+    input: Tensor,
+    *,
+    generator: Any = None,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_randn_like, (input, generator, dtype, device)))
+
+
+def random_(
+    input: Tensor,
+    low: int | None = None,
+    to: int | None = None,
+    *,
+    generator: Any = None,
+) -> Any:
+    return _dispatch(_random_, (input, low, to, generator))
 
 
 def randperm(
     n: int,
     *,
+    generator: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (n, dtype, device)
+    _bound = (n, generator, dtype, device)
     if out is not None:
         return with_out(_randperm, _bound, out)
     return _require(requires_grad, _dispatch(_randperm, _bound))
@@ -4675,6 +4871,16 @@ def running_min(input: Tensor, dim: int) -> Any:
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_running_min, (input, dim), _error) from None
     return _dispatch(_running_min, _bound)
+
+
+def scalar_tensor(
+    s: float,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_scalar_tensor, (s, dtype, device)))
 
 
 def scaled_dot_product_attention(
@@ -5546,22 +5752,22 @@ def tanh_(input: Tensor) -> Any:
 def tensor_split(
     input: Tensor,
     indices_or_sections: Any = None,
+    dim: int = 0,
     *,
     sections: Any = None,
     indices: Any = None,
-    dim: int = 0,
 ) -> Any:
     try:
-        _bound = (input, indices_or_sections, sections, indices, wrap_dim(dim, input.ndim))
+        _bound = (input, indices_or_sections, wrap_dim(dim, input.ndim), sections, indices)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(
             _tensor_split,
             (
                 input,
                 indices_or_sections,
+                dim,
                 sections,
                 indices,
-                dim,
             ),
             _error,
         ) from None
@@ -5658,6 +5864,18 @@ def tril_(input: Tensor, diagonal: int = 0) -> Any:
     return _dispatch(_tril_, (input, diagonal))
 
 
+def tril_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_tril_indices, (row, col, offset, dtype, device)))
+
+
 def triplet_margin_loss(
     anchor: Tensor,
     positive: Tensor,
@@ -5682,6 +5900,18 @@ def triu(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
 
 def triu_(input: Tensor, diagonal: int = 0) -> Any:
     return _dispatch(_triu_, (input, diagonal))
+
+
+def triu_indices(
+    row: int,
+    col: int,
+    offset: int = 0,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_triu_indices, (row, col, offset, dtype, device)))
 
 
 def trunc(input: Tensor, *, out: Any = None) -> Any:
@@ -5735,8 +5965,8 @@ def unfold_copy(input: Tensor, dimension: int, size: int, step: int) -> Any:
     return _dispatch(_unfold_copy, _bound)
 
 
-def uniform_(input: Tensor, low: float = 0.0, high: float = 1.0) -> Any:
-    return _dispatch(_uniform_, (input, low, high))
+def uniform_(input: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
+    return _dispatch(_uniform_, (input, low, high, generator))
 
 
 def unique(
@@ -5805,6 +6035,10 @@ def unsqueeze_copy(input: Tensor, dim: int) -> Any:
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_unsqueeze_copy, (input, dim), _error) from None
     return _dispatch(_unsqueeze_copy, _bound)
+
+
+def vander(x: Tensor, N: int | None = None, increasing: bool = False) -> Any:
+    return _dispatch(_vander, (x, N, increasing))
 
 
 def var(
@@ -5923,8 +6157,14 @@ def zeros(
     return _require(requires_grad, _dispatch(_zeros, _bound))
 
 
-def zeros_like(input: Tensor, *, dtype: DType | None = None, requires_grad: bool = False) -> Any:
-    return _require(requires_grad, _dispatch(_zeros_like, (input, dtype)))
+def zeros_like(
+    input: Tensor,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_zeros_like, (input, dtype, device)))
 
 
 absolute = abs
@@ -6035,8 +6275,10 @@ __all__ = [
     "atleast_3d",
     "avg_pool1d",
     "baddbmm",
+    "bernoulli",
     "bilinear",
     "bincount",
+    "binomial",
     "bitwise_and",
     "bitwise_left_shift",
     "bitwise_not",
@@ -6111,6 +6353,8 @@ __all__ = [
     "embedding_renorm_",
     "empty",
     "empty_like",
+    "empty_permuted",
+    "empty_strided",
     "eq",
     "equal",
     "erf",
@@ -6197,6 +6441,7 @@ __all__ = [
     "logical_or",
     "logical_xor",
     "logit",
+    "logspace",
     "logsumexp",
     "lt",
     "masked_fill",
@@ -6221,6 +6466,7 @@ __all__ = [
     "movedim",
     "msort",
     "mul",
+    "multinomial",
     "multiply",
     "mv",
     "mvlgamma",
@@ -6237,6 +6483,7 @@ __all__ = [
     "nextafter",
     "nonzero",
     "norm",
+    "normal",
     "not_equal",
     "ones",
     "ones_like",
@@ -6246,6 +6493,7 @@ __all__ = [
     "permute",
     "permute_copy",
     "pinverse",
+    "poisson",
     "polygamma",
     "positive",
     "pow",
@@ -6258,6 +6506,7 @@ __all__ = [
     "rand",
     "rand_like",
     "randint",
+    "randint_like",
     "randn",
     "randn_like",
     "randperm",
@@ -6275,6 +6524,7 @@ __all__ = [
     "rrelu",
     "rsqrt",
     "rsub",
+    "scalar_tensor",
     "scatter",
     "scatter_add",
     "scatter_reduce",
@@ -6329,7 +6579,9 @@ __all__ = [
     "trapezoid",
     "trapz",
     "tril",
+    "tril_indices",
     "triu",
+    "triu_indices",
     "true_divide",
     "trunc",
     "unbind",
@@ -6342,6 +6594,7 @@ __all__ = [
     "unsafe_split",
     "unsqueeze",
     "unsqueeze_copy",
+    "vander",
     "var",
     "var_mean",
     "vdot",

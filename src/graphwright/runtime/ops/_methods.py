@@ -73,6 +73,8 @@ _atanh = _op("atanh")
 _atanh_ = _op("atanh_")
 _baddbmm = _op("baddbmm")
 _baddbmm_ = _op("baddbmm_")
+_bernoulli = _op("bernoulli")
+_bernoulli_ = _op("bernoulli_")
 _bincount = _op("bincount")
 _bitwise_and = _op("bitwise_and")
 _bitwise_and_ = _op("bitwise_and_")
@@ -88,6 +90,7 @@ _bitwise_xor = _op("bitwise_xor")
 _bitwise_xor_ = _op("bitwise_xor_")
 _bmm = _op("bmm")
 _broadcast_to = _op("broadcast_to")
+_cauchy_ = _op("cauchy_")
 _ceil = _op("ceil")
 _ceil_ = _op("ceil_")
 _cholesky = _op("cholesky")
@@ -151,6 +154,7 @@ _expand = _op("expand")
 _expand_as = _op("expand_as")
 _expm1 = _op("expm1")
 _expm1_ = _op("expm1_")
+_exponential_ = _op("exponential_")
 _fill_ = _op("fill_")
 _fill_diagonal_ = _op("fill_diagonal_")
 _flatten = _op("flatten")
@@ -175,6 +179,7 @@ _gcd = _op("gcd")
 _gcd_ = _op("gcd_")
 _ge = _op("ge")
 _ge_ = _op("ge_")
+_geometric_ = _op("geometric_")
 _gt = _op("gt")
 _gt_ = _op("gt_")
 _hardshrink = _op("hardshrink")
@@ -230,6 +235,7 @@ _log1p_ = _op("log1p_")
 _log2 = _op("log2")
 _log2_ = _op("log2_")
 _log_ = _op("log_")
+_log_normal_ = _op("log_normal_")
 _log_softmax = _op("log_softmax")
 _logaddexp = _op("logaddexp")
 _logaddexp2 = _op("logaddexp2")
@@ -267,6 +273,7 @@ _movedim = _op("movedim")
 _msort = _op("msort")
 _mul = _op("mul")
 _mul_ = _op("mul_")
+_multinomial = _op("multinomial")
 _mv = _op("mv")
 _mvlgamma = _op("mvlgamma")
 _mvlgamma_ = _op("mvlgamma_")
@@ -301,6 +308,7 @@ _qr = _op("qr")
 _quantile = _op("quantile")
 _rad2deg = _op("rad2deg")
 _rad2deg_ = _op("rad2deg_")
+_random_ = _op("random_")
 _ravel = _op("ravel")
 _reciprocal = _op("reciprocal")
 _reciprocal_ = _op("reciprocal_")
@@ -590,6 +598,12 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_baddbmm_, (self, batch1, batch2, beta, alpha))
 
+    def bernoulli(self, p: Any = None, *, generator: Any = None) -> Any:
+        return _dispatch(_bernoulli, (self, p, generator))
+
+    def bernoulli_(self, p: Any = 0.5, *, generator: Any = None) -> Any:
+        return _dispatch(_bernoulli_, (self, p, generator))
+
     def bincount(self, weights: Tensor | None = None, minlength: int = 0) -> Any:
         return _dispatch(_bincount, (self, weights, minlength))
 
@@ -634,6 +648,9 @@ class TensorMethods(TensorBase):
 
     def broadcast_to(self, *size: Any) -> Any:
         return _dispatch(_broadcast_to, (self, as_size(varargs(size))))
+
+    def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
+        return _dispatch(_cauchy_, (self, median, sigma, generator))
 
     def ceil(self) -> Any:
         return _dispatch(_ceil, (self,))
@@ -896,6 +913,9 @@ class TensorMethods(TensorBase):
     def expm1_(self) -> Any:
         return _dispatch(_expm1_, (self,))
 
+    def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Any:
+        return _dispatch(_exponential_, (self, lambd, generator))
+
     def fill_(self, value: Tensor | float) -> Any:
         return _dispatch(_fill_, (self, value))
 
@@ -975,6 +995,9 @@ class TensorMethods(TensorBase):
 
     def ge_(self, other: Tensor | float) -> Any:
         return _dispatch(_ge_, (self, other))
+
+    def geometric_(self, p: float, *, generator: Any = None) -> Any:
+        return _dispatch(_geometric_, (self, p, generator))
 
     def gt(self, other: Tensor | float) -> Any:
         return _dispatch(_gt, (self, other))
@@ -1250,6 +1273,9 @@ class TensorMethods(TensorBase):
     def log_(self) -> Any:
         return _dispatch(_log_, (self,))
 
+    def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
+        return _dispatch(_log_normal_, (self, mean, std, generator))
+
     def log_softmax(self, dim: int, dtype: DType | None = None) -> Any:
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
@@ -1391,6 +1417,15 @@ class TensorMethods(TensorBase):
     def mul_(self, other: Tensor | float) -> Any:
         return _dispatch(_mul_, (self, other))
 
+    def multinomial(
+        self,
+        num_samples: int,
+        replacement: bool = False,
+        *,
+        generator: Any = None,
+    ) -> Any:
+        return _dispatch(_multinomial, (self, num_samples, replacement, generator))
+
     def mv(self, vec: Tensor) -> Any:
         return _dispatch(_mv, (self, vec))
 
@@ -1467,11 +1502,7 @@ class TensorMethods(TensorBase):
         return _dispatch(_narrow, _bound)
 
     def narrow_copy(self, dim: int, start: Any, length: int) -> Any:
-        try:
-            _bound = (self, wrap_dim(dim, self.ndim), start, length)
-        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_narrow_copy, (self, dim, start, length), _error) from None
-        return _dispatch(_narrow_copy, _bound)
+        return _dispatch(_narrow_copy, (self, dim, start, length))
 
     def ne(self, other: Tensor | float) -> Any:
         return _dispatch(_ne, (self, other))
@@ -1503,8 +1534,8 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_norm, (self, p, dim, keepdim, dtype))
 
-    def normal_(self, mean: float = 0.0, std: float = 1.0) -> Any:
-        return _dispatch(_normal_, (self, mean, std))
+    def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
+        return _dispatch(_normal_, (self, mean, std, generator))
 
     def outer(self, vec2: Tensor) -> Any:
         return _dispatch(_outer, (self, vec2))
@@ -1568,6 +1599,15 @@ class TensorMethods(TensorBase):
 
     def rad2deg_(self) -> Any:
         return _dispatch(_rad2deg_, (self,))
+
+    def random_(
+        self,
+        low: int | None = None,
+        to: int | None = None,
+        *,
+        generator: Any = None,
+    ) -> Any:
+        return _dispatch(_random_, (self, low, to, generator))
 
     def ravel(self) -> Any:
         return _dispatch(_ravel, (self,))
@@ -1916,22 +1956,22 @@ class TensorMethods(TensorBase):
     def tensor_split(
         self,
         indices_or_sections: Any = None,
+        dim: int = 0,
         *,
         sections: Any = None,
         indices: Any = None,
-        dim: int = 0,
     ) -> Any:
         try:
-            _bound = (self, indices_or_sections, sections, indices, wrap_dim(dim, self.ndim))
+            _bound = (self, indices_or_sections, wrap_dim(dim, self.ndim), sections, indices)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(
                 _tensor_split,
                 (
                     self,
                     indices_or_sections,
+                    dim,
                     sections,
                     indices,
-                    dim,
                 ),
                 _error,
             ) from None
@@ -1996,8 +2036,8 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_unfold, (self, dimension, size, step), _error) from None
         return _dispatch(_unfold, _bound)
 
-    def uniform_(self, low: float = 0.0, high: float = 1.0) -> Any:
-        return _dispatch(_uniform_, (self, low, high))
+    def uniform_(self, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
+        return _dispatch(_uniform_, (self, low, high, generator))
 
     def unique(
         self,

@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from graphwright.runtime import dtypes
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import HALVES, wrap
-from graphwright.runtime.ops.normalise import wrap_dim
-from graphwright.runtime.ops.spec import TensorSpec
-from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
-from graphwright.runtime.ops.table import Kind, define, not_differentiable
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.ops.table import Kind, define
 
 # -- arithmetic
 

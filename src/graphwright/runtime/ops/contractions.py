@@ -30,6 +30,8 @@ def _check(name: str, a: Any, b: Any, ndim: int) -> None:
             f"{name}: expected both tensors to have the same dtype, "
             f"but got {describe(a)} and {describe(b)}"
         )
+    if a.dtype is dtypes.bool:
+        raise RuntimeError(f"{name}: not implemented for {describe(a)}")
     if a.shape[-1] != b.shape[-2] or (ndim == 3 and a.shape[0] != b.shape[0]):
         raise RuntimeError(
             f"{name}: shapes cannot be multiplied ({_times(a.shape)} and {_times(b.shape)})"
@@ -74,6 +76,8 @@ def _kernel(name: str, ndim: int) -> Any:
         dtype = a.dtype
         if dtype in _GEMM_TYPES:
             out = _core.empty(Tensor, shape, dtype)
+            if 0 in shape:
+                return out
             product_into(a, b, out)
             return out
         if dtype in HALVES:
@@ -84,13 +88,20 @@ def _kernel(name: str, ndim: int) -> Any:
     return eager
 
 
+def conjugated(x: Any) -> Any:
+    """The complex conjugate; real tensors as they are."""
+    return ops.conj(x) if x.dtype.is_complex else x
+
+
 def _vjp(name: str) -> Any:
     def vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
         multiply = getattr(ops, name)
-        return (
-            multiply(grad, ops.transpose(ctx.mat2, -2, -1)) if ctx.needs["input"] else None,
-            multiply(ops.transpose(ctx.input, -2, -1), grad) if ctx.needs["mat2"] else None,
-        )
+        left = right = None
+        if ctx.needs["input"]:
+            left = multiply(grad, ops.transpose(conjugated(ctx.mat2), -2, -1))
+        if ctx.needs["mat2"]:
+            right = multiply(ops.transpose(conjugated(ctx.input), -2, -1), grad)
+        return left, right
 
     return vjp
 
@@ -153,45 +164,3 @@ def _matmul(input: Any, other: Any) -> Any:
 
 
 define("matmul(Tensor input, Tensor other)", Kind.COMPOSITE, decompose=_matmul)
-
-
-def _requires_ndim(name: str, tensors: tuple[Any, ...], ndims: tuple[int, ...]) -> None:
-    if tuple(len(t.shape) for t in tensors) != ndims:
-        raise RuntimeError(
-            f"{name}: expected tensors with {', '.join(map(str, ndims))} dimensions, "
-            f"got {', '.join(map(describe, tensors))}"
-        )
-
-
-def _mv(input: Any, vec: Any) -> Any:
-    _requires_ndim("mv", (input, vec), (2, 1))
-    return _matmul(input, vec)
-
-
-def _dot(input: Any, other: Any) -> Any:
-    _requires_ndim("dot", (input, other), (1, 1))
-    return _matmul(input, other)
-
-
-def _outer(input: Any, vec2: Any) -> Any:
-    _requires_ndim("outer", (input, vec2), (1, 1))
-    return ops.mul(ops.unsqueeze(input, 1), vec2)
-
-
-def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
-    result = ops.mm(mat1, mat2)
-    if alpha != 1:
-        result = ops.mul(result, alpha)
-    if beta == 0:
-        return result
-    return ops.add(result, input if beta == 1 else ops.mul(input, beta))
-
-
-define("mv(Tensor input, Tensor vec)", Kind.COMPOSITE, decompose=_mv)
-define("dot(Tensor input, Tensor other)", Kind.COMPOSITE, decompose=_dot)
-define("outer(Tensor input, Tensor vec2)", Kind.COMPOSITE, decompose=_outer)
-define(
-    "addmm(Tensor input, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1)",
-    Kind.COMPOSITE,
-    decompose=_addmm,
-)

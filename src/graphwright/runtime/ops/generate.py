@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import sys
 from pathlib import Path
+from textwrap import indent
 
 from graphwright.runtime.ops.aliases import ALIASES, Renamed
 from graphwright.runtime.ops.out_forms import OUT_FORMS
@@ -29,16 +30,20 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch as _dispatch
+from graphwright.runtime.dispatch import refuse_bound
 from graphwright.runtime.ops.normalise import (
     as_pair,
     as_pair_optional,
     as_size,
     as_size_optional,
     as_tensors,
+    first_ndim,
     varargs,
     wrap_dim,
     wrap_dim_optional,
     wrap_dims,
+    wrap_dims_exact,
+    wrap_dims_optional,
     wrap_permutation,
 )
 from graphwright.runtime.ops.out import with_out
@@ -79,6 +84,8 @@ ANNOTATIONS = {
     "Dim?": "int | None",
     "NewDim": "int",
     "Dims": "int | Sequence[int] | None",
+    "Dims?": "int | Sequence[int] | None",
+    "DimsExact": "int | Sequence[int] | None",
     "Perm": "Sequence[int]",
     "Perm*": "Sequence[int]",
     "Size": "int | Sequence[int]",
@@ -102,6 +109,8 @@ NORMALISERS = {
     "Dim?": "wrap_dim_optional({0}, {ndim})",
     "NewDim": "wrap_dim({0}, {ndim} + 1)",
     "Dims": "wrap_dims({0}, {ndim})",
+    "Dims?": "wrap_dims_optional({0}, {ndim})",
+    "DimsExact": "wrap_dims_exact({0}, {ndim})",
     "Perm": "wrap_permutation({0}, {ndim})",
     "Perm*": "wrap_permutation({0}, {ndim})",
     "Size": "as_size({0})",
@@ -116,7 +125,7 @@ def _ndim(op: Op) -> str:
     """The expression for the number of dimensions that Dim arguments refer to."""
     for slot, is_list in op.tensor_slots:
         name = op.schema.params[slot].name
-        return f"{name}[0].ndim" if is_list else f"{name}.ndim"
+        return f"first_ndim({name})" if is_list else f"{name}.ndim"
     return "0"
 
 
@@ -127,6 +136,10 @@ def _parameters(params: tuple[Param, ...], first: str | None) -> str:
     for i, param in enumerate(params):
         if i == 0 and first is not None:
             parts.append(first)
+            continue
+        if param.type == "object*":
+            parts.append(f"*{param.name}: Any")
+            star = True
             continue
         if param.kwonly and not star:
             parts.append("*")
@@ -202,11 +215,12 @@ def _function(op: Op, name: str | None = None) -> str:
     if spread:
         parameters = parameters.replace(", *, ", ", ")
     values = _values(op, None, spread)
-    statement = ""
+    statement = _checked(op, values) if "ndim" in values else ""
     if op.name in OUT_FORMS:
         star = spread or any(p.kwonly for p in op.schema.params)
         parameters += f"{'' if star else ', *'}, out: Any = None"
-        statement = _bound(op, values)
+        statement = statement or _assigned(values, "    ")
+        statement += f"    if out is not None:\n        return with_out(_{op.name}, _bound, out)\n"
     body = f"_dispatch(_{op.name}, {'_bound' if statement else f'({values})'})"
     if "factory" in op.tags:
         parameters += ", requires_grad: bool = False"
@@ -214,24 +228,50 @@ def _function(op: Op, name: str | None = None) -> str:
     return _wrapped(f"def {name or op.name}", parameters, " -> Any:", body, "", statement)
 
 
-def _bound(op: Op, values: str) -> str:
-    """The statements before the call of an op that can write into `out`."""
-    line = f"    _bound = ({values})\n"
-    if len(line) > 100:
-        inner = "".join(f"        {value}\n" for value in _values_of(values))
-        line = f"    _bound = (\n{inner}    )\n"
-    return f"{line}    if out is not None:\n        return with_out(_{op.name}, _bound, out)\n"
+def _assigned(values: str, indent: str) -> str:
+    """The statement that keeps the bound arguments."""
+    line = f"{indent}_bound = ({values})\n"
+    if len(line) > 96:
+        inner = "".join(f"{indent}    {value}\n" for value in _values_of(values))
+        line = f"{indent}_bound = (\n{inner}{indent})\n"
+    return line
+
+
+def _checked(op: Op, values: str, first: str | None = None) -> str:
+    """The same for dims: what is no tensor is told before its dims are asked for."""
+    plain = _plain_values(op, first)
+    refusal = f"        raise refuse_bound(_{op.name}, ({plain}), _error) from None\n"
+    if len(refusal) > 96:
+        inner = "".join(f"                {value}\n" for value in _values_of(plain))
+        refusal = (
+            f"        raise refuse_bound(\n            _{op.name},\n            (\n{inner}"
+            "            ),\n            _error,\n        ) from None\n"
+        )
+    return (
+        f"    try:\n{_assigned(values, '        ')}"
+        f"    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:\n{refusal}"
+    )
+
+
+def _plain_values(op: Op, first: str | None) -> str:
+    names = [p.name for p in op.schema.params]
+    if first is not None:
+        names[0] = first
+    return ", ".join(names) + ("," if len(names) == 1 else "")
 
 
 def _method(op: Op, name: str | None = None) -> str:
     params = op.schema.params
     last = params[-1]
-    body = f"_dispatch(_{op.name}, ({_values(op, 'self', True)}))"
+    values = _values(op, "self", True)
+    statement = _checked(op, values, "self") if "ndim" in values else ""
+    body = f"_dispatch(_{op.name}, {'_bound' if statement else f'({values})'})"
     if last.type.endswith("*"):
         parameters = f"{_parameters(params[:-1], 'self')}, *{last.name}: Any"
     else:
         parameters = _parameters(params, "self")
-    return _wrapped(f"def {name or op.name}", parameters, " -> Any:", body, "    ")
+    head = f"def {name or op.name}"
+    return _wrapped(head, parameters, " -> Any:", body, "    ", indent(statement, "    "))
 
 
 def _sorted_ops() -> list[Op]:
@@ -330,14 +370,13 @@ def _trim_imports(source: str) -> str:
     head, _, body = source.partition("\n_")
     lines = []
     for line in head.splitlines():
-        name = line.strip().rstrip(",")
-        if line.startswith("    ") and line.endswith(",") and f"{name}(" not in body:
+        name = line.split()[-1].rstrip(",") if line.strip() else ""
+        optional = line.endswith(("import with_out", "import refuse_bound"))
+        if (line.endswith(",") or optional) and f"{name}(" not in body:
             continue
         if "import device as Device" in line and "Device" not in body:
             continue
         if "import TensorBase" in line and "TensorBase" not in body:
-            continue
-        if "import with_out" in line and "with_out(" not in body:
             continue
         if "import TABLE" in line and "TABLE" not in body:
             continue

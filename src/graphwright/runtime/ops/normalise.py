@@ -51,6 +51,18 @@ def wrap_dims(dim: Any, ndim: int) -> tuple[int, ...]:
     return (wrapped,) if ndim else ()
 
 
+def wrap_dims_optional(dim: Any, ndim: int) -> tuple[int, ...] | None:
+    """As `wrap_dims`; None and () stay None, which tells "all" from naming every dim."""
+    if dim is None or dim in ((), []):
+        return None
+    return wrap_dims(dim, ndim) or None
+
+
+def wrap_dims_exact(dim: Any, ndim: int) -> tuple[int, ...]:
+    """As `wrap_dims`; () means no dim at all."""
+    return () if dim in ((), []) else wrap_dims(dim, ndim)
+
+
 def wrap_permutation(dims: Sequence[Any], ndim: int) -> tuple[int, ...]:
     """Distinct dims in their given order. Raises RuntimeError where one appears twice."""
     if len(dims) != ndim:
@@ -101,6 +113,17 @@ def varargs(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
     if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
         return tuple(sizes[0])
     return sizes
+
+
+def first_ndim(tensors: Any) -> int:
+    """The number of dimensions of the first of several tensors.
+
+    Raises RuntimeError where there is none.
+    """
+    if not tensors:
+        raise RuntimeError("expected a non-empty list of Tensors")
+    ndim: int = tensors[0].ndim
+    return ndim
 
 
 def as_tensors(tensors: Any, name: str) -> tuple[Any, ...]:

@@ -9,9 +9,19 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
-from graphwright.runtime.ops.kernels import HALVES, wrap
+from graphwright.runtime.ops.dtype_rules import (
+    is_inexact,
+    real_dtype,
+    require_ordered,
+    sum_dtype,
+    wide_array,
+)
+from graphwright.runtime.ops.kernels import HALVES, Array, wrap
+from graphwright.runtime.ops.normalise import wrap_dim
+from graphwright.runtime.ops.return_types import MinAndMax, ValuesAndIndices
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, product
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -42,19 +52,21 @@ def _expand_back(grad: Any, ctx: Any) -> Any:
     return ops.expand(restore_dims(grad, shape, ctx.dim, ctx.keepdim), shape)
 
 
-def _sum_dtype(input: Any, dtype: DType | None) -> DType:
-    if dtype is not None:
-        return dtype
-    return input.dtype if input.dtype.is_floating_point else dtypes.int64
+def cast_array(array: Array, dtype: DType) -> Array:
+    """An array cast to a dtype, without NumPy's warnings; complex to real drops the rest."""
+    if array.dtype.kind == "c" and not dtype.is_complex and dtype is not dtypes.bool:
+        array = array.real
+    with quiet.Quiet():
+        return array.astype(dtype.numpy)
 
 
 def _accumulator(ufunc: Any) -> Callable[..., Tensor]:
     def eager(input: Any, dim: tuple[int, ...], keepdim: bool, dtype: DType | None) -> Tensor:
-        target = _sum_dtype(input, dtype)
+        target = sum_dtype(input, dtype)
         array = input._nd
         work = dtypes.float32 if target in HALVES else target
         if array.dtype != work.numpy:
-            array = array.astype(work.numpy)
+            array = cast_array(array, work)
         out = _core.empty(Tensor, reduced_shape(array.shape, dim, keepdim), work)
         token = quiet.enter()
         try:
@@ -69,37 +81,46 @@ def _accumulator(ufunc: Any) -> Callable[..., Tensor]:
 define(
     "sum(Tensor input, Dims dim=None, bool keepdim=False, *, dtype? dtype=None)",
     Kind.REDUCTION,
-    meta=lambda input, dim, keepdim, dtype: _spec(input, dim, keepdim, _sum_dtype(input, dtype)),
+    meta=lambda input, dim, keepdim, dtype: _spec(input, dim, keepdim, sum_dtype(input, dtype)),
     vjp=lambda ctx, grad: _expand_back(grad, ctx),
     eager=_accumulator(np.add),
 )
 
 
 def _prod_vjp(ctx: Any, grad: Any) -> Any:
-    """Exact also where factors are zero: products of all others, dim by dim."""
-    input = ctx.input
+    """Exact also where factors are zero: the products of all factors before and after each."""
+    input = ctx.input if ctx.dtype is None else ops.to_dtype(ctx.input, ctx.dtype)
     rest = tuple(d for d in range(input.ndim) if d not in ctx.dim)
     moved = ops.permute(input, (*rest, *ctx.dim))
     kept = tuple(input.shape[d] for d in rest)
     length = product(tuple(input.shape[d] for d in ctx.dim))
+    if length == 0:
+        return ops.zeros_like(input)
     rows = ops.reshape(moved, (*kept, length))
-    others = ops.expand(ops.unsqueeze(rows, -2), (*kept, length, length))
-    unit = ops.eq(
-        ops.unsqueeze(ops.arange(length, device=input.device), 1),
-        ops.arange(length, device=input.device),
-    )
-    products = ops.prod(ops.where(unit, 1.0, others), (len(kept) + 1,))
-    products = ops.reshape(products, moved.shape)
+    last = len(kept)
+    before = _products_before(rows, last)
+    after = ops.flip(_products_before(ops.flip(rows, (last,)), last), (last,))
+    others = ops.reshape(ops.mul(before, after), moved.shape)
     inverse = [0] * input.ndim
     for i, d in enumerate((*rest, *ctx.dim)):
         inverse[d] = i
-    return ops.mul(_expand_back(grad, ctx), ops.permute(products, tuple(inverse)))
+    others = ops.permute(others, tuple(inverse))
+    if others.dtype.is_complex:
+        others = ops.conj(others)
+    return ops.mul(_expand_back(grad, ctx), others)
+
+
+def _products_before(rows: Any, dim: int) -> Any:
+    """For each position the product of what comes before it."""
+    ones = ops.full((*rows.shape[:-1], 1), 1.0, dtype=rows.dtype, device=rows.device)
+    shifted = ops.cat((ones, ops.slice(rows, dim, 0, rows.shape[-1] - 1)), dim)
+    return ops.cumprod(shifted, dim)
 
 
 define(
     "prod(Tensor input, Dims dim=None, bool keepdim=False, *, dtype? dtype=None)",
     Kind.REDUCTION,
-    meta=lambda input, dim, keepdim, dtype: _spec(input, dim, keepdim, _sum_dtype(input, dtype)),
+    meta=lambda input, dim, keepdim, dtype: _spec(input, dim, keepdim, sum_dtype(input, dtype)),
     vjp=_prod_vjp,
     saves=("input",),
     eager=_accumulator(np.multiply),
@@ -109,7 +130,18 @@ define(
 # -- extrema
 
 
-def _check_nonempty(name: str, shape: tuple[Any, ...], dim: tuple[int, ...]) -> None:
+def check_nonempty(name: str, shape: tuple[Any, ...], dim: tuple[int, ...] | None) -> None:
+    """Raise unless there is something to compare.
+
+    Raises RuntimeError for all dims (None) of an empty tensor, IndexError for an empty dim.
+    """
+    if dim is None:
+        if 0 in shape:
+            raise RuntimeError(
+                f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                f"Specify the reduction dim with the 'dim' argument. Input has shape {list(shape)}"
+            )
+        return
     for d in dim:
         if shape and shape[d] == 0:
             raise IndexError(
@@ -118,13 +150,19 @@ def _check_nonempty(name: str, shape: tuple[Any, ...], dim: tuple[int, ...]) -> 
             )
 
 
+def _all_dims(input: Any, dim: tuple[int, ...] | None) -> tuple[int, ...]:
+    return tuple(range(len(input.shape))) if dim is None else dim
+
+
 def _extremum_kernel(name: str, ufunc: Any) -> Callable[..., Tensor]:
-    def eager(input: Any, dim: tuple[int, ...], keepdim: bool) -> Tensor:
-        _check_nonempty(name, input.shape, dim)
-        out = _core.empty(Tensor, reduced_shape(input.shape, dim, keepdim), input.dtype)
+    def eager(input: Any, dim: tuple[int, ...] | None, keepdim: bool) -> Tensor:
+        check_nonempty(name, input.shape, dim)
+        require_ordered(name, input)
+        dims = _all_dims(input, dim)
+        out = _core.empty(Tensor, reduced_shape(input.shape, dims, keepdim), input.dtype)
         token = quiet.enter()
         try:
-            ufunc.reduce(input._nd, dim, None, out._nd, keepdim)
+            ufunc.reduce(input._nd, dims, None, out._nd, keepdim)
         finally:
             quiet.leave(token)
         return out
@@ -133,9 +171,10 @@ def _extremum_kernel(name: str, ufunc: Any) -> Callable[..., Tensor]:
 
 
 def _extremum_meta(name: str) -> Callable[..., TensorSpec]:
-    def meta(input: Any, dim: tuple[int, ...], keepdim: bool) -> TensorSpec:
-        _check_nonempty(name, input.shape, dim)
-        return _spec(input, dim, keepdim, input.dtype)
+    def meta(input: Any, dim: tuple[int, ...] | None, keepdim: bool) -> TensorSpec:
+        check_nonempty(name, input.shape, dim)
+        require_ordered(name, input)
+        return _spec(input, _all_dims(input, dim), keepdim, input.dtype)
 
     return meta
 
@@ -143,16 +182,19 @@ def _extremum_meta(name: str) -> Callable[..., TensorSpec]:
 def _extremum_vjp(ctx: Any, grad: Any) -> Any:
     """Ties share the gradient evenly, as in PyTorch."""
     shape = ctx.input.shape
-    grad = restore_dims(grad, shape, ctx.dim, ctx.keepdim)
-    out = restore_dims(ctx.out, shape, ctx.dim, ctx.keepdim)
-    ties = ops.to_dtype(ops.eq(ctx.input, out), grad.dtype)
-    return ops.mul(ties, ops.div(grad, ops.sum(ties, ctx.dim, True)))
+    dim = _all_dims(ctx.input, ctx.dim)
+    grad = restore_dims(grad, shape, dim, ctx.keepdim)
+    out = restore_dims(ctx.out, shape, dim, ctx.keepdim)
+    ties = ops.eq(ctx.input, out)
+    nans = ops.logical_and(ops.isnan(ctx.input), ops.isnan(out))
+    ties = ops.to_dtype(ops.logical_or(ties, nans), grad.dtype)
+    return ops.mul(ties, ops.div(grad, ops.sum(ties, dim, True)))
 
 
 _EXTREMA: dict[str, Any] = {"amax": np.maximum, "amin": np.minimum}
 for _name, _ufunc in _EXTREMA.items():
     define(
-        f"{_name}(Tensor input, Dims dim=None, bool keepdim=False)",
+        f"{_name}(Tensor input, Dims? dim=None, bool keepdim=False)",
         Kind.REDUCTION,
         meta=_extremum_meta(_name),
         vjp=_extremum_vjp,
@@ -177,7 +219,7 @@ def _test_kernel(ufunc: Any) -> Callable[..., Tensor]:
 _TESTS: dict[str, Any] = {"any": np.logical_or, "all": np.logical_and}
 for _name, _ufunc in _TESTS.items():
     define(
-        f"{_name}(Tensor input, Dims dim=None, bool keepdim=False)",
+        f"{_name}(Tensor input, DimsExact dim=None, bool keepdim=False)",
         Kind.REDUCTION,
         meta=lambda input, dim, keepdim: _spec(input, dim, keepdim, _test_dtype(input)),
         vjp=not_differentiable,
@@ -185,23 +227,31 @@ for _name, _ufunc in _TESTS.items():
     )
 
 
+def _check_position(name: str, input: Any, dim: int | None) -> tuple[int, ...]:
+    """The dims to search. Raises IndexError where they are empty."""
+    if input.dtype is dtypes.bool or input.dtype.is_complex:
+        raise RuntimeError(f"{name}(): does not support {input.dtype.name} input")
+    if dim is None and 0 in input.shape:
+        raise IndexError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0, "
+            f"input has shape {list(input.shape)}"
+        )
+    dims = _all_dims(input, None if dim is None else (dim,)[: len(input.shape)])
+    check_nonempty(name, input.shape, dims)
+    return dims
+
+
 def _position_meta(name: str) -> Callable[..., TensorSpec]:
     def meta(input: Any, dim: int | None, keepdim: bool) -> TensorSpec:
-        ndim = len(input.shape)
-        dims = tuple(range(ndim)) if dim is None else (dim,)[:ndim]
-        _check_nonempty(name, input.shape, dims)
-        return _spec(input, dims, keepdim, dtypes.int64)
+        return _spec(input, _check_position(name, input, dim), keepdim, dtypes.int64)
 
     return meta
 
 
 def _position_kernel(name: str, function: Any) -> Callable[..., Tensor]:
     def eager(input: Any, dim: int | None, keepdim: bool) -> Tensor:
-        array = input._nd
-        if input.dtype in HALVES:
-            array = array.astype(np.float32)
-        dims = tuple(range(array.ndim)) if dim is None else (dim,)
-        _check_nonempty(name, input.shape, dims)
+        _check_position(name, input, dim)
+        array = wide_array(input)
         if array.ndim == 0:
             return wrap(np.zeros((), np.int64), dtypes.int64)
         return wrap(function(array, axis=dim, keepdims=keepdim), dtypes.int64)
@@ -219,6 +269,62 @@ for _name, _function in (("argmax", np.argmax), ("argmin", np.argmin)):
     )
 
 
+def _extremum(pointwise: str, full: str, position: str) -> Any:
+    name = "max" if full == "amax" else "min"
+
+    def decompose(input: Any, dim: Any, keepdim: bool) -> Any:
+        if not isinstance(input, Tensor):
+            raise TypeError(
+                f"{name}(): argument 'input' must be Tensor, not {type(input).__name__}"
+            )
+        if dim is None:
+            check_nonempty(name, input.shape, None)
+            require_ordered(name, input)
+            return getattr(ops, full)(input)
+        if isinstance(dim, Tensor):
+            return getattr(ops, pointwise)(input, dim)
+        at = wrap_dim(dim, input.ndim)
+        check_nonempty(name, input.shape, (at,))
+        require_ordered(name, input)
+        searched = ops.to_dtype(input, dtypes.uint8) if input.dtype is dtypes.bool else input
+        indices = getattr(ops, position)(searched, at, True)
+        values = ops.gather(input, at, indices)
+        if not keepdim:
+            values, indices = ops.squeeze(values, at), ops.squeeze(indices, at)
+        return ValuesAndIndices(values, indices)
+
+    return decompose
+
+
+define(
+    "max(Tensor input, object dim=None, bool keepdim=False)",
+    Kind.COMPOSITE,
+    decompose=_extremum("maximum", "amax", "argmax"),
+)
+define(
+    "min(Tensor input, object dim=None, bool keepdim=False)",
+    Kind.COMPOSITE,
+    decompose=_extremum("minimum", "amin", "argmin"),
+)
+
+
+def _aminmax(input: Any, dim: int | None, keepdim: bool) -> MinAndMax:
+    if dim is None and 0 in input.shape:
+        raise RuntimeError(
+            "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
+            f"identity, input has shape {list(input.shape)}"
+        )
+    dims = None if dim is None else (dim,)
+    return MinAndMax(ops.amin(input, dims, keepdim), ops.amax(input, dims, keepdim))
+
+
+define(
+    "aminmax(Tensor input, *, Dim? dim=None, bool keepdim=False)",
+    Kind.COMPOSITE,
+    decompose=_aminmax,
+)
+
+
 # -- moments
 
 
@@ -228,7 +334,7 @@ def reduced_count(shape: tuple[Any, ...], dim: tuple[int, ...]) -> Any:
 
 
 def _check_floating(name: str, dtype: DType) -> None:
-    if not dtype.is_floating_point:
+    if not is_inexact(dtype):
         raise RuntimeError(
             f"{name}(): could not infer output dtype. Input dtype must be either a floating "
             f"point or complex dtype. Got: {dtype}"
@@ -284,9 +390,17 @@ define(
 )
 
 
+def check_moments(input: Any) -> None:
+    """Raise RuntimeError for integers."""
+    if not is_inexact(input.dtype):
+        raise RuntimeError(
+            f"std and var only support floating point and complex dtypes, got {describe(input)}"
+        )
+
+
 def _var_meta(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> TensorSpec:
-    _check_floating("var", input.dtype)
-    return _spec(input, dim, keepdim, input.dtype)
+    check_moments(input)
+    return _spec(input, dim, keepdim, real_dtype(input.dtype))
 
 
 def _freedom(count: Any, correction: Any) -> Any:
@@ -295,16 +409,19 @@ def _freedom(count: Any, correction: Any) -> Any:
 
 
 def _var_eager(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Tensor:
-    _check_floating("var", input.dtype)
-    array = input._nd
-    if input.dtype in HALVES:
-        array = array.astype(np.float32)
+    check_moments(input)
+    array = wide_array(input)
     count = reduced_count(input.shape, dim)
     with quiet.Quiet():
         centred = array - np.divide(np.add.reduce(array, dim, keepdims=True), count)
-        np.square(centred, centred)
-        total = np.sum(centred, axis=dim, keepdims=keepdim)
-        return wrap(np.divide(total, np.float64(_freedom(count, correction))), input.dtype)
+        if input.dtype.is_complex:
+            squares = np.square(centred.real) + np.square(centred.imag)
+        else:
+            squares = np.square(centred, centred)
+        total = np.sum(squares, axis=dim, keepdims=keepdim)
+        return wrap(
+            np.divide(total, np.float64(_freedom(count, correction))), real_dtype(input.dtype)
+        )
 
 
 def _var_vjp(ctx: Any, grad: Any) -> Any:
@@ -316,60 +433,34 @@ def _var_vjp(ctx: Any, grad: Any) -> Any:
 
 
 define(
-    "var(Tensor input, Dims dim=None, *, Scalar correction=1, bool keepdim=False)",
+    "variance(Tensor input, Dims dim=None, Scalar correction=1, bool keepdim=False)",
     Kind.REDUCTION,
     meta=_var_meta,
     vjp=_var_vjp,
     saves=("input",),
     eager=_var_eager,
+    method=False,
+    public=False,
 )
+
+
+def _deviation_vjp(ctx: Any, grad: Any) -> Any:
+    """Zero where the deviation is zero, as in PyTorch."""
+    scaled = ops.div(grad, ops.mul(ctx.out, 2.0))
+    return _var_vjp(ctx, ops.where(ops.eq(ctx.out, 0), 0.0, scaled))
+
+
 define(
-    "std(Tensor input, Dims dim=None, *, Scalar correction=1, bool keepdim=False)",
+    "deviation(Tensor input, Dims dim=None, Scalar correction=1, bool keepdim=False)",
     Kind.COMPOSITE,
+    meta=_var_meta,
+    vjp=_deviation_vjp,
+    saves=("input", "out"),
     decompose=lambda input, dim, correction, keepdim: ops.sqrt(
-        ops.var(input, dim, correction=correction, keepdim=keepdim)
+        ops.variance(input, dim, correction, keepdim)
     ),
-)
-
-
-def _norm(input: Any, p: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
-    if not input.dtype.is_floating_point:
-        raise RuntimeError(f"norm(): Expected a floating point tensor as input. Got {input.dtype}")
-    if p in (None, "fro", 2):
-        return ops.sqrt(ops.sum(ops.mul(input, input), dim, keepdim))
-    size = ops.abs(input)
-    if p == float("inf"):
-        return ops.amax(size, dim, keepdim)
-    if p == float("-inf"):
-        return ops.amin(size, dim, keepdim)
-    if p == 0:
-        return ops.sum(ops.to_dtype(ops.ne(input, 0), input.dtype), dim, keepdim)
-    if p == 1:
-        return ops.sum(size, dim, keepdim)
-    return ops.pow(ops.sum(ops.pow(size, p), dim, keepdim), 1.0 / p)
-
-
-define(
-    'norm(Tensor input, object p="fro", Dims dim=None, bool keepdim=False)',
-    Kind.COMPOSITE,
-    decompose=_norm,
-)
-
-
-def _logsumexp(input: Any, dim: tuple[int, ...], keepdim: bool) -> Any:
-    if 0 in [input.shape[d] for d in dim]:
-        return ops.log(ops.sum(ops.exp(input), dim, keepdim))
-    top = ops.amax(input, dim, True)
-    top = ops.where(ops.isinf(top), 0.0, top).detach()
-    total = ops.sum(ops.exp(ops.sub(input, top)), dim, keepdim)
-    shift = top if keepdim else ops.reshape(top, total.shape)
-    return ops.add(ops.log(total), shift)
-
-
-define(
-    "logsumexp(Tensor input, Dims dim, bool keepdim=False)",
-    Kind.COMPOSITE,
-    decompose=_logsumexp,
+    method=False,
+    public=False,
 )
 
 

@@ -8,9 +8,11 @@ every op sees one form: dims are wrapped to 0..ndim-1, sizes are tuples.
     Operand                             a tensor or a Python number
     Dim Dim? NewDim                     one dimension (NewDim: of the result with one more)
     Dims                                int, sequence or None (= all); sorted tuple
+    Dims? DimsExact                     Dims, where None and () stay None, or () means no dim
     Perm Perm*                          sequence of distinct dimensions, order kept
     Size Size* Size?                    sizes; `*`: the method also takes them one by one
     IntPair IntPair?                    one number for both of two dimensions, or one for each
+    object*                             all positional arguments from here on, as a tuple
     anything else                       handed through as it is
 """
 

@@ -1,0 +1,60 @@
+"""Linear algebra under PyTorch's names: `graphwright.linalg`.
+
+Every function is an op of the table, so that it is differentiated and compiled like any other.
+Decompositions run through NumPy's LAPACK, in compiled code as steps between kernels.
+"""
+
+from __future__ import annotations
+
+from graphwright.runtime.ops._face import linalg_cholesky as cholesky
+from graphwright.runtime.ops._face import linalg_cond as cond
+from graphwright.runtime.ops._face import linalg_cross as cross
+from graphwright.runtime.ops._face import linalg_det as det
+from graphwright.runtime.ops._face import linalg_diagonal as diagonal
+from graphwright.runtime.ops._face import linalg_eigh as eigh
+from graphwright.runtime.ops._face import linalg_eigvalsh as eigvalsh
+from graphwright.runtime.ops._face import linalg_inv as inv
+from graphwright.runtime.ops._face import linalg_lstsq as lstsq
+from graphwright.runtime.ops._face import linalg_matrix_norm as matrix_norm
+from graphwright.runtime.ops._face import linalg_matrix_rank as matrix_rank
+from graphwright.runtime.ops._face import linalg_multi_dot as multi_dot
+from graphwright.runtime.ops._face import linalg_norm as norm
+from graphwright.runtime.ops._face import linalg_pinv as pinv
+from graphwright.runtime.ops._face import linalg_qr as qr
+from graphwright.runtime.ops._face import linalg_slogdet as slogdet
+from graphwright.runtime.ops._face import linalg_solve as solve
+from graphwright.runtime.ops._face import linalg_solve_triangular as solve_triangular
+from graphwright.runtime.ops._face import linalg_svd as svd
+from graphwright.runtime.ops._face import linalg_svdvals as svdvals
+from graphwright.runtime.ops._face import linalg_vecdot as vecdot
+from graphwright.runtime.ops._face import linalg_vector_norm as vector_norm
+from graphwright.runtime.ops._face import matmul, matrix_power
+from graphwright.runtime.ops.linalg_solvers import LinAlgError
+
+__all__ = [
+    "LinAlgError",
+    "cholesky",
+    "cond",
+    "cross",
+    "det",
+    "diagonal",
+    "eigh",
+    "eigvalsh",
+    "inv",
+    "lstsq",
+    "matmul",
+    "matrix_norm",
+    "matrix_power",
+    "matrix_rank",
+    "multi_dot",
+    "norm",
+    "pinv",
+    "qr",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "svd",
+    "svdvals",
+    "vecdot",
+    "vector_norm",
+]

@@ -1,0 +1,159 @@
+"""`cdist`: distances between all pairs of rows of two batches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import quiet
+from graphwright.runtime.ops.dtype_rules import contiguous_spec
+from graphwright.runtime.ops.kernels import Array, wrap
+from graphwright.runtime.ops.strides import broadcast_shapes
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.tensor import Tensor
+
+_MODES = (
+    None,
+    "use_mm_for_euclid_dist_if_necessary",
+    "use_mm_for_euclid_dist",
+    "donot_use_mm_for_euclid_dist",
+)
+_BLOCK = 1 << 22
+"""Differences that are held at a time."""
+
+
+def _check(x1: Any, x2: Any, p: float, mode: Any) -> tuple[Any, ...]:
+    """The shape of the result."""
+    for name, x in (("X1", x1), ("X2", x2)):
+        if x.ndim < 2:
+            raise RuntimeError(
+                f"cdist only supports at least 2D tensors, {name} got: {describe(x)}"
+            )
+        if x.dtype not in (dtypes.float32, dtypes.float64):
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {name} got: {describe(x)}"
+            )
+    if x1.shape[-1] != x2.shape[-1]:
+        raise RuntimeError(
+            "X1 and X2 must have the same number of columns. "
+            f"X1: {describe(x1)} X2: {describe(x2)}"
+        )
+    if p < 0:
+        raise RuntimeError(f"cdist only supports non-negative p values, got {p}")
+    if mode not in _MODES:
+        raise ValueError(f"{mode} is not a valid value for compute_mode")
+    batch = broadcast_shapes("cdist", (x1.shape[:-2], x2.shape[:-2]))
+    return (*batch, x1.shape[-2], x2.shape[-2])
+
+
+def _norms(differences: Array, p: float) -> Array:
+    size = np.abs(differences)
+    if p == 0:
+        return np.asarray((size != 0).sum(-1, dtype=size.dtype))
+    if p == 1:
+        return np.asarray(size.sum(-1))
+    if p == 2:
+        return np.asarray(np.sqrt(np.square(size).sum(-1)))
+    if p == float("inf"):
+        return np.asarray(size.max(-1, initial=0))
+    return np.asarray((size**p).sum(-1) ** (1.0 / p))
+
+
+def _by_products(a: Array, b: Array) -> Array:
+    """Euclidean distances through one matrix product, centred so that little cancels."""
+    middle = a.mean((-2, -1), keepdims=True) if a.size else 0
+    a, b = a - middle, b - middle
+    squares = np.square(a).sum(-1)[..., :, None] + np.square(b).sum(-1)[..., None, :]
+    return np.sqrt(np.maximum(squares - 2 * np.matmul(a, b.swapaxes(-1, -2)), 0))
+
+
+def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:
+    shape = _check(x1, x2, p, mode)
+    dtype = x1.dtype if x1.dtype is x2.dtype else dtypes.float64
+    a = np.asarray(x1._nd, dtype.numpy)
+    b = np.asarray(x2._nd, dtype.numpy)
+    rows = max(shape[-2], shape[-1])
+    wants_product = mode == _MODES[2] or (mode in _MODES[:2] and rows > 25)
+    out = np.empty(shape, dtype.numpy)
+    with quiet.Quiet():
+        if p == 2 and wants_product:
+            out[...] = _by_products(a, b)
+        else:
+            per_row = max(out.size // max(shape[-2], 1) * max(a.shape[-1], 1), 1)
+            step = max(_BLOCK // per_row, 1)
+            for at in range(0, shape[-2], step):
+                some = a[..., at : at + step, None, :]
+                out[..., at : at + step, :] = _norms(some - b[..., None, :, :], p)
+    return wrap(out, dtype)
+
+
+def _decomposed(x1: Any, x2: Any, p: float, mode: Any) -> Any:
+    _check(x1, x2, p, mode)
+    differences = ops.sub(ops.unsqueeze(x1, -2), ops.unsqueeze(x2, -3))
+    if p == float("inf") and differences.shape[-1] == 0:
+        p = 2.0
+    return ops.p_norm(differences, p, (differences.ndim - 1,))
+
+
+def _vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    x1, x2, p = ctx.x1, ctx.x2, ctx.p
+    if p != 2:
+        return _general_vjp(ctx, grad)
+    weights = ops.where(ops.eq(ctx.out, 0), 0.0, ops.div(grad, ctx.out))
+    first = second = None
+    if ctx.needs["x1"]:
+        total = ops.sum(weights, (-1,), True)
+        first = ops.sub(ops.mul(x1, total), ops.matmul(weights, x2))
+        first = ops.sum_to_size(first, x1.shape)
+    if ctx.needs["x2"]:
+        turned = ops.transpose(weights, -2, -1)
+        total = ops.sum(turned, (-1,), True)
+        second = ops.sub(ops.mul(x2, total), ops.matmul(turned, x1))
+        second = ops.sum_to_size(second, x2.shape)
+    return first, second
+
+
+def _general_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    """Through all differences: d|d|_p = sign(d) |d|^(p-1) |d|_p^(1-p)."""
+    x1, x2, p = ctx.x1, ctx.x2, ctx.p
+    differences = ops.sub(ops.unsqueeze(x1, -2), ops.unsqueeze(x2, -3))
+    norm, grad = ops.unsqueeze(ctx.out, -1), ops.unsqueeze(grad, -1)
+    size, sign = ops.abs(differences), ops.sign(differences)
+    if p == 0:
+        slopes = ops.mul(differences, 0.0)
+    elif p == 1:
+        slopes = ops.mul(sign, grad)
+    elif p == float("inf"):
+        slopes = ops.mul(ops.mul(sign, ops.to_dtype(ops.eq(size, norm), x1.dtype)), grad)
+    else:
+        powers = ops.where(ops.eq(size, 0), 0.0, ops.pow(size, p - 1.0))
+        outer = ops.where(ops.eq(norm, 0), 0.0, ops.pow(norm, 1.0 - p))
+        slopes = ops.mul(ops.mul(sign, powers), ops.mul(outer, grad))
+    first = ops.sum_to_size(ops.sum(slopes, (slopes.ndim - 2,)), x1.shape)
+    second = ops.sum_to_size(ops.neg(ops.sum(slopes, (slopes.ndim - 3,))), x2.shape)
+    return first, second
+
+
+define(
+    "pair_distances(Tensor x1, Tensor x2, float p, str? compute_mode)",
+    Kind.CONTRACTION,
+    meta=lambda x1, x2, p, mode: contiguous_spec(
+        x1, _check(x1, x2, p, mode), x1.dtype if x1.dtype is x2.dtype else dtypes.float64
+    ),
+    vjp=_vjp,
+    saves=("x1", "x2", "out"),
+    decompose=_decomposed,
+    eager=_eager,
+    method=False,
+    public=False,
+)
+define(
+    "cdist(Tensor x1, Tensor x2, float p=2.0, str? compute_mode=None)",
+    Kind.COMPOSITE,
+    decompose=lambda x1, x2, p, compute_mode: ops.pair_distances(x1, x2, float(p), compute_mode),
+    method=False,
+)

@@ -1,0 +1,342 @@
+"""`einsum` in PyTorch's full syntax, with a contraction path of our own.
+
+Operands are reduced to tensors whose labels differ and each occur once. Pairs of them are then
+contracted, in the order that costs the fewest multiplications (all orders are compared up to
+six operands, beyond that the cheapest next step is taken), each pair as one batched matrix
+product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Any
+
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.strides import product
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.symbolic.symint import hint_of
+from graphwright.runtime.tensor import Tensor
+
+Labels = tuple[str, ...]
+_ELLIPSIS = "..."
+_EXHAUSTIVE = 6
+
+
+# -- reading the equation
+
+
+def _terms(text: str, what: str) -> list[str]:
+    """Labels of one operand; the ellipsis is one label."""
+    found: list[str] = []
+    at = 0
+    while at < len(text):
+        if text.startswith(_ELLIPSIS, at):
+            if _ELLIPSIS in found:
+                raise RuntimeError(f"einsum(): found '.' for {what} for which an ellipsis was "
+                                   "already found")
+            found.append(_ELLIPSIS)
+            at += 3
+            continue
+        char = text[at]
+        if char == ".":
+            raise RuntimeError(f"einsum(): found '.' for {what} that is not part of any ellipsis")
+        if not (char.isascii() and char.isalpha()):
+            raise RuntimeError(
+                f"einsum(): invalid subscript given at index {at} for {what}, subscripts must be "
+                f"in [a-zA-Z], got '{char}'"
+            )
+        found.append(char)
+        at += 1
+    return found
+
+
+def _parsed(equation: str) -> tuple[list[list[str]], list[str] | None]:
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    inputs = [_terms(part, f"operand {i}") for i, part in enumerate(left.split(","))]
+    return inputs, _terms(right, "the output") if arrow else None
+
+
+def _letter(number: Any) -> str:
+    """The label of a number of the sublist format."""
+    if number is Ellipsis:
+        return _ELLIPSIS
+    if not 0 <= number < 52:
+        raise RuntimeError(
+            f"einsum(): subscripts of the sublist format lie in [0, 52), got {number}"
+        )
+    return chr(ord("A") + number) if number < 26 else chr(ord("a") + number - 26)
+
+
+def _from_sublists(values: Sequence[Any]) -> tuple[list[list[str]], list[str] | None, list[Any]]:
+    tensors, inputs = list(values[0 : len(values) // 2 * 2 : 2]), []
+    for sublist in values[1::2]:
+        inputs.append([_letter(n) for n in sublist])
+    output = [_letter(n) for n in values[-1]] if len(values) % 2 else None
+    return inputs, output, tensors
+
+
+def _expanded(labels: list[str], ndim: int, index: int) -> Labels:
+    """The ellipsis as labels "0", "1".. counted from the right; one label for each dim."""
+    covered = ndim - len(labels) + 1
+    if _ELLIPSIS not in labels:
+        if len(labels) != ndim:
+            raise RuntimeError(
+                f"einsum(): the number of subscripts in the equation ({len(labels)}) does not "
+                f"match the number of dimensions ({ndim}) for operand {index} and no ellipsis "
+                "was given"
+            )
+        return tuple(labels)
+    if covered < 0:
+        raise RuntimeError(
+            f"einsum(): the number of subscripts in the equation ({len(labels) - 1}) is more "
+            f"than the number of dimensions ({ndim}) for operand {index}"
+        )
+    at = labels.index(_ELLIPSIS)
+    hidden = [str(i) for i in range(covered - 1, -1, -1)]
+    return (*labels[:at], *hidden, *labels[at + 1 :])
+
+
+def _output_labels(output: list[str] | None, inputs: list[Labels]) -> Labels:
+    """The labels of the result; without "->", those that occur once, in alphabetic order."""
+    every = [label for labels in inputs for label in labels]
+    hidden = sorted({label for label in every if label.isdigit()}, key=int, reverse=True)
+    if output is None:
+        once = sorted(label for label in set(every) if label.isalpha() and every.count(label) == 1)
+        return (*hidden, *once)
+    for label in output:
+        if output.count(label) > 1:
+            raise RuntimeError(
+                f"einsum(): output subscript {label} appears more than once in the output"
+            )
+        if label != _ELLIPSIS and label not in every:
+            raise RuntimeError(
+                f"einsum(): output subscript {label} does not appear in the equation for any "
+                "input operand"
+            )
+    return tuple(
+        inner for label in output for inner in (hidden if label == _ELLIPSIS else [label])
+    )
+
+
+# -- operands with distinct labels
+
+
+def _sizes(inputs: list[Labels], operands: list[Any]) -> dict[str, Any]:
+    """The size of each label. Raises RuntimeError where sizes differ and neither is 1."""
+    sizes: dict[str, Any] = {}
+    for index, (labels, operand) in enumerate(zip(inputs, operands, strict=True)):
+        for label, size in zip(labels, operand.shape, strict=True):
+            known = sizes.get(label, 1)
+            if known == 1:
+                sizes[label] = size
+            elif size not in (1, known):
+                raise RuntimeError(
+                    f"einsum(): subscript {label} has size {size} for operand {index} which does "
+                    f"not broadcast with previously seen size {known}"
+                )
+    return sizes
+
+
+def _diagonal(labels: Labels, operand: Any) -> tuple[Labels, Any]:
+    """Repeated labels of one operand become its diagonal."""
+    while len(set(labels)) != len(labels):
+        label = next(x for x in labels if labels.count(x) > 1)
+        first = labels.index(label)
+        second = labels.index(label, first + 1)
+        if operand.shape[first] != operand.shape[second]:
+            raise RuntimeError(
+                f"einsum(): subscript {label} is repeated for an operand whose dims have sizes "
+                f"{operand.shape[first]} and {operand.shape[second]}: {describe(operand)}"
+            )
+        operand = ops.diagonal(operand, 0, first, second)
+        labels = (*(x for i, x in enumerate(labels) if i not in (first, second)), label)
+    return labels, operand
+
+
+def _reduced(
+    labels: Labels, operand: Any, kept: set[str], sizes: dict[str, Any]
+) -> tuple[Labels, Any]:
+    """Without dims of size 1 that broadcast, and summed over labels that nothing else needs."""
+    summed = tuple(i for i, x in enumerate(labels) if x not in kept)
+    if summed:
+        operand = ops.sum(operand, summed, dtype=operand.dtype)
+        labels = tuple(x for x in labels if x in kept)
+    for i in range(len(labels) - 1, -1, -1):
+        if operand.shape[i] == 1 and sizes[labels[i]] != 1:
+            operand = ops.squeeze(operand, i)
+            labels = (*labels[:i], *labels[i + 1 :])
+    return labels, operand
+
+
+# -- the order of contractions
+
+
+def _kept_after(chosen: frozenset[int], inputs: tuple[Labels, ...], output: Labels) -> Labels:
+    """Labels of the product of the chosen operands that are needed later."""
+    inside = sorted({x for i in chosen for x in inputs[i]})
+    outside = {x for i, labels in enumerate(inputs) if i not in chosen for x in labels}
+    return tuple(x for x in inside if x in outside or x in output)
+
+
+def _cost(a: Labels, b: Labels, sizes: dict[str, int]) -> int:
+    return int(product([sizes[x] for x in {*a, *b}]))
+
+
+def _optimal(
+    inputs: tuple[Labels, ...], output: Labels, sizes: dict[str, int]
+) -> list[tuple[frozenset[int], frozenset[int]]]:
+    """Pairs of sets of operands to contract, by dynamic programming over all sets."""
+    count = len(inputs)
+    best: dict[frozenset[int], tuple[int, tuple[Any, ...]]] = {
+        frozenset([i]): (0, ()) for i in range(count)
+    }
+    labels = {frozenset([i]): inputs[i] for i in range(count)}
+    for size in range(2, count + 1):
+        for members in combinations(range(count), size):
+            whole = frozenset(members)
+            labels[whole] = _kept_after(whole, inputs, output)
+            options = []
+            for part in range(1, size // 2 + 1):
+                for some in combinations(members, part):
+                    left = frozenset(some)
+                    right = whole - left
+                    step = _cost(labels[left], labels[right], sizes)
+                    total = best[left][0] + best[right][0] + step
+                    path = (*best[left][1], *best[right][1], (left, right))
+                    options.append((total, path))
+            best[whole] = min(options, key=lambda option: option[0])
+    return list(best[frozenset(range(count))][1])
+
+
+def _greedy(
+    inputs: tuple[Labels, ...], output: Labels, sizes: dict[str, int]
+) -> list[tuple[frozenset[int], frozenset[int]]]:
+    """The pair that shrinks memory most goes first; among equals the cheapest."""
+    parts = {frozenset([i]): labels for i, labels in enumerate(inputs)}
+    path = []
+
+    def price(pair: tuple[frozenset[int], frozenset[int]]) -> tuple[int, int]:
+        left, right = pair
+        result = _kept_after(left | right, inputs, output)
+        space = [int(product([sizes[x] for x in x_s]))
+                 for x_s in (result, parts[left], parts[right])]
+        return space[0] - space[1] - space[2], _cost(parts[left], parts[right], sizes)
+
+    while len(parts) > 1:
+        pair = min(combinations(parts, 2), key=price)
+        path.append(pair)
+        for part in pair:
+            del parts[part]
+        whole = pair[0] | pair[1]
+        parts[whole] = _kept_after(whole, inputs, output)
+    return path
+
+
+@lru_cache(maxsize=1024)
+def contraction_path(
+    inputs: tuple[Labels, ...], output: Labels, sizes: tuple[tuple[str, int], ...]
+) -> tuple[tuple[frozenset[int], frozenset[int]], ...]:
+    """Which sets of operands to multiply, in order; every operand alone is there at first."""
+    search = _optimal if len(inputs) <= _EXHAUSTIVE else _greedy
+    return tuple(search(inputs, output, dict(sizes)))
+
+
+# -- one contraction
+
+
+def _arranged(operand: Any, labels: Labels, groups: tuple[Labels, ...]) -> Any:
+    """Dims in the order of the groups, each group one dim."""
+    order = tuple(labels.index(x) for group in groups for x in group)
+    if order != tuple(range(len(order))):
+        operand = ops.permute(operand, order)
+    shape: list[Any] = []
+    at = 0
+    for group in groups:
+        shape.append(product(operand.shape[at : at + len(group)]))
+        at += len(group)
+    return ops.reshape(operand, tuple(shape))
+
+
+def _aligned(operand: Any, labels: Labels, wanted: Labels) -> Any:
+    """Dims as in `wanted`, with size 1 where the operand lacks a label."""
+    order = tuple(labels.index(x) for x in wanted if x in labels)
+    operand = ops.permute(operand, order) if order else operand
+    at = iter(operand.shape)
+    return ops.reshape(operand, tuple(next(at) if x in labels else 1 for x in wanted))
+
+
+def _contracted(
+    a: tuple[Labels, Any], b: tuple[Labels, Any], kept: Labels, sizes: dict[str, Any]
+) -> tuple[Labels, Any]:
+    """The product of two operands, summed over their common labels that are not kept."""
+    left, right = a[0], b[0]
+    common = [x for x in left if x in right]
+    summed = tuple(x for x in common if x not in kept)
+    batch = tuple(x for x in common if x in kept)
+    rows = tuple(x for x in left if x not in right)
+    columns = tuple(x for x in right if x not in left)
+    labels = (*batch, *rows, *columns)
+    if not summed:
+        return labels, ops.mul(_aligned(a[1], left, labels), _aligned(b[1], right, labels))
+    shape = tuple(sizes[x] for x in labels)
+    if batch:
+        first = _arranged(a[1], left, (batch, rows, summed))
+        second = _arranged(b[1], right, (batch, summed, columns))
+        return labels, ops.reshape(ops.bmm(first, second), shape)
+    first = _arranged(a[1], left, (rows, summed))
+    second = _arranged(b[1], right, (summed, columns))
+    return labels, ops.reshape(ops.mm(first, second), shape)
+
+
+def _einsum(equation: Any, operands: tuple[Any, ...]) -> Any:
+    if isinstance(equation, Tensor):
+        terms, output, tensors = _from_sublists((equation, *operands))
+    else:
+        terms, output = _parsed(equation)
+        single = len(operands) == 1 and isinstance(operands[0], list | tuple)
+        tensors = list(operands[0] if single else operands)
+    if not tensors:
+        raise RuntimeError("einsum(): must specify at least one operand")
+    if len(terms) != len(tensors):
+        relation = "fewer" if len(tensors) < len(terms) else "more"
+        raise RuntimeError(
+            f"einsum(): {relation} operands were provided than specified in the equation "
+            f"({len(tensors)} and {len(terms)})"
+        )
+    inputs = [_expanded(t, x.ndim, i) for i, (t, x) in enumerate(zip(terms, tensors, strict=True))]
+    result = _output_labels(output, inputs)
+    return _evaluated(inputs, tensors, result)
+
+
+def _evaluated(inputs: list[Labels], tensors: list[Any], result: Labels) -> Any:
+    sizes = _sizes(inputs, tensors)
+    parts: dict[frozenset[int], tuple[Labels, Any]] = {}
+    for index, (labels, operand) in enumerate(zip(inputs, tensors, strict=True)):
+        if operand.dtype is not tensors[0].dtype:
+            raise RuntimeError(
+                f"einsum(): expected operands of one dtype, got {describe(tensors[0])} and "
+                f"{describe(operand)}"
+            )
+        others = {x for i, other in enumerate(inputs) if i != index for x in other}
+        own = _diagonal(labels, operand)
+        parts[frozenset([index])] = _reduced(*own, {*others, *result}, sizes)
+    names = tuple(parts[frozenset([i])][0] for i in range(len(tensors)))
+    hints = tuple(sorted((x, int(hint_of(n))) for x, n in sizes.items()))
+    for left, right in contraction_path(names, result, hints):
+        kept = _kept_after(left | right, names, result)
+        a, b = parts.pop(left), parts.pop(right)
+        parts[left | right] = _reduced(*_contracted(a, b, kept, sizes), set(kept), sizes)
+    ((labels, value),) = parts.values()
+    order = tuple(labels.index(x) for x in result)
+    return value if order == tuple(range(len(order))) else ops.permute(value, order)
+
+
+define(
+    "einsum(object equation, object* operands)",
+    Kind.COMPOSITE,
+    decompose=_einsum,
+    method=False,
+)

@@ -1,0 +1,77 @@
+"""Samples of inverses, solutions, determinants and factorisations."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .sample import Arr, Bad, OpErrors, OpSamples, S
+
+_SQUARE = (S(Arr((3, 3))), S(Arr((2, 2, 2))))
+_POSITIVE = (S(Arr((2, 1, 1), 1.0, 2.0)),)
+
+
+def _sample(name: str, samples: Any, reference: Any, **options: bool) -> OpSamples:
+    return OpSamples(name, samples, reference, torch="", strides=False, **options)
+
+
+LINALG = (
+    _sample("linalg_inv", _SQUARE, np.linalg.inv),
+    _sample("linalg_det", _SQUARE, np.linalg.det),
+    _sample("det", _SQUARE, np.linalg.det),
+    _sample("cofactors", _SQUARE, lambda x: np.linalg.det(x)[..., None, None]
+            * np.linalg.inv(x).swapaxes(-1, -2)),
+    _sample("sign_and_log_det", _SQUARE, lambda x: tuple(np.linalg.slogdet(x))),
+    _sample("linalg_slogdet", _SQUARE, lambda x: tuple(np.linalg.slogdet(x))),
+    _sample("slogdet", _SQUARE, lambda x: tuple(np.linalg.slogdet(x))),
+    _sample("logdet", _POSITIVE, lambda x: np.log(np.linalg.det(x))),
+    _sample("solve_matrix", (S(Arr((3, 3)), Arr((3, 2))), S(Arr((2, 2, 2)), Arr((2, 1)))),
+            np.linalg.solve),
+    _sample(
+        "linalg_solve",
+        (S(Arr((3, 3)), Arr((3,))), S(Arr((3, 3)), Arr((3, 2))), S(Arr((2, 3, 3)), Arr((3, 1)))),
+        np.linalg.solve,
+    ),
+    _sample(
+        "linalg_solve_triangular",
+        (S(Arr((3, 3), 1.0, 2.0), Arr((3, 2)), upper=True),),
+        lambda a, b, upper: np.linalg.solve(np.triu(a), b),
+    ),
+    _sample("cholesky_factor", _POSITIVE, np.linalg.cholesky),
+    _sample("linalg_cholesky", _POSITIVE, np.linalg.cholesky),
+    _sample("cholesky", _POSITIVE, np.linalg.cholesky),
+    _sample("cholesky_solve", (S(Arr((2, 2)), Arr((2, 2), 1.0, 2.0)),), None),
+    _sample("cholesky_inverse", (S(Arr((2, 2), 1.0, 2.0)),), None),
+    _sample("qr_factors", (S(Arr((4, 3)), "reduced"),), lambda a, mode: tuple(np.linalg.qr(a))),
+    _sample("linalg_qr", (S(Arr((4, 3))), S(Arr((2, 2, 4)))), lambda a: tuple(np.linalg.qr(a))),
+    _sample("qr", (S(Arr((3, 3))),), lambda a: tuple(np.linalg.qr(a))),
+    _sample("symmetric_eigen", (S(Arr((2, 1, 1)), "L"),),
+            lambda a, part: tuple(np.linalg.eigh(a)), double_grad=False),
+    _sample("linalg_eigh", (S(Arr((2, 1, 1))),), lambda a: tuple(np.linalg.eigh(a)),
+            double_grad=False),
+    _sample("linalg_eigvalsh", (S(Arr((2, 1, 1))),), np.linalg.eigvalsh),
+    _sample("singular_factors", (S(Arr((3, 2)), False),),
+            lambda a, full: tuple(np.linalg.svd(a, full))),
+    _sample("linalg_svd", (S(Arr((3, 2)), False), S(Arr((2, 3)), False)),
+            lambda a, full: tuple(np.linalg.svd(a, full))),
+    _sample("linalg_svdvals", (S(Arr((3, 2))), S(Arr((2, 2, 3)))),
+            lambda a: np.linalg.svd(a, compute_uv=False)),
+    _sample("linalg_pinv", (S(Arr((3, 2))), S(Arr((2, 3)))), np.linalg.pinv),
+    _sample("pinverse", (S(Arr((3, 2))),), np.linalg.pinv),
+    _sample("linalg_matrix_rank", (S(Arr((3, 2))),), np.linalg.matrix_rank, grad=False),
+    _sample("linalg_cond", (S(Arr((2, 2))), S(Arr((2, 2)), 1)), np.linalg.cond),
+    _sample("linalg_lstsq", (S(Arr((4, 2)), Arr((4, 1))),), None, grad=False),
+    OpErrors(
+        "linalg_inv",
+        (
+            Bad(S(Arr((2, 3))), RuntimeError, "square", torch=False),
+            Bad(S(Arr((2, 2), kind="int")), RuntimeError, "floating", torch=False),
+            Bad(S(Arr((2,))), RuntimeError, "2 dimensions", torch=False),
+        ),
+    ),
+    OpErrors(
+        "linalg_solve",
+        (Bad(S(Arr((2, 2)), Arr((3, 1))), RuntimeError, "Incompatible", torch=False),),
+    ),
+)
