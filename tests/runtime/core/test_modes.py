@@ -11,7 +11,7 @@ import pytest
 from graphwright.runtime import _core, device, dtypes
 
 TRACE, AUTOCAST, INFERENCE = 1, 2, 4
-GRAD, MODES, FAKE, DEVICE = 1, 2, 4, 8
+GRAD, MODES, FAKE, DEVICE, FOREIGN = 1, 2, 4, 8, 16
 
 
 class Plain(_core.TensorBase):
@@ -64,9 +64,9 @@ def test_flags() -> None:
     flags = _core.dispatch_flags
     assert flags(()) == 0 and flags((plain, 1, 2.0, None, "x", True, (1, 2))) == 0
     assert flags((plain, leaf)) == GRAD
-    assert flags((1, [plain, leaf])) == GRAD and flags(((leaf,),)) == GRAD
+    assert flags((1, [plain, leaf])) == GRAD | FOREIGN and flags(((leaf,),)) == GRAD
     assert flags(([[leaf]],)) == 0
-    assert flags((fake,)) == FAKE and flags((cuda, [fake])) == FAKE | DEVICE
+    assert flags((fake,)) == FAKE and flags((cuda, (fake,))) == FAKE | DEVICE
     recorded = tensor()
     recorded.grad_fn = object()
     assert flags((recorded,)) == GRAD

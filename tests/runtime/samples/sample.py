@@ -14,8 +14,8 @@ import numpy as np
 class Arr:
     """An array argument. Values are distinct and lie strictly between low and high.
 
-    kind: "float" (the test chooses the width), "int", "bool", or "index" (ints, repeats
-    allowed, low <= value < high).
+    kind: "float" (the test chooses the width), "complex" (likewise), "int", "bool", or "index"
+    (ints, repeats allowed, low <= value < high).
     """
 
     shape: tuple[int, ...]
@@ -25,7 +25,7 @@ class Arr:
     grad: bool = True
 
     def values(self, salt: str) -> np.ndarray[Any, Any]:
-        """Float64, int64 or bool values, the same in every run."""
+        """Float64, complex128, int64 or bool values, the same in every run."""
         seed = zlib.crc32(f"{salt}{self}".encode())
         rng = np.random.default_rng(seed)
         count = int(np.prod(self.shape, dtype=np.int64))
@@ -35,6 +35,9 @@ class Arr:
             return np.asarray(rng.integers(int(self.low), int(self.high), self.shape))
         if self.kind == "int":
             return np.asarray(rng.integers(int(self.low), int(self.high) + 1, self.shape))
+        if self.kind == "complex":
+            parts = rng.uniform(self.low, self.high, (2, *self.shape)).astype(np.float32)
+            return np.asarray(parts[0] + 1j * parts[1].astype(np.float64))
         step = (self.high - self.low) / (count + 1)
         places = self.low + step * (1.0 + np.arange(count) + 0.3 * rng.random(count))
         return rng.permutation(places).reshape(self.shape).astype(np.float32).astype(np.float64)
@@ -46,6 +49,29 @@ class Sample:
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bad:
+    """Arguments that must be refused with `error`, whose message matches `match`.
+
+    The message is to name the op unless `names_op` is off. `torch`: PyTorch raises that type too
+    (its NotImplementedError counts as RuntimeError).
+    """
+
+    sample: Sample
+    error: type[Exception]
+    match: str = ""
+    names_op: bool = False
+    torch: bool = True
+
+
+@dataclass(frozen=True)
+class OpErrors:
+    """Bad arguments of one op; may stand beside its OpSamples in a family's list."""
+
+    name: str
+    errors: tuple[Bad, ...]
 
 
 @dataclass(frozen=True)
@@ -61,6 +87,7 @@ class OpSamples:
     halves: bool = False
     layouts: bool = True
     strides: bool = True
+    errors: tuple[Bad, ...] = ()
 
 
 def S(*args: Any, **kwargs: Any) -> Sample:

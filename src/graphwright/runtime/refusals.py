@@ -1,0 +1,49 @@
+"""What is raised where an op refuses its arguments: PyTorch's type, and what was given.
+
+The rules of ops say what is wrong; the dispatcher adds the op and its tensors here, in one place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops.table import Op
+
+_PLAIN = frozenset({IndexError, RuntimeError, TypeError, ValueError, NotImplementedError})
+INTERNAL = (AttributeError, KeyError, OverflowError)
+
+
+def _given(op: Op, args: tuple[Any, ...]) -> str:
+    """`input: float32[3, 4], other: int64[5]`: the tensors among the arguments."""
+    parts = []
+    for slot, is_list in op.tensor_slots:
+        if slot >= len(args):
+            continue
+        value = args[slot]
+        if is_list and isinstance(value, list | tuple):
+            parts.append(f"{op.names[slot]}: ({', '.join(describe(v) for v in value)})")
+        elif value is not None:
+            parts.append(f"{op.names[slot]}: {describe(value)}")
+    return ", ".join(parts)
+
+
+def refusal(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
+    """What to raise for `error`, met while running `op`: itself, its message completed.
+
+    An error of Python's or NumPy's own making, such as a dtype that a kernel has no loop for,
+    becomes a RuntimeError. Exceptions of other classes pass unchanged.
+    """
+    kind = type(error)
+    if isinstance(error, INTERNAL) or (kind is not TypeError and isinstance(error, TypeError)):
+        error = RuntimeError(f"not possible for these arguments ({kind.__name__}: {error})")
+    elif kind not in _PLAIN or len(error.args) != 1 or getattr(error, "described", False):
+        return error
+    text = str(error.args[0])
+    name = op.name.rstrip("_")
+    if name not in text:
+        text = f"{op.name}(): {text}"
+    given = _given(op, args)
+    error.args = (f"{text} [{given}]" if given else text,)
+    error.described = True  # type: ignore[attr-defined]
+    return error
