@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys as _sys
 import typing as _typing
 
-from graphwright.runtime import _core, autograd, linalg, nn, optim, random, special
+from graphwright.aliases import install as _install_aliases
+from graphwright.runtime import _core, autograd, linalg, nn, optim, random, special, utils
 from graphwright.runtime.autograd import (
     enable_grad,
     inference_mode,
@@ -76,12 +76,7 @@ if _typing.TYPE_CHECKING:
 
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
-_NAMESPACES = ("autograd", "linalg", "nn", "optim", "random", "special")
-for _name, _module in tuple(_sys.modules.items()):
-    _folder, _, _rest = _name.removeprefix("graphwright.runtime.").partition(".")
-    if _name.startswith("graphwright.runtime.") and _folder in _NAMESPACES:
-        _sys.modules[f"graphwright.{_folder}{'.' if _rest else ''}{_rest}"] = _module
-del _name, _module, _folder, _rest
+_install_aliases(("autograd", "linalg", "nn", "optim", "random", "special", "utils"))
 
 
 def __getattr__(name: str) -> _typing.Any:

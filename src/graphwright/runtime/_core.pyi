@@ -66,7 +66,13 @@ def empty_strided(
     cls: type[_T], shape: Sequence[int], strides: Sequence[int], dtype: DType, /
 ) -> _T: ...
 def as_view(
-    cls: type[_T], base: TensorBase, shape: Sequence[Any], strides: Sequence[Any], offset: Any, /
+    cls: type[_T],
+    base: TensorBase,
+    shape: Sequence[Any],
+    strides: Sequence[Any],
+    offset: Any,
+    dtype: DType = ...,
+    /,
 ) -> _T: ...
 def detach(cls: type[_T], tensor: TensorBase, /) -> _T: ...
 def unversioned(cls: type[_T], tensor: TensorBase, /) -> _T: ...

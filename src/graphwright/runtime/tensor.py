@@ -17,6 +17,7 @@ from graphwright.runtime.operators import Operators
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops._methods import TensorMethods
 from graphwright.runtime.printing import format_tensor
+from graphwright.runtime.views import Views
 
 
 class _Backward:
@@ -37,9 +38,10 @@ BACKWARD = _Backward()
 class AutogradExtra:
     """Rarely needed autograd state of one tensor."""
 
-    __slots__ = ("accumulate_hooks", "hooks", "retains_grad")
+    __slots__ = ("accumulate_hooks", "accumulator", "hooks", "retains_grad")
 
     def __init__(self) -> None:
+        self.accumulator: Any = None  # weak reference to what stands for the leaf among nodes
         self.hooks: dict[int, Callable[..., Any]] = {}
         self.accumulate_hooks: dict[int, Callable[..., Any]] = {}
         self.retains_grad = False
@@ -52,7 +54,7 @@ def _rebuild(array: np.ndarray[Any, Any], dtype: DType, requires_grad: bool) -> 
     return tensor
 
 
-class Tensor(Operators, Indexing, Conversions, Memory, TensorMethods):
+class Tensor(Operators, Indexing, Conversions, Memory, Views, TensorMethods):
     """An n-dimensional array of one dtype on one device, that can be differentiated."""
 
     __slots__ = ("_extra",)
@@ -87,16 +89,6 @@ class Tensor(Operators, Indexing, Conversions, Memory, TensorMethods):
 
     def nelement(self) -> int:
         return self.numel()
-
-    @property
-    def T(self) -> Tensor:
-        """All dims reversed."""
-        return ops.permute(self, tuple(range(self.ndim - 1, -1, -1)))
-
-    @property
-    def mT(self) -> Tensor:
-        """The last two dims swapped."""
-        return ops.transpose(self, -2, -1)
 
     # -- values
 
@@ -210,12 +202,6 @@ class Tensor(Operators, Indexing, Conversions, Memory, TensorMethods):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set `requires_grad` and return self. Raises RuntimeError for integer dtypes."""
         self.requires_grad = requires_grad
-        return self
-
-    def detach_(self) -> Tensor:
-        """Forget the history of this tensor."""
-        self.grad_fn = None
-        self.requires_grad = False
         return self
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> Any:

@@ -345,7 +345,11 @@ static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     GW_UNUSED(self);
     int64_t sizes[GW_MAX_DIMS], strides[GW_MAX_DIMS];
     bool symbolic = false;
-    if (!expect_args(nargs, 5, "as_view(cls, base, shape, strides, offset)")) {
+    if (nargs != 6 && !expect_args(nargs, 5, "as_view(cls, base, shape, strides, offset)")) {
+        return NULL;
+    }
+    int dtype = nargs == 6 ? gw_dtype_code(args[5]) : GW_NUM_DTYPES;
+    if (dtype < 0) {
         return NULL;
     }
     PyTypeObject *cls = gw_tensor_class(args[0]);
@@ -362,6 +366,10 @@ static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     GwTensor *view = n != ndim ? (GwTensor *)not_strided() : share(cls, base, ndim);
     if (view == NULL) {
         return NULL;
+    }
+    if (dtype != GW_NUM_DTYPES) {
+        view->dtype = (int8_t)dtype;
+        view->flags |= gw_dtypes[dtype].floating ? 0 : GW_NO_GRAD_VIEW;
     }
     memcpy(view->sizes, sizes, (size_t)ndim * sizeof(int64_t));
     memcpy(view->strides, strides, (size_t)ndim * sizeof(int64_t));
@@ -550,8 +558,8 @@ PyMethodDef gw_factory_methods[] = {
     {"from_ndarray", FASTCALL(from_ndarray), METH_FASTCALL,
      "from_ndarray(cls, array, dtype): over the array's memory, without a copy."},
     {"as_view", FASTCALL(as_view), METH_FASTCALL,
-     "as_view(cls, base, shape, strides, offset): over the base's storage; the offset counts "
-     "elements from the storage's start."},
+     "as_view(cls, base, shape, strides, offset[, dtype]): over the base's storage; the offset "
+     "counts elements from the storage's start."},
     {"set_view_hook", gw_set_view_hook, METH_O,
      "set_view_hook(f): f(view, grad_fn or None) gives the present grad_fn of a view whose base "
      "has one."},

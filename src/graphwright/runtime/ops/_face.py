@@ -140,6 +140,7 @@ _ceil_ = _op("ceil_")
 _celu = _op("celu")
 _celu_ = _op("celu_")
 _chain_matmul = _op("chain_matmul")
+_channel_shuffle = _op("channel_shuffle")
 _cholesky = _op("cholesky")
 _cholesky_factor = _op("cholesky_factor")
 _cholesky_inverse = _op("cholesky_inverse")
@@ -157,6 +158,7 @@ _col2im = _op("col2im")
 _column_stack = _op("column_stack")
 _combinations = _op("combinations")
 _constant_pad = _op("constant_pad")
+_constant_pad_nd = _op("constant_pad_nd")
 _contiguous = _op("contiguous")
 _conv1d = _op("conv1d")
 _conv2d = _op("conv2d")
@@ -325,6 +327,7 @@ _index_reduce_ = _op("index_reduce_")
 _index_select = _op("index_select")
 _inner = _op("inner")
 _instance_norm = _op("instance_norm")
+_interpolate = _op("interpolate")
 _isclose = _op("isclose")
 _isfinite = _op("isfinite")
 _isin = _op("isin")
@@ -482,6 +485,7 @@ _ones = _op("ones")
 _ones_like = _op("ones_like")
 _outer = _op("outer")
 _p_norm = _op("p_norm")
+_pad = _op("pad")
 _pair_distances = _op("pair_distances")
 _pairwise_distance = _op("pairwise_distance")
 _pdist = _op("pdist")
@@ -489,6 +493,8 @@ _permute = _op("permute")
 _permute_copy = _op("permute_copy")
 _philox_uniform = _op("philox_uniform")
 _pinverse = _op("pinverse")
+_pixel_shuffle = _op("pixel_shuffle")
+_pixel_unshuffle = _op("pixel_unshuffle")
 _poisson = _op("poisson")
 _poisson_nll_loss = _op("poisson_nll_loss")
 _polygamma = _op("polygamma")
@@ -525,6 +531,8 @@ _renorm_ = _op("renorm_")
 _repeat = _op("repeat")
 _repeat_interleave = _op("repeat_interleave")
 _repeat_positions = _op("repeat_positions")
+_resample = _op("resample")
+_resample_backward = _op("resample_backward")
 _reshape = _op("reshape")
 _reshape_as = _op("reshape_as")
 _rms_norm = _op("rms_norm")
@@ -1690,6 +1698,10 @@ def chain_matmul(*matrices: Any) -> Any:
     return _dispatch(_chain_matmul, (matrices,))
 
 
+def channel_shuffle(input: Tensor, groups: int) -> Any:
+    return _dispatch(_channel_shuffle, (input, groups))
+
+
 def cholesky(input: Tensor, upper: bool = False) -> Any:
     return _dispatch(_cholesky, (input, upper))
 
@@ -1799,6 +1811,10 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> A
 
 def constant_pad(input: Tensor, pad: int | Sequence[int], value: float = 0) -> Any:
     return _dispatch(_constant_pad, (input, as_size(pad), value))
+
+
+def constant_pad_nd(input: Tensor, pad: int | Sequence[int], value: float = 0) -> Any:
+    return _dispatch(_constant_pad_nd, (input, as_size(pad), value))
 
 
 def contiguous(input: Tensor) -> Any:
@@ -3132,6 +3148,19 @@ def instance_norm(
     )
 
 
+def interpolate(
+    input: Tensor,
+    size: int | Sequence[int],
+    mode: str,
+    align_corners: bool,
+    scale_factors: Any,
+    antialias: bool,
+) -> Any:
+    return _dispatch(
+        _interpolate, (input, as_size(size), mode, align_corners, scale_factors, antialias)
+    )
+
+
 def isclose(
     input: Tensor,
     other: Tensor,
@@ -4362,6 +4391,15 @@ def p_norm(
     return _dispatch(_p_norm, _bound)
 
 
+def pad(
+    input: Tensor,
+    pad: int | Sequence[int],
+    mode: str = "constant",
+    value: float | None = None,
+) -> Any:
+    return _dispatch(_pad, (input, as_size(pad), mode, value))
+
+
 def pair_distances(x1: Tensor, x2: Tensor, p: float, compute_mode: str | None) -> Any:
     return _dispatch(_pair_distances, (x1, x2, p, compute_mode))
 
@@ -4408,6 +4446,14 @@ def philox_uniform(
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Any:
     return _dispatch(_pinverse, (input, rcond))
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Any:
+    return _dispatch(_pixel_shuffle, (input, upscale_factor))
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Any:
+    return _dispatch(_pixel_unshuffle, (input, downscale_factor))
 
 
 def poisson(input: Tensor, generator: Any = None) -> Any:
@@ -4715,6 +4761,14 @@ def repeat_interleave(
 
 def repeat_positions(repeats: Tensor, output_size: int | None = None) -> Any:
     return _dispatch(_repeat_positions, (repeats, output_size))
+
+
+def resample(input: Tensor, dim: int, index: Tensor, weight: Tensor) -> Any:
+    return _dispatch(_resample, (input, dim, index, weight))
+
+
+def resample_backward(grad: Tensor, dim: int, index: Tensor, weight: Tensor, size: int) -> Any:
+    return _dispatch(_resample_backward, (grad, dim, index, weight, size))
 
 
 def reshape(input: Tensor, shape: int | Sequence[int]) -> Any:
@@ -6296,6 +6350,7 @@ __all__ = [
     "ceil",
     "celu",
     "chain_matmul",
+    "channel_shuffle",
     "cholesky",
     "cholesky_inverse",
     "cholesky_solve",
@@ -6309,6 +6364,7 @@ __all__ = [
     "combinations",
     "concat",
     "concatenate",
+    "constant_pad_nd",
     "conv1d",
     "conv2d",
     "conv3d",
@@ -6493,6 +6549,8 @@ __all__ = [
     "permute",
     "permute_copy",
     "pinverse",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "poisson",
     "polygamma",
     "positive",

@@ -646,8 +646,8 @@ class TensorMethods(TensorBase):
     def bmm(self, mat2: Tensor) -> Any:
         return _dispatch(_bmm, (self, mat2))
 
-    def broadcast_to(self, *size: Any) -> Any:
-        return _dispatch(_broadcast_to, (self, as_size(varargs(size))))
+    def broadcast_to(self, *size_: Any, size: Any = None) -> Any:
+        return _dispatch(_broadcast_to, (self, as_size(varargs(size_, size))))
 
     def cauchy_(self, median: float = 0.0, sigma: float = 1.0, *, generator: Any = None) -> Any:
         return _dispatch(_cauchy_, (self, median, sigma, generator))
@@ -901,8 +901,8 @@ class TensorMethods(TensorBase):
     def exp_(self) -> Any:
         return _dispatch(_exp_, (self,))
 
-    def expand(self, *size: Any) -> Any:
-        return _dispatch(_expand, (self, as_size(varargs(size))))
+    def expand(self, *size_: Any, size: Any = None) -> Any:
+        return _dispatch(_expand, (self, as_size(varargs(size_, size))))
 
     def expand_as(self, other: Tensor) -> Any:
         return _dispatch(_expand_as, (self, other))
@@ -929,8 +929,8 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_flatten, (self, start_dim, end_dim), _error) from None
         return _dispatch(_flatten, _bound)
 
-    def flip(self, *dims: Any) -> Any:
-        return _dispatch(_flip, (self, as_size(varargs(dims))))
+    def flip(self, *dims_: Any, dims: Any = None) -> Any:
+        return _dispatch(_flip, (self, as_size(varargs(dims_, dims))))
 
     def fliplr(self) -> Any:
         return _dispatch(_fliplr, (self,))
@@ -1540,9 +1540,9 @@ class TensorMethods(TensorBase):
     def outer(self, vec2: Tensor) -> Any:
         return _dispatch(_outer, (self, vec2))
 
-    def permute(self, *dims: Any) -> Any:
+    def permute(self, *dims_: Any, dims: Any = None) -> Any:
         try:
-            _bound = (self, wrap_permutation(varargs(dims), self.ndim))
+            _bound = (self, wrap_permutation(varargs(dims_, dims), self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_permute, (self, dims), _error) from None
         return _dispatch(_permute, _bound)
@@ -1644,8 +1644,8 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_renorm_, (self, p, dim, maxnorm), _error) from None
         return _dispatch(_renorm_, _bound)
 
-    def repeat(self, *repeats: Any) -> Any:
-        return _dispatch(_repeat, (self, as_size(varargs(repeats))))
+    def repeat(self, *repeats_: Any, repeats: Any = None) -> Any:
+        return _dispatch(_repeat, (self, as_size(varargs(repeats_, repeats))))
 
     def repeat_interleave(
         self,
@@ -1656,8 +1656,8 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_repeat_interleave, (self, repeats, dim, output_size))
 
-    def reshape(self, *shape: Any) -> Any:
-        return _dispatch(_reshape, (self, as_size(varargs(shape))))
+    def reshape(self, *shape_: Any, shape: Any = None) -> Any:
+        return _dispatch(_reshape, (self, as_size(varargs(shape_, shape))))
 
     def reshape_as(self, other: Tensor) -> Any:
         return _dispatch(_reshape_as, (self, other))
@@ -1929,8 +1929,8 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_sum, (self, dim, keepdim, dtype), _error) from None
         return _dispatch(_sum, _bound)
 
-    def sum_to_size(self, *size: Any) -> Any:
-        return _dispatch(_sum_to_size, (self, as_size(varargs(size))))
+    def sum_to_size(self, *size_: Any, size: Any = None) -> Any:
+        return _dispatch(_sum_to_size, (self, as_size(varargs(size_, size))))
 
     def t(self) -> Any:
         return _dispatch(_t, (self,))
@@ -1977,8 +1977,8 @@ class TensorMethods(TensorBase):
             ) from None
         return _dispatch(_tensor_split, _bound)
 
-    def tile(self, *dims: Any) -> Any:
-        return _dispatch(_tile, (self, as_size(varargs(dims))))
+    def tile(self, *dims_: Any, dims: Any = None) -> Any:
+        return _dispatch(_tile, (self, as_size(varargs(dims_, dims))))
 
     def topk(self, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
         try:
@@ -2109,8 +2109,8 @@ class TensorMethods(TensorBase):
     def vdot(self, other: Tensor) -> Any:
         return _dispatch(_vdot, (self, other))
 
-    def view(self, *size: Any) -> Any:
-        return _dispatch(_view, (self, as_size(varargs(size))))
+    def view(self, *size_: Any, size: Any = None) -> Any:
+        return _dispatch(_view, (self, as_size(varargs(size_, size))))
 
     def view_as(self, other: Tensor) -> Any:
         return _dispatch(_view_as, (self, other))

@@ -163,7 +163,7 @@ def _values(op: Op, first: str | None, star: bool) -> str:
                 ndim = f"{first}.ndim"
             continue
         if star and param.type.endswith("*"):
-            name = f"varargs({name})"
+            name = f"varargs({name})" if first is None else f"varargs({name}_, {name})"
         template = NORMALISERS.get(param.type)
         values.append(template.format(name, ndim=ndim, op=op.name) if template else name)
     return ", ".join(values) + ("," if len(values) == 1 else "")
@@ -267,7 +267,8 @@ def _method(op: Op, name: str | None = None) -> str:
     statement = _checked(op, values, "self") if "ndim" in values else ""
     body = f"_dispatch(_{op.name}, {'_bound' if statement else f'({values})'})"
     if last.type.endswith("*"):
-        parameters = f"{_parameters(params[:-1], 'self')}, *{last.name}: Any"
+        given = f"*{last.name}_: Any, {last.name}: Any = None"
+        parameters = f"{_parameters(params[:-1], 'self')}, {given}"
     else:
         parameters = _parameters(params, "self")
     head = f"def {name or op.name}"

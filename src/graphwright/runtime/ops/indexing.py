@@ -95,7 +95,6 @@ def _gather_meta(input: Any, dim: int, index: Any, sparse_grad: bool) -> TensorS
     if 0 not in index.shape:
         check_ranks("gather", input, index)
         check_covers("gather", "input", index, input, dim)
-    check_index("gather", index)
     return _spec(input, index.shape)
 
 
@@ -131,13 +130,16 @@ define(
 def _take_along_dim(input: Any, indices: Any, dim: int | None) -> Any:
     check_index("take_along_dim", indices)
     if dim is None:
-        return ops.gather(ops.reshape(input, (-1,)), 0, ops.reshape(indices, (-1,)))
+        input, indices, dim = ops.reshape(input, (-1,)), ops.reshape(indices, (-1,)), 0
     if input.ndim != indices.ndim:
         raise RuntimeError(
             "take_along_dim(): input and indices should have the same number of dimensions, "
             f"but got {describe(input)} and {describe(indices)}"
         )
     dim = wrap_dim(dim, input.ndim)
+    if input.ndim:
+        from_end = ops.add(indices, input.shape[dim])
+        indices = ops.where(ops.lt(indices, 0), from_end, indices)
     ends = tuple(
         (*t.shape[:dim], 1, *t.shape[dim + 1 :]) if t.ndim else () for t in (input, indices)
     )

@@ -108,8 +108,10 @@ def as_pair_optional(value: Any) -> tuple[Any, Any] | None:
     return None if value is None or value == () or value == [] else as_pair(value)
 
 
-def varargs(sizes: tuple[Any, ...]) -> tuple[Any, ...]:
-    """`f(2, 3)` and `f((2, 3))` alike."""
+def varargs(sizes: tuple[Any, ...], named: Any = None) -> tuple[Any, ...]:
+    """`f(2, 3)`, `f((2, 3))` and, by the parameter's name, `f(size=(2, 3))` alike."""
+    if named is not None:
+        sizes = (named,)
     if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
         return tuple(sizes[0])
     return sizes

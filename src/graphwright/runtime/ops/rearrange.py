@@ -99,7 +99,7 @@ def _roll(input: Any, shifts: Any, dims: Any) -> Any:
         )
     wrapped = [wrap_dim(d, input.ndim) for d in places]
     if not input.ndim:
-        return ops.clone(input)
+        raise IndexError("roll: dimension specified as 0 but tensor has no dimensions")
     if input.numel() == 0:
         return ops.clone(input)
     for shift, dim in zip(moves, wrapped, strict=True):
@@ -160,9 +160,7 @@ def _repeat(input: Any, repeats: tuple[Any, ...]) -> Any:
         )
     result = ops.reshape(input, tuple(n for size in shape for n in (1, size)))
     wide = tuple(n for r, size in zip(repeats, shape, strict=True) for n in (r, size))
-    spread = ops.expand(result, wide)
-    return ops.reshape(ops.clone(ops.contiguous(spread)) if spread.is_contiguous() else spread,
-                       final)
+    return ops.reshape(ops.contiguous(ops.expand(result, wide)), final)
 
 
 define("repeat(Tensor input, Size* repeats)", Kind.COMPOSITE, decompose=_repeat, public=False)

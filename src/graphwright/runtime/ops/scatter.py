@@ -21,7 +21,6 @@ from graphwright.runtime.ops.picking import (
     MUL,
     STORE,
     along,
-    check_index,
     check_same_dtype,
     fresh_copy,
     layout,
@@ -98,7 +97,6 @@ def _scatter_inplace(name: str, kind: int, check: Callable[..., Any]) -> Callabl
 
 def _scatter_meta(name: str) -> Callable[..., TensorSpec]:
     def meta(input: Any, dim: int, index: Any, src: Any) -> TensorSpec:
-        check_index(name, index)
         if 0 in index.shape:
             return _spec(input)
         check_ranks(name, input, index)

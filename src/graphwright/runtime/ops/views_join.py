@@ -11,9 +11,14 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import allocate
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import TensorSpec
-from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
+from graphwright.runtime.ops.strides import (
+    broadcast_shapes,
+    contiguous_strides,
+    strides_in_order,
+)
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.promotion import result_dtype
 from graphwright.runtime.tensor import Tensor
@@ -56,12 +61,31 @@ def _cat_meta(tensors: tuple[Any, ...], dim: int) -> TensorSpec:
         total = total + shape[dim]
     shape = (*first[:dim], total, *first[dim + 1 :])
     dtype = result_dtype(tuple(tensors))
-    return TensorSpec(shape, contiguous_strides(shape), dtype, parts[0].device)
+    return TensorSpec(shape, _cat_strides(parts, shape), dtype, parts[0].device)
+
+
+def _cat_strides(parts: list[Any], shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Channels last where all operands are, as in PyTorch; else row-major."""
+    if len(shape) not in (4, 5) or not all(_channels_last(t.shape, t.stride()) for t in parts):
+        return contiguous_strides(shape)
+    return strides_in_order(shape, [1, *range(len(shape) - 1, 1, -1), 0])
+
+
+def _channels_last(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> bool:
+    """Whether the strides tell that dim 1 is the fastest (PyTorch's suggest_memory_format)."""
+    if strides[1] == 0 or strides == contiguous_strides(shape):
+        return False
+    least: Any = 0
+    for dim in (1, *range(len(shape) - 1, 1, -1), 0):
+        if shape[dim] == 0 or strides[dim] < least or (dim == 0 and least == strides[1]):
+            return False
+        least = strides[dim] * shape[dim] if shape[dim] != 1 else strides[dim]
+    return True
 
 
 def _cat_eager(tensors: tuple[Any, ...], dim: int) -> Tensor:
     spec = _cat_meta(tensors, dim)
-    out: Tensor = _core.empty(Tensor, spec.shape, spec.dtype)
+    out = allocate(spec.shape, spec.strides, spec.dtype)
     parts = _cat_parts(tensors)
     dim = wrap_dim(dim, len(spec.shape))
     if out.numel() < _LARGE or any(t.dtype is not spec.dtype for t in parts):
@@ -228,7 +252,7 @@ def _meshgrid(tensors: tuple[Any, ...], indexing: str | None) -> tuple[Any, ...]
         grids.append(ops.expand(ops.view(tensor, lined) if tensor.ndim else
                                 ops.reshape(tensor, lined), shape))
     if swapped:
-        grids = [ops.transpose(g, 0, 1) for g in (grids[1], grids[0], *grids[2:])]
+        grids[:2] = reversed(grids[:2])
     return tuple(grids)
 
 

@@ -25,6 +25,14 @@ def _view_rule(name: str) -> Callable[..., Any]:
     return rule
 
 
+def _kept_strides(input: Any) -> tuple[Any, ...]:
+    """Those of the input, gaps included, unless its elements overlap."""
+    strides = input.stride()
+    if any(s.__class__ is int and s == 0 for s in strides):
+        return preserved_strides(input.shape, strides)
+    return tuple(strides)
+
+
 def _define_scatter(name: str, parameters: str, backward: Callable[..., Any]) -> None:
     """`NAME_scatter`: a copy of the input whose view `NAME` holds `src`."""
     view = _view_rule(name)
@@ -41,13 +49,11 @@ def _define_scatter(name: str, parameters: str, backward: Callable[..., Any]) ->
 
     def meta(input: Any, src: Any, *args: Any) -> TensorSpec:
         check(input, src, args)
-        strides = preserved_strides(input.shape, input.stride())
-        return TensorSpec(input.shape, strides, input.dtype, input.device)
+        return TensorSpec(input.shape, _kept_strides(input), input.dtype, input.device)
 
     def eager(input: Any, src: Any, *args: Any) -> Tensor:
         check(input, src, args)
-        strides = preserved_strides(input.shape, input.stride())
-        out = fresh_copy(input, strides)
+        out = fresh_copy(input, _kept_strides(input))
         spec = view(out, *args)
         target = _core.as_view(Tensor, out, spec.shape, spec.strides, spec.offset)
         copy_into(target, src)
@@ -103,18 +109,22 @@ def _strided_spec(input: Any, src: Any, size: Any, stride: Any) -> TensorSpec:
             f"as_strided_scatter: expected src to have a size equal to the view: src is "
             f"{describe(src)}, the view has shape {list(size)}"
         )
-    strides = preserved_strides(input.shape, input.stride())
-    return TensorSpec(input.shape, strides, input.dtype, input.device)
+    return TensorSpec(input.shape, _kept_strides(input), input.dtype, input.device)
 
 
 def _strided_eager(
     input: Any, src: Any, size: Any, stride: Any, storage_offset: Any
 ) -> Tensor:
-    spec = _strided_spec(input, src, size, stride)
-    out = fresh_copy(input, spec.strides)
-    view = _core.as_view(Tensor, out, tuple(size), tuple(stride), storage_offset or 0)
+    """In a copy of all of the input's storage: the offset counts from its start."""
+    _strided_spec(input, src, size, stride)
+    own = input.storage_offset()
+    count = input._storage.nbytes // input.dtype.itemsize
+    storage = fresh_copy(_core.as_view(Tensor, input, (count,), (1,), 0))
+    out = _core.as_view(Tensor, storage, input.shape, input.stride(), own)
+    start = own if storage_offset is None else storage_offset
+    view = _core.as_view(Tensor, storage, tuple(size), tuple(stride), start)
     copy_into(view, src)
-    return out
+    return _core.detach(Tensor, out)
 
 
 def _strided_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:

@@ -213,7 +213,6 @@ _COPIES = {
     "detach": "Tensor input",
     "diagonal": "Tensor input, int offset=0, Dim dim1=0, Dim dim2=1",
     "expand": "Tensor input, Size* size",
-    "narrow": "Tensor input, Dim dim, object start, int length",
     "permute": "Tensor input, Perm* dims",
     "select": "Tensor input, Dim dim, int index",
     "slice": "Tensor input, Dim dim=0, int? start=None, int? end=None, int? step=1",
@@ -245,5 +244,19 @@ for _name, _parameters in _COPIES.items():
         f"{_name}_copy({_parameters})",
         Kind.COMPOSITE,
         decompose=_copied(_name),
-        method=_name == "narrow",
+        method=False,
     )
+
+
+def _narrow_copy(input: Any, dim: int, start: Any, length: Any) -> Any:
+    if not -input.ndim <= dim < input.ndim:
+        raise RuntimeError(f"narrow_copy: dim {dim} is out of range for {describe(input)}")
+    view = ops.narrow(input, dim, start, length)
+    return ops.clone(view) if view.is_contiguous() else ops.contiguous(view)
+
+
+define(
+    "narrow_copy(Tensor input, int dim, object start, int length)",
+    Kind.COMPOSITE,
+    decompose=_narrow_copy,
+)

@@ -117,7 +117,7 @@ def _section_ends(size: int, sections: int) -> list[int]:
 
 
 def _tensor_split(
-    input: Any, indices_or_sections: Any, sections: Any, indices: Any, dim: int
+    input: Any, indices_or_sections: Any, dim: int, sections: Any, indices: Any
 ) -> tuple[Any, ...]:
     given = [g for g in (indices_or_sections, sections, indices) if g is not None]
     if len(given) != 1:
@@ -149,8 +149,8 @@ def _tensor_split(
 
 
 define(
-    "tensor_split(Tensor input, object indices_or_sections=None, *, object sections=None, "
-    "object indices=None, Dim dim=0)",
+    "tensor_split(Tensor input, object indices_or_sections=None, Dim dim=0, *, "
+    "object sections=None, object indices=None)",
     Kind.COMPOSITE,
     decompose=_tensor_split,
 )
@@ -176,7 +176,7 @@ def _axis_split(name: str, rank: int, axis: int) -> Any:
                     f"{name} attempted to split along dimension {dim}, but the size of the "
                     f"dimension {input.shape[dim]} is not divisible by the split_size {places}"
                 )
-        return _tensor_split(input, indices_or_sections, sections, indices, dim)
+        return _tensor_split(input, indices_or_sections, dim, sections, indices)
 
     return decompose
 

@@ -1,0 +1,122 @@
+"""Views that methods give: `T`, `mT`, `view(dtype)`, and views that a tensor becomes in place."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphwright.runtime import _core
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.errors import DataDependent, describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.normalise import varargs
+
+if TYPE_CHECKING:
+    from graphwright.runtime.tensor import Tensor
+
+
+def _become(name: str, tensor: Any, view: Any) -> Any:
+    """`tensor` with the layout and history of a view of itself."""
+    if tensor.is_fake:
+        raise DataDependent(f"{name}() changes the layout of a tensor while tracing")
+    if _core.grad_enabled() and tensor.requires_grad and tensor.grad_fn is None:
+        raise RuntimeError(
+            f"{name}: a leaf Variable that requires grad is being used in an in-place operation."
+        )
+    node, number = view.grad_fn, view.output_nr
+    _core.become(tensor, view)
+    if node is not None:
+        tensor.grad_fn, tensor.output_nr = node, number
+    return tensor
+
+
+def _in_place(name: str) -> Any:
+    operation = getattr(ops, name)
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _become(f"{name}_", self, operation(self, *args, **kwargs))
+
+    method.__name__ = f"{name}_"
+    method.__qualname__ = f"Views.{name}_"
+    method.__doc__ = f"`{name}`, which this tensor itself becomes; its memory stays."
+    return method
+
+
+def _reinterpreted(tensor: Any, dtype: DType) -> Any:
+    """The same bytes read as another dtype; the last dim grows or shrinks with the item size."""
+    if tensor.is_fake:
+        raise DataDependent("view(dtype) reads bytes that the graph does not know")
+    shape, strides = list(tensor.shape), list(tensor.stride())
+    have, want = tensor.dtype.itemsize, dtype.itemsize
+    offset = tensor.storage_offset() * have
+    if have != want:
+        what = f"to view {describe(tensor)} as {dtype.name} (different element sizes)"
+        if not shape:
+            raise RuntimeError(f"self.dim() cannot be 0 {what}")
+        if strides[-1] != 1 and shape[-1] != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {strides[-1]}")
+        if offset % want or any(s * have % want for s in strides[:-1]):
+            raise RuntimeError(f"strides and offset must be divisible by {want} bytes {what}")
+        if shape[-1] * have % want:
+            raise RuntimeError(f"self.size(-1) must be divisible by {want // have} {what}")
+        shape[-1] = shape[-1] * have // want
+        strides = [s * have // want for s in strides[:-1]] + [1]
+    return _core.as_view(
+        type(tensor), tensor.detach() if tensor.requires_grad else tensor,
+        tuple(shape), tuple(strides), offset // want, dtype,
+    )
+
+
+class Views:
+    """`T`, `mT`, `H`, `mH`, `view` and the in-place views, as a mixin of Tensor."""
+
+    __slots__ = ()
+
+    @property
+    def T(self: Any) -> Tensor:
+        """All dims reversed."""
+        return ops.numpy_T(self)
+
+    @property
+    def mT(self: Any) -> Tensor:
+        """The last two dims swapped. Raises RuntimeError for one dim."""
+        return ops.mT(self)
+
+    @property
+    def H(self: Any) -> Tensor:
+        """A matrix transposed and conjugated. Raises RuntimeError for other than 0 or 2 dims."""
+        return ops.matrix_H(self)
+
+    @property
+    def mH(self: Any) -> Tensor:
+        """The last two dims swapped, conjugated. Raises RuntimeError for one dim."""
+        return ops.mH(self)
+
+    def view(self: Any, *size: Any, dtype: DType | None = None) -> Tensor:
+        """The same memory in another shape, or read as another dtype.
+
+        Raises RuntimeError where the shape needs a copy or the dtype does not fit.
+        """
+        if dtype is None and len(size) == 1 and isinstance(size[0], DType):
+            dtype, size = size[0], ()
+        if dtype is None:
+            return ops.view(self, varargs(size))
+        return ops.alias(self) if dtype is self.dtype else _reinterpreted(self, dtype)
+
+    squeeze_ = _in_place("squeeze")
+    unsqueeze_ = _in_place("unsqueeze")
+    transpose_ = _in_place("transpose")
+    swapaxes_ = _in_place("swapaxes")
+    swapdims_ = _in_place("swapdims")
+    t_ = _in_place("t")
+    as_strided_ = _in_place("as_strided")
+
+    def detach_(self: Any) -> Tensor:
+        """Forget the history of this tensor. Raises RuntimeError for views."""
+        if self._base is not None and self.requires_grad:
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. The view is "
+                f"{describe(self)}"
+            )
+        self.grad_fn = None
+        self.requires_grad = False
+        return self
