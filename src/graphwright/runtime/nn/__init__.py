@@ -45,8 +45,6 @@ from graphwright.runtime.nn.batch_norm import (
 from graphwright.runtime.nn.containers import (
     ModuleDict,
     ModuleList,
-    ParameterDict,
-    ParameterList,
     Sequential,
 )
 from graphwright.runtime.nn.conv import Conv2d
@@ -107,6 +105,7 @@ from graphwright.runtime.nn.norm import (
     RMSNorm,
 )
 from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.nn.parameter_containers import ParameterDict, ParameterList
 from graphwright.runtime.nn.pooling import AdaptiveAvgPool2d, AvgPool2d, MaxPool2d
 from graphwright.runtime.nn.transformer import (
     Transformer,

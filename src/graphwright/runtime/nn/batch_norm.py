@@ -7,7 +7,6 @@ from typing import Any
 
 from graphwright.runtime.dtypes import int64
 from graphwright.runtime.nn import functional as F
-from graphwright.runtime.nn import init
 from graphwright.runtime.nn.norm import _Affine
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -25,6 +24,7 @@ class _Tracking(_Affine):
         track_running_stats: bool,
         device: Any,
         dtype: Any,
+        bias: bool,
     ) -> None:
         super().__init__()
         self.num_features = num_features
@@ -33,7 +33,7 @@ class _Tracking(_Affine):
         self.affine = affine
         self.track_running_stats = track_running_stats
         shape = (num_features,)
-        self._make_affine(shape, affine, affine, device, dtype)
+        self._make_affine(shape, affine, affine and bias, device, dtype)
         track = track_running_stats
         self.register_buffer(
             "running_mean", ops.zeros(shape, device=device, dtype=dtype) if track else None
@@ -55,9 +55,7 @@ class _Tracking(_Affine):
     def reset_parameters(self) -> None:
         """Forget what was tracked; weights of one, biases of zero."""
         self.reset_running_stats()
-        if self.affine:
-            init.ones_(self.weight)
-            init.zeros_(self.bias)
+        super().reset_parameters()
 
     def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError
@@ -65,7 +63,8 @@ class _Tracking(_Affine):
     def extra_repr(self) -> str:
         return (
             f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+            f"affine={self.affine}, bias={self.bias is not None}, "
+            f"track_running_stats={self.track_running_stats}"
         )
 
 
@@ -86,8 +85,12 @@ class _BatchNorm(_Tracking):
         track_running_stats: bool = True,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        )
 
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
@@ -152,8 +155,12 @@ class _InstanceNorm(_Tracking):
         track_running_stats: bool = False,
         device: Any = None,
         dtype: Any = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        super().__init__(
+            num_features, eps, momentum, affine, track_running_stats, device, dtype, bias
+        )
 
     def _check_input_dim(self, input: Tensor) -> None:
         low = self._spatial + 1

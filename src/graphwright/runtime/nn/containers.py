@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, overload
 
 from graphwright.runtime.nn.module import Module, _indent
-from graphwright.runtime.nn.parameter import Parameter
-from graphwright.runtime.tensor import Tensor
 
 
 class _Numbered(Module):
@@ -43,7 +41,7 @@ class _Numbered(Module):
         return module
 
     def _of(self, modules: list[Module]) -> _Numbered:
-        raise NotImplementedError
+        return self.__class__(modules)  # type: ignore[call-arg]
 
     def __setitem__(self, index: int, module: Module) -> None:
         names = list(self._modules)
@@ -70,6 +68,8 @@ class _Numbered(Module):
 
     def insert(self, index: int, module: Module) -> Any:
         """Put a module before position `index`."""
+        if not isinstance(module, Module):
+            raise AssertionError(f"module should be of type: {Module}")
         members = list(self._modules.values())
         if not -len(members) <= index <= len(members):
             raise IndexError(f"Index out of range: {index}")
@@ -82,6 +82,23 @@ class _Numbered(Module):
         module = self[index]
         del self[index]
         return module
+
+
+def _members(verb: str, other: object) -> list[Module]:
+    if not isinstance(other, Sequential):
+        raise ValueError(
+            f"{verb} operator supports only objects of Sequential class, but "
+            f"{type(other)} is given."
+        )
+    return list(other)
+
+
+def _times(count: object) -> int:
+    if not isinstance(count, int):
+        raise TypeError(f"unsupported operand type(s) for *: Sequential and {type(count)}")
+    if count <= 0:
+        raise ValueError(f"Non-positive multiplication factor {count} for Sequential")
+    return count
 
 
 class Sequential(_Numbered):
@@ -99,9 +116,39 @@ class Sequential(_Numbered):
             for index, module in enumerate(args):
                 self.add_module(str(index), module)
 
-    def _of(self, modules: list[Module]) -> Sequential:
-        names = {id(module): name for name, module in self._modules.items()}
-        return Sequential({names[id(module)]: module for module in modules})
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequential: ...
+    def __getitem__(self, index: int | slice) -> Module:
+        if isinstance(index, slice):
+            return self.__class__(dict(list(self._modules.items())[index]))
+        return super().__getitem__(index)
+
+    def extend(self, modules: Iterable[Module]) -> Sequential:
+        """Add modules at the end."""
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def __add__(self, other: Sequential) -> Sequential:
+        return Sequential(*self, *_members("add", other))
+
+    def __iadd__(self, other: Sequential) -> Sequential:
+        return self.extend(_members("add", other))
+
+    def __mul__(self, count: int) -> Sequential:
+        """The modules over again, `count` times in all; the same modules."""
+        return Sequential(*(list(self) * _times(count)))
+
+    def __rmul__(self, count: int) -> Sequential:
+        return self * count
+
+    def __imul__(self, count: int) -> Sequential:
+        members = list(self)
+        for _ in range(_times(count) - 1):
+            self.extend(members)
+        return self
 
     def forward(self, input: Any) -> Any:
         for module in self._modules.values():
@@ -117,8 +164,16 @@ class ModuleList(_Numbered):
         if modules is not None:
             self.extend(modules)
 
-    def _of(self, modules: list[Module]) -> ModuleList:
-        return ModuleList(modules)
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        """Add modules at the end. TypeError unless `modules` can be iterated."""
+        if not isinstance(modules, Iterable):
+            raise TypeError(
+                "ModuleList.extend should be called with an iterable, but got "
+                + type(modules).__name__
+            )
+        for module in list(modules):
+            self.append(module)
+        return self
 
     def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
@@ -147,7 +202,9 @@ class ModuleList(_Numbered):
 class ModuleDict(Module):
     """A dict of modules by name. It has no `forward`."""
 
-    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
+    def __init__(
+        self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]] | None = None
+    ) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
@@ -171,9 +228,11 @@ class ModuleDict(Module):
     def __contains__(self, key: object) -> bool:
         return key in self._modules
 
-    def update(self, modules: Mapping[str, Module]) -> None:
-        """Add or replace modules."""
-        for name, module in modules.items():
+    def update(
+        self, modules: ModuleDict | Mapping[str, Module] | Iterable[tuple[str, Module]]
+    ) -> None:
+        """Add or replace modules, from a dict or from pairs. TypeError for anything else."""
+        for name, module in _pairs("ModuleDict", modules):
             self[name] = module
 
     def pop(self, key: str) -> Module:
@@ -199,90 +258,26 @@ class ModuleDict(Module):
         return self._modules.items()
 
 
-def _parameter(value: Tensor) -> Parameter:
-    return value if isinstance(value, Parameter) else Parameter(value)
-
-
-class ParameterList(Module):
-    """A list of parameters; tensors that are not parameters are made such."""
-
-    def __init__(self, values: Iterable[Tensor] | None = None) -> None:
-        super().__init__()
-        if values is not None:
-            self.extend(values)
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[Parameter]:
-        return iter(self._parameters.values())
-
-    def __getitem__(self, index: int) -> Parameter:
-        parameter: Parameter = list(self._parameters.values())[operator.index(index)]
-        return parameter
-
-    def __setitem__(self, index: int, value: Tensor) -> None:
-        name = list(self._parameters)[operator.index(index)]
-        setattr(self, name, _parameter(value))
-
-    def append(self, value: Tensor) -> ParameterList:
-        """Add a parameter at the end."""
-        self.register_parameter(str(len(self)), _parameter(value))
-        return self
-
-    def extend(self, values: Iterable[Tensor]) -> ParameterList:
-        """Add parameters at the end."""
-        for value in values:
-            self.append(value)
-        return self
-
-    def extra_repr(self) -> str:
-        return "\n".join(_describe(name, value) for name, value in self._parameters.items())
-
-
-class ParameterDict(Module):
-    """A dict of parameters by name; tensors that are not parameters are made such."""
-
-    def __init__(self, parameters: Mapping[str, Tensor] | None = None) -> None:
-        super().__init__()
-        for name, value in (parameters or {}).items():
-            self[name] = value
-
-    def __getitem__(self, key: str) -> Parameter:
-        parameter: Parameter = self._parameters[key]
-        return parameter
-
-    def __setitem__(self, key: str, value: Tensor) -> None:
-        self.register_parameter(key, _parameter(value))
-
-    def __delitem__(self, key: str) -> None:
-        del self._parameters[key]
-
-    def __len__(self) -> int:
-        return len(self._parameters)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._parameters)
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._parameters
-
-    def keys(self) -> Iterable[str]:
-        """The names."""
-        return self._parameters.keys()
-
-    def values(self) -> Iterable[Parameter]:
-        """The parameters."""
-        return self._parameters.values()
-
-    def items(self) -> Iterable[tuple[str, Parameter]]:
-        """(name, parameter) pairs."""
-        return self._parameters.items()
-
-    def extra_repr(self) -> str:
-        return "\n".join(_describe(name, value) for name, value in self._parameters.items())
-
-
-def _describe(name: str, value: Tensor) -> str:
-    size = "x".join(str(extent) for extent in value.shape)
-    return f"({name}): Parameter containing: [{value.dtype} of size {size}]"
+def _pairs(name: str, entries: Any) -> list[tuple[str, Any]]:
+    """(key, value) pairs of a mapping, a container or an iterable of pairs."""
+    if hasattr(entries, "items"):
+        return list(entries.items())
+    if not isinstance(entries, Iterable):
+        raise TypeError(
+            f"{name}.update should be called with an iterable of key/value pairs, but got "
+            + type(entries).__name__
+        )
+    pairs = []
+    for position, entry in enumerate(entries):
+        if not isinstance(entry, tuple | list):
+            raise TypeError(
+                f"{name} update sequence element #{position} should be Iterable; is "
+                + type(entry).__name__
+            )
+        if len(entry) != 2:
+            raise ValueError(
+                f"{name} update sequence element #{position} has length {len(entry)}; "
+                "2 is required"
+            )
+        pairs.append((entry[0], entry[1]))
+    return pairs

@@ -126,6 +126,21 @@ from graphwright.runtime.nn.functions.pooling import (
     max_unpool2d,
     max_unpool3d,
 )
+from graphwright.runtime.nn.functions.resizing import (
+    interpolate,
+    upsample,
+    upsample_bilinear,
+    upsample_nearest,
+)
+from graphwright.runtime.nn.functions.windows import (
+    channel_shuffle,
+    fold,
+    native_channel_shuffle,
+    pad,
+    pixel_shuffle,
+    pixel_unshuffle,
+    unfold,
+)
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -135,11 +150,3 @@ pairwise_distance = ops.pairwise_distance
 pdist = ops.pdist
 bilinear = ops.bilinear
 linear = ops.linear
-
-
-def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = None) -> Tensor:
-    """`value` (0) around `input`: (before, after) for the last dimension, then the one before."""
-    if mode != "constant":
-        raise NotImplementedError(f"pad: only mode='constant' is supported, got {mode!r}")
-    return ops.constant_pad(input, tuple(pad), 0 if value is None else value)
-

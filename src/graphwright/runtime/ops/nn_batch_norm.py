@@ -200,7 +200,12 @@ def _eval_decompose(
 def _update_running(
     running_mean: Any, running_var: Any, mean: Any, variance: Any, count: Any, momentum: float
 ) -> None:
-    """running = (1 - momentum) * running + momentum * batch; the variance made unbiased."""
+    """running = (1 - momentum) * running + momentum * batch; the variance made unbiased.
+
+    A batch without elements changes nothing.
+    """
+    if count == 0:
+        return
     if running_mean is not None:
         running_mean.mul_(1 - momentum).add_(cast(mean, running_mean.dtype), alpha=momentum)
     if running_var is not None:

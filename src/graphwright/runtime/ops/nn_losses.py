@@ -149,8 +149,7 @@ def _kl_div_decompose(input: Any, target: Any, reduction: str, log_target: bool)
     if log_target:
         loss = ops.mul(ops.exp(target), ops.sub(target, input))
     else:
-        positive = ops.gt(target, 0)
-        log_t = ops.log(ops.where(positive, target, 1.0))
+        log_t = ops.log(ops.where(ops.ne(target, 0), target, 1.0))
         loss = ops.sub(ops.mul(target, log_t), ops.mul(target, input))
     return reduced(loss, reduction)
 
@@ -299,7 +298,8 @@ def _nll_backward_decompose(
         g = ops.div(g, ops.sum(weights))
     classes = ops.arange(0, size[dim], 1, dtype=int64)
     classes = ops.view(classes, (size[dim],) + (1,) * (len(size) - 1 - dim))
-    chosen = ops.eq(classes, ops.unsqueeze(safe, dim))
+    counted = ops.unsqueeze(ops.ne(target, ignore_index), dim)
+    chosen = ops.logical_and(ops.eq(classes, ops.unsqueeze(safe, dim)), counted)
     return ops.where(chosen, ops.neg(ops.unsqueeze(g, dim)), 0.0)
 
 
@@ -320,6 +320,8 @@ def _nll_backward_eager(
     g = -g.reshape(-1) if g.ndim else -g
     if weights is not None:
         g = g * weights
+        if valid is not None:
+            g = np.where(valid, g, 0)
     by_row = np.zeros((t.size, size[dim]), g.dtype)
     by_row[np.arange(t.size), t] = g
     rest = [extent for i, extent in enumerate(size) if i != dim]

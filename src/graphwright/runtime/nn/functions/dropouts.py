@@ -95,5 +95,5 @@ def _by_channel(
     """Feature dropout; an input of `unbatched` dimensions has no batch."""
     if input.ndim != unbatched:
         return _apply("feature_dropout", input, p, training, inplace)
-    batched = ops.unsqueeze(input, 0)
-    return ops.squeeze(_apply("feature_dropout", batched, p, training, inplace), 0)
+    out = ops.squeeze(_apply("feature_dropout", ops.unsqueeze(input, 0), p, training, inplace), 0)
+    return input if inplace else out

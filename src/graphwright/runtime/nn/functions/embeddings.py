@@ -37,6 +37,8 @@ def embedding(
     larger, in place. `scale_grad_by_freq` divides gradients by how often a row was looked up.
     Gradients are dense; `sparse` changes nothing. IndexError for an index out of range.
     """
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
     row = _row(padding_idx, weight.shape[0], "num_embeddings")
     _limit(weight, input, max_norm, norm_type)
     return ops.embedding(weight, input, row, scale_grad_by_freq, sparse)
