@@ -31,8 +31,19 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     return dtype or tensor.dtype, Device(device) if device is not None else tensor.device
 
 
-def _sizes(size: tuple[Any, ...]) -> tuple[Any, ...]:
+def _sizes(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
+    """Sizes given one by one, as one sequence, or as `size=`."""
+    if not size and "size" in options:
+        size = (options.pop("size"),)
     return tuple(size[0]) if len(size) == 1 and isinstance(size[0], list | tuple) else size
+
+
+def _defaults(tensor: Any, options: dict[str, Any]) -> dict[str, Any]:
+    """dtype and device of a tensor where the options do not name them."""
+    for name in ("dtype", "device"):
+        if options.get(name) is None:
+            options[name] = getattr(tensor, name)
+    return options
 
 
 class Conversions:
@@ -83,14 +94,29 @@ class Conversions:
         """Self if row-major without gaps, else a copy that is."""
         return self if self.is_contiguous() else ops.contiguous(self)
 
-    def new_zeros(self: Any, *size: Any, dtype: DType | None = None) -> Tensor:
-        return ops.zeros(_sizes(size), dtype=dtype or self.dtype, device=self.device)
+    def new_tensor(self: Any, data: Any, **options: Any) -> Tensor:
+        """A tensor of `data` with this one's dtype, unless `dtype` says otherwise."""
+        from graphwright.runtime.interop import tensor
 
-    def new_ones(self: Any, *size: Any, dtype: DType | None = None) -> Tensor:
-        return ops.ones(_sizes(size), dtype=dtype or self.dtype, device=self.device)
+        dtype = options.pop("dtype", None)
+        return tensor(data, dtype=self.dtype if dtype is None else dtype, **options)
 
-    def new_empty(self: Any, *size: Any, dtype: DType | None = None) -> Tensor:
-        return ops.empty(_sizes(size), dtype=dtype or self.dtype, device=self.device)
+    def new_zeros(self: Any, *size: Any, **options: Any) -> Tensor:
+        """As `zeros`, with this tensor's dtype and device unless others are given."""
+        return ops.zeros(_sizes(size, options), **_defaults(self, options))
 
-    def new_full(self: Any, size: Any, fill_value: Any, dtype: DType | None = None) -> Tensor:
-        return ops.full(size, fill_value, dtype=dtype or self.dtype, device=self.device)
+    def new_ones(self: Any, *size: Any, **options: Any) -> Tensor:
+        """As `ones`, with this tensor's dtype and device unless others are given."""
+        return ops.ones(_sizes(size, options), **_defaults(self, options))
+
+    def new_empty(self: Any, *size: Any, **options: Any) -> Tensor:
+        """As `empty`, with this tensor's dtype and device unless others are given."""
+        return ops.empty(_sizes(size, options), **_defaults(self, options))
+
+    def new_full(self: Any, size: Any, fill_value: Any, **options: Any) -> Tensor:
+        """As `full`, with this tensor's dtype and device unless others are given."""
+        return ops.full(size, fill_value, **_defaults(self, options))
+
+    def new_empty_strided(self: Any, size: Any, stride: Any, **options: Any) -> Tensor:
+        """As `empty_strided`, with this tensor's dtype and device unless others are given."""
+        return ops.empty_strided(size, stride, **_defaults(self, options))

@@ -106,17 +106,6 @@ def is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor)
 
 
-def manual_seed(seed: int) -> int:
-    """Seed the generator and return the seed."""
-    _core.manual_seed(seed)
-    return seed
-
-
-def initial_seed() -> int:
-    """The seed of the generator."""
-    return _core.seed()
-
-
 def numel(input: Tensor) -> int:
     """How many elements `input` has."""
     return input.numel()

@@ -108,9 +108,7 @@ FUNCTIONS = (
     _special("modified_bessel_k1", special.k1, 0.1, 5.0, grad=False),
     _special("scaled_modified_bessel_k0", special.k0e, 0.1, 5.0, grad=False),
     _special("scaled_modified_bessel_k1", special.k1e, 0.1, 5.0, grad=False),
-    _special(
-        "spherical_bessel_j0", lambda x: special.spherical_jn(0, x), -5.0, 5.0, grad=False
-    ),
+    _special("spherical_bessel_j0", lambda x: special.spherical_jn(0, x), -5.0, 5.0, grad=False),
     _polynomial("chebyshev_polynomial_t", special.eval_chebyt),
     _polynomial("chebyshev_polynomial_u", special.eval_chebyu),
     _polynomial("chebyshev_polynomial_v", _third),
@@ -147,10 +145,14 @@ FUNCTIONS = (
         torch="",
         double_grad=False,
     ),
-    OpSamples("float_power", (S(Arr((3, 4), 0.3, 2.0), 2.5), S(Arr((3,), 0.3, 2.0), Arr((3,)))),
-              np.power),
-    OpSamples("rsub", (S(Arr((3, 4)), Arr((4,))), S(Arr((3,)), 2.0, alpha=0.5)),
-              lambda a, b, alpha=1: b - alpha * a),
+    OpSamples(
+        "float_power", (S(Arr((3, 4), 0.3, 2.0), 2.5), S(Arr((3,), 0.3, 2.0), Arr((3,)))), np.power
+    ),
+    OpSamples(
+        "rsub",
+        (S(Arr((3, 4)), Arr((4,))), S(Arr((3,)), 2.0, alpha=0.5)),
+        lambda a, b, alpha=1: b - alpha * a,
+    ),
     OpSamples(
         "frexp",
         (S(Arr((3, 4))), S(Arr(())), S(Arr((0, 2)))),

@@ -5,10 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.codegen.loops import Philox
-from graphwright.codegen.lowering.context import Lowering, Tensor, apply, convert, scalar
+from graphwright.codegen.lowering.context import (
+    Lowering,
+    Tensor,
+    apply,
+    const,
+    convert,
+    scalar,
+)
 from graphwright.codegen.lowering.nodes import Index, index_value, linear, row_major
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.runtime import dtypes
+from graphwright.runtime.ops.random import HELD
 from graphwright.runtime.symbolic.expr import as_expr
 
 
@@ -48,7 +56,12 @@ def _rng_uniform(
 ) -> Tensor:
     context.rng_ops = max(context.rng_ops, rng_index + 1)
     strides = row_major(call.shape)
+    held = HELD.get(call.dtype)
 
     def at(index: Index) -> Any:
-        return convert(Philox(rng_index, linear(index, strides), dtypes.float32), call.dtype)
+        value: Any = Philox(rng_index, linear(index, strides), dtypes.float32)
+        if held is not None:
+            whole = apply("floor", apply("mul", value, const(held, dtypes.float32)))
+            value = apply("mul", whole, const(1.0 / held, dtypes.float32))
+        return convert(value, call.dtype)
     return context.pointwise("rng_uniform", call.shape, call.dtype, at)

@@ -40,7 +40,7 @@ def _keep(op: Op) -> bool:
 
 
 def _number(tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    """rand(size, dtype, device) as rng_uniform(size, dtype, device, rng_index)."""
+    """rand(size, None, dtype, device) as rng_uniform(size, dtype, device, rng_index)."""
     spec = _rule(TABLE["rand"])(*args)
     op = TABLE["rng_uniform"]
     numbered = (spec.shape, spec.dtype, spec.device, tracer.rng_ops)

@@ -13,6 +13,7 @@ typedef struct {
     PyObject *fallback;
     PyObject *rest;         /* what the arguments after the operands have to be */
     uint32_t dtypes;        /* the codes that are computed here, as bits */
+    uint32_t tensors;       /* the operands that may not be numbers, as bits */
     int operands;
     bool to_bool;           /* the result is bool */
     bool masked;            /* operand 0 is bool and takes no part in the promotion */
@@ -75,7 +76,7 @@ static bool collect(const Pointwise *p, PyObject *const *args, Operands *found) 
     for (int i = 0; i < p->operands; i++) {
         PyTypeObject *type = Py_TYPE(args[i]);
         if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type) {
-            if (p->masked && i == 0) {
+            if ((p->masked && i == 0) || (p->tensors >> i & 1) != 0) {
                 return false;
             }
             continue;
@@ -294,13 +295,13 @@ static bool read_dtypes(PyObject *sequence, uint32_t *bits) {
 
 static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"cls", "source", "operands", "dtypes", "fallback", "rest", "to_bool",
-                            "masked", "costly", "inplace", NULL};
+                            "masked", "costly", "inplace", "tensors", NULL};
     PyObject *cls, *source, *dtypes, *fallback, *rest = NULL;
-    int operands, to_bool = 0, masked = 0, costly = 0, inplace = 0;
+    int operands, to_bool = 0, masked = 0, costly = 0, inplace = 0, tensors = 0;
     uint32_t bits = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!pppp:Pointwise", names, &cls, &source,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppi:Pointwise", names, &cls, &source,
                                      &operands, &dtypes, &fallback, &PyTuple_Type, &rest,
-                                     &to_bool, &masked, &costly, &inplace)
+                                     &to_bool, &masked, &costly, &inplace, &tensors)
         || gw_tensor_class(cls) == NULL || !read_dtypes(dtypes, &bits)) {
         return NULL;
     }
@@ -321,6 +322,7 @@ static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     p->fallback = Py_NewRef(fallback);
     p->rest = rest != NULL ? Py_NewRef(rest) : PyTuple_New(0);
     p->dtypes = bits;
+    p->tensors = (uint32_t)tensors;
     p->operands = operands;
     p->to_bool = to_bool != 0;
     p->masked = masked != 0;

@@ -1,4 +1,4 @@
-"""Ops that make tensors from nothing: full, arange, random numbers and their like."""
+"""Ops that make tensors from nothing: full, arange and their like."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import HALVES, allocate, wrap
+from graphwright.runtime.ops.kernels import allocate, wrap
 from graphwright.runtime.ops.spec import TensorSpec
-from graphwright.runtime.ops.strides import contiguous_strides, preserved_strides
+from graphwright.runtime.ops.strides import (
+    contiguous_strides,
+    preserved_strides,
+    strides_in_order,
+)
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
@@ -25,16 +29,36 @@ def on_device(device: Any) -> Any:
     return CPU if device is None else Device(device)
 
 
-def _check_size(name: str, size: tuple[Any, ...]) -> None:
+def check_size(name: str, size: tuple[Any, ...]) -> None:
+    """Raise RuntimeError for negative sizes, and for more elements than could be addressed."""
+    total = 1
     for n in size:
+        if n.__class__ is not int:
+            if not hasattr(n, "__index__"):
+                raise TypeError(
+                    f"{name}(): argument 'size' must be a tuple of ints, got {type(n).__name__}"
+                )
+            continue
         if n < 0:
             raise RuntimeError(
                 f"{name}: Trying to create tensor with negative dimension {n}: {list(size)}"
             )
+        total *= n
+    if total >= 1 << 60:
+        raise RuntimeError(f"{name}: storage size calculation overflowed with sizes={list(size)}")
 
 
-def _contiguous(size: tuple[Any, ...], dtype: DType, device: Any) -> TensorSpec:
+def contiguous_spec(size: tuple[Any, ...], dtype: DType, device: Any) -> TensorSpec:
+    """The type of a new contiguous tensor; no device is the CPU."""
     return TensorSpec(size, contiguous_strides(size), dtype, on_device(device))
+
+
+def allocated(name: str, size: tuple[int, ...], dtype: DType) -> Tensor:
+    """An uninitialised contiguous tensor. Raises RuntimeError where memory does not suffice."""
+    try:
+        return _core.empty(Tensor, size, dtype)
+    except MemoryError as error:
+        raise RuntimeError(f"{name}: {error} for shape {list(size)} of {dtype}") from error
 
 
 def _scalar_type(value: Any) -> DType:
@@ -45,12 +69,42 @@ def _scalar_type(value: Any) -> DType:
     return dtypes.int64
 
 
+def check_fits(name: str, value: Any, dtype: DType) -> None:
+    """Raise RuntimeError for a number that the dtype cannot hold; unsigned ones wrap negatives."""
+    if dtype.is_complex or dtype is dtypes.bool:
+        return
+    if isinstance(value, complex):
+        raise RuntimeError(
+            f"{name}: value {value} cannot be converted to type {dtype.name} without overflow"
+        )
+    if dtype.is_floating_point:
+        return
+    finite = value == value and value not in (math.inf, -math.inf)
+    bits = 8 * dtype.itemsize
+    least, above = (-(1 << (bits - 1)), 1 << (bits - 1)) if dtype.is_signed else (
+        1 - (1 << bits), 1 << bits
+    )
+    if not finite or not least <= int(value) < above:
+        raise RuntimeError(
+            f"{name}: value {value} cannot be converted to type {dtype.name} without overflow"
+        )
+
+
+def _fill(name: str, out: Tensor, value: Any) -> None:
+    """Write a number everywhere; integers wrap around."""
+    dtype = out.dtype
+    check_fits(name, value, dtype)
+    whole = not (dtype.is_floating_point or dtype.is_complex or dtype is dtypes.bool)
+    out._nd.fill(np.asarray(value).astype(dtype.numpy) if whole else value)
+
+
 def _full_meta(size: tuple[Any, ...], fill_value: Any, dtype: Any, device: Any) -> TensorSpec:
-    _check_size("full", size)
-    return _contiguous(size, dtype or _scalar_type(fill_value), device)
+    check_size("full", size)
+    return contiguous_spec(size, dtype or _scalar_type(fill_value), device)
 
 
-def _require_cpu(name: str, device: Any) -> None:
+def require_cpu(name: str, device: Any) -> None:
+    """Raise NotImplementedError for other devices."""
     if device is not None and Device(device).type != "cpu":
         raise NotImplementedError(f"{name}: no kernel for device '{Device(device)}'")
 
@@ -59,12 +113,12 @@ def _full_eager(size: tuple[int, ...], fill_value: Any, dtype: Any, device: Any)
     if device is not None and Device(device).type == "meta":
         spec = _full_meta(size, fill_value, dtype, device)
         return _core.meta(Tensor, spec.shape, spec.strides, spec.dtype, spec.device)
-    _require_cpu("full", device)
-    _check_size("full", size)
+    require_cpu("full", device)
+    check_size("full", size)
     if hasattr(fill_value, "item"):
         fill_value = fill_value.item()
-    out = _core.empty(Tensor, size, dtype or _scalar_type(fill_value))
-    out._nd.fill(fill_value)
+    out = allocated("full", size, dtype or _scalar_type(fill_value))
+    _fill("full", out, fill_value)
     return out
 
 
@@ -101,14 +155,14 @@ for _name, _value in (("zeros", 0), ("ones", 1)):
 def _empty_eager(size: tuple[int, ...], dtype: Any, device: Any) -> Tensor:
     if device is not None and Device(device).type != "cpu":
         return _full_eager(size, 0, dtype or dtypes.get_default_dtype(), device)
-    _check_size("empty", size)
-    return _core.empty(Tensor, size, dtype or dtypes.get_default_dtype())
+    check_size("empty", size)
+    return allocated("empty", size, dtype or dtypes.get_default_dtype())
 
 
 define(
     "empty(Size* size, *, dtype? dtype=None, device? device=None)",
     Kind.CREATION,
-    meta=lambda size, dtype, device: _contiguous(
+    meta=lambda size, dtype, device: contiguous_spec(
         size, dtype or dtypes.get_default_dtype(), device
     ),
     vjp=not_differentiable,
@@ -127,17 +181,20 @@ def _like(input: Any, dtype: Any) -> TensorSpec:
     return TensorSpec(input.shape, strides, dtype or input.dtype, input.device)
 
 
-def _full_like_eager(input: Any, fill_value: Any, dtype: Any) -> Tensor:
+def _full_like_eager(input: Any, fill_value: Any, dtype: Any, device: Any) -> Tensor:
+    if device is not None and Device(device).type != "cpu":
+        return _full_eager(tuple(input.shape), fill_value, dtype or input.dtype, device)
     spec = _like(input, dtype)
     out = allocate(spec.shape, spec.strides, spec.dtype)
-    out._nd.fill(fill_value.item() if hasattr(fill_value, "item") else fill_value)
+    value = fill_value.item() if hasattr(fill_value, "item") else fill_value
+    _fill("full_like", out, value)
     return out
 
 
 define(
-    "full_like(Tensor input, Scalar fill_value, *, dtype? dtype=None)",
+    "full_like(Tensor input, Scalar fill_value, *, dtype? dtype=None, device? device=None)",
     Kind.CREATION,
-    meta=lambda input, fill_value, dtype: _like(input, dtype),
+    meta=lambda input, fill_value, dtype, device: _like(input, dtype),
     vjp=not_differentiable,
     eager=_full_like_eager,
     method=False,
@@ -145,9 +202,11 @@ define(
 )
 for _name, _value in (("zeros_like", 0), ("ones_like", 1), ("empty_like", 0)):
     define(
-        f"{_name}(Tensor input, *, dtype? dtype=None)",
+        f"{_name}(Tensor input, *, dtype? dtype=None, device? device=None)",
         Kind.COMPOSITE,
-        decompose=lambda input, dtype, value=_value: ops.full_like(input, value, dtype=dtype),
+        decompose=lambda input, dtype, device, value=_value: ops.full_like(
+            input, value, dtype=dtype, device=device
+        ),
         method=False,
         tags=("factory",),
     )
@@ -167,44 +226,63 @@ def _arange_dtype(values: tuple[Any, ...], dtype: Any) -> DType:
     return dtypes.get_default_dtype() if floating else dtypes.int64
 
 
-def _arange_length(start: Any, end: Any, step: Any) -> Any:
+def _arange_length(start: Any, end: Any, step: Any, dtype: DType) -> Any:
+    for value in (start, end, step):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise RuntimeError(f"arange: unsupported range: {start} -> {end}, step {step}")
     if step == 0:
         raise RuntimeError("arange: step must be nonzero")
     if (end - start) * step < 0:
         raise RuntimeError(
-            f"arange: upper bound and lower bound inconsistent with step sign: "
+            f"arange: upper bound and larger bound inconsistent with step sign: "
             f"{start}, {end}, {step}"
         )
-    if isinstance(start, float) or isinstance(end, float) or isinstance(step, float):
+    if dtype is dtypes.int64:
+        start, end, step = (int(v) if isinstance(v, float) else v for v in (start, end, step))
+        if step.__class__ is int and step == 0:
+            raise ValueError("arange: step must be nonzero")
+    elif isinstance(start, float) or isinstance(end, float) or isinstance(step, float):
         return math.ceil((end - start) / step)
     if step == 1:
         return end - start
     return (end - start + step - 1) // step if step > 0 else (start - end - step - 1) // -step
 
 
-def _arange_meta(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> TensorSpec:
+def _arange_spec(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> TensorSpec:
     first, last = _arange_bounds(start, end)
-    length = _arange_length(first, last, step)
-    return _contiguous((length,), _arange_dtype((first, last, step), dtype), device)
+    target = _arange_dtype((first, last, step), dtype)
+    if target is dtypes.bool or target.is_complex:
+        raise RuntimeError(f"\"arange\" not implemented for '{target.name}'")
+    length = _arange_length(first, last, step, target)
+    check_size("arange", (length,))
+    return contiguous_spec((length,), target, device)
 
 
 def _arange_eager(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Tensor:
-    _require_cpu("arange", device)
-    first, last = _arange_bounds(start, end)
-    length = _arange_length(first, last, step)
-    target = _arange_dtype((first, last, step), dtype)
-    if target.is_floating_point:
+    start, end, step = (_number(v) for v in (start, end, step))
+    spec = _arange_spec(start, end, step, dtype, device)
+    require_cpu("arange", device)
+    first, _ = _arange_bounds(start, end)
+    (length,) = spec.shape
+    if length * 8 > 1 << 45:
+        raise RuntimeError(f"arange: cannot allocate {length} elements of {spec.dtype}")
+    if spec.dtype.is_floating_point:
         values = first + np.arange(length, dtype=np.float64) * step
     else:
         values = int(first) + np.arange(length, dtype=np.int64) * int(step)
-    return wrap(values, target)
+    return wrap(values, spec.dtype)
+
+
+def _number(value: Any) -> Any:
+    """A 0-d tensor's value; anything else as it is."""
+    return value.item() if isinstance(value, Tensor) else value
 
 
 define(
     "arange(Scalar start, Scalar? end=None, Scalar step=1, *, dtype? dtype=None, "
     "device? device=None)",
     Kind.CREATION,
-    meta=_arange_meta,
+    meta=_arange_spec,
     vjp=not_differentiable,
     eager=_arange_eager,
     method=False,
@@ -212,21 +290,69 @@ define(
 )
 
 
-def _linspace(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
-    if steps < 0:
-        raise RuntimeError("number of steps must be non-negative")
-    target = dtype or dtypes.get_default_dtype()
-    step = (end - start) / (steps - 1) if steps > 1 else 0.0
+def _spaced(start: Any, end: Any, steps: int, dtype: DType, device: Any) -> Any:
+    """float64 values from both ends towards the middle, so that both ends are exact.
+
+    For integers the step is a float32 number, as in PyTorch.
+    """
+    gap = ops.sub(end, start) if isinstance(start, Tensor) or isinstance(end, Tensor) else (
+        end - start
+    )
+    step = gap / (steps - 1) if steps > 1 else gap * 0.0
     places = ops.arange(steps, dtype=dtypes.float64, device=device)
     upper = ops.add(ops.mul(ops.sub(places, steps - 1), step), end)
-    values = ops.where(
-        ops.lt(places, steps / 2), ops.add(ops.mul(places, step), start), upper
-    )
+    lower = ops.add(ops.mul(places, step), start)
+    return ops.where(ops.lt(places, steps // 2 if steps > 1 else 1), lower, upper)
+
+
+def _endpoint(name: str, value: Any) -> Any:
+    """A number or a 0-d tensor of float64. Raises RuntimeError for other tensors."""
+    if not isinstance(value, Tensor):
+        return value
+    if value.ndim:
+        raise RuntimeError(
+            f"{name} only supports 0-dimensional start and end tensors, but got shape "
+            f"{list(value.shape)}"
+        )
+    return ops.to_dtype(value, dtypes.float64)
+
+
+def _check_steps(name: str, steps: Any, dtype: Any) -> None:
+    if not hasattr(steps, "__index__") or isinstance(steps, bool):
+        raise TypeError(f"{name}(): argument 'steps' must be int, not {type(steps).__name__}")
+    if steps < 0:
+        raise RuntimeError(f"{name}: number of steps must be non-negative, got {steps}")
+    if dtype is dtypes.bool:
+        raise RuntimeError(f"\"{name}\" not implemented for 'bool'")
+
+
+def _linspace(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
+    target = dtype or dtypes.get_default_dtype()
+    _check_steps("linspace", steps, target)
+    first, last = _endpoint("linspace", start), _endpoint("linspace", end)
+    if not target.is_floating_point and not target.is_complex:
+        first, last = (v if isinstance(v, Tensor) else int(v) for v in (first, last))
+    return ops.to_dtype(_spaced(first, last, steps, target, device), target)
+
+
+def _logspace(start: Any, end: Any, steps: int, base: float, dtype: Any, device: Any) -> Any:
+    target = dtype or dtypes.get_default_dtype()
+    _check_steps("logspace", steps, target)
+    first, last = _endpoint("logspace", start), _endpoint("logspace", end)
+    values = ops.pow(float(base), _spaced(first, last, steps, target, device))
     return ops.to_dtype(values, target)
 
 
 define(
-    "linspace(Scalar start, Scalar end, int steps, *, dtype? dtype=None, device? device=None)",
+    "logspace(object start, object end, int steps, float base=10.0, *, dtype? dtype=None, "
+    "device? device=None)",
+    Kind.COMPOSITE,
+    decompose=_logspace,
+    method=False,
+    tags=("factory",),
+)
+define(
+    "linspace(object start, object end, int steps, *, dtype? dtype=None, device? device=None)",
     Kind.COMPOSITE,
     decompose=_linspace,
     method=False,
@@ -235,6 +361,9 @@ define(
 
 
 def _eye(n: Any, m: Any, dtype: Any, device: Any) -> Any:
+    for name, size in (("n", n), ("m", m)):
+        if size is not None and size < 0:
+            raise RuntimeError(f"eye: {name} must be greater or equal to 0, got {size}")
     rows = ops.unsqueeze(ops.arange(n, device=device), 1)
     columns = ops.arange(n if m is None else m, device=device)
     return ops.to_dtype(ops.eq(rows, columns), dtype or dtypes.get_default_dtype())
@@ -249,131 +378,121 @@ define(
 )
 
 
-# -- random numbers: each op takes one offset of the generator
+# -- with strides
 
 
-def _uniform(size: tuple[int, ...], dtype: DType, seed: int, offset: int) -> Tensor:
-    values = np.empty(size, np.float32)
-    _core.philox_uniform(values, seed, offset)
-    return wrap(values, dtype)
+def _strided_spec(size: Any, stride: Any, dtype: Any, device: Any) -> TensorSpec:
+    check_size("empty_strided", size)
+    if len(size) != len(stride):
+        raise RuntimeError(
+            f"empty_strided: dimensionality of sizes ({len(size)}) must match dimensionality of "
+            f"strides ({len(stride)})"
+        )
+    if any(n < 0 for n in stride):
+        raise RuntimeError(f"empty_strided: negative strides are not supported: {list(stride)}")
+    return TensorSpec(
+        tuple(size), tuple(stride), dtype or dtypes.get_default_dtype(), on_device(device)
+    )
 
 
-def _float_or_default(name: str, dtype: Any) -> DType:
-    target = dtype or dtypes.get_default_dtype()
-    if not target.is_floating_point:
-        raise RuntimeError(f"{name}: expected a floating point dtype, got {target}")
-    return target
-
-
-def _rand_meta(size: tuple[Any, ...], dtype: Any, device: Any) -> TensorSpec:
-    return _contiguous(size, _float_or_default("rand", dtype), device)
-
-
-def _rand_eager(size: tuple[int, ...], dtype: Any, device: Any) -> Tensor:
-    _require_cpu("rand", device)
-    _check_size("rand", size)
-    target = _float_or_default("rand", dtype)
-    return _uniform(size, target, _core.seed(), _core.reserve_offset(1))
+def _strided_eager(size: Any, stride: Any, dtype: Any, device: Any) -> Tensor:
+    require_cpu("empty_strided", device)
+    spec = _strided_spec(size, stride, dtype, device)
+    return _core.empty_strided(Tensor, spec.shape, spec.strides, spec.dtype)
 
 
 define(
-    "rand(Size* size, *, dtype? dtype=None, device? device=None)",
-    Kind.RANDOM,
-    meta=_rand_meta,
+    "empty_strided(Size size, Size stride, *, dtype? dtype=None, device? device=None)",
+    Kind.CREATION,
+    meta=_strided_spec,
     vjp=not_differentiable,
-    eager=_rand_eager,
+    eager=_strided_eager,
+    method=False,
+    tags=("factory",),
+)
+
+
+def _empty_permuted(size: Any, physical_layout: Any, dtype: Any, device: Any) -> Any:
+    if sorted(physical_layout) != list(range(len(size))):
+        raise RuntimeError(
+            f"empty_permuted: {list(physical_layout)} is not a permutation of the dimensions of "
+            f"size {list(size)}"
+        )
+    strides = strides_in_order(size, list(reversed(physical_layout)))
+    return ops.empty_strided(size, strides, dtype=dtype, device=device)
+
+
+define(
+    "empty_permuted(Size size, Size physical_layout, *, dtype? dtype=None, device? device=None)",
+    Kind.COMPOSITE,
+    decompose=_empty_permuted,
     method=False,
     tags=("factory",),
 )
 define(
-    "philox_uniform(Size size, dtype dtype, device? device, int seed, int offset)",
-    Kind.RANDOM,
-    meta=lambda size, dtype, device, seed, offset: _contiguous(size, dtype, device),
-    vjp=not_differentiable,
-    eager=lambda size, dtype, device, seed, offset: _uniform(size, dtype, seed, offset),
-    method=False,
-    public=False,
-)
-define(
-    "rng_uniform(Size size, dtype dtype, device? device, int rng_index)",
-    Kind.RANDOM,
-    meta=lambda size, dtype, device, rng_index: _contiguous(size, dtype, device),
-    vjp=not_differentiable,
-    eager=lambda size, dtype, device, rng_index: _uniform(
-        size, dtype, _core.seed(), _core.reserve_offset(1)
-    ),
-    method=False,
-    public=False,
-)
-
-
-def _rand_like(input: Any, dtype: Any) -> Any:
-    return ops.rand(input.shape, dtype=dtype or input.dtype, device=input.device)
-
-
-def _randn(size: tuple[Any, ...], dtype: Any, device: Any) -> Any:
-    """Box-Muller: sqrt(-2 ln(1-u)) cos(2 pi v) for independent uniforms u, v."""
-    target = _float_or_default("randn", dtype)
-    work = dtypes.float32 if target in HALVES else target
-    radius = ops.rand(size, dtype=work, device=device)
-    angle = ops.rand(size, dtype=work, device=device)
-    length = ops.sqrt(ops.mul(ops.log1p(ops.neg(radius)), -2.0))
-    values = ops.mul(length, ops.cos(ops.mul(angle, 2.0 * math.pi)))
-    return values if work is target else ops.to_dtype(values, target)
-
-
-def _randint(low: Any, high: Any, size: Any, dtype: Any, device: Any) -> Any:
-    """Floor of a uniform float64 times the width; exact for widths up to 2**24."""
-    if size is None:
-        low, high, size = 0, low, high
-    if low >= high:
-        raise RuntimeError(f"random_ expects 'from' to be less than 'to', got {low} >= {high}")
-    shape = (size,) if hasattr(size, "__index__") else tuple(size)
-    uniform = ops.rand(shape, dtype=dtypes.float64, device=device)
-    values = ops.add(ops.floor(ops.mul(uniform, high - low)), low)
-    return ops.to_dtype(values, dtype or dtypes.int64)
-
-
-def _randperm(n: int, dtype: Any, device: Any) -> Any:
-    keys = ops.rand((n,), dtype=dtypes.float32, device=device)
-    return ops.to_dtype(ops.argsort(keys, stable=True), dtype or dtypes.int64)
-
-
-define(
-    "rand_like(Tensor input, *, dtype? dtype=None)",
+    "scalar_tensor(Scalar s, *, dtype? dtype=None, device? device=None)",
     Kind.COMPOSITE,
-    decompose=_rand_like,
-    method=False,
-    tags=("factory",),
-)
-define(
-    "randn(Size* size, *, dtype? dtype=None, device? device=None)",
-    Kind.COMPOSITE,
-    decompose=_randn,
-    method=False,
-    tags=("factory",),
-)
-define(
-    "randn_like(Tensor input, *, dtype? dtype=None)",
-    Kind.COMPOSITE,
-    decompose=lambda input, dtype: ops.randn(
-        input.shape, dtype=dtype or input.dtype, device=input.device
+    decompose=lambda s, dtype, device: ops.full(
+        (), s, dtype=dtype or dtypes.get_default_dtype(), device=device
     ),
     method=False,
     tags=("factory",),
 )
+
+
+# -- indices of triangles, Vandermonde's matrix
+
+
+def _triangle_indices(lower: bool) -> Any:
+    def decompose(row: int, col: int, offset: int, dtype: Any, device: Any) -> Any:
+        for name, n in (("row", row), ("col", col)):
+            if n < 0:
+                raise RuntimeError(f"{name} must be non-negative, got {n}")
+        target = dtype or dtypes.int64
+        if target not in (dtypes.int32, dtypes.int64):
+            raise RuntimeError(f"tril_indices: expected int32 or int64, got {target}")
+        places = np.tril_indices(row, offset, col) if lower else np.triu_indices(row, offset, col)
+        return wrap(np.stack(places), target)
+
+    return decompose
+
+
+for _name, _lower in (("tril_indices", True), ("triu_indices", False)):
+    define(
+        f"{_name}(int row, int col, int offset=0, *, dtype? dtype=None, device? device=None)",
+        Kind.CREATION,
+        meta=lambda row, col, offset, dtype, device, lower=_lower: contiguous_spec(
+            (2, _triangle_count(row, col, offset, lower)), dtype or dtypes.int64, device
+        ),
+        vjp=not_differentiable,
+        eager=_triangle_indices(_lower),
+        method=False,
+        tags=("factory",),
+    )
+
+
+def _triangle_count(row: int, col: int, offset: int, lower: bool) -> int:
+    below = sum(min(max(i + offset + 1, 0), col) for i in range(row))
+    return below if lower else row * col - sum(min(max(i + offset, 0), col) for i in range(row))
+
+
+def _vander(x: Any, N: int | None, increasing: bool) -> Any:
+    """Columns x^(N-1), ..., x, 1, or the other way round."""
+    if x.ndim != 1:
+        raise RuntimeError(f"x must be a one-dimensional tensor, got shape {list(x.shape)}")
+    count = x.shape[0] if N is None else N
+    if count < 0:
+        raise RuntimeError(f"N must be non-negative, got {count}")
+    wide = x if x.dtype.is_floating_point or x.dtype.is_complex else ops.to_dtype(x, dtypes.int64)
+    columns = [ops.pow(wide, k) if k else ops.ones_like(wide) for k in range(count)]
+    if not columns:
+        return ops.empty((x.shape[0], 0), dtype=wide.dtype, device=x.device)
+    return ops.stack(tuple(columns if increasing else columns[::-1]), 1)
+
+
 define(
-    "randint(int low, object high, object size=None, *, dtype? dtype=None, "
-    "device? device=None)",
+    "vander(Tensor x, int? N=None, bool increasing=False)",
     Kind.COMPOSITE,
-    decompose=_randint,
+    decompose=_vander,
     method=False,
-    tags=("factory",),
-)
-define(
-    "randperm(int n, *, dtype? dtype=None, device? device=None)",
-    Kind.COMPOSITE,
-    decompose=_randperm,
-    method=False,
-    tags=("factory",),
 )

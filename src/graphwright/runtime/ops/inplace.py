@@ -10,6 +10,7 @@ import numpy as np
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
+from graphwright.runtime.ops.creation import check_fits
 from graphwright.runtime.ops.kernels import SCALARS, copy_into
 from graphwright.runtime.ops.pointwise import pointwise_spec
 from graphwright.runtime.ops.spec import TensorSpec, check_writable
@@ -139,7 +140,9 @@ def _fill_eager(input: Any, value: Any) -> Tensor:
 
 
 def _fill_into_eager(input: Any, value: Any) -> Any:
-    input._nd[...] = np.asarray(_value_of(value)).astype(input.dtype.numpy)
+    number = _value_of(value)
+    check_fits("fill_", number, input.dtype)
+    input._nd[...] = np.asarray(number).astype(input.dtype.numpy)
     _core.bump_version(input)
     return input
 
@@ -163,32 +166,5 @@ define(
     "zero_(Tensor input)",
     Kind.COMPOSITE,
     decompose=lambda input: ops.fill_(input, 0),
-    public=False,
-)
-
-
-# -- random fills
-
-
-def _uniform_(input: Any, low: float, high: float) -> Any:
-    values = ops.rand(input.shape, dtype=input.dtype, device=input.device)
-    return ops.copy_(input, ops.add(ops.mul(values, high - low), low))
-
-
-def _normal_(input: Any, mean: float, std: float) -> Any:
-    values = ops.randn(input.shape, dtype=input.dtype, device=input.device)
-    return ops.copy_(input, ops.add(ops.mul(values, std), mean))
-
-
-define(
-    "uniform_(Tensor input, float low=0.0, float high=1.0)",
-    Kind.COMPOSITE,
-    decompose=_uniform_,
-    public=False,
-)
-define(
-    "normal_(Tensor input, float mean=0.0, float std=1.0)",
-    Kind.COMPOSITE,
-    decompose=_normal_,
     public=False,
 )

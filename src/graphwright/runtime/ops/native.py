@@ -97,11 +97,18 @@ def _operands(entry: Op) -> int:
     return len(entry.tensor_slots)
 
 
+def _tensors_only(entry: Op) -> int:
+    """The operands that may not be numbers, as bits."""
+    slots = enumerate(i for i, _ in entry.tensor_slots)
+    return sum(1 << bit for bit, i in slots if entry.schema.params[i].type == "Tensor")
+
+
 def _wrap(entry: Op, source: Any, kinds: tuple[DType, ...], **options: Any) -> None:
     """Put a C kernel before the op's NumPy kernel, and one before its in-place form's."""
     if not entry.schema.params:
         return
     count = _operands(entry)
+    options["tensors"] = _tensors_only(entry)
     entry.run = _core.Pointwise(Tensor, source, count, kinds, entry.run, **options)
     inplace = TABLE.get(f"{entry.name}_")
     if inplace is not None and inplace.functional is entry and not options.get("to_bool"):
@@ -148,6 +155,8 @@ def _power(fallback: Any) -> Any:
             if kernel is not None and isinstance(input, Tensor):
                 out = kernel(input)
                 return fallback(input, exponent) if out is None else out
+        if not isinstance(input, Tensor) and not exponent.is_contiguous():
+            return fallback(input, exponent)
         return general(input, exponent)
 
     return run

@@ -227,7 +227,7 @@ def _sum_kernel(name: str, ufunc: Any, rule: Rule) -> Callable[..., Tensor]:
 
     def scaled(alpha: Any) -> Callable[..., Any]:
         def function(a: Any, b: Any, out: Any) -> None:
-            ufunc(a, b * b.dtype.type(alpha), out)
+            ufunc(a, b * np.asarray(alpha).astype(b.dtype), out)
 
         return function
 

@@ -1,0 +1,452 @@
+"""Ops that draw random numbers. Each draw takes one offset of a generator.
+
+`rand` is the primitive: element i in row-major order is (word >> 8) * 2^-24 of Philox4x32-10;
+half types keep the leading bits that they can hold, so that 1 is never drawn. The others are
+made of it, but for `poisson` and `binomial`, which reject and therefore run eagerly.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime.dispatch import FAKE, MODES
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.generator import draw
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import (
+    allocated,
+    check_size,
+    contiguous_spec,
+    require_cpu,
+)
+from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into, wrap
+from graphwright.runtime.ops.strides import is_contiguous, preserved_strides
+from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.tensor import Tensor
+
+HELD = {dtypes.float16: 2.0**11, dtypes.bfloat16: 2.0**8}
+"""Uniform numbers of half types are whole multiples of one over this."""
+
+
+def uniform(size: tuple[int, ...], dtype: DType, seed: int, offset: int) -> Tensor:
+    """Uniform numbers of one draw in [0, 1)."""
+    check_size("rand", size)
+    out = allocated("rand", size, dtypes.float32)
+    values = out._nd
+    _core.philox_uniform(values, seed, offset)
+    if dtype is dtypes.float32:
+        return out
+    held = HELD.get(dtype)
+    if held is not None:
+        values = np.floor(values * np.float32(held)) / np.float32(held)
+    return wrap(values, dtype)
+
+
+def _float_or_default(name: str, dtype: Any) -> DType:
+    target: DType = dtype or dtypes.get_default_dtype()
+    if not target.is_floating_point:
+        raise RuntimeError(f"{name}: expected a floating point dtype, got {target}")
+    return target
+
+
+def _rand_meta(size: tuple[Any, ...], generator: Any, dtype: Any, device: Any) -> Any:
+    check_size("rand", size)
+    if generator is not None:
+        raise DataDependent("a generator draws its numbers when the program runs")
+    return contiguous_spec(size, _float_or_default("rand", dtype), device)
+
+
+def _rand_eager(size: tuple[int, ...], generator: Any, dtype: Any, device: Any) -> Tensor:
+    require_cpu("rand", device)
+    check_size("rand", size)
+    return uniform(size, _float_or_default("rand", dtype), *draw(generator))
+
+
+define(
+    "rand(Size* size, *, Generator? generator=None, dtype? dtype=None, device? device=None)",
+    Kind.RANDOM,
+    meta=_rand_meta,
+    vjp=not_differentiable,
+    eager=_rand_eager,
+    method=False,
+    tags=("factory",),
+)
+define(
+    "philox_uniform(Size size, dtype dtype, device? device, int seed, int offset)",
+    Kind.RANDOM,
+    meta=lambda size, dtype, device, seed, offset: contiguous_spec(size, dtype, device),
+    vjp=not_differentiable,
+    eager=lambda size, dtype, device, seed, offset: uniform(size, dtype, seed, offset),
+    method=False,
+    public=False,
+)
+define(
+    "rng_uniform(Size size, dtype dtype, device? device, int rng_index)",
+    Kind.RANDOM,
+    meta=lambda size, dtype, device, rng_index: contiguous_spec(size, dtype, device),
+    vjp=not_differentiable,
+    eager=lambda size, dtype, device, rng_index: uniform(size, dtype, *draw(None)),
+    method=False,
+    public=False,
+)
+
+
+# -- floats
+
+
+def _randn(size: tuple[Any, ...], generator: Any, dtype: Any, device: Any) -> Any:
+    """Box-Muller: sqrt(-2 ln(1-u)) cos(2 pi v) for independent uniforms u, v."""
+    target = _float_or_default("randn", dtype)
+    work = dtypes.float32 if target in HALVES else target
+    radius = ops.rand(size, generator=generator, dtype=work, device=device)
+    angle = ops.rand(size, generator=generator, dtype=work, device=device)
+    length = ops.sqrt(ops.mul(ops.log1p(ops.neg(radius)), -2.0))
+    values = ops.mul(length, ops.cos(ops.mul(angle, 2.0 * math.pi)))
+    return values if work is target else ops.to_dtype(values, target)
+
+
+define(
+    "randn(Size* size, *, Generator? generator=None, dtype? dtype=None, device? device=None)",
+    Kind.COMPOSITE,
+    decompose=_randn,
+    method=False,
+    tags=("factory",),
+)
+
+
+def _laid_out(input: Any, values: Any) -> Any:
+    """Fresh values in the layout of `empty_like(input)`."""
+    if is_contiguous(input.shape, input.stride()):
+        return values
+    return ops.copy(ops.empty_like(input, dtype=values.dtype), values)
+
+
+def _like(name: str) -> Any:
+    def decompose(input: Any, generator: Any, dtype: Any, device: Any) -> Any:
+        values = getattr(ops, name)(
+            tuple(input.shape),
+            generator=generator,
+            dtype=dtype or input.dtype,
+            device=device or input.device,
+        )
+        return _laid_out(input, values)
+
+    return decompose
+
+
+for _name in ("rand", "randn"):
+    define(
+        f"{_name}_like(Tensor input, *, Generator? generator=None, dtype? dtype=None, "
+        "device? device=None)",
+        Kind.COMPOSITE,
+        decompose=_like(_name),
+        method=False,
+        tags=("factory",),
+    )
+
+
+# -- integers
+
+_LOW, _HIGH = -(1 << 63), (1 << 63) - 1
+
+
+def _random_bits(size: Any, generator: Any, device: Any) -> Any:
+    """64 random bits as int64: 24, 24 and 16 of three draws."""
+
+    def part() -> Any:
+        values = ops.rand(size, generator=generator, dtype=dtypes.float64, device=device)
+        return ops.to_dtype(ops.mul(values, 2.0**24), dtypes.int64)
+
+    high = ops.bitwise_left_shift(part(), 40)
+    middle = ops.bitwise_left_shift(part(), 16)
+    low = ops.bitwise_right_shift(part(), 8)
+    return ops.bitwise_or(ops.bitwise_or(high, middle), low)
+
+
+def _integers(low: Any, width: Any, size: Any, generator: Any, device: Any) -> Any:
+    """int64 numbers in [low, low + width): floor(u width) up to 2^24, else 64 bits modulo."""
+    if width <= 1 << 24:
+        values = ops.rand(size, generator=generator, dtype=dtypes.float64, device=device)
+        values = ops.to_dtype(ops.floor(ops.mul(values, width)), dtypes.int64)
+        return ops.add(values, low)
+    bits = _random_bits(size, generator, device)
+    if width <= _HIGH:
+        return ops.add(ops.remainder(ops.bitwise_and(bits, _HIGH), width), low)
+    if width < 1 << 64:
+        inside = ops.lt(ops.bitwise_xor(bits, _LOW), width - (1 << 63))
+        bits = ops.where(inside, bits, ops.add(bits, (1 << 64) - width))
+    return ops.add(bits, low)
+
+
+_FLOAT_DIGITS = {
+    dtypes.float16: 11, dtypes.bfloat16: 8, dtypes.float32: 24, dtypes.float64: 53,
+}
+
+
+def bounds(dtype: DType) -> tuple[int, int]:
+    """The least and greatest integer that a dtype holds exactly."""
+    if dtype is dtypes.bool:
+        return 0, 1
+    digits = _FLOAT_DIGITS.get(dtype)
+    if digits is not None:
+        return -(1 << digits), 1 << digits
+    bits = 8 * dtype.itemsize
+    return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if dtype.is_signed else (0, (1 << bits) - 1)
+
+
+def _check_range(low: Any, high: Any, dtype: DType) -> None:
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    if dtype.is_complex:
+        raise RuntimeError(f"randint: not implemented for {dtype}")
+    least, greatest = bounds(dtype)
+    for name, value in (("from", low), ("to - 1", high - 1)):
+        if not least <= value <= greatest:
+            raise RuntimeError(f"{name} is out of bounds for {dtype}: {value}")
+
+
+def drawn(low: Any, high: Any, size: Any, generator: Any, dtype: Any, device: Any) -> Any:
+    target = dtype or dtypes.int64
+    _check_range(low, high, target)
+    values = _integers(low, high - low, size, generator, device)
+    return values if target is dtypes.int64 else ops.to_dtype(values, target)
+
+
+def _randint(
+    low: Any, high: Any, size: Any, generator: Any, dtype: Any, device: Any
+) -> Any:
+    """randint(high, size) and randint(low, high, size)."""
+    if size is None:
+        low, high, size = 0, low, high
+    if size is None or high is None:
+        raise TypeError("randint() received an invalid combination of arguments: no size")
+    shape = (size,) if hasattr(size, "__index__") else tuple(size)
+    check_size("randint", shape)
+    return drawn(low, high, shape, generator, dtype, device)
+
+
+def _randint_like(input: Any, low: Any, high: Any, dtype: Any, device: Any) -> Any:
+    first, last = (0, low) if high is None else (low, high)
+    first, last = (int(v.item()) if isinstance(v, Tensor) else v for v in (first, last))
+    shape, place = tuple(input.shape), device or input.device
+    return _laid_out(input, drawn(first, last, shape, None, dtype or input.dtype, place))
+
+
+def _randperm(n: int, generator: Any, dtype: Any, device: Any) -> Any:
+    """The order of 63 random bits for each place."""
+    if n < 0:
+        raise RuntimeError(f"n must be non-negative, got {n}")
+    target = dtype or dtypes.int64
+    if n - 1 > bounds(target)[1]:
+        raise RuntimeError(f"n = {n} is too large for a permutation of dtype {target}")
+    order = ops.argsort(_random_bits((n,), generator, device), stable=True)
+    return order if target is dtypes.int64 else ops.to_dtype(order, target)
+
+
+define(
+    "randint(int low, object high=None, object size=None, *, Generator? generator=None, "
+    "dtype? dtype=None, device? device=None)",
+    Kind.COMPOSITE,
+    decompose=_randint,
+    method=False,
+    tags=("factory",),
+)
+define(
+    "randint_like(Tensor input, object low, object high=None, *, dtype? dtype=None, "
+    "device? device=None)",
+    Kind.COMPOSITE,
+    decompose=_randint_like,
+    method=False,
+    tags=("factory",),
+)
+define(
+    "randperm(int n, *, Generator? generator=None, dtype? dtype=None, device? device=None)",
+    Kind.COMPOSITE,
+    decompose=_randperm,
+    method=False,
+    tags=("factory",),
+)
+
+
+# -- distributions
+
+
+def real(tensor: Any) -> bool:
+    """Whether a tensor's values can be looked at: it is not fake and nothing is traced."""
+    return not _core.dispatch_flags((tensor,)) & (FAKE | MODES)
+
+
+def _check(condition: Any, message: str) -> None:
+    """Raise RuntimeError unless all of a real tensor is true."""
+    if real(condition) and not bool(condition.all().item()):
+        raise RuntimeError(message)
+
+
+def _check_std(std: Any) -> None:
+    message = "normal expects all elements of std >= 0.0"
+    if isinstance(std, Tensor):
+        _check(ops.ge(std, 0), message)
+    elif std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+
+
+def _normal(
+    mean: Any, std: Any, size: Any, generator: Any, dtype: Any, device: Any
+) -> Any:
+    """mean + std * randn, of the size given for numbers, else of the tensors' broadcast shape."""
+    _check_std(std)
+    tensors = [v for v in (mean, std) if isinstance(v, Tensor)]
+    if not tensors:
+        if size is None:
+            raise TypeError("normal() received an invalid combination of arguments: no size")
+        values = ops.randn(size, generator=generator, dtype=dtype, device=device)
+        return ops.add(ops.mul(values, std), mean)
+    like = tensors[0] if len(tensors) == 1 else ops.add(mean, std)
+    values = ops.randn(
+        tuple(like.shape), generator=generator, dtype=like.dtype, device=like.device
+    )
+    return ops.add(ops.mul(values, std), mean)
+
+
+define(
+    "normal(Operand mean, Operand std=1.0, Size? size=None, *, Generator? generator=None, "
+    "dtype? dtype=None, device? device=None)",
+    Kind.COMPOSITE,
+    decompose=_normal,
+    method=False,
+    tags=("factory",),
+)
+
+
+def _check_probability(name: str, p: Any) -> None:
+    if not 0.0 <= p <= 1.0:
+        raise RuntimeError(f"{name} expects p to be in [0, 1], but got p={p}")
+
+
+def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
+    """1 with probability p, by default the input's own elements."""
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"bernoulli: expected a floating point input, got {input.dtype}")
+    chances = input if p is None else p
+    if isinstance(chances, Tensor):
+        inside = ops.logical_and(ops.ge(chances, 0), ops.le(chances, 1))
+        _check(inside, "Expected p_in >= 0 && p_in <= 1 to be true, but got false")
+    else:
+        _check_probability("bernoulli", chances)
+    values = ops.rand(
+        tuple(input.shape), generator=generator, dtype=dtypes.float32, device=input.device
+    )
+    return _laid_out(input, ops.to_dtype(ops.lt(values, chances), input.dtype))
+
+
+define(
+    "bernoulli(Tensor input, object p=None, *, Generator? generator=None)",
+    Kind.COMPOSITE,
+    decompose=_bernoulli,
+)
+
+
+def _multinomial(input: Any, num_samples: int, replacement: bool, generator: Any) -> Any:
+    """Indices drawn with the rows of `input` as weights.
+
+    Without replacement the greatest of weight / exponential noise win; with it the cumulative
+    sums are searched for uniform numbers.
+    """
+    if input.ndim not in (1, 2):
+        raise RuntimeError(f"prob_dist must be 1 or 2 dim, got shape {list(input.shape)}")
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(
+            f"multinomial only supports floating-point dtypes for input, got: {input.dtype}"
+        )
+    if num_samples <= 0:
+        raise RuntimeError("cannot sample n_sample <= 0 samples")
+    if not replacement and num_samples > input.shape[-1]:
+        raise RuntimeError(
+            f"cannot sample n_sample > prob_dist.size(-1) samples without replacement: "
+            f"{num_samples} of shape {list(input.shape)}"
+        )
+    message = "probability tensor contains either `inf`, `nan` or element < 0"
+    _check(ops.logical_and(ops.ge(input, 0), ops.isfinite(input)), message)
+    _check(ops.gt(ops.sum(input, -1), 0), "invalid multinomial distribution (sum of "
+           "probabilities <= 0)")
+    weights = input if input.dtype not in HALVES else ops.to_dtype(input, dtypes.float32)
+    if replacement and num_samples > 1:
+        return _searched(weights, num_samples, generator)
+    noise = ops.rand(
+        tuple(input.shape), generator=generator, dtype=weights.dtype, device=input.device
+    )
+    noise = ops.clamp(ops.neg(ops.log1p(ops.neg(noise))), 2.0**-25, None)
+    return ops.topk(ops.div(weights, noise), num_samples, -1)[1]
+
+
+def _searched(weights: Any, count: int, generator: Any) -> Any:
+    sums = ops.cumsum(weights, -1)
+    sums = ops.div(sums, ops.narrow(sums, -1, sums.shape[-1] - 1, 1))
+    values = ops.rand(
+        (*weights.shape[:-1], count),
+        generator=generator,
+        dtype=weights.dtype,
+        device=weights.device,
+    )
+    return ops.searchsorted(sums, values, right=True)
+
+
+define(
+    "multinomial(Tensor input, int num_samples, bool replacement=False, *, "
+    "Generator? generator=None)",
+    Kind.COMPOSITE,
+    decompose=_multinomial,
+)
+
+
+def _counts(name: str, like: Any, generator: Any, draw_counts: Any) -> Tensor:
+    """Numbers of NumPy's samplers, whose Philox is keyed with our seed and offset."""
+    bits = np.random.Philox(key=np.array(draw(generator), np.uint64))
+    try:
+        values = draw_counts(np.random.Generator(bits))
+    except ValueError as error:
+        raise RuntimeError(f"{name}: {error}") from error
+    out = allocate(like.shape, preserved_strides(like.shape, like.stride()), like.dtype)
+    copy_into(out, np.asarray(values))
+    return out
+
+
+def _poisson(input: Any, generator: Any) -> Tensor:
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"poisson: expected a floating point input, got {input.dtype}")
+    rates = input._nd.astype(np.float64)
+    if not (rates >= 0).all():
+        raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
+    return _counts("poisson", input, generator, lambda g: g.poisson(rates))
+
+
+def _binomial(count: Any, prob: Any, generator: Any) -> Tensor:
+    if not count.dtype.is_floating_point or count.dtype is not prob.dtype:
+        raise RuntimeError(
+            f"binomial: expected floating point inputs of one dtype, got {count.dtype} and "
+            f"{prob.dtype}"
+        )
+    counts, chances = np.broadcast_arrays(count._nd.astype(np.int64), prob._nd.astype(np.float64))
+    like = ops.add(count, prob)
+    return _counts("binomial", like, generator, lambda g: g.binomial(counts, chances))
+
+
+for _schema, _function in (
+    ("poisson(Tensor input, Generator? generator=None)", _poisson),
+    ("binomial(Tensor count, Tensor prob, Generator? generator=None)", _binomial),
+):
+    define(
+        _schema,
+        Kind.OTHER,
+        vjp=not_differentiable,
+        eager=_function,
+        method=False,
+        tags=("data_dependent",),
+    )
