@@ -228,11 +228,26 @@ def test_max_pool_and_its_backward(window: Any) -> None:
     kernel, stride, padding = window
 
     def fn(x: Any) -> Any:
-        values, indices = ops.max_pool2d_with_indices(x, kernel, stride, padding, (1, 1))
-        grad = ops.max_pool2d_backward(
+        values, indices = ops.max_pool_with_indices(
+            x, kernel, stride, padding, (1, 1), False)
+        grad = ops.max_pool_backward(
             ops.mul(values, 2.0), indices, (2, 3, 8, 9), kernel, stride, padding, (1, 1))
         return values, indices, grad
     check(fn, normal(2, 3, 8, 9), rtol=1e-4)
+
+
+@pytest.mark.parametrize("include", [True, False])
+@pytest.mark.parametrize("window", [((2, 2), (2, 2), (0, 0)), ((3, 3), (2, 2), (1, 1)),
+                                    ((2, 3, 2), (2, 1, 3), (1, 0, 1)), ((3,), (4,), (1,))])
+def test_average_pool_and_its_backward(window: Any, include: bool) -> None:
+    kernel, stride, padding = window
+    shape = (2, 3, 8, 9, 5)[: 2 + len(kernel)]
+
+    def fn(x: Any) -> Any:
+        options = (kernel, stride, padding, False, include, None)
+        values = ops.avg_pool(x, *options)
+        return values, ops.avg_pool_backward(ops.mul(values, 2.0), shape, *options)
+    check(fn, normal(*shape), rtol=1e-4)
 
 
 def test_matrix_products_of_any_layout() -> None:

@@ -119,6 +119,35 @@ def gemm(
     /,
 ) -> None: ...
 
+def convolve(
+    part: int,
+    a: NDArray[Any],
+    b: NDArray[Any],
+    bias: NDArray[Any] | None,
+    out: NDArray[Any],
+    geometry: tuple[int, ...],
+    /,
+) -> None: ...
+def pool_windows(
+    part: int,
+    input: NDArray[Any],
+    output: NDArray[Any],
+    extra: NDArray[Any] | None,
+    bounds: tuple[NDArray[Any], NDArray[Any], NDArray[Any]],
+    steps: tuple[int, int, int],
+    /,
+) -> None: ...
+def plane_places(
+    part: int, values: NDArray[Any], indices: NDArray[Any], output: NDArray[Any], /
+) -> None: ...
+def resample(
+    transposed: bool,
+    x: NDArray[Any],
+    index: NDArray[Any],
+    weight: NDArray[Any],
+    out: NDArray[Any],
+    /,
+) -> None: ...
 def sgd_step(
     param: TensorBase,
     grad: TensorBase,

@@ -7,6 +7,7 @@ from .functions import FUNCTIONS
 from .indexing import INDEXING
 from .linalg import LINALG
 from .nn import NN
+from .nn_windows import WINDOWS
 from .orders import ORDERS
 from .pointwise import POINTWISE
 from .products import PRODUCTS
@@ -31,6 +32,7 @@ ENTRIES: tuple[OpSamples | OpErrors, ...] = (
     *COMPOSITES,
     *CREATION,
     *NN,
+    *WINDOWS,
 )
 ALL: dict[str, OpSamples] = {e.name: e for e in ENTRIES if isinstance(e, OpSamples)}
 ERRORS: tuple[tuple[str, Bad], ...] = tuple((e.name, bad) for e in ENTRIES for bad in e.errors)

@@ -1,4 +1,4 @@
-"""Lowering of sliding windows: im2col, col2im and max pooling.
+"""Lowering of sliding windows: im2col, col2im and pooling in any number of dimensions.
 
 Backward passes are written as gathers: every input element looks for the windows that hold it,
 so that no two iterations write the same element.
@@ -6,12 +6,14 @@ so that no two iterations write the same element.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from graphwright.codegen.loops import Const
 from graphwright.codegen.lowering.context import (
     Lowering,
     Tensor,
+    Unlowerable,
     apply,
     both,
     computed,
@@ -23,9 +25,10 @@ from graphwright.codegen.lowering.nodes import Index, Shape, index_value
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.codegen.lowering.views import reshape
 from graphwright.runtime import dtypes
-from graphwright.runtime.symbolic.expr import Expr, Int, as_expr, ceildiv
+from graphwright.runtime.symbolic.expr import Expr, as_expr
 
 Pair = tuple[int, int]
+Sizes = tuple[int, ...]
 
 
 def pair(value: Any) -> Pair:
@@ -98,74 +101,183 @@ def _col2im(context: Lowering, call: Call, x: Tensor, output_size: Any, kernel_s
                              lambda index: convert(total.at(index), call.dtype))
 
 
-def _batched(context: Lowering, x: Tensor) -> Tensor:
-    """[C, H, W] as [1, C, H, W]."""
-    return x if x.ndim == 4 else reshape(context, "unsqueeze", x, (Int(1), *x.shape))
+def _places(index: Index, ndim: int, step: Sizes, pad: Sizes, dilate: Sizes) -> Index:
+    """Where the windows of `index` = (*lead, *window, *offset) read."""
+    lead = len(index) - 2 * ndim
+    return (*index[:lead], *(
+        index[lead + a] * step[a] - pad[a] + index[lead + ndim + a] * dilate[a]
+        for a in range(ndim)
+    ))
 
 
-@lowering("max_pool2d_with_indices")
-def _max_pool(context: Lowering, call: Call, x: Tensor, kernel_size: Any, stride: Any = None,
-              padding: Any = 0, dilation: Any = 1, *unused: Any) -> tuple[Tensor, Tensor]:
-    kernel, dilate, pad = (pair(v) for v in (kernel_size, dilation, padding))
-    step = pair(stride) if stride not in (None, (), []) else kernel
-    source = _batched(context, x)
-    shapes = [tuple(as_expr(e) for e in v.shape) for v in call.val]
-    out = shapes[0] if x.ndim == 4 else (Int(1), *shapes[0])
+def _inside(index: Index, extents: Shape) -> Any:
+    """Whether the last axes of `index` lie within `extents`; None where they always do."""
+    mask = None
+    for place, extent in zip(index[-len(extents):], extents, strict=True):
+        inside = within(place, extent)
+        mask = mask if inside is None else both(inside, mask)
+    return mask
+
+
+def _cast(context: Lowering, x: Tensor, shape: Shape, dtype: Any) -> Tensor:
+    if x.dtype is dtype:
+        return x
+    return context.pointwise("to_dtype", shape, dtype, lambda index: convert(x.at(index), dtype))
+
+
+@lowering("max_pool_with_indices")
+def _max_pool(context: Lowering, call: Call, x: Tensor, kernel: Sizes, step: Sizes, pad: Sizes,
+              dilate: Sizes, *unused: Any) -> tuple[Tensor, Tensor]:
+    ndim = len(kernel)
+    out = tuple(as_expr(e) for e in call.val[0].shape)
     compute = computed(x.dtype)
     lowest = float("-inf") if compute.is_floating_point else _least(compute)
+    extents = x.shape[-ndim:]
 
     def element(index: Index) -> Any:
-        n, c, *rest = index
-        place = tuple(rest[a] * step[a] - pad[a] + rest[2 + a] * dilate[a] for a in (0, 1))
-        return convert(_masked(source, (n, c, *place), const(lowest, x.dtype)), compute)
-    domain = (*out, as_expr(kernel[0]), as_expr(kernel[1]))
-    largest = context.reduction("max_pool2d", domain, (4, 5), compute, "max", element)
-    which = context.reduction("max_pool2d", domain, (4, 5), dtypes.int64, "argmax", element)
+        place = _places(index, ndim, step, pad, dilate)
+        mask = _inside(place, extents)
+        return convert(x.at(place, mask, None if mask is None else const(lowest, x.dtype)),
+                       compute)
+    domain = (*out, *(as_expr(k) for k in kernel))
+    axes = tuple(range(len(out), len(domain)))
+    largest = context.reduction("max_pool", domain, axes, compute, "max", element)
+    which = context.reduction("max_pool", domain, axes, dtypes.int64, "argmax", element)
 
     def flat_place(index: Index) -> Any:
-        size = const(kernel[1], dtypes.int64)
-        at = which.at(index)
-        parts = (apply("floordiv", at, size), apply("remainder", at, size))
-        places = [apply("add", apply("mul", part, const(dilate[a], dtypes.int64)),
-                        index_value(index[2 + a] * step[a] - pad[a]))
-                  for a, part in enumerate(parts)]
-        width = index_value(source.shape[3])
-        return apply("add", apply("mul", places[0], width), places[1])
-    indices = context.pointwise("max_pool2d", out, dtypes.int64, flat_place)
-    values = context.pointwise("max_pool2d", out, x.dtype,
-                               lambda index: convert(largest.at(index), x.dtype))
-    return (reshape(context, "max_pool2d", values, shapes[0]),
-            reshape(context, "max_pool2d", indices, shapes[1]))
+        rest, parts = which.at(index), []
+        for a in reversed(range(ndim)):
+            size = const(kernel[a], dtypes.int64)
+            offset = apply("remainder", rest, size) if a else rest
+            rest = apply("floordiv", rest, size) if a else rest
+            begin = index_value(index[len(index) - ndim + a] * step[a] - pad[a])
+            parts.append(apply(
+                "add", apply("mul", offset, const(dilate[a], dtypes.int64)), begin))
+        place: Any = parts[-1]
+        for a in range(1, ndim):
+            place = apply("add", apply("mul", place, index_value(extents[a])), parts[ndim - 1 - a])
+        return place
+    indices = context.pointwise("max_pool", out, dtypes.int64, flat_place)
+    return _cast(context, largest, out, x.dtype), indices
 
 
 def _least(dtype: Any) -> int:
     return -(1 << (8 * dtype.itemsize - 1)) if dtype.is_signed else 0
 
 
-@lowering("max_pool2d_backward")
+def _windows_over(
+    index: Index, ndim: int, kernel: Sizes, step: Sizes, pad: Sizes, counts: Shape
+) -> tuple[Index, Any]:
+    """The window `back` steps before the last one that reaches a place, of `index` =
+    (*lead, *place, *back); and whether there is one."""
+    lead = len(index) - 2 * ndim
+    window = tuple((index[lead + a] + pad[a]) // step[a] - index[lead + ndim + a]
+                   for a in range(ndim))
+    return (*index[:lead], *window), _inside(window, counts)
+
+
+def _over_windows(
+    context: Lowering, hint: str, call: Call, reach: Sizes, term: Any
+) -> Tensor:
+    """The sum over the windows that reach each element of the result."""
+    compute = computed(call.dtype)
+    domain = (*call.shape, *(as_expr(r) for r in reach))
+    axes = tuple(range(len(call.shape), len(domain)))
+    total = context.reduction(hint, domain, axes, compute, "sum", term)
+    return _cast(context, total, call.shape, call.dtype)
+
+
+@lowering("max_pool_backward")
 def _max_pool_backward(
     context: Lowering, call: Call, grad: Tensor, indices: Tensor, input_size: Any,
-    kernel_size: Any, stride: Any = None, padding: Any = 0, dilation: Any = 1, *unused: Any,
+    kernel: Sizes, step: Sizes, pad: Sizes, dilate: Sizes,
 ) -> Tensor:
-    kernel, dilate, pad = (pair(v) for v in (kernel_size, dilation, padding))
-    step = pair(stride) if stride not in (None, (), []) else kernel
-    gradient, places = _batched(context, grad), _batched(context, indices)
-    shape = call.shape if grad.ndim == 4 else (Int(1), *call.shape)
-    reach = [ceildiv(dilate[a] * (kernel[a] - 1) + 1, step[a]) for a in (0, 1)]
+    ndim = len(kernel)
+    reach = tuple(-(-(dilate[a] * (kernel[a] - 1) + 1) // step[a]) for a in range(ndim))
+    extents, counts = call.shape[-ndim:], grad.shape[-ndim:]
     compute = computed(grad.dtype)
 
     def term(index: Index) -> Any:
-        n, c, h, w, *back = index
-        window = tuple((p + pad[a]) // step[a] - back[a] for a, p in enumerate((h, w)))
-        other = const(-1, dtypes.int64)
-        chosen = _masked(places, (n, c, *window), other)
-        value = convert(_masked(gradient, (n, c, *window), const(0, grad.dtype)), compute)
-        here = apply("eq", chosen, index_value(h * shape[3] + w), dtype=dtypes.bool)
-        return apply("where", here, value, const(0, compute), dtype=compute)
-    total = context.reduction(
-        "max_pool2d_backward", (*shape, *reach), (4, 5), compute, "sum", term)
-    out = total
-    if compute is not call.dtype:
-        out = context.pointwise("to_dtype", shape, call.dtype,
-                                lambda index: convert(total.at(index), call.dtype))
-    return reshape(context, "max_pool2d_backward", out, call.shape)
+        window, mask = _windows_over(index, ndim, kernel, step, pad, counts)
+        chosen = indices.at(window, mask, None if mask is None else const(-1, dtypes.int64))
+        value = grad.at(window, mask, None if mask is None else const(0, grad.dtype))
+        place, lead = index[-2 * ndim], len(index) - 2 * ndim
+        for a in range(1, ndim):
+            place = place * extents[a] + index[lead + a]
+        here = apply("eq", chosen, index_value(place), dtype=dtypes.bool)
+        return apply("where", here, convert(value, compute), const(0, compute), dtype=compute)
+    return _over_windows(context, "max_pool_backward", call, reach, term)
+
+
+def _require_plain(ceil_mode: bool) -> None:
+    """Windows that may begin in the padding after the end are left to the eager kernel."""
+    if ceil_mode:
+        raise Unlowerable
+
+
+def _divisor(
+    context: Lowering, counts: Shape, extents: Shape, kernel: Sizes, step: Sizes, pad: Sizes,
+    count_include_pad: bool, divisor_override: Any, dtype: Any,
+) -> Any:
+    """What each window's sum is divided by: a function of its place."""
+    fixed = prod(kernel) if divisor_override is None else divisor_override
+    if divisor_override is not None or count_include_pad or not any(pad):
+        return lambda window: const(fixed, dtype)
+    ndim = len(kernel)
+
+    def one(index: Index) -> Any:
+        mask = _inside(_places(index, ndim, step, pad, (1,) * ndim), extents)
+        one, zero = const(1, dtype), const(0, dtype)
+        return one if mask is None else apply("where", mask, one, zero, dtype=dtype)
+    domain = (*counts, *(as_expr(k) for k in kernel))
+    places = context.reduction("avg_pool", domain, tuple(range(ndim, 2 * ndim)), dtype, "sum", one)
+    return places.at
+
+
+@lowering("avg_pool")
+def _avg_pool(context: Lowering, call: Call, x: Tensor, kernel: Sizes, step: Sizes, pad: Sizes,
+              ceil_mode: bool, count_include_pad: bool, divisor_override: Any) -> Tensor:
+    _require_plain(ceil_mode)
+    ndim, compute = len(kernel), computed(x.dtype)
+    extents, counts = x.shape[-ndim:], call.shape[-ndim:]
+    divisor = _divisor(context, counts, extents, kernel, step, pad, count_include_pad,
+                       divisor_override, compute)
+
+    def element(index: Index) -> Any:
+        place = _places(index, ndim, step, pad, (1,) * ndim)
+        mask = _inside(place, extents)
+        return convert(x.at(place, mask, None if mask is None else const(0, x.dtype)), compute)
+    domain = (*call.shape, *(as_expr(k) for k in kernel))
+    axes = tuple(range(len(call.shape), len(domain)))
+    total = context.reduction("avg_pool", domain, axes, compute, "sum", element)
+    return context.pointwise(
+        "avg_pool", call.shape, call.dtype,
+        lambda index: convert(
+            apply("div", total.at(index), divisor(index[-ndim:]), dtype=compute), call.dtype))
+
+
+@lowering("avg_pool_backward")
+def _avg_pool_backward(
+    context: Lowering, call: Call, grad: Tensor, input_size: Any, kernel: Sizes, step: Sizes,
+    pad: Sizes, ceil_mode: bool, count_include_pad: bool, divisor_override: Any,
+) -> Tensor:
+    _require_plain(ceil_mode)
+    ndim, compute = len(kernel), computed(grad.dtype)
+    extents, counts = call.shape[-ndim:], grad.shape[-ndim:]
+    divisor = _divisor(context, counts, extents, kernel, step, pad, count_include_pad,
+                       divisor_override, compute)
+    shares = context.pointwise(
+        "avg_pool_backward", grad.shape, compute,
+        lambda index: apply("div", convert(grad.at(index), compute), divisor(index[-ndim:]),
+                            dtype=compute))
+    reach = tuple(-(-kernel[a] // step[a]) for a in range(ndim))
+
+    def term(index: Index) -> Any:
+        window, mask = _windows_over(index, ndim, kernel, step, pad, counts)
+        lead = len(index) - 2 * ndim
+        for a in range(ndim):
+            first = window[lead + a] * step[a] - pad[a]
+            covers = within(index[lead + a] - first, as_expr(kernel[a]))
+            mask = mask if covers is None else both(covers, mask)
+        return shares.at(window, mask, None if mask is None else const(0, compute))
+    return _over_windows(context, "avg_pool_backward", call, reach, term)

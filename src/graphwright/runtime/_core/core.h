@@ -88,6 +88,7 @@ extern PyMethodDef gw_pool_methods[];
 extern PyMethodDef gw_gemm_methods[];
 extern PyMethodDef gw_conv_methods[];
 extern PyMethodDef gw_pooling_methods[];
+extern PyMethodDef gw_resample_methods[];
 extern PyMethodDef gw_object_methods[];
 extern PyMethodDef gw_copy_methods[];
 extern PyMethodDef gw_pick_methods[];
@@ -97,7 +98,7 @@ extern PyTypeObject GwLauncher_Type;
 
 /* ---- pointwise.c, dispatch.c ---- */
 extern PyMethodDef gw_pointwise_methods[], gw_dispatch_methods[], gw_record_methods[];
-extern PyTypeObject GwPointwise_Type, GwOpBase_Type;
+extern PyTypeObject GwPointwise_Type, GwOpBase_Type, GwReduction_Type;
 int gw_pointwise_init(void);
 
 #endif

@@ -45,7 +45,7 @@ static int add_contents(PyObject *module) {
     PyMethodDef *const tables[] = {
         gw_dtype_methods, gw_factory_methods, gw_allocator_methods, gw_modes_methods,
         gw_pointwise_methods, gw_dispatch_methods, gw_record_methods, gw_philox_methods, gw_pool_methods, gw_gemm_methods, gw_conv_methods,
-        gw_pooling_methods, gw_object_methods,
+        gw_pooling_methods, gw_resample_methods, gw_object_methods,
         gw_copy_methods, gw_pick_methods,
         gw_optim_methods,
     };
@@ -64,7 +64,8 @@ static int add_contents(PyObject *module) {
         return -1;
     }
     PyTypeObject *const types[] = {&GwStorage_Type, &GwTensor_Type, gw_code_type,
-                                   &GwLauncher_Type, &GwPointwise_Type, &GwOpBase_Type};
+                                   &GwLauncher_Type, &GwPointwise_Type, &GwOpBase_Type,
+                                   &GwReduction_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;

@@ -1,4 +1,9 @@
-"""conv2d and its gradients, as im2col and matrix products."""
+"""Convolutions of one to three dimensions, transposed ones, and their gradients.
+
+The kernels are compiled (`_core.convolve`): half precision is computed in float32, integers in
+int64 (wrapping around), complex numbers as three real convolutions. Compiled graphs run them as
+steps of their own.
+"""
 
 from __future__ import annotations
 
@@ -11,333 +16,424 @@ from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import (
     Array,
-    compute,
     finish,
     internal,
+    is_half,
     output,
     quietly,
     spec,
 )
-from graphwright.runtime.ops.nn_windows import (
-    add_windows,
-    padded,
-    window_count,
-    window_view,
-)
-from graphwright.runtime.ops.normalise import as_pair
-from graphwright.runtime.ops.strides import product
+from graphwright.runtime.ops.nn_windows import spread_over, window_count
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
-Pair = tuple[Any, Any]
+Sizes = tuple[Any, ...]
+
+_FORWARD, _INPUT_GRADIENT, _WEIGHT_GRADIENT = 0, 1, 2
 
 
-def _padding(weight: Any, stride: Any, padding: Any, dilation: Any) -> Any:
-    """Padding as two numbers per dimension, before and after, ("same" may need them unequal)."""
-    if padding == "valid":
-        return 0, 0
-    if padding == "same":
-        if stride != (1, 1):
-            raise RuntimeError("padding='same' is not supported for strided convolutions")
-        total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
-        if any(t % 2 for t in total):
-            raise RuntimeError("padding='same' needs dilation * (kernel_size - 1) to be even")
-        return total[0] // 2, total[1] // 2
-    if isinstance(padding, str):
-        raise RuntimeError(f"Invalid padding string: '{padding}'")
-    return as_pair(padding)
+# -- arguments
 
 
-def _check(input: Any, weight: Any, bias: Any, groups: int) -> None:
-    if len(weight.shape) != 4 or len(input.shape) not in (3, 4):
-        raise RuntimeError(
-            f"Expected 3D (unbatched) or 4D (batched) input to conv2d, and a 4D weight, but got "
-            f"input {describe(input)} and weight {describe(weight)}"
-        )
-    if input.shape[-3] != weight.shape[1] * groups:
-        raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input "
-            f"{list(input.shape)} to have {weight.shape[1] * groups} channels, but got "
-            f"{input.shape[-3]} channels instead"
-        )
-    if weight.shape[0] % groups != 0:
-        raise RuntimeError(
-            f"conv2d: {weight.shape[0]} output channels are not divisible by groups={groups}"
-        )
-    if bias is not None and tuple(bias.shape) != (weight.shape[0],):
-        raise RuntimeError(
-            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
-            f"{weight.shape[0]} elements, but got bias of size {list(bias.shape)} instead"
-        )
+def _require_one_dtype(name: str, input: Any, weight: Any, bias: Any) -> None:
+    if input.dtype.name == "bool":
+        raise RuntimeError(f"{name}: not implemented for input {describe(input)}")
     for other in (weight, bias):
         if other is not None and other.dtype is not input.dtype:
             raise RuntimeError(
-                f"conv2d: input {describe(input)} and {describe(other)} should have one dtype"
+                f"{name}: input {describe(input)} and {describe(other)} should have one dtype"
             )
 
 
-def _windows(size: Any, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair) -> Pair:
-    counts = tuple(
-        window_count(size[-2 + i], kernel[i], stride[i], padding[i], dilation[i]) for i in (0, 1)
-    )
-    for i in (0, 1):
-        if counts[i] < 1:
-            raise RuntimeError(
-                f"conv2d: kernel {list(kernel)} with dilation {list(dilation)} does not fit in "
-                f"input of size {list(size[-2:])} with padding {list(padding)}"
+def _check(
+    input: Any,
+    weight: Any,
+    bias: Any,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    transposed: bool,
+    output_padding: Sizes,
+    groups: int,
+) -> None:
+    """Whether the arguments of a batched convolution fit together; RuntimeError where not."""
+    name = "convolution"
+    if len(input.shape) != len(weight.shape) or not 3 <= len(input.shape) <= 5:
+        raise RuntimeError(
+            f"{name}: input {describe(input)} and weight {describe(weight)} must have one rank, "
+            "from 3 to 5"
+        )
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    for what, values, least in (
+        ("stride", stride, 1),
+        ("dilation", dilation, 1),
+        ("padding", padding, 0),
+        ("output_padding", output_padding, 0),
+    ):
+        if len(values) != len(input.shape) - 2:
+            raise RuntimeError(f"{name}: {what}={list(values)} for input {describe(input)}")
+        if any(value < least for value in values):
+            kind = "non-positive" if least else "negative"
+            raise RuntimeError(f"{name}: {kind} {what} is not supported, got {list(values)}")
+    channels = weight.shape[0] if transposed else weight.shape[1] * groups
+    if input.shape[1] != channels:
+        raise RuntimeError(
+            f"Given groups={groups}, weight of size {list(weight.shape)}, expected input "
+            f"{list(input.shape)} to have {channels} channels, but got {input.shape[1]} "
+            "channels instead"
+        )
+    if weight.shape[0] % groups != 0:
+        raise RuntimeError(
+            f"{name}: {weight.shape[0]} channels of weight {describe(weight)} are not divisible "
+            f"by groups={groups}"
+        )
+    outs = weight.shape[1] * groups if transposed else weight.shape[0]
+    if bias is not None and tuple(bias.shape) != (outs,):
+        raise RuntimeError(
+            f"Given transposed={transposed}, weight of size {list(weight.shape)}, expected bias "
+            f"to be 1-dimensional with {outs} elements, but got bias of size "
+            f"{list(bias.shape)} instead"
+        )
+    _require_one_dtype(name, input, weight, bias)
+
+
+def _output_size(
+    input: Any,
+    weight: Any,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    transposed: bool,
+    output_padding: Sizes,
+    groups: int,
+) -> Sizes:
+    sizes, kernel = input.shape[2:], weight.shape[2:]
+    if transposed:
+        counts = tuple(
+            (size - 1) * s - 2 * p + d * (k - 1) + extra + 1
+            for size, k, s, p, d, extra in zip(
+                sizes, kernel, stride, padding, dilation, output_padding, strict=True
             )
-    return counts[0], counts[1]
-
-
-def _conv2d_meta(
-    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
-    _check(input, weight, bias, groups)
-    padding = _padding(weight, stride, padding, dilation)
-    counts = _windows(input.shape, tuple(weight.shape[2:]), stride, padding, dilation)
-    return spec((*input.shape[:-3], weight.shape[0], *counts), input)
-
-
-def _columns(
-    x: Array, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair, channels_first: bool
-) -> Array:
-    """Windows as a contiguous [C*kh*kw, N*L] matrix, or per image [N, C*kh*kw, L]."""
-    windows = window_view(padded(x, padding, 0), kernel, stride, dilation)
-    order = (1, 4, 5, 0, 2, 3) if channels_first else (0, 1, 4, 5, 2, 3)
-    ordered = np.ascontiguousarray(windows.transpose(order))
-    size = x.shape[1] * kernel[0] * kernel[1]
-    length = windows.shape[2] * windows.shape[3]
-    return ordered.reshape((size, len(x) * length) if channels_first else (len(x), size, length))
-
-
-def _channel_rows(grad: Array) -> Array:
-    """[N, C, H, W] as a contiguous [C, N*H*W] matrix."""
-    n, c, h, w = grad.shape
-    return np.ascontiguousarray(grad.transpose(1, 0, 2, 3)).reshape(c, n * h * w)
-
-
-def _gemm(a: Array, b: Array, out: Array, transa: bool = False, transb: bool = False) -> None:
-    if out.size and a.size and out.dtype in (np.float32, np.float64):
-        _core.gemm(a, b, out, transa, transb)
+        )
+        for extra, s, d in zip(output_padding, stride, dilation, strict=True):
+            if extra >= s and extra >= d:
+                raise RuntimeError(
+                    "output padding must be smaller than either stride or dilation, but got "
+                    f"output_padding={list(output_padding)}, stride={list(stride)}, "
+                    f"dilation={list(dilation)}"
+                )
     else:
-        np.matmul(a.T if transa else a, b.T if transb else b, out=out)
+        counts = tuple(
+            window_count(*each)
+            for each in zip(sizes, kernel, stride, padding, dilation, strict=True)
+        )
+    if any(count < 1 for count in counts):
+        raise RuntimeError(
+            f"convolution: kernel {list(kernel)} with dilation {list(dilation)} does not fit in "
+            f"input of size {list(sizes)} with padding {list(padding)}: output size "
+            f"{list(counts)}"
+        )
+    outs = weight.shape[1] * groups if transposed else weight.shape[0]
+    return (input.shape[0], outs, *counts)
 
 
-def _conv2d_eager(
+# -- kernels
+
+
+def _volume(array: Array, dtype: np.dtype[Any]) -> Array:
+    """[N, C, *] as a contiguous array [N, C, D, H, W] of `dtype`."""
+    whole = np.ascontiguousarray(array, dtype)
+    return whole.reshape(*whole.shape[:2], *(1,) * (5 - whole.ndim), *whole.shape[2:])
+
+
+def _geometry(stride: Sizes, padding: Sizes, dilation: Sizes, groups: int) -> Sizes:
+    ones, zeros = (1,) * (3 - len(stride)), (0,) * (3 - len(stride))
+    return (*ones, *stride, *zeros, *padding, *ones, *dilation, groups)
+
+
+def _convolve(
+    part: int, a: Array, b: Array, bias: Array | None, out: Array, geometry: Sizes
+) -> None:
+    kind = out.dtype.kind
+    if kind == "c":
+        _convolve_complex(part, a, b, bias, out, geometry)
+        return
+    work = out.dtype if kind == "f" else np.dtype(np.int64)
+    direct = work == out.dtype and out.flags.c_contiguous
+    target = _volume(out, work) if direct else _volume(np.empty(out.shape, work), work)
+    start = None if bias is None else np.ascontiguousarray(bias, work)
+    _core.convolve(part, _volume(a, work), _volume(b, work), start, target, geometry)
+    if not direct:
+        out[...] = target.reshape(out.shape)
+
+
+def _convolve_complex(
+    part: int, a: Array, b: Array, bias: Array | None, out: Array, geometry: Sizes
+) -> None:
+    """(ar + i ai)(br + i bi) with three products: ar br, ai bi and (ar + ai)(br + bi)."""
+    parts = [np.empty(out.shape, out.real.dtype) for _ in range(3)]
+    left, right = (a.real, a.imag, a.real + a.imag), (b.real, b.imag, b.real + b.imag)
+    for x, y, result in zip(left, right, parts, strict=True):
+        _convolve(part, x, y, None, result, geometry)
+    out.real = parts[0] - parts[1]
+    out.imag = parts[2] - parts[0] - parts[1]
+    if bias is not None:
+        out += bias.reshape(-1, *(1,) * (out.ndim - 2))
+
+
+def _values(tensor: Tensor) -> Array:
+    """For the kernels, which take half precision as float32."""
+    array: Array = tensor._nd
+    return array.astype(np.float32) if is_half(tensor.dtype) else array
+
+
+def _convolution_eager(
     input: Tensor,
     weight: Tensor,
     bias: Tensor | None,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    transposed: bool,
+    output_padding: Sizes,
     groups: int,
 ) -> Tensor:
-    shape = _conv2d_meta(input, weight, bias, stride, padding, dilation, groups).shape
-    pad = _padding(weight, stride, padding, dilation)
-    result, out = output(shape, input.dtype)
-    x, w = compute(input), compute(weight)
-    x = x.reshape(-1, *x.shape[-3:])
-    kernel = w.shape[2:]
-    batch, channels_out = len(x), w.shape[0]
-    y = out.reshape(batch, channels_out, shape[-2] * shape[-1])
-    per_group_in, per_group_out = w.shape[1], channels_out // groups
-    for group in range(groups):
-        part = x if groups == 1 else x[:, group * per_group_in : (group + 1) * per_group_in]
-        rows = slice(group * per_group_out, (group + 1) * per_group_out)
-        columns = _columns(part, kernel, stride, pad, dilation, batch != 1)
-        matrix = np.ascontiguousarray(w[rows].reshape(per_group_out, -1))
-        if batch == 1:
-            product_out = y[0, rows]
-            _gemm(matrix, columns[0], product_out)
-            continue
-        product_out = np.empty((per_group_out, columns.shape[1]), y.dtype)
-        _gemm(matrix, columns, product_out)
-        y[:, rows] = product_out.reshape(per_group_out, batch, y.shape[2]).transpose(1, 0, 2)
-    if bias is not None:
-        y += compute(bias)[:, None]
+    options = (stride, padding, dilation, transposed, output_padding, groups)
+    _check(input, weight, bias, *options)
+    result, out = output(_output_size(input, weight, *options), input.dtype)
+    part = _INPUT_GRADIENT if transposed else _FORWARD
+    geometry = _geometry(stride, padding, dilation, groups)
+    start = None if bias is None else _values(bias)
+    _convolve(part, _values(input), _values(weight), start, out, geometry)
     return finish(result, out)
 
 
-def _conv2d_decompose(
-    input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Any:
-    shape = _conv2d_meta(input, weight, bias, stride, padding, dilation, groups).shape
-    if len(input.shape) == 3:
-        batched = ops.unsqueeze(input, 0)
-        return ops.squeeze(ops.conv2d(batched, weight, bias, stride, padding, dilation, groups), 0)
-    pad = _padding(weight, stride, padding, dilation)
-    columns = ops.im2col(input, tuple(weight.shape[2:]), dilation, pad, stride)
-    batch, out_channels = input.shape[0], weight.shape[0]
-    length = shape[2] * shape[3]
-    size = product(weight.shape[1:])
-    if groups == 1:
-        matrix = ops.expand(ops.reshape(weight, (1, out_channels, size)), (batch, -1, -1))
-        out = ops.bmm(matrix, columns)
-    else:
-        matrix = ops.expand(
-            ops.reshape(weight, (1, groups, out_channels // groups, size)), (batch, -1, -1, -1)
-        )
-        matrix = ops.reshape(matrix, (batch * groups, out_channels // groups, size))
-        out = ops.bmm(matrix, ops.reshape(columns, (batch * groups, size, length)))
-    out = ops.view(out, shape)
-    return out if bias is None else ops.add(out, ops.view(bias, (1, out_channels, 1, 1)))
+def _convolution_meta(input: Any, weight: Any, bias: Any, *options: Any) -> Any:
+    _check(input, weight, bias, *options)
+    return spec(_output_size(input, weight, *options), input)
 
 
-def _conv2d_vjp(ctx: Any, grad: Any) -> Any:
-    pad = _padding(ctx.weight, ctx.stride, ctx.padding, ctx.dilation)
-    options = (ctx.stride, pad, ctx.dilation, ctx.groups)
+def _gradient_eager(part: int) -> Any:
+    def eager(
+        grad: Tensor,
+        other: Tensor,
+        size: Sizes,
+        stride: Sizes,
+        padding: Sizes,
+        dilation: Sizes,
+        groups: int,
+    ) -> Tensor:
+        result, out = output(size, grad.dtype)
+        geometry = _geometry(stride, padding, dilation, groups)
+        _convolve(part, _values(grad), _values(other), None, out, geometry)
+        return finish(result, out)
+
+    return quietly(eager)
+
+
+def _gradient_meta(grad: Any, other: Any, size: Any, *options: Any) -> Any:
+    return spec(size, grad)
+
+
+# -- gradients
+
+
+def _conjugate(tensor: Any) -> Any:
+    return ops.conj(tensor) if tensor.dtype.is_complex else tensor
+
+
+def _bias_gradient(grad: Any) -> Any:
+    return ops.sum(grad, (0, *range(2, len(grad.shape))))
+
+
+def _convolution_vjp(ctx: Any, grad: Any) -> Any:
+    options = (ctx.stride, ctx.padding, ctx.dilation)
     to_input = to_weight = to_bias = None
-    batched = len(ctx.input.shape) == 4
     if ctx.needs["bias"]:
-        to_bias = ops.sum(grad, (0, 2, 3) if batched else (1, 2))
-    if not batched:
-        grad = ops.unsqueeze(grad, 0)
+        to_bias = _bias_gradient(grad)
     if ctx.needs["input"]:
-        size = ctx.input.shape if batched else (1, *ctx.input.shape)
-        to_input = ops.conv2d_input_grad(grad, ctx.weight, size, *options)
-        to_input = to_input if batched else ops.squeeze(to_input, 0)
+        weight = _conjugate(ctx.weight)
+        if ctx.transposed:
+            to_input = _cropped(_forward(grad, weight, *options, ctx.groups), ctx.input)
+        else:
+            to_input = ops.conv_input_grad(grad, weight, ctx.input.shape, *options, ctx.groups)
     if ctx.needs["weight"]:
-        input = ctx.input if batched else ops.unsqueeze(ctx.input, 0)
-        to_weight = ops.conv2d_weight_grad(grad, input, ctx.weight.shape, *options)
+        input = _conjugate(ctx.input)
+        pair = (input, grad) if ctx.transposed else (grad, input)
+        to_weight = ops.conv_weight_grad(*pair, ctx.weight.shape, *options, ctx.groups)
     return to_input, to_weight, to_bias
 
 
-# Gradient with regard to the input: col2im(W^T @ grad)
-
-
-def _input_grad_meta(grad: Any, weight: Any, input_size: Any, *options: Any) -> Any:
-    return spec(input_size, grad)
-
-
-def _input_grad_eager(
-    grad: Tensor,
-    weight: Tensor,
-    input_size: Any,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
-) -> Tensor:
-    g, w = compute(grad), compute(weight)
-    result, out = output(input_size, grad.dtype)
-    kernel, batch = w.shape[2:], len(g)
-    per_in, per_out = w.shape[1], w.shape[0] // groups
-    height, width = g.shape[2:]
-    for group in range(groups):
-        rows = slice(group * per_out, (group + 1) * per_out)
-        flat = _channel_rows(g[:, rows])
-        matrix = np.ascontiguousarray(w[rows].reshape(per_out, -1))
-        columns = np.empty((matrix.shape[1], flat.shape[1]), flat.dtype)
-        _gemm(matrix, flat, columns, transa=True)
-        windows = columns.reshape(per_in, *kernel, batch, height, width)
-        target = out[:, group * per_in : (group + 1) * per_in]
-        add_windows(windows.transpose(3, 0, 1, 2, 4, 5), target, stride, padding, dilation)
-    return finish(result, out)
-
-
-def _input_grad_decompose(
-    grad: Any,
-    weight: Any,
-    input_size: Any,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
+def _forward(
+    input: Any, weight: Any, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
 ) -> Any:
-    batch, channels_out, height, width = grad.shape
-    size, length = product(weight.shape[1:]), height * width
-    matrix = ops.expand(
-        ops.reshape(weight, (1, groups, channels_out // groups, size)), (batch, -1, -1, -1)
+    zeros = (0,) * len(stride)
+    return ops.convolution(
+        input, weight, None, stride, padding, dilation, False, zeros, groups
     )
-    matrix = ops.reshape(matrix, (batch * groups, channels_out // groups, size))
-    if groups == 1:
-        matrix = ops.expand(ops.reshape(weight, (1, channels_out, size)), (batch, -1, -1))
-    flat = ops.reshape(grad, (batch * groups, channels_out // groups, length))
-    columns = ops.bmm(ops.transpose(matrix, 1, 2), flat)
-    columns = ops.reshape(columns, (batch, groups * size, length))
-    kernel = tuple(weight.shape[2:])
-    return ops.col2im(columns, tuple(input_size[2:]), kernel, dilation, padding, stride)
 
 
-# Gradient with regard to the weight: grad @ columns^T over the whole batch
+def _cropped(value: Any, like: Any) -> Any:
+    """Without what lies beyond `like`, which an output padding of a whole stride adds."""
+    for dim in range(2, len(like.shape)):
+        if value.shape[dim] != like.shape[dim]:
+            value = ops.narrow(value, dim, 0, like.shape[dim])
+    return value
 
 
-def _weight_grad_meta(grad: Any, input: Any, weight_size: Any, *options: Any) -> Any:
-    return spec(weight_size, grad)
+def _input_grad_vjp(ctx: Any, grad: Any) -> Any:
+    """It is linear in the output's gradient and in the weight."""
+    options = (ctx.stride, ctx.padding, ctx.dilation)
+    to_grad = to_weight = None
+    if ctx.needs["grad"]:
+        to_grad = _forward(grad, _conjugate(ctx.weight), *options, ctx.groups)
+    if ctx.needs["weight"]:
+        to_weight = ops.conv_weight_grad(
+            _conjugate(ctx.grad), grad, ctx.weight.shape, *options, ctx.groups
+        )
+    return to_grad, to_weight
 
 
-def _weight_grad_eager(
-    grad: Tensor,
-    input: Tensor,
-    weight_size: Any,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
-) -> Tensor:
-    g, x = compute(grad), compute(input)
-    result, out = output(weight_size, grad.dtype)
-    per_in, per_out = weight_size[1], weight_size[0] // groups
-    y = out.reshape(weight_size[0], -1)
-    for group in range(groups):
-        rows = slice(group * per_out, (group + 1) * per_out)
-        part = x[:, group * per_in : (group + 1) * per_in]
-        columns = _columns(part, tuple(weight_size[2:]), stride, padding, dilation, True)
-        flat = _channel_rows(g[:, rows])
-        if flat.size:
-            _gemm(flat, columns, y[rows], transb=True)
+def _weight_grad_vjp(ctx: Any, grad: Any) -> Any:
+    """It is linear in the output's gradient and in the input."""
+    options = (ctx.stride, ctx.padding, ctx.dilation)
+    to_grad = to_input = None
+    if ctx.needs["grad"]:
+        to_grad = _cropped(
+            _forward(_conjugate(ctx.input), grad, *options, ctx.groups), ctx.grad
+        )
+    if ctx.needs["input"]:
+        to_input = ops.conv_input_grad(
+            _conjugate(ctx.grad), grad, ctx.input.shape, *options, ctx.groups
+        )
+    return to_grad, to_input
+
+
+# -- the functions of one rank
+
+
+def _batched(name: str, ndim: int, input: Any, weight: Any) -> bool:
+    """Whether there is a batch dimension. Raises RuntimeError for another rank."""
+    rank = len(input.shape)
+    if rank not in (ndim + 1, ndim + 2) or len(weight.shape) != ndim + 2:
+        raise RuntimeError(
+            f"Expected {ndim + 1}D (unbatched) or {ndim + 2}D (batched) input to {name}, and a "
+            f"{ndim + 2}D weight, but got input {describe(input)} and weight {describe(weight)}"
+        )
+    return bool(rank == ndim + 2)
+
+
+def _same_padding(
+    name: str, input: Any, weight: Any, stride: Sizes, dilation: Sizes
+) -> tuple[Any, Sizes]:
+    """The input, padded by one after the end where both sides differ, and the padding."""
+    if any(s != 1 for s in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    total = [d * (k - 1) for d, k in zip(dilation, weight.shape[2:], strict=True)]
+    if any(t % 2 for t in total):
+        after = [side for t in reversed(total) for side in (0, t % 2)]
+        input = ops.constant_pad(input, tuple(after), 0)
+    return input, tuple(t // 2 for t in total)
+
+
+def _convolution_of(ndim: int) -> Any:
+    name = f"conv{ndim}d"
+
+    def decompose(
+        input: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int
+    ) -> Any:
+        batched = _batched(name, ndim, input, weight)
+        stride = spread_over(ndim, name, "stride", stride)
+        dilation = spread_over(ndim, name, "dilation", dilation)
+        if padding == "valid":
+            padding = (0,) * ndim
+        elif padding == "same":
+            input, padding = _same_padding(name, input, weight, stride, dilation)
+        elif isinstance(padding, str):
+            raise RuntimeError(f"Invalid padding string: '{padding}'")
         else:
-            y[rows] = 0
-    return finish(result, out)
+            padding = spread_over(ndim, name, "padding", padding)
+        x = input if batched else ops.unsqueeze(input, 0)
+        zeros = (0,) * ndim
+        out = ops.convolution(x, weight, bias, stride, padding, dilation, False, zeros, groups)
+        return out if batched else ops.squeeze(out, 0)
+
+    return decompose
 
 
-def _weight_grad_decompose(
-    grad: Any,
-    input: Any,
-    weight_size: Any,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
-    groups: int,
-) -> Any:
-    batch, channels_out, height, width = grad.shape
-    size, length = product(weight_size[1:]), height * width
-    columns = ops.im2col(input, tuple(weight_size[2:]), dilation, padding, stride)
-    per_out = channels_out // groups
-    flat = ops.reshape(grad, (batch, groups, per_out, length))
-    flat = ops.reshape(ops.permute(flat, (1, 2, 0, 3)), (groups, per_out, batch * length))
-    columns = ops.reshape(columns, (batch, groups, size, length))
-    columns = ops.reshape(ops.permute(columns, (1, 2, 0, 3)), (groups, size, batch * length))
-    if groups == 1:
-        flat, columns = ops.select(flat, 0, 0), ops.select(columns, 0, 0)
-        return ops.view(ops.mm(flat, ops.transpose(columns, 0, 1)), tuple(weight_size))
-    return ops.view(ops.bmm(flat, ops.transpose(columns, 1, 2)), tuple(weight_size))
+def _transposed_convolution_of(ndim: int) -> Any:
+    name = f"conv_transpose{ndim}d"
+
+    def decompose(
+        input: Any,
+        weight: Any,
+        bias: Any,
+        stride: Any,
+        padding: Any,
+        output_padding: Any,
+        groups: int,
+        dilation: Any,
+    ) -> Any:
+        batched = _batched(name, ndim, input, weight)
+        stride, padding, output_padding, dilation = (
+            spread_over(ndim, name, what, value)
+            for what, value in (
+                ("stride", stride),
+                ("padding", padding),
+                ("output_padding", output_padding),
+                ("dilation", dilation),
+            )
+        )
+        x = input if batched else ops.unsqueeze(input, 0)
+        out = ops.convolution(
+            x, weight, bias, stride, padding, dilation, True, output_padding, groups
+        )
+        return out if batched else ops.squeeze(out, 0)
+
+    return decompose
 
 
 define(
-    "conv2d(Tensor input, Tensor weight, Tensor? bias=None, IntPair stride=1, "
-    "object padding=0, IntPair dilation=1, int groups=1)",
-    Kind.COMPOSITE,
-    meta=_conv2d_meta,
-    vjp=_conv2d_vjp,
-    saves=("input", "weight"),
-    decompose=_conv2d_decompose,
-    eager=quietly(_conv2d_eager),
+    "convolution(Tensor input, Tensor weight, Tensor? bias, Size stride, Size padding, "
+    "Size dilation, bool transposed, Size output_padding, int groups)",
+    Kind.OTHER,
+    meta=_convolution_meta,
+    vjp=_convolution_vjp,
+    saves=("input?weight", "weight?input"),
+    eager=quietly(_convolution_eager),
     method=False,
 )
+_GRADIENT_OPTIONS = "Size size, Size stride, Size padding, Size dilation, int groups"
 internal(
-    "conv2d_input_grad(Tensor grad, Tensor weight, Size input_size, IntPair stride, "
-    "IntPair padding, IntPair dilation, int groups)",
-    Kind.COMPOSITE,
-    meta=_input_grad_meta,
-    decompose=_input_grad_decompose,
-    eager=quietly(_input_grad_eager),
+    f"conv_input_grad(Tensor grad, Tensor weight, {_GRADIENT_OPTIONS})",
+    Kind.OTHER,
+    meta=_gradient_meta,
+    vjp=_input_grad_vjp,
+    saves=("grad?weight", "weight?grad"),
+    eager=_gradient_eager(_INPUT_GRADIENT),
 )
 internal(
-    "conv2d_weight_grad(Tensor grad, Tensor input, Size weight_size, IntPair stride, "
-    "IntPair padding, IntPair dilation, int groups)",
-    Kind.COMPOSITE,
-    meta=_weight_grad_meta,
-    decompose=_weight_grad_decompose,
-    eager=quietly(_weight_grad_eager),
+    f"conv_weight_grad(Tensor grad, Tensor input, {_GRADIENT_OPTIONS})",
+    Kind.OTHER,
+    meta=_gradient_meta,
+    vjp=_weight_grad_vjp,
+    saves=("grad?input", "input?grad"),
+    eager=_gradient_eager(_WEIGHT_GRADIENT),
 )
+for _ndim in (1, 2, 3):
+    define(
+        f"conv{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, object stride=1, "
+        "object padding=0, object dilation=1, int groups=1)",
+        Kind.COMPOSITE,
+        decompose=_convolution_of(_ndim),
+        method=False,
+    )
+    define(
+        f"conv_transpose{_ndim}d(Tensor input, Tensor weight, Tensor? bias=None, "
+        "object stride=1, object padding=0, object output_padding=0, int groups=1, "
+        "object dilation=1)",
+        Kind.COMPOSITE,
+        decompose=_transposed_convolution_of(_ndim),
+        method=False,
+    )

@@ -1,37 +1,44 @@
-"""max_pool2d, avg_pool2d, adaptive_avg_pool2d."""
+"""Maxima and means of windows, strided or adaptive, in one to three dimensions.
+
+The ops take any leading dimensions and pool the last ones, as many as `kernel_size` or
+`output_size` has numbers. The kernels are compiled (`_core.pool_windows`).
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
+from graphwright.runtime import _core
 from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import (
     Array,
-    cast,
-    compute,
     finish,
     internal,
+    is_half,
     new,
     output,
     quietly,
     require_floating,
     spec,
-    widened,
 )
-from graphwright.runtime.ops.nn_windows import padded, window_count
+from graphwright.runtime.ops.nn_windows import spread_over, window_count
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
-Pair = tuple[Any, Any]
+Sizes = tuple[Any, ...]
+Bounds = tuple[tuple[Array, Array, Array], tuple[int, int, int]]
+
+MAXIMUM, SUM, SPREAD = 0, 1, 2
+_ADD_AT, _PUT_AT = 0, 1
 
 
-def _strides(kernel_size: Any, stride: Any) -> Pair:
-    """The stride, which is the kernel's size where none is given."""
-    return kernel_size if stride is None else stride
+# -- shapes
 
 
 def _count(
@@ -43,144 +50,177 @@ def _count(
     return count - 1 if (count - 1) * stride >= size + padding else count
 
 
-def _check(name: str, input: Any, kernel: Pair, padding: Pair) -> None:
-    if len(input.shape) not in (3, 4):
-        raise RuntimeError(f"{name}: expected input [N, C, H, W] or [C, H, W], got "
-                           f"{describe(input)}")  # fmt: skip
-    for extent, pad in zip(kernel, padding, strict=True):
-        if pad * 2 > extent:
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={pad}, "
-                f"kernel_size={extent} and dilation=1"
-            )
-
-
-def _output_shape(
+def pooled_shape(
     name: str,
     input: Any,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
+    kernel: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
     ceil_mode: bool,
-) -> tuple[Any, ...]:
-    kernel, pad = kernel_size, padding
-    _check(name, input, kernel, pad)
-    step, spread = _strides(kernel_size, stride), dilation
+) -> Sizes:
+    """The shape of what windows leave; RuntimeError where they do not fit."""
+    ndim = len(kernel)
+    for what, values in (("kernel_size", kernel), ("stride", stride), ("dilation", dilation)):
+        if any(value < 1 for value in values):
+            raise RuntimeError(
+                f"{name}: {what} should be greater than zero, but got {list(values)}"
+            )
+    for extent, pad, spread in zip(kernel, padding, dilation, strict=True):
+        if pad < 0:
+            raise RuntimeError(f"pad must be non-negative, but got pad: {pad}")
+        if pad * 2 > (extent - 1) * spread + 1:
+            raise RuntimeError(
+                "pad should be at most half of effective kernel size, but got "
+                f"pad={pad}, kernel_size={extent} and dilation={spread}"
+            )
     counts = [
-        _count(input.shape[-2 + i], kernel[i], step[i], pad[i], spread[i], ceil_mode)
-        for i in (0, 1)
+        _count(*each, ceil_mode)
+        for each in zip(input.shape[-ndim:], kernel, stride, padding, dilation, strict=True)
     ]
-    if counts[0] < 1 or counts[1] < 1:
+    if any(count < 1 for count in counts):
         raise RuntimeError(
             f"{name}: Output size is too small: given input {describe(input)}, calculated "
             f"output size {counts}"
         )
-    return (*input.shape[:-2], *counts)
+    return (*input.shape[:-ndim], *counts)
 
 
-# max_pool2d
+def require_rank(name: str, ndim: int, input: Any) -> None:
+    """RuntimeError unless `input` is [C, *] or [N, C, *] with `ndim` sizes; only N may be 0."""
+    rank = len(input.shape)
+    whole = input.shape[-ndim - 1 :]
+    if rank not in (ndim + 1, ndim + 2) or any(size == 0 for size in whole):
+        raise RuntimeError(
+            f"{name}: Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with optional 0 dim "
+            f"batch size for input, but got {describe(input)}"
+        )
 
 
-def _max_meta(
-    input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Any:
-    shape = _output_shape("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode)
+# -- windows as begins and ends, for the kernels
+
+
+def _planes(array: Array, ndim: int) -> Array:
+    """[*, sizes] as a contiguous array [planes, D, H, W]."""
+    sizes = (1,) * (3 - ndim) + array.shape[array.ndim - ndim :]
+    return np.ascontiguousarray(array).reshape(prod(array.shape[: array.ndim - ndim]), *sizes)
+
+
+def stacked(begin: Array, end: Array) -> Array:
+    return np.ascontiguousarray(np.stack([begin, end]), np.int64)
+
+
+_WHOLE = stacked(np.zeros(1), np.ones(1))
+
+
+def three_axes(bounds: list[Array], steps: tuple[int, ...]) -> Bounds:
+    missing = 3 - len(bounds)
+    return (_WHOLE,) * missing + tuple(bounds), (1,) * missing + steps  # type: ignore[return-value]
+
+
+@lru_cache(1024)
+def _max_bounds(
+    sizes: Sizes, counts: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes
+) -> Bounds:
+    bounds = []
+    for size, count, k, s, p, d in zip(
+        sizes, counts, kernel, stride, padding, dilation, strict=True
+    ):
+        start = np.arange(count) * s - p
+        begin = np.where(start < 0, start - start // d * d, start)
+        bounds.append(stacked(begin, np.minimum(start + (k - 1) * d + 1, size)))
+    return three_axes(bounds, dilation)
+
+
+@lru_cache(1024)
+def _mean_bounds(
+    sizes: Sizes, counts: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes
+) -> tuple[Bounds, Array, Array]:
+    """Windows, and how many places each has with and without the padding."""
+    bounds, whole, inside = [], np.ones(1), np.ones(1)
+    for size, count, k, s, p in zip(sizes, counts, kernel, stride, padding, strict=True):
+        start = np.arange(count) * s - p
+        end = np.minimum(start + k, size + p)
+        bounds.append(stacked(np.maximum(start, 0), np.minimum(end, size)))
+        whole = np.multiply.outer(whole, end - start)
+        clipped = np.maximum(np.minimum(end, size) - np.maximum(start, 0), 1)
+        inside = np.multiply.outer(inside, clipped)
+    return three_axes(bounds, (1,) * len(sizes)), whole.reshape(-1), inside.reshape(-1)
+
+
+def _values(tensor: Tensor) -> Array:
+    """For the kernels: half precision as float32, integers as int64."""
+    array: Array = tensor._nd
+    if is_half(tensor.dtype):
+        return array.astype(np.float32)
+    return array if tensor.dtype.is_floating_point else array.astype(np.int64)
+
+
+def pool(
+    part: int, input: Tensor, shape: Sizes, ndim: int, divisors: Array, bounds: Bounds
+) -> Tensor:
+    """Sums divided (integers: rounded towards zero), or the transpose of that."""
+    x, dtype = _values(input), input.dtype
+    if not dtype.is_floating_point:
+        result, out = new(shape, dtype), np.empty(shape, np.float64)
+        x = x.astype(np.float64)
+    else:
+        result, out = output(shape, dtype)
+    given = np.ascontiguousarray(divisors, out.dtype)
+    _core.pool_windows(part, _planes(x, ndim), _planes(out, ndim), given, *bounds)
+    return finish(result, out)
+
+
+# -- maxima
+
+
+def require_ordered(name: str, input: Any) -> None:
+    if input.dtype.name == "bool" or input.dtype.is_complex:
+        raise RuntimeError(f'"{name}" not implemented for {input.dtype}')
+
+
+def largest(input: Tensor, shape: Sizes, ndim: int, bounds: Bounds) -> tuple[Tensor, Tensor]:
+    values, indices = new(shape, input.dtype), new(shape, int64)
+    x = _planes(_values(input), ndim)
+    direct = x.dtype == values._nd.dtype
+    best = values._nd if direct else np.empty(shape, x.dtype)
+    _core.pool_windows(
+        MAXIMUM, x, _planes(best, ndim), _planes(indices._nd, ndim), *bounds
+    )
+    if not direct:
+        values._nd[...] = best
+    return values, indices
+
+
+def _max_shape(input: Any, *window: Any) -> Sizes:
+    require_ordered("max_pool", input)
+    return pooled_shape("max_pool", input, *window)
+
+
+def _max_meta(input: Any, *window: Any) -> Any:
+    shape = _max_shape(input, *window)
     return spec(shape, input), spec(shape, input, int64)
 
 
-def _lowest(dtype: np.dtype) -> Any:
-    if dtype.kind == "f":
-        return -np.inf
-    return False if dtype.kind == "b" else np.iinfo(dtype).min
-
-
-def _offsets(
-    kernel: Pair, stride: Pair, dilation: Pair, counts: Pair
-) -> list[tuple[int, int, slice, slice]]:
-    """For each place (row, column) in a window: where it lies, and the slices of all windows."""
-    places = []
-    for i in range(kernel[0]):
-        top = i * dilation[0]
-        rows = slice(top, top + stride[0] * (counts[0] - 1) + 1, stride[0])
-        for j in range(kernel[1]):
-            left = j * dilation[1]
-            columns = slice(left, left + stride[1] * (counts[1] - 1) + 1, stride[1])
-            places.append((top, left, rows, columns))
-    return places
-
-
-def _origin(counts: Pair, stride: Pair, padding: Pair, width: int) -> Array:
-    """The flat index in the unpadded plane of each window's first place (may be outside)."""
-    rows = np.arange(counts[0]) * stride[0] - padding[0]
-    columns = np.arange(counts[1]) * stride[1] - padding[1]
-    return rows[:, None] * width + columns
-
-
-def _first_inside(counts: Pair, stride: Pair, padding: Pair, dilation: Pair, width: int) -> Array:
-    """The flat index of each window's first place that is inside the plane."""
-    inside = []
-    for i in (0, 1):
-        start = np.arange(counts[i]) * stride[i] - padding[i]
-        inside.append(np.where(start < 0, start + -(start // dilation[i]) * dilation[i], start))
-    return inside[0][:, None] * width + inside[1]
-
-
-def _end_padding(
-    size: Any, counts: Pair, kernel: Pair, stride: Pair, padding: Pair, dilation: Pair
-) -> Pair:
-    """How far windows reach past the end's padding (in ceil mode)."""
-    needs = [
-        (counts[i] - 1) * stride[i] + dilation[i] * (kernel[i] - 1) + 1
-        - (size[i] + 2 * padding[i])
-        for i in (0, 1)
-    ]  # fmt: skip
-    return max(needs[0], 0), max(needs[1], 0)
-
-
 def _max_eager(
-    input: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes,
+    padding: Sizes,
+    dilation: Sizes,
+    ceil_mode: bool,
 ) -> tuple[Tensor, Tensor]:
-    shape = _output_shape("max_pool2d", input, kernel_size, stride, padding, dilation, ceil_mode)
-    kernel, step, pad, spread = (
-        kernel_size,
-        _strides(kernel_size, stride),
-        padding,
-        dilation,
+    shape = _max_shape(input, kernel_size, stride, padding, dilation, ceil_mode)
+    ndim = len(kernel_size)
+    bounds = _max_bounds(
+        input.shape[-ndim:], shape[-ndim:], kernel_size, stride, padding, dilation
     )
-    x = compute(input)
-    x = x.reshape(-1, *x.shape[-3:])
-    height, width = x.shape[2:]
-    counts = (shape[-2], shape[-1])
-    extra = _end_padding((height, width), counts, kernel, step, pad, spread)
-    x = padded(x, pad, _lowest(x.dtype), extra)
-    result, out = output(shape, input.dtype)
-    indices = new(shape, int64)
-    best = out.reshape(*x.shape[:2], *counts)
-    where = indices._nd.reshape(best.shape)
-    best[...] = _lowest(x.dtype)
-    where[...] = _first_inside(counts, step, pad, spread, width)
-    origin = _origin(counts, step, pad, width)
-    floating = x.dtype.kind == "f"
-    for top, left, rows, columns in _offsets(kernel, step, spread, counts):
-        values = x[:, :, rows, columns]
-        better = values > best
-        if floating:
-            better |= values != values
-        np.copyto(best, values, where=better)
-        np.copyto(where, origin + (top * width + left), where=better)
-    return finish(result, out), indices
+    return largest(input, shape, ndim, bounds)
 
 
 def _max_vjp(ctx: Any, grad: Any, grad_indices: Any) -> Any:
-    return ops.max_pool2d_backward(
-        grad,
-        ctx.out1,
-        ctx.input.shape,
-        ctx.kernel_size,
-        _strides(ctx.kernel_size, ctx.stride),
-        ctx.padding,
-        ctx.dilation,
+    return ops.max_pool_backward(
+        grad, ctx.out1, ctx.input.shape, ctx.kernel_size, ctx.stride, ctx.padding, ctx.dilation
     )
 
 
@@ -188,174 +228,183 @@ def _max_backward_meta(grad: Any, indices: Any, input_size: Any, *window: Any) -
     return spec(input_size, grad)
 
 
+def _rows(array: Array, planes: int) -> Array:
+    return np.ascontiguousarray(array).reshape(planes, array.size // max(planes, 1))
+
+
+def _at_places(part: int, values: Tensor, indices: Tensor, size: Sizes, ndim: int) -> Tensor:
+    """Values laid at their indices in otherwise zero planes of the last `ndim` sizes."""
+    narrow = _values(values)
+    wide = np.empty(size, narrow.dtype)
+    direct = narrow.dtype == values._nd.dtype
+    result = new(size, values.dtype)
+    target = result._nd if direct else wide
+    planes = prod(size[: len(size) - ndim])
+    if target.size:
+        _core.plane_places(
+            part,
+            _rows(narrow, planes),
+            _rows(indices._nd, planes),
+            target.reshape(planes, target.size // planes),
+        )
+    if not direct:
+        result._nd[...] = wide
+    return result
+
+
 def _max_backward_eager(
-    grad: Tensor,
-    indices: Tensor,
-    input_size: Any,
-    kernel_size: Pair,
-    stride: Pair,
-    padding: Pair,
-    dilation: Pair,
+    grad: Tensor, indices: Tensor, input_size: Sizes, kernel_size: Sizes, *window: Any
 ) -> Tensor:
-    counts = (grad.shape[-2], grad.shape[-1])
-    g = compute(grad).reshape(-1, grad.shape[-3], *counts)
-    where = indices._nd.reshape(g.shape)
-    height, width = input_size[-2:]
-    result, out = output(input_size, grad.dtype)
-    y = out.reshape(*g.shape[:2], height, width)
-    extra = _end_padding((height, width), counts, kernel_size, stride, padding, dilation)
-    image = np.zeros(
-        (*g.shape[:2], height + 2 * padding[0] + extra[0], width + 2 * padding[1] + extra[1]),
-        g.dtype,
-    )
-    relative = where - _origin(counts, stride, padding, width)
-    for top, left, rows, columns in _offsets(kernel_size, stride, dilation, counts):
-        chosen = relative == top * width + left
-        image[:, :, rows, columns] += np.where(chosen, g, 0)
-    y[...] = image[:, :, padding[0] : padding[0] + height, padding[1] : padding[1] + width]
-    return finish(result, out)
+    return _at_places(_ADD_AT, grad, indices, input_size, len(kernel_size))
+
+
+def _picked(grad: Any, indices: Any, ndim: int) -> Any:
+    """The elements of the planes of `grad` at their `indices`."""
+    lead = len(grad.shape) - ndim
+    flat, places = ops.flatten(grad, lead), ops.flatten(indices, lead)
+    return ops.reshape(ops.gather(flat, lead, places), indices.shape)
 
 
 def _max_backward_vjp(ctx: Any, grad: Any) -> Any:
-    flat = ops.reshape(grad, (*grad.shape[:-2], grad.shape[-2] * grad.shape[-1]))
-    index = ctx.indices
-    picked = ops.reshape(index, (*index.shape[:-2], index.shape[-2] * index.shape[-1]))
-    return ops.reshape(ops.gather(flat, len(flat.shape) - 1, picked), index.shape), None
+    return _picked(grad, ctx.indices, len(ctx.kernel_size)), None
 
 
-def _max_pool2d_decompose(
-    input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> Any:
-    return ops.max_pool2d_with_indices(
-        input,
-        kernel_size,
-        _strides(kernel_size, stride),
-        padding,
-        dilation,
-        ceil_mode,
-    )[0]
+def _scatter_meta(input: Any, indices: Any, output_size: Any, ndim: int) -> Any:
+    return spec(output_size, input)
 
 
-# avg_pool2d
+def _scatter_decompose(input: Any, indices: Any, output_size: Any, ndim: int) -> Any:
+    lead = len(output_size) - ndim
+    zeros = ops.full(output_size, 0, dtype=input.dtype, device=input.device)
+    flat = ops.scatter_add(
+        ops.flatten(zeros, lead), lead, ops.flatten(indices, lead), ops.flatten(input, lead)
+    )
+    return ops.reshape(flat, output_size)
 
 
-def _avg_shape(input: Any, kernel_size: Any, stride: Any, padding: Any) -> tuple[Any, ...]:
-    require_floating("avg_pool2d", input)
-    return _output_shape("avg_pool2d", input, kernel_size, stride, padding, (1, 1), False)
+def _scatter_eager(input: Tensor, indices: Tensor, output_size: Sizes, ndim: int) -> Tensor:
+    return _at_places(_ADD_AT, input, indices, output_size, ndim)
 
 
-def _avg_meta(
-    input: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool
-) -> Any:
-    return spec(_avg_shape(input, kernel_size, stride, padding), input)
+def _scatter_vjp(ctx: Any, grad: Any) -> Any:
+    return _picked(grad, ctx.indices, ctx.ndim), None
 
 
-def _cells(size: Any, counts: Any, kernel: Any, stride: Any, padding: Any) -> Any:
-    """How many places of each window lie inside the image, along one dimension."""
-    start = ops.sub(ops.mul(ops.arange(0, counts, 1, dtype=int64), stride), padding)
-    end = ops.clamp(ops.add(start, kernel), None, size)
-    return ops.sub(end, ops.clamp(start, 0, None))
+# -- max_unpool
 
 
-def _avg_eager(
-    input: Tensor, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool
-) -> Tensor:
-    shape = _avg_shape(input, kernel_size, stride, padding)
-    kernel, step, pad = kernel_size, _strides(kernel_size, stride), padding
-    x = compute(input)
-    x = padded(x.reshape(-1, *x.shape[-3:]), pad, 0)
-    result, out = output(shape, input.dtype)
-    counts = (shape[-2], shape[-1])
-    total = out.reshape(*x.shape[:2], *counts)
-    total[...] = 0
-    for _, _, rows, columns in _offsets(kernel, step, (1, 1), counts):
-        total += x[:, :, rows, columns]
-    if count_include_pad or pad == (0, 0):
-        total /= kernel[0] * kernel[1]
-    else:
-        cells = [
-            _cells(input.shape[-2 + i], counts[i], kernel[i], step[i], pad[i])._nd for i in (0, 1)
-        ]
-        total /= (cells[0][:, None] * cells[1]).astype(total.dtype)
-    return finish(result, out)
-
-
-def _avg_decompose(
-    input: Any, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool
-) -> Any:
-    shape = _avg_shape(input, kernel_size, stride, padding)
-    kernel, step, pad = kernel_size, _strides(kernel_size, stride), padding
-    batched = input if len(input.shape) == 4 else ops.unsqueeze(input, 0)
-    area = kernel[0] * kernel[1]
-    columns = ops.im2col(widened(batched), kernel, (1, 1), pad, step)
-    length = shape[-2] * shape[-1]
-    windows = ops.reshape(columns, (batched.shape[0], batched.shape[1], area, length))
-    total = ops.reshape(ops.sum(windows, (2,)), shape)
-    if count_include_pad or pad == (0, 0):
-        return cast(ops.div(total, area), input.dtype)
-    cells = [
-        _cells(input.shape[-2 + i], shape[-2 + i], kernel[i], step[i], pad[i]) for i in (0, 1)
-    ]
-    inside = ops.mul(ops.unsqueeze(cells[0], 1), cells[1])
-    return cast(ops.div(total, cast(inside, total.dtype)), input.dtype)
-
-
-# adaptive_avg_pool2d
-
-
-def _averaging(size: Any, cells: Any, like: Any) -> Any:
-    """The [cells, size] matrix that averages positions floor(i*size/cells).. of each cell i.
-
-    Cell i covers floor(i * size / cells) to ceil((i + 1) * size / cells), as in PyTorch.
-    """
-    i = ops.unsqueeze(ops.arange(0, cells, 1, dtype=int64), 1)
-    begin = ops.div(ops.mul(i, size), cells, rounding_mode="floor")
-    scaled = ops.add(ops.mul(ops.add(i, 1), size), cells - 1)
-    end = ops.div(scaled, cells, rounding_mode="floor")
-    position = ops.unsqueeze(ops.arange(0, size, 1, dtype=int64), 0)
-    inside = ops.logical_and(ops.ge(position, begin), ops.lt(position, end))
-    weight = ops.to_dtype(inside, like.dtype)
-    return ops.div(weight, ops.to_dtype(ops.sub(end, begin), like.dtype))
-
-
-def _adaptive_decompose(input: Any, output_size: Any) -> Any:
-    require_floating("adaptive_avg_pool2d", input)
-    if len(input.shape) not in (3, 4):
+def _unpool_meta(input: Any, indices: Any, output_size: Any, ndim: int) -> Any:
+    if indices.dtype is not int64:
         raise RuntimeError(
-            "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got " + describe(input)
+            f"max_unpool: elements in indices should be type int64 but got {indices.dtype}"
         )
-    if tuple(output_size) == (1, 1):
-        ndim = len(input.shape)
-        return ops.mean(input, (ndim - 2, ndim - 1), True)
-    rows, columns = output_size
-    x = widened(input)
-    down = _averaging(x.shape[-2], rows, x)
-    across = ops.transpose(_averaging(x.shape[-1], columns, x), 0, 1)
-    return cast(ops.matmul(ops.matmul(down, x), across), input.dtype)
+    if tuple(indices.shape) != tuple(input.shape):
+        raise RuntimeError(
+            f"max_unpool: Expected shape of indices {describe(indices)} to be same as that of the "
+            f"input {describe(input)}"
+        )
+    return spec((*input.shape[:-ndim], *output_size), input)
 
 
-_MAX_WINDOW = (
-    "IntPair kernel_size, IntPair? stride=None, IntPair padding=0, IntPair dilation=1, "
-    "bool ceil_mode=False"
-)
+def _unpool_eager(input: Tensor, indices: Tensor, output_size: Sizes, ndim: int) -> Tensor:
+    shape = _unpool_meta(input, indices, output_size, ndim).shape
+    try:
+        return _at_places(_PUT_AT, input, indices, shape, ndim)
+    except IndexError as error:
+        raise RuntimeError(
+            f"max_unpool: Found an invalid max index for output of size {list(output_size)}: "
+            f"{error}"
+        ) from None
+
+
+# -- means
+
+
+def _mean_shape(
+    input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool, divisor: Any
+) -> Sizes:
+    if input.dtype is not int64:
+        require_floating("avg_pool", input)
+    if divisor == 0:
+        raise RuntimeError("divisor must be not zero")
+    ones = (1,) * len(kernel_size)
+    return pooled_shape("avg_pool", input, kernel_size, stride, padding, ones, ceil_mode)
+
+
+def _mean_meta(
+    input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+    count_include_pad: bool, divisor_override: Any,
+) -> Any:  # fmt: skip
+    return spec(
+        _mean_shape(input, kernel_size, stride, padding, ceil_mode, divisor_override), input
+    )
+
+
+def _mean_windows(
+    sizes: Sizes, counts: Sizes, window: tuple[Sizes, Sizes, Sizes], include: bool, divisor: Any
+) -> tuple[Bounds, Array]:
+    bounds, whole, inside = _mean_bounds(sizes, counts, *window)
+    if divisor is not None:
+        return bounds, np.full(whole.shape, divisor)
+    return bounds, whole if include else inside
+
+
+def _mean_eager(
+    input: Tensor, kernel_size: Sizes, stride: Sizes, padding: Sizes, ceil_mode: bool,
+    count_include_pad: bool, divisor_override: Any,
+) -> Tensor:  # fmt: skip
+    shape = _mean_shape(input, kernel_size, stride, padding, ceil_mode, divisor_override)
+    ndim, window = len(kernel_size), (kernel_size, stride, padding)
+    bounds, divisors = _mean_windows(
+        input.shape[-ndim:], shape[-ndim:], window, count_include_pad, divisor_override
+    )
+    return pool(SUM, input, shape, ndim, divisors, bounds)
+
+
+def _mean_vjp(ctx: Any, grad: Any) -> Any:
+    return ops.avg_pool_backward(
+        grad, ctx.input.shape, ctx.kernel_size, ctx.stride, ctx.padding, ctx.ceil_mode,
+        ctx.count_include_pad, ctx.divisor_override,
+    )  # fmt: skip
+
+
+def _mean_backward_eager(
+    grad: Tensor, input_size: Sizes, kernel_size: Sizes, stride: Sizes, padding: Sizes,
+    ceil_mode: bool, count_include_pad: bool, divisor_override: Any,
+) -> Tensor:  # fmt: skip
+    ndim, window = len(kernel_size), (kernel_size, stride, padding)
+    bounds, divisors = _mean_windows(
+        tuple(input_size[-ndim:]), grad.shape[-ndim:], window, count_include_pad, divisor_override
+    )
+    return pool(SPREAD, grad, input_size, ndim, divisors, bounds)
+
+
+def _mean_backward_vjp(ctx: Any, grad: Any) -> Any:
+    return ops.avg_pool(
+        grad, ctx.kernel_size, ctx.stride, ctx.padding, ctx.ceil_mode, ctx.count_include_pad,
+        ctx.divisor_override,
+    )  # fmt: skip
+
+
+def resized_meta(input: Any, size: Any, *rest: Any) -> Any:
+    return spec(size, input)
+
+
+# -- the table
+
+_WINDOW = "Size kernel_size, Size stride, Size padding"
+_MEAN_WINDOW = f"{_WINDOW}, bool ceil_mode, bool count_include_pad, object divisor_override"
 
 internal(
-    f"max_pool2d_with_indices(Tensor input, {_MAX_WINDOW})",
+    f"max_pool_with_indices(Tensor input, {_WINDOW}, Size dilation, bool ceil_mode)",
     Kind.OTHER,
     meta=_max_meta,
     vjp=_max_vjp,
     saves=("out1",),
     eager=quietly(_max_eager),
 )
-define(
-    f"max_pool2d(Tensor input, {_MAX_WINDOW})",
-    Kind.COMPOSITE,
-    decompose=_max_pool2d_decompose,
-    method=False,
-)
 internal(
-    "max_pool2d_backward(Tensor grad, Tensor indices, Size input_size, IntPair kernel_size, "
-    "IntPair stride, IntPair padding, IntPair dilation)",
+    f"max_pool_backward(Tensor grad, Tensor indices, Size input_size, {_WINDOW}, Size dilation)",
     Kind.OTHER,
     meta=_max_backward_meta,
     vjp=_max_backward_vjp,
@@ -363,15 +412,98 @@ internal(
     eager=quietly(_max_backward_eager),
 )
 internal(
-    "avg_pool2d(Tensor input, IntPair kernel_size, IntPair? stride=None, IntPair padding=0, "
-    "bool count_include_pad=True)",
-    Kind.COMPOSITE,
-    meta=_avg_meta,
-    decompose=_avg_decompose,
-    eager=quietly(_avg_eager),
+    "scatter_planes(Tensor input, Tensor indices, Size output_size, int ndim)",
+    Kind.OTHER,
+    meta=_scatter_meta,
+    vjp=_scatter_vjp,
+    saves=("indices",),
+    eager=quietly(_scatter_eager),
+    decompose=_scatter_decompose,
 )
 internal(
-    "adaptive_avg_pool2d(Tensor input, Size output_size)",
-    Kind.COMPOSITE,
-    decompose=_adaptive_decompose,
+    "max_unpool(Tensor input, Tensor indices, Size output_size, int ndim)",
+    Kind.OTHER,
+    meta=_unpool_meta,
+    vjp=_scatter_vjp,
+    saves=("indices",),
+    eager=quietly(_unpool_eager),
 )
+internal(
+    f"avg_pool(Tensor input, {_MEAN_WINDOW})",
+    Kind.OTHER,
+    meta=_mean_meta,
+    vjp=_mean_vjp,
+    eager=quietly(_mean_eager),
+)
+internal(
+    f"avg_pool_backward(Tensor grad, Size input_size, {_MEAN_WINDOW})",
+    Kind.OTHER,
+    meta=resized_meta,
+    vjp=_mean_backward_vjp,
+    eager=quietly(_mean_backward_eager),
+)
+# -- the functions of one rank
+
+
+def _window(
+    name: str, ndim: int, input: Any, kernel_size: Any, stride: Any, padding: Any
+) -> tuple[Sizes, Sizes, Sizes]:
+    require_rank(name, ndim, input)
+    kernel = spread_over(ndim, name, "kernel_size", kernel_size)
+    empty = stride is None or (isinstance(stride, list | tuple) and not stride)
+    return (
+        kernel,
+        kernel if empty else spread_over(ndim, name, "stride", stride),
+        spread_over(ndim, name, "padding", padding),
+    )
+
+
+def _max_pool_of(ndim: int, with_indices: bool) -> Any:
+    name = f"max_pool{ndim}d"
+
+    def decompose(
+        input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
+    ) -> Any:
+        window = _window(name, ndim, input, kernel_size, stride, padding)
+        spread = spread_over(ndim, name, "dilation", dilation)
+        both = ops.max_pool_with_indices(input, *window, spread, bool(ceil_mode))
+        return both if with_indices else both[0]
+
+    return decompose
+
+
+def _avg_pool_of(ndim: int) -> Any:
+    name = f"avg_pool{ndim}d"
+
+    def decompose(
+        input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: bool,
+        count_include_pad: bool, divisor_override: Any = None,
+    ) -> Any:  # fmt: skip
+        window = _window(name, ndim, input, kernel_size, stride, padding)
+        return ops.avg_pool(
+            input, *window, bool(ceil_mode), bool(count_include_pad), divisor_override
+        )
+
+    return decompose
+
+
+_OPTIONS = "object stride=None, object padding=0"
+for _ndim in (1, 2, 3):
+    for _suffix in ("", "_with_indices"):
+        define(
+            f"max_pool{_ndim}d{_suffix}(Tensor input, object kernel_size, {_OPTIONS}, "
+            "object dilation=1, bool ceil_mode=False)",
+            Kind.COMPOSITE,
+            decompose=_max_pool_of(_ndim, bool(_suffix)),
+            method=False,
+            public=not _suffix or _ndim == 1,
+        )
+    define(
+        f"avg_pool{_ndim}d(Tensor input, object kernel_size, {_OPTIONS}, bool ceil_mode=False, "
+        "bool count_include_pad=True"
+        + (")" if _ndim == 1 else ", int? divisor_override=None)"),
+        Kind.COMPOSITE,
+        decompose=_avg_pool_of(_ndim),
+        method=False,
+        public=_ndim == 1,
+    )

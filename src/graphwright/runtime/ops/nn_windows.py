@@ -23,6 +23,31 @@ from graphwright.runtime.tensor import Tensor
 Pair = tuple[Any, Any]
 
 
+def spread_over(ndim: int, name: str, what: str, value: Any) -> tuple[Any, ...]:
+    """One number for each of `ndim` dimensions from a number or a sequence of 1 or `ndim`.
+
+    Raises TypeError where it is neither, RuntimeError for another length.
+    """
+    if value.__class__ is int:
+        return (value,) * ndim
+    if isinstance(value, list | tuple):
+        values = tuple(value) * ndim if len(value) == 1 else tuple(value)
+        if len(values) != ndim:
+            raise RuntimeError(
+                f"{name}: expected {what} to be a single integer value or a list of {ndim} "
+                f"values, but got {what}={list(value)}"
+            )
+    else:
+        values = (value,) * ndim
+    for number in values:
+        if isinstance(number, bool) or not hasattr(number, "__index__"):
+            raise TypeError(
+                f"{name}(): argument '{what}' must be int or a sequence of ints, not "
+                f"{type(number).__name__}"
+            )
+    return values
+
+
 def window_count(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any) -> Any:
     """How many windows fit along one dimension."""
     return (size + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1

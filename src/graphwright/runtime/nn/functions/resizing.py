@@ -84,8 +84,8 @@ def interpolate(
     if input.ndim not in _RANKS[mode]:
         raise NotImplementedError(
             f"Input Error: Only 3D, 4D and 5D input Tensors supported (got {input.ndim}D) for the "
-            f"modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact (got "
-            f"{mode})"
+            f"modes: nearest | linear | bilinear | bicubic | trilinear | area | nearest-exact "
+            f"(got {mode})"
         )
     return ops.interpolate(input, sizes, mode, bool(align_corners), factors, antialias)
 

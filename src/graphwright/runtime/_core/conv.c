@@ -1,0 +1,775 @@
+/* Convolutions of up to three spatial dimensions and their gradients, without im2col.
+ *
+ * A channel is copied once into planes in which every tap of the kernel reads consecutive
+ * elements for consecutive outputs: padded with zeros, and with stride s split into the s phases
+ * (coordinates of equal remainder). Where there is neither padding nor stride the input itself
+ * serves. The product of weights and windows is then computed by register tiles whose rows are
+ * output channels and whose columns are positions, each tap reading the planes at an offset.
+ *
+ * The gradient with regard to the input is the same computation: for each phase of the input's
+ * coordinates, the taps that reach it form a convolution of stride 1 over the output's gradient.
+ * The gradient with regard to the weights multiplies the planes with the transposed gradient. */
+#define _GNU_SOURCE
+#include "core.h"
+#include "pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    AXES = 3,
+    MAX_HEIGHT = 12,
+    MAX_PANEL = 32,
+    K_BLOCK = 640,               /* taps of all channels summed up at a time */
+    WEIGHT_HEIGHT = 8,
+    WEIGHT_BLOCK = 256 << 10,   /* bytes of the transposed gradient worked on at a time */
+    PACK_BLOCK = 32,            /* taps transposed at a time */
+    DOT_TAPS = 8,
+    FEW_ROWS = 2,               /* output channels of a group up to which lines are direct */
+    CHUNK = 2 << 20,            /* bytes of planes made at a time */
+};
+
+/* The planes of one channel: [phases..., extents...]. */
+typedef struct {
+    int64_t size[AXES];         /* of what is copied */
+    int64_t phases[AXES], extent[AXES];
+    int64_t step[AXES];         /* between a plane's elements, in the original */
+    int64_t origin[AXES];       /* original coordinate of the first, in phase 0 */
+    int64_t stride[AXES], dilation[AXES];
+    int64_t plane;              /* elements */
+} Layout;
+
+/* One convolution of stride 1 over planes. */
+typedef struct {
+    int64_t taps, *source, *weight;     /* each tap's offset in a channel's planes and weights */
+    int64_t count[AXES];                /* columns */
+    int64_t from, from_step[AXES];      /* where column (z, y, x) reads, */
+    int64_t to, to_step[AXES];          /* where it writes */
+    int64_t *offsets, *weight_offsets;  /* of each channel of a group and each tap */
+    void *packed;                       /* the weights as [group][tile][channel, tap][height] */
+    int64_t panels, panels_per_slice;
+    bool flat;                          /* panels run over line ends */
+} Pass;
+
+/* The columns of one panel; those outside the output belong to no run. */
+typedef struct {
+    int64_t from[MAX_PANEL], to[MAX_PANEL];
+    int run[MAX_PANEL], run_length[MAX_PANEL], runs;                /* written side by side */
+    int segment[MAX_PANEL], segment_length[MAX_PANEL], segments;    /* read side by side */
+    bool contiguous;                    /* one segment of full width */
+} Columns;
+
+typedef struct {
+    gw_body fill_planes, pack_weights, convolve, convolve_directly, transpose_gradient,
+        weight_tiles, weight_dots, transpose_weights;
+    int panel, lanes, size;
+} Kernels;
+
+typedef struct {
+    Layout layout;
+    const Pass *pass;
+    const Kernels *kernels;
+    const void *input, *planes, *weights, *bias, *gradient;
+    void *copies, *transposed, *output;
+    const int64_t *steps;               /* offsets of the rows of a gathered panel */
+    int64_t images, groups;
+    int64_t depth, rows;                /* channels of a group: of the planes, of the result */
+    int64_t weight_group, weight_depth, weight_row;
+    int64_t out_plane, padded_rows;
+    int64_t height, tiles, blocks, block_tiles;
+} Job;
+
+/* The original coordinate of element `at` in a phase, along an axis. */
+static inline int64_t place(const Layout *l, int axis, int64_t phase, int64_t at) {
+    int64_t remainder = phase * l->dilation[axis] % l->stride[axis];
+    return l->origin[axis] + remainder + at * l->step[axis];
+}
+
+/* The size of the fewest equal parts of n that are no larger than `most`. */
+static inline int64_t even_part(int64_t n, int64_t most) {
+    int64_t parts = (n + most - 1) / most;
+    return (n + parts - 1) / parts;
+}
+
+/* Column j joins the last run, or opens one. */
+static inline void extend(bool joins, int j, int *first, int *length, int *count) {
+    if (joins) {
+        length[*count - 1]++;
+    } else {
+        first[*count] = j;
+        length[(*count)++] = 1;
+    }
+}
+
+static void find_columns(const Job *job, int64_t index, int width, Columns *c) {
+    const Pass *pass = job->pass;
+    int64_t slice = index / pass->panels_per_slice;
+    int64_t first = index % pass->panels_per_slice * width;
+    int64_t line = pass->flat ? pass->from_step[1] : pass->count[2];
+    int64_t total = pass->flat ? (pass->count[1] - 1) * line + pass->count[2]
+                              : pass->count[0] * pass->count[1] * pass->count[2];
+    int64_t y = first / line, x = first % line;
+    c->contiguous = pass->flat && first + width <= total;
+    c->runs = c->segments = 0;
+    bool open = false;
+    for (int j = 0; j < width && first + j < total; j++) {
+        int64_t z = pass->flat ? slice : y / pass->count[1];
+        int64_t own = pass->flat ? y : y % pass->count[1];
+        c->from[j] = pass->from + z * pass->from_step[0] + own * pass->from_step[1] + x;
+        c->to[j] = pass->to + z * pass->to_step[0] + own * pass->to_step[1]
+                   + x * pass->to_step[2];
+        bool valid = x < pass->count[2];
+        extend(j > 0 && c->from[j] == c->from[j - 1] + 1, j, c->segment, c->segment_length,
+               &c->segments);
+        if (valid) {
+            extend(open && c->to[j] == c->to[j - 1] + 1, j, c->run, c->run_length, &c->runs);
+        }
+        open = valid;
+        if (++x == line) {
+            x = 0;
+            y++;
+        }
+    }
+}
+
+/* Unlike GW_VECTORISED with multiply-adds, which ISO C leaves apart. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#define HAS_WIDE 1
+#define WIDE __attribute__((target("arch=x86-64-v4"), optimize("O3", "fp-contract=fast")))
+#define NARROW \
+    __attribute__((target_clones("arch=x86-64-v3", "default"), optimize("O3", "fp-contract=fast")))
+#else
+#define NARROW
+#endif
+
+#define WIDTH 1
+#define KERNEL NARROW
+#define REAL float
+#define NAME(x) x##_f32
+#include "conv_kernel.h"
+#define WIDTH 1
+#define KERNEL NARROW
+#define REAL double
+#define NAME(x) x##_f64
+#include "conv_kernel.h"
+#define WIDTH 1
+#define KERNEL NARROW
+#define REAL uint64_t
+#define NAME(x) x##_i64
+#include "conv_kernel.h"
+
+/* With 32 vector registers, tiles two vectors wide. */
+#ifdef HAS_WIDE
+#define WIDTH 2
+#define KERNEL WIDE
+#define REAL float
+#define NAME(x) x##_wide_f32
+#include "conv_kernel.h"
+#define WIDTH 2
+#define KERNEL WIDE
+#define REAL double
+#define NAME(x) x##_wide_f64
+#include "conv_kernel.h"
+#endif
+
+static const Kernels *find_kernels(int type) {
+    if (type == NPY_INT64) {
+        return &kernels_i64;
+    }
+#ifdef HAS_WIDE
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+        && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq")
+        && __builtin_cpu_supports("avx512vl")) {
+        return type == NPY_FLOAT32 ? &kernels_wide_f32 : &kernels_wide_f64;
+    }
+#endif
+    return type == NPY_FLOAT32 ? &kernels_f32 : &kernels_f64;
+}
+
+/* ---- what to do ---- */
+
+typedef struct {
+    int64_t in[AXES], out[AXES], kernel[AXES], stride[AXES], dilation[AXES], pad[AXES];
+    int64_t images, groups, ins, outs;      /* channels of a group */
+    const Kernels *kernels;
+    const void *a, *b, *bias;
+    void *output;
+} Conv;
+
+enum Error { DONE, NO_MEMORY, TOO_LARGE };
+
+/* Memory of one call; `failed` tells what went wrong. */
+typedef struct Block {
+    struct Block *next;
+} Block;
+typedef struct {
+    Block *blocks;
+    enum Error failed;
+} Memory;
+
+static void *take(Memory *memory, int64_t count, int64_t size) {
+    int64_t bytes;
+    const int64_t head = 64;
+    if (memory->failed != DONE) {
+        return NULL;
+    }
+    if (__builtin_mul_overflow(count, size, &bytes)
+        || __builtin_add_overflow(bytes, 3 * head, &bytes) || bytes < 0) {
+        memory->failed = TOO_LARGE;
+        return NULL;
+    }
+    Block *block = aligned_alloc(64, (size_t)(bytes / head * head));
+    if (block == NULL) {
+        memory->failed = NO_MEMORY;
+        return NULL;
+    }
+    block->next = memory->blocks;
+    memory->blocks = block;
+    return (char *)block + head;
+}
+
+static void give_back(Memory *memory) {
+    while (memory->blocks != NULL) {
+        Block *next = memory->blocks->next;
+        free(memory->blocks);
+        memory->blocks = next;
+    }
+}
+
+static int64_t times(Memory *memory, int64_t a, int64_t b) {
+    int64_t result;
+    if (__builtin_mul_overflow(a, b, &result)) {
+        memory->failed = TOO_LARGE;
+        return 0;
+    }
+    return result;
+}
+
+static int64_t volume_of(const int64_t *sizes) { return sizes[0] * sizes[1] * sizes[2]; }
+
+static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
+
+/* After how many taps an axis' phases repeat. */
+static int64_t period(const Conv *conv, int axis) {
+    int64_t a = conv->stride[axis], b = conv->dilation[axis];
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return conv->stride[axis] / a;
+}
+
+static int64_t phases(const Conv *conv, int axis) {
+    int64_t repeats = period(conv, axis);
+    return repeats < conv->kernel[axis] ? repeats : conv->kernel[axis];
+}
+
+static int64_t reach(const Conv *conv, int axis) {
+    return (conv->kernel[axis] - 1) * conv->dilation[axis] / conv->stride[axis];
+}
+
+static void finish_layout(Memory *memory, Layout *l) {
+    l->plane = 1;
+    for (int a = 0; a < AXES; a++) {
+        l->plane = times(memory, l->plane, times(memory, l->phases[a], l->extent[a]));
+    }
+}
+
+/* The input's planes, for the forward pass and the gradient of the weights. */
+static Layout input_layout(Memory *memory, const Conv *conv) {
+    Layout l;
+    for (int a = 0; a < AXES; a++) {
+        l.size[a] = conv->in[a];
+        l.phases[a] = phases(conv, a);
+        l.extent[a] = conv->out[a] + reach(conv, a);
+        l.step[a] = l.stride[a] = conv->stride[a];
+        l.dilation[a] = conv->dilation[a];
+        l.origin[a] = -conv->pad[a];
+    }
+    finish_layout(memory, &l);
+    return l;
+}
+
+/* The planes of the output's gradient: wide enough for every tap of every phase of the input. */
+static Layout gradient_layout(Memory *memory, const Conv *conv) {
+    Layout l;
+    for (int a = 0; a < AXES; a++) {
+        int64_t low = floor_div(conv->pad[a], conv->stride[a]);
+        int64_t high = floor_div(conv->in[a] - 1 + conv->pad[a], conv->stride[a]);
+        l.size[a] = conv->out[a];
+        l.phases[a] = l.step[a] = l.stride[a] = l.dilation[a] = 1;
+        l.extent[a] = high - low + reach(conv, a) + 1;
+        l.origin[a] = low - reach(conv, a);
+    }
+    finish_layout(memory, &l);
+    return l;
+}
+
+static bool is_identity(const Layout *l) {
+    for (int a = 0; a < AXES; a++) {
+        if (l->phases[a] != 1 || l->origin[a] != 0 || l->extent[a] != l->size[a]
+            || (l->step[a] != 1 && l->extent[a] != 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static void set_steps(int64_t *steps, const int64_t *extent) {
+    steps[2] = 1;
+    steps[1] = extent[2];
+    steps[0] = extent[1] * extent[2];
+}
+
+/* The forward pass: all taps, reading their phases. */
+static void input_pass(Memory *memory, const Conv *conv, const Layout *l, Pass *pass) {
+    const int64_t *k = conv->kernel, *e = l->extent;
+    int64_t taps = volume_of(k), t = 0;
+    *pass = (Pass){.taps = taps};
+    pass->source = take(memory, taps, sizeof(int64_t));
+    pass->weight = take(memory, taps, sizeof(int64_t));
+    memcpy(pass->count, conv->out, sizeof pass->count);
+    set_steps(pass->from_step, e);
+    set_steps(pass->to_step, conv->out);
+    if (memory->failed != DONE) {
+        return;
+    }
+    int64_t at[AXES];
+    for (at[0] = 0; at[0] < k[0]; at[0]++) {
+        for (at[1] = 0; at[1] < k[1]; at[1]++) {
+            for (at[2] = 0; at[2] < k[2]; at[2]++, t++) {
+                int64_t phase = 0, place = 0;
+                for (int a = 0; a < AXES; a++) {
+                    phase = phase * l->phases[a] + at[a] % period(conv, a);
+                    place += at[a] * conv->dilation[a] / conv->stride[a] * pass->from_step[a];
+                }
+                pass->source[t] = phase * volume_of(e) + place;
+                pass->weight[t] = t;
+            }
+        }
+    }
+}
+
+/* The taps of one phase of the input's coordinates, reading the output's gradient. False where
+ * the phase has no coordinates. */
+static bool gradient_pass(Memory *memory, const Conv *conv, const Layout *l, const int64_t *phase,
+                          Pass *pass) {
+    int64_t in_step[AXES], number[AXES], repeat[AXES];
+    *pass = (Pass){.taps = 1};
+    set_steps(pass->from_step, l->extent);
+    set_steps(in_step, conv->in);
+    for (int a = 0; a < AXES; a++) {
+        int64_t s = conv->stride[a], remainder = phase[a] * conv->dilation[a] % s;
+        int64_t low = ceil_div(conv->pad[a] - remainder, s);
+        int64_t high = floor_div(conv->in[a] - 1 + conv->pad[a] - remainder, s);
+        if (high < low) {
+            return false;
+        }
+        pass->count[a] = high - low + 1;
+        pass->from += (low - l->origin[a] - reach(conv, a)) * pass->from_step[a];
+        pass->to += (low * s + remainder - conv->pad[a]) * in_step[a];
+        pass->to_step[a] = s * in_step[a];
+        repeat[a] = period(conv, a);
+        number[a] = (conv->kernel[a] - phase[a] + repeat[a] - 1) / repeat[a];
+        pass->taps *= number[a];
+    }
+    pass->source = take(memory, pass->taps, sizeof(int64_t));
+    pass->weight = take(memory, pass->taps, sizeof(int64_t));
+    for (int64_t t = 0; t < pass->taps && memory->failed == DONE; t++) {
+        int64_t index[AXES] = {t / number[2] / number[1], t / number[2] % number[1],
+                               t % number[2]};
+        int64_t from = 0, weight = 0;
+        for (int a = 0; a < AXES; a++) {
+            int64_t tap = phase[a] + index[a] * repeat[a];
+            int64_t shift = tap * conv->dilation[a] / conv->stride[a];
+            from += (reach(conv, a) - shift) * pass->from_step[a];
+            weight = weight * conv->kernel[a] + tap;
+        }
+        pass->source[t] = from;
+        pass->weight[t] = weight;
+    }
+    return true;
+}
+
+/* ---- doing it ---- */
+
+static void set_offsets(Memory *memory, const Job *job, Pass *pass, int64_t spare) {
+    int64_t depth = times(memory, job->depth, pass->taps), at = 0;
+    pass->offsets = take(memory, depth + spare, sizeof(int64_t));
+    pass->weight_offsets = take(memory, depth, sizeof(int64_t));
+    if (memory->failed != DONE) {
+        return;
+    }
+    for (int64_t c = 0; c < job->depth; c++) {
+        for (int64_t t = 0; t < pass->taps; t++) {
+            pass->offsets[at] = c * job->layout.plane + pass->source[t];
+            pass->weight_offsets[at++] = c * job->weight_depth + pass->weight[t];
+        }
+    }
+    for (int64_t i = 0; i < spare; i++) {
+        pass->offsets[at++] = 0;
+    }
+}
+
+/* The height of tiles that wastes least: rows are filled up, and each tile loads its columns. */
+static int64_t best_height(int64_t rows) {
+    static const int heights[] = {12, 10, 8, 6, 4, 2, 1};
+    int64_t best = 1, least = INT64_MAX;
+    for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
+        int64_t cost = ((rows - 1) / heights[i] + 1) * (heights[i] + 1);
+        if (cost < least) {
+            least = cost;
+            best = heights[i];
+        }
+    }
+    return best;
+}
+
+static void cut_panels(const Job *job, Pass *pass) {
+    int64_t width = job->kernels->panel;
+    int64_t line = (pass->count[1] - 1) * pass->from_step[1] + pass->count[2];
+    int64_t slice = (line + width - 1) / width;
+    int64_t exact = (volume_of(pass->count) + width - 1) / width;
+    pass->flat = pass->count[0] * slice * 4 <= exact * 5;
+    pass->panels_per_slice = pass->flat ? slice : exact;
+    pass->panels = pass->flat ? pass->count[0] * slice : exact;
+}
+
+static void prepare_pass(Memory *memory, const gw_ctx *ctx, Job *job, Pass *pass) {
+    set_offsets(memory, job, pass, 0);
+    int64_t tiles = job->groups * job->tiles;
+    int64_t rows = times(memory, times(memory, tiles, job->height), job->depth);
+    pass->packed = take(memory, times(memory, rows, pass->taps), job->kernels->size);
+    if (memory->failed == DONE) {
+        cut_panels(job, pass);
+        job->pass = pass;
+        gw_parallel_for(ctx, job->kernels->pack_weights, job, tiles, 1);
+    }
+}
+
+static void run_pass(const gw_ctx *ctx, Job *job, const Pass *pass) {
+    job->pass = pass;
+    int64_t parts = job->images * job->groups;
+    if (job->height == 1) {
+        gw_parallel_for(ctx, job->kernels->convolve_directly, job, parts, 1);
+        return;
+    }
+    int64_t tasks = parts * pass->panels, wanted = 4 * ctx->num_threads;
+    job->blocks = tasks < wanted ? (wanted + tasks - 1) / tasks : 1;
+    job->blocks = job->blocks < job->tiles ? job->blocks : job->tiles;
+    job->block_tiles = (job->tiles + job->blocks - 1) / job->blocks;
+    job->blocks = (job->tiles + job->block_tiles - 1) / job->block_tiles;
+    gw_parallel_for(ctx, job->kernels->convolve, job, tasks * job->blocks, 1);
+}
+
+/* Images whose planes are made at a time. */
+static int64_t chunk_of(int64_t images, int64_t bytes) {
+    int64_t most = bytes > 0 && bytes < CHUNK ? CHUNK / bytes : 1;
+    return most < images ? most : images;
+}
+
+static const void *after(const void *base, int64_t elements, int64_t size) {
+    return base != NULL ? (const char *)base + elements * size : NULL;
+}
+
+/* Runs the passes over all images, in chunks of images whose planes stay in the caches. */
+static void run_passes(Memory *memory, const gw_ctx *ctx, const Conv *conv, Job *job,
+                       const Pass *passes, int count) {
+    int64_t size = conv->kernels->size, volume = volume_of(job->layout.size);
+    int64_t channels = times(memory, job->groups, job->depth);
+    int64_t per_image = times(memory, times(memory, channels, job->layout.plane), size);
+    bool copy = !is_identity(&job->layout);
+    int64_t chunk = copy ? chunk_of(conv->images, per_image) : conv->images;
+    job->copies = copy ? take(memory, chunk, per_image) : NULL;
+    if (memory->failed != DONE) {
+        return;
+    }
+    for (int64_t first = 0; first < conv->images; first += chunk) {
+        int64_t out = first * job->groups * job->rows * job->out_plane;
+        job->images = conv->images - first < chunk ? conv->images - first : chunk;
+        job->input = after(conv->a, first * channels * volume, size);
+        job->planes = copy ? job->copies : job->input;
+        job->output = (char *)conv->output + out * size;
+        if (copy) {
+            gw_parallel_for(ctx, conv->kernels->fill_planes, job, job->images * channels, 1);
+        }
+        for (int i = 0; i < count; i++) {
+            run_pass(ctx, job, passes + i);
+        }
+    }
+}
+
+static void set_rows(const gw_ctx *ctx, const Conv *conv, Job *job) {
+    bool direct = job->rows <= FEW_ROWS && conv->images * job->groups >= ctx->num_threads;
+    job->height = direct ? 1 : job->rows == 1 ? 2 : best_height(job->rows);
+    job->tiles = (job->rows + job->height - 1) / job->height;
+}
+
+static const int64_t *gathered_steps(Memory *memory, int width) {
+    int64_t *steps = take(memory, K_BLOCK, sizeof(int64_t));
+    for (int64_t i = 0; i < K_BLOCK && steps != NULL; i++) {
+        steps[i] = i * width;
+    }
+    return steps;
+}
+
+static void forward(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
+    int64_t taps = volume_of(conv->kernel);
+    Job job = {.layout = input_layout(memory, conv), .kernels = conv->kernels,
+               .weights = conv->b, .bias = conv->bias, .groups = conv->groups,
+               .depth = conv->ins, .rows = conv->outs, .out_plane = volume_of(conv->out),
+               .weight_row = conv->ins * taps, .weight_depth = taps,
+               .weight_group = conv->outs * conv->ins * taps};
+    Pass pass;
+    set_rows(ctx, conv, &job);
+    job.steps = gathered_steps(memory, conv->kernels->panel);
+    input_pass(memory, conv, &job.layout, &pass);
+    if (memory->failed == DONE) {
+        prepare_pass(memory, ctx, &job, &pass);
+        run_passes(memory, ctx, conv, &job, &pass, 1);
+    }
+}
+
+/* The output where no tap reaches: the bias. */
+static void fill_with_bias(const Conv *conv, int64_t channels, int64_t plane) {
+    size_t size = (size_t)conv->kernels->size;
+    char *to = conv->output;
+    for (int64_t i = 0; i < conv->images * channels; i++) {
+        const char *bias = after(conv->bias, i % channels, (int64_t)size);
+        if (bias == NULL) {
+            memset(to, 0, (size_t)plane * size);
+            to += (size_t)plane * size;
+            continue;
+        }
+        for (int64_t j = 0; j < plane; j++, to += size) {
+            memcpy(to, bias, size);
+        }
+    }
+}
+
+static void input_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
+    int64_t taps = volume_of(conv->kernel), number[AXES], count = 0;
+    Job job = {.layout = gradient_layout(memory, conv), .kernels = conv->kernels,
+               .weights = conv->b, .bias = conv->bias, .groups = conv->groups,
+               .depth = conv->outs, .rows = conv->ins, .out_plane = volume_of(conv->in),
+               .weight_row = taps, .weight_depth = conv->ins * taps,
+               .weight_group = conv->outs * conv->ins * taps};
+    bool gaps = false;
+    for (int a = 0; a < AXES; a++) {
+        number[a] = phases(conv, a);
+        gaps = gaps || number[a] < conv->stride[a];
+    }
+    set_rows(ctx, conv, &job);
+    job.steps = gathered_steps(memory, conv->kernels->panel);
+    Pass *passes = take(memory, volume_of(number), sizeof(Pass));
+    for (int64_t i = 0; i < volume_of(number) && memory->failed == DONE; i++) {
+        int64_t phase[AXES] = {i / number[2] / number[1], i / number[2] % number[1],
+                               i % number[2]};
+        if (gradient_pass(memory, conv, &job.layout, phase, passes + count)) {
+            prepare_pass(memory, ctx, &job, passes + count++);
+        }
+    }
+    if (memory->failed == DONE) {
+        if (gaps) {
+            fill_with_bias(conv, conv->groups * conv->ins, job.out_plane);
+        }
+        run_passes(memory, ctx, conv, &job, passes, (int)count);
+    }
+}
+
+/* Adds the products of one chunk of images to the gradient of the weights. */
+static void add_weight_products(const gw_ctx *ctx, const Conv *conv, Job *job, bool dots) {
+    if (dots) {
+        gw_parallel_for(ctx, conv->kernels->weight_dots, job, job->groups * job->rows, 1);
+        return;
+    }
+    gw_parallel_for(ctx, conv->kernels->transpose_gradient, job, job->images * job->groups, 1);
+    gw_parallel_for(ctx, conv->kernels->weight_tiles, job, job->groups * job->tiles, 1);
+}
+
+static void weight_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
+    int64_t size = conv->kernels->size, lanes = conv->kernels->lanes;
+    Job job = {.layout = input_layout(memory, conv), .kernels = conv->kernels,
+               .groups = conv->groups, .depth = conv->ins, .rows = conv->outs,
+               .out_plane = volume_of(conv->out)};
+    Pass pass;
+    input_pass(memory, conv, &job.layout, &pass);
+    int64_t depth = times(memory, job.depth, pass.taps), channels = job.groups * job.depth;
+    bool dots = job.rows <= FEW_ROWS, copy = !is_identity(&job.layout);
+    job.tiles = (depth + WEIGHT_HEIGHT - 1) / WEIGHT_HEIGHT;
+    job.padded_rows = (job.rows + lanes - 1) / lanes * lanes;
+    set_offsets(memory, &job, &pass, job.tiles * WEIGHT_HEIGHT - depth);
+    job.pass = &pass;
+    int64_t grads = times(memory, times(memory, job.groups, job.out_plane), job.padded_rows);
+    int64_t planes = times(memory, channels, job.layout.plane);
+    int64_t per_image = times(memory, planes > grads ? planes : grads, size);
+    int64_t chunk = chunk_of(conv->images, per_image);
+    int64_t result = times(memory, job.groups * job.tiles * WEIGHT_HEIGHT, job.padded_rows);
+    void *sums = dots ? conv->output : take(memory, result, size);
+    job.copies = copy ? take(memory, chunk, planes * size) : NULL;
+    job.transposed = dots ? NULL : take(memory, chunk, grads * size);
+    if (memory->failed != DONE) {
+        return;
+    }
+    memset(sums, 0, (size_t)((dots ? job.groups * job.rows * depth : result) * size));
+    job.output = sums;
+    for (int64_t first = 0; first < conv->images; first += chunk) {
+        job.images = conv->images - first < chunk ? conv->images - first : chunk;
+        job.gradient = after(conv->a, first * job.groups * job.rows * job.out_plane, size);
+        job.input = after(conv->b, first * channels * volume_of(conv->in), size);
+        job.planes = copy ? job.copies : job.input;
+        if (copy) {
+            gw_parallel_for(ctx, conv->kernels->fill_planes, &job, job.images * channels, 1);
+        }
+        add_weight_products(ctx, conv, &job, dots);
+    }
+    if (!dots) {
+        job.copies = conv->output;
+        gw_parallel_for(ctx, conv->kernels->transpose_weights, &job, job.groups * job.rows, 16);
+    }
+}
+
+/* ---- Python ---- */
+
+enum Part { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, PARTS };
+
+static const int64_t LARGEST = INT32_MAX;
+
+static bool is_fit(PyArrayObject *array, int ndim, int type) {
+    return PyArray_NDIM(array) == ndim && PyArray_TYPE(array) == type
+           && PyArray_ISCARRAY_RO(array);
+}
+
+/* Shapes [images, channels, 3 sizes] of input and output, [outs, ins, 3 sizes] of the weights. */
+static bool read_shapes(Conv *conv, const npy_intp *x, const npy_intp *w, const npy_intp *g) {
+    for (int i = 0; i < 5; i++) {
+        if (x[i] > LARGEST || w[i] > LARGEST || g[i] > LARGEST) {
+            return false;
+        }
+    }
+    conv->images = x[0];
+    conv->ins = w[1];
+    conv->outs = w[0] / conv->groups;
+    for (int a = 0; a < AXES; a++) {
+        conv->in[a] = x[2 + a];
+        conv->kernel[a] = w[2 + a];
+        conv->out[a] = g[2 + a];
+    }
+    return g[0] == x[0] && g[1] == w[0] && w[0] % conv->groups == 0
+           && x[1] == w[1] * conv->groups;
+}
+
+static bool read_geometry(Conv *conv, PyObject *tuple) {
+    long long v[10];
+    if (!PyArg_ParseTuple(tuple, "LLLLLLLLLL", v, v + 1, v + 2, v + 3, v + 4, v + 5, v + 6, v + 7,
+                          v + 8, v + 9)) {
+        return false;
+    }
+    bool fit = v[9] >= 1 && v[9] <= LARGEST;
+    for (int a = 0; a < AXES; a++) {
+        conv->stride[a] = v[a];
+        conv->pad[a] = v[3 + a];
+        conv->dilation[a] = v[6 + a];
+        fit = fit && v[a] >= 1 && v[a] <= LARGEST && v[3 + a] >= -LARGEST && v[3 + a] <= LARGEST
+              && v[6 + a] >= 1 && v[6 + a] <= LARGEST;
+    }
+    conv->groups = v[9];
+    if (!fit) {
+        PyErr_SetString(PyExc_ValueError, "strides, dilations and groups must be positive, and "
+                        "all numbers less than 2**31");
+    }
+    return fit;
+}
+
+static enum Error run(const Conv *conv, enum Part part) {
+    Memory memory = {NULL, DONE};
+    gw_ctx ctx;
+    gw_context(&ctx);
+    double work = (double)conv->images * (double)volume_of(conv->out) * (double)conv->groups
+                  * (double)conv->ins * (double)conv->outs * (double)volume_of(conv->kernel);
+    if (work < 100e3) {
+        ctx.num_threads = 1;
+    }
+    PyThreadState *released = work > 20e3 ? PyEval_SaveThread() : NULL;
+    if (part == FORWARD) {
+        forward(&memory, &ctx, conv);
+    } else if (part == INPUT_GRADIENT) {
+        input_gradient(&memory, &ctx, conv);
+    } else {
+        weight_gradient(&memory, &ctx, conv);
+    }
+    give_back(&memory);
+    if (released != NULL) {
+        PyEval_RestoreThread(released);
+    }
+    return memory.failed;
+}
+
+static PyObject *convolve(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    int part;
+    PyArrayObject *a, *b, *out;
+    PyObject *bias, *geometry;
+    if (!PyArg_ParseTuple(args, "iO!O!OO!O!", &part, &PyArray_Type, &a, &PyArray_Type, &b, &bias,
+                          &PyArray_Type, &out, &PyTuple_Type, &geometry)) {
+        return NULL;
+    }
+    Conv conv;
+    int type = PyArray_TYPE(out);
+    if (!read_geometry(&conv, geometry)) {
+        return NULL;
+    }
+    bool fit = (type == NPY_FLOAT32 || type == NPY_FLOAT64 || type == NPY_INT64)
+               && part >= 0 && part < PARTS && is_fit(a, 5, type) && is_fit(b, 5, type)
+               && is_fit(out, 5, type) && PyArray_ISWRITEABLE(out);
+    PyArrayObject *x = part == FORWARD ? a : part == INPUT_GRADIENT ? out : b;
+    PyArrayObject *w = part == WEIGHT_GRADIENT ? out : b, *g = part == FORWARD ? out : a;
+    fit = fit && read_shapes(&conv, PyArray_DIMS(x), PyArray_DIMS(w), PyArray_DIMS(g));
+    if (fit && bias != Py_None) {
+        fit = PyArray_Check(bias) && part != WEIGHT_GRADIENT
+              && is_fit((PyArrayObject *)bias, 1, type)
+              && PyArray_DIM((PyArrayObject *)bias, 0) == PyArray_DIM(out, 1);
+    }
+    if (!fit) {
+        PyErr_SetString(PyExc_ValueError, "convolve takes contiguous arrays of 5 dimensions, all "
+                        "of float32, float64 or int64, whose shapes fit together");
+        return NULL;
+    }
+    if (PyArray_SIZE(out) == 0) {
+        Py_RETURN_NONE;
+    }
+    conv.a = PyArray_DATA(a);
+    conv.b = PyArray_DATA(b);
+    conv.bias = bias != Py_None ? PyArray_DATA((PyArrayObject *)bias) : NULL;
+    conv.output = PyArray_DATA(out);
+    conv.kernels = find_kernels(type);
+    if (PyArray_SIZE(a) == 0 || PyArray_SIZE(b) == 0) {
+        conv.images = PyArray_DIM(out, 0);
+        fill_with_bias(&conv, PyArray_DIM(out, 1),
+                       PyArray_SIZE(out) / PyArray_DIM(out, 0) / PyArray_DIM(out, 1));
+        Py_RETURN_NONE;
+    }
+    enum Error failed = run(&conv, (enum Part)part);
+    if (failed == NO_MEMORY) {
+        return PyErr_NoMemory();
+    }
+    if (failed == TOO_LARGE) {
+        PyErr_SetString(PyExc_MemoryError, "a convolution of this size does not fit in memory");
+        return NULL;
+    }
+    Py_RETURN_NONE;
+}
+
+PyMethodDef gw_conv_methods[] = {
+    {"convolve", convolve, METH_VARARGS,
+     "convolve(part, a, b, bias, out, geometry): part 0 writes the cross-correlation of a "
+     "[N, C_in, D, H, W] with b [C_out, C_in // groups, kd, kh, kw] plus bias [C_out] (or None) "
+     "to out [N, C_out, ...]; part 1 the gradient with regard to a, given a = the output's "
+     "gradient, plus bias [C_in]; part 2 that with regard to b, given a = the output's gradient, "
+     "b = the input. geometry: 3 strides, 3 paddings before the first element, 3 dilations, "
+     "groups. Whatever lies outside the input is zero."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,254 @@
+"""Resizing of images: nearest, linear, cubic, area, with or without antialiasing.
+
+Every mode but "area" is one step for each dimension that sums a few weighted places; the step
+is an op of its own (`resample`), which is linear and so its own gradient, transposed.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime.dtypes import int64
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.nn_support import (
+    Array,
+    cast,
+    finish,
+    internal,
+    is_half,
+    output,
+    quietly,
+    spec,
+    widened,
+)
+from graphwright.runtime.ops.table import Kind
+from graphwright.runtime.tensor import Tensor
+
+_CUBIC, _CUBIC_ANTIALIAS = -0.75, -0.5
+
+
+# -- one dimension
+
+
+def _resampled(array: Array, dim: int) -> Array:
+    """[outer, size, inner] of a contiguous array."""
+    whole = np.ascontiguousarray(array)
+    return whole.reshape(prod(whole.shape[:dim]), whole.shape[dim], prod(whole.shape[dim + 1 :]))
+
+
+def _run(
+    transposed: bool, input: Tensor, dim: int, index: Tensor, weight: Tensor, shape: Any
+) -> Tensor:
+    result, out = output(shape, input.dtype)
+    x = input._nd.astype(np.float32) if is_half(input.dtype) else input._nd
+    places, factors = np.ascontiguousarray(index._nd), np.ascontiguousarray(weight._nd, out.dtype)
+    _core.resample(transposed, _resampled(x, dim), places, factors, _resampled(out, dim))
+    return finish(result, out)
+
+
+def _changed(input: Any, dim: int, size: Any) -> tuple[Any, ...]:
+    return (*input.shape[:dim], size, *input.shape[dim + 1 :])
+
+
+def _resample_meta(input: Any, dim: int, index: Any, weight: Any) -> Any:
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f'"interpolate" not implemented for {input.dtype}')
+    return spec(_changed(input, dim, index.shape[0]), input)
+
+
+def _resample_eager(input: Tensor, dim: int, index: Tensor, weight: Tensor) -> Tensor:
+    shape = _resample_meta(input, dim, index, weight).shape
+    return _run(False, input, dim, index, weight, shape)
+
+
+def _resample_vjp(ctx: Any, grad: Any) -> Any:
+    size = ctx.input.shape[ctx.dim]
+    return ops.resample_backward(grad, ctx.dim, ctx.index, ctx.weight, size), None, None
+
+
+def _resample_backward_eager(
+    grad: Tensor, dim: int, index: Tensor, weight: Tensor, size: int
+) -> Tensor:
+    return _run(True, grad, dim, index, weight, _changed(grad, dim, size))
+
+
+internal(
+    "resample(Tensor input, int dim, Tensor index, Tensor weight)",
+    Kind.OTHER,
+    meta=_resample_meta,
+    vjp=_resample_vjp,
+    saves=("index", "weight"),
+    eager=quietly(_resample_eager),
+)
+internal(
+    "resample_backward(Tensor grad, int dim, Tensor index, Tensor weight, int size)",
+    Kind.OTHER,
+    meta=lambda grad, dim, index, weight, size: spec(_changed(grad, dim, size), grad),
+    vjp=lambda ctx, grad: (ops.resample(grad, ctx.dim, ctx.index, ctx.weight), None, None),
+    saves=("index", "weight"),
+    eager=quietly(_resample_backward_eager),
+)
+
+
+# -- places and weights
+
+
+def _scale(size: int, count: int, align_corners: bool, factor: float | None, real: Any) -> Any:
+    """How far apart neighbours of the output are in the input."""
+    if align_corners:
+        return real(size - 1) / real(count - 1) if count > 1 else real(0)
+    return real(1.0 / factor) if factor else real(size) / real(count)
+
+
+def _nearest(size: int, count: int, factor: float | None, exact: bool) -> tuple[Array, Array]:
+    scale = _scale(size, count, False, factor, np.float32)
+    place = np.arange(count, dtype=np.float32) + np.float32(0.5 if exact else 0)
+    index = np.minimum(np.floor(place * scale).astype(np.int64), size - 1)
+    return index[:, None], np.ones((count, 1))
+
+
+def _sources(
+    size: int, count: int, align_corners: bool, factor: float | None, real: Any
+) -> Array:
+    scale = _scale(size, count, align_corners, factor, real)
+    place = np.arange(count, dtype=real)
+    if align_corners:
+        return np.asarray(place * scale)
+    return np.asarray(scale * (place + real(0.5)) - real(0.5))
+
+
+def _linear(
+    size: int, count: int, align_corners: bool, factor: float | None, real: Any
+) -> tuple[Array, Array]:
+    source = np.maximum(_sources(size, count, align_corners, factor, real), 0)
+    low = np.minimum(source.astype(np.int64), size - 1)
+    part = np.clip(source - low, 0, 1)
+    index = np.stack([low, np.minimum(low + 1, size - 1)], 1)
+    return index, np.stack([1 - part, part], 1)
+
+
+def _cubic_weight(distance: Array, a: float) -> Array:
+    """The convolution kernel of Keys (1981)."""
+    x = np.abs(distance)
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = (((x - 5) * x + 8) * x - 4) * a
+    return np.where(x <= 1, near, np.where(x < 2, far, 0))
+
+
+def _cubic(
+    size: int, count: int, align_corners: bool, factor: float | None, real: Any
+) -> tuple[Array, Array]:
+    source = _sources(size, count, align_corners, factor, real)
+    low = np.floor(source)
+    offsets = np.arange(-1, 3)
+    index = np.clip(low.astype(np.int64)[:, None] + offsets, 0, size - 1)
+    return index, _cubic_weight((source - low)[:, None] - offsets.astype(real), _CUBIC)
+
+
+def _antialiased(
+    size: int, count: int, align_corners: bool, factor: float | None, cubic: bool
+) -> tuple[Array, Array]:
+    """The filter widened by the scale where the image shrinks, as in Pillow."""
+    scale = float(_scale(size, count, align_corners, factor, np.float64))
+    stretch = max(scale, 1.0)
+    support = (2.0 if cubic else 1.0) * stretch
+    center = scale * (np.arange(count) + 0.5)
+    first = np.maximum((center - support + 0.5).astype(np.int64), 0)
+    last = np.minimum((center + support + 0.5).astype(np.int64), size)
+    taps = max(int((last - first).max(initial=1)), 1)
+    index = first[:, None] + np.arange(taps)
+    distance = (index - center[:, None] + 0.5) / stretch
+    weight = _cubic_weight(distance, _CUBIC_ANTIALIAS) if cubic else 1 - np.abs(distance)
+    weight = np.where(index < last[:, None], weight if cubic else np.maximum(weight, 0), 0)
+    total = weight.sum(1, keepdims=True)
+    return np.minimum(index, size - 1), weight / np.where(total == 0, 1, total)
+
+
+@lru_cache(256)
+def _table(
+    mode: str,
+    size: int,
+    count: int,
+    align_corners: bool,
+    factor: float | None,
+    antialias: bool,
+    double: bool,
+) -> tuple[Tensor, Tensor]:
+    """Places and weights as tensors [count, taps], int64 and float."""
+    real = np.float64 if double else np.float32
+    if mode in ("nearest", "nearest-exact"):
+        index, weight = _nearest(size, count, factor, mode == "nearest-exact")
+    elif antialias:
+        index, weight = _antialiased(size, count, align_corners, factor, mode == "bicubic")
+    else:
+        function = _cubic if mode == "bicubic" else _linear
+        index, weight = function(size, count, align_corners, factor, real)
+    dtype = dtypes.float64 if double else dtypes.float32
+    return (
+        _core.from_ndarray(Tensor, np.ascontiguousarray(index), int64),
+        _core.from_ndarray(Tensor, np.ascontiguousarray(weight, real), dtype),
+    )
+
+
+# -- images
+
+
+def _resize(
+    input: Any, size: Any, mode: str, align_corners: bool, factors: Any, antialias: bool
+) -> Any:
+    first = len(input.shape) - len(size)
+    if mode.startswith("nearest") and not input.dtype.is_floating_point:
+        for i, count in enumerate(size):
+            index, _ = _table(
+                mode, int(input.shape[first + i]), int(count), False, factors[i], False, False
+            )
+            input = ops.index_select(input, first + i, ops.select(index, 1, 0))
+        return input
+    x = ops.to_dtype(input, dtypes.float32) if input.dtype is dtypes.uint8 else widened(input)
+    double = x.dtype is dtypes.float64
+    for i in reversed(range(len(size))):
+        extent, count = int(x.shape[first + i]), int(size[i])
+        if extent == count and factors[i] in (None, 1.0) and not antialias:
+            continue
+        table = _table(mode, extent, count, align_corners, factors[i], antialias, double)
+        x = ops.resample(x, first + i, *table)
+    if input.dtype is dtypes.uint8:
+        x = ops.clamp(ops.round(x), 0, 255)
+    out = cast(x, input.dtype)
+    return ops.clone(out) if out is input else out
+
+
+def _interpolate(
+    input: Any, size: Any, mode: str, align_corners: bool, scale_factors: Any, antialias: bool
+) -> Any:
+    if any(count < 1 for count in size) or any(extent == 0 for extent in input.shape[1:]):
+        raise RuntimeError(
+            f"interpolate: Input and output sizes should be greater than 0, but got input "
+            f"{describe(input)} and output {list(size)}"
+        )
+    factors = (None,) * len(size) if scale_factors is None else tuple(scale_factors)
+    if mode == "area":
+        return ops.adaptive_avg_pool(input, size)
+    return _resize(input, size, mode, align_corners, factors, antialias)
+
+
+def output_size(sizes: Any, factors: Any) -> tuple[int, ...]:
+    """floor(size * factor) of each dimension."""
+    return tuple(
+        math.floor(float(size) * factor) for size, factor in zip(sizes, factors, strict=True)
+    )
+
+
+internal(
+    "interpolate(Tensor input, Size size, str mode, bool align_corners, object scale_factors, "
+    "bool antialias)",
+    Kind.COMPOSITE,
+    decompose=_interpolate,
+)
