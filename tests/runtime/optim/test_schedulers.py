@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from graphwright.optim import lr_scheduler as schedules
 
 import graphwright as gw
 from graphwright import nn, optim
-from graphwright.optim import lr_scheduler as schedules
 
 Make = Callable[[Any, Any], Any]
 

@@ -1,6 +1,18 @@
-"""Reverse-mode differentiation: the tape, the engine, grad modes, custom functions."""
+"""Reverse-mode differentiation: the tape, the engine, grad modes, custom functions.
 
-from graphwright.runtime.autograd import hooks, inplace
+`functional`, `gradcheck` and `gradgradcheck` are imported when they are first asked for.
+"""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
+
+from graphwright.runtime.autograd import graph, hooks, inplace
+from graphwright.runtime.autograd.anomaly import (
+    detect_anomaly,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
+    set_detect_anomaly,
+)
 from graphwright.runtime.autograd.engine import backward, grad
 from graphwright.runtime.autograd.function import Function, once_differentiable
 from graphwright.runtime.autograd.modes import (
@@ -12,19 +24,48 @@ from graphwright.runtime.autograd.modes import (
     set_grad_enabled,
 )
 from graphwright.runtime.autograd.node import Node
+from graphwright.runtime.tensor import Tensor as Variable
+
+if TYPE_CHECKING:
+    import graphwright.runtime.autograd.functional as functional
+    from graphwright.runtime.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 
 __all__ = [
     "Function",
+    "GradcheckError",
     "Node",
+    "Variable",
     "backward",
+    "detect_anomaly",
     "enable_grad",
+    "functional",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
     "hooks",
     "inference_mode",
     "inplace",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference_mode_enabled",
     "no_grad",
     "once_differentiable",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "functional":
+        return _import_module("graphwright.runtime.autograd.functional")
+    if name not in ("gradcheck", "gradgradcheck", "GradcheckError"):
+        raise AttributeError(f"module 'graphwright.autograd' has no attribute '{name}'")
+    module = _import_module("graphwright.runtime.autograd.gradcheck")
+    globals().update(
+        gradcheck=module.gradcheck,
+        gradgradcheck=module.gradgradcheck,
+        GradcheckError=module.GradcheckError,
+    )
+    return globals()[name]

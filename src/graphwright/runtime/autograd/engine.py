@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from sys import getrefcount
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
-from graphwright.runtime.autograd.node import Node, gradient_edge
+from graphwright.runtime.autograd import anomaly
+from graphwright.runtime.autograd.node import AccumulateGrad, Node, gradient_edge
 from graphwright.runtime.ops import _face as ops
 
 Key = tuple[int, int]  # (id of node or leaf, output number)
@@ -55,6 +56,8 @@ class _Run:
             grads = pending.pop(id(node))
             if node.output_hooks is not None:
                 _run_output_hooks(node, grads)
+            if node.prehooks:
+                grads = _run_prehooks(node, grads)
             if self.wanted is not None:
                 self._capture(node, grads)
                 if allowed is not None and id(node) not in allowed:
@@ -68,12 +71,12 @@ class _Run:
                 self.send(edge, grad)
 
     def _compute(self, node: Node, grads: list[Any]) -> Sequence[Any]:
-        inputs = node.compute(grads)
+        inputs = _checked(node, grads) if anomaly.STATE.enabled else node.compute(grads)
         if node.hooks:
             for hook in tuple(node.hooks.values()):
                 changed = hook(tuple(inputs), tuple(grads))
                 if changed is not None:
-                    inputs = changed if isinstance(changed, tuple) else (changed,)
+                    inputs = _as_many(changed, inputs, "gradient inputs")
         if not self.retain_graph:
             node.release()
         return inputs
@@ -92,31 +95,86 @@ class _Run:
     def finish_leaves(self) -> None:
         """Run the leaves' hooks; accumulate into .grad, or capture what was asked for."""
         for key, (leaf, grad) in self.leaves.items():
-            for hook in leaf_hooks(leaf):
-                grad = _replaced(hook(grad), grad)
-            if self.wanted is None:
-                _accumulate(leaf, grad)
-            elif (key, 0) in self.wanted:
-                self.results[key, 0] = grad
+            extra = leaf._autograd
+            node = None
+            if extra is not None:
+                for hook in tuple(extra.hooks.values()):
+                    grad = _hooked(hook, grad)
+                node = extra.accumulator and extra.accumulator()
+            if self.wanted is not None:
+                if (key, 0) in self.wanted:
+                    self.results[key, 0] = grad
+                continue
+            if node is not None and node.prehooks:
+                (grad,) = _run_prehooks(node, [grad])
+            _accumulate(leaf, grad)
+            if node is not None and node.hooks:
+                for hook in tuple(node.hooks.values()):
+                    hook((), (grad,))
 
 
-def leaf_hooks(leaf: Any) -> tuple[Any, ...]:
-    extra = leaf._autograd
-    return () if extra is None or not extra.hooks else tuple(extra.hooks.values())
+def _checked(node: Node, grads: list[Any]) -> Sequence[Any]:
+    """`node.compute` under anomaly detection."""
+    try:
+        inputs = node.compute(grads)
+    except (RuntimeError, TypeError, ValueError, ArithmeticError):
+        anomaly.warn(node)
+        raise
+    if anomaly.STATE.check_nan:
+        anomaly.check(node, inputs)
+    return inputs
 
 
-def _replaced(changed: Any, grad: Any) -> Any:
-    return grad if changed is None else changed
+def _as_many(changed: Any, present: Sequence[Any], what: str) -> Sequence[Any]:
+    """What a hook has returned in place of gradients: as many as there were."""
+    values = changed if isinstance(changed, tuple | list) else (changed,)
+    if len(values) != len(present):
+        raise RuntimeError(
+            f"hook has returned an incorrect number of {what} (got {len(values)}, but expected "
+            f"{len(present)})"
+        )
+    return values
+
+
+def _run_prehooks(node: Node, grads: list[Any]) -> list[Any]:
+    assert node.prehooks is not None
+    for hook in tuple(node.prehooks.values()):
+        changed = hook(tuple(grads))
+        if changed is not None:
+            grads = list(_as_many(changed, grads, "gradient outputs"))
+    return grads
+
+
+RETAINING = -1
+"""Hooks that keep `.grad` run after all others: those of output n are under RETAINING - n."""
+
+
+def _hooked(hook: Any, grad: Any) -> Any:
+    """The gradient after a tensor's hook."""
+    changed = hook(grad)
+    if changed is None:
+        return grad
+    if not isinstance(changed, TensorBase):
+        raise TypeError(
+            f"expected a Tensor or None from a hook, but got {type(changed).__name__}"
+        )
+    if changed.shape != grad.shape:
+        name = getattr(hook, "__name__", hook)
+        raise RuntimeError(
+            f"hook '{name}' has changed the size of value: from {list(grad.shape)} to "
+            f"{list(changed.shape)}"
+        )
+    return changed
 
 
 def _run_output_hooks(node: Node, grads: list[Any]) -> None:
     assert node.output_hooks is not None
-    for number, hooks in node.output_hooks.items():
-        grad = grads[number] if number < len(grads) else None
+    for number, grad in enumerate(grads):
         if grad is None:
             continue
-        for hook in tuple(hooks.values()):
-            grad = _replaced(hook(grad), grad)
+        for key in (number, RETAINING - number):
+            for hook in tuple(node.output_hooks.get(key, {}).values()):
+                grad = _hooked(hook, grad)
         grads[number] = grad
 
 
@@ -178,37 +236,58 @@ def _reachable_towards(roots: list[Node], wanted: dict[Key, int]) -> set[int]:
     return allowed
 
 
-def _initial_gradient(tensor: Any, grad: Any) -> Any:
+class GradientEdge(NamedTuple):
+    """A place in the graph: output `output_nr` of `node`; may stand for a tensor as an input."""
+
+    node: Node
+    output_nr: int
+
+
+def edge_of(tensor: Any) -> tuple[Any, int] | None:
+    """The edge of a tensor, or of a GradientEdge."""
+    if isinstance(tensor, GradientEdge):
+        if isinstance(tensor.node, AccumulateGrad):
+            return tensor.node.variable, 0
+        return tensor.node, tensor.output_nr
+    return gradient_edge(tensor)
+
+
+def _initial_gradient(tensor: Any, grad: Any, number: int) -> Any:
     if grad is None:
-        if tensor.numel() != 1:
+        if isinstance(tensor, GradientEdge) or tensor.numel() != 1:
             raise RuntimeError("grad can be implicitly created only for scalar outputs")
+        if tensor.dtype.is_complex:
+            raise RuntimeError(
+                "grad can be implicitly created only for real scalar outputs but got "
+                f"{tensor.dtype}"
+            )
         return ops.full_like(tensor, 1)
-    if grad.shape != tensor.shape:
+    if not isinstance(grad, TensorBase):
+        raise TypeError(f"gradients can be either Tensors or None, but got {type(grad).__name__}")
+    if not isinstance(tensor, GradientEdge) and grad.shape != tensor.shape:
         raise RuntimeError(
-            f"Mismatch in shape: grad_output has a shape of {list(grad.shape)} and output has "
-            f"a shape of {list(tensor.shape)}."
+            f"Mismatch in shape: grad_output[{number}] has a shape of {list(grad.shape)} and "
+            f"output[{number}] has a shape of {list(tensor.shape)}."
         )
     return grad
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
-    return (value,) if isinstance(value, TensorBase) else tuple(value)
+    return (value,) if isinstance(value, TensorBase | GradientEdge) else tuple(value)
 
 
 def _start(run: _Run, tensors: tuple[Any, ...], grads: Any) -> None:
-    gradients = (None,) * len(tensors) if grads is None else grads
-    if isinstance(gradients, TensorBase):
-        gradients = (gradients,)
+    gradients = (None,) * len(tensors) if grads is None else _as_tuple(grads)
     if len(gradients) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
     starts = []
-    for tensor, grad in zip(tensors, gradients, strict=True):
-        edge = gradient_edge(tensor)
+    for number, (tensor, grad) in enumerate(zip(tensors, gradients, strict=True)):
+        edge = edge_of(tensor)
         if edge is None:
             raise RuntimeError(
-                "element 0 of tensors does not require grad and does not have a grad_fn"
+                f"element {number} of tensors does not require grad and does not have a grad_fn"
             )
-        starts.append((edge, _initial_gradient(tensor, grad)))
+        starts.append((edge, _initial_gradient(tensor, grad, number)))
     if run.wanted is not None:
         roots = [edge[0] for edge, _ in starts if isinstance(edge[0], Node)]
         run.allowed = _reachable_towards(roots, run.wanted)
@@ -239,6 +318,8 @@ def backward(
     `grad_tensors` may be omitted for one-element tensors. With `inputs` only those receive
     gradients. Raises RuntimeError where a tensor needs no grad or the graph was freed.
     """
+    if inputs is not None and not isinstance(inputs, TensorBase) and not len(inputs):
+        raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots = _as_tuple(tensors)
     keep = create_graph if retain_graph is None else retain_graph
     if inputs is None:
@@ -261,7 +342,7 @@ def _gradients(
 ) -> list[Any]:
     keys: list[Key] = []
     for tensor in inputs:
-        edge = gradient_edge(tensor)
+        edge = edge_of(tensor)
         if edge is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         keys.append((id(edge[0]), edge[1]))
@@ -276,18 +357,58 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    allow_unused: bool = False,
+    allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
+    materialize_grads: bool = False,
 ) -> tuple[Any, ...]:
     """Gradients of `outputs` with respect to `inputs`, leaving `.grad` alone.
 
-    Raises RuntimeError where an input was not used, unless `allow_unused` (then None).
+    `inputs` may be GradientEdges. An input that was not used raises RuntimeError, unless
+    `allow_unused` (then None) or `materialize_grads` (then zeros). With `is_grads_batched` the
+    first dimension of each of `grad_outputs` counts vectors, and so does that of the results.
     """
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but "
+            "got: allow_unused=False."
+        )
     roots, chosen = _as_tuple(outputs), _as_tuple(inputs)
+    if not chosen:
+        raise RuntimeError("`inputs` argument to `grad()` cannot be empty.")
+    if materialize_grads and any(isinstance(edge, GradientEdge) for edge in chosen):
+        raise RuntimeError("materialize_grads cannot be used when the given input is a "
+                           "GradientEdge")  # fmt: skip
     keep = create_graph if retain_graph is None else retain_graph
-    found = _gradients(roots, grad_outputs, chosen, keep, create_graph)
-    if not allow_unused and any(g is None for g in found):
+    if is_grads_batched:
+        found = _batched(roots, grad_outputs, chosen, keep, create_graph)
+    else:
+        found = _gradients(roots, grad_outputs, chosen, keep, create_graph)
+    if materialize_grads:
+        return tuple(
+            ops.zeros_like(tensor.detach()) if g is None else g
+            for tensor, g in zip(chosen, found, strict=True)
+        )
+    index = next((i for i, g in enumerate(found) if g is None), None)
+    if not allow_unused and index is not None:
         raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. "
-            "Set allow_unused=True if this is the desired behavior."
+            f"The differentiated Tensor at index {index} appears to not have been used in the "
+            "graph. Set allow_unused=True if this is the desired behavior."
         )
     return tuple(found)
+
+
+def _batched(
+    roots: tuple[Any, ...], grads: Any, inputs: tuple[Any, ...], keep: bool, create_graph: bool
+) -> list[Any]:
+    """One pass for each vector, the results stacked."""
+    if grads is None:
+        raise RuntimeError("is_grads_batched=True needs grad_outputs")
+    vectors = _as_tuple(grads)
+    count = next(v.shape[0] for v in vectors if v is not None)
+    rows = []
+    for i in range(count):
+        row = tuple(None if v is None else v[i] for v in vectors)
+        rows.append(_gradients(roots, row, inputs, keep or i < count - 1, create_graph))
+    return [
+        None if column[0] is None else ops.stack(column, 0) for column in zip(*rows, strict=True)
+    ]

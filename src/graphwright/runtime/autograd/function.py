@@ -22,11 +22,21 @@ class FunctionContext:
         self._dirty: tuple[Any, ...] = ()
         self._non_differentiable: tuple[Any, ...] = ()
         self._materialize = True
-        self._node: FunctionNode | None = None
+        self._saved: list[tuple[SavedTensor | None, int]] | None = []
+        self._node: Callable[[], FunctionNode | None] = _no_node
 
     def save_for_backward(self, *tensors: Any) -> None:
-        """Keep inputs or outputs for backward, version-checked."""
+        """Keep inputs or outputs for backward, version-checked. TypeError for other objects."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, TensorBase):
+                raise TypeError(
+                    "save_for_backward can only save variables, but argument is of type "
+                    f"{type(tensor).__name__}"
+                )
         self._to_save = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        """Accepted; forward-mode differentiation is not there to read them."""
 
     def mark_dirty(self, *tensors: Any) -> None:
         """Declare inputs that forward changed in place."""
@@ -43,85 +53,155 @@ class FunctionContext:
     @property
     def saved_tensors(self) -> tuple[Any, ...]:
         """What `save_for_backward` kept. Raises RuntimeError where changed or freed."""
-        assert self._node is not None
-        return self._node.unpack()
+        if self._saved is None:
+            raise RuntimeError(FREED)
+        node = self._node()
+        return tuple(None if s is None else s.unpack(node, n) for s, n in self._saved)
+
+
+def _no_node() -> None:
+    return None
 
 
 class FunctionNode(Node):
     """The tape's node of one call of a Function."""
 
-    __slots__ = ("context", "function", "saved")
+    __slots__ = ("context", "function", "inputs")
 
     def __init__(
-        self, function: type[Function], context: FunctionContext, edges: Sequence[Edge]
+        self,
+        function: type[Function],
+        context: FunctionContext,
+        edges: Sequence[Edge],
+        inputs: Sequence[Any],
     ) -> None:
         super().__init__(f"{function.__name__}Backward", edges)
-        self.function, self.context = function, context
-        self.saved: list[tuple[SavedTensor | None, int]] | None = []
-
-    def unpack(self) -> tuple[Any, ...]:
-        if self.saved is None:
-            raise RuntimeError(FREED)
-        return tuple(None if s is None else s.unpack(self, number) for s, number in self.saved)
+        self.function, self.context, self.inputs = function, context, inputs
 
     def release(self) -> None:
-        self.saved = None
+        if self.context._saved:
+            self.context._saved = None
 
     def compute(self, grads: list[Any]) -> list[Any]:
-        if self.saved is None:
-            raise RuntimeError(FREED)
-        if self.context._materialize:
+        context = self.context
+        if context._materialize:
             grads = [
                 ops.zeros(shape, dtype=dtype, device=device) if g is None and dtype else g
                 for g, (shape, dtype, device) in zip(grads, self.outputs, strict=True)
             ]
-        result = self.function.backward(self.context, *grads)
-        result = result if isinstance(result, tuple) else (result,)
-        if len(result) < len(self.edges) or any(g is not None for g in result[len(self.edges) :]):
+        context._node = lambda: self
+        try:
+            result = self.function.backward(context, *grads)
+        finally:
+            context._node = _no_node
+        result = tuple(result) if isinstance(result, tuple | list) else (result,)
+        count = len(self.edges)
+        if len(result) < count or any(g is not None for g in result[count:]):
             raise RuntimeError(
-                f"function {self.name} returned an incorrect number of gradients "
-                f"(expected {len(self.edges)}, got {len(result)})"
+                f"function {self.name()} returned an incorrect number of gradients "
+                f"(expected {count}, got {len(result)})"
             )
-        return list(result[: len(self.edges)])
+        return [self._fitted(i, grad) for i, grad in enumerate(result[:count])]
+
+    def _fitted(self, index: int, grad: Any) -> Any:
+        """A gradient with the shape and dtype of its input, or None where none is needed."""
+        if grad is None or self.edges[index] is None:
+            return None
+        if not isinstance(grad, TensorBase):
+            raise RuntimeError(
+                f"{self.name()}: expected Variable or None as gradient {index} "
+                f"(got {type(grad).__name__})"
+            )
+        shape, dtype = self.inputs[index]
+        if grad.shape != shape:
+            if not _reduces(grad.shape, shape):
+                raise RuntimeError(
+                    f"Function {self.name()} returned an invalid gradient at index {index} - "
+                    f"got {list(grad.shape)} but expected shape compatible with {list(shape)}"
+                )
+            return self._cast(ops.sum_to_size(grad, shape), dtype)  # type: ignore[arg-type]
+        return self._cast(grad, dtype)
+
+    @staticmethod
+    def _cast(grad: Any, dtype: Any) -> Any:
+        return grad if grad.dtype is dtype else ops.to_dtype(grad, dtype)
+
+
+def _reduces(shape: Sequence[Any], to: Sequence[Any]) -> bool:
+    """Whether tensors of `to` broadcast to `shape`."""
+    if len(to) > len(shape):
+        return False
+    pairs = zip(shape[len(shape) - len(to) :], to, strict=True)
+    return all(small in (1, large) for large, small in pairs)
 
 
 class Function:
     """Subclass with static methods `forward(ctx, *args)` and `backward(ctx, *grads)`.
 
-    `backward` returns one gradient (or None) per argument of forward. Call through `apply`.
+    Or with `forward(*args)` and `setup_context(ctx, inputs, output)`. `backward` returns one
+    gradient (or None) per argument of forward. Call through `apply`.
     """
 
     @staticmethod
-    def forward(ctx: FunctionContext, *args: Any) -> Any:
-        raise NotImplementedError("implement forward(ctx, *args)")
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement the forward function for custom autograd.Function."
+        )
+
+    @staticmethod
+    def setup_context(ctx: FunctionContext, inputs: tuple[Any, ...], output: Any) -> None:
+        raise NotImplementedError("setup_context is not implemented.")
 
     @staticmethod
     def backward(ctx: FunctionContext, *grads: Any) -> Any:
-        raise NotImplementedError("implement backward(ctx, *grads)")
+        raise NotImplementedError(
+            "You must implement either the backward or vjp method for your custom "
+            "autograd.Function to use it with backward mode AD."
+        )
 
     @classmethod
-    def apply(cls, *args: Any) -> Any:
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward, and record backward where grad mode is on and an input needs it."""
+        if kwargs:
+            raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments")
         ctx = FunctionContext()
         tracked = _core.grad_enabled() and any(
             isinstance(a, TensorBase) and a.requires_grad for a in args
         )
         ctx.needs_input_grad = tuple(
-            tracked and isinstance(a, TensorBase) and a.requires_grad for a in args
+            isinstance(a, TensorBase) and a.requires_grad for a in args
         )
         edges = [
             gradient_edge(a) if tracked and isinstance(a, TensorBase) else None for a in args
         ]
+        leaves = {id(a) for a in args if isinstance(a, TensorBase) and a.grad_fn is None}
         previous = _core.grad_enabled()
         _core.set_grad_enabled(False)
         try:
-            out = cls.forward(ctx, *args)
+            out = cls._run_forward(ctx, args)
         finally:
             _core.set_grad_enabled(previous)
         if not tracked:
-            ctx._node = FunctionNode(cls, ctx, ())
             return out
+        for tensor in ctx._dirty:
+            if id(tensor) in leaves and tensor.requires_grad:
+                raise RuntimeError(
+                    "a leaf Variable that requires grad is being used in an in-place operation."
+                )
+            _core.bump_version(tensor)
         return _record(cls, ctx, args, edges, out)
+
+    @classmethod
+    def _run_forward(cls, ctx: FunctionContext, args: tuple[Any, ...]) -> Any:
+        if cls.setup_context is Function.setup_context:
+            return cls.forward(ctx, *args)
+        out = cls.forward(*args)
+        cls.setup_context(ctx, args, out)
+        return out
+
+
+def _differentiable(tensor: Any) -> bool:
+    return tensor.dtype.is_floating_point or tensor.dtype.is_complex
 
 
 def _record(
@@ -131,29 +211,32 @@ def _record(
     edges: list[Edge],
     out: Any,
 ) -> Any:
-    node = FunctionNode(cls, ctx, edges)
-    ctx._node = node
+    inputs = [(a.shape, a.dtype) if isinstance(a, TensorBase) else None for a in args]
+    node = FunctionNode(cls, ctx, edges, inputs)
     single = isinstance(out, TensorBase)
     outputs = [out] if single else list(out)
-    inputs = {id(a) for a in args}
+    given = {id(a) for a in args}
     dirty = {id(t) for t in ctx._dirty}
+    aliases = {}
     for i, tensor in enumerate(outputs):
-        if isinstance(tensor, TensorBase) and id(tensor) in inputs and id(tensor) not in dirty:
-            outputs[i] = _core.detach(type(tensor), tensor)
-    constant = {id(t) for t in ctx._non_differentiable}
+        if isinstance(tensor, TensorBase) and id(tensor) in given and id(tensor) not in dirty:
+            outputs[i] = aliases[id(tensor)] = _core.detach(type(tensor), tensor)
+    constant = {id(aliases.get(id(t), t)) for t in ctx._non_differentiable}
     numbers = {}
     for number, tensor in enumerate(outputs):
         if not isinstance(tensor, TensorBase):
             node.outputs.append(((), None, None))
             continue
         node.outputs.append((tensor.shape, tensor.dtype, tensor.device))
-        if tensor.dtype.is_floating_point and id(tensor) not in constant:
+        if _differentiable(tensor) and id(tensor) not in constant:
             numbers[id(tensor)] = number
-    for tensor in ctx._to_save:
-        node.saved.append(_saved(tensor, numbers))  # type: ignore[union-attr]
+    ctx._saved = [_saved(tensor, numbers) for tensor in ctx._to_save]
+    ctx._to_save = ctx._dirty = ctx._non_differentiable = ()
     for tensor in outputs:
         if id(tensor) in numbers:
             tensor.grad_fn, tensor.output_nr = node, numbers[id(tensor)]
+        elif isinstance(tensor, TensorBase) and id(tensor) in constant:
+            tensor.requires_grad = False
     return outputs[0] if single else tuple(outputs)
 
 
@@ -166,16 +249,42 @@ def _saved(tensor: Any, numbers: dict[int, int]) -> tuple[SavedTensor | None, in
     return SavedTensor(_core.detach(type(tensor), tensor), True), number
 
 
+class _Once(Node):
+    """Refuses a second derivative."""
+
+    __slots__ = ()
+
+    def compute(self, grads: list[Any]) -> Sequence[Any]:
+        raise RuntimeError(
+            "trying to differentiate twice a function that was marked with "
+            "@once_differentiable"
+        )
+
+
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
-    """Marks a backward that cannot itself be differentiated; it runs without grad mode."""
+    """Marks a backward that cannot itself be differentiated; it runs without grad mode.
+
+    Differentiating its results raises RuntimeError.
+    """
 
     @functools.wraps(backward)
     def wrapper(ctx: FunctionContext, *grads: Any) -> Any:
         previous = _core.grad_enabled()
         _core.set_grad_enabled(False)
         try:
-            return backward(ctx, *grads)
+            result = backward(ctx, *grads)
         finally:
             _core.set_grad_enabled(previous)
+        edges = [gradient_edge(g) for g in grads if isinstance(g, TensorBase)]
+        if not previous or not any(edges):
+            return result
+        values = result if isinstance(result, tuple) else (result,)
+        refused = tuple(
+            _Once("DelayedErrorBackward", edges).attach(_core.detach(type(v), v))
+            if isinstance(v, TensorBase)
+            else v
+            for v in values
+        )
+        return refused if isinstance(result, tuple) else refused[0]
 
     return wrapper

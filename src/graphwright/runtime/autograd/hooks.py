@@ -7,7 +7,7 @@ from typing import Any
 from weakref import ref
 
 from graphwright.runtime import _core
-from graphwright.runtime.autograd.engine import backward
+from graphwright.runtime.autograd.engine import RETAINING, backward
 from graphwright.runtime.autograd.node import RemovableHandle, gradient_edge
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import BACKWARD
@@ -39,7 +39,7 @@ def retain_grad(tensor: Any) -> None:
     """Let backward fill `.grad` of a tensor that is no leaf."""
     if not tensor.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if tensor.grad_fn is None:
+    if gradient_edge(tensor)[0] is tensor:  # type: ignore[index]
         return
     extra = tensor._autograd_extra()
     if extra.retains_grad:
@@ -56,7 +56,10 @@ def retain_grad(tensor: Any) -> None:
         else:
             alive.grad = ops.add(alive.grad, grad)
 
-    register_hook(tensor, keep)
+    node = tensor.grad_fn
+    if node.output_hooks is None:
+        node.output_hooks = {}
+    RemovableHandle(node.output_hooks.setdefault(RETAINING - tensor.output_nr, {}), keep)
 
 
 def run_backward(

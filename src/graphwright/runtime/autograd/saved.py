@@ -1,7 +1,12 @@
-"""What a node keeps for its vjp: saved tensors, checked by version, and metadata."""
+"""What a node keeps for its vjp: saved tensors, checked by version, and metadata.
+
+`saved_tensors_hooks` may replace what is kept by something else, such as a file's name.
+"""
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import _core
@@ -15,37 +20,129 @@ FREED = (
     "calling backward."
 )
 
+Pack = Callable[[Any], Any]
+
+
+class _Packing(threading.local):
+    """Pairs of pack and unpack hooks of this thread; the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[tuple[Pack, Pack]] = []
+        self.refusal: str | None = None
+
+
+class _Active:
+    """How many pairs of hooks there are in all threads; saving asks nothing more if none."""
+
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+
+PACKING = _Packing()
+ACTIVE = _Active()
+
 
 class SavedTensor:
     """A tensor and the version at which it was saved.
 
     An output is saved as a detached alias: holding the output itself would close a cycle
-    through its own grad_fn. Unpacking gives the alias that grad_fn back.
+    through its own grad_fn. Unpacking gives the alias that grad_fn back. Under hooks `tensor`
+    is metadata only, and `packed` holds what pack gave and what brings the tensor back.
     """
 
-    __slots__ = ("is_output", "tensor", "version")
+    __slots__ = ("is_output", "packed", "tensor", "version")
 
     def __init__(self, tensor: Any, is_output: bool = False) -> None:
         self.tensor = tensor
         self.version = tensor._version
         self.is_output = is_output
+        self.packed: _Packed | None = None
+        if ACTIVE.count and PACKING.stack and not tensor.is_fake:
+            self.packed = _Packed(tensor, is_output)
+            self.tensor = metadata(tensor)
 
     def unpack(self, node: Any, output_nr: int = 0) -> Any:
         """The tensor. Raises RuntimeError where it was changed in place since."""
         tensor = self.tensor
-        if tensor._version != self.version:
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an "
-                f"inplace operation: [{tensor.dtype} {list(tensor.shape)}], which is output "
-                f"{output_nr} of {node.name}, is at version {tensor._version}; expected version "
-                f"{self.version} instead."
-            )
+        if self.packed is not None:
+            tensor = self.packed.unpack()
+        elif tensor._version != self.version:
+            raise RuntimeError(self._modified(node, output_nr))
         if self.is_output and _core.grad_enabled() and tensor.grad_fn is None:
-            if not tensor.dtype.is_floating_point:
+            if not tensor.dtype.is_floating_point and not tensor.dtype.is_complex:
                 return tensor
             tensor = _core.detach(type(tensor), tensor)
             tensor.grad_fn, tensor.output_nr = node, output_nr
         return tensor
+
+    def _modified(self, node: Any, output_nr: int) -> str:
+        tensor = self.tensor
+        maker = node if self.is_output else tensor.grad_fn
+        origin = ""
+        if maker is not None:
+            number = output_nr if self.is_output else tensor.output_nr
+            origin = f", which is output {number} of {maker.name()},"
+        return (
+            "one of the variables needed for gradient computation has been modified by an "
+            f"inplace operation: [{tensor.dtype} {list(tensor.shape)}]{origin} is at version "
+            f"{tensor._version}; expected version {self.version} instead. Hint: it was saved by "
+            f"{node.name()}; enable anomaly detection to find the operation that failed to "
+            "compute its gradient, with autograd.set_detect_anomaly(True)."
+        )
+
+
+class _Packed:
+    """What a pack hook gave, the hook that undoes it, and where the tensor's gradient goes."""
+
+    __slots__ = ("edge", "unpack_hook", "value")
+
+    def __init__(self, tensor: Any, is_output: bool) -> None:
+        pack, self.unpack_hook = PACKING.stack[-1]
+        self.edge: Any = None
+        if not is_output and tensor.requires_grad:
+            self.edge = (tensor, 0) if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr)
+        with _NoGrad():
+            self.value = pack(tensor)
+
+    def unpack(self) -> Any:
+        tensor = self.unpack_hook(self.value)
+        if not isinstance(tensor, _core.TensorBase):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+                f"type {type(tensor).__name__}"
+            )
+        if self.edge is None or not _core.grad_enabled():
+            return tensor
+        if tensor is self.edge[0]:
+            return tensor
+        return LEADING_TO.make(tensor, self.edge)
+
+
+class _NoGrad:
+    """Grad mode off, for the time of a pack hook."""
+
+    __slots__ = ("previous",)
+
+    def __enter__(self) -> None:
+        self.previous = _core.grad_enabled()
+        _core.set_grad_enabled(False)
+
+    def __exit__(self, *exc: object) -> None:
+        _core.set_grad_enabled(self.previous)
+
+
+class _LeadingTo:
+    """Set by `node`: an alias of a tensor whose gradient goes to a given edge."""
+
+    __slots__ = ("make",)
+
+    def __init__(self) -> None:
+        self.make: Callable[[Any, Any], Any]
+
+
+LEADING_TO = _LeadingTo()
 
 
 def metadata(tensor: Any) -> TensorSpec:

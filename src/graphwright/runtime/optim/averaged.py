@@ -114,6 +114,7 @@ class Rprop(Optimizer):
         super().__init__(params, options)
 
     def _update(self, group: Group) -> None:
+        (shrink, grow), (smallest, largest) = group["etas"], group["step_sizes"]
         for param in group["params"]:
             if param.grad is None:
                 continue
@@ -126,7 +127,9 @@ class Rprop(Optimizer):
                 state["step"],
                 state["prev"],
                 state["step_size"],
-                *group["etas"],
-                *group["step_sizes"],
+                shrink,
+                grow,
+                smallest,
+                largest,
                 group["maximize"],
             )

@@ -59,11 +59,8 @@ class LBFGS(Optimizer):
         self._params = self.param_groups[0]["params"]
 
     def _flat_grad(self) -> Any:
-        parts = [
-            ops.zeros((p.numel(),), dtype=p.dtype) if p.grad is None else ops.reshape(p.grad, (-1,))
-            for p in self._params
-        ]
-        return ops.cat(parts, 0)
+        grads = [ops.zeros_like(p) if p.grad is None else p.grad for p in self._params]
+        return ops.cat([ops.reshape(grad, (-1,)) for grad in grads], 0)
 
     def _move(self, size: float, direction: Any) -> None:
         """Every parameter += size * its part of `direction`."""

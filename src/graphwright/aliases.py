@@ -1,0 +1,61 @@
+"""Public names of modules that live below `graphwright.runtime`.
+
+`import graphwright.optim.lr_scheduler` gives `graphwright.runtime.optim.lr_scheduler` itself, not
+a second copy of it, also where that is not imported before someone asks for it.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+_PUBLIC, _REAL = "graphwright.", "graphwright.runtime."
+
+
+class _Loader:
+    """Gives the module of the real name, and leaves it as it is."""
+
+    def __init__(self) -> None:
+        self._spec: ModuleSpec | None = None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        module = import_module(_REAL + spec.name.removeprefix(_PUBLIC))
+        self._spec = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__spec__ = self._spec
+
+
+class Aliases:
+    """Finds the modules of the given folders by their public names."""
+
+    def __init__(self, folders: Sequence[str]) -> None:
+        self._folders = frozenset(folders)
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """None for names of other modules, and for what does not exist."""
+        parts = name.split(".")
+        if len(parts) < 2 or parts[0] != "graphwright" or parts[1] not in self._folders:
+            return None
+        parent, _, last = (_REAL + name.removeprefix(_PUBLIC)).rpartition(".")
+        finder = import_module(parent)
+        for place in getattr(finder, "__path__", ()):
+            for entry in sys.meta_path:
+                if entry is not self and entry.find_spec(f"{parent}.{last}", [place]):
+                    return ModuleSpec(name, _Loader())  # type: ignore[arg-type]
+        return None
+
+
+def install(folders: Sequence[str]) -> None:
+    """Share the modules that are imported, and find the others when they are asked for."""
+    for name, module in tuple(sys.modules.items()):
+        rest = name.removeprefix(_REAL)
+        if name.startswith(_REAL) and rest.partition(".")[0] in folders:
+            sys.modules[_PUBLIC + rest] = module
+    sys.meta_path.insert(0, Aliases(folders))
