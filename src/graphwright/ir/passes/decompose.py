@@ -113,8 +113,8 @@ def _softmax(tracer: Tracer, args: tuple[Any, ...]) -> Any:
 
 
 def _full_like(tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    like, value, dtype = args
-    return ops.full(like.shape, value, dtype=dtype or like.dtype, device=like.device)
+    like, value, dtype, device = args
+    return ops.full(like.shape, value, dtype=dtype or like.dtype, device=device or like.device)
 
 
 def _arange(tracer: Tracer, args: tuple[Any, ...]) -> Any:

@@ -59,6 +59,7 @@ def _fmin(a: Any, b: Any, out: Any) -> None:
     np.fmin(a, b, out=out)
 
 
+_function: Any
 for _name, _function, _vjp, _extremum in (
     ("fmax", _fmax, _fmax_vjp, "maximum"),
     ("fmin", _fmin, _fmin_vjp, "minimum"),
