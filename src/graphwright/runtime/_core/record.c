@@ -161,7 +161,7 @@ static PyObject *gradient_edge(PyObject *o) {
     } else {
         node = Py_XNewRef(t->grad_fn);
     }
-    if (node == NULL && !gw_requires_grad(t)) {
+    if (node == NULL && !gw_own_grad(t)) {
         return Py_NewRef(Py_None);
     }
     PyObject *edge = PyTuple_New(2);
@@ -273,7 +273,7 @@ static bool hang(PyObject *node, PyObject *out) {
 
 /* Outputs that are no single tensor: as Node.attach does it. */
 static PyObject *attach(PyObject *node, PyObject *out) {
-    PyObject *result = PyObject_CallMethod(node, "attach", "O", out);
+    PyObject *result = PyObject_CallMethod(node, "attach", "(O)", out);
     Py_DECREF(out);
     return result;
 }
