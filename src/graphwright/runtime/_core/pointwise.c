@@ -279,7 +279,7 @@ static PyObject *pointwise_call(PyObject *self, PyObject *const *args, size_t na
 
 /* ---- the type ---- */
 
-static bool read_dtypes(PyObject *sequence, uint32_t *bits) {
+bool gw_dtype_bits(PyObject *sequence, uint32_t *bits) {
     Py_ssize_t n = PySequence_Size(sequence);
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *item = PySequence_GetItem(sequence, i);
@@ -302,7 +302,7 @@ static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppi:Pointwise", names, &cls, &source,
                                      &operands, &dtypes, &fallback, &PyTuple_Type, &rest,
                                      &to_bool, &masked, &costly, &inplace, &tensors)
-        || gw_tensor_class(cls) == NULL || !read_dtypes(dtypes, &bits)) {
+        || gw_tensor_class(cls) == NULL || !gw_dtype_bits(dtypes, &bits)) {
         return NULL;
     }
     if (operands < 1 || operands >= GW_MAX_OPERANDS) {
