@@ -157,12 +157,12 @@ def _diagonal(labels: Labels, operand: Any) -> tuple[Labels, Any]:
 
 
 def _reduced(
-    labels: Labels, operand: Any, kept: set[str], sizes: dict[str, Any]
+    labels: Labels, operand: Any, kept: set[str], sizes: dict[str, Any], dtype: Any
 ) -> tuple[Labels, Any]:
     """Without dims of size 1 that broadcast, and summed over labels that nothing else needs."""
     summed = tuple(i for i, x in enumerate(labels) if x not in kept)
     if summed:
-        operand = ops.sum(operand, summed, dtype=operand.dtype)
+        operand = ops.sum(operand, summed, dtype=dtype)
         labels = tuple(x for x in labels if x in kept)
     for i in range(len(labels) - 1, -1, -1):
         if operand.shape[i] == 1 and sizes[labels[i]] != 1:
@@ -314,6 +314,7 @@ def _einsum(equation: Any, operands: tuple[Any, ...]) -> Any:
 def _evaluated(inputs: list[Labels], tensors: list[Any], result: Labels) -> Any:
     sizes = _sizes(inputs, tensors)
     parts: dict[frozenset[int], tuple[Labels, Any]] = {}
+    dtype = tensors[0].dtype if len(tensors) > 1 else None
     for index, (labels, operand) in enumerate(zip(inputs, tensors, strict=True)):
         if operand.dtype is not tensors[0].dtype:
             raise RuntimeError(
@@ -322,13 +323,14 @@ def _evaluated(inputs: list[Labels], tensors: list[Any], result: Labels) -> Any:
             )
         others = {x for i, other in enumerate(inputs) if i != index for x in other}
         own = _diagonal(labels, operand)
-        parts[frozenset([index])] = _reduced(*own, {*others, *result}, sizes)
+        parts[frozenset([index])] = _reduced(*own, {*others, *result}, sizes, dtype)
     names = tuple(parts[frozenset([i])][0] for i in range(len(tensors)))
     hints = tuple(sorted((x, int(hint_of(n))) for x, n in sizes.items()))
     for left, right in contraction_path(names, result, hints):
         kept = _kept_after(left | right, names, result)
         a, b = parts.pop(left), parts.pop(right)
-        parts[left | right] = _reduced(*_contracted(a, b, kept, sizes), set(kept), sizes)
+        pair = _contracted(a, b, kept, sizes)
+        parts[left | right] = _reduced(*pair, set(kept), sizes, dtype)
     ((labels, value),) = parts.values()
     order = tuple(labels.index(x) for x in result)
     return value if order == tuple(range(len(order))) else ops.permute(value, order)

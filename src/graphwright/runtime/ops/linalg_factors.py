@@ -14,7 +14,9 @@ from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.linalg_solvers import (
     adjoint,
     check_matrix,
+    column_major,
     lapack,
+    wrap_columns,
 )
 from graphwright.runtime.ops.return_types import (
     Eigenvalues,
@@ -35,12 +37,12 @@ def _spread(values: Any, at: int) -> Any:
 
 def _cholesky_meta(A: Any) -> Any:
     check_matrix("linalg.cholesky", A, square=True)
-    return contiguous_spec(A, A.shape)
+    return column_major(A.shape, A)
 
 
 def _cholesky_eager(A: Any) -> Tensor:
     check_matrix("linalg.cholesky", A, square=True)
-    return wrap(lapack("linalg.cholesky", np.linalg.cholesky, A._nd), A.dtype)
+    return wrap_columns(lapack("linalg.cholesky", np.linalg.cholesky, A._nd), A.dtype)
 
 
 def _cholesky_vjp(ctx: Any, grad: Any) -> Any:
@@ -117,7 +119,8 @@ def _qr_shapes(A: Any, mode: str) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
 def _qr_meta(A: Any, mode: str) -> Any:
     _check_qr(A, mode)
     q, r = _qr_shapes(A, mode)
-    return contiguous_spec(A, q), contiguous_spec(A, r)
+    first = contiguous_spec(A, q) if mode == "r" else column_major(q, A)
+    return first, column_major(r, A)
 
 
 def _check_qr(A: Any, mode: str) -> None:
@@ -133,9 +136,9 @@ def _qr_eager(A: Any, mode: str) -> tuple[Tensor, Tensor]:
     _check_qr(A, mode)
     if mode == "r":
         r = lapack("linalg.qr", np.linalg.qr, A._nd, "r")
-        return wrap(np.zeros(0, A.dtype.numpy), A.dtype), wrap(r, A.dtype)
+        return wrap(np.zeros(0, A.dtype.numpy), A.dtype), wrap_columns(r, A.dtype)
     q, r = lapack("linalg.qr", np.linalg.qr, A._nd, mode)
-    return wrap(q, A.dtype), wrap(r, A.dtype)
+    return wrap_columns(q, A.dtype), wrap_columns(r, A.dtype)
 
 
 def _lower_twice(x: Any) -> Any:
@@ -221,7 +224,7 @@ define(
 
 def _eigh_meta(A: Any, UPLO: str) -> Any:
     _check_eigh(A, UPLO)
-    return contiguous_spec(A, A.shape[:-1], real_dtype(A.dtype)), contiguous_spec(A, A.shape)
+    return contiguous_spec(A, A.shape[:-1], real_dtype(A.dtype)), column_major(A.shape, A)
 
 
 def _check_eigh(A: Any, UPLO: str) -> None:
@@ -235,7 +238,7 @@ def _check_eigh(A: Any, UPLO: str) -> None:
 def _eigh_eager(A: Any, UPLO: str) -> tuple[Tensor, Tensor]:
     _check_eigh(A, UPLO)
     values, vectors = lapack("linalg.eigh", np.linalg.eigh, A._nd, UPLO.upper())
-    return wrap(values, real_dtype(A.dtype)), wrap(vectors, A.dtype)
+    return wrap(values, real_dtype(A.dtype)), wrap_columns(vectors, A.dtype)
 
 
 def _eigh_vjp(ctx: Any, values_grad: Any, vectors_grad: Any) -> Any:
@@ -309,6 +312,8 @@ def _skew(x: Any) -> Any:
 def _svd_vjp(ctx: Any, u_grad: Any, s_grad: Any, vh_grad: Any) -> Any:
     """Townsend, "Differentiating the singular value decomposition" (2016)."""
     s = ctx.out1
+    if 0 in ctx.A.shape:
+        return ops.zeros(ctx.A.shape, dtype=ctx.A.dtype, device=ctx.A.device)
     k = int(s.shape[-1])
     at = ctx.A.ndim
     u, vh = ops.slice(ctx.out0, at - 1, 0, k), ops.slice(ctx.out2, at - 2, 0, k)
@@ -392,21 +397,49 @@ def _is_zero(value: Any) -> bool:
     return not isinstance(value, Tensor) and value == 0
 
 
+def _pinv_shape(A: Any) -> tuple[Any, ...]:
+    return (*A.shape[:-2], A.shape[-1], A.shape[-2])
+
+
 def _pinv(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     check_matrix("linalg.pinv", A, square=hermitian)
     if 0 in A.shape:
-        shape = (*A.shape[:-2], A.shape[-1], A.shape[-2])
-        return ops.zeros(shape, dtype=A.dtype, device=A.device)
-    u, s, vh = ops.singular_factors(A, False)
-    bound = ops.unsqueeze(_tolerances(s.detach(), A.shape, atol, rtol), -1)
-    kept = ops.gt(s, bound)
+        return ops.zeros(_pinv_shape(A), dtype=A.dtype, device=A.device)
+    if hermitian:
+        s, u = ops.symmetric_eigen(A, "L")
+        vh, size = adjoint(u), ops.abs(s)
+    else:
+        u, s, vh = ops.singular_factors(A, False)
+        size = s
+    bound = ops.unsqueeze(_tolerances(size, A.shape, atol, rtol), -1)
+    kept = ops.gt(size, bound)
     inverse = ops.where(kept, ops.reciprocal(ops.where(kept, s, 1.0)), 0.0)
     return ops.matmul(ops.mul(adjoint(vh), _spread(inverse, -2)), adjoint(u))
+
+
+def _pinv_meta(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    check_matrix("linalg.pinv", A, square=hermitian)
+    return contiguous_spec(A, _pinv_shape(A))
+
+
+def _pinv_vjp(ctx: Any, grad: Any) -> Any:
+    """Golub and Pereyra, "The differentiation of pseudo-inverses" (1973); of any rank."""
+    A, inverse = ctx.A, ctx.out
+    turned, back = adjoint(inverse), adjoint(grad)
+    first = ops.matmul(turned, ops.matmul(grad, turned))
+    right = ops.matmul(back, ops.matmul(inverse, turned))
+    right = ops.sub(right, ops.matmul(A, ops.matmul(inverse, right)))
+    left = ops.matmul(turned, ops.matmul(inverse, back))
+    left = ops.sub(left, ops.matmul(ops.matmul(left, inverse), A))
+    return ops.sub(ops.add(left, right), first)
 
 
 define(
     "linalg_pinv(Tensor A, *, object atol=None, object rtol=None, bool hermitian=False)",
     Kind.COMPOSITE,
+    meta=_pinv_meta,
+    vjp=_pinv_vjp,
+    saves=("A", "out"),
     decompose=_pinv,
     method=False,
     public=False,
@@ -414,7 +447,7 @@ define(
 define(
     "pinverse(Tensor input, float rcond=1e-15)",
     Kind.COMPOSITE,
-    decompose=lambda input, rcond: _pinv(input, None, rcond, False),
+    decompose=lambda input, rcond: ops.linalg_pinv(input, rtol=rcond),
 )
 
 
@@ -475,18 +508,18 @@ def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> LeastSquares:
             "linalg.lstsq: A.size(-2) should match B.size(-2), "
             f"got {describe(A)} and {describe(B)}"
         )
-    solution = ops.matmul(_pinv(A, None, rcond, False), right)
+    solution = ops.matmul(ops.linalg_pinv(A, rtol=rcond), right)
     m, n = A.shape[-2:]
     empty = ops.zeros((0,), dtype=real_dtype(A.dtype), device=A.device)
-    residuals = empty
-    if m > n and driver != "gelsy":
-        gap = ops.abs(ops.sub(ops.matmul(A, solution), right))
-        residuals = ops.sum(ops.mul(gap, gap), (gap.ndim - 2,))
+    gap = ops.abs(ops.sub(ops.matmul(A, solution), right))
+    residuals = ops.sum(ops.mul(gap, gap), (gap.ndim - 2,))
+    if m <= n or driver == "gelsy":
+        residuals = ops.slice(ops.reshape(residuals, (-1,)), 0, 0, 0)
     rank, values = ops.zeros((0,), dtype=dtypes.int64, device=A.device), empty
     if driver != "gels":
         rank = _rank(A, None, rcond, False)
     if driver in ("gelsd", "gelss"):
-        values = ops.linalg_svdvals(A)
+        values = ops.linalg_svdvals(A.detach())
     if vector:
         solution = ops.squeeze(solution, -1)
     return LeastSquares(solution, residuals, rank, values)

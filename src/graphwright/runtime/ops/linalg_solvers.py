@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
@@ -60,6 +61,15 @@ def column_major(shape: tuple[Any, ...], like: Any, dtype: Any = None) -> Tensor
     return TensorSpec(shape, strides, spec.dtype, spec.device)
 
 
+def wrap_columns(array: Any, dtype: Any) -> Tensor:
+    """A tensor over a copy of an array, its matrices stored by columns."""
+    turned = np.ascontiguousarray(np.swapaxes(array, -1, -2), dtype.numpy)
+    owner = _core.from_ndarray(Tensor, turned, dtype)
+    strides = owner.stride()
+    strides = (*strides[:-2], strides[-1], strides[-2])
+    return _core.as_view(Tensor, owner, array.shape, strides, 0)
+
+
 def adjoint(matrix: Any) -> Any:
     """The conjugate transpose of the last two dims."""
     return conjugated(ops.transpose(matrix, -2, -1))
@@ -70,12 +80,12 @@ def adjoint(matrix: Any) -> Any:
 
 def _inv_meta(A: Any) -> TensorSpec:
     check_matrix("linalg.inv", A, square=True)
-    return contiguous_spec(A, A.shape)
+    return column_major(A.shape, A)
 
 
 def _inv_eager(A: Any) -> Tensor:
     check_matrix("linalg.inv", A, square=True)
-    return wrap(lapack("linalg.inv", np.linalg.inv, A._nd), A.dtype)
+    return wrap_columns(lapack("linalg.inv", np.linalg.inv, A._nd), A.dtype)
 
 
 def _inv_vjp(ctx: Any, grad: Any) -> Any:
@@ -104,7 +114,7 @@ def _is_vector(A: Any, B: Any) -> bool:
 def _solve_meta(A: Any, B: Any) -> TensorSpec:
     _check_solve(A, B)
     batch = broadcast_shapes("linalg.solve", (A.shape[:-2], B.shape[:-2]))
-    return contiguous_spec(A, (*batch, *B.shape[-2:]))
+    return column_major((*batch, *B.shape[-2:]), A)
 
 
 def _check_solve(A: Any, B: Any) -> None:
@@ -124,8 +134,8 @@ def _check_solve(A: Any, B: Any) -> None:
 def _solve_eager(A: Any, B: Any) -> Tensor:
     spec = _solve_meta(A, B)
     if 0 in spec.shape:
-        return wrap(np.zeros(spec.shape, A.dtype.numpy), A.dtype)
-    return wrap(lapack("linalg.solve", np.linalg.solve, A._nd, B._nd), A.dtype)
+        return wrap_columns(np.zeros(spec.shape, A.dtype.numpy), A.dtype)
+    return wrap_columns(lapack("linalg.solve", np.linalg.solve, A._nd, B._nd), A.dtype)
 
 
 def _solve_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:

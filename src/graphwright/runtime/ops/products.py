@@ -149,8 +149,15 @@ def _baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any
 
 
 def _addbmm(input: Any, batch1: Any, batch2: Any, beta: Any, alpha: Any) -> Any:
-    result = ops.bmm(batch1, batch2)
-    total = ops.sum(result, (0,), dtype=result.dtype)
+    """The sum over the batch as one product of long rows with long columns."""
+    _requires_ndim("addbmm", (batch1, batch2), (3, 3))
+    b, n, k = batch1.shape
+    if batch2.shape[0] != b or batch2.shape[1] != k:
+        raise RuntimeError(
+            f"addbmm: {describe(batch1)} and {describe(batch2)} cannot be multiplied"
+        )
+    rows = ops.reshape(ops.transpose(batch1, 0, 1), (n, b * k))
+    total = ops.mm(rows, ops.reshape(batch2, (b * k, batch2.shape[2])))
     return _plus("addbmm", input, total, beta, alpha)
 
 

@@ -66,9 +66,8 @@ def _by_rows(sequence: Any, values: Any, right: bool) -> Any:
 def _search_eager(sequence: Any, values: Any, out_int32: bool, right: bool, sorter: Any) -> Tensor:
     _check_search(sequence, values, sorter)
     dtype = dtypes.int32 if out_int32 else dtypes.int64
-    array, wanted = wide_array(sequence), np.asarray(values)
-    if isinstance(values, Tensor):
-        wanted = wide_array(values)
+    array = wide_array(sequence)
+    wanted = wide_array(values) if isinstance(values, Tensor) else np.asarray(values)
     if sorter is not None:
         order = sorter._nd
         if order.size and (order.min() < 0 or order.max() >= array.shape[-1]):

@@ -1,0 +1,99 @@
+"""Factorisations of matrices that random samples do not give, and errors of singular ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+
+
+def _symmetric(size: int, batch: tuple[int, ...] = ()) -> np.ndarray[Any, Any]:
+    x = np.random.default_rng(0).normal(size=(*batch, size, size))
+    return np.asarray(x + x.swapaxes(-1, -2))
+
+
+def _positive(size: int) -> np.ndarray[Any, Any]:
+    x = np.random.default_rng(1).normal(size=(size, size))
+    return np.asarray(x @ x.T + size * np.eye(size))
+
+
+def _check_gradient(loss: Any, matrix: np.ndarray[Any, Any]) -> None:
+    """Along random symmetric directions: the functions are defined on symmetric matrices."""
+    leaf = gw.tensor(matrix, dtype=gw.float64).requires_grad_()
+    (grad,) = gw.autograd.grad(loss(leaf), leaf)
+    for seed in range(3):
+        step = np.random.default_rng(seed).normal(size=matrix.shape)
+        step = step + step.swapaxes(-1, -2)
+        above = loss(gw.tensor(matrix + 1e-6 * step)).item()
+        below = loss(gw.tensor(matrix - 1e-6 * step)).item()
+        slope = (above - below) / 2e-6
+        assert np.isclose(slope, (grad.numpy() * step).sum(), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("upper", [False, True])
+def test_cholesky(upper: bool) -> None:
+    matrix = _positive(4)
+    factor = gw.linalg.cholesky(gw.tensor(matrix), upper=upper).numpy()
+    want = np.linalg.cholesky(matrix)
+    np.testing.assert_allclose(factor, want.T if upper else want)
+    weights = gw.tensor(np.random.default_rng(2).normal(size=(4, 4)))
+    _check_gradient(lambda x: (gw.linalg.cholesky(x, upper=upper) * weights).sum(), matrix)
+
+
+def test_cholesky_solves() -> None:
+    matrix, right = _positive(3), np.random.default_rng(3).normal(size=(3, 2))
+    factor = gw.linalg.cholesky(gw.tensor(matrix))
+    solution = gw.cholesky_solve(gw.tensor(right), factor)
+    np.testing.assert_allclose(solution.numpy(), np.linalg.solve(matrix, right))
+    np.testing.assert_allclose(gw.cholesky_inverse(factor).numpy(), np.linalg.inv(matrix))
+
+
+def test_eigh() -> None:
+    matrix = _symmetric(4, (2,))
+    values, vectors = gw.linalg.eigh(gw.tensor(matrix))
+    rebuilt = vectors @ gw.diag_embed(values) @ vectors.transpose(-1, -2)
+    np.testing.assert_allclose(rebuilt.numpy(), matrix, atol=1e-12)
+    _check_gradient(lambda x: (gw.linalg.eigh(x).eigenvectors ** 4).sum(), _symmetric(4))
+    _check_gradient(lambda x: (gw.linalg.eigvalsh(x) ** 3).sum(), _symmetric(4))
+
+
+def test_pinv_of_low_rank() -> None:
+    thin = np.random.default_rng(4).normal(size=(5, 2))
+    matrix = thin @ thin.T
+    got = gw.linalg.pinv(gw.tensor(matrix), hermitian=True)
+    np.testing.assert_allclose(got.numpy(), np.linalg.pinv(matrix, hermitian=True), atol=1e-12)
+    assert gw.linalg.matrix_rank(gw.tensor(matrix)).item() == 2
+
+
+def test_determinant_of_a_singular_matrix_has_a_gradient() -> None:
+    leaf = gw.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=gw.float64).requires_grad_()
+    gw.linalg.det(leaf).backward()
+    np.testing.assert_allclose(leaf.grad.numpy(), [[4.0, -2.0], [-2.0, 1.0]], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: gw.linalg.inv(gw.zeros(2, 2)),
+        lambda: gw.linalg.solve(gw.zeros(2, 2), gw.ones(2)),
+        lambda: gw.linalg.cholesky(-gw.eye(2)),
+    ],
+)
+def test_singular_matrices_are_refused(call: Any) -> None:
+    with pytest.raises(gw.linalg.LinAlgError, match="linalg"):
+        call()
+
+
+def test_compiled() -> None:
+    def function(x: Any) -> Any:
+        return gw.linalg.solve(x @ x.T + gw.eye(3), x).sum() + gw.linalg.slogdet(x).logabsdet
+
+    x = gw.randn(3, 3, requires_grad=True)
+    compiled = gw.compile(function)
+    np.testing.assert_allclose(compiled(x).item(), function(x).item(), rtol=1e-5)
+    (want,) = gw.autograd.grad(function(x), x)
+    (got,) = gw.autograd.grad(compiled(x), x)
+    np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-3, atol=1e-4)
