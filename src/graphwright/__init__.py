@@ -49,7 +49,7 @@ from graphwright.runtime.random import (
     seed,
     set_rng_state,
 )
-from graphwright.runtime.saving import load_file, save_file
+from graphwright.runtime.saving import load, load_file, save, save_file
 from graphwright.runtime.several import (
     atleast_1d,
     atleast_2d,

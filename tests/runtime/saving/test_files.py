@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,8 @@ import graphwright as gw
 from graphwright import nn
 from graphwright.runtime.saving import InvalidFile, load_file, load_metadata, save_file
 
-DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64",
-          "float16", "bfloat16", "float32", "float64"]  # fmt: skip
+DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
+          "float16", "bfloat16", "float32", "float64", "complex64"]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", DTYPES)
@@ -85,6 +86,11 @@ HOSTILE = {
     "wrong length": _file({"a": _entry(shape=[3])}, EIGHT),
     "overlap": _file({"a": _entry(), "b": _entry()}, EIGHT),
     "gap": _file({"a": _entry(data_offsets=[8, 16])}, EIGHT * 2),
+    "dimensions of a lie": _file({"a": _entry(shape=[0, 2**62, 2**62], data_offsets=[0, 0])}),
+    "bool of 2": _file({"a": _entry(dtype="BOOL", shape=[8])}, b"\2" * 8),
+    "an endless number": _file(b'{"a":' + b"1" * 5000 + b"}"),
+    "negative offset": _file({"a": _entry(data_offsets=[-8, 0])}, EIGHT),
+    "metadata of numbers": _file({"__metadata__": {"a": 3}}),
     "trailing bytes": _file({"a": _entry()}, EIGHT + b"more"),
     "key twice": _file(b'{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]},'
                        b'"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}'),
@@ -95,5 +101,62 @@ HOSTILE = {
 def test_hostile_files_are_refused(tmp_path: Path, name: str) -> None:
     path = tmp_path / "x.safetensors"
     path.write_bytes(HOSTILE[name])
-    with pytest.raises(InvalidFile):
-        load_file(path)
+    for read in (load_file, lambda p: load_file(p, mmap=True), gw.load):
+        with pytest.raises(InvalidFile):
+            read(path)
+
+
+def test_damaged_files_are_refused_or_read(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    tensors = {"a": gw.ones(3), "b": gw.zeros(2, 2, dtype=gw.int64), "c": gw.ones(5) > 0}
+    gw.save({"step": 3, "nested": [tensors, {"x": (1.5, None)}]}, path)
+    good = path.read_bytes()
+    rng = np.random.default_rng(0)
+    for _ in range(2000):
+        data = bytearray(good)
+        for _ in range(rng.integers(1, 4)):
+            kind, place = rng.integers(4), int(rng.integers(len(data)))
+            if kind == 0:
+                data[place] = int(rng.integers(256))
+            elif kind == 1:
+                del data[place:]
+            elif kind == 2:
+                del data[place : place + int(rng.integers(1, 9))]
+            else:
+                data[place:place] = rng.bytes(int(rng.integers(1, 9)))
+            if not data:
+                break
+        path.write_bytes(bytes(data))
+        for read in (gw.load, load_file):
+            with suppress(InvalidFile):
+                read(path)
+
+
+def test_mapped_memory_is_private(tmp_path: Path) -> None:
+    path = tmp_path / "x.safetensors"
+    save_file({"a": gw.ones(4), "b": gw.ones(3) > 0}, path)
+    mapped = load_file(path, mmap=True)
+    mapped["a"].add_(1)
+    save_file({"a": gw.zeros(4)}, path)
+    assert mapped["a"].tolist() == [2, 2, 2, 2] and mapped["b"].tolist() == [True] * 3
+    assert load_file(path)["a"].tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.oracle
+def test_weights_of_pytorch_models(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    from safetensors import torch as reference
+
+    theirs = torch.nn.Sequential(
+        torch.nn.Linear(3, 5), torch.nn.LayerNorm(5), torch.nn.Embedding(7, 5)
+    ).to(torch.bfloat16)
+    reference.save_file(theirs.state_dict(), tmp_path / "x.safetensors")
+    state = load_file(tmp_path / "x.safetensors", mmap=True)
+    assert all(tensor.dtype is gw.bfloat16 for tensor in state.values())
+    for kind in (gw.float32, gw.bfloat16):
+        ours = nn.Sequential(nn.Linear(3, 5), nn.LayerNorm(5), nn.Embedding(7, 5)).to(kind)
+        ours.load_state_dict(state)
+        for name, value in theirs.state_dict().items():
+            mine = ours.state_dict()[name]
+            assert mine.dtype is kind
+            assert np.array_equal(mine.float().numpy(), value.float().numpy())

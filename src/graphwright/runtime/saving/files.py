@@ -1,0 +1,254 @@
+"""Named tensors as safetensors files.
+
+Format: https://github.com/huggingface/safetensors (an 8-byte header length, a JSON header of
+dtypes, shapes and byte ranges, then the bytes).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import mmap
+import os
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime.tensor import Tensor
+
+NAMES = {
+    dtypes.bool: "BOOL",
+    dtypes.uint8: "U8",
+    dtypes.int8: "I8",
+    dtypes.int16: "I16",
+    dtypes.uint16: "U16",
+    dtypes.int32: "I32",
+    dtypes.uint32: "U32",
+    dtypes.int64: "I64",
+    dtypes.uint64: "U64",
+    dtypes.float16: "F16",
+    dtypes.bfloat16: "BF16",
+    dtypes.float32: "F32",
+    dtypes.float64: "F64",
+    dtypes.complex64: "C64",
+}
+_DTYPES = {name: kind for kind, name in NAMES.items()}
+_MAX_HEADER = 100_000_000
+_MAX_DIMS = 32
+
+Array = np.ndarray[Any, Any]
+Path = str | os.PathLike[str]
+Entry = tuple[dtypes.dtype, tuple[int, ...], tuple[int, int]]
+
+
+class InvalidFile(ValueError):
+    """A file that is not well-formed; the message says in what."""
+
+
+def save_file(
+    tensors: Mapping[str, Tensor], path: Path, metadata: Mapping[str, str] | None = None
+) -> None:
+    """Write named tensors, such as a `state_dict`, to a safetensors file.
+
+    The file appears whole or not at all. Tensors are written contiguously, each for itself even
+    where they share memory. TypeError for what is not a tensor, or a dtype that the format lacks.
+    """
+    arrays = {name: _array_of(name, tensor) for name, tensor in tensors.items()}
+    kinds = {name: tensor.dtype for name, tensor in tensors.items()}
+    write_atomically(path, encoded(arrays, kinds, metadata))
+
+
+def encoded(
+    arrays: Mapping[str, Array],
+    kinds: Mapping[str, dtypes.dtype],
+    metadata: Mapping[str, str] | None,
+) -> Iterable[Any]:
+    """The parts of a file: the header, then each array's bytes. The arrays are contiguous."""
+    header: dict[str, Any] = {"__metadata__": dict(metadata)} if metadata else {}
+    end = 0
+    for name, array in arrays.items():
+        start, end = end, end + array.nbytes
+        header[name] = {
+            "dtype": NAMES[kinds[name]],
+            "shape": list(array.shape),
+            "data_offsets": [start, end],
+        }
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    if len(text) > _MAX_HEADER:
+        raise ValueError(f"the header takes {len(text)} bytes, more than {_MAX_HEADER}")
+    yield len(text).to_bytes(8, "little") + text
+    for array in arrays.values():
+        yield array.reshape(-1).view(np.uint8).data
+
+
+def write_atomically(path: Path, parts: Iterable[Any]) -> None:
+    """Write a file that appears whole or not at all, also where the machine stops."""
+    folder, file_name = os.path.split(path)
+    temporary = os.path.join(folder, f".{file_name}.{os.urandom(8).hex()}")
+    try:
+        with open(temporary, "xb") as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def load_file(path: Path, *, mmap: bool = False) -> dict[str, Tensor]:
+    """The tensors of a safetensors file by name, in the file's order.
+
+    With `mmap` their memory is the file's, read when first touched; what is written to them
+    stays in this process. InvalidFile (a ValueError) for anything malformed: sizes, overlaps and
+    gaps are checked before a byte of data is read.
+    """
+    return Reader(path, mmap).tensors()
+
+
+def load_metadata(path: Path) -> dict[str, str]:
+    """The text values that were given to `save_file` as `metadata`."""
+    return Reader(path, True).metadata
+
+
+class Reader:
+    """A checked file: `entries` by name, `metadata`, and `tensor(name)`.
+
+    Takes a path, or a binary file object, which is read to its end. Mapped memory is private:
+    writes never reach the file. Replacing the file is harmless; truncating it while it is mapped
+    kills the process where a lost page is touched.
+    """
+
+    def __init__(self, source: Path | BinaryIO, mapped: bool) -> None:
+        self._bytes = _bytes_of(source, mapped)
+        self._mapped = mapped
+        header, self._start = _read_header(self._bytes)
+        self.metadata = _checked_metadata(header.pop("__metadata__", {}))
+        size = self._bytes.size - self._start
+        self.entries = {name: _checked(name, entry, size) for name, entry in header.items()}
+        _check_cover([ranges for _, _, ranges in self.entries.values()], size)
+
+    def tensors(self) -> dict[str, Tensor]:
+        """All tensors by name."""
+        return {name: self.tensor(name) for name in self.entries}
+
+    def tensor(self, name: str) -> Tensor:
+        """One tensor: over the mapped pages, or a copy in memory of its own."""
+        kind, shape, (begin, end) = self.entries[name]
+        raw = self._bytes[self._start + begin : self._start + end]
+        if kind is dtypes.bool and raw.size and raw.max() > 1:
+            raise InvalidFile(f"'{name}': a bool that is neither 0 nor 1")
+        aligned = raw.ctypes.data % kind.itemsize == 0
+        if self._mapped and aligned and raw.size:
+            return _core.from_ndarray(Tensor, raw.view(kind.numpy).reshape(shape), kind)
+        tensor: Tensor = _core.empty(Tensor, shape, kind)
+        np.copyto(tensor._nd.reshape(-1).view(np.uint8), raw)
+        return tensor
+
+
+def _bytes_of(source: Path | BinaryIO, mapped: bool) -> Array:
+    if not isinstance(source, str | os.PathLike):
+        return np.frombuffer(bytearray(source.read()), np.uint8)
+    with open(source, "rb") as file:
+        if os.fstat(file.fileno()).st_size == 0:
+            return np.empty(0, np.uint8)
+        access = mmap.ACCESS_COPY if mapped else mmap.ACCESS_READ
+        return np.frombuffer(mmap.mmap(file.fileno(), 0, access=access), np.uint8)
+
+
+def _array_of(name: str, tensor: Tensor) -> Array:
+    if not isinstance(name, str):
+        raise TypeError(f"tensor names must be strings, got {type(name).__name__}")
+    if name == "__metadata__":
+        raise ValueError("a tensor cannot be named __metadata__")
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"only tensors can be saved; '{name}' is {type(tensor).__name__}")
+    if tensor.dtype not in NAMES:
+        raise TypeError(f"'{name}' has dtype {tensor.dtype}, which safetensors does not support")
+    return contiguous(tensor)
+
+
+def contiguous(tensor: Tensor) -> Array:
+    """The tensor's values as a contiguous array, not copied where they are that already."""
+    array = tensor.detach().cpu()._nd
+    return array if array.flags.c_contiguous else np.ascontiguousarray(array)
+
+
+def _read_header(data: Array) -> tuple[dict[str, Any], int]:
+    """The JSON header, and where the data begins."""
+    length = int.from_bytes(data[:8].tobytes(), "little")
+    if data.size < 8 or length > min(data.size - 8, _MAX_HEADER):
+        raise InvalidFile("not a safetensors file: the header does not fit in the file")
+    header = parse_json(data[8 : 8 + length].tobytes(), "not a safetensors file: the header")
+    if not isinstance(header, dict):
+        raise InvalidFile("not a safetensors file: the header is not a map")
+    return header, 8 + length
+
+
+def parse_json(text: bytes | str, what: str) -> Any:
+    """JSON without repeated keys. Raises InvalidFile."""
+    try:
+        return json.loads(text, object_pairs_hook=_no_duplicates)
+    except InvalidFile:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InvalidFile(f"{what} is not JSON ({error})") from None
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise InvalidFile("the header names a key twice")
+    return result
+
+
+def _checked_metadata(metadata: Any) -> dict[str, str]:
+    if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
+        raise InvalidFile("__metadata__ is not a map of strings")
+    return metadata
+
+
+def is_size(value: object) -> bool:
+    """Whether `value` is an int that a size or an offset can be."""
+    return type(value) is int and 0 <= value < 2**63
+
+
+def is_shape(value: object) -> bool:
+    """Whether `value` is a list of sizes, not too many."""
+    return isinstance(value, list) and len(value) <= _MAX_DIMS and all(map(is_size, value))
+
+
+def _checked(name: str, entry: Any, size: int) -> Entry:
+    """dtype, shape and byte range of one header entry."""
+    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
+        raise InvalidFile(f"'{name}': malformed entry")
+    if not isinstance(entry["dtype"], str) or entry["dtype"] not in _DTYPES:
+        raise InvalidFile(f"'{name}': unsupported dtype {entry['dtype']!r}")
+    kind = _DTYPES[entry["dtype"]]
+    shape, offsets = entry["shape"], entry["data_offsets"]
+    if not is_shape(shape):
+        raise InvalidFile(f"'{name}': malformed shape")
+    if not isinstance(offsets, list) or len(offsets) != 2 or not all(map(is_size, offsets)):
+        raise InvalidFile(f"'{name}': malformed data_offsets")
+    begin, end = offsets
+    if end > size or end - begin != math.prod(shape) * kind.itemsize:
+        raise InvalidFile(f"'{name}': shape and bytes do not agree")
+    if math.prod(n for n in shape if n) >= 2**63:
+        raise InvalidFile(f"'{name}': malformed shape")
+    return kind, tuple(shape), (begin, end)
+
+
+def _check_cover(ranges: list[tuple[int, int]], size: int) -> None:
+    position = 0
+    for begin, end in sorted(ranges):
+        if begin != position:
+            raise InvalidFile("the tensors' bytes overlap or leave gaps")
+        position = end
+    if position != size:
+        raise InvalidFile("the file holds bytes that belong to no tensor")
