@@ -83,9 +83,24 @@ def _kernel(name: str, ndim: int) -> Any:
         if dtype in HALVES:
             wide = np.matmul(a._nd.astype(np.float32), b._nd.astype(np.float32))
             return wrap(wide, dtype)
-        return wrap(np.matmul(a._nd, b._nd), dtype)
+        if dtype.is_complex:
+            return wrap(np.matmul(a._nd, b._nd), dtype)
+        return wrap(_integer_product(a._nd, b._nd), dtype)
 
     return eager
+
+
+_EXACT = float(1 << 53)
+
+
+def _integer_product(a: Any, b: Any) -> Any:
+    """Through BLAS where every sum is exact in float64, else by NumPy's loops."""
+    if a.size and b.size:
+        wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
+        bound = np.abs(wide_a).max() * np.abs(wide_b).max() * a.shape[-1]
+        if bound < _EXACT:
+            return np.matmul(wide_a, wide_b).astype(np.int64)
+    return np.matmul(a, b)
 
 
 def conjugated(x: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
@@ -33,9 +33,16 @@ def _accumulating(ufunc: Any) -> Callable[..., Tensor]:
     def eager(input: Any, dim: int, dtype: DType | None) -> Tensor:
         target = sum_dtype(input, dtype)
         work = dtypes.float32 if target in HALVES else target
-        array = cast_array(input._nd, work)
+        array = input._nd
+        if work is not input.dtype:
+            array = cast_array(array, work)
+        out = _core.empty(Tensor, array.shape, work)
         with quiet.Quiet():
-            return wrap(ufunc.accumulate(array, dim) if array.ndim else array, target)
+            if array.ndim:
+                ufunc.accumulate(array, dim, out=out._nd)
+            else:
+                np.copyto(out._nd, array)
+        return out if work is target else wrap(out._nd, target)
 
     return eager
 

@@ -207,14 +207,18 @@ def _check_median(name: str, input: Any, dim: int) -> None:
 def _median_places(array: Any, dim: int, skip_nan: bool) -> Any:
     """The lower median; a NaN where there is one, unless those are skipped."""
     size = array.shape[dim]
-    order = np.argsort(array, axis=dim, kind="stable")
-    missing = np.isnan(array).sum(axis=dim, keepdims=True) if array.dtype.kind == "f" else 0
+    missing = np.isnan(array).sum(axis=dim, keepdims=True) if array.dtype.kind == "f" else None
+    if size > 512 and (missing is None or not missing.any()):
+        at = (size - 1) // 2
+        return np.argpartition(array, at, dim)[_along(dim, slice(at, at + 1))]
+    if missing is None:
+        missing = np.zeros((*array.shape[:dim], 1, *array.shape[dim + 1 :]), np.int64)
     if skip_nan:
         rank = np.maximum(size - missing - 1, 0) // 2
     else:
-        rank = np.where(np.asarray(missing) > 0, size - np.asarray(missing), (size - 1) // 2)
-    shape = (*array.shape[:dim], 1, *array.shape[dim + 1 :])
-    return np.take_along_axis(order, np.broadcast_to(rank, shape), dim)
+        rank = np.where(missing > 0, size - missing, (size - 1) // 2)
+    order = np.argsort(array, axis=dim, kind="stable")
+    return np.take_along_axis(order, rank, dim)
 
 
 def _median_eager(input: Any, dim: int, skip_nan: bool) -> Tensor:
