@@ -291,7 +291,9 @@ static PyObject *set_cache_limit(PyObject *self, PyObject *arg) {
 
 PyMethodDef gw_allocator_methods[] = {
     {"memory_stats", memory_stats, METH_NOARGS,
-     "Bytes live, at their peak and cached, the cache's limit, and its hits and misses."},
+     "Of blocks of 64 KiB and more. live: bytes that tensors hold; peak: the most they have held;\n"
+     "cached: bytes kept for the next tensors; cache_limit: the most that are kept; hits, misses:\n"
+     "how often a block came from the cache, or had to be asked of the system."},
     {"empty_cache", empty_cache, METH_NOARGS, "Give all cached memory back to the system."},
     {"set_cache_limit", set_cache_limit, METH_O,
      "Set how many bytes of released large blocks are kept; returns the previous limit."},

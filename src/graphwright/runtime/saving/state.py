@@ -47,7 +47,8 @@ def save(obj: Any, f: Path | BinaryIO) -> None:
     `obj`: dicts (also OrderedDict, what `state_dict` gives, and Counter), lists, tuples, sets,
     numbers, strings, bytes, None, bools, dtypes, devices, and tensors of every dtype, nested at
     most 100 deep. Tensors that share memory share it after loading; `requires_grad` and
-    Parameters are kept, gradients and history are not. Subclasses of numbers, NumPy's scalars too, are saved as plain numbers.
+    Parameters are kept, gradients and history are not. Subclasses of numbers, NumPy's scalars
+    too, are saved as plain numbers.
     `f`: a path, where the file appears whole or not at all, or a binary file object.
 
     Raises:
