@@ -145,11 +145,12 @@ def _max_pool(context: Lowering, call: Call, x: Tensor, kernel: Sizes, step: Siz
     which = context.reduction("max_pool", domain, axes, dtypes.int64, "argmax", element)
 
     def flat_place(index: Index) -> Any:
-        rest, parts = which.at(index), []
+        rest: Any = which.at(index)
+        parts: list[Any] = []
         for a in reversed(range(ndim)):
             size = const(kernel[a], dtypes.int64)
-            offset = apply("remainder", rest, size) if a else rest
-            rest = apply("floordiv", rest, size) if a else rest
+            offset: Any = apply("remainder", rest, size) if a else rest
+            rest = apply("floordiv", rest, size)
             begin = index_value(index[len(index) - ndim + a] * step[a] - pad[a])
             parts.append(apply(
                 "add", apply("mul", offset, const(dilate[a], dtypes.int64)), begin))

@@ -74,6 +74,7 @@ _alpha_dropout_ = _op("alpha_dropout_")
 _amax = _op("amax")
 _amin = _op("amin")
 _aminmax = _op("aminmax")
+_angle = _op("angle")
 _any = _op("any")
 _arange = _op("arange")
 _argmax = _op("argmax")
@@ -97,6 +98,7 @@ _atanh_ = _op("atanh_")
 _atleast_1d = _op("atleast_1d")
 _atleast_2d = _op("atleast_2d")
 _atleast_3d = _op("atleast_3d")
+_attention_backward = _op("attention_backward")
 _avg_pool = _op("avg_pool")
 _avg_pool1d = _op("avg_pool1d")
 _avg_pool2d = _op("avg_pool2d")
@@ -157,6 +159,10 @@ _cofactors = _op("cofactors")
 _col2im = _op("col2im")
 _column_stack = _op("column_stack")
 _combinations = _op("combinations")
+_complex = _op("complex")
+_conj = _op("conj")
+_conj_physical = _op("conj_physical")
+_conj_physical_ = _op("conj_physical_")
 _constant_pad = _op("constant_pad")
 _constant_pad_nd = _op("constant_pad_nd")
 _contiguous = _op("contiguous")
@@ -273,6 +279,7 @@ _frexp = _op("frexp")
 _frexp_parts = _op("frexp_parts")
 _full = _op("full")
 _full_like = _op("full_like")
+_fused_attention = _op("fused_attention")
 _gather = _op("gather")
 _gaussian_nll_loss = _op("gaussian_nll_loss")
 _gcd = _op("gcd")
@@ -313,6 +320,7 @@ _igamma_ = _op("igamma_")
 _igammac = _op("igammac")
 _igammac_ = _op("igammac_")
 _im2col = _op("im2col")
+_imag = _op("imag")
 _index = _op("index")
 _index_add = _op("index_add")
 _index_add_ = _op("index_add_")
@@ -497,6 +505,7 @@ _pixel_shuffle = _op("pixel_shuffle")
 _pixel_unshuffle = _op("pixel_unshuffle")
 _poisson = _op("poisson")
 _poisson_nll_loss = _op("poisson_nll_loss")
+_polar = _op("polar")
 _polygamma = _op("polygamma")
 _positive = _op("positive")
 _pow = _op("pow")
@@ -520,6 +529,7 @@ _randn_like = _op("randn_like")
 _random_ = _op("random_")
 _randperm = _op("randperm")
 _ravel = _op("ravel")
+_real = _op("real")
 _reciprocal = _op("reciprocal")
 _reciprocal_ = _op("reciprocal_")
 _relu = _op("relu")
@@ -535,6 +545,8 @@ _resample = _op("resample")
 _resample_backward = _op("resample_backward")
 _reshape = _op("reshape")
 _reshape_as = _op("reshape_as")
+_resolve_conj = _op("resolve_conj")
+_resolve_neg = _op("resolve_neg")
 _rms_norm = _op("rms_norm")
 _rmsprop_step_ = _op("rmsprop_step_")
 _rng_uniform = _op("rng_uniform")
@@ -702,6 +714,8 @@ _variance = _op("variance")
 _vdot = _op("vdot")
 _view = _op("view")
 _view_as = _op("view_as")
+_view_as_complex = _op("view_as_complex")
+_view_as_real = _op("view_as_real")
 _view_copy = _op("view_copy")
 _vsplit = _op("vsplit")
 _vstack = _op("vstack")
@@ -1135,6 +1149,13 @@ def aminmax(
     return _dispatch(_aminmax, _bound)
 
 
+def angle(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_angle, _bound, out)
+    return _dispatch(_angle, _bound)
+
+
 def any(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
@@ -1339,6 +1360,22 @@ def atleast_2d(input: Tensor) -> Any:
 
 def atleast_3d(input: Tensor) -> Any:
     return _dispatch(_atleast_3d, (input,))
+
+
+def attention_backward(
+    grad: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    out: Tensor,
+    logsum: Tensor,
+    is_causal: bool,
+    scale: float,
+) -> Any:
+    return _dispatch(
+        _attention_backward, (grad, query, key, value, attn_mask, out, logsum, is_causal, scale)
+    )
 
 
 def avg_pool(
@@ -1807,6 +1844,28 @@ def column_stack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
 
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Any:
     return _dispatch(_combinations, (input, r, with_replacement))
+
+
+def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Any:
+    _bound = (real, imag)
+    if out is not None:
+        return with_out(_complex, _bound, out)
+    return _dispatch(_complex, _bound)
+
+
+def conj(input: Tensor) -> Any:
+    return _dispatch(_conj, (input,))
+
+
+def conj_physical(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_conj_physical, _bound, out)
+    return _dispatch(_conj_physical, _bound)
+
+
+def conj_physical_(input: Tensor) -> Any:
+    return _dispatch(_conj_physical_, (input,))
 
 
 def constant_pad(input: Tensor, pad: int | Sequence[int], value: float = 0) -> Any:
@@ -2701,6 +2760,17 @@ def full_like(
     return _require(requires_grad, _dispatch(_full_like, (input, fill_value, dtype, device)))
 
 
+def fused_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    scale: float,
+) -> Any:
+    return _dispatch(_fused_attention, (query, key, value, attn_mask, is_causal, scale))
+
+
 def gather(
     input: Tensor,
     dim: int,
@@ -2965,6 +3035,10 @@ def im2col(
             as_pair(stride),
         ),
     )
+
+
+def imag(input: Tensor) -> Any:
+    return _dispatch(_imag, (input,))
 
 
 def index(input: Tensor, indices: Sequence[Tensor | None]) -> Any:
@@ -4471,6 +4545,13 @@ def poisson_nll_loss(
     return _dispatch(_poisson_nll_loss, (input, target, log_input, full, eps, reduction))
 
 
+def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Any:
+    _bound = (abs, angle)
+    if out is not None:
+        return with_out(_polar, _bound, out)
+    return _dispatch(_polar, _bound)
+
+
 def polygamma(n: int, input: Tensor, *, out: Any = None) -> Any:
     _bound = (n, input)
     if out is not None:
@@ -4697,6 +4778,10 @@ def ravel(input: Tensor) -> Any:
     return _dispatch(_ravel, (input,))
 
 
+def real(input: Tensor) -> Any:
+    return _dispatch(_real, (input,))
+
+
 def reciprocal(input: Tensor, *, out: Any = None) -> Any:
     _bound = (input,)
     if out is not None:
@@ -4777,6 +4862,14 @@ def reshape(input: Tensor, shape: int | Sequence[int]) -> Any:
 
 def reshape_as(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_reshape_as, (input, other))
+
+
+def resolve_conj(input: Tensor) -> Any:
+    return _dispatch(_resolve_conj, (input,))
+
+
+def resolve_neg(input: Tensor) -> Any:
+    return _dispatch(_resolve_neg, (input,))
 
 
 def rms_norm(
@@ -6149,6 +6242,14 @@ def view_as(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_view_as, (input, other))
 
 
+def view_as_complex(input: Tensor) -> Any:
+    return _dispatch(_view_as_complex, (input,))
+
+
+def view_as_real(input: Tensor) -> Any:
+    return _dispatch(_view_as_real, (input,))
+
+
 def view_copy(input: Tensor, size: int | Sequence[int]) -> Any:
     return _dispatch(_view_copy, (input, as_size(size)))
 
@@ -6303,6 +6404,7 @@ __all__ = [
     "amax",
     "amin",
     "aminmax",
+    "angle",
     "any",
     "arange",
     "arccos",
@@ -6362,8 +6464,11 @@ __all__ = [
     "clone",
     "column_stack",
     "combinations",
+    "complex",
     "concat",
     "concatenate",
+    "conj",
+    "conj_physical",
     "constant_pad_nd",
     "conv1d",
     "conv2d",
@@ -6458,6 +6563,7 @@ __all__ = [
     "i0",
     "igamma",
     "igammac",
+    "imag",
     "index_add",
     "index_copy",
     "index_fill",
@@ -6552,6 +6658,7 @@ __all__ = [
     "pixel_shuffle",
     "pixel_unshuffle",
     "poisson",
+    "polar",
     "polygamma",
     "positive",
     "pow",
@@ -6569,12 +6676,15 @@ __all__ = [
     "randn_like",
     "randperm",
     "ravel",
+    "real",
     "reciprocal",
     "relu",
     "remainder",
     "renorm",
     "repeat_interleave",
     "reshape",
+    "resolve_conj",
+    "resolve_neg",
     "roll",
     "rot90",
     "round",
@@ -6657,6 +6767,8 @@ __all__ = [
     "var_mean",
     "vdot",
     "view",
+    "view_as_complex",
+    "view_as_real",
     "view_copy",
     "vsplit",
     "vstack",

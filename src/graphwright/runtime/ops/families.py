@@ -3,6 +3,7 @@
 from graphwright.runtime.ops import (
     advanced,
     cdist,
+    complex_numbers,
     composite,
     contractions,
     creation,
@@ -64,6 +65,7 @@ from graphwright.runtime.ops import (
 FAMILIES = (
     advanced,
     cdist,
+    complex_numbers,
     composite,
     contractions,
     creation,
@@ -122,4 +124,5 @@ FAMILIES = (
 )
 
 inplace.attach_kernels()
+complex_numbers.mark_holomorphic()
 native.attach()
