@@ -108,6 +108,59 @@ def set_num_threads(n: int, /) -> int: ...
 def copy_bytes(dst: Any, src: Any, /) -> None: ...
 def set_blas(path: str | None, /) -> None: ...
 def has_blas() -> bool: ...
+def softmax_rows(x: NDArray[Any], out: NDArray[Any], /) -> None: ...
+def log_softmax_rows(x: NDArray[Any], out: NDArray[Any], /) -> None: ...
+def softmax_backward_rows(
+    grad: NDArray[Any], result: NDArray[Any], out: NDArray[Any], /
+) -> None: ...
+def log_softmax_backward_rows(
+    grad: NDArray[Any], result: NDArray[Any], out: NDArray[Any], /
+) -> None: ...
+def layer_norm_rows(
+    x: NDArray[Any],
+    weight: NDArray[Any] | None,
+    bias: NDArray[Any] | None,
+    eps: float,
+    out: NDArray[Any],
+    mean: NDArray[Any],
+    rstd: NDArray[Any],
+    /,
+) -> None: ...
+def layer_norm_backward_rows(
+    grad: NDArray[Any],
+    x: NDArray[Any],
+    weight: NDArray[Any] | None,
+    mean: NDArray[Any],
+    rstd: NDArray[Any],
+    out: NDArray[Any],
+    /,
+) -> None: ...
+def attention(
+    query: NDArray[Any],
+    key: NDArray[Any],
+    value: NDArray[Any],
+    mask: NDArray[Any] | None,
+    causal: bool,
+    scale: float,
+    out: NDArray[Any],
+    logsum: NDArray[Any],
+    /,
+) -> None: ...
+def attention_backward(
+    grad: NDArray[Any],
+    query: NDArray[Any],
+    key: NDArray[Any],
+    value: NDArray[Any],
+    mask: NDArray[Any] | None,
+    out: NDArray[Any],
+    logsum: NDArray[Any],
+    causal: bool,
+    scale: float,
+    to_query: NDArray[Any],
+    to_key: NDArray[Any],
+    to_value: NDArray[Any],
+    /,
+) -> None: ...
 def gemm(
     a: NDArray[Any],
     b: NDArray[Any],

@@ -70,13 +70,14 @@ GwTensor *gw_tensor_alias(GwTensor *t);     /* of the same class, without histor
 extern PyMethodDef gw_factory_methods[];
 
 /* ---- modes.c: thread-local state of dispatch ---- */
-enum { GW_FLAG_GRAD = 1 };      /* the other bits: dispatch_flags */
+enum { GW_FLAG_GRAD = 1, GW_FLAG_OVERLAP = 32 };      /* the other bits: dispatch_flags */
 int gw_grad_enabled(void);
 int gw_set_grad_enabled(int enabled);
 bool gw_user_disabled_grad(void);   /* not only while a node records its own kernel */
 void gw_start_recording(void);     /* nothing is recorded until gw_set_grad_enabled */
 uint32_t gw_modes(void);
 int gw_dispatch_flags(PyObject *const *items, Py_ssize_t n);
+bool gw_partly_shared(PyObject *const *items, Py_ssize_t n);   /* memory of the first two */
 extern PyMethodDef gw_modes_methods[];
 
 /* ---- philox.c ---- */
@@ -93,6 +94,8 @@ extern PyMethodDef gw_object_methods[];
 extern PyMethodDef gw_copy_methods[];
 extern PyMethodDef gw_pick_methods[];
 extern PyMethodDef gw_optim_methods[];
+extern PyMethodDef gw_rows_methods[];
+extern PyMethodDef gw_attention_methods[];
 extern PyTypeObject *const gw_code_type;
 extern PyTypeObject GwLauncher_Type;
 

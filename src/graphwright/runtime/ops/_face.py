@@ -925,14 +925,20 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any) -> Any:
     return _dispatch(_adaptive_max_pool3d, (input, output_size))
 
 
-def add(input: Tensor | float, other: Tensor | float, *, alpha: float = 1, out: Any = None) -> Any:
+def add(
+    input: Tensor | complex,
+    other: Tensor | complex,
+    *,
+    alpha: complex = 1,
+    out: Any = None,
+) -> Any:
     _bound = (input, other, alpha)
     if out is not None:
         return with_out(_add, _bound, out)
     return _dispatch(_add, _bound)
 
 
-def add_(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Any:
+def add_(input: Tensor, other: Tensor | complex, *, alpha: complex = 1) -> Any:
     return _dispatch(_add_, (input, other, alpha))
 
 
@@ -941,8 +947,8 @@ def addbmm(
     batch1: Tensor,
     batch2: Tensor,
     *,
-    beta: float = 1,
-    alpha: float = 1,
+    beta: complex = 1,
+    alpha: complex = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, batch1, batch2, beta, alpha)
@@ -956,8 +962,8 @@ def addbmm_(
     batch1: Tensor,
     batch2: Tensor,
     *,
-    beta: float = 1,
-    alpha: float = 1,
+    beta: complex = 1,
+    alpha: complex = 1,
 ) -> Any:
     return _dispatch(_addbmm_, (input, batch1, batch2, beta, alpha))
 
@@ -967,7 +973,7 @@ def addcdiv(
     tensor1: Tensor,
     tensor2: Tensor,
     *,
-    value: float = 1,
+    value: complex = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, tensor1, tensor2, value)
@@ -976,7 +982,7 @@ def addcdiv(
     return _dispatch(_addcdiv, _bound)
 
 
-def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
+def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
     return _dispatch(_addcdiv_, (input, tensor1, tensor2, value))
 
 
@@ -985,7 +991,7 @@ def addcmul(
     tensor1: Tensor,
     tensor2: Tensor,
     *,
-    value: float = 1,
+    value: complex = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, tensor1, tensor2, value)
@@ -994,7 +1000,7 @@ def addcmul(
     return _dispatch(_addcmul, _bound)
 
 
-def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
+def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
     return _dispatch(_addcmul_, (input, tensor1, tensor2, value))
 
 
@@ -1003,8 +1009,8 @@ def addmm(
     mat1: Tensor,
     mat2: Tensor,
     *,
-    beta: float = 1,
-    alpha: float = 1,
+    beta: complex = 1,
+    alpha: complex = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, mat1, mat2, beta, alpha)
@@ -1013,7 +1019,14 @@ def addmm(
     return _dispatch(_addmm, _bound)
 
 
-def addmm_(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+def addmm_(
+    input: Tensor,
+    mat1: Tensor,
+    mat2: Tensor,
+    *,
+    beta: complex = 1,
+    alpha: complex = 1,
+) -> Any:
     return _dispatch(_addmm_, (input, mat1, mat2, beta, alpha))
 
 
@@ -1022,8 +1035,8 @@ def addmv(
     mat: Tensor,
     vec: Tensor,
     *,
-    beta: float = 1,
-    alpha: float = 1,
+    beta: complex = 1,
+    alpha: complex = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, mat, vec, beta, alpha)
@@ -1032,7 +1045,14 @@ def addmv(
     return _dispatch(_addmv, _bound)
 
 
-def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+def addmv_(
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *,
+    beta: complex = 1,
+    alpha: complex = 1,
+) -> Any:
     return _dispatch(_addmv_, (input, mat, vec, beta, alpha))
 
 
@@ -1041,8 +1061,8 @@ def addr(
     vec1: Tensor,
     vec2: Tensor,
     *,
-    beta: float = 1,
-    alpha: float = 1,
+    beta: complex = 1,
+    alpha: complex = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, vec1, vec2, beta, alpha)
@@ -1051,7 +1071,14 @@ def addr(
     return _dispatch(_addr, _bound)
 
 
-def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+def addr_(
+    input: Tensor,
+    vec1: Tensor,
+    vec2: Tensor,
+    *,
+    beta: complex = 1,
+    alpha: complex = 1,
+) -> Any:
     return _dispatch(_addr_, (input, vec1, vec2, beta, alpha))
 
 
@@ -1173,9 +1200,9 @@ def any(
 
 
 def arange(
-    start: float,
-    end: float | None = None,
-    step: float = 1,
+    start: complex,
+    end: complex | None = None,
+    step: complex = 1,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -1494,8 +1521,8 @@ def baddbmm(
     batch1: Tensor,
     batch2: Tensor,
     *,
-    beta: float = 1,
-    alpha: float = 1,
+    beta: complex = 1,
+    alpha: complex = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, batch1, batch2, beta, alpha)
@@ -1509,8 +1536,8 @@ def baddbmm_(
     batch1: Tensor,
     batch2: Tensor,
     *,
-    beta: float = 1,
-    alpha: float = 1,
+    beta: complex = 1,
+    alpha: complex = 1,
 ) -> Any:
     return _dispatch(_baddbmm_, (input, batch1, batch2, beta, alpha))
 
@@ -1588,25 +1615,30 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
     return _dispatch(_binomial, (count, prob, generator))
 
 
-def bitwise_and(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def bitwise_and(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_and, _bound, out)
     return _dispatch(_bitwise_and, _bound)
 
 
-def bitwise_and_(input: Tensor, other: Tensor | float) -> Any:
+def bitwise_and_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_bitwise_and_, (input, other))
 
 
-def bitwise_left_shift(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def bitwise_left_shift(
+    input: Tensor | complex,
+    other: Tensor | complex,
+    *,
+    out: Any = None,
+) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_left_shift, _bound, out)
     return _dispatch(_bitwise_left_shift, _bound)
 
 
-def bitwise_left_shift_(input: Tensor, other: Tensor | float) -> Any:
+def bitwise_left_shift_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_bitwise_left_shift_, (input, other))
 
 
@@ -1621,36 +1653,41 @@ def bitwise_not_(input: Tensor) -> Any:
     return _dispatch(_bitwise_not_, (input,))
 
 
-def bitwise_or(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def bitwise_or(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_or, _bound, out)
     return _dispatch(_bitwise_or, _bound)
 
 
-def bitwise_or_(input: Tensor, other: Tensor | float) -> Any:
+def bitwise_or_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_bitwise_or_, (input, other))
 
 
-def bitwise_right_shift(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def bitwise_right_shift(
+    input: Tensor | complex,
+    other: Tensor | complex,
+    *,
+    out: Any = None,
+) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_right_shift, _bound, out)
     return _dispatch(_bitwise_right_shift, _bound)
 
 
-def bitwise_right_shift_(input: Tensor, other: Tensor | float) -> Any:
+def bitwise_right_shift_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_bitwise_right_shift_, (input, other))
 
 
-def bitwise_xor(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def bitwise_xor(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_xor, _bound, out)
     return _dispatch(_bitwise_xor, _bound)
 
 
-def bitwise_xor_(input: Tensor, other: Tensor | float) -> Any:
+def bitwise_xor_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_bitwise_xor_, (input, other))
 
 
@@ -1674,7 +1711,7 @@ def broadcast_to(input: Tensor, size: int | Sequence[int]) -> Any:
 
 
 def bucketize(
-    input: Tensor | float,
+    input: Tensor | complex,
     boundaries: Tensor,
     *,
     out_int32: bool = False,
@@ -1765,8 +1802,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
 
 def clamp(
     input: Tensor,
-    min: Tensor | float | None = None,
-    max: Tensor | float | None = None,
+    min: Tensor | complex | None = None,
+    max: Tensor | complex | None = None,
     *,
     out: Any = None,
 ) -> Any:
@@ -1778,31 +1815,31 @@ def clamp(
 
 def clamp_(
     input: Tensor,
-    min: Tensor | float | None = None,
-    max: Tensor | float | None = None,
+    min: Tensor | complex | None = None,
+    max: Tensor | complex | None = None,
 ) -> Any:
     return _dispatch(_clamp_, (input, min, max))
 
 
-def clamp_max(input: Tensor, max: Tensor | float, *, out: Any = None) -> Any:
+def clamp_max(input: Tensor, max: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, max)
     if out is not None:
         return with_out(_clamp_max, _bound, out)
     return _dispatch(_clamp_max, _bound)
 
 
-def clamp_max_(input: Tensor, max: Tensor | float) -> Any:
+def clamp_max_(input: Tensor, max: Tensor | complex) -> Any:
     return _dispatch(_clamp_max_, (input, max))
 
 
-def clamp_min(input: Tensor, min: Tensor | float, *, out: Any = None) -> Any:
+def clamp_min(input: Tensor, min: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, min)
     if out is not None:
         return with_out(_clamp_min, _bound, out)
     return _dispatch(_clamp_min, _bound)
 
 
-def clamp_min_(input: Tensor, min: Tensor | float) -> Any:
+def clamp_min_(input: Tensor, min: Tensor | complex) -> Any:
     return _dispatch(_clamp_min_, (input, min))
 
 
@@ -1868,11 +1905,11 @@ def conj_physical_(input: Tensor) -> Any:
     return _dispatch(_conj_physical_, (input,))
 
 
-def constant_pad(input: Tensor, pad: int | Sequence[int], value: float = 0) -> Any:
+def constant_pad(input: Tensor, pad: int | Sequence[int], value: complex = 0) -> Any:
     return _dispatch(_constant_pad, (input, as_size(pad), value))
 
 
-def constant_pad_nd(input: Tensor, pad: int | Sequence[int], value: float = 0) -> Any:
+def constant_pad_nd(input: Tensor, pad: int | Sequence[int], value: complex = 0) -> Any:
     return _dispatch(_constant_pad_nd, (input, as_size(pad), value))
 
 
@@ -2042,14 +2079,14 @@ def copy_(input: Tensor, src: Tensor) -> Any:
     return _dispatch(_copy_, (input, src))
 
 
-def copysign(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
+def copysign(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_copysign, _bound, out)
     return _dispatch(_copysign, _bound)
 
 
-def copysign_(input: Tensor, other: Tensor | float) -> Any:
+def copysign_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_copysign_, (input, other))
 
 
@@ -2191,7 +2228,7 @@ def cumulative_trapezoid(
     y: Tensor,
     x: Tensor | None = None,
     *,
-    dx: float | None = None,
+    dx: complex | None = None,
     dim: int = -1,
 ) -> Any:
     return _dispatch(_cumulative_trapezoid, (y, x, dx, dim))
@@ -2223,7 +2260,7 @@ def detach_copy(input: Tensor) -> Any:
 def deviation(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
-    correction: float = 1,
+    correction: complex = 1,
     keepdim: bool = False,
 ) -> Any:
     try:
@@ -2327,13 +2364,13 @@ def digamma_(input: Tensor) -> Any:
     return _dispatch(_digamma_, (input,))
 
 
-def dist(input: Tensor, other: Tensor, p: float = 2) -> Any:
+def dist(input: Tensor, other: Tensor, p: complex = 2) -> Any:
     return _dispatch(_dist, (input, other, p))
 
 
 def div(
-    input: Tensor | float,
-    other: Tensor | float,
+    input: Tensor | complex,
+    other: Tensor | complex,
     *,
     rounding_mode: str | None = None,
     out: Any = None,
@@ -2344,7 +2381,7 @@ def div(
     return _dispatch(_div, _bound)
 
 
-def div_(input: Tensor, other: Tensor | float, *, rounding_mode: str | None = None) -> Any:
+def div_(input: Tensor, other: Tensor | complex, *, rounding_mode: str | None = None) -> Any:
     return _dispatch(_div_, (input, other, rounding_mode))
 
 
@@ -2494,14 +2531,14 @@ def empty_strided(
     )
 
 
-def eq(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
+def eq(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_eq, _bound, out)
     return _dispatch(_eq, _bound)
 
 
-def eq_(input: Tensor, other: Tensor | float) -> Any:
+def eq_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_eq_, (input, other))
 
 
@@ -2622,15 +2659,15 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Any:
     return _dispatch(_feature_dropout_, (input, p, train))
 
 
-def fill(input: Tensor, value: Tensor | float) -> Any:
+def fill(input: Tensor, value: Tensor | complex) -> Any:
     return _dispatch(_fill, (input, value))
 
 
-def fill_(input: Tensor, value: Tensor | float) -> Any:
+def fill_(input: Tensor, value: Tensor | complex) -> Any:
     return _dispatch(_fill_, (input, value))
 
 
-def fill_diagonal_(input: Tensor, fill_value: float, wrap: bool = False) -> Any:
+def fill_diagonal_(input: Tensor, fill_value: complex, wrap: bool = False) -> Any:
     return _dispatch(_fill_diagonal_, (input, fill_value, wrap))
 
 
@@ -2654,14 +2691,14 @@ def flipud(input: Tensor) -> Any:
     return _dispatch(_flipud, (input,))
 
 
-def float_power(input: Tensor | float, exponent: Tensor | float, *, out: Any = None) -> Any:
+def float_power(input: Tensor | complex, exponent: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, exponent)
     if out is not None:
         return with_out(_float_power, _bound, out)
     return _dispatch(_float_power, _bound)
 
 
-def float_power_(input: Tensor, exponent: Tensor | float) -> Any:
+def float_power_(input: Tensor, exponent: Tensor | complex) -> Any:
     return _dispatch(_float_power_, (input, exponent))
 
 
@@ -2676,14 +2713,14 @@ def floor_(input: Tensor) -> Any:
     return _dispatch(_floor_, (input,))
 
 
-def floor_divide(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def floor_divide(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_floor_divide, _bound, out)
     return _dispatch(_floor_divide, _bound)
 
 
-def floor_divide_(input: Tensor, other: Tensor | float) -> Any:
+def floor_divide_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_floor_divide_, (input, other))
 
 
@@ -2701,14 +2738,14 @@ def fmin(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_fmin, _bound)
 
 
-def fmod(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
+def fmod(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_fmod, _bound, out)
     return _dispatch(_fmod, _bound)
 
 
-def fmod_(input: Tensor, other: Tensor | float) -> Any:
+def fmod_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_fmod_, (input, other))
 
 
@@ -2736,7 +2773,7 @@ def frexp_parts(input: Tensor) -> Any:
 
 def full(
     size: int | Sequence[int],
-    fill_value: float,
+    fill_value: complex,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -2751,7 +2788,7 @@ def full(
 
 def full_like(
     input: Tensor,
-    fill_value: float,
+    fill_value: complex,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -2810,14 +2847,14 @@ def gcd_(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_gcd_, (input, other))
 
 
-def ge(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
+def ge(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_ge, _bound, out)
     return _dispatch(_ge, _bound)
 
 
-def ge_(input: Tensor, other: Tensor | float) -> Any:
+def ge_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_ge_, (input, other))
 
 
@@ -2858,14 +2895,14 @@ def group_norm(
     return _dispatch(_group_norm, (input, num_groups, weight, bias, eps))
 
 
-def gt(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
+def gt(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_gt, _bound, out)
     return _dispatch(_gt, _bound)
 
 
-def gt_(input: Tensor, other: Tensor | float) -> Any:
+def gt_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_gt_, (input, other))
 
 
@@ -2923,8 +2960,8 @@ def hinge_embedding_loss(
 def histc(
     input: Tensor,
     bins: int = 100,
-    min: float = 0,
-    max: float = 0,
+    min: complex = 0,
+    max: complex = 0,
     *,
     out: Any = None,
 ) -> Any:
@@ -3051,7 +3088,7 @@ def index_add(
     index: Tensor,
     source: Tensor,
     *,
-    alpha: float = 1,
+    alpha: complex = 1,
     out: Any = None,
 ) -> Any:
     try:
@@ -3063,7 +3100,14 @@ def index_add(
     return _dispatch(_index_add, _bound)
 
 
-def index_add_(input: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
+def index_add_(
+    input: Tensor,
+    dim: int,
+    index: Tensor,
+    source: Tensor,
+    *,
+    alpha: complex = 1,
+) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, alpha)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3089,7 +3133,7 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
     return _dispatch(_index_copy_, _bound)
 
 
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Any:
+def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | complex) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3097,7 +3141,7 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | float) ->
     return _dispatch(_index_fill, _bound)
 
 
-def index_fill_(input: Tensor, dim: int, index: Tensor, value: Tensor | float) -> Any:
+def index_fill_(input: Tensor, dim: int, index: Tensor, value: Tensor | complex) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3250,8 +3294,8 @@ def isfinite(input: Tensor) -> Any:
 
 
 def isin(
-    elements: Tensor | float,
-    test_elements: Tensor | float,
+    elements: Tensor | complex,
+    test_elements: Tensor | complex,
     *,
     assume_unique: bool = False,
     invert: bool = False,
@@ -3379,14 +3423,14 @@ def ldexp_(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_ldexp_, (input, other))
 
 
-def le(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
+def le(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_le, _bound, out)
     return _dispatch(_le, _bound)
 
 
-def le_(input: Tensor, other: Tensor | float) -> Any:
+def le_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_le_, (input, other))
 
 
@@ -3398,14 +3442,14 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Any:
     return _dispatch(_leaky_relu_, (input, negative_slope))
 
 
-def lerp(input: Tensor, end: Tensor, weight: Tensor | float, *, out: Any = None) -> Any:
+def lerp(input: Tensor, end: Tensor, weight: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, end, weight)
     if out is not None:
         return with_out(_lerp, _bound, out)
     return _dispatch(_lerp, _bound)
 
 
-def lerp_(input: Tensor, end: Tensor, weight: Tensor | float) -> Any:
+def lerp_(input: Tensor, end: Tensor, weight: Tensor | complex) -> Any:
     return _dispatch(_lerp_, (input, end, weight))
 
 
@@ -3544,7 +3588,7 @@ def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
 
 def linalg_vector_norm(
     x: Tensor,
-    ord: float = 2,
+    ord: complex = 2,
     dim: Any = None,
     keepdim: bool = False,
     *,
@@ -3777,14 +3821,14 @@ def logsumexp(
     return _dispatch(_logsumexp, _bound)
 
 
-def lt(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
+def lt(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_lt, _bound, out)
     return _dispatch(_lt, _bound)
 
 
-def lt_(input: Tensor, other: Tensor | float) -> Any:
+def lt_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_lt_, (input, other))
 
 
@@ -3806,11 +3850,11 @@ def margin_ranking_loss(
     return _dispatch(_margin_ranking_loss, (input1, input2, target, margin, reduction))
 
 
-def masked_fill(input: Tensor, mask: Tensor, value: Tensor | float) -> Any:
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | complex) -> Any:
     return _dispatch(_masked_fill, (input, mask, value))
 
 
-def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | float) -> Any:
+def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | complex) -> Any:
     return _dispatch(_masked_fill_, (input, mask, value))
 
 
@@ -4096,14 +4140,14 @@ def msort(input: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_msort, _bound)
 
 
-def mul(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def mul(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_mul, _bound, out)
     return _dispatch(_mul, _bound)
 
 
-def mul_(input: Tensor, other: Tensor | float) -> Any:
+def mul_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_mul_, (input, other))
 
 
@@ -4314,14 +4358,14 @@ def native_layer_norm(
     return _dispatch(_native_layer_norm, (input, as_size(normalized_shape), weight, bias, eps))
 
 
-def ne(input: Tensor, other: Tensor | float, *, out: Any = None) -> Any:
+def ne(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_ne, _bound, out)
     return _dispatch(_ne, _bound)
 
 
-def ne_(input: Tensor, other: Tensor | float) -> Any:
+def ne_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_ne_, (input, other))
 
 
@@ -4393,8 +4437,8 @@ def norm(
 
 
 def normal(
-    mean: Tensor | float,
-    std: Tensor | float = 1.0,
+    mean: Tensor | complex,
+    std: Tensor | complex = 1.0,
     size: int | Sequence[int] | None = None,
     *,
     generator: Any = None,
@@ -4469,7 +4513,7 @@ def pad(
     input: Tensor,
     pad: int | Sequence[int],
     mode: str = "constant",
-    value: float | None = None,
+    value: complex | None = None,
 ) -> Any:
     return _dispatch(_pad, (input, as_size(pad), mode, value))
 
@@ -4563,14 +4607,14 @@ def positive(input: Tensor) -> Any:
     return _dispatch(_positive, (input,))
 
 
-def pow(input: Tensor | float, exponent: Tensor | float, *, out: Any = None) -> Any:
+def pow(input: Tensor | complex, exponent: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, exponent)
     if out is not None:
         return with_out(_pow, _bound, out)
     return _dispatch(_pow, _bound)
 
 
-def pow_(input: Tensor, exponent: Tensor | float) -> Any:
+def pow_(input: Tensor, exponent: Tensor | complex) -> Any:
     return _dispatch(_pow_, (input, exponent))
 
 
@@ -4801,18 +4845,18 @@ def relu_(input: Tensor) -> Any:
     return _dispatch(_relu_, (input,))
 
 
-def remainder(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def remainder(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_remainder, _bound, out)
     return _dispatch(_remainder, _bound)
 
 
-def remainder_(input: Tensor, other: Tensor | float) -> Any:
+def remainder_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_remainder_, (input, other))
 
 
-def renorm(input: Tensor, p: float, dim: int, maxnorm: float, *, out: Any = None) -> Any:
+def renorm(input: Tensor, p: complex, dim: int, maxnorm: complex, *, out: Any = None) -> Any:
     try:
         _bound = (input, p, wrap_dim(dim, input.ndim), maxnorm)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4822,7 +4866,7 @@ def renorm(input: Tensor, p: float, dim: int, maxnorm: float, *, out: Any = None
     return _dispatch(_renorm, _bound)
 
 
-def renorm_(input: Tensor, p: float, dim: int, maxnorm: float) -> Any:
+def renorm_(input: Tensor, p: complex, dim: int, maxnorm: complex) -> Any:
     try:
         _bound = (input, p, wrap_dim(dim, input.ndim), maxnorm)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5000,7 +5044,7 @@ def rsqrt_(input: Tensor) -> Any:
     return _dispatch(_rsqrt_, (input,))
 
 
-def rsub(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Any:
+def rsub(input: Tensor, other: Tensor | complex, *, alpha: complex = 1) -> Any:
     return _dispatch(_rsub, (input, other, alpha))
 
 
@@ -5021,7 +5065,7 @@ def running_min(input: Tensor, dim: int) -> Any:
 
 
 def scalar_tensor(
-    s: float,
+    s: complex,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -5060,8 +5104,8 @@ def scatter(
     input: Tensor,
     dim: int,
     index: Tensor,
-    src: Tensor | float | None = None,
-    value: Tensor | float | None = None,
+    src: Tensor | complex | None = None,
+    value: Tensor | complex | None = None,
     *,
     reduce: str | None = None,
     out: Any = None,
@@ -5079,8 +5123,8 @@ def scatter_(
     input: Tensor,
     dim: int,
     index: Tensor,
-    src: Tensor | float | None = None,
-    value: Tensor | float | None = None,
+    src: Tensor | complex | None = None,
+    value: Tensor | complex | None = None,
     *,
     reduce: str | None = None,
 ) -> Any:
@@ -5241,7 +5285,7 @@ def scatter_src_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
     return _dispatch(_scatter_src_, _bound)
 
 
-def scatter_value(input: Tensor, dim: int, index: Tensor, value: float) -> Any:
+def scatter_value(input: Tensor, dim: int, index: Tensor, value: complex) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5249,7 +5293,7 @@ def scatter_value(input: Tensor, dim: int, index: Tensor, value: float) -> Any:
     return _dispatch(_scatter_value, _bound)
 
 
-def scatter_value_(input: Tensor, dim: int, index: Tensor, value: float) -> Any:
+def scatter_value_(input: Tensor, dim: int, index: Tensor, value: complex) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5259,7 +5303,7 @@ def scatter_value_(input: Tensor, dim: int, index: Tensor, value: float) -> Any:
 
 def search_positions(
     sequence: Tensor,
-    values: Tensor | float,
+    values: Tensor | complex,
     out_int32: bool,
     right: bool,
     sorter: Tensor | None,
@@ -5269,7 +5313,7 @@ def search_positions(
 
 def searchsorted(
     sorted_sequence: Tensor,
-    input: Tensor | float,
+    input: Tensor | complex,
     *,
     out_int32: bool = False,
     right: bool = False,
@@ -5596,19 +5640,19 @@ def special_bessel_y1(input: Tensor) -> Any:
     return _dispatch(_special_bessel_y1, (input,))
 
 
-def special_chebyshev_polynomial_t(input: Tensor | float, n: Tensor | float) -> Any:
+def special_chebyshev_polynomial_t(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_chebyshev_polynomial_t, (input, n))
 
 
-def special_chebyshev_polynomial_u(input: Tensor | float, n: Tensor | float) -> Any:
+def special_chebyshev_polynomial_u(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_chebyshev_polynomial_u, (input, n))
 
 
-def special_chebyshev_polynomial_v(input: Tensor | float, n: Tensor | float) -> Any:
+def special_chebyshev_polynomial_v(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_chebyshev_polynomial_v, (input, n))
 
 
-def special_chebyshev_polynomial_w(input: Tensor | float, n: Tensor | float) -> Any:
+def special_chebyshev_polynomial_w(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_chebyshev_polynomial_w, (input, n))
 
 
@@ -5623,11 +5667,11 @@ def special_erfcx(input: Tensor) -> Any:
     return _dispatch(_special_erfcx, (input,))
 
 
-def special_hermite_polynomial_h(input: Tensor | float, n: Tensor | float) -> Any:
+def special_hermite_polynomial_h(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_hermite_polynomial_h, (input, n))
 
 
-def special_hermite_polynomial_he(input: Tensor | float, n: Tensor | float) -> Any:
+def special_hermite_polynomial_he(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_hermite_polynomial_he, (input, n))
 
 
@@ -5643,11 +5687,11 @@ def special_i1e(input: Tensor) -> Any:
     return _dispatch(_special_i1e, (input,))
 
 
-def special_laguerre_polynomial_l(input: Tensor | float, n: Tensor | float) -> Any:
+def special_laguerre_polynomial_l(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_laguerre_polynomial_l, (input, n))
 
 
-def special_legendre_polynomial_p(input: Tensor | float, n: Tensor | float) -> Any:
+def special_legendre_polynomial_p(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_legendre_polynomial_p, (input, n))
 
 
@@ -5687,19 +5731,19 @@ def special_scaled_modified_bessel_k1(input: Tensor) -> Any:
     return _dispatch(_special_scaled_modified_bessel_k1, (input,))
 
 
-def special_shifted_chebyshev_polynomial_t(input: Tensor | float, n: Tensor | float) -> Any:
+def special_shifted_chebyshev_polynomial_t(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_shifted_chebyshev_polynomial_t, (input, n))
 
 
-def special_shifted_chebyshev_polynomial_u(input: Tensor | float, n: Tensor | float) -> Any:
+def special_shifted_chebyshev_polynomial_u(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_shifted_chebyshev_polynomial_u, (input, n))
 
 
-def special_shifted_chebyshev_polynomial_v(input: Tensor | float, n: Tensor | float) -> Any:
+def special_shifted_chebyshev_polynomial_v(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_shifted_chebyshev_polynomial_v, (input, n))
 
 
-def special_shifted_chebyshev_polynomial_w(input: Tensor | float, n: Tensor | float) -> Any:
+def special_shifted_chebyshev_polynomial_w(input: Tensor | complex, n: Tensor | complex) -> Any:
     return _dispatch(_special_shifted_chebyshev_polynomial_w, (input, n))
 
 
@@ -5707,11 +5751,11 @@ def special_spherical_bessel_j0(input: Tensor) -> Any:
     return _dispatch(_special_spherical_bessel_j0, (input,))
 
 
-def special_xlog1py(input: Tensor | float, other: Tensor | float) -> Any:
+def special_xlog1py(input: Tensor | complex, other: Tensor | complex) -> Any:
     return _dispatch(_special_xlog1py, (input, other))
 
 
-def special_zeta(input: Tensor | float, other: Tensor | float) -> Any:
+def special_zeta(input: Tensor | complex, other: Tensor | complex) -> Any:
     return _dispatch(_special_zeta, (input, other))
 
 
@@ -5790,7 +5834,7 @@ def std(
     unbiased: Any = None,
     keepdim: bool = False,
     *,
-    correction: float | None = None,
+    correction: complex | None = None,
     out: Any = None,
 ) -> Any:
     _bound = (input, dim, unbiased, keepdim, correction)
@@ -5805,19 +5849,25 @@ def std_mean(
     unbiased: Any = None,
     keepdim: bool = False,
     *,
-    correction: float | None = None,
+    correction: complex | None = None,
 ) -> Any:
     return _dispatch(_std_mean, (input, dim, unbiased, keepdim, correction))
 
 
-def sub(input: Tensor | float, other: Tensor | float, *, alpha: float = 1, out: Any = None) -> Any:
+def sub(
+    input: Tensor | complex,
+    other: Tensor | complex,
+    *,
+    alpha: complex = 1,
+    out: Any = None,
+) -> Any:
     _bound = (input, other, alpha)
     if out is not None:
         return with_out(_sub, _bound, out)
     return _dispatch(_sub, _bound)
 
 
-def sub_(input: Tensor, other: Tensor | float, *, alpha: float = 1) -> Any:
+def sub_(input: Tensor, other: Tensor | complex, *, alpha: complex = 1) -> Any:
     return _dispatch(_sub_, (input, other, alpha))
 
 
@@ -5928,11 +5978,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, out: Any = None) -> Any:
     return _dispatch(_tensordot, _bound)
 
 
-def threshold(input: Tensor, threshold: float, value: float) -> Any:
+def threshold(input: Tensor, threshold: complex, value: complex) -> Any:
     return _dispatch(_threshold, (input, threshold, value))
 
 
-def threshold_(input: Tensor, threshold: float, value: float) -> Any:
+def threshold_(input: Tensor, threshold: complex, value: complex) -> Any:
     return _dispatch(_threshold_, (input, threshold, value))
 
 
@@ -5994,7 +6044,7 @@ def trapezoid(
     y: Tensor,
     x: Tensor | None = None,
     *,
-    dx: float | None = None,
+    dx: complex | None = None,
     dim: int = -1,
 ) -> Any:
     return _dispatch(_trapezoid, (y, x, dx, dim))
@@ -6194,7 +6244,7 @@ def var(
     unbiased: Any = None,
     keepdim: bool = False,
     *,
-    correction: float | None = None,
+    correction: complex | None = None,
     out: Any = None,
 ) -> Any:
     _bound = (input, dim, unbiased, keepdim, correction)
@@ -6209,7 +6259,7 @@ def var_mean(
     unbiased: Any = None,
     keepdim: bool = False,
     *,
-    correction: float | None = None,
+    correction: complex | None = None,
 ) -> Any:
     return _dispatch(_var_mean, (input, dim, unbiased, keepdim, correction))
 
@@ -6217,7 +6267,7 @@ def var_mean(
 def variance(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
-    correction: float = 1,
+    correction: complex = 1,
     keepdim: bool = False,
 ) -> Any:
     try:
@@ -6273,8 +6323,8 @@ def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
 
 def where(
     condition: Tensor,
-    input: Tensor | float | None = None,
-    other: Tensor | float | None = None,
+    input: Tensor | complex | None = None,
+    other: Tensor | complex | None = None,
     *,
     out: Any = None,
 ) -> Any:
@@ -6284,14 +6334,14 @@ def where(
     return _dispatch(_where, _bound)
 
 
-def xlogy(input: Tensor | float, other: Tensor | float, *, out: Any = None) -> Any:
+def xlogy(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_xlogy, _bound, out)
     return _dispatch(_xlogy, _bound)
 
 
-def xlogy_(input: Tensor, other: Tensor | float) -> Any:
+def xlogy_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_xlogy_, (input, other))
 
 
@@ -6590,9 +6640,9 @@ __all__ = [
     "lgamma",
     "linspace",
     "log",
-    "log10",
     "log1p",
     "log2",
+    "log10",
     "log_softmax",
     "logaddexp",
     "logaddexp2",

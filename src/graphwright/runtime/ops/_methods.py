@@ -54,6 +54,7 @@ _allclose = _op("allclose")
 _amax = _op("amax")
 _amin = _op("amin")
 _aminmax = _op("aminmax")
+_angle = _op("angle")
 _any = _op("any")
 _argmax = _op("argmax")
 _argmin = _op("argmin")
@@ -104,6 +105,9 @@ _clamp_max_ = _op("clamp_max_")
 _clamp_min = _op("clamp_min")
 _clamp_min_ = _op("clamp_min_")
 _clone = _op("clone")
+_conj = _op("conj")
+_conj_physical = _op("conj_physical")
+_conj_physical_ = _op("conj_physical_")
 _copy_ = _op("copy_")
 _copysign = _op("copysign")
 _copysign_ = _op("copysign_")
@@ -322,6 +326,8 @@ _repeat = _op("repeat")
 _repeat_interleave = _op("repeat_interleave")
 _reshape = _op("reshape")
 _reshape_as = _op("reshape_as")
+_resolve_conj = _op("resolve_conj")
+_resolve_neg = _op("resolve_neg")
 _roll = _op("roll")
 _rot90 = _op("rot90")
 _round = _op("round")
@@ -423,46 +429,60 @@ class TensorMethods(TensorBase):
     def acosh_(self) -> Any:
         return _dispatch(_acosh_, (self,))
 
-    def add(self, other: Tensor | float, *, alpha: float = 1) -> Any:
+    def add(self, other: Tensor | complex, *, alpha: complex = 1) -> Any:
         return _dispatch(_add, (self, other, alpha))
 
-    def add_(self, other: Tensor | float, *, alpha: float = 1) -> Any:
+    def add_(self, other: Tensor | complex, *, alpha: complex = 1) -> Any:
         return _dispatch(_add_, (self, other, alpha))
 
-    def addbmm(self, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    def addbmm(
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: complex = 1,
+        alpha: complex = 1,
+    ) -> Any:
         return _dispatch(_addbmm, (self, batch1, batch2, beta, alpha))
 
-    def addbmm_(self, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    def addbmm_(
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: complex = 1,
+        alpha: complex = 1,
+    ) -> Any:
         return _dispatch(_addbmm_, (self, batch1, batch2, beta, alpha))
 
-    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
         return _dispatch(_addcdiv, (self, tensor1, tensor2, value))
 
-    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
         return _dispatch(_addcdiv_, (self, tensor1, tensor2, value))
 
-    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
         return _dispatch(_addcmul, (self, tensor1, tensor2, value))
 
-    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: float = 1) -> Any:
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
         return _dispatch(_addcmul_, (self, tensor1, tensor2, value))
 
-    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
         return _dispatch(_addmm, (self, mat1, mat2, beta, alpha))
 
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
         return _dispatch(_addmm_, (self, mat1, mat2, beta, alpha))
 
-    def addmv(self, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
         return _dispatch(_addmv, (self, mat, vec, beta, alpha))
 
-    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
         return _dispatch(_addmv_, (self, mat, vec, beta, alpha))
 
-    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
         return _dispatch(_addr, (self, vec1, vec2, beta, alpha))
 
-    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
         return _dispatch(_addr_, (self, vec1, vec2, beta, alpha))
 
     def adjoint(self) -> Any:
@@ -504,6 +524,9 @@ class TensorMethods(TensorBase):
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_aminmax, (self, dim, keepdim), _error) from None
         return _dispatch(_aminmax, _bound)
+
+    def angle(self) -> Any:
+        return _dispatch(_angle, (self,))
 
     def any(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
         try:
@@ -585,7 +608,14 @@ class TensorMethods(TensorBase):
     def atanh_(self) -> Any:
         return _dispatch(_atanh_, (self,))
 
-    def baddbmm(self, batch1: Tensor, batch2: Tensor, *, beta: float = 1, alpha: float = 1) -> Any:
+    def baddbmm(
+        self,
+        batch1: Tensor,
+        batch2: Tensor,
+        *,
+        beta: complex = 1,
+        alpha: complex = 1,
+    ) -> Any:
         return _dispatch(_baddbmm, (self, batch1, batch2, beta, alpha))
 
     def baddbmm_(
@@ -593,8 +623,8 @@ class TensorMethods(TensorBase):
         batch1: Tensor,
         batch2: Tensor,
         *,
-        beta: float = 1,
-        alpha: float = 1,
+        beta: complex = 1,
+        alpha: complex = 1,
     ) -> Any:
         return _dispatch(_baddbmm_, (self, batch1, batch2, beta, alpha))
 
@@ -607,16 +637,16 @@ class TensorMethods(TensorBase):
     def bincount(self, weights: Tensor | None = None, minlength: int = 0) -> Any:
         return _dispatch(_bincount, (self, weights, minlength))
 
-    def bitwise_and(self, other: Tensor | float) -> Any:
+    def bitwise_and(self, other: Tensor | complex) -> Any:
         return _dispatch(_bitwise_and, (self, other))
 
-    def bitwise_and_(self, other: Tensor | float) -> Any:
+    def bitwise_and_(self, other: Tensor | complex) -> Any:
         return _dispatch(_bitwise_and_, (self, other))
 
-    def bitwise_left_shift(self, other: Tensor | float) -> Any:
+    def bitwise_left_shift(self, other: Tensor | complex) -> Any:
         return _dispatch(_bitwise_left_shift, (self, other))
 
-    def bitwise_left_shift_(self, other: Tensor | float) -> Any:
+    def bitwise_left_shift_(self, other: Tensor | complex) -> Any:
         return _dispatch(_bitwise_left_shift_, (self, other))
 
     def bitwise_not(self) -> Any:
@@ -625,22 +655,22 @@ class TensorMethods(TensorBase):
     def bitwise_not_(self) -> Any:
         return _dispatch(_bitwise_not_, (self,))
 
-    def bitwise_or(self, other: Tensor | float) -> Any:
+    def bitwise_or(self, other: Tensor | complex) -> Any:
         return _dispatch(_bitwise_or, (self, other))
 
-    def bitwise_or_(self, other: Tensor | float) -> Any:
+    def bitwise_or_(self, other: Tensor | complex) -> Any:
         return _dispatch(_bitwise_or_, (self, other))
 
-    def bitwise_right_shift(self, other: Tensor | float) -> Any:
+    def bitwise_right_shift(self, other: Tensor | complex) -> Any:
         return _dispatch(_bitwise_right_shift, (self, other))
 
-    def bitwise_right_shift_(self, other: Tensor | float) -> Any:
+    def bitwise_right_shift_(self, other: Tensor | complex) -> Any:
         return _dispatch(_bitwise_right_shift_, (self, other))
 
-    def bitwise_xor(self, other: Tensor | float) -> Any:
+    def bitwise_xor(self, other: Tensor | complex) -> Any:
         return _dispatch(_bitwise_xor, (self, other))
 
-    def bitwise_xor_(self, other: Tensor | float) -> Any:
+    def bitwise_xor_(self, other: Tensor | complex) -> Any:
         return _dispatch(_bitwise_xor_, (self, other))
 
     def bmm(self, mat2: Tensor) -> Any:
@@ -674,34 +704,51 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_chunk, (self, chunks, dim), _error) from None
         return _dispatch(_chunk, _bound)
 
-    def clamp(self, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Any:
+    def clamp(
+        self,
+        min: Tensor | complex | None = None,
+        max: Tensor | complex | None = None,
+    ) -> Any:
         return _dispatch(_clamp, (self, min, max))
 
-    def clamp_(self, min: Tensor | float | None = None, max: Tensor | float | None = None) -> Any:
+    def clamp_(
+        self,
+        min: Tensor | complex | None = None,
+        max: Tensor | complex | None = None,
+    ) -> Any:
         return _dispatch(_clamp_, (self, min, max))
 
-    def clamp_max(self, max: Tensor | float) -> Any:
+    def clamp_max(self, max: Tensor | complex) -> Any:
         return _dispatch(_clamp_max, (self, max))
 
-    def clamp_max_(self, max: Tensor | float) -> Any:
+    def clamp_max_(self, max: Tensor | complex) -> Any:
         return _dispatch(_clamp_max_, (self, max))
 
-    def clamp_min(self, min: Tensor | float) -> Any:
+    def clamp_min(self, min: Tensor | complex) -> Any:
         return _dispatch(_clamp_min, (self, min))
 
-    def clamp_min_(self, min: Tensor | float) -> Any:
+    def clamp_min_(self, min: Tensor | complex) -> Any:
         return _dispatch(_clamp_min_, (self, min))
 
     def clone(self) -> Any:
         return _dispatch(_clone, (self,))
 
+    def conj(self) -> Any:
+        return _dispatch(_conj, (self,))
+
+    def conj_physical(self) -> Any:
+        return _dispatch(_conj_physical, (self,))
+
+    def conj_physical_(self) -> Any:
+        return _dispatch(_conj_physical_, (self,))
+
     def copy_(self, src: Tensor) -> Any:
         return _dispatch(_copy_, (self, src))
 
-    def copysign(self, other: Tensor | float) -> Any:
+    def copysign(self, other: Tensor | complex) -> Any:
         return _dispatch(_copysign, (self, other))
 
-    def copysign_(self, other: Tensor | float) -> Any:
+    def copysign_(self, other: Tensor | complex) -> Any:
         return _dispatch(_copysign_, (self, other))
 
     def corrcoef(self) -> Any:
@@ -841,13 +888,13 @@ class TensorMethods(TensorBase):
     def digamma_(self) -> Any:
         return _dispatch(_digamma_, (self,))
 
-    def dist(self, other: Tensor, p: float = 2) -> Any:
+    def dist(self, other: Tensor, p: complex = 2) -> Any:
         return _dispatch(_dist, (self, other, p))
 
-    def div(self, other: Tensor | float, *, rounding_mode: str | None = None) -> Any:
+    def div(self, other: Tensor | complex, *, rounding_mode: str | None = None) -> Any:
         return _dispatch(_div, (self, other, rounding_mode))
 
-    def div_(self, other: Tensor | float, *, rounding_mode: str | None = None) -> Any:
+    def div_(self, other: Tensor | complex, *, rounding_mode: str | None = None) -> Any:
         return _dispatch(_div_, (self, other, rounding_mode))
 
     def dot(self, tensor: Tensor) -> Any:
@@ -862,10 +909,10 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_dsplit, (self, indices_or_sections, sections, indices))
 
-    def eq(self, other: Tensor | float) -> Any:
+    def eq(self, other: Tensor | complex) -> Any:
         return _dispatch(_eq, (self, other))
 
-    def eq_(self, other: Tensor | float) -> Any:
+    def eq_(self, other: Tensor | complex) -> Any:
         return _dispatch(_eq_, (self, other))
 
     def equal(self, other: Tensor) -> Any:
@@ -916,10 +963,10 @@ class TensorMethods(TensorBase):
     def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Any:
         return _dispatch(_exponential_, (self, lambd, generator))
 
-    def fill_(self, value: Tensor | float) -> Any:
+    def fill_(self, value: Tensor | complex) -> Any:
         return _dispatch(_fill_, (self, value))
 
-    def fill_diagonal_(self, fill_value: float, wrap: bool = False) -> Any:
+    def fill_diagonal_(self, fill_value: complex, wrap: bool = False) -> Any:
         return _dispatch(_fill_diagonal_, (self, fill_value, wrap))
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Any:
@@ -938,10 +985,10 @@ class TensorMethods(TensorBase):
     def flipud(self) -> Any:
         return _dispatch(_flipud, (self,))
 
-    def float_power(self, exponent: Tensor | float) -> Any:
+    def float_power(self, exponent: Tensor | complex) -> Any:
         return _dispatch(_float_power, (self, exponent))
 
-    def float_power_(self, exponent: Tensor | float) -> Any:
+    def float_power_(self, exponent: Tensor | complex) -> Any:
         return _dispatch(_float_power_, (self, exponent))
 
     def floor(self) -> Any:
@@ -950,10 +997,10 @@ class TensorMethods(TensorBase):
     def floor_(self) -> Any:
         return _dispatch(_floor_, (self,))
 
-    def floor_divide(self, other: Tensor | float) -> Any:
+    def floor_divide(self, other: Tensor | complex) -> Any:
         return _dispatch(_floor_divide, (self, other))
 
-    def floor_divide_(self, other: Tensor | float) -> Any:
+    def floor_divide_(self, other: Tensor | complex) -> Any:
         return _dispatch(_floor_divide_, (self, other))
 
     def fmax(self, other: Tensor) -> Any:
@@ -962,10 +1009,10 @@ class TensorMethods(TensorBase):
     def fmin(self, other: Tensor) -> Any:
         return _dispatch(_fmin, (self, other))
 
-    def fmod(self, other: Tensor | float) -> Any:
+    def fmod(self, other: Tensor | complex) -> Any:
         return _dispatch(_fmod, (self, other))
 
-    def fmod_(self, other: Tensor | float) -> Any:
+    def fmod_(self, other: Tensor | complex) -> Any:
         return _dispatch(_fmod_, (self, other))
 
     def frac(self) -> Any:
@@ -990,19 +1037,19 @@ class TensorMethods(TensorBase):
     def gcd_(self, other: Tensor) -> Any:
         return _dispatch(_gcd_, (self, other))
 
-    def ge(self, other: Tensor | float) -> Any:
+    def ge(self, other: Tensor | complex) -> Any:
         return _dispatch(_ge, (self, other))
 
-    def ge_(self, other: Tensor | float) -> Any:
+    def ge_(self, other: Tensor | complex) -> Any:
         return _dispatch(_ge_, (self, other))
 
     def geometric_(self, p: float, *, generator: Any = None) -> Any:
         return _dispatch(_geometric_, (self, p, generator))
 
-    def gt(self, other: Tensor | float) -> Any:
+    def gt(self, other: Tensor | complex) -> Any:
         return _dispatch(_gt, (self, other))
 
-    def gt_(self, other: Tensor | float) -> Any:
+    def gt_(self, other: Tensor | complex) -> Any:
         return _dispatch(_gt_, (self, other))
 
     def hardshrink(self, lambd: float = 0.5) -> Any:
@@ -1014,7 +1061,7 @@ class TensorMethods(TensorBase):
     def heaviside_(self, values: Tensor) -> Any:
         return _dispatch(_heaviside_, (self, values))
 
-    def histc(self, bins: int = 100, min: float = 0, max: float = 0) -> Any:
+    def histc(self, bins: int = 100, min: complex = 0, max: complex = 0) -> Any:
         return _dispatch(_histc, (self, bins, min, max))
 
     def histogram(
@@ -1060,14 +1107,14 @@ class TensorMethods(TensorBase):
     def igammac_(self, other: Tensor) -> Any:
         return _dispatch(_igammac_, (self, other))
 
-    def index_add(self, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
+    def index_add(self, dim: int, index: Tensor, source: Tensor, *, alpha: complex = 1) -> Any:
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, alpha)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_index_add, (self, dim, index, source, alpha), _error) from None
         return _dispatch(_index_add, _bound)
 
-    def index_add_(self, dim: int, index: Tensor, source: Tensor, *, alpha: float = 1) -> Any:
+    def index_add_(self, dim: int, index: Tensor, source: Tensor, *, alpha: complex = 1) -> Any:
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, alpha)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1088,14 +1135,14 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_index_copy_, (self, dim, index, source), _error) from None
         return _dispatch(_index_copy_, _bound)
 
-    def index_fill(self, dim: int, index: Tensor, value: Tensor | float) -> Any:
+    def index_fill(self, dim: int, index: Tensor, value: Tensor | complex) -> Any:
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, value)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_index_fill, (self, dim, index, value), _error) from None
         return _dispatch(_index_fill, _bound)
 
-    def index_fill_(self, dim: int, index: Tensor, value: Tensor | float) -> Any:
+    def index_fill_(self, dim: int, index: Tensor, value: Tensor | complex) -> Any:
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, value)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1231,16 +1278,16 @@ class TensorMethods(TensorBase):
     def ldexp_(self, other: Tensor) -> Any:
         return _dispatch(_ldexp_, (self, other))
 
-    def le(self, other: Tensor | float) -> Any:
+    def le(self, other: Tensor | complex) -> Any:
         return _dispatch(_le, (self, other))
 
-    def le_(self, other: Tensor | float) -> Any:
+    def le_(self, other: Tensor | complex) -> Any:
         return _dispatch(_le_, (self, other))
 
-    def lerp(self, end: Tensor, weight: Tensor | float) -> Any:
+    def lerp(self, end: Tensor, weight: Tensor | complex) -> Any:
         return _dispatch(_lerp, (self, end, weight))
 
-    def lerp_(self, end: Tensor, weight: Tensor | float) -> Any:
+    def lerp_(self, end: Tensor, weight: Tensor | complex) -> Any:
         return _dispatch(_lerp_, (self, end, weight))
 
     def lgamma(self) -> Any:
@@ -1336,16 +1383,16 @@ class TensorMethods(TensorBase):
             raise refuse_bound(_logsumexp, (self, dim, keepdim), _error) from None
         return _dispatch(_logsumexp, _bound)
 
-    def lt(self, other: Tensor | float) -> Any:
+    def lt(self, other: Tensor | complex) -> Any:
         return _dispatch(_lt, (self, other))
 
-    def lt_(self, other: Tensor | float) -> Any:
+    def lt_(self, other: Tensor | complex) -> Any:
         return _dispatch(_lt_, (self, other))
 
-    def masked_fill(self, mask: Tensor, value: Tensor | float) -> Any:
+    def masked_fill(self, mask: Tensor, value: Tensor | complex) -> Any:
         return _dispatch(_masked_fill, (self, mask, value))
 
-    def masked_fill_(self, mask: Tensor, value: Tensor | float) -> Any:
+    def masked_fill_(self, mask: Tensor, value: Tensor | complex) -> Any:
         return _dispatch(_masked_fill_, (self, mask, value))
 
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Any:
@@ -1411,10 +1458,10 @@ class TensorMethods(TensorBase):
     def msort(self) -> Any:
         return _dispatch(_msort, (self,))
 
-    def mul(self, other: Tensor | float) -> Any:
+    def mul(self, other: Tensor | complex) -> Any:
         return _dispatch(_mul, (self, other))
 
-    def mul_(self, other: Tensor | float) -> Any:
+    def mul_(self, other: Tensor | complex) -> Any:
         return _dispatch(_mul_, (self, other))
 
     def multinomial(
@@ -1504,10 +1551,10 @@ class TensorMethods(TensorBase):
     def narrow_copy(self, dim: int, start: Any, length: int) -> Any:
         return _dispatch(_narrow_copy, (self, dim, start, length))
 
-    def ne(self, other: Tensor | float) -> Any:
+    def ne(self, other: Tensor | complex) -> Any:
         return _dispatch(_ne, (self, other))
 
-    def ne_(self, other: Tensor | float) -> Any:
+    def ne_(self, other: Tensor | complex) -> Any:
         return _dispatch(_ne_, (self, other))
 
     def neg(self) -> Any:
@@ -1553,10 +1600,10 @@ class TensorMethods(TensorBase):
     def positive(self) -> Any:
         return _dispatch(_positive, (self,))
 
-    def pow(self, exponent: Tensor | float) -> Any:
+    def pow(self, exponent: Tensor | complex) -> Any:
         return _dispatch(_pow, (self, exponent))
 
-    def pow_(self, exponent: Tensor | float) -> Any:
+    def pow_(self, exponent: Tensor | complex) -> Any:
         return _dispatch(_pow_, (self, exponent))
 
     def prelu(self, weight: Tensor) -> Any:
@@ -1624,20 +1671,20 @@ class TensorMethods(TensorBase):
     def relu_(self) -> Any:
         return _dispatch(_relu_, (self,))
 
-    def remainder(self, other: Tensor | float) -> Any:
+    def remainder(self, other: Tensor | complex) -> Any:
         return _dispatch(_remainder, (self, other))
 
-    def remainder_(self, other: Tensor | float) -> Any:
+    def remainder_(self, other: Tensor | complex) -> Any:
         return _dispatch(_remainder_, (self, other))
 
-    def renorm(self, p: float, dim: int, maxnorm: float) -> Any:
+    def renorm(self, p: complex, dim: int, maxnorm: complex) -> Any:
         try:
             _bound = (self, p, wrap_dim(dim, self.ndim), maxnorm)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_renorm, (self, p, dim, maxnorm), _error) from None
         return _dispatch(_renorm, _bound)
 
-    def renorm_(self, p: float, dim: int, maxnorm: float) -> Any:
+    def renorm_(self, p: complex, dim: int, maxnorm: complex) -> Any:
         try:
             _bound = (self, p, wrap_dim(dim, self.ndim), maxnorm)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1662,6 +1709,12 @@ class TensorMethods(TensorBase):
     def reshape_as(self, other: Tensor) -> Any:
         return _dispatch(_reshape_as, (self, other))
 
+    def resolve_conj(self) -> Any:
+        return _dispatch(_resolve_conj, (self,))
+
+    def resolve_neg(self) -> Any:
+        return _dispatch(_resolve_neg, (self,))
+
     def roll(self, shifts: Any, dims: Any = None) -> Any:
         return _dispatch(_roll, (self, shifts, dims))
 
@@ -1684,8 +1737,8 @@ class TensorMethods(TensorBase):
         self,
         dim: int,
         index: Tensor,
-        src: Tensor | float | None = None,
-        value: Tensor | float | None = None,
+        src: Tensor | complex | None = None,
+        value: Tensor | complex | None = None,
         *,
         reduce: str | None = None,
     ) -> Any:
@@ -1699,8 +1752,8 @@ class TensorMethods(TensorBase):
         self,
         dim: int,
         index: Tensor,
-        src: Tensor | float | None = None,
-        value: Tensor | float | None = None,
+        src: Tensor | complex | None = None,
+        value: Tensor | complex | None = None,
         *,
         reduce: str | None = None,
     ) -> Any:
@@ -1906,14 +1959,14 @@ class TensorMethods(TensorBase):
         unbiased: Any = None,
         keepdim: bool = False,
         *,
-        correction: float | None = None,
+        correction: complex | None = None,
     ) -> Any:
         return _dispatch(_std, (self, dim, unbiased, keepdim, correction))
 
-    def sub(self, other: Tensor | float, *, alpha: float = 1) -> Any:
+    def sub(self, other: Tensor | complex, *, alpha: complex = 1) -> Any:
         return _dispatch(_sub, (self, other, alpha))
 
-    def sub_(self, other: Tensor | float, *, alpha: float = 1) -> Any:
+    def sub_(self, other: Tensor | complex, *, alpha: complex = 1) -> Any:
         return _dispatch(_sub_, (self, other, alpha))
 
     def sum(
@@ -2102,7 +2155,7 @@ class TensorMethods(TensorBase):
         unbiased: Any = None,
         keepdim: bool = False,
         *,
-        correction: float | None = None,
+        correction: complex | None = None,
     ) -> Any:
         return _dispatch(_var, (self, dim, unbiased, keepdim, correction))
 
@@ -2124,10 +2177,10 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_vsplit, (self, indices_or_sections, sections, indices))
 
-    def xlogy(self, other: Tensor | float) -> Any:
+    def xlogy(self, other: Tensor | complex) -> Any:
         return _dispatch(_xlogy, (self, other))
 
-    def xlogy_(self, other: Tensor | float) -> Any:
+    def xlogy_(self, other: Tensor | complex) -> Any:
         return _dispatch(_xlogy_, (self, other))
 
     def zero_(self) -> Any:

@@ -5,12 +5,29 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
+from graphwright.runtime import _core
+from graphwright.runtime.dtypes import bfloat16, float16, float32, float64, int64
 from graphwright.runtime.dtypes import bool as bool_dtype
-from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.nn_support import cast, internal
+from graphwright.runtime.ops.kernels import compute_type
+from graphwright.runtime.ops.nn_support import (
+    Array,
+    cast,
+    compute,
+    finish,
+    internal,
+    new,
+    output,
+    spec,
+)
+from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind
+from graphwright.runtime.tensor import Tensor
+
+_KINDS = (float32, float64, float16, bfloat16)
 
 
 def _check(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool) -> None:
@@ -59,18 +76,24 @@ def _causal_mask(rows: Any, columns: Any, device: Any) -> Any:
     return ops.le(ops.arange(0, columns, 1, dtype=int64, device=device), last)
 
 
+def _attending(attn_mask: Any) -> Any:
+    """Which rows may attend to anything: [*, L, 1]."""
+    last = attn_mask.ndim - 1
+    if attn_mask.dtype is bool_dtype:
+        return ops.any(attn_mask, last, True)
+    return ops.ne(ops.amax(attn_mask.detach(), last, True), -math.inf)
+
+
 def _weights(scores: Any, attn_mask: Any) -> tuple[Any, Any]:
-    """(softmax of the masked scores, rows that are masked throughout or None)."""
+    """(softmax of the masked scores, rows that may attend to anything or None for all)."""
     last = scores.ndim - 1
     if attn_mask is None:
         return ops.softmax(scores, last), None
+    alive = _attending(attn_mask)
     if attn_mask.dtype is bool_dtype:
-        dead = ops.logical_not(ops.any(attn_mask, attn_mask.ndim - 1, True))
-        allowed = ops.logical_or(attn_mask, dead)
-        return ops.softmax(ops.where(allowed, scores, -math.inf), last), dead
-    dead = ops.eq(ops.amax(attn_mask.detach(), attn_mask.ndim - 1, True), -math.inf)
-    shift = ops.where(dead, 0.0, attn_mask)
-    return ops.softmax(ops.add(scores, shift), last), dead
+        allowed = ops.logical_or(attn_mask, ops.logical_not(alive))
+        return ops.softmax(ops.where(allowed, scores, -math.inf), last), alive
+    return ops.softmax(ops.add(scores, ops.where(alive, attn_mask, 0.0)), last), alive
 
 
 def attention(
@@ -89,16 +112,175 @@ def attention(
     factor = 1 / math.sqrt(query.shape[-1] or 1) if scale is None else scale
     ndim = key.ndim
     scores = ops.matmul(ops.mul(query, factor), ops.transpose(key, ndim - 2, ndim - 1))
-    mask = attn_mask
     if is_causal:
         allowed = _causal_mask(query.shape[-2], key.shape[-2], query.device)
         weights = ops.softmax(ops.where(allowed, scores, -math.inf), scores.ndim - 1)
-        dead = None
+        alive = None
     else:
-        weights, dead = _weights(scores, mask)
+        weights, alive = _weights(scores, attn_mask)
     dropped = ops.dropout(weights, dropout_p, True) if dropout_p else weights
     out = ops.matmul(dropped, value)
-    return (out if dead is None else ops.where(dead, 0.0, out)), weights
+    return (out if alive is None else ops.where(alive, out, 0.0)), weights
+
+
+# The fused form: blocks of rows, without the weights of the whole
+
+
+def _fits(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float) -> bool:
+    """Whether the fused kernel applies: eager, without dropout and gradients of the mask.
+
+    Graphs take the form in ops: their backward reads the weights instead of computing them again.
+    """
+    if dropout_p or _core.tracer() is not None or query.is_fake or not isinstance(query, Tensor):
+        return False
+    if query.dtype not in _KINDS or (attn_mask is not None and attn_mask.requires_grad):
+        return False
+    return min(query.numel(), key.numel(), value.numel()) > 0
+
+
+def _lead(*shapes: Any) -> tuple[Any, ...]:
+    return broadcast_shapes("scaled_dot_product_attention", [tuple(s[:-2]) for s in shapes])
+
+
+def _fused_meta(
+    query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float
+) -> Any:
+    lead = tuple(query.shape[:-1])
+    kind = compute_type(query.dtype)
+    return spec((*lead, value.shape[-1]), query), spec(lead, query, kind)
+
+
+def _four(array: Array, lead: tuple[int, ...]) -> Array:
+    """[*, rows, size] as [batch, heads, rows, size] with contiguous rows, copied if need be."""
+    rows, size = array.shape[-2:]
+    wide = np.broadcast_to(array, (*lead, rows, size))
+    if wide.strides[-1] != wide.itemsize or (rows > 1 and wide.strides[-2] < size * wide.itemsize):
+        wide = np.ascontiguousarray(wide)
+    if wide.ndim == 4:
+        return wide
+    if wide.ndim < 4:
+        return wide.reshape((1,) * (4 - wide.ndim) + wide.shape)
+    return wide.reshape(-1, *wide.shape[-3:])
+
+
+def _four_mask(mask: Tensor | None, query: Tensor, columns: int, dtype: Any) -> Array | None:
+    """The additive mask as [batch, heads, rows, columns]; -inf where a bool one says no."""
+    if mask is None:
+        return None
+    if mask.dtype is bool_dtype:
+        values = np.where(mask._nd, dtype.type(0), dtype.type(-np.inf))
+    else:
+        values = compute(mask)
+    lead, rows = tuple(query.shape[:-2]), query.shape[-2]
+    if values.shape[-1] != columns or values.strides[-1] != values.itemsize:
+        values = np.ascontiguousarray(np.broadcast_to(values, (*values.shape[:-1], columns)))
+    wide = np.broadcast_to(values, (*lead, rows, columns))
+    if wide.ndim == 4:
+        return wide
+    if wide.ndim < 4:
+        return wide.reshape((1,) * (4 - wide.ndim) + wide.shape)
+    return wide.reshape(-1, *wide.shape[-3:])
+
+
+def _operands(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> list[Any]:
+    lead = tuple(query.shape[:-2])
+    arrays: list[Any] = [_four(compute(t), lead) for t in (query, key, value)]
+    return [*arrays, _four_mask(attn_mask, query, key.shape[-2], arrays[0].dtype)]
+
+
+def _fused_eager(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    scale: float,
+) -> tuple[Tensor, Tensor]:
+    result, out = output((*query.shape[:-1], value.shape[-1]), query.dtype)
+    logsum = new(query.shape[:-1], compute_type(query.dtype))
+    operands = _operands(query, key, value, attn_mask)
+    _core.attention(*operands, is_causal, scale, out, logsum._nd)
+    return finish(result, out), logsum
+
+
+def _fused_vjp(ctx: Any, grad: Any, grad_logsum: Any) -> Any:
+    grads = ops.attention_backward(
+        grad,
+        ctx.query,
+        ctx.key,
+        ctx.value,
+        ctx.attn_mask,
+        ctx.out0,
+        ctx.out1,
+        ctx.is_causal,
+        ctx.scale,
+    )
+    return (*grads, None)
+
+
+def _backward_meta(grad: Any, query: Any, key: Any, value: Any, *rest: Any) -> Any:
+    return tuple(spec(t.shape, t) for t in (query, key, value))
+
+
+def _backward_eager(
+    grad: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None,
+    out: Tensor,
+    logsum: Tensor,
+    is_causal: bool,
+    scale: float,
+) -> tuple[Tensor, ...]:
+    operands = _operands(query, key, value, attn_mask)
+    results = [output(t.shape, t.dtype) for t in (query, key, value)]
+    _core.attention_backward(
+        np.ascontiguousarray(compute(grad)),
+        *operands,
+        np.ascontiguousarray(compute(out)),
+        np.ascontiguousarray(logsum._nd),
+        is_causal,
+        scale,
+        *(array for _, array in results),
+    )
+    return tuple(finish(tensor, array) for tensor, array in results)
+
+
+def _backward_decompose(
+    grad: Any,
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any,
+    out: Any,
+    logsum: Any,
+    is_causal: bool,
+    scale: float,
+) -> Any:
+    """From query, key and value alone, so that it can be differentiated again."""
+    last = key.ndim - 1
+    weights = attention(query, key, value, attn_mask, 0.0, is_causal, scale)[1]
+    if attn_mask is not None:
+        weights = ops.where(_attending(attn_mask), weights, 0.0)
+    to_value = ops.matmul(ops.transpose(weights, last - 1, last), grad)
+    slope = ops.matmul(grad, ops.transpose(value, last - 1, last))
+    total = ops.sum(ops.mul(weights, slope), last, True)
+    to_scores = ops.mul(ops.mul(weights, ops.sub(slope, total)), scale)
+    to_key = ops.matmul(ops.transpose(to_scores, last - 1, last), query)
+    return ops.matmul(to_scores, key), to_key, to_value
+
+
+def _fused(
+    query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float | None
+) -> Any:
+    factor = 1 / math.sqrt(query.shape[-1]) if scale is None else float(scale)
+    lead = _lead(query.shape, key.shape, value.shape)
+    query, key, value = (
+        t if tuple(t.shape[:-2]) == lead else ops.expand(t, (*lead, *t.shape[-2:]))
+        for t in (query, key, value)
+    )
+    return ops.fused_attention(query, key, value, attn_mask, is_causal, factor)[0]
 
 
 def _attention_decompose(
@@ -114,6 +296,8 @@ def _attention_decompose(
     _check(query, key, value, attn_mask, is_causal)
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
+    if _fits(query, key, value, attn_mask, dropout_p):
+        return _fused(query, key, value, attn_mask, is_causal, scale)
     out = attention(query, key, value, attn_mask, dropout_p, is_causal, scale)[0]
     return cast(out, query.dtype)
 
@@ -124,4 +308,21 @@ internal(
     "bool enable_gqa=False)",
     Kind.COMPOSITE,
     decompose=_attention_decompose,
+)
+internal(
+    "fused_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask, bool is_causal, "
+    "float scale)",
+    Kind.OTHER,
+    meta=_fused_meta,
+    vjp=_fused_vjp,
+    saves=("query", "key", "value", "attn_mask", "out0", "out1"),
+    eager=_fused_eager,
+)
+internal(
+    "attention_backward(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor? attn_mask, "
+    "Tensor out, Tensor logsum, bool is_causal, float scale)",
+    Kind.OTHER,
+    meta=_backward_meta,
+    decompose=_backward_decompose,
+    eager=_backward_eager,
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from graphwright.runtime import _core
 from graphwright.runtime.dtypes import float32
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
@@ -66,8 +67,10 @@ def _row_matrix(array: Array, lead: int) -> Array:
     return np.ascontiguousarray(array).reshape(rows, columns)
 
 
-def _flat(affine: Tensor | None) -> Array | None:
-    return None if affine is None else np.ascontiguousarray(compute(affine)).reshape(-1)
+def _flat(affine: Tensor | None, dtype: Any) -> Array | None:
+    if affine is None:
+        return None
+    return np.ascontiguousarray(compute(affine).astype(dtype, copy=False)).reshape(-1)
 
 
 def _row_dots(a: Array, b: Array) -> Array:
@@ -96,18 +99,11 @@ def _native_layer_norm_eager(
     rows, columns = x.shape
     mean = np.empty((rows, 1), x.dtype)
     rstd = np.empty((rows, 1), x.dtype)
-    w, b = _flat(weight), _flat(bias)
-    for block in row_blocks(rows, columns):
-        centred = y[block]
-        x[block].mean(-1, keepdims=True, out=mean[block])
-        np.subtract(x[block], mean[block], out=centred)
-        variance = _row_dots(centred, centred) / columns
-        np.reciprocal(np.sqrt(variance + eps), out=rstd[block])
-        centred *= rstd[block]
-        if w is not None:
-            centred *= w
-        if b is not None:
-            centred += b
+    if columns:
+        w, b = _flat(weight, x.dtype), _flat(bias, x.dtype)
+        _core.layer_norm_rows(x, w, b, eps, y, mean, rstd)
+    else:
+        mean[...] = rstd[...] = np.nan
     shape, kind = _statistics_shape(input, lead), _wide_dtype(input.dtype)
     return (
         finish(result, out),
@@ -189,19 +185,9 @@ def _layer_norm_backward_eager(
     g, x = _row_matrix(compute(grad), lead), _row_matrix(compute(input), lead)
     result, out = output(input.shape, input.dtype)
     y = out.reshape(x.shape)
-    rows, columns = x.shape
-    m, r = compute(mean).reshape(rows, 1), compute(rstd).reshape(rows, 1)
-    w = _flat(weight)
-    for block in row_blocks(rows, columns):
-        normal = x[block] - m[block]
-        normal *= r[block]
-        part = y[block]
-        np.multiply(g[block], 1 if w is None else w, out=part)
-        shift = part.mean(-1, keepdims=True)
-        normal *= _row_dots(part, normal) / columns
-        part -= shift
-        part -= normal
-        part *= r[block]
+    rows = x.shape[0]
+    m, r = (np.ascontiguousarray(compute(s)).reshape(rows, 1) for s in (mean, rstd))
+    _core.layer_norm_backward_rows(g, x, _flat(weight, x.dtype), m, r, y)
     return finish(result, out)
 
 
@@ -260,7 +246,7 @@ def _rms_norm_eager(
     x = _row_matrix(compute(input), lead)
     result, out = output(input.shape, input.dtype)
     y = out.reshape(x.shape)
-    w = _flat(weight)
+    w = _flat(weight, x.dtype)
     for block in row_blocks(*x.shape):
         scale = np.sqrt(_row_dots(x[block], x[block]) / x.shape[1] + _rms_eps(input, eps))
         np.divide(x[block], scale, out=y[block])

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import (
     Array,
@@ -15,7 +16,6 @@ from graphwright.runtime.ops.nn_support import (
     output,
     quietly,
     require_floating,
-    row_blocks,
     same,
     spec,
     widened,
@@ -32,36 +32,20 @@ def _converted(name: str, input: Any, dtype: Any) -> Any:
     return input.dtype
 
 
-def _as_rows(array: Array, axis: int) -> Array | None:
-    """`array` as a matrix whose rows run along `axis`, without copying; None if impossible."""
-    if array.ndim and axis == array.ndim - 1 and array.flags.c_contiguous:
-        return array.reshape(-1, array.shape[-1])
-    return None
-
-
-def _softmax_rows(x: Array, out: Array) -> None:
-    np.subtract(x, x.max(-1, keepdims=True), out=out)
-    np.exp(out, out=out)
-    np.divide(out, out.sum(-1, keepdims=True), out=out)
-
-
-def _log_softmax_rows(x: Array, out: Array) -> None:
-    np.subtract(x, x.max(-1, keepdims=True), out=out)
-    np.subtract(out, np.log(np.exp(out).sum(-1, keepdims=True)), out=out)
-
-
-def _along_rows(function: Any, inputs: tuple[Array, ...], out: Array, axis: int) -> None:
-    """function(*inputs, out) over rows along `axis`, in blocks that stay in cache."""
+def _along_rows(kernel: Any, inputs: tuple[Array, ...], out: Array, axis: int) -> None:
+    """kernel(*inputs, out) on matrices whose rows run along `axis`."""
     if out.ndim == 0:
-        function(*(x.reshape(1, 1) for x in inputs), out.reshape(1, 1))
+        kernel(*(x.reshape(1, 1) for x in inputs), out.reshape(1, 1))
         return
-    rows = [_as_rows(array, axis) for array in (*inputs, out)]
-    if any(matrix is None for matrix in rows):
-        function(*(np.moveaxis(x, axis, -1) for x in inputs), np.moveaxis(out, axis, -1))
+    columns = out.shape[axis]
+    if axis == out.ndim - 1:
+        rows = (np.ascontiguousarray(x).reshape(-1, columns) for x in inputs)
+        kernel(*rows, out.reshape(-1, columns))
         return
-    first: Array = rows[0]  # type: ignore[assignment]
-    for block in row_blocks(*first.shape):
-        function(*(matrix[block] for matrix in rows))  # type: ignore[index]
+    moved = [np.ascontiguousarray(np.moveaxis(x, axis, -1)) for x in inputs]
+    result = np.empty(moved[0].shape, out.dtype)
+    kernel(*(x.reshape(-1, columns) for x in moved), result.reshape(-1, columns))
+    out[...] = np.moveaxis(result, -1, axis)
 
 
 def _normalised(name: str, rows: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
@@ -74,11 +58,11 @@ def _normalised(name: str, rows: Any, input: Tensor, dim: int, dtype: Any) -> Te
 
 
 def _softmax_eager(input: Tensor, dim: int, dtype: Any) -> Tensor:
-    return _normalised("softmax", _softmax_rows, input, dim, dtype)
+    return _normalised("softmax", _core.softmax_rows, input, dim, dtype)
 
 
 def _log_softmax_eager(input: Tensor, dim: int, dtype: Any) -> Tensor:
-    return _normalised("log_softmax", _log_softmax_rows, input, dim, dtype)
+    return _normalised("log_softmax", _core.log_softmax_rows, input, dim, dtype)
 
 
 def _softmax_meta(input: Any, dim: int, dtype: Any) -> Any:
@@ -115,19 +99,6 @@ def _log_softmax_vjp(ctx: Any, grad: Any) -> Any:
     return cast(ops.log_softmax_backward(grad, ctx.out, ctx.dim), ctx.input.dtype)
 
 
-def _softmax_backward_rows(grad: Array, y: Array, out: Array) -> None:
-    np.multiply(grad, y, out=out)
-    total = out.sum(-1, keepdims=True)
-    np.subtract(grad, total, out=out)
-    np.multiply(out, y, out=out)
-
-
-def _log_softmax_backward_rows(grad: Array, y: Array, out: Array) -> None:
-    np.exp(y, out=out)
-    np.multiply(out, grad.sum(-1, keepdims=True), out=out)
-    np.subtract(grad, out, out=out)
-
-
 def _backward(rows: Any, grad: Tensor, out: Tensor, dim: int) -> Tensor:
     result, values = output(out.shape, out.dtype)
     if values.size:
@@ -136,11 +107,11 @@ def _backward(rows: Any, grad: Tensor, out: Tensor, dim: int) -> Tensor:
 
 
 def _softmax_backward_eager(grad: Tensor, out: Tensor, dim: int) -> Tensor:
-    return _backward(_softmax_backward_rows, grad, out, dim)
+    return _backward(_core.softmax_backward_rows, grad, out, dim)
 
 
 def _log_softmax_backward_eager(grad: Tensor, out: Tensor, dim: int) -> Tensor:
-    return _backward(_log_softmax_backward_rows, grad, out, dim)
+    return _backward(_core.log_softmax_backward_rows, grad, out, dim)
 
 
 def _softmax_backward_decompose(grad: Any, out: Any, dim: int) -> Any:

@@ -1,0 +1,199 @@
+/* Softmax and layer norm of rows of one element type. Included with REAL, EXP, LOG, SQRT and
+ * NAME(x) defined. Sums and maxima are kept in LANES parts, so that the loops vectorise. */
+
+enum { NAME(LANES) = 64 / (int)sizeof(REAL) };
+
+GW_INLINE REAL NAME(largest)(const REAL *x, int64_t n) {
+    REAL parts[NAME(LANES)];
+    for (int l = 0; l < (int)NAME(LANES); l++) {
+        parts[l] = -(REAL)INFINITY;
+    }
+    int64_t i = 0;
+    for (; i + (int)NAME(LANES) <= n; i += NAME(LANES)) {
+        for (int l = 0; l < (int)NAME(LANES); l++) {
+            parts[l] = x[i + l] > parts[l] ? x[i + l] : parts[l];
+        }
+    }
+    REAL most = parts[0];
+    for (int l = 1; l < (int)NAME(LANES); l++) {
+        most = parts[l] > most ? parts[l] : most;
+    }
+    for (; i < n; i++) {
+        most = x[i] > most ? x[i] : most;
+    }
+    return most;
+}
+
+GW_INLINE REAL NAME(folded)(const REAL *parts) {
+    REAL sum = 0;
+    for (int l = 0; l < (int)NAME(LANES); l++) {
+        sum += parts[l];
+    }
+    return sum;
+}
+
+GW_INLINE REAL NAME(sum)(const REAL *x, int64_t n) {
+    REAL parts[NAME(LANES)] = {0};
+    int64_t i = 0;
+    for (; i + (int)NAME(LANES) <= n; i += NAME(LANES)) {
+        for (int l = 0; l < (int)NAME(LANES); l++) {
+            parts[l] += x[i + l];
+        }
+    }
+    REAL sum = NAME(folded)(parts);
+    for (; i < n; i++) {
+        sum += x[i];
+    }
+    return sum;
+}
+
+GW_INLINE REAL NAME(product)(const REAL *x, const REAL *y, int64_t n) {
+    REAL parts[NAME(LANES)] = {0};
+    int64_t i = 0;
+    for (; i + (int)NAME(LANES) <= n; i += NAME(LANES)) {
+        for (int l = 0; l < (int)NAME(LANES); l++) {
+            parts[l] += x[i + l] * y[i + l];
+        }
+    }
+    REAL sum = NAME(folded)(parts);
+    for (; i < n; i++) {
+        sum += x[i] * y[i];
+    }
+    return sum;
+}
+
+/* y = exp(x - shift); returns the sum. */
+GW_INLINE REAL NAME(exponentials)(const REAL *x, REAL shift, REAL *y, int64_t n) {
+    REAL parts[NAME(LANES)] = {0};
+    int64_t i = 0;
+    for (; i + (int)NAME(LANES) <= n; i += NAME(LANES)) {
+        for (int l = 0; l < (int)NAME(LANES); l++) {
+            REAL e = EXP(x[i + l] - shift);
+            y[i + l] = e;
+            parts[l] += e;
+        }
+    }
+    REAL sum = NAME(folded)(parts);
+    for (; i < n; i++) {
+        y[i] = EXP(x[i] - shift);
+        sum += y[i];
+    }
+    return sum;
+}
+
+/* The sum of exp(x - shift). */
+GW_INLINE REAL NAME(sum_of_exponentials)(const REAL *x, REAL shift, int64_t n) {
+    REAL parts[NAME(LANES)] = {0};
+    int64_t i = 0;
+    for (; i + (int)NAME(LANES) <= n; i += NAME(LANES)) {
+        for (int l = 0; l < (int)NAME(LANES); l++) {
+            parts[l] += EXP(x[i + l] - shift);
+        }
+    }
+    REAL sum = NAME(folded)(parts);
+    for (; i < n; i++) {
+        sum += EXP(x[i] - shift);
+    }
+    return sum;
+}
+
+GW_VECTOR_MATH static void NAME(softmax)(void *closure, int64_t begin, int64_t end) {
+    const Rows *r = closure;
+    for (int64_t row = begin; row < end; row++) {
+        const REAL *x = (const REAL *)r->inputs[0] + row * r->n;
+        REAL *y = (REAL *)r->out + row * r->n;
+        REAL sum = NAME(exponentials)(x, NAME(largest)(x, r->n), y, r->n), scale = 1 / sum;
+        for (int64_t i = 0; i < r->n; i++) {
+            y[i] *= scale;
+        }
+    }
+}
+
+GW_VECTOR_MATH static void NAME(log_softmax)(void *closure, int64_t begin, int64_t end) {
+    const Rows *r = closure;
+    for (int64_t row = begin; row < end; row++) {
+        const REAL *x = (const REAL *)r->inputs[0] + row * r->n;
+        REAL *y = (REAL *)r->out + row * r->n;
+        REAL most = NAME(largest)(x, r->n);
+        REAL rest = LOG(NAME(sum_of_exponentials)(x, most, r->n));
+        for (int64_t i = 0; i < r->n; i++) {
+            y[i] = (x[i] - most) - rest;
+        }
+    }
+}
+
+/* inputs: gradient, result. */
+GW_VECTOR_MATH static void NAME(softmax_backward)(void *closure, int64_t begin, int64_t end) {
+    const Rows *r = closure;
+    for (int64_t row = begin; row < end; row++) {
+        const REAL *g = (const REAL *)r->inputs[0] + row * r->n;
+        const REAL *y = (const REAL *)r->inputs[1] + row * r->n;
+        REAL *out = (REAL *)r->out + row * r->n;
+        REAL total = NAME(product)(g, y, r->n);
+        for (int64_t i = 0; i < r->n; i++) {
+            out[i] = (g[i] - total) * y[i];
+        }
+    }
+}
+
+GW_VECTOR_MATH static void NAME(log_softmax_backward)(void *closure, int64_t begin, int64_t end) {
+    const Rows *r = closure;
+    for (int64_t row = begin; row < end; row++) {
+        const REAL *g = (const REAL *)r->inputs[0] + row * r->n;
+        const REAL *y = (const REAL *)r->inputs[1] + row * r->n;
+        REAL *out = (REAL *)r->out + row * r->n;
+        REAL total = NAME(sum)(g, r->n);
+        for (int64_t i = 0; i < r->n; i++) {
+            out[i] = g[i] - EXP(y[i]) * total;
+        }
+    }
+}
+
+/* inputs: x, weight or NULL, bias or NULL; mean and rstd [rows] are written. */
+GW_VECTOR_MATH static void NAME(layer_norm)(void *closure, int64_t begin, int64_t end) {
+    const Rows *r = closure;
+    const REAL *w = r->inputs[1], *b = r->inputs[2];
+    int64_t n = r->n;
+    for (int64_t row = begin; row < end; row++) {
+        const REAL *x = (const REAL *)r->inputs[0] + row * n;
+        REAL *y = (REAL *)r->out + row * n;
+        REAL mean = NAME(sum)(x, n) / (REAL)n;
+        for (int64_t i = 0; i < n; i++) {
+            y[i] = x[i] - mean;
+        }
+        REAL rstd = 1 / SQRT(NAME(product)(y, y, n) / (REAL)n + (REAL)r->eps);
+        ((REAL *)r->mean)[row] = mean;
+        ((REAL *)r->rstd)[row] = rstd;
+        if (w != NULL && b != NULL) {
+            for (int64_t i = 0; i < n; i++) {
+                y[i] = y[i] * rstd * w[i] + b[i];
+            }
+            continue;
+        }
+        for (int64_t i = 0; i < n; i++) {
+            REAL scale = w != NULL ? rstd * w[i] : rstd;
+            y[i] = y[i] * scale + (b != NULL ? b[i] : 0);
+        }
+    }
+}
+
+/* inputs: gradient, x, weight or NULL; mean and rstd are read. */
+GW_VECTOR_MATH static void NAME(layer_norm_backward)(void *closure, int64_t begin, int64_t end) {
+    const Rows *r = closure;
+    const REAL *w = r->inputs[2];
+    int64_t n = r->n;
+    for (int64_t row = begin; row < end; row++) {
+        const REAL *g = (const REAL *)r->inputs[0] + row * n;
+        const REAL *x = (const REAL *)r->inputs[1] + row * n;
+        REAL *out = (REAL *)r->out + row * n;
+        REAL mean = ((const REAL *)r->mean)[row], rstd = ((const REAL *)r->rstd)[row];
+        for (int64_t i = 0; i < n; i++) {
+            out[i] = w != NULL ? g[i] * w[i] : g[i];
+        }
+        REAL shift = NAME(sum)(out, n) / (REAL)n;
+        REAL slope = (NAME(product)(out, x, n) / (REAL)n - shift * mean) * rstd * rstd;
+        for (int64_t i = 0; i < n; i++) {
+            out[i] = (out[i] - shift - (x[i] - mean) * slope) * rstd;
+        }
+    }
+}
