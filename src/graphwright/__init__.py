@@ -15,9 +15,21 @@ from graphwright.runtime.autograd import (
     set_grad_enabled,
 )
 from graphwright.runtime.device import device
+from graphwright.runtime.dtype_names import (
+    cdouble,
+    cfloat,
+    double,
+    float,
+    half,
+    int,
+    long,
+    short,
+)
 from graphwright.runtime.dtypes import (
     bfloat16,
     bool,
+    complex64,
+    complex128,
     dtype,
     float16,
     float32,
@@ -29,18 +41,24 @@ from graphwright.runtime.dtypes import (
     int64,
     set_default_dtype,
     uint8,
+    uint16,
+    uint32,
+    uint64,
 )
 from graphwright.runtime.generator import Generator
 from graphwright.runtime.interop import (
     as_tensor,
     from_numpy,
+    is_complex,
+    is_floating_point,
     is_tensor,
     numel,
     tensor,
 )
+from graphwright.runtime.limits import finfo, iinfo
 from graphwright.runtime.ops import families
 from graphwright.runtime.ops._face import *
-from graphwright.runtime.promotion import can_cast, promote_types
+from graphwright.runtime.promotion import can_cast, promote_types, result_type
 from graphwright.runtime.random import (
     default_generator,
     get_rng_state,

@@ -67,12 +67,30 @@ def _checked(op: Op, args: tuple[Any, ...], flags: int) -> tuple[Any, ...]:
     if flags & FOREIGN:
         check_types(op, args)
         args = _plain_numbers(op, args) or args
-    if flags & OVERLAP and op.is_inplace and op.name not in _REPEATABLE:
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
+    if flags & OVERLAP and op.is_inplace:
+        _check_overlap(op, args)
     return args
+
+
+def _check_overlap(op: Op, args: tuple[Any, ...]) -> None:
+    target, other = args[0], args[1] if len(args) > 1 else None
+    layouts = zip(target.stride(), target.shape, strict=True)
+    if not any(stride == 0 and size > 1 for stride, size in layouts):
+        what = "some elements of the input tensor and the written-to tensor refer to"
+    elif op.name in _REPEATABLE or (op.name == "copy_" and _same_elements(target, other)):
+        return
+    else:
+        what = "more than one element of the written-to tensor refers to"
+    raise RuntimeError(
+        f"unsupported operation: {what} a single memory location. Please clone() the tensor "
+        "before performing the operation."
+    )
+
+
+def _same_elements(a: Any, b: Any) -> bool:
+    if a._storage is not b._storage or a.dtype is not b.dtype:
+        return False
+    return (a.storage_offset(), a.shape, a.stride()) == (b.storage_offset(), b.shape, b.stride())
 
 
 def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
@@ -85,10 +103,11 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         args = HOOKS.autocast(op, args)
     if flags & GRAD and op.vjp is None and op.functional is None and op.decompose is not None:
         return op.decompose(*args)
-    if flags & GRAD and op.differentiable:
-        if op.is_inplace:
+    if flags & GRAD and (op.differentiable or op.is_inplace):
+        if op.functional is not None:
             return HOOKS.record_inplace(op, args, flags)
-        return HOOKS.record(op, args, flags)
+        if op.differentiable:
+            return HOOKS.record(op, args, flags)
     return below_autograd(op, args, flags)
 
 

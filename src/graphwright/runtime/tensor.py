@@ -54,6 +54,18 @@ def _rebuild(array: np.ndarray[Any, Any], dtype: DType, requires_grad: bool) -> 
     return tensor
 
 
+def _without_imaginary(value: Any, target: str) -> Any:
+    if not isinstance(value, complex):
+        return value
+    if value.imag:
+        raise RuntimeError(f"value cannot be converted to type {target} without overflow")
+    return value.real
+
+
+def _as_operand(value: Any) -> Any:
+    return value if isinstance(value, _core.TensorBase) else ops.full((), value)
+
+
 class Tensor(Operators, Indexing, Conversions, Memory, Views, TensorMethods):
     """An n-dimensional array of one dtype on one device, that can be differentiated."""
 
@@ -78,6 +90,38 @@ class Tensor(Operators, Indexing, Conversions, Memory, Views, TensorMethods):
 
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
+
+    def is_complex(self) -> bool:
+        return self.dtype.is_complex
+
+    def is_signed(self) -> bool:
+        return self.dtype.is_signed
+
+    def is_conj(self) -> bool:
+        """False: conjugates are computed, not marked."""
+        return False
+
+    def is_neg(self) -> bool:
+        """False: negatives are computed, not marked."""
+        return False
+
+    @property
+    def real(self) -> Tensor:
+        """The real part, a view of a complex tensor; a real tensor itself."""
+        return ops.real(self)
+
+    @real.setter
+    def real(self, value: Any) -> None:
+        ops.copy_(ops.real(self), _as_operand(value))
+
+    @property
+    def imag(self) -> Tensor:
+        """The imaginary part, a view. Raises RuntimeError for real tensors."""
+        return ops.imag(self)
+
+    @imag.setter
+    def imag(self, value: Any) -> None:
+        ops.copy_(ops.imag(self), _as_operand(value))
 
     @property
     def itemsize(self) -> int:
@@ -133,13 +177,16 @@ class Tensor(Operators, Indexing, Conversions, Memory, Views, TensorMethods):
         return bool(self.item())
 
     def __int__(self) -> int:
-        return int(self.item())
+        return int(_without_imaginary(self.item(), "int64_t"))
 
     def __float__(self) -> float:
-        return float(self.item())
+        return float(_without_imaginary(self.item(), "double"))
+
+    def __complex__(self) -> complex:
+        return complex(self.item())
 
     def __index__(self) -> int:
-        if self.dtype.is_floating_point or self.numel() != 1:
+        if self.dtype.is_floating_point or self.dtype.is_complex or self.numel() != 1:
             raise TypeError(
                 "only integer tensors of a single element can be converted to an index"
             )

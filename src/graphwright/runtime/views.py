@@ -9,6 +9,7 @@ from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.normalise import varargs
+from graphwright.runtime.ops.table import op
 
 if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
@@ -101,6 +102,8 @@ class Views:
         if dtype is None:
             return ops.view(self, varargs(size))
         return ops.alias(self) if dtype is self.dtype else _reinterpreted(self, dtype)
+
+    view.__gw_op__ = op("view")  # type: ignore[attr-defined]
 
     squeeze_ = _in_place("squeeze")
     unsqueeze_ = _in_place("unsqueeze")

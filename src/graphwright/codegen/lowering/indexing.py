@@ -201,6 +201,8 @@ def _index_add(
     context: Lowering, call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor,
     alpha: Any = 1,
 ) -> Tensor:
+    if not x.ndim:
+        raise Unlowerable("index_add into a 0-d tensor")
     dim %= x.ndim
     at = axis_symbols(source.shape)
     position = (at[dim],) if index.ndim else ()

@@ -117,6 +117,8 @@ def _permute(context: Lowering, call: Call, x: Tensor, dims: Any) -> Tensor:
 
 @lowering("transpose")
 def _transpose(context: Lowering, call: Call, x: Tensor, dim0: int, dim1: int) -> Tensor:
+    if not x.ndim:
+        return x
     dims = list(range(x.ndim))
     dims[dim0], dims[dim1] = dims[dim1], dims[dim0]
     return permute(context, x, tuple(dims))

@@ -50,6 +50,9 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
     Py_ssize_t count = PyTuple_GET_SIZE(args);
     int flags = gw_dispatch_flags(items, count);
     OpBase *base = (OpBase *)op;
+    if (base->inplace && gw_partly_shared(items, count)) {
+        flags |= GW_FLAG_OVERLAP;
+    }
     PyObject *out;
     if (base->run == NULL) {
         return PyErr_Format(PyExc_NotImplementedError, "%R has no kernel", op);

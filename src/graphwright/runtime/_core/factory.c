@@ -318,6 +318,7 @@ static bool set_offset(GwTensor *view, PyObject *offset, bool allow_symbolic) {
 
 /* How a view came about decides whether it may be written while gradients are recorded. */
 static void mark_origin(GwTensor *view, const GwTensor *base) {
+    view->view_version = base->storage->version;
     view->flags |= base->flags & (GW_NO_GRAD_VIEW | GW_MULTI_VIEW);
     if (gw_user_disabled_grad()) {
         view->flags |= GW_NO_GRAD_VIEW;
@@ -338,7 +339,8 @@ static PyObject *view_origin(PyObject *self, PyObject *arg) {
     GW_UNUSED(self);
     GwTensor *t = gw_tensor_arg(arg);
     return t == NULL ? NULL : PyLong_FromLong(((t->flags & GW_NO_GRAD_VIEW) != 0)
-                                              + 2 * ((t->flags & GW_MULTI_VIEW) != 0));
+                                              + 2 * ((t->flags & GW_MULTI_VIEW) != 0)
+                                              + 4 * gw_own_grad(t));
 }
 
 static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
@@ -369,7 +371,6 @@ static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     }
     if (dtype != GW_NUM_DTYPES) {
         view->dtype = (int8_t)dtype;
-        view->flags |= gw_dtypes[dtype].floating ? 0 : GW_NO_GRAD_VIEW;
     }
     memcpy(view->sizes, sizes, (size_t)ndim * sizeof(int64_t));
     memcpy(view->strides, strides, (size_t)ndim * sizeof(int64_t));
@@ -561,13 +562,13 @@ PyMethodDef gw_factory_methods[] = {
      "as_view(cls, base, shape, strides, offset[, dtype]): over the base's storage; the offset "
      "counts elements from the storage's start."},
     {"set_view_hook", gw_set_view_hook, METH_O,
-     "set_view_hook(f): f(view, grad_fn or None) gives the present grad_fn of a view whose base "
-     "has one."},
+     "set_view_hook(f): f(view) gives the grad_fn of a view whose memory was written since it "
+     "was made."},
     {"mark_multi_view", mark_multi_view, METH_O,
      "mark_multi_view(view): it is one of several that one op made."},
     {"view_origin", view_origin, METH_O,
-     "view_origin(tensor): 1 if nothing was recorded when the view was made, 2 if it is one of "
-     "several views; the sum if both."},
+     "view_origin(tensor): the sum of 1 if nothing was recorded when the view was made, 2 if it "
+     "is one of several views, and 4 if it requires a gradient by itself, not by its base."},
     {"detach", FASTCALL(detach), METH_FASTCALL,
      "detach(cls, tensor): shares memory and version counter, has no history."},
     {"unversioned", FASTCALL(unversioned), METH_FASTCALL,

@@ -124,6 +124,38 @@ static bool overlaps(PyObject *const *items, Py_ssize_t n) {
     return false;
 }
 
+/* Whether elements lie side by side without gaps, in whatever order of the dims. */
+static bool is_dense(const GwTensor *t) {
+    if (t->flags & GW_CONTIGUOUS) {
+        return true;
+    }
+    int64_t reach = 1;
+    for (int i = 0; i < t->ndim; i++) {
+        if (t->sizes[i] > 1 && t->strides[i] == 0) {
+            return false;
+        }
+        reach += (t->sizes[i] - 1) * t->strides[i];
+    }
+    return reach == t->numel;
+}
+
+bool gw_partly_shared(PyObject *const *items, Py_ssize_t n) {
+    if (n < 2 || !gw_is_tensor(items[0]) || !gw_is_tensor(items[1])) {
+        return false;
+    }
+    const GwTensor *a = (GwTensor *)items[0], *b = (GwTensor *)items[1];
+    if (a == b || a->storage != b->storage || a->data == NULL || a->numel == 0 || b->numel == 0
+        || !is_dense(a) || !is_dense(b)) {
+        return false;
+    }
+    int64_t a_bytes = a->numel * gw_itemsize(a), b_bytes = b->numel * gw_itemsize(b);
+    if (a->data == b->data && a_bytes == b_bytes) {
+        size_t layout = (size_t)a->ndim * sizeof(int64_t);
+        return a->ndim != b->ndim || memcmp(a->strides, b->strides, layout) != 0;
+    }
+    return a->data < b->data + b_bytes && b->data < a->data + a_bytes;
+}
+
 int gw_dispatch_flags(PyObject *const *items, Py_ssize_t n) {
     return item_flags(items, n, false) | (gw_modes() != 0 ? FLAG_MODES : 0)
            | (overlaps(items, n) ? FLAG_OVERLAP : 0);

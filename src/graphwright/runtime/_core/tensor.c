@@ -208,19 +208,29 @@ static PyObject *or_none(PyObject *o) { return Py_NewRef(o != NULL ? o : Py_None
 
 GETTER(get_grad) { TENSOR_OR_NULL return or_none(t->grad); }
 
-/* Called with a view and its grad_fn or None, where its base has one: gives the present one. */
+/* Called with a view whose memory was written since its grad_fn was set: gives it anew. */
 static PyObject *view_hook;
 
+static PyObject *stale_view(const GwTensor *t) {
+    PyErr_Format(
+        PyExc_RuntimeError,
+        "A view was created %s and its base or another view of its base has been modified "
+        "inplace with grad mode enabled. Given that this use case is ambiguous and error-prone, "
+        "it is forbidden.",
+        (t->flags & GW_NO_GRAD_VIEW) != 0 ? "in no_grad mode"
+                                          : "by a function that returns multiple views");
+    return NULL;
+}
+
 static PyObject *grad_fn_of(PyObject *self, GwTensor *t) {
-    const GwTensor *base = (const GwTensor *)t->base;
-    if (base == NULL || base->grad_fn == NULL || view_hook == NULL
-        || (t->flags & GW_NO_GRAD_VIEW) != 0) {
+    if (t->base == NULL || t->storage->version == t->view_version || view_hook == NULL
+        || !gw_own_grad((const GwTensor *)t->base) || !gw_requires_grad(t)) {
         return or_none(t->grad_fn);
     }
-    PyObject *own = or_none(t->grad_fn);
-    PyObject *found = PyObject_CallFunctionObjArgs(view_hook, self, own, NULL);
-    Py_DECREF(own);
-    return found;
+    if ((t->flags & (GW_NO_GRAD_VIEW | GW_MULTI_VIEW)) != 0) {
+        return stale_view(t);
+    }
+    return PyObject_CallOneArg(view_hook, self);
 }
 
 GETTER(get_grad_fn) { TENSOR_OR_NULL return grad_fn_of(self, t); }
@@ -290,6 +300,7 @@ static int set_grad_fn(PyObject *self, PyObject *value, void *closure) {
         return -1;
     }
     Py_XSETREF(t->grad_fn, value == Py_None ? NULL : Py_NewRef(value));
+    t->view_version = t->storage->version;
     return 0;
 }
 

@@ -51,6 +51,7 @@ typedef struct GwTensor {
     PyObject *weakrefs;
     int64_t numel;          /* -1 in symbolic tensors */
     int64_t offset;         /* in elements, from the storage's start; -1 if symbolic */
+    int64_t view_version;   /* of the storage when a view's grad_fn was last set */
     int64_t *sizes;         /* [ndim]; -1 where symbolic */
     int64_t *strides;       /* [ndim], in elements; -1 where symbolic */
     int32_t output_nr;
@@ -66,10 +67,11 @@ static inline bool gw_own_grad(const GwTensor *t) {
     return (t->flags & GW_REQUIRES_GRAD) != 0 || t->grad_fn != NULL;
 }
 
-/* A view requires a gradient as soon as its base got a history in place. */
+/* A view requires a gradient as soon as its base does, unless its dtype cannot carry one. */
 static inline bool gw_requires_grad(const GwTensor *t) {
-    return gw_own_grad(t) || (t->base != NULL && (t->flags & GW_NO_GRAD_VIEW) == 0
-                              && gw_own_grad((const GwTensor *)t->base));
+    return gw_own_grad(t)
+           || (t->base != NULL && t->dtype >= GW_FLOAT16 && t->dtype <= GW_COMPLEX128
+               && gw_own_grad((const GwTensor *)t->base));
 }
 
 #endif

@@ -145,17 +145,9 @@ def _regenerate(view: Any, base: Any) -> None:
     view.grad_fn, view.output_nr = node, 0
 
 
-def present_history(view: Any, node: Any) -> Any:
-    """The grad_fn of a view, regenerated where its base was written after it was made.
-
-    `node` is the one that it has, or None.
-    """
-    base = view._base
-    if node is not None and node.sequence > base.grad_fn.sequence:
-        return node
-    if node is None and not _carries_gradients(view.dtype):
-        return None
-    _regenerate(view, base)
+def _present_history(view: Any) -> Any:
+    """The grad_fn of a view, regenerated where its base was written after it was made."""
+    _regenerate(view, view._base)
     return view.grad_fn
 
 
@@ -163,5 +155,5 @@ def _carries_gradients(dtype: Any) -> bool:
     return bool(dtype.is_floating_point or dtype.is_complex)
 
 
-_core.set_view_hook(present_history)
+_core.set_view_hook(_present_history)
 HOOKS.record_inplace = record_inplace

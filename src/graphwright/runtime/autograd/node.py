@@ -21,6 +21,8 @@ Edge = tuple[Any, int] | None
 
 next_sequence = count(1).__next__
 
+OWN_GRAD = 4  # a bit of `_core.view_origin`
+
 
 class Node:
     """One recorded step. Edges lead to the nodes (or leaf tensors) that made its inputs.
@@ -60,7 +62,7 @@ class Node:
     def metadata(self) -> dict[Any, Any]:
         """A dict for whatever is to be kept with this node."""
         try:
-            return self._metadata  # type: ignore[no-any-return, has-type]
+            return self._metadata
         except AttributeError:
             self._metadata: dict[Any, Any] = {}
             return self._metadata
@@ -82,7 +84,7 @@ class Node:
                 self.outputs.append(((), None, None))
                 continue
             self.outputs.append((tensor.shape, tensor.dtype, tensor.device))
-            if tensor.dtype.is_floating_point:
+            if tensor.dtype.is_floating_point or tensor.dtype.is_complex:
                 tensor.grad_fn, tensor.output_nr = self, number
         return out
 
@@ -273,7 +275,11 @@ class OpNode(Node):
     def compute(self, grads: list[Any]) -> list[Any]:
         op, args = self.op, self.args
         vjp: Any = op.vjp
-        result = vjp(self.context(), *grads)
+        first = grads[0]
+        if first is not None and first.dtype.is_complex and "holomorphic" in op.tags:
+            result = _conjugated(vjp(self.context(), *_conjugated(grads)))
+        else:
+            result = vjp(self.context(), *grads)
         assert args is not None
         if op.is_flat:
             sources: list[Any] = [args[slot] for slot, _ in op.tensor_slots]
@@ -306,6 +312,20 @@ class OpNode(Node):
         return grads
 
 
+def _conjugated(value: Any) -> Any:
+    """The conjugates of complex tensors; anything else as it is.
+
+    A rule for real numbers is linear in the gradient, with factors that are the derivative.
+    PyTorch's gradient of a holomorphic function is the gradient times the conjugate of its
+    derivative: the conjugate of what the rule makes of the conjugate.
+    """
+    if isinstance(value, list | tuple):
+        return type(value)([_conjugated(item) for item in value])
+    if value is None or not value.dtype.is_complex:
+        return value
+    return ops.conj_physical(value)
+
+
 def fit_gradient(op: Op, grad: Any, source: Any) -> Any:
     """`grad` with the shape and dtype of `source`."""
     if not same_shape(grad.shape, source.shape):
@@ -315,6 +335,8 @@ def fit_gradient(op: Op, grad: Any, source: Any) -> Any:
                 f"the input {list(source.shape)}"
             )
         grad = ops.sum_to_size(grad, source.shape)
+    if grad.dtype.is_complex and not source.dtype.is_complex:
+        grad = ops.real(grad)
     if grad.dtype is not source.dtype:
         grad = ops.to_dtype(grad, source.dtype)
     return grad
@@ -325,7 +347,8 @@ def gradient_edge(tensor: Any) -> Edge:
     node = tensor.grad_fn
     if node is not None:
         return node, tensor.output_nr
-    return (tensor, 0) if tensor.requires_grad else None
+    own = tensor.requires_grad and (tensor._base is None or _core.view_origin(tensor) & OWN_GRAD)
+    return (tensor, 0) if own else None
 
 
 def _keep(tensor: Any, save: bool) -> SavedTensor | TensorSpec:
@@ -377,7 +400,7 @@ def record(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         node.save_outputs(out, not flags & (MODES | FAKE))
     if out.__class__ is tuple or not isinstance(out, TensorBase):
         return node.attach(out)
-    if out.dtype.is_floating_point:
+    if out.dtype.is_floating_point or out.dtype.is_complex:
         node.outputs.append((out.shape, out.dtype, out.device))
         out.grad_fn = node
     return out

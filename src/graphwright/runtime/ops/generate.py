@@ -7,6 +7,7 @@ Run `python -m graphwright.runtime.ops.generate` after adding or changing an op;
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 from textwrap import indent
@@ -73,10 +74,10 @@ ANNOTATIONS = {
     "Tensor?": "Tensor | None",
     "Tensor[]": "Sequence[Tensor]",
     "Tensor?[]": "Sequence[Tensor | None]",
-    "Operand": "Tensor | float",
-    "Operand?": "Tensor | float | None",
-    "Scalar": "float",
-    "Scalar?": "float | None",
+    "Operand": "Tensor | complex",
+    "Operand?": "Tensor | complex | None",
+    "Scalar": "complex",
+    "Scalar?": "complex | None",
     "dtype": "DType",
     "dtype?": "DType | None",
     "device?": "Device | str | None",
@@ -279,6 +280,12 @@ def _sorted_ops() -> list[Op]:
     return [TABLE[name] for name in sorted(TABLE) if TABLE[name].schema.params]
 
 
+def _natural(name: str) -> list[tuple[bool, int, str]]:
+    """Sorts numbers in names by value: log1p, log2, log10."""
+    parts = re.findall(r"\d+|\D+", name)
+    return [(not p.isdigit(), int(p) if p.isdigit() else 0, p) for p in parts]
+
+
 def _aliases(ops: list[Op]) -> dict[str, Op]:
     """The aliases of these ops and of their in-place forms, sorted by name."""
     known = {op.name: op for op in ops}
@@ -336,7 +343,7 @@ def face_source() -> str:
     parts += [_alias(name, alias, "") for name, alias in aliases.items()]
     public = [op.name for op in ops if "internal" not in op.tags]
     public += [n for n, alias in aliases.items() if "internal" not in alias.tags]
-    public.sort()
+    public.sort(key=_natural)
     parts.append("\n\n__all__ = [\n" + "".join(f'    "{n}",\n' for n in public) + "]\n\n")
     parts.append(
         "for _name, _function in list(globals().items()):\n"

@@ -13,6 +13,14 @@ from graphwright.runtime.ops.table import Kind, Op, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
 
+def as_view(input: Any, spec: ViewSpec) -> Tensor:
+    """The view of `input` that its rule describes."""
+    offset = input.storage_offset() + spec.offset
+    if spec.dtype is None:
+        return _core.as_view(Tensor, input, spec.shape, spec.strides, offset)
+    return _core.as_view(Tensor, input, spec.shape, spec.strides, offset, spec.dtype)
+
+
 def _define_view(
     schema: str, meta: Any, vjp: Any, *, method: bool = True, public: bool = True
 ) -> Op:

@@ -249,7 +249,7 @@ for _name, _parameters in _COPIES.items():
 
 
 def _narrow_copy(input: Any, dim: int, start: Any, length: Any) -> Any:
-    if not -input.ndim <= dim < input.ndim:
+    if dim >= input.ndim:
         raise RuntimeError(f"narrow_copy: dim {dim} is out of range for {describe(input)}")
     view = ops.narrow(input, dim, start, length)
     return ops.clone(view) if view.is_contiguous() else ops.contiguous(view)
