@@ -19,6 +19,7 @@ from graphwright.codegen.lowering.graph import (
     SizeOutput,
     TensorOutput,
     lower_graph,
+    needs_eager,
 )
 from graphwright.codegen.program import NativeProgram, Output
 from graphwright.codegen.segments import split
@@ -80,7 +81,7 @@ def compile_graph(module: Any, fake_inputs: Sequence[Any], *, target: str) -> Co
 
     Ops without a lowering run eagerly between native segments.
     """
-    eager: set[Any] = set()
+    eager: set[Any] = needs_eager(module)
     while True:
         try:
             if not eager:

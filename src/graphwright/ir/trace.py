@@ -16,7 +16,7 @@ from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import Interpreter
 from graphwright.ir.lowered import CannotLower
 from graphwright.ir.node import Node, map_leaves
-from graphwright.runtime import _core
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dispatch import TRACE
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
@@ -27,6 +27,17 @@ from graphwright.runtime.symbolic.symint import IntLike, SymInt, sym_int
 
 Keep = Callable[[Op], bool]
 Rewrite = Callable[["Tracer", tuple[Any, ...]], Any]
+
+
+def _for_eager_kernel(op: Op, args: tuple[Any, ...]) -> bool:
+    """Whether an op on dtypes without native code has a kernel that computes it whole."""
+    if op.eager is None:
+        return False
+    return any(
+        isinstance(t, _core.TensorBase) and t.dtype in dtypes.EAGER_ONLY
+        for arg in args
+        for t in (arg if isinstance(arg, tuple) else (arg,))
+    )
 
 
 class Tracer:
@@ -62,7 +73,9 @@ class Tracer:
         rewrite = self.rewrites.get(op.name)
         if rewrite is not None:
             return rewrite(self, args)
-        if not op.is_inplace and (op.meta is None or not self.keep(op)):
+        if not op.is_inplace and (
+            op.meta is None or not (self.keep(op) or _for_eager_kernel(op, args))
+        ):
             if op.meta is None and op.decompose is None:
                 raise DataDependent(f"{op.name}: the result's shape depends on values")
             if op.decompose is None:

@@ -46,6 +46,32 @@ def _defaults(tensor: Any, options: dict[str, Any]) -> dict[str, Any]:
     return options
 
 
+_TENSOR_TYPES = {
+    dtypes.bool: "Bool",
+    dtypes.uint8: "Byte",
+    dtypes.int8: "Char",
+    dtypes.int16: "Short",
+    dtypes.int32: "Int",
+    dtypes.int64: "Long",
+    dtypes.uint16: "UInt16",
+    dtypes.uint32: "UInt32",
+    dtypes.uint64: "UInt64",
+    dtypes.float16: "Half",
+    dtypes.bfloat16: "BFloat16",
+    dtypes.float32: "Float",
+    dtypes.float64: "Double",
+    dtypes.complex64: "ComplexFloat",
+    dtypes.complex128: "ComplexDouble",
+}
+
+
+def _named_type(name: str) -> DType:
+    for dtype, text in _TENSOR_TYPES.items():
+        if name.rpartition(".")[2] == f"{text}Tensor":
+            return dtype
+    raise ValueError(f"invalid type: '{name}'")
+
+
 class Conversions:
     """`to` and its shorthands, and `new_*`."""
 
@@ -60,8 +86,11 @@ class Conversions:
             return self
         return ops.clone(self) if dtype is self.dtype else ops.to_dtype(self, dtype)
 
-    def type(self: Any, dtype: DType) -> Tensor:
-        return self.to(dtype)
+    def type(self: Any, dtype: DType | str | None = None, non_blocking: Any = False) -> Any:
+        """Cast to a dtype, or to one named as `graphwright.FloatTensor`; without, that name."""
+        if dtype is None:
+            return f"graphwright.{_TENSOR_TYPES[self.dtype]}Tensor"
+        return self.to(_named_type(dtype) if isinstance(dtype, str) else dtype)
 
     def type_as(self: Any, other: Tensor) -> Tensor:
         return self.to(other.dtype)
@@ -86,6 +115,21 @@ class Conversions:
 
     def bool(self: Any) -> Tensor:
         return self.to(dtypes.bool)
+
+    def byte(self: Any) -> Tensor:
+        return self.to(dtypes.uint8)
+
+    def char(self: Any) -> Tensor:
+        return self.to(dtypes.int8)
+
+    def short(self: Any) -> Tensor:
+        return self.to(dtypes.int16)
+
+    def cfloat(self: Any) -> Tensor:
+        return self.to(dtypes.complex64)
+
+    def cdouble(self: Any) -> Tensor:
+        return self.to(dtypes.complex128)
 
     def cpu(self: Any) -> Tensor:
         return self.to("cpu")

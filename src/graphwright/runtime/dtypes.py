@@ -51,6 +51,20 @@ class dtype:
     def __repr__(self) -> str:
         return f"graphwright.{self.name}"
 
+    def to_complex(self) -> dtype:
+        """The complex dtype of this precision. Raises RuntimeError for integers and bool."""
+        if self.is_complex:
+            return self
+        if not self.is_floating_point:
+            raise RuntimeError(f"there is no complex dtype for {self.name}")
+        return complex128 if self is float64 else complex64
+
+    def to_real(self) -> dtype:
+        """The dtype of real and imaginary part; real dtypes themselves."""
+        if not self.is_complex:
+            return self
+        return float64 if self is complex128 else float32
+
     def __reduce__(self) -> str:
         return self.name
 
@@ -82,9 +96,17 @@ float16 = _register("float16", 6, np.float16, "f")
 bfloat16 = _register("bfloat16", 7, ml_dtypes.bfloat16, "f")
 float32 = _register("float32", 8, np.float32, "f")
 float64 = _register("float64", 9, np.float64, "f")
+complex64 = _register("complex64", 10, np.complex64, "c")
+complex128 = _register("complex128", 11, np.complex128, "c")
+uint16 = _register("uint16", 12, np.uint16, "u")
+uint32 = _register("uint32", 13, np.uint32, "u")
+uint64 = _register("uint64", 14, np.uint64, "u")
 
 bool = bool_
 BY_CODE: tuple[dtype, ...] = tuple(sorted(BY_NAME.values(), key=lambda d: d.code))
+
+EAGER_ONLY = frozenset({complex64, complex128, uint16, uint32, uint64})
+"""Dtypes without native code: compiled graphs run their ops as eager steps."""
 
 _default = [float32]
 

@@ -123,8 +123,9 @@ def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:
 
 def _view(source: Any, spec: ViewSpec) -> FakeTensor:
     offset = source.storage_offset() + spec.offset
+    read_as = () if spec.dtype is None else (spec.dtype,)
     view: FakeTensor = _core.as_view(
-        FakeTensor, source, spec.shape, spec.strides, hint_of(offset))
+        FakeTensor, source, spec.shape, spec.strides, hint_of(offset), *read_as)
     if type(offset) is SymInt:
         view._offset = offset
     return view

@@ -38,6 +38,8 @@ def _array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
     array = np.asarray(data)
     if array.dtype == np.float64 or array.size == 0:
         return array.astype(dtypes.get_default_dtype().numpy)
+    if array.dtype == np.complex128:
+        return array.astype(dtypes.get_default_dtype().to_complex().numpy)
     if array.dtype.kind not in "biuf" and array.dtype.kind != "V":
         raise TypeError(f"tensor(): cannot make a tensor of {type(data).__name__} data")
     return array
@@ -52,8 +54,9 @@ def tensor(
 ) -> Tensor:
     """A new tensor with a copy of `data`: number, nested sequence, array or tensor.
 
-    The dtype is inferred: Python floats give the default dtype, ints int64, bools bool; arrays
-    keep theirs. Raises TypeError for other data, ValueError for ragged sequences.
+    The dtype is inferred: Python floats give the default dtype, complex numbers the complex
+    dtype of its precision, ints int64, bools bool; arrays keep theirs. Raises TypeError for
+    other data, ValueError for ragged sequences.
     """
     _check_device("tensor", device)
     if isinstance(data, Tensor):
@@ -104,6 +107,22 @@ def as_tensor(
 def is_tensor(value: Any) -> bool:
     """Whether `value` is a Tensor."""
     return isinstance(value, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    """Whether `input` has a floating point dtype. Raises TypeError for anything but tensors."""
+    return _tensor_of("is_floating_point", input).dtype.is_floating_point
+
+
+def is_complex(input: Tensor) -> bool:
+    """Whether `input` has a complex dtype. Raises TypeError for anything but tensors."""
+    return _tensor_of("is_complex", input).dtype.is_complex
+
+
+def _tensor_of(name: str, value: Any) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{name}(): argument 'input' must be Tensor, not {type(value).__name__}")
+    return value
 
 
 def numel(input: Tensor) -> int:

@@ -38,6 +38,17 @@ def _number_format(shown: np.ndarray[Any, Any]) -> Callable[[float], str]:
     return lambda value: text(value).rjust(width)
 
 
+def _complex_format(shown: np.ndarray[Any, Any]) -> Callable[[complex], str]:
+    """How to write one complex number: each part as floats of its kind."""
+    real, imag = _number_format(shown.real), _number_format(shown.imag)
+
+    def text(value: complex) -> str:
+        second = imag(value.imag).lstrip()
+        return f"{real(value.real)}{'' if second.startswith('-') else '+'}{second}j"
+
+    return text
+
+
 def _body(array: np.ndarray[Any, Any], indent: str) -> str:
     threshold, edge = 1000, 3
     shown = array
@@ -49,6 +60,11 @@ def _body(array: np.ndarray[Any, Any], indent: str) -> str:
     options: dict[str, Any] = {"threshold": threshold, "edgeitems": edge, "max_line_width": 80}
     if array.dtype.kind == "f":
         options["formatter"] = {"float_kind": _number_format(shown)}
+    if array.dtype.kind == "b":
+        width = 4 if shown.all() else 5
+        options["formatter"] = {"bool": lambda value: str(bool(value)).rjust(width)}
+    if array.dtype.kind == "c":
+        options["formatter"] = {"complex_kind": _complex_format(shown)}
     text = np.array2string(array, separator=", ", prefix=indent, **options)
     return text.replace(", ..., ", ",  ..., ")
 
@@ -69,7 +85,8 @@ def format_tensor(tensor: Any) -> str:
             suffixes.append(f"size={tuple(tensor.shape)}")
     if tensor.device.type != "cpu":
         suffixes.append(f"device='{tensor.device}'")
-    usual = (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool)
+    default = dtypes.get_default_dtype()
+    usual = (default, default.to_complex(), dtypes.int64, dtypes.bool)
     if tensor.dtype not in usual or (body == "[]" and tensor.dtype is not usual[0]):
         suffixes.append(f"dtype={tensor.dtype}")
     if tensor.grad_fn is not None:

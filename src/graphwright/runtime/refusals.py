@@ -28,6 +28,13 @@ def _given(op: Op, args: tuple[Any, ...]) -> str:
     return ", ".join(parts)
 
 
+def _by_ufunc(error: Exception) -> bool:
+    """Whether NumPy has no loop for the dtypes, or refuses a cast."""
+    if not isinstance(error, TypeError):
+        return False
+    return type(error) is not TypeError or str(error).startswith("ufunc '")
+
+
 def refusal(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
     """What to raise for `error`, met while running `op`: itself, its message completed.
 
@@ -35,7 +42,7 @@ def refusal(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
     becomes a RuntimeError. Exceptions of other classes pass unchanged.
     """
     kind = type(error)
-    if isinstance(error, INTERNAL) or (kind is not TypeError and isinstance(error, TypeError)):
+    if isinstance(error, INTERNAL) or _by_ufunc(error):
         error = RuntimeError(f"not possible for these arguments ({kind.__name__}: {error})")
     elif kind not in _PLAIN or len(error.args) != 1 or getattr(error, "described", False):
         return error

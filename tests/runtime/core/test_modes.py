@@ -65,7 +65,7 @@ def test_flags() -> None:
     assert flags(()) == 0 and flags((plain, 1, 2.0, None, "x", True, (1, 2))) == 0
     assert flags((plain, leaf)) == GRAD
     assert flags((1, [plain, leaf])) == GRAD | FOREIGN and flags(((leaf,),)) == GRAD
-    assert flags(([[leaf]],)) == 0
+    assert flags((((leaf,),),)) == FOREIGN and flags(([],)) == FOREIGN
     assert flags((fake,)) == FAKE and flags((cuda, (fake,))) == FAKE | DEVICE
     recorded = tensor()
     recorded.grad_fn = object()

@@ -32,6 +32,7 @@ from graphwright.codegen.lowering.nodes import (
     axis_symbols,
 )
 from graphwright.codegen.lowering.rules import RULES, Call, lower_call
+from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype, int64
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym
@@ -91,6 +92,26 @@ class LoweredGraph(Record):
     constants: tuple[Any, ...]
     symbols: tuple[tuple[str, int, int], ...]
     rng_ops: int
+
+
+def _dtypes(node: Any) -> set[Any]:
+    """The dtypes of a node's tensors, in and out."""
+    found = set()
+    for value in (node, *node.all_input_nodes):
+        val = value.meta.get("val")
+        for part in val if isinstance(val, tuple | list) else (val,):
+            if hasattr(part, "dtype"):
+                found.add(part.dtype)
+    return found
+
+
+def needs_eager(module: Any) -> set[Any]:
+    """The nodes of `module.graph` that have no native code because of their dtypes."""
+    return {
+        node
+        for node in module.graph.nodes
+        if node.op == "call_function" and _dtypes(node) & dtypes.EAGER_ONLY
+    }
 
 
 def lower_graph(

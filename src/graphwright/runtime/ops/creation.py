@@ -66,6 +66,8 @@ def _scalar_type(value: Any) -> DType:
         return dtypes.bool
     if isinstance(value, float):
         return dtypes.get_default_dtype()
+    if isinstance(value, complex):
+        return dtypes.get_default_dtype().to_complex()
     return dtypes.int64
 
 

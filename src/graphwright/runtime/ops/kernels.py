@@ -6,6 +6,7 @@ computed in float32 and rounded once, as PyTorch does.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -20,13 +21,14 @@ from graphwright.runtime.ops.strides import (
     is_contiguous,
     pointwise_strides,
 )
+from graphwright.runtime.promotion import to_float
 from graphwright.runtime.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 Function = Callable[..., Any]
 
 HALVES = frozenset({dtypes.float16, dtypes.bfloat16})
-SCALARS = frozenset({int, float, bool})
+SCALARS = frozenset({int, float, bool, complex})
 
 
 def compute_type(dtype: DType) -> DType:
@@ -96,8 +98,8 @@ def unary_kernel(name: str, function: Function, floats_only: bool = False) -> Fu
     def eager(input: Any) -> Tensor:
         dtype = input.dtype
         if not input.is_contiguous() or dtype.itemsize == 2 or not dtype.is_floating_point:
-            if floats_only and not dtype.is_floating_point:
-                dtype = dtypes.get_default_dtype()
+            if floats_only:
+                dtype = to_float(dtype)
             return elementwise(name, function, (input,), dtype, dtype)
         out = _core.empty(Tensor, input.shape, dtype)
         token = quiet.enter()
@@ -135,6 +137,11 @@ def copy_into(out: Any, source: Any) -> None:
         nd = source._nd
     else:
         nd = source
+    if nd.dtype.kind == "c" and not out.dtype.is_complex:
+        warnings.warn(
+            "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
+        )
+        nd = nd.real
     token = quiet.enter()
     try:
         np.copyto(out._nd, nd, casting="unsafe")

@@ -5,6 +5,7 @@ Gradients of broadcast operands are summed to the operand's shape by the tape.
 
 from __future__ import annotations
 
+import cmath
 import math
 from collections.abc import Callable
 from typing import Any
@@ -138,7 +139,7 @@ def binary_kernel(
             if other.__class__ in SCALARS:
                 if tensors_only:
                     _refuse_numbers(name, numbers)
-                direct = weak and is_wide_float(input)
+                direct = weak and other.__class__ is not complex and is_wide_float(input)
                 operand = other
             else:
                 direct = same_layout(input, other) and (
@@ -402,6 +403,10 @@ define(
 # -- pow
 
 
+def _real_part(value: Any) -> Any:
+    return ops.real(value) if value.dtype.is_complex else value
+
+
 def _pow_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
     base: Any = ctx.input
     exponent: Any = ctx.exponent
@@ -415,23 +420,22 @@ def _pow_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
         else:
             grad_base = ops.mul(grad, ops.mul(ops.pow(base, exponent - 1), exponent))
     if ctx.needs["exponent"]:
-        if isinstance(base, int | float):
+        if isinstance(base, complex):
+            grad_exponent = ops.mul(grad, ops.mul(ctx.out, cmath.log(base)))
+        elif isinstance(base, int | float):
             grad_exponent = (
                 ops.mul(grad, ops.mul(ctx.out, math.log(base)))
                 if base > 0
                 else ops.zeros_like(grad)
             )
         else:
-            flat = ops.logical_and(ops.eq(base, 0), ops.ge(exponent, 0))
+            flat = ops.logical_and(ops.eq(base, 0), ops.ge(_real_part(exponent), 0))
             slope = ops.mul(ctx.out, ops.log(base))
             grad_exponent = ops.where(flat, 0.0, ops.mul(grad, slope))
     return grad_base, grad_exponent
 
 
 def _power(a: Any, b: Any, out: Any) -> None:
-    if out.dtype == np.bool_:
-        np.logical_or(a, np.logical_not(b), out)
-        return
     if out.dtype.kind == "i" and (b < 0).any():
         ones = (a == 1) | ((a == -1) & (b % 2 == 0))
         minus = (a == -1) & (b % 2 != 0)
@@ -463,6 +467,7 @@ def _check_power(input: Any, exponent: Any) -> None:
         and not input.dtype.is_floating_point
     ):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
+    require_dtype("pow", result_dtype((input, exponent)), bool=False)
 
 
 def _pow_eager(input: Any, exponent: Any) -> Tensor:

@@ -17,7 +17,7 @@ from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import elementwise
 from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype, widened
-from graphwright.runtime.ops.pointwise_unary import define_unary, flat, times
+from graphwright.runtime.ops.pointwise_unary import define_unary, times
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.promotion import to_float
 from graphwright.runtime.tensor import Tensor
@@ -173,21 +173,6 @@ define_unary(
     integers=False,
     complex=False,
 )
-
-
-def _sgn(a: Any, out: Any) -> None:
-    if out.dtype.kind == "b":
-        np.copyto(out, a)
-    elif out.dtype.kind == "c":
-        size = np.abs(a)
-        np.divide(a, np.where(size == 0, 1, size), out)
-    else:
-        np.sign(a, out)
-        if out.dtype.kind == "f":
-            np.copyto(out, 0, where=np.isnan(a))
-
-
-define_unary("sgn", _sgn, flat, decompose=lambda input: ops.sign(input))
 
 
 def _positive(input: Any) -> Any:

@@ -135,16 +135,14 @@ def _sign(a: Any, out: Any) -> None:
         np.copyto(out, 0, where=np.isnan(a))
 
 
-define_unary(
-    "abs", np.absolute, times(lambda ctx: ops.sign(ctx.input)), ("input",), bool=False
-)
-define_unary("sign", _sign, flat)
+define_unary("sign", _sign, flat, complex=False)
 define_unary(
     "relu",
     _relu,
     lambda ctx, grad: ops.where(ops.le(ctx.out, 0), 0.0, grad),
     ("out",),
     bool=False,
+    complex=False,
 )
 
 _SMOOTH: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (

@@ -47,14 +47,19 @@ class TensorSpec:
 
 
 class ViewSpec:
-    """Shape and strides of a view; `offset` is counted from the input's own first element."""
+    """Shape and strides of a view; `offset` is counted from the input's own first element.
 
-    __slots__ = ("offset", "shape", "strides")
+    `dtype`: how the memory is read, where not as the input's; strides and the input's offset
+    with `offset` count elements of that.
+    """
 
-    def __init__(self, shape: Shape, strides: Shape, offset: Any = 0) -> None:
+    __slots__ = ("dtype", "offset", "shape", "strides")
+
+    def __init__(self, shape: Shape, strides: Shape, offset: Any = 0, dtype: Any = None) -> None:
         self.shape = shape
         self.strides = strides
         self.offset = offset
+        self.dtype = dtype
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ViewSpec) and (

@@ -1,0 +1,87 @@
+"""`finfo` and `iinfo`: the numeric limits of dtypes, as in PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.dtypes import dtype as DType
+
+
+class finfo:
+    """Limits of a floating point dtype (default: the default dtype); of a complex one's parts.
+
+    Attributes:
+        bits: of one element.
+        eps: distance from 1.0 to the next larger number.
+        max, min: largest and smallest (most negative) number.
+        tiny, smallest_normal: smallest positive normal number.
+        resolution: approximate decimal resolution, `10**-digits`.
+        dtype: the dtype's name.
+
+    Raises TypeError for integer dtypes and bool.
+    """
+
+    __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
+
+    def __init__(self, type: DType | None = None) -> None:
+        given = dtypes.get_default_dtype() if type is None else type
+        if not isinstance(given, DType) or not (given.is_floating_point or given.is_complex):
+            raise TypeError(
+                f"finfo() requires a floating point input type, got {given!r}; "
+                "use iinfo for integers"
+            )
+        real = given.to_real()
+        limits: Any = (
+            ml_dtypes.finfo(real.numpy) if real is dtypes.bfloat16 else np.finfo(real.numpy)
+        )
+        self.bits = int(limits.bits)
+        self.eps = float(limits.eps)
+        self.max = float(limits.max)
+        self.min = float(limits.min)
+        self.tiny = self.smallest_normal = float(limits.smallest_normal)
+        self.resolution = float(f"{float(limits.resolution):.0e}")
+        self.dtype = real.name
+
+    def __repr__(self) -> str:
+        return (
+            f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, "
+            f"eps={self.eps:g}, smallest_normal={self.tiny:g}, tiny={self.tiny:g}, "
+            f"dtype={self.dtype})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+
+class iinfo:
+    """Limits of an integer dtype: `bits`, `max`, `min`, `dtype` (its name).
+
+    Raises TypeError for other dtypes and bool.
+    """
+
+    __slots__ = ("bits", "dtype", "max", "min")
+
+    def __init__(self, type: DType) -> None:
+        if not isinstance(type, DType) or type.numpy.kind not in "iu":
+            raise TypeError(f"iinfo() requires an integer input type, got {type!r}")
+        limits = np.iinfo(type.numpy)
+        self.bits = int(limits.bits)
+        self.max = int(limits.max)
+        self.min = int(limits.min)
+        self.dtype = type.name
+
+    def __repr__(self) -> str:
+        return f"iinfo(min={self.min:g}, max={self.max:g}, dtype={self.dtype})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, iinfo) and self.dtype == other.dtype
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)

@@ -1,0 +1,237 @@
+"""Complex numbers: their parts, conjugates, absolute values; which rules of gradients hold.
+
+Gradients follow PyTorch: the gradient of a real loss with respect to z = x + iy is
+dL/dx + i dL/dy, so that a step against it descends.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import quiet
+from graphwright.runtime.ops.kernels import allocate, elementwise
+from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype
+from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
+from graphwright.runtime.ops.strides import preserved_strides
+from graphwright.runtime.ops.table import TABLE, Kind, define, not_differentiable
+from graphwright.runtime.ops.views import as_view
+from graphwright.runtime.tensor import Tensor
+
+_NAMES = """
+    acos acosh add addcdiv addcmul asin asinh atan atanh cos cosh div exp exp2 expm1 float_power
+    lerp log log10 log1p log2 mul pow reciprocal rsqrt sigmoid sin sinc sinh sqrt square sub
+    tan tanh
+"""
+
+HOLOMORPHIC = frozenset(_NAMES.split())
+
+
+def mark_holomorphic() -> None:
+    """Tag the ops whose rule for real numbers gives that for complex ones by conjugation."""
+    for name in HOLOMORPHIC:
+        if name in TABLE:
+            TABLE[name].tags |= {"holomorphic"}
+
+
+# -- complex tensors as real ones and back
+
+
+def _as_real_meta(input: Any) -> ViewSpec:
+    if not input.dtype.is_complex:
+        raise RuntimeError(
+            f"view_as_real is only supported for complex tensors, got {input.dtype}"
+        )
+    strides = tuple(2 * s for s in input.stride())
+    return ViewSpec(
+        (*input.shape, 2), (*strides, 1), input.storage_offset(), input.dtype.to_real()
+    )
+
+
+def _as_complex_meta(input: Any) -> ViewSpec:
+    if input.dtype not in (dtypes.float32, dtypes.float64):
+        raise RuntimeError(
+            f"view_as_complex is only supported for float32 and float64, got {input.dtype}"
+        )
+    if not input.shape:
+        raise RuntimeError("Input tensor must have one or more dimensions")
+    if input.shape[-1] != 2:
+        raise RuntimeError(f"Tensor must have a last dimension of size 2, got {describe(input)}")
+    strides = input.stride()
+    if strides[-1] != 1:
+        raise RuntimeError("Tensor must have a last dimension with stride 1")
+    if any(s % 2 for s in strides[:-1]) or input.storage_offset() % 2:
+        raise RuntimeError("Tensor must have strides and an offset divisible by 2")
+    return ViewSpec(
+        tuple(input.shape[:-1]), tuple(s // 2 for s in strides[:-1]),
+        -(input.storage_offset() // 2), input.dtype.to_complex(),
+    )
+
+
+define(
+    "view_as_real(Tensor input)",
+    Kind.VIEW,
+    meta=_as_real_meta,
+    vjp=lambda ctx, grad: ops.view_as_complex(ops.contiguous(grad)),
+    eager=lambda input: as_view(input, _as_real_meta(input)),
+    method=False,
+)
+define(
+    "view_as_complex(Tensor input)",
+    Kind.VIEW,
+    meta=_as_complex_meta,
+    vjp=lambda ctx, grad: ops.view_as_real(grad),
+    eager=lambda input: as_view(input, _as_complex_meta(input)),
+    method=False,
+)
+
+
+def _imag(input: Any) -> Any:
+    if not input.dtype.is_complex:
+        raise RuntimeError("imag is not implemented for tensors with non-complex dtypes.")
+    return ops.select(ops.view_as_real(input), -1, 1)
+
+
+define(
+    "real(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=lambda input: (
+        ops.select(ops.view_as_real(input), -1, 0) if input.dtype.is_complex else input
+    ),
+    method=False,
+)
+define("imag(Tensor input)", Kind.COMPOSITE, decompose=_imag, method=False)
+
+
+def _pair_dtype(name: str, a: Any, b: Any) -> Any:
+    if a.dtype is not b.dtype or a.dtype not in (dtypes.float32, dtypes.float64):
+        raise RuntimeError(
+            f"{name}: Expected both inputs to be of one dtype, float32 or float64, got "
+            f"{a.dtype.name} and {b.dtype.name}"
+        )
+    return a.dtype.to_complex()
+
+
+def _complex_eager(real: Any, imag: Any) -> Tensor:
+    dtype = _pair_dtype("complex", real, imag)
+    parts = {dtypes.complex64: np.float32, dtypes.complex128: np.float64}[dtype]
+
+    def join(a: Any, b: Any, out: Any) -> None:
+        out.real, out.imag = a.real.astype(parts), b.real.astype(parts)
+
+    return elementwise("complex", join, (real, imag), dtype, dtype)
+
+
+define(
+    "complex(Tensor real, Tensor imag)",
+    Kind.POINTWISE,
+    meta=lambda real, imag: pointwise_spec(
+        "complex", (real, imag), _pair_dtype("complex", real, imag)
+    ),
+    vjp=lambda ctx, grad: (ops.real(grad), ops.imag(grad)),
+    eager=_complex_eager,
+    method=False,
+)
+
+
+def _polar(abs: Any, angle: Any) -> Any:
+    _pair_dtype("polar", abs, angle)
+    return ops.complex(ops.mul(abs, ops.cos(angle)), ops.mul(abs, ops.sin(angle)))
+
+
+define("polar(Tensor abs, Tensor angle)", Kind.COMPOSITE, decompose=_polar, method=False)
+
+# -- conjugates
+
+
+define(
+    "conj_physical(Tensor input)",
+    Kind.POINTWISE,
+    meta=lambda input: pointwise_spec("conj_physical", (input,), input.dtype),
+    vjp=lambda ctx, grad: ops.conj_physical(grad),
+    eager=lambda input: elementwise(
+        "conj_physical", np.conjugate, (input,), input.dtype, input.dtype
+    )
+    if input.dtype.is_complex
+    else ops.clone(input),
+)
+define(
+    "conj_physical_(Tensor input)", Kind.INPLACE, functional="conj_physical", public=False
+)
+define(
+    "conj(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=lambda input: ops.conj_physical(input) if input.dtype.is_complex else input,
+)
+define("resolve_conj(Tensor input)", Kind.COMPOSITE, decompose=lambda input: input)
+define("resolve_neg(Tensor input)", Kind.COMPOSITE, decompose=lambda input: input)
+
+# -- absolute value, direction, angle
+
+
+def _abs_meta(input: Any) -> TensorSpec:
+    require_dtype("abs", input.dtype, bool=False)
+    return pointwise_spec("abs", (input,), input.dtype.to_real())
+
+
+def _abs_eager(input: Any) -> Tensor:
+    dtype = input.dtype
+    require_dtype("abs", dtype, bool=False)
+    if not dtype.is_complex:
+        return elementwise("abs", np.absolute, (input,), dtype, dtype)
+    strides = preserved_strides(input.shape, input.stride())
+    out = allocate(input.shape, strides, dtype.to_real())
+    with quiet.Quiet():
+        np.absolute(input._nd, out._nd)
+    return out
+
+
+define(
+    "abs(Tensor input)",
+    Kind.POINTWISE,
+    meta=_abs_meta,
+    vjp=lambda ctx, grad: ops.mul(
+        grad, ops.sgn(ctx.input) if ctx.input.dtype.is_complex else ops.sign(ctx.input)
+    ),
+    saves=("input",),
+    eager=_abs_eager,
+)
+define("abs_(Tensor input)", Kind.INPLACE, functional="abs", public=False)
+
+
+def _sgn(input: Any) -> Any:
+    if not input.dtype.is_complex:
+        return ops.sign(input)
+    size = ops.abs(input)
+    return ops.div(input, ops.where(ops.eq(size, 0), 1, size))
+
+
+define("sgn(Tensor input)", Kind.COMPOSITE, decompose=_sgn)
+define("sgn_(Tensor input)", Kind.INPLACE, functional="sgn", public=False)
+
+
+def _angle(input: Any) -> Any:
+    if input.dtype.is_complex:
+        return ops.atan2(ops.imag(input), ops.real(input))
+    if not input.dtype.is_floating_point:
+        input = ops.to_dtype(input, dtypes.get_default_dtype())
+    turned = ops.where(ops.lt(input, 0), math.pi, ops.zeros_like(input))
+    return ops.where(ops.isnan(input), input, turned)
+
+
+define("angle(Tensor input)", Kind.COMPOSITE, decompose=_angle)
+define(
+    "isreal(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=lambda input: (
+        ops.eq(ops.imag(input), 0)
+        if input.dtype.is_complex
+        else ops.full_like(input, True, dtype=dtypes.bool)
+    ),
+    vjp=not_differentiable,
+)
