@@ -17,11 +17,12 @@ from ..runtime.layouts import build, lay_out, numpy_type
 from ..runtime.samples import ALL, OpSamples, Sample
 from .lowering import check
 
-ARBITRARY = {"dropout", "native_dropout", "empty"} | {
+ARBITRARY = {"dropout", "native_dropout", "empty", "empty_strided", "empty_permuted", "normal",
+             "bernoulli", "multinomial"} | {
     name for name, op in TABLE.items() if op.kind is Kind.RANDOM or name.startswith("rand")}
 REFUSED = {
     **{name: {"contiguous": DataDependent, "strided": DataDependent}
-       for name in ("nonzero", "masked_select", "allclose", "equal")},
+       for name, op in TABLE.items() if "data_dependent" in op.tags},
     "as_strided": {"strided": CannotLower},
 }
 
@@ -38,7 +39,7 @@ def split_arguments(entry: OpSamples, sample: Sample, layout: str) -> tuple[list
 
     def leaf(arr: Any, values: Any) -> Any:
         made = lay_out(values.astype(numpy_type(arr, gw.float64)), layout).detach()
-        inputs.append(made.requires_grad_(arr.kind == "float"))
+        inputs.append(made.requires_grad_(arr.kind == "float" and arr.grad))
         return Slot(len(inputs) - 1)
 
     args, kwargs = build(sample, entry.name, leaf)

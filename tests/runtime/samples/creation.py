@@ -49,6 +49,7 @@ CREATION = (
         reference=lambda start, end, steps, base=10.0, dtype=None: np.logspace(
             start, end, steps, base=base
         ),
+        torch="",
     ),
     _made("scalar_tensor", S(2.5), S(3), reference=np.asarray),
     _made("empty_strided", S((2, 3), (1, 2)), torch=""),

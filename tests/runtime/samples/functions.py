@@ -46,6 +46,18 @@ def _fourth(n: Any, x: Any) -> Any:
     return special.eval_chebyu(n, x) + special.eval_chebyu(n - 1, x) * (n > 0)
 
 
+def _incomplete() -> tuple[OpSamples, ...]:
+    """P and Q have derivatives with respect to their second argument only."""
+    samples = tuple(
+        S(Arr(left, 0.5, 3.0, grad=False), Arr(right, 0.2, 4.0))
+        for left, right in (((3, 4), (3, 4)), ((3, 1), (1, 4)), ((), ()), ((0, 3), (3,)))
+    )
+    return (
+        OpSamples("igamma", samples, special.gammainc),
+        OpSamples("igammac", samples, special.gammaincc),
+    )
+
+
 def _xlog(log: Any) -> Any:
     return lambda x, y: np.where(x == 0, 0.0, x * log(y))
 
@@ -129,8 +141,7 @@ FUNCTIONS = (
     _tensors("logaddexp2", np.logaddexp2),
     _tensors("heaviside", np.heaviside, grad=False),
     _tensors("ldexp", lambda x, n: x * np.exp2(n)),
-    _tensors("igamma", special.gammainc, (0.5, 3.0), (0.2, 4.0), grad=False),
-    _tensors("igammac", special.gammaincc, (0.5, 3.0), (0.2, 4.0), grad=False),
+    *_incomplete(),
     OpSamples(
         "copysign",
         (S(Arr((3, 4)), Arr((3, 4))), S(Arr((3, 1)), Arr((4,))), S(Arr((3,)), -1.5)),

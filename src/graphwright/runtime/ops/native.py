@@ -6,6 +6,7 @@ it; everything else goes to the op's NumPy kernel, which the C kernel keeps as i
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -92,6 +93,16 @@ _WITH_REST: dict[str, tuple[Any, tuple[DType, ...], tuple[Any, ...]]] = {
     "gelu": ("gelu", FLOATS, ("none",)),
 }
 
+_REDUCTIONS: dict[str, tuple[tuple[DType, ...], dict[str, bool]]] = {
+    "all": ((dtypes.bool,), {}),
+    "amax": (ALL, {"needs_elements": True}),
+    "amin": (ALL, {"needs_elements": True}),
+    "any": ((dtypes.bool,), {}),
+    "mean": (FLOATS, {"dtype": True}),
+    "prod": ((*FLOATS, dtypes.int64), {"dtype": True}),
+    "sum": (ALL, {"dtype": True}),
+}
+
 
 def _operands(entry: Op) -> int:
     return len(entry.tensor_slots)
@@ -118,19 +129,21 @@ def _wrap(entry: Op, source: Any, kinds: tuple[DType, ...], **options: Any) -> N
 
 
 def _clamp(fallback: Any) -> Any:
-    """clamp with both bounds, or as maximum or minimum with the one that is given."""
+    """clamp; a bound that floats lack is an infinity, for integers it is maximum or minimum."""
     between = _core.Pointwise(Tensor, "clamp", 3, NUMBERS, fallback)
-
-    def one_bound(ufunc: Any) -> Any:
-        return _core.Pointwise(Tensor, ufunc, 2, NUMBERS, lambda input, bound: None)
-
-    raised, lowered = one_bound(np.maximum), one_bound(np.minimum)
+    of_floats = _core.Pointwise(Tensor, "clamp", 3, FLOATS, lambda *args: None)
+    raised, lowered = (
+        _core.Pointwise(Tensor, ufunc, 2, INTEGERS, lambda *args: None)
+        for ufunc in (np.maximum, np.minimum)
+    )
 
     def run(input: Any, min: Any, max: Any) -> Any:
-        if min is None and max is not None:
-            out = lowered(input, max)
-        elif max is None and min is not None:
-            out = raised(input, min)
+        if max is None and min is not None:
+            out = of_floats(input, min, math.inf)
+            out = raised(input, min) if out is None else out
+        elif min is None and max is not None:
+            out = of_floats(input, -math.inf, max)
+            out = lowered(input, max) if out is None else out
         else:
             return between(input, min, max)
         return fallback(input, min, max) if out is None else out
@@ -146,7 +159,11 @@ def _power(fallback: Any) -> Any:
         return _core.Pointwise(Tensor, source, 1, FLOATS, lambda input: None)
 
     quick = {
-        2: one_operand(np.square), 0.5: one_operand(np.sqrt), -1: one_operand("reciprocal")
+        2: one_operand(np.square),
+        3: one_operand("cube"),
+        0.5: one_operand(np.sqrt),
+        -0.5: one_operand("rsqrt"),
+        -1: one_operand("reciprocal"),
     }
 
     def run(input: Any, exponent: Any) -> Any:
@@ -155,7 +172,8 @@ def _power(fallback: Any) -> Any:
             if kernel is not None and isinstance(input, Tensor):
                 out = kernel(input)
                 return fallback(input, exponent) if out is None else out
-        if not isinstance(input, Tensor) and not exponent.is_contiguous():
+        plain = isinstance(input, Tensor) or isinstance(exponent, Tensor)
+        if not plain or (not isinstance(input, Tensor) and not exponent.is_contiguous()):
             return fallback(input, exponent)
         return general(input, exponent)
 
@@ -172,6 +190,9 @@ def attach() -> None:
         _wrap(op(name), source, kinds, to_bool=True)
     for name, (source, kinds, rest) in _WITH_REST.items():
         _wrap(op(name), source, kinds, rest=rest)
+    for name, (kinds, options) in _REDUCTIONS.items():
+        entry = op(name)
+        entry.run = _core.Reduction(Tensor, name, kinds, entry.run, **options)
     where = TABLE["where"]
     where.run = _core.Pointwise(Tensor, "where", 3, ALL, where.run, masked=True)
     TABLE["clamp"].run = _clamp(TABLE["clamp"].run)

@@ -11,6 +11,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.dtypes import bool as bool_dtype
 from graphwright.runtime.dtypes import float32
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import allocate, copy_into
 from graphwright.runtime.ops.nn_support import (
     cast,
     compute,
@@ -20,9 +21,10 @@ from graphwright.runtime.ops.nn_support import (
     output,
     quietly,
     require_floating,
-    same,
     spec,
 )
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import preserved_strides
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
@@ -36,7 +38,13 @@ def _scale(p: float) -> float:
 
 def _native_dropout_meta(input: Any, p: float) -> Any:
     require_floating("dropout", input)
-    return same(input), spec(input.shape, input, bool_dtype)
+    return _laid_out(input), spec(input.shape, input, bool_dtype)
+
+
+def _laid_out(input: Any) -> TensorSpec:
+    """The type of the result: with the input's order of dims in memory."""
+    strides = preserved_strides(input.shape, input.stride())
+    return TensorSpec(input.shape, strides, input.dtype, input.device)
 
 
 def _native_dropout_eager(input: Tensor, p: float) -> tuple[Tensor, Tensor]:
@@ -46,6 +54,11 @@ def _native_dropout_eager(input: Tensor, p: float) -> tuple[Tensor, Tensor]:
     mask = new(input.shape, bool_dtype)
     keep = mask._nd
     np.greater_equal(uniform, p, out=keep)
+    if not input.is_contiguous():
+        kept = _laid_out(input)
+        laid_out = allocate(kept.shape, kept.strides, kept.dtype)
+        copy_into(laid_out, compute(input) * keep * _scale(p))
+        return laid_out, mask
     result, out = output(input.shape, input.dtype)
     np.multiply(compute(input), keep, out=out)
     np.multiply(out, _scale(p), out=out)

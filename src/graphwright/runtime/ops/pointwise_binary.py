@@ -263,15 +263,13 @@ def _product_with_log(log: str) -> Callable[..., Any]:
     def decompose(x: Any, y: Any) -> Any:
         if isinstance(y, Tensor):
             logarithm, undefined = getattr(ops, log)(y), ops.isnan(y)
-        else:
-            logarithm, undefined = float(_NUMBER_LOGS[log](np.float64(y))), y != y
-        product = ops.mul(x, logarithm)
-        if undefined is True:
-            return product
-        zero = ops.eq(x, 0)
-        if undefined is not False:
-            zero = ops.logical_and(zero, ops.logical_not(undefined))
-        return ops.where(zero, 0.0, product)
+            if not isinstance(x, Tensor):
+                zero = ops.where(undefined, y, 0.0)
+                return zero if x == 0 else ops.mul(logarithm, x)
+            zero = ops.logical_and(ops.eq(x, 0), ops.logical_not(undefined))
+            return ops.where(zero, 0.0, ops.mul(x, logarithm))
+        product = ops.mul(x, float(_NUMBER_LOGS[log](np.float64(y))))
+        return product if y != y else ops.where(ops.eq(x, 0), 0.0, product)
 
     return widened(decompose)
 

@@ -24,6 +24,7 @@ from graphwright.runtime.ops.pointwise import (
     define_binary,
     float_result,
     pointwise_spec,
+    require_dtype,
     restricted,
     rounded_dtype,
 )
@@ -224,8 +225,9 @@ def _bounds(input: Any, min: Any, max: Any) -> tuple[DType, tuple[Any, ...]]:
         raise RuntimeError("clamp: At least one of 'min' or 'max' must not be None")
     operands = tuple(o for o in (input, min, max) if o is not None)
     dtype = result_dtype(operands)
-    if category(dtype) == 0:
-        raise RuntimeError("clamp is not implemented for bool tensors")
+    if dtype is dtypes.bool and not all(isinstance(o, Tensor) for o in operands):
+        raise RuntimeError("clamp is not implemented for bool tensors and numbers")
+    require_dtype("clamp", dtype, complex=False)
     return dtype, operands
 
 

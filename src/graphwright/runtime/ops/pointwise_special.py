@@ -217,7 +217,7 @@ def _mvlgamma(input: Any, p: int) -> Any:
     """The multivariate log-gamma function of dimension p (DLMF 35.3)."""
     if p < 1:
         raise RuntimeError(f"mvlgamma: p has to be greater than or equal to 1, got {p}")
-    require_dtype("mvlgamma", input.dtype, complex=False)
+    require_dtype("mvlgamma", input.dtype, bool=False, complex=False)
     dtype = to_float(input.dtype)
     x = input if input.dtype is dtype else ops.to_dtype(input, dtype)
     steps = ops.mul(ops.arange(1 - p, 1, dtype=dtype, device=input.device), 0.5)
