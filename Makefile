@@ -3,11 +3,15 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin/python
 
-.PHONY: demo test lint build bench fuzz exhaustive face sanitize clean
+.PHONY: demo examples test lint build bench fuzz exhaustive face docs sanitize clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples,bench
 	$(RUN) examples/digits.py
+
+examples:  ## a small GPT learns from Python's own manual, then writes
+	$(PYTHON) tools/environment.py $(VENV) --extras examples,bench
+	$(RUN) examples/char_gpt.py
 
 test:  ## create the environments, build, lint, type-check, run all tests on every Python found
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton
@@ -17,6 +21,7 @@ test:  ## create the environments, build, lint, type-check, run all tests on eve
 lint:
 	$(RUN) -m ruff check src tests benchmarks examples tools
 	$(RUN) tools/face.py --check
+	$(RUN) tools/document_ops.py --check
 	$(RUN) -m mypy
 
 build:
@@ -24,6 +29,9 @@ build:
 
 face:  ## write the wrappers of the op table
 	$(RUN) tools/face.py
+
+docs:  ## write docs/ops.md from the op table
+	$(RUN) tools/document_ops.py
 
 bench:  ## measure the targets and write the table into README.md
 	$(PYTHON) tools/environment.py $(VENV) --extras bench,examples
