@@ -7,6 +7,7 @@ from .functions import FUNCTIONS
 from .indexing import INDEXING
 from .linalg import LINALG
 from .nn import NN
+from .nn_functions import NN_FUNCTIONS
 from .nn_windows import WINDOWS
 from .orders import ORDERS
 from .pointwise import POINTWISE
@@ -32,6 +33,7 @@ ENTRIES: tuple[OpSamples | OpErrors, ...] = (
     *COMPOSITES,
     *CREATION,
     *NN,
+    *NN_FUNCTIONS,
     *WINDOWS,
 )
 ALL: dict[str, OpSamples] = {e.name: e for e in ENTRIES if isinstance(e, OpSamples)}

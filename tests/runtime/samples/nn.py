@@ -355,11 +355,13 @@ def _linear(x: Array, w: Array, b: Any = None) -> Array:
     return x @ w.T + (0 if b is None else b)
 
 
-def _embedding_backward(grad: Array, index: Array, rows: int, padding_idx: Any) -> Array:
+def _embedding_backward(
+    grad: Array, index: Array, rows: int, padding_idx: int, by_frequency: bool
+) -> Array:
     out = np.zeros((rows, grad.shape[-1]))
     for place in np.ndindex(*index.shape):
         if index[place] != padding_idx:
-            out[index[place]] += grad[place]
+            out[index[place]] += grad[place] / (index == index[place]).sum() ** by_frequency
     return out
 
 
@@ -396,7 +398,9 @@ LAYERS = (
     ),
     OpSamples(
         "embedding_backward",
-        (S(Arr((2, 4, 3)), _classes((2, 4), 5), 5, None), S(Arr((6, 2)), _classes((6,), 4), 4, 1)),
+        (S(Arr((2, 4, 3)), _classes((2, 4), 5), 5, -1, False),
+         S(Arr((6, 2)), _classes((6,), 4), 4, 1, False),
+         S(Arr((6, 2)), _classes((6,), 4), 4, -1, True)),
         _embedding_backward,
         torch="",
     ),
@@ -409,7 +413,6 @@ LAYERS = (
         ),
         lambda *a, is_causal=False, scale=None: _attention(*a, causal=is_causal, scale=scale),
         torch="",
-        double_grad=False,
     ),
 )  # fmt: skip
 

@@ -141,7 +141,9 @@ class ParameterDict(Module):
 
     def get(self, key: str, default: Any = None) -> Any:
         """The value of `key`, or `default`."""
-        return self[key] if key in self else default
+        if key not in self._keys:
+            return default
+        return self[key]
 
     def fromkeys(self, keys: Iterable[str], default: Any = None) -> ParameterDict:
         """A new dict in which all keys have the value `default`."""
