@@ -164,6 +164,13 @@ def held_out_loss(run: Run, text: Text, batches: int = 10) -> float:
     return float(np.mean(found))
 
 
+def beginning(text: Text) -> str:
+    """CONTEXT characters of the held-out text, from the beginning of a sentence."""
+    held_out = "".join(text.symbols[number] for number in text.held_out)
+    start = held_out.index("\nThe ") + 1
+    return held_out[start:start + CONTEXT]
+
+
 def write(model: nn.Module, text: Text, prompt: str, count: int, backend: str) -> str:
     """`count` characters after `prompt`, each drawn from the model's ten likeliest."""
     numbers = [text.symbols.index(symbol) for symbol in prompt]
@@ -225,7 +232,7 @@ def main() -> None:
     gw.save({"model": compiled.model.state_dict(), "symbols": text.symbols}, file)
     loaded = GPT(len(text.symbols))
     loaded.load_state_dict(gw.load(file)["model"])
-    prompt = "".join(text.symbols[number] for number in text.held_out[:CONTEXT])
+    prompt = beginning(text)
     written = write(loaded, text, prompt, 400, arguments.backend)
     console.print(Panel(prompt, title="the text begins"), markup=False)
     console.print(Panel(written, title="the model goes on"), markup=False)

@@ -181,3 +181,85 @@ def test_printing() -> None:
     text = repr(optim.SGD([nn.Parameter(gw.ones(1))], lr=0.5))
     assert text.startswith("SGD (\nParameter Group 0\n    dampening: 0\n    differentiable: Fal")
     assert "\n    lr: 0.5\n" in text
+
+
+@pytest.mark.parametrize("name", OPTIONS)
+def test_compiled_steps(name: str) -> None:
+    kind, options = OPTIONS[name]
+    results = []
+    for compiled in (False, True):
+        params = [nn.Parameter(gw.tensor(a)) for a in _start(np.float64)]
+        optimizer = getattr(optim, kind)(params, **options)
+
+        def step(optimizer: Any = optimizer, params: Any = params) -> Any:
+            optimizer.zero_grad()
+            loss = ((params[0] * params[1]) ** 2).sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        run = gw.compile(step) if compiled else step
+        for _ in range(4):
+            run()
+        results.append([p.detach().numpy() for p in params])
+    for eager, native in zip(*results, strict=True):
+        np.testing.assert_allclose(native, eager, rtol=1e-7 if name == "nadam" else 1e-10)
+
+
+def test_hooks_around_steps_and_states() -> None:
+    weight = nn.Parameter(gw.ones(1))
+    optimizer = optim.SGD([weight], lr=0.5)
+    seen: list[str] = []
+    handles = [
+        optimizer.register_step_pre_hook(lambda o, args, kwargs: seen.append("before")),
+        optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append("after")),
+    ]
+    optimizer.register_state_dict_pre_hook(lambda o: seen.append("saving"))
+    optimizer.register_state_dict_post_hook(lambda o, state: {**state, "more": 1})
+    optimizer.register_load_state_dict_pre_hook(lambda o, state: seen.append("loading"))
+    optimizer.register_load_state_dict_post_hook(lambda o: seen.append("loaded"))
+    weight.grad = gw.ones(1)
+    optimizer.step()
+    state = optimizer.state_dict()
+    assert state["more"] == 1
+    optimizer.load_state_dict(state)
+    assert seen == ["before", "after", "saving", "loading", "loaded"]
+    for handle in handles:
+        handle.remove()
+    optimizer.step()
+    assert seen[-1] == "loaded" and weight.item() == 0.0
+
+
+def test_a_subclass_with_its_own_step() -> None:
+    class Plain(optim.Optimizer):
+        @gw.no_grad()
+        def step(self, closure: Any = None) -> Any:
+            for group in self.param_groups:
+                for param in group["params"]:
+                    param.sub_(param.grad * group["lr"])
+
+    weight = nn.Parameter(gw.ones(1))
+    optimizer = Plain([("weight", weight)], {"lr": 0.25})
+    seen: list[int] = []
+    optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append(1))
+    weight.grad = gw.ones(1)
+    optimizer.step()
+    assert weight.item() == 0.75 and seen == [1]
+    assert optimizer.state_dict()["param_groups"][0]["param_names"] == ["weight"]
+
+
+def test_averaged_models() -> None:
+    from graphwright.optim.swa_utils import AveragedModel, get_ema_avg_fn
+
+    net = nn.Linear(2, 1)
+    mean, moving = AveragedModel(net), AveragedModel(net, avg_fn=get_ema_avg_fn(0.5))
+    history = []
+    for value in (1.0, 2.0, 6.0):
+        with gw.no_grad():
+            net.weight.fill_(value)
+        history.append(value)
+        mean.update_parameters(net)
+        moving.update_parameters(net)
+    assert mean.module.weight.detach().tolist() == [[3.0, 3.0]] and mean.n_averaged.item() == 3
+    assert moving.module.weight.detach().tolist() == [[3.75, 3.75]]
+    assert mean(gw.ones(1, 2)).shape == (1, 1)
