@@ -7,12 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-enum { AXES = 3 };
+enum { AXES = 3, LINE = 64 };    /* windows of a line that are worked on at a time */
 
 /* Windows along one axis: [begin[i], end[i]) in steps, inside the input. */
 typedef struct {
     int64_t size, count, step;
     const int64_t *begin, *end;
+    int64_t first, last;    /* windows [first, last) are equally long, */
+    int64_t stride;         /* and begin this far apart */
 } Axis;
 
 typedef struct {
@@ -25,16 +27,19 @@ typedef struct {
 } Windows;
 
 #define REAL float
+#define PLACE int32_t
 #define NAME(x) x##_f32
 #define IS_NAN(v) ((v) != (v))
 #define LOWEST (-INFINITY)
 #include "pooling_kernel.h"
 #define REAL double
+#define PLACE int64_t
 #define NAME(x) x##_f64
 #define IS_NAN(v) ((v) != (v))
 #define LOWEST (-INFINITY)
 #include "pooling_kernel.h"
 #define REAL int64_t
+#define PLACE int64_t
 #define NAME(x) x##_i64
 #define IS_NAN(v) false
 #define LOWEST INT64_MIN
@@ -79,6 +84,25 @@ static bool read_axis(Axis *axis, PyObject *bounds, PyObject *step) {
     return true;
 }
 
+/* The longest run of equal windows from the first full one on; all but the clipped ones. */
+static void find_regular(Axis *axis) {
+    int64_t longest = 0, i = 0;
+    for (int64_t j = 0; j < axis->count; j++) {
+        int64_t length = axis->end[j] - axis->begin[j];
+        longest = length > longest ? length : longest;
+    }
+    while (i < axis->count && axis->end[i] - axis->begin[i] != longest) {
+        i++;
+    }
+    axis->first = i;
+    axis->stride = i + 1 < axis->count ? axis->begin[i + 1] - axis->begin[i] : 1;
+    for (i++; i < axis->count && axis->end[i] - axis->begin[i] == longest
+              && axis->begin[i] - axis->begin[i - 1] == axis->stride; i++) {
+    }
+    bool usable = longest > 0 && axis->stride > 0;
+    axis->last = usable ? i : axis->first;
+}
+
 static bool read_axes(Windows *windows, PyArrayObject *wide, PyArrayObject *narrow,
                       PyObject *bounds, PyObject *steps) {
     if (PyArray_DIM(wide, 0) != PyArray_DIM(narrow, 0) || PyTuple_GET_SIZE(bounds) != AXES
@@ -96,6 +120,7 @@ static bool read_axes(Windows *windows, PyArrayObject *wide, PyArrayObject *narr
         windows->in_plane *= axis->size;
         windows->out_plane *= axis->count;
     }
+    find_regular(windows->axis + 2);
     return true;
 }
 
