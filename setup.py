@@ -8,7 +8,7 @@ from glob import glob
 import numpy
 from setuptools import Extension, setup
 
-FLAGS = ["-O2", "-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden"]
+FLAGS = ["-O2", "-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden", "-fno-math-errno"]
 
 
 def extension(layer: str, name: str, libraries: list[str]) -> Extension:

@@ -51,17 +51,54 @@ static inline uint16_t to_float16(float f) {
     return (uint16_t)(sign | value);
 }
 
-GW_VECTORISED static void floats_from_float16(const uint16_t *in, float *out, int64_t n) {
+static void floats_from_float16_any(const uint16_t *in, float *out, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         out[i] = from_float16(in[i]);
     }
 }
 
-GW_VECTORISED static void float16_from_floats(const float *in, uint16_t *out, int64_t n) {
+static void float16_from_floats_any(const float *in, uint16_t *out, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         out[i] = to_float16(in[i]);
     }
 }
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <immintrin.h>
+
+__attribute__((target("avx,f16c")))
+static void floats_from_float16_f16c(const uint16_t *in, float *out, int64_t n) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        __m128i halves = _mm_loadu_si128((const __m128i *)(const void *)(in + i));
+        _mm256_storeu_ps(out + i, _mm256_cvtph_ps(halves));
+    }
+    floats_from_float16_any(in + i, out + i, n - i);
+}
+
+__attribute__((target("avx,f16c")))
+static void float16_from_floats_f16c(const float *in, uint16_t *out, int64_t n) {
+    int64_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
+        _mm_storeu_si128((__m128i *)(void *)(out + i), halves);
+    }
+    float16_from_floats_any(in + i, out + i, n - i);
+}
+
+static void floats_from_float16(const uint16_t *in, float *out, int64_t n) {
+    (__builtin_cpu_supports("f16c") ? floats_from_float16_f16c
+                                    : floats_from_float16_any)(in, out, n);
+}
+
+static void float16_from_floats(const float *in, uint16_t *out, int64_t n) {
+    (__builtin_cpu_supports("f16c") ? float16_from_floats_f16c
+                                    : float16_from_floats_any)(in, out, n);
+}
+#else
+#define floats_from_float16 floats_from_float16_any
+#define float16_from_floats float16_from_floats_any
+#endif
 
 GW_VECTORISED static void floats_from_bfloat16(const uint16_t *in, float *out, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
@@ -180,9 +217,9 @@ static GwLoop copy_loop(int itemsize) {
     }
 }
 
-#define ROW(from)                                                                               \
-    {[GW_BOOL] = from##_to_boolean, [GW_UINT8] = from##_to_uint8, [GW_INT8] = from##_to_int8,      \
-     [GW_INT16] = from##_to_int16, [GW_INT32] = from##_to_int32, [GW_INT64] = from##_to_int64,  \
+#define ROW(from)                                                                              \
+    {[GW_BOOL] = from##_to_boolean, [GW_UINT8] = from##_to_uint8, [GW_INT8] = from##_to_int8,  \
+     [GW_INT16] = from##_to_int16, [GW_INT32] = from##_to_int32, [GW_INT64] = from##_to_int64, \
      [GW_FLOAT32] = from##_to_float32, [GW_FLOAT64] = from##_to_float64}
 
 static const GwLoop numbers[GW_NUM_DTYPES][GW_NUM_DTYPES] = {

@@ -47,6 +47,7 @@ PyObject *gw_device_object(int code, int index);       /* new reference */
 bool gw_is_dtype_or_device(PyObject *o);
 int gw_device_parse(PyObject *device, int8_t *code, int16_t *index);
 extern PyMethodDef gw_dtype_methods[];
+extern PyMethodDef gw_dlpack_methods[];    /* dlpack.c */
 
 /* ---- tensor.c: the type ---- */
 extern PyTypeObject GwTensor_Type;

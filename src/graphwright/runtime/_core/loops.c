@@ -47,6 +47,7 @@ FLOATS(gelu, 0.5f * x * (1.0f + gw_erf_float(x * 0.70710678f)),
        0.5 * x * (1.0 + gw_erf_double(x * 0.70710678118654752440)))
 FLOATS(relu, x <= 0 ? 0 : x, x <= 0 ? 0 : x)
 FLOATS(rsqrt, 1.0f / __builtin_sqrtf(x), 1.0 / __builtin_sqrt(x))
+FLOATS(cube, x * x * x, x * x * x)
 FLOATS(reciprocal, 1.0f / x, 1.0 / x)
 UNARY(relu_int8, int8_t, x <= 0 ? 0 : x)
 UNARY(relu_int16, int16_t, x <= 0 ? 0 : x)
@@ -182,7 +183,7 @@ static const struct {
     GwLoop loops[GW_NUM_DTYPES];
 } table[] = {
     BOTH(sigmoid), BOTH(silu), BOTH(erf), BOTH(gelu), BOTH(rsqrt), BOTH(reciprocal),
-    BOTH(relu_backward),
+    BOTH(cube), BOTH(relu_backward),
     {"relu", {[GW_FLOAT32] = relu_float32, [GW_FLOAT64] = relu_float64, [GW_INT8] = relu_int8,
               [GW_INT16] = relu_int16, [GW_INT32] = relu_int32, [GW_INT64] = relu_int64}},
     {"clamp", {[GW_FLOAT32] = clamp_float32, [GW_FLOAT64] = clamp_float64,

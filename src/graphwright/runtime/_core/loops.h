@@ -53,6 +53,9 @@ void gw_half_from_float(const float *in, uint16_t *out, int64_t n);
 /* graphwright's own loop of that name for the dtype; false where there is none. */
 bool gw_own_loop(const char *name, int dtype, GwLoopRef *found);
 
+/* A sequence of dtypes as bits by code; false with an exception. */
+bool gw_dtype_bits(PyObject *sequence, uint32_t *bits);
+
 static inline bool gw_is_half(int dtype) { return dtype == GW_FLOAT16 || dtype == GW_BFLOAT16; }
 
 #endif

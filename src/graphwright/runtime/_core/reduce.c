@@ -1,0 +1,456 @@
+/* Reductions over any dimensions of a tensor of any strides, on all threads.
+ *
+ * What is reduced is cut into blocks of a fixed size, whose partial results are merged in order:
+ * the same input gives the same bits whatever the number of threads. Where the innermost
+ * dimension is kept, many results are accumulated side by side. */
+#include "loops.h"
+#include "pool.h"
+#include "reduce.h"
+
+#include <stddef.h>
+
+enum {
+    BLOCK = 32 << 10,       /* elements of one partial result */
+    COLUMNS = 512,          /* results that are accumulated side by side */
+    SHORT = 4096,           /* elements of rows of which several are reduced in one go */
+    HALF_BLOCK = 1024,      /* elements of half precision that are converted at a time */
+    GRAIN = 16 << 10,       /* elements that are worth a thread */
+    HOLD_GIL = 8 << 10,
+};
+
+typedef struct {
+    int ndim;
+    int64_t numel;
+    int64_t sizes[GW_MAX_DIMS], steps[GW_MAX_DIMS], out[GW_MAX_DIMS];   /* innermost first */
+} Space;
+
+typedef struct {
+    const GwReduction *kind;
+    GwLoop widen;               /* half precision to float32, or NULL */
+    const char *in;
+    char *out;
+    Space kept, reduced;
+    bool side_by_side;          /* the innermost dimension is kept */
+    bool short_rows;            /* contiguous rows of few elements, their results in tiles */
+    int64_t tiles, tile;        /* of the innermost kept dimension */
+    int64_t blocks, block;      /* of the reduced elements */
+    int64_t out_step;
+    char *partial;              /* [result][block], where there are several blocks */
+} Job;
+
+/* ---- spaces ---- */
+
+static void add_dim(Space *s, int64_t size, int64_t step, int64_t out) {
+    s->numel *= size;
+    if (size == 1) {
+        return;
+    }
+    int at = s->ndim++;
+    for (; at > 0 && s->steps[at - 1] > step; at--) {
+        s->sizes[at] = s->sizes[at - 1];
+        s->steps[at] = s->steps[at - 1];
+        s->out[at] = s->out[at - 1];
+    }
+    s->sizes[at] = size;
+    s->steps[at] = step;
+    s->out[at] = out;
+}
+
+static void join_dims(Space *s) {
+    int last = 0;
+    for (int d = 1; d < s->ndim; d++) {
+        if (s->steps[d] == s->steps[last] * s->sizes[last]
+            && s->out[d] == s->out[last] * s->sizes[last]) {
+            s->sizes[last] *= s->sizes[d];
+        } else {
+            last++;
+            s->sizes[last] = s->sizes[d];
+            s->steps[last] = s->steps[d];
+            s->out[last] = s->out[d];
+        }
+    }
+    s->ndim = s->ndim > 0 ? last + 1 : 0;
+}
+
+typedef struct {
+    int64_t index[GW_MAX_DIMS];
+    int64_t in, out;            /* byte offsets */
+} Position;
+
+/* The position of element `at` of the dimensions from `first` on. */
+static Position position(const Space *s, int first, int64_t at) {
+    Position p = {.in = 0, .out = 0};
+    for (int d = first; d < s->ndim; d++) {
+        p.index[d] = at % s->sizes[d];
+        at /= s->sizes[d];
+        p.in += p.index[d] * s->steps[d];
+        p.out += p.index[d] * s->out[d];
+    }
+    return p;
+}
+
+static void advance(const Space *s, int first, Position *p) {
+    for (int d = first; d < s->ndim; d++) {
+        p->in += s->steps[d];
+        p->out += s->out[d];
+        if (++p->index[d] < s->sizes[d]) {
+            return;
+        }
+        p->in -= s->steps[d] * s->sizes[d];
+        p->out -= s->out[d] * s->sizes[d];
+        p->index[d] = 0;
+    }
+}
+
+/* ---- one partial result ---- */
+
+/* Runs fold or columns over n elements, those of half precision through a buffer. */
+static void feed(const Job *job, void *acc, const char *in, int64_t step, int64_t n) {
+    if (job->widen == NULL) {
+        (job->side_by_side ? job->kind->columns : job->kind->fold)(acc, in, step, n);
+        return;
+    }
+    float buffer[HALF_BLOCK];
+    for (int64_t done = 0; done < n; done += HALF_BLOCK) {
+        npy_intp count = n - done < HALF_BLOCK ? n - done : HALF_BLOCK;
+        char *pair[2] = {(char *)(uintptr_t)in + done * step, (char *)buffer};
+        npy_intp steps[2] = {step, sizeof(float)};
+        job->widen(pair, &count, steps, NULL);
+        if (job->side_by_side) {
+            job->kind->columns((char *)acc + done * job->kind->width, (char *)buffer,
+                               sizeof(float), count);
+        } else {
+            job->kind->fold(acc, (char *)buffer, sizeof(float), count);
+        }
+    }
+}
+
+/* Reduced elements [begin, end) of the result at `in`. */
+static void fold_range(const Job *job, void *acc, const char *in, int64_t begin, int64_t end) {
+    const Space *s = &job->reduced;
+    if (begin >= end) {
+        return;
+    }
+    if (s->ndim == 0) {
+        feed(job, acc, in, 0, end - begin);
+        return;
+    }
+    int64_t inner = s->sizes[0];
+    Position p = position(s, 1, begin / inner);
+    int64_t first = begin % inner;
+    while (begin < end) {
+        int64_t n = inner - first < end - begin ? inner - first : end - begin;
+        feed(job, acc, in + p.in + first * s->steps[0], s->steps[0], n);
+        begin += n;
+        first = 0;
+        advance(s, 1, &p);
+    }
+}
+
+/* The same for n results side by side, `step` bytes apart. */
+static void fold_columns(const Job *job, void *acc, const char *in, int64_t step, int64_t n,
+                         int64_t begin, int64_t end) {
+    if (begin >= end) {
+        return;
+    }
+    Position p = position(&job->reduced, 0, begin);
+    for (; begin < end; begin++) {
+        feed(job, acc, in + p.in, step, n);
+        advance(&job->reduced, 0, &p);
+    }
+}
+
+static void finish(const Job *job, const void *acc, char *out, int64_t n) {
+    job->kind->finish(acc, out, job->out_step, n, job->reduced.numel);
+}
+
+/* Whether the innermost kept dimension is cut into tiles. */
+static bool tiled(const Job *job) { return job->side_by_side || job->short_rows; }
+
+/* ---- tasks: [kept outer][tile][block] ---- */
+
+static void run_tasks(void *closure, int64_t begin, int64_t end) {
+    const Job *job = closure;
+    _Alignas(64) char acc[COLUMNS * 8];
+    int first = tiled(job) ? 1 : 0;
+    for (int64_t task = begin; task < end; task++) {
+        int64_t block = task % job->blocks, rest = task / job->blocks;
+        int64_t tile = rest % job->tiles;
+        Position p = position(&job->kept, first, rest / job->tiles);
+        int64_t from = block * job->block, to = from + job->block, n = 1;
+        to = to < job->reduced.numel ? to : job->reduced.numel;
+        const char *in = job->in + p.in;
+        char *out = job->out + p.out;
+        if (tiled(job)) {
+            int64_t column = tile * job->tile;
+            n = job->kept.sizes[0] - column < job->tile ? job->kept.sizes[0] - column : job->tile;
+            in += column * job->kept.steps[0];
+            out += column * job->kept.out[0];
+        }
+        job->kind->start(acc, n);
+        if (job->short_rows) {
+            job->kind->short_rows(acc, in, job->kept.steps[0], n, job->reduced.numel);
+        } else if (job->side_by_side) {
+            fold_columns(job, acc, in, job->kept.steps[0], n, from, to);
+        } else {
+            fold_range(job, acc, in, from, to);
+        }
+        if (job->blocks == 1) {
+            finish(job, acc, out, n);
+        } else {
+            memcpy(job->partial + task * job->tile * job->kind->width, acc,
+                   (size_t)(n * job->kind->width));
+        }
+    }
+}
+
+static void merge_blocks(const Job *job, int64_t results) {
+    int64_t width = job->tile * job->kind->width;
+    int first = tiled(job) ? 1 : 0;
+    for (int64_t result = 0; result < results; result++) {
+        char *acc = job->partial + result * job->blocks * width;
+        int64_t tile = result % job->tiles, n = 1, column = 0;
+        Position p = position(&job->kept, first, result / job->tiles);
+        if (tiled(job)) {
+            column = tile * job->tile;
+            n = job->kept.sizes[0] - column < job->tile ? job->kept.sizes[0] - column : job->tile;
+            column *= job->kept.out[0];
+        }
+        for (int64_t block = 1; block < job->blocks; block++) {
+            job->kind->merge(acc, acc + block * width, n);
+        }
+        finish(job, acc, job->out + p.out + column, n);
+    }
+}
+
+/* False with MemoryError. */
+static bool run_job(Job *job) {
+    int64_t outer = job->kept.numel, inner = 1;
+    job->tile = job->tiles = 1;
+    if (tiled(job)) {
+        inner = job->kept.sizes[0];
+        outer = job->kept.numel / inner;
+        job->tile = inner < COLUMNS ? inner : COLUMNS;
+        job->tiles = (inner + job->tile - 1) / job->tile;
+        job->out_step = job->kept.out[0];
+    }
+    job->block = job->short_rows ? SHORT : BLOCK / job->tile;
+    job->blocks = (job->reduced.numel + job->block - 1) / job->block;
+    job->blocks = job->blocks < 1 ? 1 : job->blocks;
+    int64_t results = outer * job->tiles, tasks = results * job->blocks;
+    int64_t each = job->reduced.numel / job->blocks * job->tile + 1;
+    job->partial = NULL;
+    if (job->blocks > 1) {
+        job->partial = PyMem_RawMalloc((size_t)(tasks * job->tile * job->kind->width));
+        if (job->partial == NULL) {
+            PyErr_NoMemory();
+            return false;
+        }
+    }
+    if (job->kept.numel * job->reduced.numel < HOLD_GIL) {
+        run_tasks(job, 0, tasks);
+    } else {
+        gw_ctx ctx;
+        gw_context(&ctx);
+        int64_t grain = GRAIN / each < 1 ? 1 : GRAIN / each;
+        Py_BEGIN_ALLOW_THREADS
+        gw_parallel_for(&ctx, run_tasks, job, tasks, grain);
+        Py_END_ALLOW_THREADS
+    }
+    if (job->blocks > 1) {
+        merge_blocks(job, results);
+        PyMem_RawFree(job->partial);
+    }
+    return true;
+}
+
+/* ---- Reduction: the eager kernel ---- */
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyTypeObject *cls;
+    PyObject *name, *fallback;
+    bool dtype;             /* takes a dtype after keepdim, which has to be None */
+    bool needs_elements;    /* has no result for none */
+    uint32_t dtypes;
+} Reduction;
+
+/* The dims that are reduced, as bits; false where they are not plain. */
+static bool read_dims(PyObject *dims, int ndim, uint32_t *bits) {
+    if (dims == Py_None) {
+        *bits = ((uint64_t)1 << ndim) - 1;
+        return true;
+    }
+    if (!PyTuple_CheckExact(dims) || (PyTuple_GET_SIZE(dims) == 0 && ndim > 0)) {
+        return false;
+    }
+    *bits = 0;
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(dims); i++) {
+        PyObject *item = PyTuple_GET_ITEM(dims, i);
+        Py_ssize_t d = PyLong_CheckExact(item) ? PyLong_AsSsize_t(item) : -1;
+        if (d < 0 || d >= ndim) {
+            PyErr_Clear();
+            return false;
+        }
+        *bits |= (uint32_t)1 << d;
+    }
+    return true;
+}
+
+/* Puts the dims of the input into the two spaces, for a result laid out like `out`. */
+static void plan_spaces(Job *job, const GwTensor *in, const GwTensor *out, uint32_t dims,
+                        bool keepdim) {
+    int itemsize = gw_itemsize(in), to = 0;
+    job->kept.ndim = job->reduced.ndim = 0;
+    job->kept.numel = job->reduced.numel = 1;
+    for (int d = 0; d < in->ndim; d++) {
+        bool reduce = (dims >> d & 1) != 0;
+        int64_t step = in->strides[d] * itemsize;
+        if (reduce) {
+            add_dim(&job->reduced, in->sizes[d], step, 0);
+        } else {
+            add_dim(&job->kept, in->sizes[d], step, out->strides[to] * gw_itemsize(out));
+        }
+        to += !reduce || keepdim;
+    }
+    join_dims(&job->kept);
+    join_dims(&job->reduced);
+    job->side_by_side = job->kept.ndim > 0 && job->reduced.ndim > 0
+                        && job->kept.steps[0] < job->reduced.steps[0]
+                        && job->kept.sizes[0] > 1;
+    job->short_rows = !job->side_by_side && job->widen == NULL && job->kept.ndim > 0
+                      && job->reduced.ndim == 1 && job->reduced.steps[0] == itemsize
+                      && job->reduced.numel <= SHORT;
+}
+
+static GwTensor *result_like(const Reduction *r, const GwTensor *in, int dtype, uint32_t dims,
+                             bool keepdim) {
+    int64_t sizes[GW_MAX_DIMS];
+    int ndim = 0;
+    for (int d = 0; d < in->ndim; d++) {
+        bool reduce = (dims >> d & 1) != 0;
+        if (!reduce || keepdim) {
+            sizes[ndim++] = reduce ? 1 : in->sizes[d];
+        }
+    }
+    return gw_tensor_empty(r->cls, dtype, ndim, sizes, NULL);
+}
+
+/* Half precision is reduced in float32, and the float32 results are rounded. */
+static bool round_result(const GwTensor *wide, GwTensor *out) {
+    npy_intp count = wide->numel, steps[2] = {sizeof(float), 2};
+    char *pair[2] = {wide->data, out->data};
+    gw_convert_loop(GW_FLOAT32, out->dtype)(pair, &count, steps, NULL);
+    return true;
+}
+
+/* NULL without an exception where the call is not a plain one. */
+static GwTensor *reduce(const Reduction *r, PyObject *const *args) {
+    GwTensor *in = (GwTensor *)args[0];
+    uint32_t dims;
+    if (!gw_is_tensor(args[0]) || in->storage == NULL || in->data == NULL || in->device != GW_CPU
+        || (in->flags & (GW_FAKE | GW_SYMBOLIC)) != 0 || (r->dtypes >> in->dtype & 1) == 0
+        || !PyBool_Check(args[2]) || !read_dims(args[1], in->ndim, &dims)
+        || (in->numel == 0 && r->needs_elements)) {
+        return NULL;
+    }
+    bool half = gw_is_half(in->dtype), keepdim = args[2] == Py_True;
+    Job job;
+    job.kind = gw_reduction(PyUnicode_AsUTF8(r->name), half ? GW_FLOAT32 : in->dtype);
+    if (job.kind == NULL) {
+        return NULL;
+    }
+    int dtype = job.kind->result >= 0 ? job.kind->result : in->dtype;
+    GwTensor *out = result_like(r, in, dtype, dims, keepdim);
+    GwTensor *wide = out == NULL || !half ? (GwTensor *)Py_XNewRef(out)
+                                          : result_like(r, in, GW_FLOAT32, dims, keepdim);
+    if (wide != NULL) {
+        job.widen = half ? gw_convert_loop(in->dtype, GW_FLOAT32) : NULL;
+        job.in = in->data;
+        job.out = wide->data;
+        job.out_step = 0;
+        plan_spaces(&job, in, wide, dims, keepdim);
+        bool done = job.kept.numel == 0 || run_job(&job);
+        if (!done || (half && !round_result(wide, out))) {
+            Py_CLEAR(out);
+        }
+        Py_DECREF(wide);
+    } else {
+        Py_CLEAR(out);
+    }
+    return out;
+}
+
+static PyObject *reduction_call(PyObject *self, PyObject *const *args, size_t nargsf,
+                                PyObject *kwnames) {
+    const Reduction *r = (Reduction *)self;
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
+    if (kwnames == NULL && nargs == 3 + r->dtype && (!r->dtype || args[3] == Py_None)) {
+        GwTensor *out = reduce(r, args);
+        if (out != NULL || PyErr_Occurred()) {
+            return (PyObject *)out;
+        }
+    }
+    return PyObject_Vectorcall(r->fallback, args, nargsf, kwnames);
+}
+
+static PyObject *reduction_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"cls", "name", "dtypes", "fallback", "dtype", "needs_elements", NULL};
+    PyObject *cls, *name, *dtypes, *fallback;
+    int dtype = 0, needs_elements = 0;
+    uint32_t bits = 0;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUOO|pp:Reduction", names, &cls, &name,
+                                     &dtypes, &fallback, &dtype, &needs_elements)
+        || gw_tensor_class(cls) == NULL || !gw_dtype_bits(dtypes, &bits)) {
+        return NULL;
+    }
+    Reduction *r = (Reduction *)type->tp_alloc(type, 0);
+    if (r != NULL) {
+        r->call = reduction_call;
+        r->cls = (PyTypeObject *)Py_NewRef(cls);
+        r->name = Py_NewRef(name);
+        r->fallback = Py_NewRef(fallback);
+        r->dtype = dtype != 0;
+        r->needs_elements = needs_elements != 0;
+        r->dtypes = bits;
+    }
+    return (PyObject *)r;
+}
+
+static int reduction_traverse(PyObject *self, visitproc visit, void *arg) {
+    Reduction *r = (Reduction *)self;
+    Py_VISIT(r->cls);
+    Py_VISIT(r->fallback);
+    return 0;
+}
+
+static int reduction_clear(PyObject *self) {
+    Py_CLEAR(((Reduction *)self)->fallback);
+    return 0;
+}
+
+static void reduction_dealloc(PyObject *self) {
+    Reduction *r = (Reduction *)self;
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(r->cls);
+    Py_XDECREF(r->name);
+    Py_XDECREF(r->fallback);
+    Py_TYPE(self)->tp_free(self);
+}
+
+PyTypeObject GwReduction_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graphwright.runtime._core.Reduction",
+    .tp_doc = "Reduction(cls, name, dtypes, fallback, dtype=False, needs_elements=False): the "
+              "eager kernel of name(input, dim, keepdim), or with a dtype after these; what it "
+              "does not know goes to `fallback`.",
+    .tp_basicsize = sizeof(Reduction),
+    .tp_new = reduction_new,
+    .tp_dealloc = reduction_dealloc,
+    .tp_traverse = reduction_traverse,
+    .tp_clear = reduction_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Reduction, call),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+};

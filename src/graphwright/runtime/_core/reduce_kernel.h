@@ -1,0 +1,130 @@
+/* One reduction of one element type. Included with NAME(part), T (elements), A (accumulators),
+ * O (results), START, STEP(acc, x), MERGE(acc, more), FINISH(acc, count) and RESULT (a dtype, or
+ * -1 for the elements') defined; rows of fewer than TINY elements are summed in fewer lanes. */
+
+static void NAME(start)(void *acc, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        ((A *)acc)[i] = START;
+    }
+}
+
+/* In lanes, so that the order of the additions depends on n alone and is vectorised. */
+GW_VECTOR_MATH static void NAME(fold_row)(A *total, const T *in, int64_t n) {
+    enum { LANES = 32 };
+    A lanes[LANES];
+    for (int j = 0; j < LANES; j++) {
+        lanes[j] = START;
+    }
+    int64_t whole = n / LANES * LANES;
+    for (int64_t i = 0; i < whole; i += LANES) {
+        for (int j = 0; j < LANES; j++) {
+            A x = (A)in[i + j];
+            lanes[j] = STEP(lanes[j], x);
+        }
+    }
+    for (int64_t i = whole; i < n; i++) {
+        A x = (A)in[i];
+        lanes[i - whole] = STEP(lanes[i - whole], x);
+    }
+    for (int half = LANES / 2; half > 0; half /= 2) {
+        for (int j = 0; j < half; j++) {
+            lanes[j] = MERGE(lanes[j], lanes[j + half]);
+        }
+    }
+    *total = MERGE(*total, lanes[0]);
+}
+
+/* Rows of few elements, `stride` bytes apart, each into its own accumulator. */
+GW_VECTOR_MATH static void NAME(tiny_rows)(void *acc, const char *in, int64_t stride,
+                                           int64_t rows, int64_t n) {
+    enum { LANES = 8 };
+    for (int64_t r = 0; r < rows; r++) {
+        const T *row = (const T *)(in + r * stride);
+        A lanes[LANES];
+        for (int j = 0; j < LANES; j++) {
+            lanes[j] = START;
+        }
+        int64_t whole = n / LANES * LANES;
+        for (int64_t i = 0; i < whole; i += LANES) {
+            for (int j = 0; j < LANES; j++) {
+                A x = (A)row[i + j];
+                lanes[j] = STEP(lanes[j], x);
+            }
+        }
+        for (int64_t i = whole; i < n; i++) {
+            A x = (A)row[i];
+            lanes[i - whole] = STEP(lanes[i - whole], x);
+        }
+        for (int half = LANES / 2; half > 0; half /= 2) {
+            for (int j = 0; j < half; j++) {
+                lanes[j] = MERGE(lanes[j], lanes[j + half]);
+            }
+        }
+        ((A *)acc)[r] = lanes[0];
+    }
+}
+
+static void NAME(short_rows)(void *acc, const char *in, int64_t stride, int64_t rows, int64_t n) {
+    if (n < TINY) {
+        NAME(tiny_rows)(acc, in, stride, rows, n);
+        return;
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        NAME(fold_row)((A *)acc + r, (const T *)(in + r * stride), n);
+    }
+}
+
+static void NAME(fold)(void *acc, const char *in, int64_t step, int64_t n) {
+    if (step == (int64_t)sizeof(T)) {
+        NAME(fold_row)(acc, (const T *)in, n);
+        return;
+    }
+    A total = *(A *)acc;
+    for (int64_t i = 0; i < n; i++) {
+        A x = (A)*(const T *)(in + i * step);
+        total = STEP(total, x);
+    }
+    *(A *)acc = total;
+}
+
+GW_VECTOR_MATH static void NAME(columns_row)(A *acc, const T *in, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        A x = (A)in[i];
+        acc[i] = STEP(acc[i], x);
+    }
+}
+
+static void NAME(columns)(void *acc, const char *in, int64_t step, int64_t n) {
+    if (step == (int64_t)sizeof(T)) {
+        NAME(columns_row)(acc, (const T *)in, n);
+        return;
+    }
+    A *totals = acc;
+    for (int64_t i = 0; i < n; i++) {
+        A x = (A)*(const T *)(in + i * step);
+        totals[i] = STEP(totals[i], x);
+    }
+}
+
+static void NAME(merge)(void *acc, const void *more, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        ((A *)acc)[i] = MERGE(((A *)acc)[i], ((const A *)more)[i]);
+    }
+}
+
+static void NAME(finish)(const void *acc, char *out, int64_t step, int64_t n, int64_t count) {
+    GW_UNUSED(count);
+    for (int64_t i = 0; i < n; i++) {
+        *(O *)(out + i * step) = (O)(FINISH(((const A *)acc)[i], count));
+    }
+}
+
+static const GwReduction NAME(reduction) = {
+    sizeof(A), RESULT, NAME(start), NAME(fold), NAME(columns), NAME(short_rows),
+    NAME(merge), NAME(finish),
+};
+
+#undef NAME
+#undef T
+#undef A
+#undef O
