@@ -4857,21 +4857,14 @@ def remainder_(input: Tensor, other: Tensor | complex) -> Any:
 
 
 def renorm(input: Tensor, p: complex, dim: int, maxnorm: complex, *, out: Any = None) -> Any:
-    try:
-        _bound = (input, p, wrap_dim(dim, input.ndim), maxnorm)
-    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_renorm, (input, p, dim, maxnorm), _error) from None
+    _bound = (input, p, dim, maxnorm)
     if out is not None:
         return with_out(_renorm, _bound, out)
     return _dispatch(_renorm, _bound)
 
 
 def renorm_(input: Tensor, p: complex, dim: int, maxnorm: complex) -> Any:
-    try:
-        _bound = (input, p, wrap_dim(dim, input.ndim), maxnorm)
-    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_renorm_, (input, p, dim, maxnorm), _error) from None
-    return _dispatch(_renorm_, _bound)
+    return _dispatch(_renorm_, (input, p, dim, maxnorm))
 
 
 def repeat(input: Tensor, repeats: int | Sequence[int]) -> Any:

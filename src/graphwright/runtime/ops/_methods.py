@@ -1678,18 +1678,10 @@ class TensorMethods(TensorBase):
         return _dispatch(_remainder_, (self, other))
 
     def renorm(self, p: complex, dim: int, maxnorm: complex) -> Any:
-        try:
-            _bound = (self, p, wrap_dim(dim, self.ndim), maxnorm)
-        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_renorm, (self, p, dim, maxnorm), _error) from None
-        return _dispatch(_renorm, _bound)
+        return _dispatch(_renorm, (self, p, dim, maxnorm))
 
     def renorm_(self, p: complex, dim: int, maxnorm: complex) -> Any:
-        try:
-            _bound = (self, p, wrap_dim(dim, self.ndim), maxnorm)
-        except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_renorm_, (self, p, dim, maxnorm), _error) from None
-        return _dispatch(_renorm_, _bound)
+        return _dispatch(_renorm_, (self, p, dim, maxnorm))
 
     def repeat(self, *repeats_: Any, repeats: Any = None) -> Any:
         return _dispatch(_repeat, (self, as_size(varargs(repeats_, repeats))))

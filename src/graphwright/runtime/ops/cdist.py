@@ -37,6 +37,10 @@ def _check(x1: Any, x2: Any, p: float, mode: Any) -> tuple[Any, ...]:
             raise RuntimeError(
                 f"cdist only supports floating-point dtypes, {name} got: {describe(x)}"
             )
+    if x1.dtype is not x2.dtype:
+        raise RuntimeError(
+            f"cdist: expected tensors of one dtype, got {describe(x1)} and {describe(x2)}"
+        )
     if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
             "X1 and X2 must have the same number of columns. "
@@ -73,9 +77,7 @@ def _by_products(a: Array, b: Array) -> Array:
 
 def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:
     shape = _check(x1, x2, p, mode)
-    dtype = x1.dtype if x1.dtype is x2.dtype else dtypes.float64
-    a = np.asarray(x1._nd, dtype.numpy)
-    b = np.asarray(x2._nd, dtype.numpy)
+    dtype, a, b = x1.dtype, x1._nd, x2._nd
     rows = max(shape[-2], shape[-1])
     wants_product = mode == _MODES[2] or (mode in _MODES[:2] and rows > 25)
     out = np.empty(shape, dtype.numpy)
@@ -141,9 +143,7 @@ def _general_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
 define(
     "pair_distances(Tensor x1, Tensor x2, float p, str? compute_mode)",
     Kind.CONTRACTION,
-    meta=lambda x1, x2, p, mode: contiguous_spec(
-        x1, _check(x1, x2, p, mode), x1.dtype if x1.dtype is x2.dtype else dtypes.float64
-    ),
+    meta=lambda x1, x2, p, mode: contiguous_spec(x1, _check(x1, x2, p, mode)),
     vjp=_vjp,
     saves=("x1", "x2", "out"),
     decompose=_decomposed,
@@ -151,9 +151,17 @@ define(
     method=False,
     public=False,
 )
+
+
+def _cdist(x1: Any, x2: Any, p: Any, compute_mode: Any) -> Any:
+    if isinstance(p, str):
+        raise TypeError("cdist(): argument 'p' must be float, not str")
+    return ops.pair_distances(x1, x2, float(p), compute_mode)
+
+
 define(
     "cdist(Tensor x1, Tensor x2, float p=2.0, str? compute_mode=None)",
     Kind.COMPOSITE,
-    decompose=lambda x1, x2, p, compute_mode: ops.pair_distances(x1, x2, float(p), compute_mode),
+    decompose=_cdist,
     method=False,
 )

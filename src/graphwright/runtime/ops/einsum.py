@@ -15,6 +15,7 @@ from typing import Any
 
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.products import require_tensors
 from graphwright.runtime.ops.strides import product
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.symbolic.symint import hint_of
@@ -298,6 +299,7 @@ def _einsum(equation: Any, operands: tuple[Any, ...]) -> Any:
         terms, output = _parsed(equation)
         single = len(operands) == 1 and isinstance(operands[0], list | tuple)
         tensors = list(operands[0] if single else operands)
+    require_tensors("einsum", tensors)
     if not tensors:
         raise RuntimeError("einsum(): must specify at least one operand")
     if len(terms) != len(tensors):

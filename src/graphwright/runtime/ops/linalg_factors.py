@@ -12,6 +12,7 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, real_dtype
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.linalg_solvers import (
+    LinAlgError,
     adjoint,
     check_matrix,
     column_major,
@@ -42,7 +43,13 @@ def _cholesky_meta(A: Any) -> Any:
 
 def _cholesky_eager(A: Any) -> Tensor:
     check_matrix("linalg.cholesky", A, square=True)
-    return wrap_columns(lapack("linalg.cholesky", np.linalg.cholesky, A._nd), A.dtype)
+    factor = lapack("linalg.cholesky", np.linalg.cholesky, A._nd)
+    if np.isnan(factor).any():
+        raise LinAlgError(
+            "linalg.cholesky: The factorization could not be completed because the input is not "
+            f"positive-definite: {describe(A)}"
+        )
+    return wrap_columns(factor, A.dtype)
 
 
 def _cholesky_vjp(ctx: Any, grad: Any) -> Any:
@@ -501,6 +508,9 @@ def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> LeastSquares:
             "linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss), "
             f"got {driver}"
         )
+    if not B.ndim:
+        raise RuntimeError("linalg.lstsq: B must have at least 1 dimension, got a 0-d tensor")
+    driver = driver or "gelsy"
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
     right = ops.unsqueeze(B, -1) if vector else B
     if right.shape[-2] != A.shape[-2]:

@@ -146,6 +146,8 @@ define(
 
 
 def _linalg_vector_norm(input: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
+    if isinstance(ord, str):
+        raise TypeError("linalg.vector_norm: argument 'ord' must be Number, not str")
     return ops.p_norm(input, float(ord), wrap_dims(dim, input.ndim), keepdim, dtype)
 
 
@@ -220,7 +222,7 @@ define(
 
 
 def _linalg_norm(input: Any, ord: Any, dim: Any, keepdim: bool, dtype: Any) -> Any:
-    if dim is not None and isinstance(dim, list | tuple) and len(dim) > 2 and ord is not None:
+    if isinstance(dim, list | tuple) and len(dim) not in (1, 2):
         raise RuntimeError(
             "linalg.norm: If dim is specified, it must be of length 1 or 2. "
             f"Got {list(dim)}"
@@ -270,25 +272,41 @@ define(
     Kind.COMPOSITE,
     decompose=_norm,
 )
+
+
+def _dist(input: Any, other: Any, p: Any) -> Any:
+    for name, tensor in (("input", input), ("other", other)):
+        if not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"dist(): argument '{name}' must be Tensor, not {type(tensor).__name__}"
+            )
+        if tensor.dtype is dtypes.bool:
+            raise RuntimeError(f"dist(): bool tensors have no distance: {describe(tensor)}")
+    if isinstance(p, str):
+        raise TypeError("dist(): argument 'p' must be Number, not str")
+    return _norm(ops.sub(input, other), p, None, False, None)
+
+
 define(
     "dist(Tensor input, Tensor other, Scalar p=2)",
     Kind.COMPOSITE,
-    decompose=lambda input, other, p: _norm(ops.sub(input, other), p, None, False, None),
+    decompose=_dist,
 )
 
 
-def _renorm(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
+def _renorm(input: Any, p: Any, dim: Any, maxnorm: Any) -> Any:
     if not is_inexact(input.dtype):
         raise RuntimeError(f"renorm: expected a floating point input, got {describe(input)}")
     if p <= 0:
         raise RuntimeError(f"renorm: non-positive norm not supported, got p={p}")
-    if maxnorm < 0:
+    if not maxnorm >= 0:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if input.ndim < 2:
         raise RuntimeError(
             f"renorm: input needs at least 2 dimensions, got {input.ndim} dimensions"
         )
-    others = tuple(d for d in range(input.ndim) if d != dim)
+    kept = wrap_dim(dim, input.ndim)
+    others = tuple(d for d in range(input.ndim) if d != kept)
     norm = ops.p_norm(input, float(p), others, True)
     scale = ops.div(maxnorm, ops.add(norm, 1e-7))
     result = ops.mul(input, ops.where(ops.gt(norm, maxnorm), scale, 1.0))
@@ -296,12 +314,12 @@ def _renorm(input: Any, p: Any, dim: int, maxnorm: Any) -> Any:
 
 
 define(
-    "renorm(Tensor input, Scalar p, Dim dim, Scalar maxnorm)",
+    "renorm(Tensor input, Scalar p, int dim, Scalar maxnorm)",
     Kind.COMPOSITE,
     decompose=_renorm,
 )
 define(
-    "renorm_(Tensor input, Scalar p, Dim dim, Scalar maxnorm)",
+    "renorm_(Tensor input, Scalar p, int dim, Scalar maxnorm)",
     Kind.INPLACE,
     functional="renorm",
     public=False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -9,10 +10,11 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.contractions import conjugated
-from graphwright.runtime.ops.dtype_rules import is_inexact
+from graphwright.runtime.ops.dtype_rules import is_inexact, require_inexact
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.strides import broadcast_shapes, product
 from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.promotion import promote_types
 from graphwright.runtime.tensor import Tensor
 
 
@@ -22,6 +24,15 @@ def _requires_ndim(name: str, tensors: tuple[Any, ...], ndims: tuple[int, ...]) 
             f"{name}: expected tensors with {', '.join(map(str, ndims))} dimensions, "
             f"got {', '.join(map(describe, tensors))}"
         )
+
+
+def require_tensors(name: str, values: Sequence[Any]) -> None:
+    """Raise TypeError unless all values are tensors."""
+    for position, value in enumerate(values):
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"{name}(): expected Tensor as element {position}, but got {type(value).__name__}"
+            )
 
 
 def _requires_dtype(name: str, *tensors: Any) -> None:
@@ -70,8 +81,7 @@ def _inner(input: Any, other: Any) -> Any:
 
 def _vecdot(x: Any, y: Any, dim: Any) -> Any:
     at = wrap_dim(dim, max(x.ndim, y.ndim))
-    if not is_inexact(x.dtype) and x.dtype is dtypes.bool:
-        raise RuntimeError(f"linalg.vecdot: not implemented for {describe(x)}")
+    require_inexact("linalg.vecdot", x)
     _requires_dtype("linalg.vecdot", x, y)
     return ops.sum(ops.mul(conjugated(x), y), (at,))
 
@@ -131,16 +141,16 @@ def _addmv(input: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
 
 def _addr(input: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
     _requires_ndim("addr", (vec1, vec2), (1, 1))
+    common = promote_types(input.dtype, promote_types(vec1.dtype, vec2.dtype))
     for number in (beta, alpha):
-        if isinstance(number, float) and not is_inexact(input.dtype):
+        if isinstance(number, float) and not is_inexact(common):
             raise RuntimeError(
                 f"addr: for {describe(input)}, beta and alpha must not be floating point numbers, "
                 f"got {beta} and {alpha}"
             )
     result = _outer(vec1, vec2)
     if input.dtype is not result.dtype:
-        result = _scaled("addr", result, alpha, result)
-        return result if beta == 0 else ops.add(_scaled("addr", input, beta, input), result)
+        input, result = ops.to_dtype(input, common), ops.to_dtype(result, common)
     return _plus("addr", input, result, beta, alpha)
 
 
@@ -185,6 +195,11 @@ def _tensordot_dims(a: Any, b: Any, dims: Any) -> tuple[list[int], list[int]]:
         first = list(first) if isinstance(first, list | tuple) else [first]
         second = list(second) if isinstance(second, list | tuple) else [second]
     else:
+        if not isinstance(dims, int):
+            raise RuntimeError(
+                "tensordot expects dims to be int or a pair of lists of ints, "
+                f"got {type(dims).__name__}"
+            )
         if dims < 0 or dims > min(a.ndim, b.ndim):
             raise RuntimeError(
                 "tensordot expects dims >= 0 and dims < ndim_a or ndim_b, "
@@ -257,6 +272,9 @@ def _linalg_cross(input: Any, other: Any, dim: Any) -> Any:
             f"got {describe(input)} and {describe(other)}"
         )
     at = wrap_dim(dim, input.ndim)
+    _requires_dtype("linalg.cross", input, other)
+    if input.dtype is dtypes.bool:
+        raise RuntimeError(f"linalg.cross: not implemented for {describe(input)}")
     if not input.ndim or input.shape[at] != 3 or other.shape[at] != 3:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. "
@@ -360,6 +378,7 @@ define(
 def _chain_matmul(matrices: tuple[Any, ...]) -> Any:
     if not matrices:
         raise RuntimeError("chain_matmul(): Expected one or more matrices")
+    require_tensors("chain_matmul", matrices)
     for matrix in matrices:
         if matrix.ndim != 2:
             raise RuntimeError(f"chain_matmul(): expected matrices, got {describe(matrix)}")

@@ -417,7 +417,7 @@ def _var_eager(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool)
         if input.dtype.is_complex:
             squares = np.square(centred.real) + np.square(centred.imag)
         else:
-            squares = np.square(centred, centred)
+            squares = np.square(centred)
         total = np.sum(squares, axis=dim, keepdims=keepdim)
         return wrap(
             np.divide(total, np.float64(_freedom(count, correction))), real_dtype(input.dtype)

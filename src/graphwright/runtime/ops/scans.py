@@ -321,6 +321,8 @@ def _widths(y: Any, x: Any, dx: Any, dim: int) -> Any:
 def _pairs(y: Any, x: Any, dx: Any, dim: Any) -> tuple[Any, int]:
     """Areas of the trapezoids, and the dim in the result."""
     at = wrap_dim(dim, y.ndim)
+    if y.dtype is dtypes.bool:
+        raise RuntimeError(f"trapezoid: bool is not supported, got {describe(y)}")
     if x is not None and dx is not None:
         raise TypeError("trapezoid: x and dx cannot both be given")
     size = y.shape[at]
@@ -429,6 +431,8 @@ def _gradient(input: Any, spacing: Any, dim: Any, edge_order: int) -> tuple[Any,
         dims = [wrap_dim(d, input.ndim) for d in given]
         if len(set(dims)) != len(dims):
             raise RuntimeError(f"gradient: dim {list(given)} names a dimension twice")
+    if input.dtype in (dtypes.bool, dtypes.uint8):
+        raise RuntimeError(f"gradient does not support {describe(input)}")
     if not is_inexact(input.dtype):
         input = ops.to_dtype(input, dtypes.get_default_dtype())
     results = []

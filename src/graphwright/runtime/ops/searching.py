@@ -24,10 +24,10 @@ def _check_search(sequence: Any, values: Any, sorter: Any) -> None:
         raise RuntimeError(
             "searchsorted(): boundaries tensor should have positive dimension, but got 0 dimension"
         )
-    if isinstance(values, Tensor) and values.dtype is not sequence.dtype:
+    common = result_dtype((sequence, values))
+    if common is dtypes.bool or common.is_complex:
         raise RuntimeError(
-            "searchsorted(): boundary tensor and input value tensor should have same dtype, "
-            f"but got boundary {describe(sequence)} and input {describe(values)}"
+            f'"searchsorted" not implemented for {describe(sequence)} and {describe(values)}'
         )
     shape = values.shape if isinstance(values, Tensor) else ()
     if sequence.ndim > 1 and (
@@ -142,7 +142,8 @@ def _isin_spec(elements: Any, test_elements: Any, assume_unique: bool, invert: b
     if not isinstance(tensor, Tensor):
         raise TypeError("isin(): at least one of the arguments must be a Tensor")
     for operand in (elements, test_elements):
-        if isinstance(operand, Tensor) and operand.dtype.is_complex:
+        dtype = operand.dtype if isinstance(operand, Tensor) else None
+        if dtype is not None and (dtype.is_complex or dtype is dtypes.bool):
             raise RuntimeError(f"Unsupported input type encountered for isin(): "
                                f"{describe(operand)}")
     shape = elements.shape if isinstance(elements, Tensor) else ()

@@ -366,15 +366,19 @@ def _answer(values: Any, inverse: Any, counts: Any, dtype: Any, wanted: tuple[bo
     return results[0] if len(results) == 1 else tuple(results)
 
 
+def _check_unique(name: str, input: Any, dim: int | None) -> None:
+    require_ordered(name, input)
+    if dim is not None and not input.ndim:
+        raise IndexError(f"{name}(): dim {dim} was given, but the tensor has no dimensions")
+
+
 def _unique_eager(
     input: Any, sorted: bool, return_inverse: bool, return_counts: bool, dim: int | None
 ) -> Any:
-    require_ordered("unique", input)
+    _check_unique("unique", input, dim)
     array = wide_array(input)
     if dim is not None and 0 in input.shape:
         return _unique_of_nothing(input, dim, return_inverse, return_counts)
-    if dim is not None and not array.ndim:
-        array, dim = array.reshape(1), 0
     values, inverse, counts = np.unique(
         array, return_inverse=True, return_counts=True, axis=dim, equal_nan=False
     )
@@ -408,7 +412,8 @@ define(
 def _consecutive_eager(
     input: Any, return_inverse: bool, return_counts: bool, dim: int | None
 ) -> Any:
-    array = input._nd.reshape(-1) if dim is None or not input.ndim else input._nd
+    _check_unique("unique_consecutive", input, dim)
+    array = input._nd.reshape(-1) if dim is None else input._nd
     axis = dim or 0
     wanted = (return_inverse, return_counts)
     if dim is not None and 0 in input.shape:

@@ -10,7 +10,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
-from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, is_inexact
+from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, is_inexact, wide_array
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dims
 from graphwright.runtime.ops.reductions import check_moments
@@ -92,6 +92,8 @@ def _nanmean(input: Any, dim: tuple[int, ...], keepdim: bool, dtype: Any) -> Any
             "nanmean(): expected input to have floating point or complex dtype but got "
             f"{describe(input)}"
         )
+    if input.dtype.is_complex:
+        raise RuntimeError(f"nanmean(): does not support complex inputs, got {describe(input)}")
     missing = ops.isnan(input)
     total = ops.sum(ops.where(missing, 0.0, input), dim, keepdim, dtype=dtype)
     return ops.div(total, ops.sum(ops.logical_not(missing), dim, keepdim))
@@ -128,7 +130,7 @@ def _check_histc(input: Any, bins: int, min: Any, max: Any) -> None:
         raise TypeError(f"histc(): argument 'bins' must be int, not {type(bins).__name__}")
     if bins <= 0:
         raise RuntimeError(f"histc(): bins must be > 0, but got {bins} for {describe(input)}")
-    if input.dtype.is_complex or input.dtype is dtypes.bool:
+    if not input.dtype.is_floating_point:
         raise RuntimeError(f'"histc" not implemented for {describe(input)}')
     if max < min:
         raise RuntimeError(f"histc: max must be larger than min, got min={min}, max={max}")
@@ -139,7 +141,9 @@ def _range(values: Any, low: float, high: float, margin: float) -> tuple[float, 
 
     Raises RuntimeError where it is not finite.
     """
-    if low == high and values.size:
+    if low == high and not values.size:
+        return low, low + 1.0
+    if low == high:
         low, high = float(values.min()), float(values.max())
     if not (np.isfinite(low) and np.isfinite(high)):
         raise RuntimeError(f"histogram: range of [{low}, {high}] is not finite")
@@ -192,11 +196,11 @@ def _check_edges(input: Any, edges: Any, weight: Any) -> None:
 
 def _counts_eager(input: Any, edges: Any, weight: Any, density: bool) -> Tensor:
     _check_edges(input, edges, weight)
-    values, bounds = input._nd.reshape(-1), edges._nd
+    values, bounds = wide_array(input).reshape(-1), wide_array(edges)
     inside = (values >= bounds[0]) & (values <= bounds[-1])
     places = np.searchsorted(bounds, values[inside], side="right") - 1
     bins = bounds.size - 1
-    heights = None if weight is None else weight._nd.reshape(-1)[inside]
+    heights = None if weight is None else wide_array(weight).reshape(-1)[inside]
     counts = np.bincount(np.minimum(places, bins - 1), heights, minlength=bins).astype(float)
     if density:
         with quiet.Quiet():
@@ -219,8 +223,8 @@ def _edges_eager(input: Any, bins: int, range: Any) -> Tensor:
     low, high = (0.0, 0.0) if range is None else map(float, range)
     if low > high:
         raise RuntimeError(f"histogram(): min {low} should not exceed max {high}")
-    low, high = _range(input._nd, low, high, 0.5)
-    return wrap(np.linspace(low, high, bins + 1, dtype=input.dtype.numpy), input.dtype)
+    low, high = _range(wide_array(input), low, high, 0.5)
+    return wrap(np.linspace(low, high, bins + 1), input.dtype)
 
 
 define(
@@ -237,7 +241,7 @@ define(
 def _histogram(
     input: Any, bins: Any, range: Any, weight: Any, density: bool
 ) -> Histogram:
-    if not input.dtype.is_floating_point or input.dtype.itemsize == 2:
+    if not input.dtype.is_floating_point:
         raise RuntimeError(f'"histogram" not implemented for {describe(input)}')
     if isinstance(bins, Tensor):
         edges = ops.clone(bins.contiguous()).detach()
