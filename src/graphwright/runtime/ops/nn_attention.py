@@ -182,10 +182,12 @@ def _four_mask(mask: Tensor | None, query: Tensor, columns: int, dtype: Any) -> 
     return wide.reshape(-1, *wide.shape[-3:])
 
 
-def _operands(query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None) -> list[Any]:
+def _operands(
+    query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None
+) -> tuple[Array, Array, Array, Array | None]:
     lead = tuple(query.shape[:-2])
-    arrays: list[Any] = [_four(compute(t), lead) for t in (query, key, value)]
-    return [*arrays, _four_mask(attn_mask, query, key.shape[-2], arrays[0].dtype)]
+    q, k, v = (_four(compute(t), lead) for t in (query, key, value))
+    return q, k, v, _four_mask(attn_mask, query, key.shape[-2], q.dtype)
 
 
 def _fused_eager(
@@ -198,8 +200,8 @@ def _fused_eager(
 ) -> tuple[Tensor, Tensor]:
     result, out = output((*query.shape[:-1], value.shape[-1]), query.dtype)
     logsum = new(query.shape[:-1], compute_type(query.dtype))
-    operands = _operands(query, key, value, attn_mask)
-    _core.attention(*operands, is_causal, scale, out, logsum._nd)
+    q, k, v, mask = _operands(query, key, value, attn_mask)
+    _core.attention(q, k, v, mask, is_causal, scale, out, logsum._nd)
     return finish(result, out), logsum
 
 
@@ -233,16 +235,22 @@ def _backward_eager(
     is_causal: bool,
     scale: float,
 ) -> tuple[Tensor, ...]:
-    operands = _operands(query, key, value, attn_mask)
+    q, k, v, mask = _operands(query, key, value, attn_mask)
     results = [output(t.shape, t.dtype) for t in (query, key, value)]
+    to_query, to_key, to_value = (array for _, array in results)
     _core.attention_backward(
         np.ascontiguousarray(compute(grad)),
-        *operands,
+        q,
+        k,
+        v,
+        mask,
         np.ascontiguousarray(compute(out)),
         np.ascontiguousarray(logsum._nd),
         is_causal,
         scale,
-        *(array for _, array in results),
+        to_query,
+        to_key,
+        to_value,
     )
     return tuple(finish(tensor, array) for tensor, array in results)
 

@@ -70,15 +70,19 @@ def _linear_decompose(input: Any, weight: Any, bias: Any) -> Any:
     return out if len(shape) == 2 else ops.view(out, shape)
 
 
+def _conjugate(tensor: Any) -> Any:
+    return ops.conj(tensor) if tensor.dtype.is_complex else tensor
+
+
 def _linear_vjp(ctx: Any, grad: Any) -> Any:
     to_input = to_weight = to_bias = None
     rows = grad if len(grad.shape) == 2 else ops.reshape(grad, (-1, grad.shape[-1]))
     if ctx.needs["input"]:
-        to_input = ops.mm(rows, ctx.weight)
+        to_input = ops.mm(rows, _conjugate(ctx.weight))
         if len(grad.shape) != 2:
             to_input = ops.view(to_input, tuple(ctx.input.shape))
     if ctx.needs["weight"]:
-        x = ctx.input
+        x = _conjugate(ctx.input)
         x = x if len(x.shape) == 2 else ops.reshape(x, (-1, x.shape[-1]))
         to_weight = ops.mm(ops.transpose(rows, 0, 1), x)
     if ctx.needs["bias"]:

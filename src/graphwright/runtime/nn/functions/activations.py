@@ -46,7 +46,10 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
-    """x * sigmoid(x)."""
+    """x * sigmoid(x), of complex numbers too."""
+    if input.dtype.is_complex:
+        out = ops.div(input, ops.add(ops.exp(ops.neg(input)), 1))
+        return input.copy_(out) if inplace else out
     return ops.silu_(input) if inplace else ops.silu(input)
 
 

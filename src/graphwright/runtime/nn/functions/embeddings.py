@@ -110,10 +110,10 @@ def embedding_bag(
         if per_sample_weights is not None:
             per_sample_weights = ops.reshape(per_sample_weights, (-1,))
     elif include_last_offset:
-        assert offsets is not None
-        if offsets.shape[0] == 0:
+        if offsets is None or offsets.shape[0] == 0:
             raise RuntimeError("include_last_offset: number of offsets should be at least 1")
         offsets = ops.narrow(offsets, 0, 0, offsets.shape[0] - 1)
+    assert offsets is not None
     _limit(weight, input, max_norm, norm_type)
     return ops.embedding_bag_parts(
         weight, input, offsets, per_sample_weights, mode, row, scale_grad_by_freq

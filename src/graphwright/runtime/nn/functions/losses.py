@@ -206,13 +206,13 @@ def gaussian_nll_loss(
     """
     if isinstance(var, Tensor):
         negative = bool(ops.any(ops.lt(var, 0)))
-        var = _variance_like(var, input)
+        variance = _variance_like(var, input)
     else:
         negative = var < 0
-        var = ops.full_like(input, var)
+        variance = ops.full_like(input, var)
     if negative:
         raise ValueError("var has negative entry/entries")
-    return ops.gaussian_nll_loss(input, target, var, full, eps, reduction_of(reduction))
+    return ops.gaussian_nll_loss(input, target, variance, full, eps, reduction_of(reduction))
 
 
 def _variance_like(var: Tensor, input: Tensor) -> Tensor:

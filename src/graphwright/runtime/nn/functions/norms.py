@@ -3,13 +3,35 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+from graphwright.runtime.dtypes import complex64
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 layer_norm = ops.layer_norm
-rms_norm = ops.rms_norm
 local_response_norm = ops.local_response_norm
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Any,
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """Divide by the root of the mean of squares over the trailing `normalized_shape`.
+
+    `eps` None means the machine epsilon of the input's dtype. Complex numbers are squared, not
+    multiplied by their conjugates.
+    """
+    if not input.dtype.is_complex:
+        return ops.rms_norm(input, normalized_shape, weight, eps)
+    dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    if eps is None:
+        eps = 2.0**-23 if input.dtype is complex64 else 2.0**-52
+    mean = ops.mean(ops.mul(input, input), dims, True)
+    out = ops.div(input, ops.sqrt(ops.add(mean, eps)))
+    return out if weight is None else ops.mul(out, weight)
 
 
 def _check_values(size: tuple[int, ...]) -> None:
