@@ -46,6 +46,7 @@ from graphwright.runtime.dtypes import (
     uint64,
 )
 from graphwright.runtime.generator import Generator
+from graphwright.runtime.exchange import from_dlpack, to_dlpack
 from graphwright.runtime.interop import (
     as_tensor,
     from_numpy,
@@ -67,7 +68,6 @@ from graphwright.runtime.random import (
     seed,
     set_rng_state,
 )
-from graphwright.runtime.saving import load, load_file, save, save_file
 from graphwright.runtime.several import (
     atleast_1d,
     atleast_2d,
@@ -91,6 +91,7 @@ empty_cache = _core.empty_cache
 if _typing.TYPE_CHECKING:
     from graphwright import compiler
     from graphwright.api import compile, explain
+    from graphwright.runtime.saving import load, load_file, save, save_file
 
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
@@ -98,7 +99,12 @@ _install_aliases(("autograd", "linalg", "nn", "optim", "random", "special", "uti
 
 
 def __getattr__(name: str) -> _typing.Any:
-    """Import the compiler when it is first asked for: eager use does not pay for it."""
+    """Import the compiler and saving when they are first asked for: others do not pay for them."""
+    if name in ("load", "load_file", "save", "save_file"):
+        from graphwright.runtime import saving
+
+        globals()[name] = getattr(saving, name)
+        return globals()[name]
     if name not in ("compile", "compiler", "explain"):
         raise AttributeError(f"module 'graphwright' has no attribute '{name}'")
     from importlib import import_module

@@ -11,6 +11,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import Conversions
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.exchange import Exchange
 from graphwright.runtime.indexing import Indexing
 from graphwright.runtime.memory import Memory
 from graphwright.runtime.operators import Operators
@@ -66,7 +67,7 @@ def _as_operand(value: Any) -> Any:
     return value if isinstance(value, _core.TensorBase) else ops.full((), value)
 
 
-class Tensor(Operators, Indexing, Conversions, Memory, Views, TensorMethods):
+class Tensor(Operators, Indexing, Conversions, Exchange, Memory, Views, TensorMethods):
     """An n-dimensional array of one dtype on one device, that can be differentiated."""
 
     __slots__ = ("_extra",)
@@ -158,14 +159,6 @@ class Tensor(Operators, Indexing, Conversions, Memory, Views, TensorMethods):
                 "Use tensor.detach().numpy() instead."
             )
         return self._nd.view()
-
-    def __array__(
-        self, dtype: Any = None, copy: bool | None = None
-    ) -> np.ndarray[Any, Any]:
-        array = self.numpy()
-        if dtype is not None and array.dtype != dtype:
-            return array.astype(dtype)
-        return array.copy() if copy else array
 
     def __bool__(self) -> bool:
         if self.numel() != 1:

@@ -38,19 +38,26 @@ static void copy_run(char *dst, const char *src, int64_t n, int64_t to, int64_t 
     }
 }
 
+/* Through a small buffer, so that each line of either side is touched once: rows that lie a power
+ * of two apart share their place in the caches. */
 #define TRANSPOSE(T)                                                                        \
-    for (int64_t i = 0; i < rows; i++) {                                                    \
-        const char *s = src + i * step;                                                     \
-        T *d = (T *)(dst + i * to);                                                         \
+    {                                                                                       \
+        T block[TILE][TILE + 1];                                                            \
         for (int64_t k = 0; k < columns; k++) {                                             \
-            d[k] = *(const T *)(s + k * from);                                              \
+            const T *s = (const T *)(src + k * from);                                       \
+            for (int64_t i = 0; i < rows; i++) {                                            \
+                block[i][k] = s[i];                                                         \
+            }                                                                               \
         }                                                                                   \
-    }                                                                                       \
-    break;
+        for (int64_t i = 0; i < rows; i++) {                                                \
+            memcpy(dst + i * to, block[i], (size_t)columns * sizeof(T));                    \
+        }                                                                                   \
+        break;                                                                              \
+    }
 
 /* rows x columns: the destination is dense along columns, the source along rows. */
 GW_VECTORISED static void tile(char *dst, const char *src, int64_t rows, int64_t columns,
-                               int64_t to, int64_t step, int64_t from, int size) {
+                               int64_t to, int64_t from, int size) {
     switch (size) {
     case 1: TRANSPOSE(uint8_t)
     case 2: TRANSPOSE(uint16_t)
@@ -67,7 +74,7 @@ static void copy_plane(const Copy *c, const int64_t *sizes, char *dst, const cha
         for (int64_t k = 0; k < sizes[last]; k += TILE) {
             int64_t columns = sizes[last] - k < TILE ? sizes[last] - k : TILE;
             tile(dst + i * c->to[a] + k * c->to[last], src + i * c->from[a] + k * c->from[last],
-                 rows, columns, c->to[a], c->from[a], c->from[last], c->itemsize);
+                 rows, columns, c->to[a], c->from[last], c->itemsize);
         }
     }
 }

@@ -25,6 +25,7 @@ typedef void (*RowFunction)(const Walk *w, char *mem, char *value, int64_t n);
 struct Walk {
     int ndim, count, itemsize;
     bool wrap;                      /* negative positions count from the end */
+    bool reads;                     /* memory is not written */
     int64_t sizes[GW_MAX_DIMS], mem[GW_MAX_DIMS], value[GW_MAX_DIMS];  /* strides in bytes */
     Index *indices;
     char *memory, *values;
@@ -197,7 +198,7 @@ static bool each_alone(const Walk *w, const Cursor *c, int64_t n) {
     return true;
 }
 
-static bool run_row(const Walk *w, const Cursor *c, int64_t n, bool reads) {
+static bool run_row(const Walk *w, const Cursor *c, int64_t n) {
     int last = w->ndim - 1;
     bool fixed = true;
     for (int k = 0; k < w->count; k++) {
@@ -206,7 +207,7 @@ static bool run_row(const Walk *w, const Cursor *c, int64_t n, bool reads) {
     if (fixed) {
         return whole_row(w, c, n);
     }
-    return reads && w->count == 1 && w->indices[0].wide ? read_each(w, c, n)
+    return w->reads && w->count == 1 && w->indices[0].wide ? read_each(w, c, n)
                                                         : each_alone(w, c, n);
 }
 
@@ -218,17 +219,11 @@ static void move(const Walk *w, Cursor *c, int dim, int64_t by) {
     }
 }
 
-static bool is_read(const Walk *w) {
-    return w->row == read_1 || w->row == read_2 || w->row == read_4 || w->row == read_8
-           || w->row == read_16;
-}
-
 /* Indices begin..end of the shared dim; the others in full. */
 static void run_part(void *closure, int64_t begin, int64_t end) {
     const Walk *w = closure;
     int64_t sizes[GW_MAX_DIMS], place[GW_MAX_DIMS] = {0};
     int last = w->ndim - 1;
-    bool reads = is_read(w);
     Cursor c = {.mem = w->memory, .value = w->values};
     for (int k = 0; k < w->count; k++) {
         c.at[k] = w->indices[k].data;
@@ -239,7 +234,7 @@ static void run_part(void *closure, int64_t begin, int64_t end) {
         move(w, &c, w->split, begin);
     }
     for (;;) {
-        if (!run_row(w, &c, sizes[last], reads)) {
+        if (!run_row(w, &c, sizes[last])) {
             return;
         }
         int d = last - 1;
@@ -310,11 +305,11 @@ static void coalesce(Walk *w) {
 }
 
 /* Reads share any dim; writes only one along which places differ by their strides alone. */
-static int shared_dim(const Walk *w, bool reads, int64_t num_threads) {
+static int shared_dim(const Walk *w, int64_t num_threads) {
     int best = -1;
     for (int d = 0; d < w->ndim; d++) {
-        bool free = reads || w->mem[d] != 0;
-        for (int k = 0; k < w->count && !reads; k++) {
+        bool free = w->reads || w->mem[d] != 0;
+        for (int k = 0; k < w->count && !w->reads; k++) {
             free = free && w->indices[k].strides[d] == 0;
         }
         if (!free) {
@@ -333,7 +328,7 @@ static int shared_dim(const Walk *w, bool reads, int64_t num_threads) {
 static void run(Walk *w, int64_t numel) {
     gw_ctx ctx;
     gw_context(&ctx);
-    w->split = shared_dim(w, is_read(w), ctx.num_threads);
+    w->split = shared_dim(w, ctx.num_threads);
     int64_t n = w->split < 0 ? 1 : w->sizes[w->split];
     int64_t each = numel / n, grain = each >= 16384 ? 1 : 16384 / each;
     if (w->split < 0 || n <= grain) {
@@ -422,7 +417,7 @@ static PyObject *pick(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     Index indices[GW_MAX_DIMS];
     int itemsize = gw_itemsize(memory);
     Walk w = {.ndim = (int)ndim, .count = (int)count, .itemsize = itemsize, .indices = indices,
-              .memory = memory->data, .values = values->data, .split = -1,
+              .memory = memory->data, .values = values->data, .split = -1, .reads = kind == PICK_READ,
               .wrap = PyObject_IsTrue(args[7]) == 1, .row = row_function(kind, memory->dtype)};
     if (w.row == NULL) {
         PyErr_SetString(PyExc_TypeError, "pick: not defined for this dtype");

@@ -129,9 +129,22 @@ def is_wide_float(tensor: Any) -> bool:
     return dtype.is_floating_point and dtype.itemsize != 2 and tensor.is_contiguous()
 
 
+def _moves_only(out: Any, source: Any) -> bool:
+    """Whether elements go to another place as they are: `copy_strided` walks both in tiles."""
+    return (
+        source.dtype is out.dtype
+        and source.stride() != out.stride()
+        and source.shape == out.shape
+        and source._storage is not out._storage
+    )
+
+
 def copy_into(out: Any, source: Any) -> None:
     """Write `source` (tensor or array, broadcastable) into tensor `out`, casting."""
     if isinstance(source, Tensor):
+        if _moves_only(out, source):
+            _core.copy_strided(out, source)
+            return
         if _core.convert_into(out, source):
             return
         nd = source._nd
