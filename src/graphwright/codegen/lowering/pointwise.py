@@ -225,6 +225,8 @@ def _div(context: Lowering, call: Call, a: Any, b: Any, rounding_mode: str | Non
     def function(x: Any, y: Any) -> Any:
         if rounding_mode is None:
             return quotient(x, y)
+        if rounding_mode == "trunc" and call.dtype is not x.dtype:
+            return apply("trunc", convert(convert(apply("div", x, y), call.dtype), x.dtype))
         return apply(rounded[rounding_mode], x, y)
     return emit(context, call, (a, b), function, computed(call.dtype))
 

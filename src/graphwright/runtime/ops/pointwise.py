@@ -240,7 +240,7 @@ def _sum_kernel(name: str, ufunc: Any, rule: Rule) -> Callable[..., Tensor]:
                 rule((input, other))
                 raise
         dtype = rule((input, other))
-        if isinstance(alpha, float) and not dtype.is_floating_point:
+        if isinstance(alpha, float) and not (dtype.is_floating_point or dtype.is_complex):
             raise RuntimeError(
                 f"{name}: For integral input tensors, argument alpha must not be a floating "
                 "point number."
@@ -370,6 +370,8 @@ def _div_eager(input: Any, other: Any, rounding_mode: str | None) -> Tensor:
     if rounding_mode is None:
         return _true_divide(input, other)
     dtype = _div_dtype(input, other, rounding_mode)
+    if rounding_mode == "trunc" and compute_type(dtype) is not dtype:
+        return ops.trunc(_true_divide(input, other))
     return elementwise("div", _MODES[rounding_mode], (input, other), dtype, dtype)
 
 

@@ -194,7 +194,8 @@ define(
 def _logaddexp_vjp(base: float | None) -> Callable[..., Any]:
     def share(grad: Any, own: Any, other: Any) -> Any:
         gap = ops.sub(own, other)
-        return ops.mul(grad, ops.sigmoid(gap if base is None else ops.mul(gap, base)))
+        weight = ops.sigmoid(gap if base is None else ops.mul(gap, base))
+        return ops.mul(grad, ops.conj(weight) if weight.dtype.is_complex else weight)
 
     def vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
         return (
@@ -218,14 +219,25 @@ def _log_sum(base: float | None) -> Callable[..., Any]:
     return decompose
 
 
+def _logaddexp(a: Any, b: Any, out: Any) -> None:
+    """Of complex numbers: from the one with the greater real part."""
+    if out.dtype.kind != "c":
+        np.logaddexp(a, b, out)
+        return
+    first = a.real >= b.real
+    high, low = np.where(first, a, b), np.where(first, b, a)
+    equal = np.isinf(high.real) & (high.real < 0)
+    np.copyto(out, np.where(equal, high, high + np.log1p(np.exp(low - high))))
+
+
 for _name, _function, _base in (
-    ("logaddexp", np.logaddexp, None),
+    ("logaddexp", _logaddexp, None),
     ("logaddexp2", np.logaddexp2, math.log(2.0)),
 ):
     define_binary(
         _name,
         _function,
-        computed=restricted(_name, bool=False, integers=False),
+        computed=restricted(_name, bool=False, integers=False, complex=_base is None),
         vjp=_logaddexp_vjp(_base),
         saves=("input", "other"),
         inplace=False,
@@ -494,8 +506,16 @@ def _addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
     dtype = result_dtype((input, tensor1, tensor2))
     require_dtype("addcmul", dtype, bool=False)
     _check_value("addcmul", dtype, value)
+    if dtype in HALVES:
+        return _widely(ops.addcmul, (input, tensor1, tensor2), value, dtype)
     product = ops.mul(tensor1, tensor2)
     return ops.add(input, product if value == 1 else ops.mul(product, value))
+
+
+def _widely(function: Any, tensors: tuple[Any, ...], value: Any, dtype: DType) -> Any:
+    """Of half types: computed in float32 and rounded once."""
+    wide = [ops.to_dtype(t, dtypes.float32) for t in tensors]
+    return ops.to_dtype(function(*wide, value=value), dtype)
 
 
 def _addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
@@ -507,6 +527,9 @@ def _addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
             "Integer division with addcdiv is no longer supported, and in a future release "
             "addcdiv will perform a true division of tensor1 and tensor2"
         )
+    dtype = result_dtype((input, tensor1, tensor2))
+    if dtype in HALVES:
+        return _widely(ops.addcdiv, (input, tensor1, tensor2), value, dtype)
     quotient = ops.div(tensor1, tensor2)
     return ops.add(input, quotient if value == 1 else ops.mul(quotient, value))
 

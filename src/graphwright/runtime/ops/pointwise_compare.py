@@ -30,7 +30,7 @@ from graphwright.runtime.ops.pointwise import (
 )
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
-from graphwright.runtime.promotion import category, result_dtype
+from graphwright.runtime.promotion import result_dtype
 from graphwright.runtime.tensor import Tensor
 
 

@@ -82,6 +82,8 @@ def _fitting(value: Any, like: Any) -> Any:
                 "masked_fill only supports a 0-dimensional value tensor, but got tensor with "
                 f"{value.ndim} dimension(s)."
             )
+        if value.dtype.is_complex and not dtype.is_complex:
+            raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
         return value if value.dtype is dtype else ops.to_dtype(value, dtype)
     if dtype.is_complex:
         return value

@@ -47,6 +47,31 @@ def uniform(size: tuple[int, ...], dtype: DType, seed: int, offset: int) -> Tens
     return wrap(values, dtype)
 
 
+def parts_dtype(dtype: DType) -> DType:
+    """The dtype of a complex number's parts."""
+    return dtypes.float64 if dtype.itemsize == 16 else dtypes.float32
+
+
+def _complex(name: str, scale: float) -> Any:
+    """The op of complex numbers: two draws as real and imaginary parts."""
+
+    def decompose(size: Any, generator: Any, dtype: DType, device: Any) -> Any:
+        parts = [
+            getattr(ops, name)(
+                size, generator=generator, dtype=parts_dtype(dtype), device=device
+            )
+            for _ in range(2)
+        ]
+        if scale != 1.0:
+            parts = [ops.mul(p, scale) for p in parts]
+        return ops.complex(*parts)
+
+    return decompose
+
+
+_complex_rand, _complex_randn = _complex("rand", 1.0), _complex("randn", math.sqrt(0.5))
+
+
 def _float_or_default(name: str, dtype: Any) -> DType:
     target: DType = dtype or dtypes.get_default_dtype()
     if not target.is_floating_point:
@@ -56,6 +81,8 @@ def _float_or_default(name: str, dtype: Any) -> DType:
 
 def _rand_meta(size: tuple[Any, ...], generator: Any, dtype: Any, device: Any) -> Any:
     check_size("rand", size)
+    if dtype is not None and dtype.is_complex:
+        raise DataDependent("random complex numbers are drawn when the program runs")
     if generator is not None:
         raise DataDependent("a generator draws its numbers when the program runs")
     return contiguous_spec(size, _float_or_default("rand", dtype), device)
@@ -64,6 +91,8 @@ def _rand_meta(size: tuple[Any, ...], generator: Any, dtype: Any, device: Any) -
 def _rand_eager(size: tuple[int, ...], generator: Any, dtype: Any, device: Any) -> Tensor:
     require_cpu("rand", device)
     check_size("rand", size)
+    if dtype is not None and dtype.is_complex:
+        return _complex_rand(size, generator, dtype, device)
     return uniform(size, _float_or_default("rand", dtype), *draw(generator))
 
 
@@ -101,6 +130,8 @@ define(
 
 def _randn(size: tuple[Any, ...], generator: Any, dtype: Any, device: Any) -> Any:
     """Box-Muller: sqrt(-2 ln(1-u)) cos(2 pi v) for independent uniforms u, v."""
+    if dtype is not None and dtype.is_complex:
+        return _complex_randn(size, generator, dtype, device)
     target = _float_or_default("randn", dtype)
     work = dtypes.float32 if target in HALVES else target
     radius = ops.rand(size, generator=generator, dtype=work, device=device)

@@ -14,8 +14,8 @@ from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
 
-def _require_float(name: str, input: Any) -> None:
-    if not input.dtype.is_floating_point:
+def _require_float(name: str, input: Any, complex: bool = False) -> None:
+    if not input.dtype.is_floating_point and not (complex and input.dtype.is_complex):
         raise RuntimeError(f"\"{name}\" not implemented for '{input.dtype.name}'")
 
 
@@ -27,7 +27,7 @@ def _noise(input: Any, generator: Any) -> Any:
 
 
 def _uniform(input: Any, low: float, high: float, generator: Any) -> Any:
-    _require_float("check_uniform_bounds", input)
+    _require_float("check_uniform_bounds", input, complex=True)
     if low > high:
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}"
@@ -39,7 +39,7 @@ def _uniform(input: Any, low: float, high: float, generator: Any) -> Any:
 
 
 def _normal(input: Any, mean: float, std: float, generator: Any) -> Any:
-    _require_float("normal_", input)
+    _require_float("normal_", input, complex=True)
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     values = ops.randn(
