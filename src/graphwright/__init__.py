@@ -45,8 +45,8 @@ from graphwright.runtime.dtypes import (
     uint32,
     uint64,
 )
-from graphwright.runtime.generator import Generator
 from graphwright.runtime.exchange import from_dlpack, to_dlpack
+from graphwright.runtime.generator import Generator
 from graphwright.runtime.interop import (
     as_tensor,
     from_numpy,

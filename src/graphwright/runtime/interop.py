@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,13 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with "
             "negative strides are not supported. (copy the array first)"
+        )
+    if not array.flags.writeable:
+        warnings.warn(
+            "The given NumPy array is not writable, and tensors do not know that: writing to this "
+            "tensor is undefined. Copy the array, or make it writable, if it is to be written to.",
+            UserWarning,
+            stacklevel=2,
         )
     return _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
 
