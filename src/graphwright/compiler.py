@@ -12,10 +12,13 @@ from graphwright.backends import BACKENDS
 from graphwright.capture import _eval_frame
 from graphwright.capture.allowed import allow_in_graph, is_compiling
 from graphwright.explanation import Stats
+from graphwright.runtime.utils import CAPTURE
 
 __all__ = ["allow_in_graph", "disable", "dump", "is_compiling", "list_backends", "reset", "stats"]
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+CAPTURE.run_outside = _eval_frame.run_unhooked
 
 
 def disable(function: F | None = None) -> Any:

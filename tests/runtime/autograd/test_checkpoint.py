@@ -167,3 +167,20 @@ def test_refused() -> None:
         checkpoint(lambda v: v * 2, gw.ones(2), use_reentrant=True)
     with pytest.raises(ValueError, match="determinism_check"):
         checkpoint(lambda v: v, x, use_reentrant=False, determinism_check="no")
+
+
+def test_in_a_compiled_function() -> None:
+    net = _net()
+
+    def loss(x: Any) -> Any:
+        return (checkpoint(net, x.sin(), use_reentrant=False) * 2).sum()
+
+    found = []
+    for function in (loss, gw.compile(loss)):
+        x = gw.ones(4, 8, requires_grad=True)
+        gw.manual_seed(3)
+        value = function(x)
+        value.backward()
+        found.append([value.detach().numpy(), x.grad.numpy()])
+    for eager, compiled in zip(*found, strict=True):
+        np.testing.assert_allclose(compiled, eager, rtol=1e-5)

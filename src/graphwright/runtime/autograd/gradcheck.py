@@ -84,7 +84,7 @@ def _analytical(
         found = []
         for part in parts:
             weight = ops.zeros_like(out.detach())
-            ops.fill_(weight[place], part)  # type: ignore[arg-type]
+            ops.fill_(weight[place], part)
             first, second = (
                 grad(out, list(inputs), weight, retain_graph=True, allow_unused=True)
                 for _ in range(2)

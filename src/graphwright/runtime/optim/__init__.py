@@ -1,17 +1,24 @@
-"""Optimisers, after `torch.optim`. The schedules are imported when they are first asked for."""
+"""Optimisers, after `torch.optim`. All but SGD and Adam are imported when first asked for."""
 
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.optim.adam import Adam, AdamW
-from graphwright.runtime.optim.adaptive import Adadelta, Adagrad, Adamax, NAdam, RAdam, RMSprop
-from graphwright.runtime.optim.averaged import ASGD, Rprop
-from graphwright.runtime.optim.lbfgs import LBFGS
 from graphwright.runtime.optim.optimizer import Optimizer
 from graphwright.runtime.optim.sgd import SGD
 
 if TYPE_CHECKING:
     from graphwright.runtime.optim import lr_scheduler, swa_utils
+    from graphwright.runtime.optim.adaptive import (
+        Adadelta,
+        Adagrad,
+        Adamax,
+        NAdam,
+        RAdam,
+        RMSprop,
+    )
+    from graphwright.runtime.optim.averaged import ASGD, Rprop
+    from graphwright.runtime.optim.lbfgs import LBFGS
 
 __all__ = [
     "ASGD",
@@ -31,8 +38,18 @@ __all__ = [
     "swa_utils",
 ]
 
+_MODULES = {
+    **dict.fromkeys(("Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop"), "adaptive"),
+    **dict.fromkeys(("ASGD", "Rprop"), "averaged"),
+    "LBFGS": "lbfgs",
+}
+
 
 def __getattr__(name: str) -> Any:
-    if name not in ("lr_scheduler", "swa_utils"):
+    if name in ("lr_scheduler", "swa_utils"):
+        return _import_module(f"graphwright.runtime.optim.{name}")
+    if name not in _MODULES:
         raise AttributeError(f"module 'graphwright.optim' has no attribute '{name}'")
-    return _import_module(f"graphwright.runtime.optim.{name}")
+    module = _import_module(f"graphwright.runtime.optim.{_MODULES[name]}")
+    value = globals()[name] = getattr(module, name)
+    return value

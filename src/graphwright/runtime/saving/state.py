@@ -8,7 +8,7 @@ number, a string, or a map of one key that says what it is: {"list": [..]}, {"tu
 
 from __future__ import annotations
 
-import base64
+import binascii
 import json
 import math
 import os
@@ -196,7 +196,7 @@ _SCALARS: dict[type, Callable[[Any], Any]] = {
     if any("\ud800" <= c <= "\udfff" for c in value)
     else value,
     complex: lambda value: {"complex": [_encode_float(value.real), _encode_float(value.imag)]},
-    bytes: lambda value: {"bytes": base64.b64encode(value).decode()},
+    bytes: lambda value: {"bytes": binascii.b2a_base64(value, newline=False).decode()},
     dtypes.dtype: lambda value: {"dtype": value.name},
     Device: lambda value: {"device": str(value)},
 }
@@ -449,7 +449,7 @@ def _decode_scalar(name: str, content: Any) -> Any:
             return float(content)
         try:
             if name == "bytes":
-                return base64.b64decode(content, validate=True)
+                return binascii.a2b_base64(content, strict_mode=True)
             if name == "str":
                 return bytes.fromhex(content).decode("utf-16-le", "surrogatepass")
             if name == "device":

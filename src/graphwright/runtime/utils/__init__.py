@@ -1,5 +1,6 @@
 """Helpers for training, after `torch.utils`; imported when they are first asked for."""
 
+from collections.abc import Callable
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
@@ -7,6 +8,22 @@ if TYPE_CHECKING:
     from graphwright.runtime.utils import checkpoint
 
 __all__ = ["checkpoint"]
+
+
+class _Capture:
+    """What the compiler provides once it is imported: a call whose frames are not captured."""
+
+    __slots__ = ("run_outside",)
+
+    def __init__(self) -> None:
+        self.run_outside: Callable[..., Any] = _call
+
+
+def _call(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+CAPTURE = _Capture()
 
 
 def __getattr__(name: str) -> Any:

@@ -5,6 +5,7 @@ Chen et al., 2016: https://arxiv.org/abs/1604.06174
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -19,6 +20,7 @@ from graphwright.runtime.autograd.function import Function, FunctionContext
 from graphwright.runtime.autograd.graph import saved_tensors_hooks
 from graphwright.runtime.autograd.modes import enable_grad
 from graphwright.runtime.autograd.saved import metadata
+from graphwright.runtime.utils import CAPTURE
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
@@ -48,11 +50,27 @@ class _Generator:
             _core.set_rng_state(*self._outside)
 
 
+def _uncaptured(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that the compiler leaves alone, with all that it calls.
+
+    The second forward runs in backward, where nothing is captured: it would save other tensors
+    than a first one in compiled code.
+    """
+
+    @functools.wraps(function)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        return CAPTURE.run_outside(function, *args, **kwargs)
+
+    run.__dict__["__gw_disable__"] = True
+    return run
+
+
 def no_contexts() -> Contexts:
     """The contexts of the two forwards where none are given."""
     return nullcontext(), nullcontext()
 
 
+@_uncaptured
 def checkpoint(
     function: Callable[..., Any],
     *args: Any,
@@ -70,7 +88,8 @@ def checkpoint(
     as needed (`early_stop`). `use_reentrant=False`, the recommended form, works with all of
     autograd; True needs a tensor among `args` that requires grad and takes no `kwargs`
     (ValueError). `context_fn` gives the contexts of the two forwards. CheckpointError where the
-    second forward saves other tensors than the first (unless `determinism_check="none"`).
+    second forward saves other tensors than the first (unless `determinism_check="none"`). In a
+    compiled function it breaks the graph, and what it runs is not compiled.
     """
     if use_reentrant is None:
         warnings.warn(
