@@ -9,6 +9,7 @@ import numpy as np
 from graphwright.runtime import _core, blas, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.kernels import HALVES, wrap
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides, product
@@ -178,4 +179,40 @@ def _matmul(input: Any, other: Any) -> Any:
     return _fold(input, other) if right == 2 else _batched(input, other)
 
 
-define("matmul(Tensor input, Tensor other)", Kind.COMPOSITE, decompose=_matmul)
+_SMALL = 8192
+"""Elements up to which NumPy's own product, which takes all ranks, has less overhead."""
+
+
+def _matmul_eager(input: Any, other: Any) -> Any:
+    if input.dtype is not other.dtype or input.dtype not in _GEMM_TYPES:
+        return _matmul(input, other)
+    left, right = input.ndim, other.ndim
+    if left == right == 2:
+        return _MM(input, other)
+    if not (left and right) or input.numel() + other.numel() > _SMALL:
+        return _matmul(input, other)
+    a, b = input._nd, other._nd
+    batch = a.shape[:-2] if left > 2 else ()
+    others = b.shape[:-2] if right > 2 else ()
+    if batch and others and batch != others:
+        return _matmul(input, other)
+    if a.shape[-1] != b.shape[-2 if right > 1 else 0]:
+        return _matmul(input, other)
+    rows = a.shape[-2:-1]
+    columns = b.shape[-1:] if right > 1 else ()
+    out = _core.empty(Tensor, (*(batch or others), *rows, *columns), input.dtype)
+    token = quiet.enter()
+    try:
+        np.matmul(a, b, out._nd)
+    finally:
+        quiet.leave(token)
+    return out
+
+
+_MM = _kernel("mm", 2)
+define(
+    "matmul(Tensor input, Tensor other)",
+    Kind.COMPOSITE,
+    decompose=_matmul,
+    eager=_matmul_eager,
+)

@@ -54,6 +54,7 @@ def _terms(text: str, what: str) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=1024)
 def _parsed(equation: str) -> tuple[list[list[str]], list[str] | None]:
     left, arrow, right = equation.replace(" ", "").partition("->")
     inputs = [_terms(part, f"operand {i}") for i, part in enumerate(left.split(","))]
@@ -125,7 +126,7 @@ def _output_labels(output: list[str] | None, inputs: list[Labels]) -> Labels:
 # -- operands with distinct labels
 
 
-def _sizes(inputs: list[Labels], operands: list[Any]) -> dict[str, Any]:
+def _sizes(inputs: Sequence[Labels], operands: list[Any]) -> dict[str, Any]:
     """The size of each label. Raises RuntimeError where sizes differ and neither is 1."""
     sizes: dict[str, Any] = {}
     for index, (labels, operand) in enumerate(zip(inputs, operands, strict=True)):
@@ -250,9 +251,11 @@ def contraction_path(
 
 def _arranged(operand: Any, labels: Labels, groups: tuple[Labels, ...]) -> Any:
     """Dims in the order of the groups, each group one dim."""
-    order = tuple(labels.index(x) for group in groups for x in group)
+    order = tuple([labels.index(x) for group in groups for x in group])
     if order != tuple(range(len(order))):
         operand = ops.permute(operand, order)
+    if all(len(group) == 1 for group in groups):
+        return operand
     shape: list[Any] = []
     at = 0
     for group in groups:
@@ -267,6 +270,10 @@ def _aligned(operand: Any, labels: Labels, wanted: Labels) -> Any:
     operand = ops.permute(operand, order) if order else operand
     at = iter(operand.shape)
     return ops.reshape(operand, tuple(next(at) if x in labels else 1 for x in wanted))
+
+
+def _shaped(value: Any, shape: tuple[Any, ...]) -> Any:
+    return value if len(value.shape) == len(shape) else ops.reshape(value, shape)
 
 
 def _contracted(
@@ -286,10 +293,10 @@ def _contracted(
     if batch:
         first = _arranged(a[1], left, (batch, rows, summed))
         second = _arranged(b[1], right, (batch, summed, columns))
-        return labels, ops.reshape(ops.bmm(first, second), shape)
+        return labels, _shaped(ops.bmm(first, second), shape)
     first = _arranged(a[1], left, (rows, summed))
     second = _arranged(b[1], right, (summed, columns))
-    return labels, ops.reshape(ops.mm(first, second), shape)
+    return labels, _shaped(ops.mm(first, second), shape)
 
 
 def _einsum(equation: Any, operands: tuple[Any, ...]) -> Any:
@@ -308,12 +315,25 @@ def _einsum(equation: Any, operands: tuple[Any, ...]) -> Any:
             f"einsum(): {relation} operands were provided than specified in the equation "
             f"({len(tensors)} and {len(terms)})"
         )
-    inputs = [_expanded(t, x.ndim, i) for i, (t, x) in enumerate(zip(terms, tensors, strict=True))]
-    result = _output_labels(output, inputs)
+    inputs, result = _labelled(
+        tuple(map(tuple, terms)),
+        None if output is None else tuple(output),
+        tuple(x.ndim for x in tensors),
+    )
     return _evaluated(inputs, tensors, result)
 
 
-def _evaluated(inputs: list[Labels], tensors: list[Any], result: Labels) -> Any:
+@lru_cache(maxsize=1024)
+def _labelled(
+    terms: tuple[Labels, ...], output: Labels | None, ndims: tuple[int, ...]
+) -> tuple[tuple[Labels, ...], Labels]:
+    """The labels of each operand and of the result, without ellipses."""
+    pairs = zip(terms, ndims, strict=True)
+    inputs = tuple(_expanded(list(t), ndim, i) for i, (t, ndim) in enumerate(pairs))
+    return inputs, _output_labels(None if output is None else list(output), list(inputs))
+
+
+def _evaluated(inputs: Sequence[Labels], tensors: list[Any], result: Labels) -> Any:
     sizes = _sizes(inputs, tensors)
     parts: dict[frozenset[int], tuple[Labels, Any]] = {}
     dtype = tensors[0].dtype if len(tensors) > 1 else None

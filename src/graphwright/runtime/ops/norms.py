@@ -23,6 +23,7 @@ from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
 _INF = float("inf")
+_TOTAL: Any = np.add.reduce
 
 
 # -- vector norms
@@ -74,6 +75,9 @@ def _vector_norm_eager(input: Any, ord: float, dim: Any, keepdim: bool, dtype: A
     if work is not input.dtype and work not in HALVES:
         array = array.astype(work.numpy)
     with quiet.Quiet():
+        if ord == 2 and array.dtype.kind == "f":
+            squares = _TOTAL(np.square(array), dim, keepdims=keepdim)
+            return wrap(np.sqrt(squares), work)
         return wrap(_powers(np.abs(array), ord, dim, keepdim), real_dtype(work))
 
 

@@ -248,24 +248,27 @@ def _position_meta(name: str) -> Callable[..., TensorSpec]:
     return meta
 
 
-def _position_kernel(name: str, function: Any) -> Callable[..., Tensor]:
+def _position_kernel(name: str) -> Callable[..., Tensor]:
     def eager(input: Any, dim: int | None, keepdim: bool) -> Tensor:
-        _check_position(name, input, dim)
+        dims = _check_position(name, input, dim)
         array = wide_array(input)
-        if array.ndim == 0:
-            return wrap(np.zeros((), np.int64), dtypes.int64)
-        return wrap(function(array, axis=dim, keepdims=keepdim), dtypes.int64)
+        out = _core.empty(Tensor, reduced_shape(input.shape, dims, keepdim), dtypes.int64)
+        if array.ndim:
+            getattr(array, name)(dim, out._nd, keepdims=keepdim)
+        else:
+            out._nd[...] = 0
+        return out
 
     return eager
 
 
-for _name, _function in (("argmax", np.argmax), ("argmin", np.argmin)):
+for _name in ("argmax", "argmin"):
     define(
         f"{_name}(Tensor input, Dim? dim=None, bool keepdim=False)",
         Kind.REDUCTION,
         meta=_position_meta(_name),
         vjp=not_differentiable,
-        eager=_position_kernel(_name, _function),
+        eager=_position_kernel(_name),
     )
 
 
@@ -296,15 +299,43 @@ def _extremum(pointwise: str, full: str, position: str) -> Any:
     return decompose
 
 
+def _extremum_along(ufunc: Any, position: str, decompose: Any) -> Any:
+    """Without a gradient, the extremum along one dim in two passes and no gather."""
+
+    def eager(input: Any, dim: Any, keepdim: bool) -> Any:
+        if dim.__class__ is not int or not isinstance(input, Tensor):
+            return decompose(input, dim, keepdim)
+        dtype, array = input.dtype, input._nd
+        at = dim + array.ndim if dim < 0 else dim
+        if dtype.itemsize < 4 or dtype.is_complex or not 0 <= at < array.ndim or not array.size:
+            return decompose(input, dim, keepdim)
+        shape = reduced_shape(array.shape, (at,), keepdim)
+        values = _core.empty(Tensor, shape, dtype)
+        indices = _core.empty(Tensor, shape, dtypes.int64)
+        token = quiet.enter()
+        try:
+            ufunc.reduce(array, at, None, values._nd, keepdim)
+        finally:
+            quiet.leave(token)
+        getattr(array, position)(at, indices._nd, keepdims=keepdim)
+        return ValuesAndIndices(values, indices)
+
+    return eager
+
+
+_MAX = _extremum("maximum", "amax", "argmax")
+_MIN = _extremum("minimum", "amin", "argmin")
 define(
     "max(Tensor input, object dim=None, bool keepdim=False)",
     Kind.COMPOSITE,
-    decompose=_extremum("maximum", "amax", "argmax"),
+    decompose=_MAX,
+    eager=_extremum_along(np.maximum, "argmax", _MAX),
 )
 define(
     "min(Tensor input, object dim=None, bool keepdim=False)",
     Kind.COMPOSITE,
-    decompose=_extremum("minimum", "amin", "argmin"),
+    decompose=_MIN,
+    eager=_extremum_along(np.minimum, "argmin", _MIN),
 )
 
 
@@ -408,20 +439,37 @@ def _freedom(count: Any, correction: Any) -> Any:
     return left if left > 0 else 0
 
 
-def _var_eager(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Tensor:
+def var_kernel(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Tensor:
+    """The eager kernel of `variance`: two passes, halves in float32."""
     check_moments(input)
-    array = wide_array(input)
-    count = reduced_count(input.shape, dim)
-    with quiet.Quiet():
-        centred = array - np.divide(np.add.reduce(array, dim, keepdims=True), count)
-        if input.dtype.is_complex:
+    return wrap(_variances(wide_array(input), dim, correction, keepdim), real_dtype(input.dtype))
+
+
+_TOTAL: Any = np.add.reduce
+
+
+def _variances(array: Array, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Array:
+    count = reduced_count(array.shape, dim)
+    token = quiet.enter()
+    try:
+        centred = array - _TOTAL(array, dim, keepdims=True) / count
+        if array.dtype.kind == "c":
             squares = np.square(centred.real) + np.square(centred.imag)
         else:
             squares = np.square(centred)
-        total = np.sum(squares, axis=dim, keepdims=keepdim)
-        return wrap(
-            np.divide(total, np.float64(_freedom(count, correction))), real_dtype(input.dtype)
-        )
+        total = np.asarray(_TOTAL(squares, dim, keepdims=keepdim))
+        return np.asarray(np.divide(total, _freedom(count, correction), dtype=total.dtype))
+    finally:
+        quiet.leave(token)
+
+
+def deviation_kernel(
+    input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool
+) -> Tensor:
+    """The square root of `var_kernel`."""
+    check_moments(input)
+    variances = _variances(wide_array(input), dim, correction, keepdim)
+    return wrap(np.sqrt(variances), real_dtype(input.dtype))
 
 
 def _var_vjp(ctx: Any, grad: Any) -> Any:
@@ -438,7 +486,7 @@ define(
     meta=_var_meta,
     vjp=_var_vjp,
     saves=("input",),
-    eager=_var_eager,
+    eager=var_kernel,
     method=False,
     public=False,
 )
@@ -459,6 +507,7 @@ define(
     decompose=lambda input, dim, correction, keepdim: ops.sqrt(
         ops.variance(input, dim, correction, keepdim)
     ),
+    eager=deviation_kernel,
     method=False,
     public=False,
 )

@@ -24,12 +24,17 @@ from graphwright.runtime.tensor import Tensor
 # -- sort
 
 
+def _along(dim: int, where: Any) -> tuple[Any, ...]:
+    return (*(slice(None),) * dim, where)
+
+
 def order_of(array: Any, dim: int, descending: bool) -> Any:
     """The stable order along `dim`; NaN counts as the greatest."""
     if not descending:
         return np.argsort(array, axis=dim, kind="stable")
-    reverse = np.argsort(np.flip(array, dim), axis=dim, kind="stable")
-    return array.shape[dim] - 1 - np.flip(reverse, dim)
+    backwards = _along(dim, slice(None, None, -1))
+    reverse = np.argsort(array[backwards], axis=dim, kind="stable")
+    return array.shape[dim] - 1 - reverse[backwards]
 
 
 def _argsort_eager(input: Any, dim: int, descending: bool, stable: bool) -> Tensor:
@@ -72,10 +77,6 @@ define(
 
 
 # -- topk and single ranks
-
-
-def _along(dim: int, where: Any) -> tuple[Any, ...]:
-    return (*(slice(None),) * dim, where)
 
 
 def _first_of_order(array: Any, k: int, dim: int, largest: bool) -> Any:

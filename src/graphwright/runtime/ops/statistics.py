@@ -13,7 +13,7 @@ from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, is_inexact, wide_array
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dims
-from graphwright.runtime.ops.reductions import check_moments
+from graphwright.runtime.ops.reductions import check_moments, deviation_kernel, var_kernel
 from graphwright.runtime.ops.return_types import Histogram
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
@@ -43,6 +43,14 @@ def _moment(name: str) -> Any:
     return decompose
 
 
+def _moment_kernel(kernel: Any) -> Any:
+    def eager(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
+        dims, by = _moment_arguments(input, dim, unbiased, correction)
+        return kernel(input, dims, by, keepdim)
+
+    return eager
+
+
 def _moment_with_mean(name: str) -> Any:
     def decompose(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
         dims, by = _moment_arguments(input, dim, unbiased, correction)
@@ -58,12 +66,14 @@ _MOMENTS = {
     "var_mean": _moment_with_mean("variance"),
     "std_mean": _moment_with_mean("deviation"),
 }
+_KERNELS = {"var": _moment_kernel(var_kernel), "std": _moment_kernel(deviation_kernel)}
 for _name, _rule in _MOMENTS.items():
     define(
         f"{_name}(Tensor input, object dim=None, object unbiased=None, bool keepdim=False, *, "
         "Scalar? correction=None)",
         Kind.COMPOSITE,
         decompose=_rule,
+        eager=_KERNELS.get(_name),
         method="_" not in _name,
     )
 
