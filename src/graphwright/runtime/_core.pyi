@@ -251,6 +251,18 @@ def pick(
     /,
 ) -> tuple[int, int] | None: ...
 
+def rule_step(
+    name: str,
+    param: TensorBase,
+    grad: TensorBase,
+    state0: TensorBase | None,
+    state1: TensorBase | None,
+    state2: TensorBase | None,
+    numbers: tuple[float, ...],
+    weight_decay: float,
+    maximize: bool,
+    /,
+) -> bool: ...
 @final
 class CodeObject:
     def address(self, symbol: str, /) -> int: ...

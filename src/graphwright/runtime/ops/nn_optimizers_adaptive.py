@@ -1,7 +1,8 @@
-"""Steps of the optimisers without kernels of their own, as ops written with in-place ops.
+"""Steps of the optimisers but SGD and Adam, as ops.
 
-Each rule is written once. Eagerly the step count is a Python number, so that corrections cost
-nothing; when traced it is a tensor, so that a compiled step counts as it runs.
+Each rule is written with in-place ops. Eagerly the step count is a Python number, so that
+corrections cost nothing; when traced it is a tensor, so that a compiled step counts as it runs.
+Contiguous float32 and float64 tensors take one pass of a kernel in the core instead.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from graphwright.runtime import _core
 from graphwright.runtime.dtypes import float64
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import internal
@@ -239,12 +241,167 @@ def _rprop(
     return param
 
 
-def _define(name: str, rule: Callable[..., Any], parameters: str) -> None:
+# The same rules as one pass over memory, by kernels of the core (optim.c tells what their numbers
+# mean); False, with nothing done, where the kernel does not take the tensors.
+
+
+def _fused_adamax(
+    count: float,
+    param: Any,
+    grad: Any,
+    exp_avg: Any,
+    exp_inf: Any,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> bool:
+    numbers = (1 - beta1, beta2, eps, lr / (1 - beta1**count))
+    return _core.rule_step(
+        "adamax", param, grad, exp_avg, exp_inf, None, numbers, weight_decay, maximize
+    )
+
+
+def _fused_nadam(
+    count: float,
+    param: Any,
+    grad: Any,
+    exp_avg: Any,
+    exp_avg_sq: Any,
+    mu_product: Any,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    momentum_decay: float,
+    decoupled: bool,
+    maximize: bool,
+) -> bool:
+    mu = beta1 * (1 - 0.5 * 0.96 ** (count * momentum_decay))
+    mu_next = beta1 * (1 - 0.5 * 0.96 ** ((count + 1) * momentum_decay))
+    product = ops.mul(mu_product, mu)
+    total = product.item()
+    numbers = (
+        1 - beta1,
+        beta2,
+        1 - beta2,
+        1 - beta2**count,
+        eps,
+        lr * (1 - mu) / (1 - total),
+        lr * mu_next / (1 - total * mu_next),
+        1 - lr * weight_decay if decoupled else 1.0,
+    )
+    decay = 0.0 if decoupled else weight_decay
+    done = _core.rule_step(
+        "nadam", param, grad, exp_avg, exp_avg_sq, None, numbers, decay, maximize
+    )
+    if done:
+        ops.copy_(mu_product, product)
+    return done
+
+
+def _fused_radam(
+    count: float,
+    param: Any,
+    grad: Any,
+    exp_avg: Any,
+    exp_avg_sq: Any,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    eps: float,
+    weight_decay: float,
+    decoupled: bool,
+    maximize: bool,
+) -> bool:
+    correction = 1 - beta2**count
+    longest = 2 / (1 - beta2) - 1
+    length = longest - 2 * count * beta2**count / correction
+    rate = lr / (1 - beta1**count)
+    if length > 5:
+        scale = longest / ((longest - 4) * (longest - 2))
+        rate *= (correction * (length - 4) * (length - 2) * scale / length) ** 0.5
+    shrink = 1 - lr * weight_decay if decoupled else 1.0
+    numbers = (1 - beta1, beta2, 1 - beta2, float(length > 5), eps, rate, 0.0, shrink)
+    decay = 0.0 if decoupled else weight_decay
+    return _core.rule_step(
+        "radam", param, grad, exp_avg, exp_avg_sq, None, numbers, decay, maximize
+    )
+
+
+def _fused_rmsprop(
+    count: float,
+    param: Any,
+    grad: Any,
+    square_avg: Any,
+    momentum_buffer: Any,
+    grad_avg: Any,
+    lr: float,
+    alpha: float,
+    eps: float,
+    weight_decay: float,
+    momentum: float,
+    maximize: bool,
+) -> bool:
+    numbers = (alpha, 1 - alpha, eps, lr, momentum)
+    return _core.rule_step(
+        "rmsprop", param, grad, square_avg, momentum_buffer, grad_avg, numbers, weight_decay,
+        maximize,
+    )  # fmt: skip
+
+
+def _fused_adagrad(
+    count: float,
+    param: Any,
+    grad: Any,
+    total: Any,
+    lr: float,
+    lr_decay: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> bool:
+    numbers = (eps, lr / (1 + (count - 1) * lr_decay))
+    return _core.rule_step(
+        "adagrad", param, grad, total, None, None, numbers, weight_decay, maximize
+    )
+
+
+def _fused_adadelta(
+    count: float,
+    param: Any,
+    grad: Any,
+    square_avg: Any,
+    acc_delta: Any,
+    lr: float,
+    rho: float,
+    eps: float,
+    weight_decay: float,
+    maximize: bool,
+) -> bool:
+    numbers = (rho, 1 - rho, eps, lr)
+    return _core.rule_step(
+        "adadelta", param, grad, square_avg, acc_delta, None, numbers, weight_decay, maximize
+    )
+
+
+def _define(
+    name: str,
+    rule: Callable[..., Any],
+    parameters: str,
+    fused: Callable[..., bool] | None = None,
+) -> None:
     """`name`(param, grad, step, *parameters), counting `step` before the rule."""
 
     def eager(param: Any, grad: Any, step: Any, *rest: Any) -> Any:
-        ops.add_(step, 1)
-        return rule(step.item(), param, grad, *rest)
+        count = step.item() + 1
+        ops.fill_(step, count)
+        if fused is not None and fused(count, param, grad, *rest):
+            return param
+        return rule(count, param, grad, *rest)
 
     def decompose(param: Any, grad: Any, step: Any, *rest: Any) -> Any:
         ops.add_(step, 1)
@@ -262,35 +419,43 @@ def _define(name: str, rule: Callable[..., Any], parameters: str) -> None:
 _BETAS = "float lr, float beta1, float beta2, float eps, float weight_decay"
 
 _define(
-    "adamax_step_", _adamax, f"Tensor exp_avg, Tensor exp_inf, {_BETAS}, bool maximize"
+    "adamax_step_",
+    _adamax,
+    f"Tensor exp_avg, Tensor exp_inf, {_BETAS}, bool maximize",
+    _fused_adamax,
 )
 _define(
     "nadam_step_",
     _nadam,
     f"Tensor exp_avg, Tensor exp_avg_sq, Tensor mu_product, {_BETAS}, float momentum_decay, "
     "bool decoupled, bool maximize",
+    _fused_nadam,
 )
 _define(
     "radam_step_",
     _radam,
     f"Tensor exp_avg, Tensor exp_avg_sq, {_BETAS}, bool decoupled, bool maximize",
+    _fused_radam,
 )
 _define(
     "rmsprop_step_",
     _rmsprop,
     "Tensor square_avg, Tensor? momentum_buffer, Tensor? grad_avg, float lr, float alpha, "
     "float eps, float weight_decay, float momentum, bool maximize",
+    _fused_rmsprop,
 )
 _define(
     "adagrad_step_",
     _adagrad,
     "Tensor total, float lr, float lr_decay, float eps, float weight_decay, bool maximize",
+    _fused_adagrad,
 )
 _define(
     "adadelta_step_",
     _adadelta,
     "Tensor square_avg, Tensor acc_delta, float lr, float rho, float eps, float weight_decay, "
     "bool maximize",
+    _fused_adadelta,
 )
 _define(
     "asgd_step_",
