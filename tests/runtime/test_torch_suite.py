@@ -11,7 +11,16 @@ from . import torch_suite
 pytestmark = pytest.mark.oracle
 
 # Operators that differ on purpose, with the reason.
-DELIBERATE: dict[str, str] = {}
+DELIBERATE: dict[str, str] = {
+    **{
+        f"special.{name}": "PyTorch's float64 values are wrong from the eighth digit on"
+        for name in ("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1")
+    },
+    **{
+        f"__{name}__": "called on the class, a reflected operator takes any object as self"
+        for name in ("radd", "rdiv", "rmul", "rand", "ror", "rxor")
+    },
+}
 
 
 def _names() -> list[str]:

@@ -38,7 +38,8 @@ RANDOM = frozenset(
 )
 UNINITIALISED = frozenset(
     {
-        *("empty", "empty_like", "empty_strided", "new_empty", "new_empty_strided"),
+        *("empty", "empty_like", "empty_strided", "empty_permuted"),
+        *("new_empty", "new_empty_strided"),
         *("resize_", "resize_as_"),
     }
 )

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import special
 
 from .pointwise import _binary, _tensors, _unary
-from .sample import Arr, OpSamples, S
+from .sample import Arr, Bad, OpErrors, OpSamples, S
 
 
 def _special(name: str, reference: Any, low: float, high: float, **options: Any) -> OpSamples:
@@ -62,7 +62,7 @@ def _xlog(log: Any) -> Any:
     return lambda x, y: np.where(x == 0, 0.0, x * log(y))
 
 
-FUNCTIONS = (
+FUNCTIONS: tuple[OpSamples | OpErrors, ...] = (
     _unary("exp2", np.exp2),
     _unary("log10", np.log10, 0.1, 4.0),
     _unary("asin", np.arcsin, -0.9, 0.9),
@@ -185,4 +185,87 @@ FUNCTIONS = (
         np.right_shift,
         grad=False,
     ),
+)
+
+_FLOATS, _INTS, _BOOLS = Arr((3,)), Arr((3,), -4, 4, "int"), Arr((3,), kind="bool")
+_TWO, _THREE = Arr((2,)), Arr((3,))
+
+
+def _refuses(name: str, *samples: Any, error: type[Exception] = RuntimeError) -> OpErrors:
+    return OpErrors(name, tuple(Bad(sample, error) for sample in samples))
+
+
+def _needs_tensors(name: str) -> OpErrors:
+    return _refuses(name, S(_FLOATS, 2.0), S(2.0, _FLOATS), error=TypeError)
+
+
+FUNCTIONS += (
+    *(
+        _refuses(n, S(_BOOLS))
+        for n in ("neg", "abs", "floor", "ceil", "trunc", "round", "positive")
+    ),
+    *(_refuses(n, S(_INTS)) for n in ("frac", "frexp")),
+    *(_refuses(n, S(_FLOATS)) for n in ("bitwise_not",)),
+    *(
+        _refuses(n, S(_FLOATS, _FLOATS), S(_BOOLS, _BOOLS))
+        for n in ("gcd", "lcm", "bitwise_left_shift", "bitwise_right_shift")
+    ),
+    *(_refuses(n, S(_FLOATS, _FLOATS)) for n in ("bitwise_and", "bitwise_or", "bitwise_xor")),
+    *(_refuses(n, S(_INTS, _INTS)) for n in ("hypot", "nextafter", "logaddexp", "igamma")),
+    *(
+        _needs_tensors(n)
+        for n in (
+            "maximum",
+            "minimum",
+            "fmax",
+            "fmin",
+            "atan2",
+            "hypot",
+            "logaddexp",
+            "logaddexp2",
+            "logical_and",
+            "logical_or",
+            "logical_xor",
+            "igamma",
+            "igammac",
+            "nextafter",
+            "ldexp",
+        )
+    ),
+    *(
+        _refuses(n, S(_TWO, _THREE))
+        for n in (
+            "add",
+            "sub",
+            "mul",
+            "div",
+            "pow",
+            "maximum",
+            "atan2",
+            "hypot",
+            "eq",
+            "lt",
+            "fmod",
+            "remainder",
+            "copysign",
+            "xlogy",
+            "logaddexp",
+            "heaviside",
+            "logical_and",
+            "isclose",
+        )
+    ),
+    *(_refuses(n, S(2.0, _FLOATS), error=TypeError) for n in ("eq", "lt", "fmod", "rsub")),
+    _refuses("sub", S(_BOOLS, _BOOLS)),
+    _refuses("pow", S(_INTS, -1), S(_BOOLS, _BOOLS)),
+    _refuses("round", S(_INTS, decimals=2)),
+    _refuses("clamp", S(_FLOATS)),
+    _refuses("heaviside", S(_FLOATS, _INTS)),
+    _refuses("lerp", S(_FLOATS, _INTS, 0.5)),
+    _refuses("addcdiv", S(_INTS, _INTS, _INTS)),
+    _refuses("polygamma", S(-1, _FLOATS)),
+    _refuses("mvlgamma", S(_FLOATS, 0)),
+    _refuses("isclose", S(_FLOATS, _INTS), S(_FLOATS, _FLOATS, -1.0)),
+    _refuses("masked_fill", S(_INTS, _BOOLS, float("inf")), S(_FLOATS, _FLOATS, 1.0)),
+    _refuses("float_power_", S(_FLOATS, 2.0)),
 )

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
-from graphwright.runtime.ops.kernels import allocate, elementwise
+from graphwright.runtime.ops.kernels import allocate, copy_into, elementwise
 from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
 from graphwright.runtime.ops.strides import preserved_strides
@@ -201,7 +201,19 @@ define(
     saves=("input",),
     eager=_abs_eager,
 )
-define("abs_(Tensor input)", Kind.INPLACE, functional="abs", public=False)
+
+
+def _abs_into(input: Any) -> Any:
+    if input.dtype.is_complex:
+        raise RuntimeError("In-place abs is not supported for complex tensors.")
+    copy_into(input, _abs_eager(input))
+    _core.bump_version(input)
+    return input
+
+
+define(
+    "abs_(Tensor input)", Kind.INPLACE, functional="abs", eager=_abs_into, public=False
+)
 
 
 def _sgn(input: Any) -> Any:

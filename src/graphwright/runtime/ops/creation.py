@@ -453,6 +453,7 @@ def _triangle_indices(lower: bool) -> Any:
         target = dtype or dtypes.int64
         if target not in (dtypes.int32, dtypes.int64):
             raise RuntimeError(f"tril_indices: expected int32 or int64, got {target}")
+        require_cpu("tril_indices", device)
         places = np.tril_indices(row, offset, col) if lower else np.triu_indices(row, offset, col)
         return wrap(np.stack(places), target)
 

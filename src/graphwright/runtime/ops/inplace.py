@@ -132,6 +132,8 @@ define(
 
 
 def _value_of(value: Any) -> Any:
+    if value is None:
+        raise TypeError("fill(): argument 'value' must be Tensor or number, not NoneType")
     return value.item() if isinstance(value, Tensor) else value
 
 

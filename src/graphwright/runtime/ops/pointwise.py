@@ -190,6 +190,9 @@ def define_binary(
     first_type, second_type = NUMBERS[numbers]
 
     def meta(input: Any, other: Any) -> TensorSpec:
+        plain = not hasattr(input, "shape")
+        if (plain and numbers != "both") or (numbers == "none" and not hasattr(other, "shape")):
+            _refuse_numbers(name, numbers)
         return pointwise_spec(name, (input, other), rule((input, other)))
 
     define(

@@ -339,6 +339,7 @@ def _normal(
             raise TypeError("normal() received an invalid combination of arguments: no size")
         values = ops.randn(size, generator=generator, dtype=dtype, device=device)
         return ops.add(ops.mul(values, std), mean)
+    require_cpu("normal", device)
     like = tensors[0] if len(tensors) == 1 else ops.add(mean, std)
     values = ops.randn(
         tuple(like.shape), generator=generator, dtype=like.dtype, device=like.device
