@@ -4,13 +4,6 @@
 
 #include <structmember.h>
 
-typedef struct {
-    PyObject_HEAD
-    PyObject *run;      /* what computes the op on real tensors */
-    char inplace;       /* whether it writes its first argument */
-    GwRecipe recipe;
-} OpBase;
-
 static PyObject *modes_hook;    /* (op, args, flags): where flags are not 0 */
 static PyObject *failed_hook;   /* (op, args, error): gives a result after all, or raises */
 
@@ -49,7 +42,7 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
     PyObject *const *items = PySequence_Fast_ITEMS(args);
     Py_ssize_t count = PyTuple_GET_SIZE(args);
     int flags = gw_dispatch_flags(items, count);
-    OpBase *base = (OpBase *)op;
+    GwOpBase *base = (GwOpBase *)op;
     if (base->inplace && gw_partly_shared(items, count)) {
         flags |= GW_FLAG_OVERLAP;
     }
@@ -90,12 +83,12 @@ PyMethodDef gw_dispatch_methods[] = {
 /* ---- the base of Op ---- */
 
 static int op_traverse(PyObject *self, visitproc visit, void *arg) {
-    Py_VISIT(((OpBase *)self)->run);
+    Py_VISIT(((GwOpBase *)self)->run);
     return 0;
 }
 
 static int op_clear(PyObject *self) {
-    Py_CLEAR(((OpBase *)self)->run);
+    Py_CLEAR(((GwOpBase *)self)->run);
     return 0;
 }
 
@@ -107,7 +100,7 @@ static void op_dealloc(PyObject *self) {
 
 static PyObject *get_run(PyObject *self, void *closure) {
     GW_UNUSED(closure);
-    PyObject *run = ((OpBase *)self)->run;
+    PyObject *run = ((GwOpBase *)self)->run;
     if (run == NULL) {
         PyErr_SetString(PyExc_AttributeError, "run");
     }
@@ -116,7 +109,7 @@ static PyObject *get_run(PyObject *self, void *closure) {
 
 static int set_run(PyObject *self, PyObject *run, void *closure) {
     GW_UNUSED(closure);
-    OpBase *op = (OpBase *)self;
+    GwOpBase *op = (GwOpBase *)self;
     Py_XSETREF(op->run, Py_XNewRef(run));
     op->recipe.known = false;
     return 0;
@@ -128,7 +121,7 @@ static PyGetSetDef op_getset[] = {
 };
 
 static PyMemberDef op_members[] = {
-    {"is_inplace", T_BOOL, offsetof(OpBase, inplace), 0, "Whether the first argument is written."},
+    {"is_inplace", T_BOOL, offsetof(GwOpBase, inplace), 0, "Whether the first argument is written."},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -136,7 +129,7 @@ PyTypeObject GwOpBase_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "graphwright.runtime._core.OpBase",
     .tp_doc = "The fields of an op that dispatch reads.",
-    .tp_basicsize = sizeof(OpBase),
+    .tp_basicsize = sizeof(GwOpBase),
     .tp_new = PyType_GenericNew,
     .tp_dealloc = op_dealloc,
     .tp_traverse = op_traverse,

@@ -16,6 +16,7 @@ enum { NODE_EDGES, NODE_SEQUENCE, NODE_OUTPUTS, NODE_OP, NODE_ARGS, NODE_NEEDING
 static Slots node_slots, saved_slots, spec_slots;
 static PyObject *anomaly, *packing;     /* objects whose `enabled` and `count` switch this off */
 static PyObject *next_sequence;
+static PyObject *context_class, *fit_function;
 
 static PyObject **slot(PyObject *o, const Slots *slots, int which) {
     return (PyObject **)((char *)o + slots->offset[which]);
@@ -321,6 +322,199 @@ PyObject *gw_record(PyObject *op, const GwRecipe *r, PyObject *run, PyObject *ar
     return out;
 }
 
+/* ---- the gradients of a recorded op ---- */
+
+/* The tensor of a SavedTensor that nothing special is to be done for; NULL without exception. */
+static PyObject *unpacked(PyObject *saved) {
+    if (Py_TYPE(saved) != saved_slots.type || *slot(saved, &saved_slots, 3) != Py_None) {
+        return NULL;
+    }
+    PyObject *tensor = *slot(saved, &saved_slots, 0), *version = *slot(saved, &saved_slots, 1);
+    bool same = gw_is_tensor(tensor)
+                && PyLong_AsLongLong(version) == ((GwTensor *)tensor)->storage->version;
+    return same ? tensor : NULL;
+}
+
+/* 1 if `values` and `needs` are filled, 0 if that takes the long way, -1 with an exception. */
+static int unpack_inputs(const GwRecipe *r, PyObject *names, PyObject *args, PyObject *edges,
+                         PyObject *values, PyObject *needs) {
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(args); i++) {
+        if (PyDict_SetItem(values, PyTuple_GET_ITEM(names, i), PyList_GET_ITEM(args, i)) < 0) {
+            return -1;
+        }
+    }
+    for (int i = 0; i < r->inputs; i++) {
+        PyObject *name = PyTuple_GET_ITEM(names, r->slots[i]);
+        PyObject *kept = PyList_GET_ITEM(args, r->slots[i]);
+        bool needed = PyList_GET_ITEM(edges, i) != Py_None;
+        if (PyDict_SetItem(needs, name, needed ? Py_True : Py_False) < 0) {
+            return -1;
+        }
+        if (Py_TYPE(kept) == saved_slots.type) {
+            PyObject *tensor = unpacked(kept);
+            if (tensor == NULL) {
+                return 0;
+            }
+            if (PyDict_SetItem(values, name, tensor) < 0) {
+                return -1;
+            }
+        }
+    }
+    return PyDict_SetItemString(values, "needs", needs) < 0 ? -1 : 1;
+}
+
+static int unpack_output(const GwRecipe *r, PyObject *saved, PyObject *values) {
+    if (!r->saves_output) {
+        return 1;
+    }
+    if (PyList_GET_SIZE(saved) != 1 || gw_grad_enabled()) {
+        return 0;
+    }
+    PyObject *kept = PyList_GET_ITEM(saved, 0);
+    if (kept == Py_None) {
+        return 1;
+    }
+    PyObject *tensor = unpacked(kept);
+    if (tensor == NULL) {
+        return 0;
+    }
+    return PyDict_SetItemString(values, "out", tensor) < 0
+                   || PyDict_SetItemString(values, "out0", tensor) < 0 ? -1 : 1;
+}
+
+/* What a vjp sees, or NULL; *plain is false where that takes the long way. */
+static PyObject *plain_context(PyObject *node, const GwRecipe *r, bool *plain) {
+    PyObject *op = *slot(node, &node_slots, NODE_OP), *args = *slot(node, &node_slots, NODE_ARGS);
+    PyObject *edges = *slot(node, &node_slots, NODE_EDGES);
+    PyObject *saved = *slot(node, &node_slots, NODE_SAVED), *out = NULL;
+    PyObject *names = PyObject_GetAttrString(op, "names");
+    PyObject *values = PyDict_New(), *needs = PyDict_New();
+    int done = -1;
+    if (names != NULL && values != NULL && needs != NULL) {
+        bool whole = args != NULL && edges != NULL && saved != NULL
+                     && PyList_CheckExact(args) && PyList_CheckExact(edges)
+                     && PyList_CheckExact(saved) && PyTuple_CheckExact(names)
+                     && PyList_GET_SIZE(args) == PyTuple_GET_SIZE(names)
+                     && PyList_GET_SIZE(edges) == r->inputs;
+        done = whole ? unpack_inputs(r, names, args, edges, values, needs) : 0;
+        done = done == 1 ? unpack_output(r, saved, values) : done;
+    }
+    *plain = done != 0;
+    if (done == 1) {
+        out = PyObject_CallOneArg(context_class, values);
+    }
+    Py_XDECREF(names);
+    Py_XDECREF(values);
+    Py_XDECREF(needs);
+    return out;
+}
+
+static bool fits_spec(const GwTensor *grad, PyObject *spec) {
+    PyObject *shape = *slot(spec, &spec_slots, 0);
+    if (*slot(spec, &spec_slots, 2) != gw_dtypes[grad->dtype].object || !PyTuple_Check(shape)
+        || PyTuple_GET_SIZE(shape) != grad->ndim) {
+        return false;
+    }
+    for (int d = 0; d < grad->ndim; d++) {
+        PyObject *size = PyTuple_GET_ITEM(shape, d);
+        if (!PyLong_CheckExact(size) || PyLong_AsLongLong(size) != grad->sizes[d]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Whether the gradient has the dtype and shape of what it is for. */
+static bool fits(PyObject *grad, PyObject *kept) {
+    if (!gw_is_tensor(grad) || (((GwTensor *)grad)->flags & GW_SYMBOLIC) != 0) {
+        return false;
+    }
+    const GwTensor *g = (GwTensor *)grad;
+    if (Py_TYPE(kept) == spec_slots.type) {
+        return fits_spec(g, kept);
+    }
+    PyObject *tensor = unpacked(kept);
+    if (tensor == NULL) {
+        return false;
+    }
+    const GwTensor *t = (GwTensor *)tensor;
+    return t->dtype == g->dtype && t->ndim == g->ndim && (t->flags & GW_SYMBOLIC) == 0
+           && memcmp(t->sizes, g->sizes, (size_t)t->ndim * sizeof(int64_t)) == 0;
+}
+
+/* Drops gradients that nothing needs, and brings those of broadcast operands into shape. */
+static bool fit_all(PyObject *node, const GwRecipe *r, PyObject *grads) {
+    PyObject *args = *slot(node, &node_slots, NODE_ARGS);
+    PyObject *edges = *slot(node, &node_slots, NODE_EDGES);
+    for (int i = 0; i < r->inputs && i < PyList_GET_SIZE(grads); i++) {
+        PyObject *grad = PyList_GET_ITEM(grads, i), *kept = PyList_GET_ITEM(args, r->slots[i]);
+        if (grad == Py_None) {
+            continue;
+        }
+        PyObject *fitted = Py_None;
+        if (PyList_GET_ITEM(edges, i) == Py_None) {
+            Py_INCREF(fitted);
+        } else if (fits(grad, kept)) {
+            continue;
+        } else {
+            PyObject *source = Py_TYPE(kept) == saved_slots.type ? *slot(kept, &saved_slots, 0)
+                                                                 : kept;
+            fitted = PyObject_CallFunctionObjArgs(fit_function,
+                                                  *slot(node, &node_slots, NODE_OP), grad, source,
+                                                  NULL);
+        }
+        if (fitted == NULL || PyList_SetItem(grads, i, fitted) < 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The list of input gradients for vjp's answer, which is taken over. */
+static PyObject *as_list(PyObject *answer) {
+    PyObject *list = NULL;
+    if (PyTuple_CheckExact(answer)) {
+        list = PySequence_List(answer);
+    } else {
+        list = PyList_New(1);
+        if (list != NULL) {
+            PyList_SET_ITEM(list, 0, Py_NewRef(answer));
+        }
+    }
+    Py_DECREF(answer);
+    return list;
+}
+
+static PyObject *plain_gradients(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    if (nargs != 2 || Py_TYPE(given[0]) != node_slots.type || !PyList_CheckExact(given[1])) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    PyObject *node = given[0], *grads = given[1], *op = *slot(node, &node_slots, NODE_OP);
+    GwRecipe *r = &((GwOpBase *)op)->recipe;
+    if (!PyObject_TypeCheck(op, &GwOpBase_Type) || !r->known || !r->plain
+        || PyList_GET_SIZE(grads) != 1) {
+        return Py_NewRef(Py_NotImplemented);
+    }
+    bool plain;
+    PyObject *context = plain_context(node, r, &plain);
+    if (context == NULL) {
+        return plain ? NULL : Py_NewRef(Py_NotImplemented);
+    }
+    PyObject *vjp = PyObject_GetAttrString(op, "vjp"), *answer = NULL;
+    if (vjp != NULL) {
+        PyObject *both[2] = {context, PyList_GET_ITEM(grads, 0)};
+        answer = PyObject_Vectorcall(vjp, both, 2, NULL);
+    }
+    Py_XDECREF(vjp);
+    Py_DECREF(context);
+    PyObject *list = answer != NULL ? as_list(answer) : NULL;
+    if (list != NULL && !fit_all(node, r, list)) {
+        Py_CLEAR(list);
+    }
+    return list;
+}
+
 /* ---- Python ---- */
 
 static PyObject *set_record_classes(PyObject *self, PyObject *args) {
@@ -330,13 +524,15 @@ static PyObject *set_record_classes(PyObject *self, PyObject *args) {
                                              "output_hooks", NULL};
     static const char *const saved_names[] = {"tensor", "version", "is_output", "packed", NULL};
     static const char *const spec_names[] = {"shape", "strides", "dtype", "device", NULL};
-    PyObject *node, *saved, *spec, *state, *active, *sequence;
-    if (!PyArg_ParseTuple(args, "OOOOOO:set_record_classes", &node, &saved, &spec, &state,
-                          &active, &sequence)
+    PyObject *node, *saved, *spec, *context, *fit, *state, *active, *sequence;
+    if (!PyArg_ParseTuple(args, "OOOOOOOO:set_record_classes", &node, &saved, &spec, &context,
+                          &fit, &state, &active, &sequence)
         || !find_slots(spec, spec_names, &spec_slots)
         || !find_slots(saved, saved_names, &saved_slots)) {
         return NULL;
     }
+    Py_XSETREF(context_class, Py_NewRef(context));
+    Py_XSETREF(fit_function, Py_NewRef(fit));
     Py_XSETREF(anomaly, Py_NewRef(state));
     Py_XSETREF(packing, Py_NewRef(active));
     Py_XSETREF(next_sequence, Py_NewRef(sequence));
@@ -348,8 +544,11 @@ static PyObject *set_record_classes(PyObject *self, PyObject *args) {
 
 PyMethodDef gw_record_methods[] = {
     {"set_record_classes", set_record_classes, METH_VARARGS,
-     "set_record_classes(OpNode, SavedTensor, TensorSpec, anomaly, packing, next_sequence): the "
-     "classes that records are made of; `anomaly.enabled` and `packing.count` switch recording "
-     "in C off."},
+     "set_record_classes(OpNode, SavedTensor, TensorSpec, Context, fit_gradient, anomaly, packing, "
+     "next_sequence): the classes that records are made of; `anomaly.enabled` and "
+     "`packing.count` switch recording in C off."},
+    {"plain_gradients", (PyCFunction)(void (*)(void))plain_gradients, METH_FASTCALL,
+     "plain_gradients(node, grads): what OpNode.compute gives; NotImplemented where a saved "
+     "tensor takes more than its version to be compared."},
     {NULL, NULL, 0, NULL},
 };

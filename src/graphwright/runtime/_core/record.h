@@ -18,6 +18,14 @@ typedef struct {
     bool saved[GW_RECIPE_INPUTS];
 } GwRecipe;
 
+/* The base of Op. */
+typedef struct {
+    PyObject_HEAD
+    PyObject *run;      /* what computes the op on real tensors */
+    char inplace;       /* whether it writes its first argument */
+    GwRecipe recipe;
+} GwOpBase;
+
 bool gw_read_recipe(PyObject *op, GwRecipe *recipe);
 /* Whether this op can be recorded here, now. No exception. */
 bool gw_can_record(PyObject *op, GwRecipe *recipe);

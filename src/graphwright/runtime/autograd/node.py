@@ -273,6 +273,9 @@ class OpNode(Node):
         return needs
 
     def compute(self, grads: list[Any]) -> list[Any]:
+        plain = _core.plain_gradients(self, grads)
+        if plain is not NotImplemented:
+            return plain  # type: ignore[no-any-return]
         op, args = self.op, self.args
         vjp: Any = op.vjp
         first = grads[0]
@@ -407,4 +410,6 @@ def record(op: Op, args: tuple[Any, ...], flags: int) -> Any:
 
 
 HOOKS.record = record
-_core.set_record_classes(OpNode, SavedTensor, TensorSpec, STATE, ACTIVE, next_sequence)
+_core.set_record_classes(
+    OpNode, SavedTensor, TensorSpec, Context, fit_gradient, STATE, ACTIVE, next_sequence
+)
