@@ -11,7 +11,9 @@ from graphwright.runtime.ops._face import linalg_cond as cond
 from graphwright.runtime.ops._face import linalg_cross as cross
 from graphwright.runtime.ops._face import linalg_det as det
 from graphwright.runtime.ops._face import linalg_diagonal as diagonal
+from graphwright.runtime.ops._face import linalg_eig as eig
 from graphwright.runtime.ops._face import linalg_eigh as eigh
+from graphwright.runtime.ops._face import linalg_eigvals as eigvals
 from graphwright.runtime.ops._face import linalg_eigvalsh as eigvalsh
 from graphwright.runtime.ops._face import linalg_inv as inv
 from graphwright.runtime.ops._face import linalg_lstsq as lstsq
@@ -26,9 +28,12 @@ from graphwright.runtime.ops._face import linalg_solve as solve
 from graphwright.runtime.ops._face import linalg_solve_triangular as solve_triangular
 from graphwright.runtime.ops._face import linalg_svd as svd
 from graphwright.runtime.ops._face import linalg_svdvals as svdvals
+from graphwright.runtime.ops._face import linalg_tensorinv as tensorinv
+from graphwright.runtime.ops._face import linalg_tensorsolve as tensorsolve
+from graphwright.runtime.ops._face import linalg_vander as vander
 from graphwright.runtime.ops._face import linalg_vecdot as vecdot
 from graphwright.runtime.ops._face import linalg_vector_norm as vector_norm
-from graphwright.runtime.ops._face import matmul, matrix_power
+from graphwright.runtime.ops._face import matmul, matrix_exp, matrix_power
 from graphwright.runtime.ops.linalg_solvers import LinAlgError
 
 __all__ = [
@@ -38,11 +43,14 @@ __all__ = [
     "cross",
     "det",
     "diagonal",
+    "eig",
     "eigh",
+    "eigvals",
     "eigvalsh",
     "inv",
     "lstsq",
     "matmul",
+    "matrix_exp",
     "matrix_norm",
     "matrix_power",
     "matrix_rank",
@@ -55,6 +63,9 @@ __all__ = [
     "solve_triangular",
     "svd",
     "svdvals",
+    "tensorinv",
+    "tensorsolve",
+    "vander",
     "vecdot",
     "vector_norm",
 ]

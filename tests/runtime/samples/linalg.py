@@ -62,6 +62,14 @@ LINALG = (
     _sample("linalg_matrix_rank", (S(Arr((3, 2))),), np.linalg.matrix_rank, grad=False),
     _sample("linalg_cond", (S(Arr((2, 2))), S(Arr((2, 2)), 1)), np.linalg.cond),
     _sample("linalg_lstsq", (S(Arr((4, 2)), Arr((4, 1))),), None, grad=False),
+    _sample("matrix_exp", (S(Arr((3, 3))), S(Arr((2, 2, 2), -9.0, 9.0))), None),
+    _sample("general_eigen", (S(Arr((2, 1, 1))),), None, grad=False),
+    _sample("linalg_eig", (S(Arr((2, 1, 1))),), None, grad=False),
+    _sample("linalg_eigvals", (S(Arr((2, 2))),), None, grad=False),
+    _sample("svd", (S(Arr((3, 2))),), None, double_grad=False),
+    _sample("linalg_tensorinv", (S(Arr((2, 3, 6))),), np.linalg.tensorinv),
+    _sample("linalg_tensorsolve", (S(Arr((2, 3, 6)), Arr((2, 3))),), np.linalg.tensorsolve),
+    _sample("linalg_vander", (S(Arr((3,))), S(Arr((2, 3)), N=4)), None),
     OpErrors(
         "linalg_inv",
         (

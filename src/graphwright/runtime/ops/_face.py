@@ -65,6 +65,7 @@ _addmv_ = _op("addmv_")
 _addr = _op("addr")
 _addr_ = _op("addr_")
 _adjoint = _op("adjoint")
+_affine_grid_generator = _op("affine_grid_generator")
 _alias = _op("alias")
 _alias_copy = _op("alias_copy")
 _all = _op("all")
@@ -275,6 +276,7 @@ _fmod = _op("fmod")
 _fmod_ = _op("fmod_")
 _frac = _op("frac")
 _frac_ = _op("frac_")
+_fractional_max_pool = _op("fractional_max_pool")
 _frexp = _op("frexp")
 _frexp_parts = _op("frexp_parts")
 _full = _op("full")
@@ -288,9 +290,14 @@ _ge = _op("ge")
 _ge_ = _op("ge_")
 _gelu = _op("gelu")
 _gelu_backward = _op("gelu_backward")
+_general_eigen = _op("general_eigen")
 _geometric_ = _op("geometric_")
 _glu = _op("glu")
 _gradient = _op("gradient")
+_grid_sample = _op("grid_sample")
+_grid_sampler = _op("grid_sampler")
+_grid_sampler_2d = _op("grid_sampler_2d")
+_grid_sampler_3d = _op("grid_sampler_3d")
 _group_norm = _op("group_norm")
 _gt = _op("gt")
 _gt_ = _op("gt_")
@@ -368,7 +375,9 @@ _linalg_cond = _op("linalg_cond")
 _linalg_cross = _op("linalg_cross")
 _linalg_det = _op("linalg_det")
 _linalg_diagonal = _op("linalg_diagonal")
+_linalg_eig = _op("linalg_eig")
 _linalg_eigh = _op("linalg_eigh")
+_linalg_eigvals = _op("linalg_eigvals")
 _linalg_eigvalsh = _op("linalg_eigvalsh")
 _linalg_inv = _op("linalg_inv")
 _linalg_lstsq = _op("linalg_lstsq")
@@ -383,6 +392,9 @@ _linalg_solve = _op("linalg_solve")
 _linalg_solve_triangular = _op("linalg_solve_triangular")
 _linalg_svd = _op("linalg_svd")
 _linalg_svdvals = _op("linalg_svdvals")
+_linalg_tensorinv = _op("linalg_tensorinv")
+_linalg_tensorsolve = _op("linalg_tensorsolve")
+_linalg_vander = _op("linalg_vander")
 _linalg_vecdot = _op("linalg_vecdot")
 _linalg_vector_norm = _op("linalg_vector_norm")
 _linear = _op("linear")
@@ -428,6 +440,7 @@ _masked_scatter_ = _op("masked_scatter_")
 _masked_select = _op("masked_select")
 _matmul = _op("matmul")
 _matrix_H = _op("matrix_H")
+_matrix_exp = _op("matrix_exp")
 _matrix_power = _op("matrix_power")
 _max = _op("max")
 _max_pool1d = _op("max_pool1d")
@@ -667,6 +680,7 @@ _sub = _op("sub")
 _sub_ = _op("sub_")
 _sum = _op("sum")
 _sum_to_size = _op("sum_to_size")
+_svd = _op("svd")
 _symmetric_eigen = _op("symmetric_eigen")
 _t = _op("t")
 _t_copy = _op("t_copy")
@@ -1084,6 +1098,10 @@ def addr_(
 
 def adjoint(input: Tensor) -> Any:
     return _dispatch(_adjoint, (input,))
+
+
+def affine_grid_generator(theta: Tensor, size: int | Sequence[int], align_corners: bool) -> Any:
+    return _dispatch(_affine_grid_generator, (theta, as_size(size), align_corners))
 
 
 def alias(input: Tensor) -> Any:
@@ -2760,6 +2778,17 @@ def frac_(input: Tensor) -> Any:
     return _dispatch(_frac_, (input,))
 
 
+def fractional_max_pool(
+    input: Tensor,
+    samples: Tensor,
+    kernel_size: int | Sequence[int],
+    output_size: int | Sequence[int],
+) -> Any:
+    return _dispatch(
+        _fractional_max_pool, (input, samples, as_size(kernel_size), as_size(output_size))
+    )
+
+
 def frexp(input: Tensor, *, out: Any = None) -> Any:
     _bound = (input,)
     if out is not None:
@@ -2869,6 +2898,10 @@ def gelu_backward(grad: Tensor, input: Tensor, approximate: str) -> Any:
     return _dispatch(_gelu_backward, (grad, input, approximate))
 
 
+def general_eigen(A: Tensor) -> Any:
+    return _dispatch(_general_eigen, (A,))
+
+
 def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
     return _dispatch(_geometric_, (input, p, generator))
 
@@ -2883,6 +2916,50 @@ def glu(input: Tensor, dim: int = -1) -> Any:
 
 def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> Any:
     return _dispatch(_gradient, (input, spacing, dim, edge_order))
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str,
+    padding_mode: str,
+    align_corners: bool,
+) -> Any:
+    return _dispatch(_grid_sample, (input, grid, mode, padding_mode, align_corners))
+
+
+def grid_sampler(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> Any:
+    return _dispatch(_grid_sampler, (input, grid, interpolation_mode, padding_mode, align_corners))
+
+
+def grid_sampler_2d(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> Any:
+    return _dispatch(
+        _grid_sampler_2d, (input, grid, interpolation_mode, padding_mode, align_corners)
+    )
+
+
+def grid_sampler_3d(
+    input: Tensor,
+    grid: Tensor,
+    interpolation_mode: int,
+    padding_mode: int,
+    align_corners: bool,
+) -> Any:
+    return _dispatch(
+        _grid_sampler_3d, (input, grid, interpolation_mode, padding_mode, align_corners)
+    )
 
 
 def group_norm(
@@ -3488,8 +3565,16 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
     return _dispatch(_linalg_diagonal, _bound)
 
 
+def linalg_eig(A: Tensor) -> Any:
+    return _dispatch(_linalg_eig, (A,))
+
+
 def linalg_eigh(A: Tensor, UPLO: str = "L") -> Any:
     return _dispatch(_linalg_eigh, (A, UPLO))
+
+
+def linalg_eigvals(A: Tensor) -> Any:
+    return _dispatch(_linalg_eigvals, (A,))
 
 
 def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Any:
@@ -3580,6 +3665,18 @@ def linalg_svd(A: Tensor, full_matrices: bool = True) -> Any:
 
 def linalg_svdvals(A: Tensor) -> Any:
     return _dispatch(_linalg_svdvals, (A,))
+
+
+def linalg_tensorinv(A: Tensor, ind: int = 2) -> Any:
+    return _dispatch(_linalg_tensorinv, (A, ind))
+
+
+def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Any:
+    return _dispatch(_linalg_tensorsolve, (A, B, dims))
+
+
+def linalg_vander(x: Tensor, *, N: int | None = None) -> Any:
+    return _dispatch(_linalg_vander, (x, N))
 
 
 def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
@@ -3882,6 +3979,10 @@ def matmul(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
 
 def matrix_H(input: Tensor) -> Any:
     return _dispatch(_matrix_H, (input,))
+
+
+def matrix_exp(A: Tensor) -> Any:
+    return _dispatch(_matrix_exp, (A,))
 
 
 def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Any:
@@ -5885,6 +5986,10 @@ def sum_to_size(input: Tensor, size: int | Sequence[int]) -> Any:
     return _dispatch(_sum_to_size, (input, as_size(size)))
 
 
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
+    return _dispatch(_svd, (input, some, compute_uv))
+
+
 def symmetric_eigen(A: Tensor, UPLO: str) -> Any:
     return _dispatch(_symmetric_eigen, (A, UPLO))
 
@@ -6440,6 +6545,7 @@ __all__ = [
     "addmv",
     "addr",
     "adjoint",
+    "affine_grid_generator",
     "alias_copy",
     "all",
     "allclose",
@@ -6595,6 +6701,9 @@ __all__ = [
     "gradient",
     "greater",
     "greater_equal",
+    "grid_sampler",
+    "grid_sampler_2d",
+    "grid_sampler_3d",
     "gt",
     "hardshrink",
     "heaviside",
@@ -6653,6 +6762,7 @@ __all__ = [
     "masked_scatter",
     "masked_select",
     "matmul",
+    "matrix_exp",
     "matrix_power",
     "max",
     "max_pool1d",
@@ -6771,6 +6881,7 @@ __all__ = [
     "subtract",
     "sum",
     "sum_to_size",
+    "svd",
     "swapaxes",
     "swapdims",
     "t",

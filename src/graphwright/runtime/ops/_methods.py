@@ -264,6 +264,7 @@ _masked_scatter = _op("masked_scatter")
 _masked_scatter_ = _op("masked_scatter_")
 _masked_select = _op("masked_select")
 _matmul = _op("matmul")
+_matrix_exp = _op("matrix_exp")
 _matrix_power = _op("matrix_power")
 _max = _op("max")
 _maximum = _op("maximum")
@@ -371,6 +372,7 @@ _sub = _op("sub")
 _sub_ = _op("sub_")
 _sum = _op("sum")
 _sum_to_size = _op("sum_to_size")
+_svd = _op("svd")
 _t = _op("t")
 _take = _op("take")
 _take_along_dim = _op("take_along_dim")
@@ -1407,6 +1409,9 @@ class TensorMethods(TensorBase):
     def matmul(self, other: Tensor) -> Any:
         return _dispatch(_matmul, (self, other))
 
+    def matrix_exp(self) -> Any:
+        return _dispatch(_matrix_exp, (self,))
+
     def matrix_power(self, n: int) -> Any:
         return _dispatch(_matrix_power, (self, n))
 
@@ -1976,6 +1981,9 @@ class TensorMethods(TensorBase):
 
     def sum_to_size(self, *size_: Any, size: Any = None) -> Any:
         return _dispatch(_sum_to_size, (self, as_size(varargs(size_, size))))
+
+    def svd(self, some: bool = True, compute_uv: bool = True) -> Any:
+        return _dispatch(_svd, (self, some, compute_uv))
 
     def t(self) -> Any:
         return _dispatch(_t, (self,))

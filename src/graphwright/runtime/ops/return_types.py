@@ -48,6 +48,14 @@ class SingularValues(NamedTuple):
     Vh: Any
 
 
+class SingularVectors(NamedTuple):
+    """What `svd` returns: `U @ diag(S) @ V^H`."""
+
+    U: Any
+    S: Any
+    V: Any
+
+
 class Eigenvalues(NamedTuple):
     """What `linalg.eigh` returns."""
 
