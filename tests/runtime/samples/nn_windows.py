@@ -496,4 +496,51 @@ SHAPING = (
     ),
 )  # fmt: skip
 
-WINDOWS: tuple[OpSamples | OpErrors, ...] = (*CONVOLUTIONS, *POOLING, *SHAPING)
+# Sampling
+
+
+def _bilinear_at(x: Array, grid: Array, mode: str, padding: str, align: bool) -> Array:
+    """Zeros outside; edges at -1 and 1."""
+    out = np.zeros((*x.shape[:2], *grid.shape[1:3]))
+    height, width = x.shape[2:]
+    for n, i, j in np.ndindex(*grid.shape[:3]):
+        column, row = (((c + 1) * s - 1) / 2 for c, s in zip(grid[n, i, j], (width, height),
+                                                              strict=True))
+        for y, x0 in itertools.product(*(map(int, (np.floor(v), np.floor(v) + 1))
+                                         for v in (row, column))):
+            if 0 <= y < height and 0 <= x0 < width:
+                weight = (1 - abs(row - y)) * (1 - abs(column - x0))
+                out[n, :, i, j] += weight * x[n, :, y, x0]
+    return out
+
+
+_GRID = Arr((2, 3, 2, 2), -1.3, 1.3)
+_THETA = Arr((2, 2, 3))
+
+SAMPLING = (
+    OpSamples("grid_sample", (S(_IMAGE, _GRID, "bilinear", "zeros", False),), _bilinear_at,
+              torch="", double_grad=False,
+              errors=(Bad((_IMAGE, Arr((2, 3, 2, 3)), "bilinear", "zeros", True), RuntimeError,
+                          "last dimension"),
+                      Bad((_IMAGE, _GRID, "cubic", "zeros", True), ValueError, "mode"))),
+    OpSamples("grid_sampler_2d", (S(_IMAGE, _GRID, 2, 1, True), S(_IMAGE, _GRID, 0, 2, True)),
+              None, double_grad=False),
+    OpSamples("grid_sampler_3d",
+              (S(_VOLUME, Arr((1, 2, 2, 1, 3), -1.2, 1.2), 0, 2, False),), None,
+              double_grad=False),
+    OpSamples("grid_sampler", (S(_IMAGE, _GRID, 1, 1, False),), None, double_grad=False),
+    OpSamples("affine_grid_generator", (S(_THETA, (2, 1, 3, 4), True),
+                                        S(_THETA, (2, 1, 1, 4), False)), None),
+    OpSamples("fractional_max_pool",
+              (S(Arr((1, 2, 6, 7)), Arr((1, 2, 2), 0.1, 0.9, grad=False), (2, 3), (3, 2)),),
+              None, torch="",
+              errors=(Bad((Arr((1, 1, 3, 3)), Arr((1, 1, 2), 0, 1), (3, 3), (2, 2)), RuntimeError,
+                          "too large"),)),
+)  # fmt: skip
+
+WINDOWS: tuple[OpSamples | OpErrors, ...] = (
+    *CONVOLUTIONS,
+    *POOLING,
+    *SHAPING,
+    *SAMPLING,
+)

@@ -210,9 +210,10 @@ def _max_pool_backward(
     return _over_windows(context, "max_pool_backward", call, reach, term)
 
 
-def _require_plain(ceil_mode: bool) -> None:
-    """Windows that may begin in the padding after the end are left to the eager kernel."""
-    if ceil_mode:
+def _require_plain(call: Call, ceil_mode: bool) -> None:
+    """Windows that may begin in the padding after the end are left to the eager kernel, and
+    integers, whose means are rounded towards zero."""
+    if ceil_mode or not call.dtype.is_floating_point:
         raise Unlowerable
 
 
@@ -238,7 +239,7 @@ def _divisor(
 @lowering("avg_pool")
 def _avg_pool(context: Lowering, call: Call, x: Tensor, kernel: Sizes, step: Sizes, pad: Sizes,
               ceil_mode: bool, count_include_pad: bool, divisor_override: Any) -> Tensor:
-    _require_plain(ceil_mode)
+    _require_plain(call, ceil_mode)
     ndim, compute = len(kernel), computed(x.dtype)
     extents, counts = x.shape[-ndim:], call.shape[-ndim:]
     divisor = _divisor(context, counts, extents, kernel, step, pad, count_include_pad,
@@ -262,7 +263,7 @@ def _avg_pool_backward(
     context: Lowering, call: Call, grad: Tensor, input_size: Any, kernel: Sizes, step: Sizes,
     pad: Sizes, ceil_mode: bool, count_include_pad: bool, divisor_override: Any,
 ) -> Tensor:
-    _require_plain(ceil_mode)
+    _require_plain(call, ceil_mode)
     ndim, compute = len(kernel), computed(grad.dtype)
     extents, counts = call.shape[-ndim:], grad.shape[-ndim:]
     divisor = _divisor(context, counts, extents, kernel, step, pad, count_include_pad,

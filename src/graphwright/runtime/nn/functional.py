@@ -132,6 +132,12 @@ from graphwright.runtime.nn.functions.resizing import (
     upsample_bilinear,
     upsample_nearest,
 )
+from graphwright.runtime.nn.functions.sampling import (
+    affine_grid,
+    fractional_max_pool2d,
+    fractional_max_pool3d,
+    grid_sample,
+)
 from graphwright.runtime.nn.functions.windows import (
     channel_shuffle,
     fold,

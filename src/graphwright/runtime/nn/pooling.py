@@ -300,3 +300,54 @@ class AdaptiveMaxPool3d(_AdaptiveMaxPool):
     """Maxima over a grid of `output_size` cells; see `AdaptiveMaxPool1d`."""
 
     _function = staticmethod(F.adaptive_max_pool3d)
+
+
+class _FractionalMaxPool(Module):
+    _ndim: int
+    _function: Callable[..., Any]
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = numbers(kernel_size, self._ndim)
+        self.return_indices = return_indices
+        self.register_buffer("_random_samples", _random_samples)
+        if (output_size is None) == (output_ratio is None):
+            raise ValueError(
+                f"{type(self).__name__} requires specifying either an output size, or a pooling "
+                "ratio"
+            )
+        self.output_size = None if output_size is None else numbers(output_size, self._ndim)
+        self.output_ratio = None if output_ratio is None else numbers(output_ratio, self._ndim)
+        if self.output_ratio is not None and not all(0 < r < 1 for r in self.output_ratio):
+            raise ValueError(f"output_ratio must be between 0 and 1 (got {output_ratio})")
+
+    def forward(self, input: Tensor) -> Any:
+        return type(self)._function(
+            input,
+            self.kernel_size,
+            self.output_size,
+            self.output_ratio,
+            self.return_indices,
+            self._random_samples,
+        )
+
+
+class FractionalMaxPool2d(_FractionalMaxPool):
+    """Maxima of windows whose places are drawn at random (Graham, 2014)."""
+
+    _ndim = 2
+    _function = staticmethod(F.fractional_max_pool2d)
+
+
+class FractionalMaxPool3d(_FractionalMaxPool):
+    """Maxima of windows whose places are drawn at random; see `FractionalMaxPool2d`."""
+
+    _ndim = 3
+    _function = staticmethod(F.fractional_max_pool3d)

@@ -540,6 +540,8 @@ _randint_like = _op("randint_like")
 _randn = _op("randn")
 _randn_like = _op("randn_like")
 _random_ = _op("random_")
+_random_bits = _op("random_bits")
+_random_scaled = _op("random_scaled")
 _randperm = _op("randperm")
 _ravel = _op("ravel")
 _real = _op("real")
@@ -4902,6 +4904,20 @@ def random_(
     generator: Any = None,
 ) -> Any:
     return _dispatch(_random_, (input, low, to, generator))
+
+
+def random_bits(size: int | Sequence[int], generator: Any, device: Device | str | None) -> Any:
+    return _dispatch(_random_bits, (as_size(size), generator, device))
+
+
+def random_scaled(
+    size: int | Sequence[int],
+    low: int,
+    width: int,
+    generator: Any,
+    device: Device | str | None,
+) -> Any:
+    return _dispatch(_random_scaled, (as_size(size), low, width, generator, device))
 
 
 def randperm(

@@ -1,0 +1,87 @@
+"""Sampling images at given or random places, as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.nn_windows import spread_over
+from graphwright.runtime.tensor import Tensor
+
+
+def grid_sample(
+    input: Tensor,
+    grid: Tensor,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """input [N, C, H, W] at the places grid [N, H', W', 2] = (x, y): [N, C, H', W'].
+
+    Places run from -1 to 1; with `align_corners` these are the centres of the outermost
+    elements, otherwise their edges. Also in three dimensions. `mode`: "bilinear", "nearest" or
+    "bicubic" (4-d); `padding_mode`: "zeros", "border" or "reflection". ValueError for others,
+    RuntimeError where shapes or dtypes do not fit.
+    """
+    return ops.grid_sample(input, grid, mode, padding_mode, bool(align_corners))
+
+
+def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
+    """The grid for `grid_sample` of affine maps theta [N, 2, 3] (or [N, 3, 4]).
+
+    `size` is that of the wanted output, [N, C, H, W] or [N, C, D, H, W].
+    """
+    if not theta.dtype.is_floating_point:
+        raise ValueError(
+            f"Expected theta to have floating point type, but got {describe(theta)}"
+        )
+    return ops.affine_grid_generator(theta, tuple(size), bool(align_corners))
+
+
+def _fractional_max_pool(ndim: int) -> Callable[..., Any]:
+    name = f"fractional_max_pool{ndim}d"
+
+    def fractional_max_pool(
+        input: Tensor,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> Any:
+        """Maxima of windows whose places are drawn at random (Graham, 2014).
+
+        `output_size`, or `output_ratio` (in 0..1) of the input's, is the size of the result.
+        `_random_samples` [N, C, dimensions] in 0..1 replaces the drawn ones.
+        """
+        if input.ndim not in (ndim + 1, ndim + 2):
+            raise RuntimeError(f"{name}: Expected {ndim + 1}D or {ndim + 2}D tensor, but got "
+                               f"{describe(input)}")  # fmt: skip
+        if (output_size is None) == (output_ratio is None):
+            raise ValueError(f"{name} requires specifying either an output_size or output_ratio")
+        kernel = spread_over(ndim, name, "kernel_size", kernel_size)
+        if output_size is None:
+            ratios = output_ratio if isinstance(output_ratio, list | tuple) else (
+                (output_ratio,) * ndim)  # fmt: skip
+            output_size = tuple(
+                int(n * r) for n, r in zip(input.shape[-ndim:], ratios, strict=True)
+            )
+        sizes = spread_over(ndim, name, "output_size", output_size)
+        batched = input.ndim == ndim + 2
+        x = input if batched else ops.unsqueeze(input, 0)
+        samples = _random_samples
+        if samples is None:
+            samples = ops.rand((x.shape[0], x.shape[1], ndim), dtype=x.dtype)
+        values, indices = ops.fractional_max_pool(x, samples, kernel, sizes)
+        if not batched:
+            values, indices = ops.squeeze(values, 0), ops.squeeze(indices, 0)
+        return (values, indices) if return_indices else values
+
+    fractional_max_pool.__name__ = fractional_max_pool.__qualname__ = name
+    return fractional_max_pool
+
+
+fractional_max_pool2d = _fractional_max_pool(2)
+fractional_max_pool3d = _fractional_max_pool(3)
