@@ -92,7 +92,7 @@ if _typing.TYPE_CHECKING:
     from graphwright import compiler
     from graphwright.api import compile, explain
     from graphwright.runtime.saving import load, load_file, save, save_file
-    
+
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
 _install_aliases(("autograd", "linalg", "nn", "optim", "random", "special", "utils"))

@@ -252,6 +252,12 @@ class Tensor(Operators, Indexing, Conversions, Exchange, Memory, Views, TensorMe
         """Call `hook(self)` after a gradient was accumulated into `.grad`."""
         return BACKWARD.register_accumulate_hook(self, hook)
 
+    @property
+    def retains_grad(self) -> bool:
+        """Whether `retain_grad` was called on a tensor that is no leaf."""
+        extra = self._autograd
+        return extra is not None and extra.retains_grad
+
     def retain_grad(self) -> None:
         """Keep `.grad` for this tensor although it is no leaf."""
         BACKWARD.retain_grad(self)

@@ -15,6 +15,7 @@ from .products import PRODUCTS
 from .reductions import REDUCTIONS
 from .sample import Arr, Bad, OpErrors, OpSamples, Sample
 from .scans import SCANS
+from .shapes import SHAPES
 from .statistics import STATISTICS
 from .views import VIEWS
 
@@ -26,6 +27,7 @@ ENTRIES: tuple[OpSamples | OpErrors, ...] = (
     *SCANS,
     *ORDERS,
     *VIEWS,
+    *SHAPES,
     *CONTRACTIONS,
     *PRODUCTS,
     *LINALG,

@@ -13,7 +13,6 @@ COMPOSITES = (
         lambda x, dim: np.cumsum(x, dim) if x.ndim else x,
         strides=False,
     ),
-    OpSamples("flip", (S(Arr((3, 4)), (0,)), S(Arr((2, 3, 4)), (0, 2))), np.flip, strides=False),
     OpSamples(
         "argsort",
         (S(Arr((3, 4))), S(Arr((3, 4)), 0)),

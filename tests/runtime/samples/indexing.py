@@ -13,6 +13,18 @@ def _index(shape: tuple[int, ...], size: int) -> Arr:
     return Arr(shape, 0, size, "index")
 
 
+class _Distinct(Arr):
+    """Positions of which none repeats along the last dim."""
+
+    def values(self, salt: str) -> np.ndarray[Any, Any]:
+        row = np.random.default_rng(3).permutation(int(self.high))[: self.shape[-1]]
+        return np.broadcast_to(row, self.shape).copy()
+
+
+def _distinct(shape: tuple[int, ...]) -> Arr:
+    return _Distinct(shape, 0, 4, "index")
+
+
 def _index_add(x: Any, dim: int, index: Any, source: Any, alpha: float = 1) -> Any:
     out = np.moveaxis(x.copy(), dim, 0)
     np.add.at(out, index, alpha * np.moveaxis(source, dim, 0))
@@ -113,5 +125,77 @@ INDEXING = (
         "masked_select",
         (S(Arr((3, 4)), Arr((3, 4), kind="bool")), S(Arr((3, 4)), Arr((4,), kind="bool"))),
         lambda x, mask: x[np.broadcast_to(mask, x.shape)],
+    ),
+    OpSamples(
+        "scatter_src",
+        (
+            S(Arr((3, 4)), 1, _distinct((3, 2)), Arr((3, 2))),
+            S(Arr((3, 4)), 1, _distinct((2, 2)), Arr((3, 3))),
+        ),
+        None,
+        torch="",
+    ),
+    OpSamples("scatter_value", (S(Arr((3, 4)), 1, _index((3, 2), 4), 0.5),), None, torch=""),
+    OpSamples(
+        "scatter_extreme",
+        (
+            S(Arr((3, 4)), 1, _index((3, 5), 4), Arr((3, 5)), "amax"),
+            S(Arr((3, 4)), 1, _index((3, 5), 4), Arr((3, 5)), "amin", False),
+            S(Arr((3, 4), 0.5, 1.5), 1, _index((3, 5), 4), Arr((3, 5), 0.5, 1.5), "prod"),
+        ),
+        None,
+        torch="",
+    ),
+    OpSamples(
+        "scatter_reduce",
+        tuple(
+            S(Arr((3, 4), 0.5, 1.5), 1, _index((3, 5), 4), Arr((3, 5), 0.5, 1.5), reduce,
+              include_self=own)
+            for reduce in ("sum", "prod", "mean", "amax", "amin")
+            for own in (True, False)
+        ),
+        None,
+    ),
+    OpSamples(
+        "index_reduce",
+        (
+            S(Arr((3, 4)), 0, _index((5,), 3), Arr((5, 4)), "mean"),
+            S(Arr((3, 4)), 1, _index((3,), 4), Arr((3, 3)), "amax", include_self=False),
+        ),
+        None,
+        strides=False,
+    ),
+    OpSamples(
+        "index_copy", (S(Arr((3, 4)), 1, _distinct((2,)), Arr((3, 2))),), None, strides=False
+    ),
+    OpSamples(
+        "index_fill",
+        (S(Arr((3, 4)), 0, _index((2,), 3), 0.5), S(Arr((3, 4)), 1, _index((2,), 4), Arr(()))),
+        None,
+        strides=False,
+    ),
+    OpSamples("take", (S(Arr((3, 4)), _index((2, 3), 12)),), np.take),
+    OpSamples(
+        "take_along_dim",
+        (S(Arr((3, 4)), _index((3, 2), 4), 1), S(Arr((3, 4)), _index((5,), 12))),
+        lambda x, indices, dim=None: np.take_along_axis(x, indices, dim),
+        strides=False,
+        layouts=False,
+    ),
+    OpSamples(
+        "put",
+        (
+            S(Arr((3, 4)), _distinct((3,)), Arr((3,))),
+            S(Arr((3, 4)), _index((5,), 12), Arr((5,)), True),
+        ),
+        None,
+        torch="put",
+        strides=False,
+    ),
+    OpSamples(
+        "masked_scatter",
+        (S(Arr((3, 4)), Arr((3, 4), kind="bool"), Arr((12,))),),
+        None,
+        torch="masked_scatter",
     ),
 )

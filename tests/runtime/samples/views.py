@@ -84,7 +84,11 @@ VIEWS = (
     OpSamples("expand_as", (S(Arr((3, 1)), Arr((2, 3, 4), grad=False)),), None, torch="expand_as"),
     OpSamples("reshape_as", (S(Arr((3, 4)), Arr((12,), grad=False)),), None, torch="reshape_as"),
     OpSamples("repeat", (S(Arr((2, 3)), (2, 1, 2)), S(Arr((3,)), (4,))), np.tile, torch="repeat"),
-    OpSamples("roll", (S(Arr((5, 2)), 2, 0), S(Arr((2, 5)), -1, 1)), np.roll),
+    OpSamples(
+        "roll",
+        (S(Arr((5, 2)), 2, 0), S(Arr((2, 5)), -1, 1), S(_A, (1, 2), (0, 2)), S(_A, 5)),
+        np.roll,
+    ),
     OpSamples(
         "slice_backward",
         (S(Arr((2, 2)), (2, 5), 1, 1, 3, 1), S(Arr((2, 2)), (2, 5), 1, 0, 4, 2)),

@@ -345,10 +345,10 @@ class RangeVariable(SequenceVariable):
         return self.value
 
     def as_node(self, tx: Translator) -> Any:
-        return tuple(self.value)
+        return list(self.value)
 
     def as_example(self) -> Any:
-        return tuple(self.value)
+        return list(self.value)
 
     def parts(self) -> Iterable[VariableTracker]:
         return ()
