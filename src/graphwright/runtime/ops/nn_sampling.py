@@ -49,7 +49,8 @@ def _bounded(x: Any, size: Any, padding: str, align_corners: bool) -> Any:
 
 def _read(image: Any, sizes: Any, places: Any) -> Any:
     """image [N, C, prod(sizes)] at whole `places` (one [N, P] each): [N, C, P], 0 outside."""
-    inside = flat = None
+    inside: Any = None
+    flat: Any = None
     for place, size in zip(places, sizes, strict=True):
         here = ops.logical_and(ops.ge(place, 0), ops.le(place, size - 1))
         inside = here if inside is None else ops.logical_and(inside, here)
@@ -237,7 +238,7 @@ def _fractional(input: Any, samples: Any, kernel_size: Any, output_size: Any) ->
     ]
     choices = []
     for offset in itertools.product(*map(range, kernel_size)):
-        flat = None
+        flat: Any = None
         for i, (start, size) in enumerate(zip(starts, sizes, strict=True)):
             shape = (*lead, *(output_size[i] if j == i else 1 for j in range(ndim)))
             place = ops.reshape(ops.add(start, offset[i]), shape)
