@@ -115,7 +115,8 @@ def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:
     assert op.meta is not None
     spec = op.meta(*args)
     if type(spec) is ViewSpec:
-        return _view(args[0], spec)
+        view = _view(args[0], spec)
+        return view if op.differentiable else _core.detach(FakeTensor, view)
     if type(spec) is TensorSpec:
         return _core.meta(FakeTensor, spec.shape, spec.strides, spec.dtype, spec.device, True)
     return tuple([make_fake(s.shape, s.strides, s.dtype, s.device) for s in spec])

@@ -36,7 +36,7 @@ class ParameterList(Module):
             self.extend(values)
 
     def _name(self, index: Any) -> str:
-        position = operator.index(index)
+        position = index if isinstance(index, int) else operator.index(index)
         if not -self._size <= position < self._size:
             raise IndexError(f"index {position} is out of range")
         return str(position % self._size)

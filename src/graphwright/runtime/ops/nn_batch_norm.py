@@ -234,7 +234,7 @@ def _batch_norm_decompose(
         return _eval_decompose(input, weight, bias, running_mean, running_var, eps)
     out, mean, variance = ops.batch_norm_train(input, weight, bias, eps)
     _update_running(
-        running_mean, running_var, mean.detach(), variance.detach(), _count(input), momentum
+        running_mean, running_var, ops.detach(mean), ops.detach(variance), _count(input), momentum
     )
     return out
 
@@ -271,7 +271,7 @@ def _instance_norm_decompose(
         single, _repeated(weight, batch), _repeated(bias, batch), eps
     )
     if running_mean is not None or running_var is not None:
-        by_sample = [ops.view(s.detach(), (batch, channels)) for s in (mean, variance)]
+        by_sample = [ops.view(ops.detach(s), (batch, channels)) for s in (mean, variance)]
         averages = [ops.mean(s, 0) for s in by_sample]
         count = product(input.shape[2:])
         _update_running(running_mean, running_var, averages[0], averages[1], count, momentum)

@@ -23,7 +23,10 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 
 def _leaky_relu_array(x: Array, out: Array, slope: float) -> None:
     np.multiply(x, slope, out=out)
-    np.copyto(out, x, where=x > 0)
+    if 0 <= slope <= 1:
+        np.maximum(out, x, out=out)
+    else:
+        np.copyto(out, x, where=x > 0)
 
 
 def _leaky_relu_decompose(x: Any, slope: float) -> Any:
@@ -41,7 +44,10 @@ def _elu_array(
     out *= input_scale
     np.expm1(out, out=out)
     out *= alpha * scale
-    np.copyto(out, x if scale == 1.0 else x * x.dtype.type(scale), where=x > 0)
+    above = np.maximum(x, 0)
+    if scale != 1.0:
+        above *= scale
+    out += above
 
 
 def _elu_decompose(x: Any, alpha: float, scale: float = 1.0, input_scale: float = 1.0) -> Any:
