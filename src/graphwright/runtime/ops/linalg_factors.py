@@ -9,6 +9,7 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.contractions import conjugated
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, real_dtype
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.linalg_solvers import (
@@ -77,7 +78,8 @@ define(
 
 def _cholesky(A: Any, upper: bool) -> Any:
     if upper:
-        return adjoint(ops.cholesky_factor(adjoint(A)))
+        rows = ops.contiguous(conjugated(ops.cholesky_factor(adjoint(A))))
+        return ops.transpose(rows, -2, -1)
     return ops.cholesky_factor(A)
 
 
@@ -518,7 +520,9 @@ def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> LeastSquares:
             "linalg.lstsq: A.size(-2) should match B.size(-2), "
             f"got {describe(A)} and {describe(B)}"
         )
-    solution = ops.matmul(ops.linalg_pinv(A, rtol=rcond), right)
+    inverse = ops.transpose(ops.linalg_pinv(A, rtol=rcond), -2, -1)
+    turned = ops.matmul(ops.transpose(right, -2, -1), inverse)
+    solution = ops.transpose(turned, -2, -1)
     m, n = A.shape[-2:]
     empty = ops.zeros((0,), dtype=real_dtype(A.dtype), device=A.device)
     gap = ops.abs(ops.sub(ops.matmul(A, solution), right))
