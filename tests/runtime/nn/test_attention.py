@@ -1,0 +1,129 @@
+"""Fused attention against attention written out in NumPy, and its gradients against PyTorch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from graphwright.nn import functional as F
+
+import graphwright as gw
+
+SHAPES = [
+    ((2, 3, 5, 4), (2, 3, 7, 4), (2, 3, 7, 6)),
+    ((1, 2, 200, 8), (1, 2, 300, 8), (1, 2, 300, 8)),
+    ((5, 4), (6, 4), (6, 3)),
+    ((2, 1, 3, 5, 4), (2, 2, 3, 5, 4), (2, 2, 3, 5, 4)),
+]
+
+
+def _inputs(shapes: Any, dtype: Any = gw.float64) -> list[gw.Tensor]:
+    rng = np.random.default_rng(0)
+    return [gw.tensor(rng.standard_normal(s), dtype=dtype) for s in shapes]
+
+
+def _expected(q: Any, k: Any, v: Any, mask: Any = None, causal: bool = False) -> Any:
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    if causal:
+        mask = np.tril(np.ones(scores.shape[-2:], bool))
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    top = scores.max(-1, keepdims=True)
+    weights = np.exp(scores - np.where(np.isfinite(top), top, 0))
+    total = weights.sum(-1, keepdims=True)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0) @ v
+
+
+@pytest.mark.parametrize("shapes", SHAPES)
+@pytest.mark.parametrize("causal", [False, True])
+def test_values(shapes: Any, causal: bool) -> None:
+    q, k, v = _inputs(shapes)
+    got = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    want = _expected(q.numpy(), k.numpy(), v.numpy(), causal=causal)
+    np.testing.assert_allclose(got.numpy(), want, rtol=1e-11, atol=1e-12)
+
+
+def test_rows_without_a_place_to_attend_to_are_zeros() -> None:
+    q, k, v = _inputs(((2, 4, 3), (2, 5, 3), (2, 5, 3)))
+    mask = gw.ones(4, 5, dtype=gw.bool)
+    mask[1] = False
+    for given in (mask, gw.where(mask, 0.0, -float("inf")).to(gw.float64)):
+        leaves = [t.clone().requires_grad_() for t in (q, k, v)]
+        out = F.scaled_dot_product_attention(*leaves, given)
+        want = _expected(q.numpy(), k.numpy(), v.numpy(), mask.numpy())
+        np.testing.assert_allclose(out.detach().numpy(), want, rtol=1e-11, atol=1e-12)
+        out.sum().backward()
+        assert all(gw.isfinite(leaf.grad).all().item() for leaf in leaves)
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16])
+def test_halves_are_computed_in_float32(dtype: Any) -> None:
+    q, k, v = _inputs(SHAPES[0], dtype)
+    got = F.scaled_dot_product_attention(q, k, v)
+    assert got.dtype is dtype
+    wide = [t.to(gw.float64).numpy() for t in (q, k, v)]
+    tolerance = 1e-3 if dtype is gw.float16 else 1e-2
+    np.testing.assert_allclose(
+        got.to(gw.float64).numpy(), _expected(*wide), rtol=tolerance, atol=tolerance
+    )
+
+
+def test_views_of_transposed_heads() -> None:
+    x = gw.randn(2, 5, 3, 4).transpose(1, 2)
+    got = F.scaled_dot_product_attention(x, x, x)
+    same = x.contiguous()
+    np.testing.assert_allclose(
+        got.numpy(), F.scaled_dot_product_attention(same, same, same).numpy(), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_second_derivatives() -> None:
+    leaves = [t.requires_grad_() for t in _inputs(((3, 2), (4, 2), (4, 2)))]
+    out = F.scaled_dot_product_attention(*leaves, is_causal=True)
+    grads = gw.autograd.grad((out * out).sum(), leaves, create_graph=True)
+    total = sum((g * g).sum() for g in grads)
+    second = gw.autograd.grad(total, leaves)
+    step = 1e-6
+    for leaf, grad in zip(leaves, second, strict=True):
+        place = (0,) * leaf.ndim
+        values = []
+        for shift in (step, -step):
+            moved = [t.detach().clone() for t in leaves]
+            which = next(i for i, t in enumerate(leaves) if t is leaf)
+            moved[which].numpy()[place] += shift
+            for t in moved:
+                t.requires_grad_()
+            again = F.scaled_dot_product_attention(*moved, is_causal=True)
+            first = gw.autograd.grad((again * again).sum(), moved)
+            values.append(sum(float((g * g).sum()) for g in first))
+        want = (values[0] - values[1]) / (2 * step)
+        np.testing.assert_allclose(grad.numpy()[place], want, rtol=1e-4, atol=1e-6)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("shapes", SHAPES)
+@pytest.mark.parametrize("causal", [False, True])
+def test_gradients_against_torch(shapes: Any, causal: bool) -> None:
+    torch = pytest.importorskip("torch")
+    ours = _inputs(shapes)
+    theirs = [torch.tensor(t.numpy(), requires_grad=True) for t in ours]
+    for t in ours:
+        t.requires_grad_()
+    out = F.scaled_dot_product_attention(*ours, is_causal=causal)
+    want = torch.nn.functional.scaled_dot_product_attention(*theirs, is_causal=causal)
+    (out * out).sum().backward()
+    (want * want).sum().backward()
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-9, atol=1e-10)
+
+
+@pytest.mark.oracle
+def test_shared_heads_against_torch() -> None:
+    torch = pytest.importorskip("torch")
+    q, k, v = _inputs(((2, 6, 5, 4), (2, 2, 7, 4), (2, 2, 7, 4)))
+    got = F.scaled_dot_product_attention(q, k, v, enable_gqa=True)
+    want = torch.nn.functional.scaled_dot_product_attention(
+        *(torch.tensor(t.numpy()) for t in (q, k, v)), enable_gqa=True
+    )
+    np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-10, atol=1e-12)
