@@ -36,7 +36,7 @@ _OPERATORS = {
 
 
 def _array_of(value: Any) -> Any:
-    return value.numpy() if isinstance(value, _core.TensorBase) else value
+    return value.numpy() if isinstance(value, Exchange) else value
 
 
 def _plain_scalar(value: Any) -> Any:

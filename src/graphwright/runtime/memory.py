@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.normalise import as_size, varargs
 from graphwright.runtime.ops.strides import contiguous_strides
 
@@ -40,9 +41,13 @@ def _grown(tensor: Any, elements: int) -> Any:
 
 
 class Memory:
-    """`resize_`, `resize_as_`, `set_`, `data`."""
+    """`resize_`, `resize_as_`, `set_`, `data`, `copy_`."""
 
     __slots__ = ()
+
+    def copy_(self: Any, src: Any, non_blocking: bool = False) -> Any:
+        """Write `src`, broadcast and cast, into this tensor; `non_blocking` changes nothing."""
+        return ops.copy_(self, src)
 
     def resize_(self: Any, *sizes: Any) -> Tensor:
         """Take a shape of any number of elements, row-major; elements keep their place in memory.
