@@ -102,6 +102,8 @@ CREATION = (
         "binomial", (S(Arr((3, 4), 1.0, 9.0), Arr((4,), 0.1, 0.9)),), None, grad=False, torch=""
     ),
     _made("randperm", S(6), torch=""),
+    _made("random_bits", S((2, 3), None, None), torch=""),
+    _made("random_scaled", S((2, 3), -2, 5, None, None), torch=""),
     _like("full_like", 0.0).__class__(
         "full_like", (S(Arr((3, 4)), 2.5),), lambda x, v: np.full(x.shape, v), grad=False
     ),

@@ -261,6 +261,10 @@ def _arange_spec(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Te
 
 
 def _arange_eager(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Tensor:
+    if dtype is None and device is None and start.__class__ is int and step == 1:
+        first, last = (0, start) if end is None else (start, end)
+        if last.__class__ is int and step.__class__ is int and 0 <= last - first < 1 << 32:
+            return _core.from_ndarray(Tensor, np.arange(first, last), dtypes.int64)
     start, end, step = (_number(v) for v in (start, end, step))
     spec = _arange_spec(start, end, step, dtype, device)
     require_cpu("arange", device)

@@ -186,9 +186,7 @@ for _name in ("rand", "randn"):
 _LOW, _HIGH = -(1 << 63), (1 << 63) - 1
 
 
-def _random_bits(size: Any, generator: Any, device: Any) -> Any:
-    """64 random bits as int64: 24, 24 and 16 of three draws."""
-
+def _bits_of_uniforms(size: Any, generator: Any, device: Any) -> Any:
     def part() -> Any:
         values = ops.rand(size, generator=generator, dtype=dtypes.float64, device=device)
         return ops.to_dtype(ops.mul(values, 2.0**24), dtypes.int64)
@@ -199,13 +197,65 @@ def _random_bits(size: Any, generator: Any, device: Any) -> Any:
     return ops.bitwise_or(ops.bitwise_or(high, middle), low)
 
 
+def _bits_eager(size: tuple[int, ...], generator: Any, device: Any) -> Tensor:
+    require_cpu("random_bits", device)
+    bits = allocated("random_bits", size, dtypes.int64)
+    words = np.empty(size, np.uint32)
+    total = bits._nd
+    for number, (drop, shift) in enumerate(((8, 40), (8, 16), (16, 0))):
+        _core.philox_words(words, *draw(generator))
+        part = (words >> np.uint32(drop)).astype(np.int64) << shift
+        if number:
+            np.bitwise_or(total, part, total)
+        else:
+            np.copyto(total, part)
+    return bits
+
+
+def _scaled(size: Any, low: Any, width: Any, generator: Any, device: Any) -> Any:
+    values = ops.rand(size, generator=generator, dtype=dtypes.float64, device=device)
+    return ops.add(ops.to_dtype(ops.floor(ops.mul(values, width)), dtypes.int64), low)
+
+
+def _scaled_eager(
+    size: tuple[int, ...], low: int, width: int, generator: Any, device: Any
+) -> Tensor:
+    require_cpu("random_scaled", device)
+    out = allocated("random_scaled", size, dtypes.int64)
+    values = np.empty(size, np.float32)
+    _core.philox_uniform(values, *draw(generator))
+    np.copyto(out._nd, np.multiply(values, width, dtype=np.float64), casting="unsafe")
+    if low:
+        np.add(out._nd, low, out._nd)
+    return out
+
+
+define(
+    "random_bits(Size size, Generator? generator, device? device)",
+    Kind.COMPOSITE,
+    decompose=_bits_of_uniforms,
+    eager=_bits_eager,
+    method=False,
+    public=False,
+)
+define(
+    "random_scaled(Size size, int low, int width, Generator? generator, device? device)",
+    Kind.COMPOSITE,
+    decompose=_scaled,
+    eager=_scaled_eager,
+    method=False,
+    public=False,
+)
+
+
 def _integers(low: Any, width: Any, size: Any, generator: Any, device: Any) -> Any:
-    """int64 numbers in [low, low + width): floor(u width) up to 2^24, else 64 bits modulo."""
+    """int64 numbers in [low, low + width): floor(u width) up to 2^24, else 64 bits modulo.
+
+    The bits are 24, 24 and 16 of three draws.
+    """
     if width <= 1 << 24:
-        values = ops.rand(size, generator=generator, dtype=dtypes.float64, device=device)
-        values = ops.to_dtype(ops.floor(ops.mul(values, width)), dtypes.int64)
-        return ops.add(values, low)
-    bits = _random_bits(size, generator, device)
+        return ops.random_scaled(size, low, width, generator, device)
+    bits = ops.random_bits(size, generator, device)
     if width <= _HIGH:
         return ops.add(ops.remainder(ops.bitwise_and(bits, _HIGH), width), low)
     if width < 1 << 64:
@@ -270,15 +320,36 @@ def _randint_like(input: Any, low: Any, high: Any, dtype: Any, device: Any) -> A
     return _laid_out(input, drawn(first, last, shape, None, dtype or input.dtype, place))
 
 
-def _randperm(n: int, generator: Any, dtype: Any, device: Any) -> Any:
-    """The order of 63 random bits for each place."""
+def _permutation_dtype(n: int, dtype: Any) -> DType:
+    """The dtype of a permutation. Raises RuntimeError for what it cannot hold."""
     if n < 0:
         raise RuntimeError(f"n must be non-negative, got {n}")
-    target = dtype or dtypes.int64
+    target: DType = dtype or dtypes.int64
     if n - 1 > bounds(target)[1]:
         raise RuntimeError(f"n = {n} is too large for a permutation of dtype {target}")
-    order = ops.argsort(_random_bits((n,), generator, device), stable=True)
+    return target
+
+
+def _randperm(n: int, generator: Any, dtype: Any, device: Any) -> Any:
+    """Random bits, their lowest replaced by the places, put in order: the places that remain."""
+    target = _permutation_dtype(n, dtype)
+    shift = int(n).bit_length()
+    keys = ops.bitwise_left_shift(ops.random_bits((n,), generator, device), shift)
+    keys = ops.bitwise_or(keys, ops.arange(n, device=device))
+    order = ops.bitwise_and(ops.sort(keys)[0], (1 << shift) - 1)
     return order if target is dtypes.int64 else ops.to_dtype(order, target)
+
+
+def _randperm_eager(n: int, generator: Any, dtype: Any, device: Any) -> Tensor:
+    target = _permutation_dtype(n, dtype)
+    shift = int(n).bit_length()
+    bits = _bits_eager((n,), generator, device)
+    keys = bits._nd
+    np.left_shift(keys, shift, keys)
+    np.bitwise_or(keys, np.arange(n), keys)
+    keys.sort()
+    np.bitwise_and(keys, (1 << shift) - 1, keys)
+    return bits if target is dtypes.int64 else wrap(keys, target)
 
 
 define(
@@ -301,6 +372,7 @@ define(
     "randperm(int n, *, Generator? generator=None, dtype? dtype=None, device? device=None)",
     Kind.COMPOSITE,
     decompose=_randperm,
+    eager=_randperm_eager,
     method=False,
     tags=("factory",),
 )
