@@ -1,4 +1,4 @@
-"""Pointwise ops made of others, and masked_fill."""
+"""Pointwise ops made of others, masked_fill, and comparisons of whole tensors."""
 
 from __future__ import annotations
 
@@ -145,4 +145,36 @@ define(
     Kind.INPLACE,
     functional="masked_fill",
     public=False,
+)
+
+
+# -- of whole tensors
+
+
+def _allclose(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) -> bool:
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"allclose: dtypes differ, {input.dtype} and {other.dtype}")
+    return bool(ops.all(ops.isclose(input, other, rtol, atol, equal_nan)).item())
+
+
+define(
+    "allclose(Tensor input, Tensor other, float rtol=1e-05, float atol=1e-08, "
+    "bool equal_nan=False)",
+    Kind.COMPOSITE,
+    decompose=_allclose,
+    tags=("data_dependent",),
+)
+
+
+def _equal(input: Any, other: Any) -> bool:
+    if input.shape != other.shape:
+        return False
+    return bool(ops.all(ops.eq(input, other)).item())
+
+
+define(
+    "equal(Tensor input, Tensor other)",
+    Kind.COMPOSITE,
+    decompose=_equal,
+    tags=("data_dependent",),
 )
