@@ -33,6 +33,45 @@ def second_backward_nothing_saved(lib: Any) -> Any:
     return x.grad
 
 
+def second_backward_through_a_number(lib: Any) -> Any:
+    y = (_leaf(lib, 1.0, 2.0) * 2).sum()
+    y.backward()
+    y.backward()
+
+
+def second_backward_through_a_quotient(lib: Any) -> Any:
+    y = (_leaf(lib, 1.0, 2.0) / 2).sum()
+    y.backward()
+    y.backward()
+
+
+def second_backward_through_views(lib: Any) -> Any:
+    x = _leaf(lib, 1.0, 2.0, 3.0, 4.0)
+    y = -lib.cat([x.view(2, 2).t(), x.view(2, 2)]).mean()
+    y.backward()
+    y.backward()
+    return x.grad
+
+
+def gradient_of_another_size(lib: Any) -> Any:
+    _leaf(lib, 1.0).grad = lib.ones(3, dtype=lib.float64)
+
+
+def gradient_of_another_dtype(lib: Any) -> Any:
+    _leaf(lib, 1.0).grad = lib.ones(1)
+
+
+def gradient_of_another_kind(lib: Any) -> Any:
+    _leaf(lib, 1.0).grad = 3
+
+
+def retains_grad(lib: Any) -> Any:
+    x = _leaf(lib, 1.0)
+    y = x * 2
+    y.retain_grad()
+    return x.retains_grad, y.retains_grad
+
+
 def non_scalar(lib: Any) -> Any:
     (_leaf(lib, 1.0, 2.0) * 2).backward()
 

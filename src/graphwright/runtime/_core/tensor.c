@@ -283,10 +283,40 @@ static int set_requires_grad(PyObject *self, PyObject *value, void *closure) {
     return 0;
 }
 
+/* A gradient is a tensor of the size and dtype of what it is the gradient of. */
+static int check_grad(GwTensor *t, PyObject *value) {
+    if (!gw_is_tensor(value)) {
+        PyErr_Format(PyExc_TypeError, "assigned grad expected to be a Tensor or None but got grad "
+                     "of type %s", Py_TYPE(value)->tp_name);
+        return -1;
+    }
+    GwTensor *grad = gw_tensor_arg(value);
+    if (grad == NULL) {
+        return -1;
+    }
+    if ((t->flags | grad->flags) & GW_SYMBOLIC) {
+        return 0;
+    }
+    size_t bytes = (size_t)t->ndim * sizeof *t->sizes;
+    if (t->ndim != grad->ndim || memcmp(t->sizes, grad->sizes, bytes) != 0) {
+        PyErr_Format(PyExc_RuntimeError, "attempting to assign a gradient of size %S to a tensor "
+                     "of size %S. Please ensure that the gradient and the tensor are the same "
+                     "size", gw_tensor_shape(grad), gw_tensor_shape(t));
+        return -1;
+    }
+    if (t->dtype != grad->dtype) {
+        PyErr_Format(PyExc_RuntimeError, "attempting to assign a gradient with dtype '%S' to a "
+                     "tensor with dtype '%S'. Please ensure that the gradient and the tensor have "
+                     "the same dtype", gw_dtypes[grad->dtype].object, gw_dtypes[t->dtype].object);
+        return -1;
+    }
+    return 0;
+}
+
 static int set_grad(PyObject *self, PyObject *value, void *closure) {
     GW_UNUSED(closure);
     GwTensor *t = settable(self, value, "grad");
-    if (t == NULL || (value != Py_None && gw_tensor_arg(value) == NULL)) {
+    if (t == NULL || (value != Py_None && check_grad(t, value) < 0)) {
         return -1;
     }
     Py_XSETREF(t->grad, value == Py_None ? NULL : Py_NewRef(value));

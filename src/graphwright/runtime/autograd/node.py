@@ -216,11 +216,13 @@ class OpNode(Node):
         args = self.args
         if args is None:
             return False
-        for slot in self.op.saved_slots:
+        for slot, need in self.op.saved_slots.items():
             value = args[slot]
             values = value if value.__class__ is list else (value,)
             if any(v.__class__ is SavedTensor for v in values):
                 return True
+            if value.__class__ in (int, float) and (need is None or need in self.needing):
+                return True  # PyTorch keeps such a number as a tensor
         return False
 
     def save_outputs(self, out: Any, alias: bool) -> None:
