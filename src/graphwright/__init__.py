@@ -79,6 +79,7 @@ from graphwright.runtime.several import (
     meshgrid,
     unravel_index,
 )
+from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import Tensor
 
 __version__ = "0.1.0"

@@ -68,7 +68,9 @@ def test_refused_when_compiled(name: str, bad: Bad) -> None:
 def test_torch_refuses_it_alike(name: str, bad: Bad) -> None:
     torch = pytest.importorskip("torch")
     function = getattr(torch, name, None) or getattr(torch.nn.functional, name, None)
-    function = function or getattr(torch.Tensor, name)
+    function = function or getattr(torch.Tensor, name, None)
+    if function is None:
+        pytest.skip("no function of that name")
 
     def theirs(arr: Any, values: Any) -> Any:
         return lay_out(values.astype(numpy_type(arr, gw.float32)), "contiguous", torch)

@@ -172,3 +172,11 @@ def test_every_public_function_knows_its_op() -> None:
     assert gw.add.__gw_op__.name == "add"
     assert gw.Tensor.permute.__gw_op__.name == "permute"
     assert gw.add.__gw_op__.public is gw.add
+
+
+def test_size() -> None:
+    size = gw.Size((2, 3))
+    assert size == (2, 3) and isinstance(size, tuple) and size.numel() == 6
+    assert repr(size) == "graphwright.Size([2, 3])" and gw.Size(()).numel() == 1
+    assert isinstance(size[1:], gw.Size) and isinstance(size + size, gw.Size) and size[0] == 2
+    assert gw.ones(size).shape == size and gw.Size(gw.ones(4).shape).numel() == 4

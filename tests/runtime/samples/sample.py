@@ -55,15 +55,19 @@ class Sample:
 class Bad:
     """Arguments that must be refused with `error`, whose message matches `match`.
 
-    The message is to name the op unless `names_op` is off. `torch`: PyTorch raises that type too
-    (its NotImplementedError counts as RuntimeError).
+    `sample`: S(...), or the tuple of positional arguments. `names_op`: the message is to name the
+    op. `torch`: PyTorch raises that type too (its NotImplementedError counts as RuntimeError).
     """
 
-    sample: Sample
+    sample: Any
     error: type[Exception]
     match: str = ""
     names_op: bool = False
     torch: bool = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.sample, tuple):
+            object.__setattr__(self, "sample", Sample(self.sample))
 
 
 @dataclass(frozen=True)
