@@ -73,6 +73,10 @@ CREATION = (
         (S(Arr((4,))), S(Arr((3,)), 5), S(Arr((3,)), 4, True)),
         lambda x, N=None, increasing=False: np.vander(x, N, increasing),
     ),
+    *(
+        _made(f"{name}_window", S(6), S(5, False), S(1), S(0))
+        for name in ("hann", "hamming", "blackman", "bartlett", "kaiser")
+    ),
     _made("eye", S(3), S(2, 4), reference=np.eye),
     _made("rand", S(2, 3), S((4,)), torch=""),
     _made("randn", S(2, 3), torch=""),

@@ -107,6 +107,7 @@ _avg_pool3d = _op("avg_pool3d")
 _avg_pool_backward = _op("avg_pool_backward")
 _baddbmm = _op("baddbmm")
 _baddbmm_ = _op("baddbmm_")
+_bartlett_window = _op("bartlett_window")
 _batch_norm = _op("batch_norm")
 _batch_norm_backward = _op("batch_norm_backward")
 _batch_norm_train = _op("batch_norm_train")
@@ -129,6 +130,7 @@ _bitwise_right_shift = _op("bitwise_right_shift")
 _bitwise_right_shift_ = _op("bitwise_right_shift_")
 _bitwise_xor = _op("bitwise_xor")
 _bitwise_xor_ = _op("bitwise_xor_")
+_blackman_window = _op("blackman_window")
 _block_diag = _op("block_diag")
 _bmm = _op("bmm")
 _broadcast_tensors = _op("broadcast_tensors")
@@ -191,6 +193,7 @@ _count_nonzero = _op("count_nonzero")
 _cov = _op("cov")
 _cross = _op("cross")
 _cross_entropy = _op("cross_entropy")
+_ctc_loss_parts = _op("ctc_loss_parts")
 _cummax = _op("cummax")
 _cummin = _op("cummin")
 _cumprod = _op("cumprod")
@@ -301,6 +304,8 @@ _grid_sampler_3d = _op("grid_sampler_3d")
 _group_norm = _op("group_norm")
 _gt = _op("gt")
 _gt_ = _op("gt_")
+_hamming_window = _op("hamming_window")
+_hann_window = _op("hann_window")
 _hardshrink = _op("hardshrink")
 _hardsigmoid = _op("hardsigmoid")
 _hardsigmoid_ = _op("hardsigmoid_")
@@ -351,6 +356,7 @@ _isnan = _op("isnan")
 _isneginf = _op("isneginf")
 _isposinf = _op("isposinf")
 _isreal = _op("isreal")
+_kaiser_window = _op("kaiser_window")
 _kl_div = _op("kl_div")
 _kron = _op("kron")
 _kth_position = _op("kth_position")
@@ -1562,6 +1568,19 @@ def baddbmm_(
     return _dispatch(_baddbmm_, (input, batch1, batch2, beta, alpha))
 
 
+def bartlett_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(
+        requires_grad, _dispatch(_bartlett_window, (window_length, periodic, dtype, device))
+    )
+
+
 def batch_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -1709,6 +1728,19 @@ def bitwise_xor(input: Tensor | complex, other: Tensor | complex, *, out: Any = 
 
 def bitwise_xor_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_bitwise_xor_, (input, other))
+
+
+def blackman_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(
+        requires_grad, _dispatch(_blackman_window, (window_length, periodic, dtype, device))
+    )
 
 
 def block_diag(tensors: Sequence[Tensor]) -> Any:
@@ -2186,6 +2218,16 @@ def cross_entropy(
     return _dispatch(
         _cross_entropy, (input, target, weight, ignore_index, reduction, label_smoothing)
     )
+
+
+def ctc_loss_parts(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int,
+) -> Any:
+    return _dispatch(_ctc_loss_parts, (log_probs, targets, input_lengths, target_lengths, blank))
 
 
 def cummax(input: Tensor, dim: int, *, out: Any = None) -> Any:
@@ -2985,6 +3027,42 @@ def gt_(input: Tensor, other: Tensor | complex) -> Any:
     return _dispatch(_gt_, (input, other))
 
 
+def hamming_window(
+    window_length: int,
+    periodic: bool = True,
+    alpha: float = 0.54,
+    beta: float = 0.46,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(
+        requires_grad, _dispatch(_hamming_window,
+        (
+            window_length,
+            periodic,
+            alpha,
+            beta,
+            dtype,
+            device),
+        ),
+    )
+
+
+def hann_window(
+    window_length: int,
+    periodic: bool = True,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(
+        requires_grad, _dispatch(_hann_window, (window_length, periodic, dtype, device))
+    )
+
+
 def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Any:
     _bound = (input, lambd)
     if out is not None:
@@ -3410,6 +3488,20 @@ def isposinf(input: Tensor, *, out: Any = None) -> Any:
 
 def isreal(input: Tensor) -> Any:
     return _dispatch(_isreal, (input,))
+
+
+def kaiser_window(
+    window_length: int,
+    periodic: bool = True,
+    beta: float = 12.0,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(
+        requires_grad, _dispatch(_kaiser_window, (window_length, periodic, beta, dtype, device))
+    )
 
 
 def kl_div(
@@ -6596,6 +6688,7 @@ __all__ = [
     "atleast_3d",
     "avg_pool1d",
     "baddbmm",
+    "bartlett_window",
     "bernoulli",
     "bilinear",
     "bincount",
@@ -6606,6 +6699,7 @@ __all__ = [
     "bitwise_or",
     "bitwise_right_shift",
     "bitwise_xor",
+    "blackman_window",
     "block_diag",
     "bmm",
     "broadcast_tensors",
@@ -6721,6 +6815,8 @@ __all__ = [
     "grid_sampler_2d",
     "grid_sampler_3d",
     "gt",
+    "hamming_window",
+    "hann_window",
     "hardshrink",
     "heaviside",
     "histc",
@@ -6747,6 +6843,7 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "kaiser_window",
     "kron",
     "kthvalue",
     "lcm",
