@@ -16,7 +16,7 @@ from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
-_GEMM_TYPES = frozenset({dtypes.float32, dtypes.float64})
+GEMM_TYPES = frozenset({dtypes.float32, dtypes.float64})
 
 blas.use_installed()
 
@@ -75,7 +75,7 @@ def _kernel(name: str, ndim: int) -> Any:
         _check(name, a, b, ndim)
         shape = (*a.shape[:-1], b.shape[-1])
         dtype = a.dtype
-        if dtype in _GEMM_TYPES:
+        if dtype in GEMM_TYPES:
             out = _core.empty(Tensor, shape, dtype)
             if 0 in shape:
                 return out
@@ -184,7 +184,7 @@ _SMALL = 8192
 
 
 def _matmul_eager(input: Any, other: Any) -> Any:
-    if input.dtype is not other.dtype or input.dtype not in _GEMM_TYPES:
+    if input.dtype is not other.dtype or input.dtype not in GEMM_TYPES:
         return _matmul(input, other)
     left, right = input.ndim, other.ndim
     if left == right == 2:

@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.contractions import conjugated
+from graphwright.runtime.ops.contractions import GEMM_TYPES, conjugated
 from graphwright.runtime.ops.dtype_rules import is_inexact, require_inexact
+from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.strides import broadcast_shapes, product
 from graphwright.runtime.ops.table import Kind, define
@@ -62,6 +65,15 @@ def _dot(input: Any, other: Any) -> Any:
     return ops.matmul(input, other)
 
 
+def _dot_eager(input: Any, other: Any) -> Any:
+    dtype = input.dtype
+    if dtype is not other.dtype or dtype not in GEMM_TYPES or input.ndim != 1:
+        return _dot(input, other)
+    if input.shape != other.shape:
+        return _dot(input, other)
+    return wrap(np.dot(input._nd, other._nd), dtype)
+
+
 def _outer(input: Any, vec2: Any) -> Any:
     _requires_ndim("outer", (input, vec2), (1, 1))
     return ops.mul(ops.unsqueeze(input, 1), vec2)
@@ -87,7 +99,9 @@ def _vecdot(x: Any, y: Any, dim: Any) -> Any:
 
 
 define("mv(Tensor input, Tensor vec)", Kind.COMPOSITE, decompose=_mv)
-define("dot(Tensor input, Tensor tensor)", Kind.COMPOSITE, decompose=_dot)
+define(
+    "dot(Tensor input, Tensor tensor)", Kind.COMPOSITE, decompose=_dot, eager=_dot_eager
+)
 define(
     "vdot(Tensor input, Tensor other)",
     Kind.COMPOSITE,
