@@ -1,6 +1,6 @@
 """The C core: tensors, memory, modes, random numbers, threads, products, native code."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, final
 
 import numpy as np
@@ -232,6 +232,14 @@ def adam_step(
     decoupled: bool,
     /,
 ) -> bool: ...
+def transpose_view(cls: type[_T], tensor: _T, dim0: int, dim1: int, /) -> _T | None: ...
+def permute_view(cls: type[_T], tensor: _T, dims: tuple[int, ...], /) -> _T | None: ...
+def select_view(cls: type[_T], tensor: _T, dim: int, index: Any, /) -> _T | None: ...
+def slice_view(
+    cls: type[_T], tensor: _T, dim: int, start: Any, end: Any, step: Any, /
+) -> _T | None: ...
+def unsqueeze_view(cls: type[_T], tensor: _T, dim: int, /) -> _T | None: ...
+def reshape_view(cls: type[_T], tensor: _T, size: tuple[int, ...], /) -> _T | None: ...
 def set_view_hook(hook: Any, /) -> None: ...
 def mark_multi_view(view: TensorBase, /) -> None: ...
 def view_origin(tensor: TensorBase, /) -> int: ...
@@ -313,3 +321,60 @@ class Launcher:
     @property
     def keepalive(self) -> Any: ...
     def __call__(self, *inputs: TensorBase | int) -> Any: ...
+
+class OpBase:
+    run: Callable[..., Any]
+    is_inplace: bool
+
+def dispatch(op: OpBase, args: tuple[Any, ...], /) -> Any: ...
+def set_dispatch_hooks(modes: Callable[..., Any], failed: Callable[..., Any], /) -> None: ...
+def set_record_classes(
+    node: type,
+    saved: type,
+    spec: type,
+    context: type,
+    fit: Callable[..., Any],
+    anomaly: object,
+    packing: object,
+    next_sequence: Callable[[], int],
+    /,
+) -> None: ...
+def plain_gradients(node: Any, grads: list[Any], /) -> Any: ...
+def convert_into(out: TensorBase, source: TensorBase, /) -> bool: ...
+
+@final
+class Pointwise:
+    """An eager kernel whose plain calls run the loops of `source`, a ufunc or a name."""
+
+    def __new__(
+        cls_,
+        cls: type[TensorBase],
+        source: Any,
+        operands: int,
+        dtypes: Sequence[DType],
+        fallback: Callable[..., Any],
+        rest: tuple[Any, ...] = (),
+        to_bool: bool = False,
+        masked: bool = False,
+        costly: bool = False,
+        inplace: bool = False,
+        tensors: int = 0,
+    ) -> Pointwise: ...
+    @property
+    def fallback(self) -> Callable[..., Any]: ...
+    def __call__(self, *args: Any) -> Any: ...
+
+@final
+class Reduction:
+    """The eager kernel of name(input, dim, keepdim), or with a dtype after these."""
+
+    def __new__(
+        cls_,
+        cls: type[TensorBase],
+        name: str,
+        dtypes: Sequence[DType],
+        fallback: Callable[..., Any],
+        dtype: bool = False,
+        needs_elements: bool = False,
+    ) -> Reduction: ...
+    def __call__(self, *args: Any) -> Any: ...

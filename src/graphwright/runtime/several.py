@@ -7,6 +7,7 @@ from typing import Any
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
+from graphwright.runtime.interop import tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import broadcast_shapes as _broadcast
 from graphwright.runtime.ops.strides import product
@@ -96,9 +97,10 @@ def unravel_index(indices: Any, shape: int | Sequence[int]) -> tuple[Any, ...]:
         raise TypeError(f"unravel_index(): expected 'shape' to be ints, but got {shape}")
     if any(n < 0 for n in sizes):
         raise ValueError(f"unravel_index(): 'shape' cannot have negative values, but got {shape}")
-    result, step = [], product(sizes)
-    for size in sizes:
-        step = step // size if size else step
-        position = ops.div(indices, step, rounding_mode="floor") if step != 1 else indices
-        result.append(ops.remainder(position, size))
-    return tuple(result)
+    steps = [product(sizes[d + 1 :]) for d in range(len(sizes))]
+    if not sizes:
+        return ()
+    flat = ops.unsqueeze(indices, -1)
+    like = {"dtype": dtypes.int64, "device": indices.device}
+    places = ops.div(flat, tensor(steps, **like), rounding_mode="floor")
+    return ops.unbind(ops.remainder(places, tensor(list(sizes), **like)), -1)

@@ -68,6 +68,10 @@ int64_t gw_contiguous(const int64_t *sizes, int ndim, int64_t *strides);  /* num
 GwTensor *gw_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
                           const int64_t *strides);   /* strides NULL: C-contiguous */
 GwTensor *gw_tensor_alias(GwTensor *t);     /* of the same class, without history */
+/* A view of a tensor with data; None where it would reach out of the storage. */
+PyObject *gw_view_of(PyTypeObject *cls, GwTensor *base, int ndim, const int64_t *sizes,
+                     const int64_t *strides, int64_t offset);
+extern PyMethodDef gw_view_methods[];   /* views.c */
 extern PyMethodDef gw_factory_methods[];
 
 /* ---- modes.c: thread-local state of dispatch ---- */

@@ -389,6 +389,24 @@ static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     return (PyObject *)view;
 }
 
+PyObject *gw_view_of(PyTypeObject *cls, GwTensor *base, int ndim, const int64_t *sizes,
+                     const int64_t *strides, int64_t offset) {
+    GwTensor *view = share(cls, base, ndim);
+    if (view == NULL) {
+        return NULL;
+    }
+    memcpy(view->sizes, sizes, (size_t)ndim * sizeof(int64_t));
+    memcpy(view->strides, strides, (size_t)ndim * sizeof(int64_t));
+    view->base = Py_NewRef(base->base != NULL ? base->base : (PyObject *)base);
+    mark_origin(view, base);
+    view->offset = offset;
+    if (!point_inside(view) || !gw_tensor_seal(view)) {
+        Py_DECREF(view);
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+    }
+    return (PyObject *)view;
+}
+
 /* Shares memory and version counter; has no history. */
 static GwTensor *same_layout(PyTypeObject *cls, GwTensor *t) {
     GwTensor *copy = share(cls, t, t->ndim);

@@ -1,5 +1,6 @@
 """Imports every op family, which fills the table, and derives the in-place kernels."""
 
+from graphwright.runtime import meta
 from graphwright.runtime.ops import (
     advanced,
     cdist,
@@ -19,6 +20,7 @@ from graphwright.runtime.ops import (
     nn_attention,
     nn_batch_norm,
     nn_conv,
+    nn_ctc,
     nn_distances,
     nn_dropout,
     nn_embedding,
@@ -81,6 +83,7 @@ FAMILIES = (
     nn_attention,
     nn_batch_norm,
     nn_conv,
+    nn_ctc,
     nn_interpolate,
     nn_distances,
     nn_dropout,
@@ -128,3 +131,4 @@ FAMILIES = (
 inplace.attach_kernels()
 complex_numbers.mark_holomorphic()
 native.attach()
+meta.install()

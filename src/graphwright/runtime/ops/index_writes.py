@@ -178,6 +178,8 @@ def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
             )
         value = ops.to_dtype(value, input.dtype)
     else:
+        if value is None:
+            raise TypeError("expected a tensor or a number")
         if isinstance(value, complex) and not input.dtype.is_complex:
             raise RuntimeError(
                 f"index_fill(): a complex value cannot be written to {describe(input)}"
@@ -187,7 +189,12 @@ def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
         whole = ops.reshape(input, (1,))
         return ops.reshape(_index_fill(whole, 0, index, value), ())
     index = ops.reshape(index, (-1,))
-    return ops.index_put(input, (*(None,) * dim, index), value)
+    if not value.requires_grad:
+        return ops.index_put(input, (*(None,) * dim, index), value)
+    yes = ops.full((), True, dtype=dtypes.bool, device=input.device)
+    nowhere = ops.full((input.shape[dim],), False, dtype=dtypes.bool, device=input.device)
+    rows = ops.index_put(nowhere, (index,), yes)
+    return ops.where(ops.reshape(rows, (-1, *(1,) * (input.ndim - dim - 1))), value, input)
 
 
 define(

@@ -66,6 +66,8 @@ def _widened(tensor: Any) -> Any:
 
 def _scattered(name: str, kind: int, input: Any, dim: int, index: Any, src: Any) -> Tensor:
     """A contiguous copy of `input` with `src` scattered into it."""
+    if src is None:
+        raise TypeError(f"{name}(): nothing to scatter")
     if kind == STORE or input.dtype not in HALVES:
         out = fresh_copy(input)
         _scatter_into(name, kind, out, dim, index, src)

@@ -16,6 +16,8 @@ from graphwright.runtime.tensor import Tensor
 
 
 def _reshape(input: Any, shape: tuple[Any, ...]) -> Any:
+    if input.is_contiguous() and not input.is_fake:
+        return ops.view(input, shape)
     size = infer_size("reshape", input.shape, shape)
     if view_strides(input.shape, input.stride(), size) is None:
         input = ops.contiguous(input)
