@@ -56,6 +56,10 @@ def _terms(text: str, what: str) -> list[str]:
 
 @lru_cache(maxsize=1024)
 def _parsed(equation: str) -> tuple[list[list[str]], list[str] | None]:
+    if not isinstance(equation, str):
+        raise TypeError(
+            f"einsum(): argument 'equation' must be str, not {type(equation).__name__}"
+        )
     left, arrow, right = equation.replace(" ", "").partition("->")
     inputs = [_terms(part, f"operand {i}") for i, part in enumerate(left.split(","))]
     return inputs, _terms(right, "the output") if arrow else None

@@ -66,6 +66,8 @@ def _by_rows(sequence: Any, values: Any, right: bool) -> Any:
 def _search_eager(sequence: Any, values: Any, out_int32: bool, right: bool, sorter: Any) -> Tensor:
     _check_search(sequence, values, sorter)
     dtype = dtypes.int32 if out_int32 else dtypes.int64
+    if isinstance(values, str):
+        raise TypeError("expected a tensor or a number")
     array = wide_array(sequence)
     wanted = wide_array(values) if isinstance(values, Tensor) else np.asarray(values)
     if sorter is not None:
