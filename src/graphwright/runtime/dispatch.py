@@ -23,11 +23,12 @@ TRACE, AUTOCAST, INFERENCE, COMPILING = 1, 2, 4, 8
 class Hooks:
     """Callables that other modules of the runtime provide when they are imported."""
 
-    __slots__ = ("autocast", "fake_kernel", "record", "record_inplace")
+    __slots__ = ("autocast", "fake_kernel", "meta_kernel", "record", "record_inplace")
 
     def __init__(self) -> None:
         self.autocast: Callable[[Op, tuple[Any, ...]], tuple[Any, ...]] | None = None
         self.fake_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
+        self.meta_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
         self.record: Callable[[Op, tuple[Any, ...], int], Any]
         self.record_inplace: Callable[[Op, tuple[Any, ...], int], Any]
 
@@ -130,6 +131,9 @@ def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         assert HOOKS.fake_kernel is not None
         return HOOKS.fake_kernel(op, args)
     if flags & OTHER_DEVICE:
+        if _devices(args) == ["meta"]:
+            assert HOOKS.meta_kernel is not None
+            return HOOKS.meta_kernel(op, args)
         raise NotImplementedError(
             f"{op.name}: no kernel for {', '.join(_devices(args)) or 'this device'}"
         )

@@ -12,9 +12,9 @@ from typing import Any, NoReturn
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import HOOKS
 from graphwright.runtime.errors import DataDependent, describe
+from graphwright.runtime.meta import mutate
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
 from graphwright.runtime.ops.table import Op
-from graphwright.runtime.promotion import can_cast
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import IntLike, SymInt, hint_of
 from graphwright.runtime.tensor import Tensor
@@ -111,7 +111,7 @@ def _dense_strides(sizes: Sizes, strides: Sizes, new_sizes: list[IntLike]) -> Si
 def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:
     """What `op` gives for these arguments, by its shape rule alone."""
     if op.is_inplace:
-        return _mutate(op, args)
+        return mutate(op, args)
     assert op.meta is not None
     spec = op.meta(*args)
     if type(spec) is ViewSpec:
@@ -130,24 +130,6 @@ def _view(source: Any, spec: ViewSpec) -> FakeTensor:
     if type(offset) is SymInt:
         view._offset = offset
     return view
-
-
-def _mutate(op: Op, args: tuple[Any, ...]) -> Any:
-    target = args[0]
-    if op.functional is not None and op.functional.meta is not None:
-        spec = op.functional.meta(*args)
-        if spec.shape != target.shape:
-            raise RuntimeError(
-                f"{op.name}: output with shape {list(target.shape)} doesn't match the broadcast "
-                f"shape {list(spec.shape)}"
-            )
-        if not can_cast(spec.dtype, target.dtype):
-            raise RuntimeError(
-                f"{op.name}: result type {spec.dtype.name} can't be cast to the desired output "
-                f"type {target.dtype.name}"
-            )
-    _core.bump_version(target)
-    return target
 
 
 HOOKS.fake_kernel = fake_kernel

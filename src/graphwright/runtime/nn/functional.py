@@ -72,6 +72,7 @@ from graphwright.runtime.nn.functions.losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cross_entropy,
+    ctc_loss,
     gaussian_nll_loss,
     huber_loss,
     kl_div,

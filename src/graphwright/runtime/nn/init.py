@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import math
+import warnings
 
+from graphwright.runtime import dtypes
 from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.generator import Generator
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -13,6 +16,9 @@ _GAINS = {
     "conv1d": 1.0,
     "conv2d": 1.0,
     "conv3d": 1.0,
+    "conv_transpose1d": 1.0,
+    "conv_transpose2d": 1.0,
+    "conv_transpose3d": 1.0,
     "sigmoid": 1.0,
     "tanh": 5.0 / 3,
     "relu": math.sqrt(2.0),
@@ -63,29 +69,40 @@ def zeros_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 0.0)
 
 
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+def uniform_(
+    tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Uniform in [a, b)."""
     with no_grad():
-        return _assign(tensor, ops.rand(tensor.shape) * (b - a) + a)
+        return tensor.uniform_(a, b, generator=generator)
 
 
-def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
+def normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Normal with `mean` and standard deviation `std`."""
     with no_grad():
-        return _assign(tensor, ops.randn(tensor.shape) * std + mean)
+        return tensor.normal_(mean, std, generator=generator)
 
 
 def trunc_normal_(
-    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
+    tensor: Tensor,
+    mean: float = 0.0,
+    std: float = 1.0,
+    a: float = -2.0,
+    b: float = 2.0,
+    generator: Generator | None = None,
 ) -> Tensor:
-    """Normal with `mean` and `std`, values outside [a, b] drawn again."""
+    """Normal with `mean` and `std` cut to [a, b], by inverting the distribution function."""
+
+    def below(x: float) -> float:
+        return (1.0 + math.erf((x - mean) / (std * math.sqrt(2.0)))) / 2.0
+
     with no_grad():
-        values = ops.randn(tensor.shape) * std + mean
-        outside = (values < a) | (values > b)
-        while outside.any().item():
-            values = ops.where(outside, ops.randn(tensor.shape) * std + mean, values)
-            outside = (values < a) | (values > b)
-        return _assign(tensor, values)
+        values = ops.rand(tensor.shape, dtype=dtypes.float64, generator=generator)
+        uniform = values * (below(b) - below(a)) + below(a)
+        normal = ops.erfinv(uniform * 2 - 1) * (std * math.sqrt(2.0)) + mean
+        return _assign(tensor, ops.clamp(normal, a, b))
 
 
 def eye_(tensor: Tensor) -> Tensor:
@@ -98,17 +115,21 @@ def eye_(tensor: Tensor) -> Tensor:
         return _assign(tensor, same.to(tensor.dtype))
 
 
-def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+def xavier_uniform_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Glorot & Bengio (2010): uniform of bound gain * sqrt(6 / (fan_in + fan_out))."""
     fan_in, fan_out = calculate_fans(tensor)
     bound = gain * math.sqrt(6.0 / (fan_in + fan_out))
-    return uniform_(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+def xavier_normal_(
+    tensor: Tensor, gain: float = 1.0, generator: Generator | None = None
+) -> Tensor:
     """Glorot & Bengio (2010): normal of std gain * sqrt(2 / (fan_in + fan_out))."""
     fan_in, fan_out = calculate_fans(tensor)
-    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / (fan_in + fan_out)))
+    return normal_(tensor, 0.0, gain * math.sqrt(2.0 / (fan_in + fan_out)), generator)
 
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
@@ -119,19 +140,81 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
 
 
 def kaiming_uniform_(
-    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
 ) -> Tensor:
     """He et al. (2015): uniform of bound sqrt(3) * gain / sqrt(fan)."""
     if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
     bound = math.sqrt(3.0) * _kaiming_std(tensor, a, mode, nonlinearity)
-    return uniform_(tensor, -bound, bound)
+    return uniform_(tensor, -bound, bound, generator)
 
 
 def kaiming_normal_(
-    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+    tensor: Tensor,
+    a: float = 0,
+    mode: str = "fan_in",
+    nonlinearity: str = "leaky_relu",
+    generator: Generator | None = None,
 ) -> Tensor:
     """He et al. (2015): normal of std gain / sqrt(fan)."""
     if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=2)
         return tensor
-    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity))
+    return normal_(tensor, 0.0, _kaiming_std(tensor, a, mode, nonlinearity), generator)
+
+
+def orthogonal_(
+    tensor: Tensor, gain: float = 1, generator: Generator | None = None
+) -> Tensor:
+    """Rows (or columns, the fewer) orthonormal, times `gain`: Saxe et al. (2013).
+
+    Raises ValueError below 2 dimensions; trailing dimensions are flattened into columns.
+    """
+    if tensor.ndim < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    rows = tensor.shape[0]
+    columns = tensor.numel() // rows
+    with no_grad():
+        normal = ops.randn((rows, columns), dtype=dtypes.float64, generator=generator)
+        q, r = ops.linalg_qr(normal.T if rows < columns else normal)
+        q = q * ops.sign(ops.diagonal(r))
+        return _assign(tensor, (q.T if rows < columns else q).reshape(tensor.shape) * gain)
+
+
+def sparse_(
+    tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None
+) -> Tensor:
+    """Normal with `std`, a fraction `sparsity` of every column zero: Martens (2010)."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    zeros = math.ceil(sparsity * tensor.shape[0])
+    with no_grad():
+        normal_(tensor, 0, std, generator)
+        order = ops.argsort(ops.rand(tensor.shape, generator=generator), 0)
+        return _assign(tensor, ops.masked_fill(tensor, ops.lt(order, zeros), 0))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """A convolution's weight [out, in, *kernel] that hands as many channels on as it can.
+
+    Raises ValueError unless there are 3 to 5 dimensions and `groups` divides `out`.
+    """
+    if tensor.ndim not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.shape[0] % groups:
+        raise ValueError("dim 0 must be divisible by groups")
+    channels = tensor.shape[0] // groups
+    middle = tuple(size // 2 for size in tensor.shape[2:])
+    with no_grad():
+        tensor.zero_()
+        for group in range(groups):
+            for d in range(min(channels, tensor.shape[1])):
+                tensor[(group * channels + d, d, *middle)] = 1
+    return tensor

@@ -221,7 +221,9 @@ def _mismatch(name: str, current: Tensor, value: Any) -> str | None:
             f'While copying the parameter named "{name}", expected a Tensor from checkpoint but '
             f"received {type(value).__name__}"
         )
-    if tuple(value.shape) != tuple(current.shape) and not getattr(current, "uninitialised", False):
+    if getattr(current, "uninitialised", False):
+        return None
+    if tuple(value.shape) != tuple(current.shape):
         return (
             f"size mismatch for {name}: copying a param with shape {tuple(value.shape)} from "
             f"checkpoint, the shape in current model is {tuple(current.shape)}."

@@ -7,6 +7,7 @@ warn. ValueError for another reduction.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 from graphwright.runtime.nn.functions.reduction import reduction_of, warn_of_sizes
 from graphwright.runtime.ops import _face as ops
@@ -225,3 +226,39 @@ def _variance_like(var: Tensor, input: Tensor) -> Tensor:
     if len(own) == len(size) and len(ones) == 1 and own[ones[0]] == 1:
         return var
     raise ValueError("var is of incorrect size")
+
+
+def _lengths(given: Any) -> tuple[int, ...]:
+    values = given.tolist() if isinstance(given, Tensor) else given
+    return tuple(values) if isinstance(values, list | tuple) else (values,)
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """Connectionist temporal classification (Graves et al., 2006).
+
+    log_probs [T, N, C] or [T, C]; targets [N, S], one after the other in one dimension, or [S].
+    "mean" divides every loss by its target's length first; `zero_infinity` makes the losses of
+    targets that do not fit, and their gradients, zero. It can be differentiated once.
+    """
+    kind = reduction_of(reduction)
+    batched = log_probs.ndim == 3
+    inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    if not batched:
+        log_probs, targets = ops.unsqueeze(log_probs, 1), ops.reshape(targets, (1, -1))
+    loss = ops.ctc_loss_parts(log_probs, targets, inputs, lengths, blank)[0]
+    if zero_infinity:
+        loss = ops.where(ops.isinf(loss), 0.0, loss)
+    if kind == "mean":
+        parts = [ops.div(ops.select(loss, 0, i), max(n, 1)) for i, n in enumerate(lengths)]
+        return ops.mean(ops.stack(parts))
+    if kind == "sum":
+        return ops.sum(loss)
+    return loss if batched else ops.squeeze(loss, 0)

@@ -1,0 +1,73 @@
+"""The meta device: tensors with shapes and dtypes but no data, and what ops give for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.runtime import _core
+from graphwright.runtime.device import device as Device
+from graphwright.runtime.dispatch import HOOKS
+from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
+from graphwright.runtime.ops.table import TABLE, Kind, Op
+from graphwright.runtime.promotion import can_cast
+from graphwright.runtime.tensor import Tensor
+
+
+def meta_kernel(op: Op, args: tuple[Any, ...]) -> Any:
+    """What `op` gives for tensors of the meta device: tensors without data of that device."""
+    if op.name.endswith("_"):
+        return mutate(op, args)
+    if op.meta is None:
+        if op.decompose is None:
+            raise NotImplementedError(f"{op.name}: the result's shape depends on data")
+        return op.decompose(*args)
+    spec = op.meta(*args)
+    if type(spec) is ViewSpec:
+        read_as = () if spec.dtype is None else (spec.dtype,)
+        offset = args[0].storage_offset() + spec.offset
+        return _core.as_view(Tensor, args[0], spec.shape, spec.strides, offset, *read_as)
+    if type(spec) is TensorSpec:
+        return _core.meta(Tensor, spec.shape, spec.strides, spec.dtype, spec.device)
+    return tuple(_core.meta(Tensor, s.shape, s.strides, s.dtype, s.device) for s in spec)
+
+
+def mutate(op: Op, args: tuple[Any, ...]) -> Any:
+    """What an in-place op gives where there is no data to change: its tensor, checked."""
+    target = args[0]
+    if op.functional is not None and op.functional.meta is not None:
+        spec = op.functional.meta(*args)
+        if spec.shape != target.shape:
+            raise RuntimeError(
+                f"{op.name}: output with shape {list(target.shape)} doesn't match the broadcast "
+                f"shape {list(spec.shape)}"
+            )
+        if not can_cast(spec.dtype, target.dtype):
+            raise RuntimeError(
+                f"{op.name}: result type {spec.dtype.name} can't be cast to the desired output "
+                f"type {target.dtype.name}"
+            )
+    _core.bump_version(target)
+    return target
+
+
+def _creation(op: Op, place: int) -> Callable[..., Any]:
+    """The kernel of a creation op whose argument at `place` is a device."""
+    run = op.run
+
+    def create(*args: Any) -> Any:
+        where = args[place]
+        if where is None or Device(where).type != "meta":
+            return run(*args)
+        return meta_kernel(op, args)
+
+    return create
+
+
+def install() -> None:
+    """Let dispatch, and the ops that create tensors, know of the meta device."""
+    HOOKS.meta_kernel = meta_kernel
+    for op in TABLE.values():
+        creates = op.kind in (Kind.CREATION, Kind.RANDOM) and op.meta is not None
+        if creates and "device" in op.names:
+            op.run = _creation(op, op.names.index("device"))

@@ -1,0 +1,105 @@
+"""The recurrences: one step of each kind of cell, and a whole direction of a layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.runtime.nn import functional as F
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+State = tuple[Tensor, ...]
+
+GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
+
+
+def step(
+    mode: str, gates: Tensor, state: State, weight: Tensor, bias: Tensor | None, project: Any
+) -> State:
+    """The next state; `gates` [batch, gates * hidden] is the input's share, with its bias."""
+    own = F.linear(state[0], weight, bias)
+    if mode == "LSTM":
+        return _lstm(gates + own, state[1], project)
+    if mode == "GRU":
+        return (_gru(gates, own, state[0]),)
+    total = gates + own
+    return (ops.tanh(total) if mode == "RNN_TANH" else ops.relu(total),)
+
+
+def _lstm(gates: Tensor, cell: Tensor, project: Tensor | None) -> State:
+    i, f, g, o = ops.chunk(gates, 4, 1)
+    cell = ops.sigmoid(f) * cell + ops.sigmoid(i) * ops.tanh(g)
+    hidden = ops.sigmoid(o) * ops.tanh(cell)
+    return (hidden if project is None else F.linear(hidden, project)), cell
+
+
+def _gru(gates: Tensor, own: Tensor, hidden: Tensor) -> Tensor:
+    i_r, i_z, i_n = ops.chunk(gates, 3, 1)
+    h_r, h_z, h_n = ops.chunk(own, 3, 1)
+    reset, update = ops.sigmoid(i_r + h_r), ops.sigmoid(i_z + h_z)
+    new = ops.tanh(i_n + reset * h_n)
+    result: Tensor = new + update * (hidden - new)
+    return result
+
+
+def run(
+    mode: str,
+    data: Tensor,
+    sizes: list[int],
+    state: State,
+    weights: tuple[Any, ...],
+    reverse: bool,
+    packed: bool,
+) -> tuple[Tensor, State]:
+    """One direction of one layer: (output, final state).
+
+    `data` is [steps, batch, features], or packed rows [total, features] of which `sizes[t]`
+    belong to step t. `weights`: of the input, of the hidden state, their biases, projection.
+    """
+    w_input, w_hidden, b_input, b_hidden, project = weights
+    gates = F.linear(data, w_input, b_input)
+    steps = ops.split(gates, sizes) if packed else ops.unbind(gates, 0)
+    cell = (mode, w_hidden, b_hidden, project)
+    outputs, final = (_backwards if reverse else _forwards)(cell, steps, sizes, state)
+    return (ops.cat(outputs) if packed else ops.stack(outputs)), final
+
+
+Cell = tuple[str, Tensor, Tensor | None, Any]
+
+
+def _forwards(
+    cell: Cell, steps: Any, sizes: list[int], state: State
+) -> tuple[list[Tensor], State]:
+    """From the first step to the last; shorter sequences leave on the way."""
+    mode, weight, bias, project = cell
+    outputs, ended = [], []
+    rows = sizes[0]
+    for gates, size in zip(steps, sizes, strict=True):
+        if size < rows:
+            ended.append(tuple(t[size:] for t in state))
+            state = tuple(t[:size] for t in state)
+            rows = size
+        state = step(mode, gates, state, weight, bias, project)
+        outputs.append(state[0])
+    if not ended:
+        return outputs, state
+    parts = [state, *ended[::-1]]
+    return outputs, tuple(ops.cat([p[i] for p in parts]) for i in range(len(state)))
+
+
+def _backwards(
+    cell: Cell, steps: Any, sizes: list[int], first: State
+) -> tuple[list[Tensor], State]:
+    """From the last step to the first; shorter sequences join on the way."""
+    mode, weight, bias, project = cell
+    outputs: list[Tensor] = []
+    rows = sizes[-1]
+    state = tuple(t[:rows] for t in first) if rows < sizes[0] else first
+    for gates, size in zip(steps[::-1], sizes[::-1], strict=True):
+        if size > rows:
+            joining = tuple(t[rows:size] for t in first)
+            state = tuple(ops.cat([a, b]) for a, b in zip(state, joining, strict=True))
+            rows = size
+        state = step(mode, gates, state, weight, bias, project)
+        outputs.append(state[0])
+    return outputs[::-1], state

@@ -1,0 +1,38 @@
+"""Helpers around modules and their parameters, after `torch.nn.utils`."""
+
+from graphwright.runtime.nn.utils import parametrizations, parametrize, rnn, stateless
+from graphwright.runtime.nn.utils.clip_grad import (
+    clip_grad_norm_,
+    clip_grad_value_,
+    clip_grads_with_norm_,
+    get_total_norm,
+)
+from graphwright.runtime.nn.utils.convert_parameters import (
+    parameters_to_vector,
+    vector_to_parameters,
+)
+from graphwright.runtime.nn.utils.fusion import (
+    fuse_conv_bn_eval,
+    fuse_conv_bn_weights,
+    fuse_linear_bn_eval,
+    fuse_linear_bn_weights,
+)
+from graphwright.runtime.nn.utils.init import skip_init
+
+__all__ = [
+    "clip_grad_norm_",
+    "clip_grad_value_",
+    "clip_grads_with_norm_",
+    "fuse_conv_bn_eval",
+    "fuse_conv_bn_weights",
+    "fuse_linear_bn_eval",
+    "fuse_linear_bn_weights",
+    "get_total_norm",
+    "parameters_to_vector",
+    "parametrizations",
+    "parametrize",
+    "rnn",
+    "skip_init",
+    "stateless",
+    "vector_to_parameters",
+]

@@ -1,0 +1,92 @@
+"""Bounding gradients before an optimiser's step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+Tensors = Tensor | Iterable[Tensor]
+
+
+def _list(tensors: Tensors) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _norm(tensor: Tensor, norm_type: float) -> Tensor:
+    flat = tensor.detach().reshape(-1)
+    if math.isinf(norm_type):
+        magnitudes = ops.abs(flat)
+        norm: Tensor = ops.amax(magnitudes, 0) if norm_type > 0 else ops.amin(magnitudes, 0)
+    else:
+        norm = ops.norm(flat, norm_type)
+    return norm
+
+
+def get_total_norm(
+    tensors: Tensors,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """The `norm_type`-norm (inf: largest magnitude) of all elements together, a 0-d tensor.
+
+    Raises RuntimeError where it is nan or infinite and `error_if_nonfinite`. `foreach` is
+    accepted for compatibility.
+    """
+    norm_type = float(norm_type)
+    with no_grad():
+        norms = [_norm(t, norm_type) for t in _list(tensors)]
+        if not norms:
+            return ops.zeros(())
+        total = _norm(ops.stack(norms), norm_type)
+    if error_if_nonfinite and not math.isfinite(total.item()):
+        raise RuntimeError(
+            f"The total norm of order {norm_type} for gradients from `parameters` is non-finite, "
+            "so it cannot be clipped. To disable this error and scale the gradients by the "
+            "non-finite norm anyway, set `error_if_nonfinite=False`"
+        )
+    return total
+
+
+def clip_grads_with_norm_(
+    parameters: Tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
+) -> None:
+    """Scale the gradients in place by min(1, max_norm / (total_norm + 1e-6))."""
+    with no_grad():
+        factor = ops.clamp(max_norm / (total_norm + 1e-6), max=1.0)
+        for parameter in _list(parameters):
+            if parameter.grad is not None:
+                parameter.grad.mul_(factor.to(parameter.grad.dtype))
+
+
+def clip_grad_norm_(
+    parameters: Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scale all gradients in place so that their common norm is at most `max_norm`.
+
+    Returns the norm before scaling, a 0-d tensor. Parameters without gradient do not count.
+    """
+    listed = _list(parameters)
+    grads = [p.grad for p in listed if p.grad is not None]
+    total = get_total_norm(grads, norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(listed, float(max_norm), total)
+    return total
+
+
+def clip_grad_value_(
+    parameters: Tensors, clip_value: float, foreach: bool | None = None
+) -> None:
+    """Clamp every element of every gradient in place to [-clip_value, clip_value]."""
+    bound = float(clip_value)
+    with no_grad():
+        for parameter in _list(parameters):
+            if parameter.grad is not None:
+                parameter.grad.clamp_(-bound, bound)

@@ -1,0 +1,25 @@
+"""All parameters as one vector, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """The elements of all tensors, in order, as one 1-d tensor."""
+    vector: Tensor = ops.cat([ops.reshape(p, (-1,)) for p in parameters])
+    return vector
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Give every tensor its part of `vec`; the parameters then share memory with it."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected graphwright.Tensor, but got: {type(vec).__name__}")
+    start = 0
+    for parameter in parameters:
+        count = parameter.numel()
+        parameter.data = ops.reshape(vec[start : start + count], parameter.shape).data
+        start += count

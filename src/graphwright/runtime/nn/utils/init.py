@@ -1,0 +1,26 @@
+"""Making modules without drawing initial values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.runtime.nn.module import Module
+from graphwright.runtime.ops import _face as ops
+
+
+def skip_init(module_cls: Callable[..., Module], *args: Any, **kwargs: Any) -> Module:
+    """`module_cls(*args, **kwargs)` with uninitialised parameters and buffers.
+
+    The class must take `device`; it is built on the meta device, where drawing costs nothing.
+    """
+    if not isinstance(module_cls, type) or not issubclass(module_cls, Module):
+        raise RuntimeError(f"Expected a Module; got {module_cls}")
+    device = kwargs.pop("device", "cpu")
+    make: Callable[..., Module] = module_cls
+    module = make(*args, **kwargs, device="meta")
+
+    def materialise(tensor: Any) -> Any:
+        return ops.empty(tuple(tensor.shape), dtype=tensor.dtype, device=device)
+
+    return module._apply(materialise)

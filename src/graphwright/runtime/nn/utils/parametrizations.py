@@ -1,0 +1,186 @@
+"""Ready parametrisations: weight norm, spectral norm, orthogonal matrices."""
+
+from __future__ import annotations
+
+from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.nn import functional as F
+from graphwright.runtime.nn import init
+from graphwright.runtime.nn.module import Module
+from graphwright.runtime.nn.utils.parametrize import register_parametrization
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+
+def norm_except_dim(value: Tensor, dim: int | None) -> Tensor:
+    """The 2-norm over all dims but `dim` (None: over all), those kept with size 1."""
+    if dim is None:
+        norm: Tensor = ops.norm(value)
+        return norm
+    others = tuple(i for i in range(value.ndim) if i != dim % value.ndim)
+    return ops.sqrt(ops.sum(value * value, others, True)) if others else ops.abs(value)
+
+
+class _WeightNorm(Module):
+    """g * v / |v|: Salimans & Kingma (2016)."""
+
+    def __init__(self, dim: int | None = 0) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, weight_g: Tensor, weight_v: Tensor) -> Tensor:
+        return weight_v * (weight_g / norm_except_dim(weight_v, self.dim))
+
+    def right_inverse(self, weight: Tensor) -> tuple[Tensor, Tensor]:
+        """(magnitude, direction) of `weight`."""
+        return norm_except_dim(weight, self.dim), weight
+
+
+def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
+    """Train magnitude (`original0`) and direction (`original1`) of a weight apart.
+
+    `dim` is the one along which magnitudes are kept; None or -1 keeps one magnitude.
+    """
+    own = None if dim == -1 else dim
+    register_parametrization(module, name, _WeightNorm(own), unsafe=True)
+    return module
+
+
+class _SpectralNorm(Module):
+    """weight / its largest singular value, by power iteration: Miyato et al. (2018)."""
+
+    _u: Tensor
+    _v: Tensor
+
+    def __init__(
+        self, weight: Tensor, n_power_iterations: int = 1, dim: int = 0, eps: float = 1e-12
+    ) -> None:
+        super().__init__()
+        if n_power_iterations <= 0:
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
+        if not -weight.ndim <= dim < weight.ndim:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [-{weight.ndim}, "
+                f"{weight.ndim - 1}] but got {dim})"
+            )
+        self.dim = dim % weight.ndim
+        self.n_power_iterations, self.eps = n_power_iterations, eps
+        if weight.ndim > 1:
+            matrix = self._matrix(weight.detach())
+            rows, columns = matrix.shape
+            with no_grad():
+                u = F.normalize(ops.randn((rows,), dtype=weight.dtype), dim=0, eps=eps)
+                v = F.normalize(ops.randn((columns,), dtype=weight.dtype), dim=0, eps=eps)
+            self.register_buffer("_u", u)
+            self.register_buffer("_v", v)
+            self._iterate(matrix, 15)
+
+    def _matrix(self, weight: Tensor) -> Tensor:
+        moved: Tensor = ops.movedim(weight, self.dim, 0)
+        return moved.reshape(moved.shape[0], -1)
+
+    def _iterate(self, matrix: Tensor, times: int) -> None:
+        with no_grad():
+            for _ in range(times):
+                self._u.copy_(F.normalize(matrix @ self._v, dim=0, eps=self.eps))
+                self._v.copy_(F.normalize(matrix.T @ self._u, dim=0, eps=self.eps))
+
+    def forward(self, weight: Tensor) -> Tensor:
+        if weight.ndim == 1:
+            normal: Tensor = F.normalize(weight, dim=0, eps=self.eps)
+            return normal
+        matrix = self._matrix(weight)
+        if self.training:
+            self._iterate(matrix.detach(), self.n_power_iterations)
+        u, v = self._u.clone(), self._v.clone()
+        return weight / ops.dot(u, ops.mv(matrix, v))
+
+    def right_inverse(self, value: Tensor) -> Tensor:
+        """Any value may be assigned; it is taken as the original."""
+        return value
+
+
+def spectral_norm(
+    module: Module,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> Module:
+    """Divide a weight by its largest singular value, kept up to date in training mode.
+
+    `dim` is the one of the outputs: 1 for transposed convolutions, else 0.
+    """
+    weight = getattr(module, name)
+    if dim is None:
+        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+    normed = _SpectralNorm(weight, n_power_iterations, dim, eps)
+    register_parametrization(module, name, normed)
+    return module
+
+
+MAPS = ("cayley", "householder", "matrix_exp")
+
+
+class _Orthogonal(Module):
+    """The Cayley map of a skew-symmetric matrix A, (1 + A/2)^-1 (1 - A/2), which is a rotation.
+
+    Its first columns, times an orthogonal `base`, reach every matrix with orthonormal columns
+    near the base: Lezcano-Casado (2019), "Trivializations for gradient-based optimization".
+    """
+
+    base: Tensor
+
+    def __init__(self, weight: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("base", init.orthogonal_(ops.empty_like(weight.detach())))
+
+    def forward(self, original: Tensor) -> Tensor:
+        wide = original.shape[-2] < original.shape[-1]
+        tall, base = (original.mT, self.base.mT) if wide else (original, self.base)
+        rows, columns = tall.shape[-2:]
+        lower = ops.tril(tall, -1)
+        if rows != columns:
+            lower = ops.cat([lower, lower.new_zeros((*lower.shape[:-1], rows - columns))], -1)
+        half = (lower - lower.mT) * 0.5
+        identity = ops.eye(rows, dtype=half.dtype)
+        result = ops.linalg_solve(identity + half, (identity - half) @ base)
+        return result.mT if wide else result
+
+    def right_inverse(self, weight: Tensor) -> Tensor:
+        """Take `weight`, whose columns (or rows, the fewer) must be orthonormal, as the base."""
+        rows = weight.mT if weight.shape[-2] > weight.shape[-1] else weight
+        gram = rows @ rows.mT
+        identity = ops.eye(gram.shape[-1], dtype=gram.dtype)
+        if float(ops.amax(ops.abs(gram - identity))) > 1e-3:
+            return weight
+        self.base.copy_(weight)
+        return ops.zeros_like(weight)
+
+
+def orthogonal(
+    module: Module,
+    name: str = "weight",
+    orthogonal_map: str | None = None,
+    *,
+    use_trivialization: bool = True,
+) -> Module:
+    """Keep a matrix [*, m, n] orthogonal: orthonormal columns where m >= n, else rows.
+
+    All of PyTorch's maps name the same set of matrices; the Cayley map computes them here.
+    Raises ValueError below 2 dimensions and for an unknown map.
+    """
+    weight = getattr(module, name)
+    if weight.ndim < 2:
+        raise ValueError(
+            f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions."
+        )
+    if orthogonal_map is not None and orthogonal_map not in MAPS:
+        raise ValueError(
+            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
+            f"Got: {orthogonal_map}"
+        )
+    register_parametrization(module, name, _Orthogonal(weight), unsafe=True)
+    return module
