@@ -202,47 +202,72 @@ KERNEL static void NAME(convolve)(void *closure, int64_t begin, int64_t end) {
     }
 }
 
-/* out[x] = bias + sum over p of w[p] * b[offsets[p] + x] for a line of columns. */
+/* out[x] = bias + sum over p of w[p] * b[offsets[p] + x] for `count` vectors of columns, of which
+ * `kept` elements are written. */
+static inline __attribute__((always_inline)) void
+NAME(direct_block)(const int count, int64_t k, const REAL *w, const REAL *b,
+                   const int64_t *offsets, REAL bias, REAL *out, int64_t out_step, int kept) {
+    NAME(Vec) sums[4], start = (NAME(Vec)){0} + bias;
+    for (int v = 0; v < count; v++) {
+        sums[v] = start;
+    }
+    for (int64_t p = 0; p < k; p++) {
+        const REAL *row = b + offsets[p];
+        for (int v = 0; v < count; v++) {
+            sums[v] += w[p] * *(const NAME(Vec) *)(row + v * NAME(LANES));
+        }
+    }
+    if (out_step == 1 && kept == count * NAME(LANES)) {
+        for (int v = 0; v < count; v++) {
+            *(NAME(Vec) *)(out + v * NAME(LANES)) = sums[v];
+        }
+        return;
+    }
+    REAL values[4 * NAME(LANES)];
+    for (int v = 0; v < count; v++) {
+        *(NAME(Vec) *)(values + v * NAME(LANES)) = sums[v];
+    }
+    for (int x = 0; x < kept; x++) {
+        out[x * out_step] = values[x];
+    }
+}
+
+/* A line of columns. The last vector overlaps the one before; a line that is shorter than one
+ * reads past its end where the planes are copies, which have room for that. */
 static inline __attribute__((always_inline)) void
 NAME(direct_line)(int64_t k, const REAL *w, const REAL *b, const int64_t *offsets, REAL bias,
-                  int64_t n, REAL *out, int64_t out_step) {
-    enum { UNROLL = 4, STEP = UNROLL * NAME(LANES) };
-    NAME(Vec) start = (NAME(Vec)){0} + bias;
+                  int64_t n, bool copied, REAL *out, int64_t out_step) {
     int64_t x = 0;
-    for (; x + STEP <= n && out_step == 1; x += STEP) {
-        NAME(Vec) sums[UNROLL];
-        for (int v = 0; v < UNROLL; v++) {
-            sums[v] = start;
-        }
-        for (int64_t p = 0; p < k; p++) {
-            const REAL *row = b + offsets[p] + x;
-            for (int v = 0; v < UNROLL; v++) {
-                sums[v] += w[p] * *(const NAME(Vec) *)(row + v * NAME(LANES));
-            }
-        }
-        for (int v = 0; v < UNROLL; v++) {
-            *(NAME(Vec) *)(out + x + v * NAME(LANES)) = sums[v];
-        }
-    }
-    for (; x + NAME(LANES) <= n; x += NAME(LANES)) {
-        NAME(Vec) sum = start;
-        for (int64_t p = 0; p < k; p++) {
-            sum += w[p] * *(const NAME(Vec) *)(b + offsets[p] + x);
-        }
-        if (out_step == 1) {
-            *(NAME(Vec) *)(out + x) = sum;
+    while (n - x >= NAME(LANES)) {
+        int64_t left = (n - x) / NAME(LANES);
+        int count = left >= 4 ? 4 : left >= 2 ? 2 : 1;
+        REAL *to = out + x * out_step;
+        if (count == 4) {
+            NAME(direct_block)(4, k, w, b + x, offsets, bias, to, out_step, 4 * NAME(LANES));
+        } else if (count == 2) {
+            NAME(direct_block)(2, k, w, b + x, offsets, bias, to, out_step, 2 * NAME(LANES));
         } else {
-            for (int lane = 0; lane < NAME(LANES); lane++) {
-                out[(x + lane) * out_step] = sum[lane];
-            }
+            NAME(direct_block)(1, k, w, b + x, offsets, bias, to, out_step, NAME(LANES));
         }
+        x += count * NAME(LANES);
     }
-    for (; x < n; x++) {
-        REAL sum = bias;
-        for (int64_t p = 0; p < k; p++) {
-            sum += w[p] * b[offsets[p] + x];
+    if (x == n) {
+        return;
+    }
+    if (n >= NAME(LANES)) {
+        x = n - NAME(LANES);
+        NAME(direct_block)(1, k, w, b + x, offsets, bias, out + x * out_step, out_step,
+                           NAME(LANES));
+    } else if (copied) {
+        NAME(direct_block)(1, k, w, b, offsets, bias, out, out_step, (int)n);
+    } else {
+        for (; x < n; x++) {
+            REAL sum = bias;
+            for (int64_t p = 0; p < k; p++) {
+                sum += w[p] * b[offsets[p] + x];
+            }
+            out[x * out_step] = sum;
         }
-        out[x * out_step] = sum;
     }
 }
 
@@ -264,7 +289,7 @@ KERNEL static void NAME(convolve_directly)(void *closure, int64_t begin, int64_t
                     NAME(direct_line)(
                         depth, w, source + pass->from + z * pass->from_step[0]
                                       + y * pass->from_step[1],
-                        pass->offsets, start, pass->count[2],
+                        pass->offsets, start, pass->count[2], job->copies != NULL,
                         out + z * pass->to_step[0] + y * pass->to_step[1], pass->to_step[2]);
                 }
             }

@@ -7,7 +7,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { AXES = 3, LINE = 64 };    /* windows of a line that are worked on at a time */
+enum {
+    AXES = 3,
+    LINE = 64,          /* windows of a line that are worked on at a time */
+    WIDEST = 2048,      /* elements of a line that are summed up first */
+};
 
 /* Windows along one axis: [begin[i], end[i]) in steps, inside the input. */
 typedef struct {

@@ -115,6 +115,30 @@ NAME(line_sum)(const Windows *w, const REAL *x, int64_t i, int64_t j, int64_t k,
     }
 }
 
+/* The same for a whole line of windows far apart: first the lines of the input, then windows. */
+static inline __attribute__((always_inline)) void
+NAME(wide_sum)(const Windows *w, const REAL *x, int64_t i, int64_t j, const REAL *divisor,
+               REAL *out) {
+    const Axis *a = w->axis;
+    REAL totals[WIDEST];
+    memset(totals, 0, (size_t)a[2].size * sizeof(REAL));
+    for (int64_t z = a[0].begin[i]; z < a[0].end[i]; z += a[0].step) {
+        for (int64_t y = a[1].begin[j]; y < a[1].end[j]; y += a[1].step) {
+            const REAL *line = x + (z * a[1].size + y) * a[2].size;
+            for (int64_t at = 0; at < a[2].size; at++) {
+                totals[at] += line[at];
+            }
+        }
+    }
+    for (int64_t k = 0; k < a[2].count; k++) {
+        REAL total = 0;
+        for (int64_t at = a[2].begin[k]; at < a[2].end[k]; at += a[2].step) {
+            total += totals[at];
+        }
+        out[k] = total / divisor[k];
+    }
+}
+
 /* Adds the shares of windows k.. k + n - 1 of a line to their places. */
 static inline __attribute__((always_inline)) void
 NAME(line_spread)(const Windows *w, REAL *out, int64_t i, int64_t j, int64_t k, int n,
@@ -145,6 +169,12 @@ GW_VECTORISED static void NAME(sum)(void *closure, int64_t begin, int64_t end) {
         REAL *out = (REAL *)w->output + plane * w->out_plane;
         for (int64_t line = 0; line < a[0].count * a[1].count; line++) {
             int64_t i = line / a[1].count, j = line % a[1].count, k = 0;
+            if (a[2].stride > 2 && a[2].size <= WIDEST) {
+                NAME(wide_sum)(w, x, i, j, divisor, out);
+                k = a[2].count;
+                out += k;
+                divisor += k;
+            }
             while (k < a[2].count) {
                 int n = (int)(a[2].last - k < LINE ? a[2].last - k : LINE);
                 n = k < a[2].first || k >= a[2].last ? 1 : n;
