@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 NAMES = """
-    BatchNorm1d BatchNorm2d BatchNorm3d Bilinear BCELoss BCEWithLogitsLoss CELU
+    BatchNorm1d BatchNorm2d BatchNorm3d Bilinear BCELoss BCEWithLogitsLoss CELU CTCLoss
     CosineEmbeddingLoss CrossEntropyLoss ELU Embedding GELU GLU GaussianNLLLoss GroupNorm
     Hardshrink Hardswish Hardtanh HingeEmbeddingLoss HuberLoss InstanceNorm1d InstanceNorm2d
     InstanceNorm3d KLDivLoss L1Loss LayerNorm LeakyReLU Linear LocalResponseNorm LogSigmoid
