@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import dtypes
@@ -72,6 +73,18 @@ def _named_type(name: str) -> DType:
     raise ValueError(f"invalid type: '{name}'")
 
 
+class _Make:
+    """Filled by `interop`, which knows how data become tensors."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self) -> None:
+        self.tensor: Callable[..., Tensor]
+
+
+MAKE = _Make()
+
+
 class Conversions:
     """`to` and its shorthands, and `new_*`."""
 
@@ -140,10 +153,8 @@ class Conversions:
 
     def new_tensor(self: Any, data: Any, **options: Any) -> Tensor:
         """A tensor of `data` with this one's dtype, unless `dtype` says otherwise."""
-        from graphwright.runtime.interop import tensor
-
         dtype = options.pop("dtype", None)
-        return tensor(data, dtype=self.dtype if dtype is None else dtype, **options)
+        return MAKE.tensor(data, dtype=self.dtype if dtype is None else dtype, **options)
 
     def new_zeros(self: Any, *size: Any, **options: Any) -> Tensor:
         """As `zeros`, with this tensor's dtype and device unless others are given."""

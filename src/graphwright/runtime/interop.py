@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.conversions import MAKE
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
@@ -69,6 +70,9 @@ def tensor(
     if requires_grad:
         result.requires_grad = True
     return result
+
+
+MAKE.tensor = tensor
 
 
 def _check_device(name: str, device: Device | str | None) -> None:
