@@ -43,7 +43,9 @@ def refusal(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
     """
     kind = type(error)
     if isinstance(error, INTERNAL) or _by_ufunc(error):
-        error = RuntimeError(f"not possible for these arguments ({kind.__name__}: {error})")
+        error = RuntimeError(
+            f"{op.name}(): not possible for these arguments ({kind.__name__}: {error})"
+        )
     elif kind not in _PLAIN or len(error.args) != 1 or getattr(error, "described", False):
         return error
     text = str(error.args[0])

@@ -469,14 +469,17 @@ def _check_power(input: Any, exponent: Any) -> None:
         isinstance(exponent, int)
         and exponent < 0
         and isinstance(input, Tensor)
-        and not input.dtype.is_floating_point
+        and not (input.dtype.is_floating_point or input.dtype.is_complex)
     ):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
-    require_dtype("pow", result_dtype((input, exponent)), bool=False)
+    if not isinstance(exponent, bool):
+        require_dtype("pow", result_dtype((input, exponent)), bool=False)
 
 
 def _pow_eager(input: Any, exponent: Any) -> Tensor:
     _check_power(input, exponent)
+    if isinstance(exponent, bool) and input.dtype is dtypes.bool:
+        return ops.clone(input) if exponent else ops.full_like(input, True)
     result = _pow_general(input, exponent)
     if isinstance(input, Tensor) or result.is_contiguous():
         return result
