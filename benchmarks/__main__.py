@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import calls, convolution, kernels, reporting, startup, training, untouched
+from benchmarks import calls, convolution, eager, kernels, reporting, startup, training, untouched
 from benchmarks.result import Result, Wrong
 
-GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "training": training,
-          "startup": startup, "untouched": untouched}
+GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager": eager,
+          "training": training, "startup": startup, "untouched": untouched}
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -1,6 +1,7 @@
-/* One reduction of one element type. Included with NAME(part), T (elements), A (accumulators),
- * O (results), START, STEP(acc, x), MERGE(acc, more), FINISH(acc, count) and RESULT (a dtype, or
- * -1 for the elements') defined; rows of fewer than TINY elements are summed in fewer lanes. */
+/* One reduction of one element type. Included with these defined: NAME(part), T (elements),
+ * L (lanes of a short run), A (accumulators), O (results), START, STEP(acc, x), MERGE(acc, more),
+ * FINISH(acc, count), RESULT (a dtype, or -1 for the elements') and TINY: rows of fewer elements
+ * are reduced in fewer lanes. */
 
 static void NAME(start)(void *acc, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
@@ -8,30 +9,34 @@ static void NAME(start)(void *acc, int64_t n) {
     }
 }
 
-/* In lanes, so that the order of the additions depends on n alone and is vectorised. */
+/* In lanes of type L, so that the order depends on n alone and is vectorised; after PIECE
+ * elements the lanes go into the accumulator, which may be wider. */
 GW_VECTOR_MATH static void NAME(fold_row)(A *total, const T *in, int64_t n) {
-    enum { LANES = 32 };
-    A lanes[LANES];
-    for (int j = 0; j < LANES; j++) {
-        lanes[j] = START;
-    }
-    int64_t whole = n / LANES * LANES;
-    for (int64_t i = 0; i < whole; i += LANES) {
+    enum { LANES = 64, PIECE = 4096 };
+    for (int64_t begin = 0; begin < n; begin += PIECE) {
+        int64_t count = n - begin < PIECE ? n - begin : PIECE, whole = count / LANES * LANES;
+        const T *from = in + begin;
+        L lanes[LANES];
         for (int j = 0; j < LANES; j++) {
-            A x = (A)in[i + j];
-            lanes[j] = STEP(lanes[j], x);
+            lanes[j] = START;
         }
-    }
-    for (int64_t i = whole; i < n; i++) {
-        A x = (A)in[i];
-        lanes[i - whole] = STEP(lanes[i - whole], x);
-    }
-    for (int half = LANES / 2; half > 0; half /= 2) {
-        for (int j = 0; j < half; j++) {
-            lanes[j] = MERGE(lanes[j], lanes[j + half]);
+        for (int64_t i = 0; i < whole; i += LANES) {
+            for (int j = 0; j < LANES; j++) {
+                L x = (L)from[i + j];
+                lanes[j] = STEP(lanes[j], x);
+            }
         }
+        for (int64_t i = whole; i < count; i++) {
+            L x = (L)from[i];
+            lanes[i - whole] = STEP(lanes[i - whole], x);
+        }
+        for (int half = LANES / 2; half > 0; half /= 2) {
+            for (int j = 0; j < half; j++) {
+                lanes[j] = MERGE(lanes[j], lanes[j + half]);
+            }
+        }
+        *total = MERGE(*total, (A)lanes[0]);
     }
-    *total = MERGE(*total, lanes[0]);
 }
 
 /* Rows of few elements, `stride` bytes apart, each into its own accumulator. */
@@ -127,4 +132,5 @@ static const GwReduction NAME(reduction) = {
 #undef NAME
 #undef T
 #undef A
+#undef L
 #undef O

@@ -17,36 +17,42 @@
 #define NAME(part) sum_uint8_##part
 #define T uint8_t
 #define A uint64_t
+#define L uint64_t
 #define O uint64_t
 #include "reduce_kernel.h"
 
 #define NAME(part) sum_int8_##part
 #define T int8_t
 #define A uint64_t
+#define L uint64_t
 #define O uint64_t
 #include "reduce_kernel.h"
 
 #define NAME(part) sum_int16_##part
 #define T int16_t
 #define A uint64_t
+#define L uint64_t
 #define O uint64_t
 #include "reduce_kernel.h"
 
 #define NAME(part) sum_int32_##part
 #define T int32_t
 #define A uint64_t
+#define L uint64_t
 #define O uint64_t
 #include "reduce_kernel.h"
 
 #define NAME(part) sum_int64_##part
 #define T int64_t
 #define A uint64_t
+#define L uint64_t
 #define O uint64_t
 #include "reduce_kernel.h"
 
 #define NAME(part) sum_boolean_##part
 #define T uint8_t
 #define A uint64_t
+#define L uint64_t
 #define O uint64_t
 #include "reduce_kernel.h"
 
@@ -68,12 +74,14 @@
 #define NAME(part) sum_float32_##part
 #define T float
 #define A double
+#define L float
 #define O float
 #include "reduce_kernel.h"
 
 #define NAME(part) sum_float64_##part
 #define T double
 #define A double
+#define L double
 #define O double
 #include "reduce_kernel.h"
 
@@ -95,12 +103,14 @@
 #define NAME(part) mean_float32_##part
 #define T float
 #define A double
+#define L float
 #define O float
 #include "reduce_kernel.h"
 
 #define NAME(part) mean_float64_##part
 #define T double
 #define A double
+#define L double
 #define O double
 #include "reduce_kernel.h"
 
@@ -122,18 +132,21 @@
 #define NAME(part) prod_float32_##part
 #define T float
 #define A float
+#define L float
 #define O float
 #include "reduce_kernel.h"
 
 #define NAME(part) prod_float64_##part
 #define T double
 #define A double
+#define L double
 #define O double
 #include "reduce_kernel.h"
 
 #define NAME(part) prod_int64_##part
 #define T int64_t
 #define A uint64_t
+#define L uint64_t
 #define O int64_t
 #include "reduce_kernel.h"
 
@@ -155,12 +168,14 @@
 #define NAME(part) amax_float32_##part
 #define T float
 #define A float
+#define L float
 #define O float
 #include "reduce_kernel.h"
 
 #define NAME(part) amax_float64_##part
 #define T double
 #define A double
+#define L double
 #define O double
 #include "reduce_kernel.h"
 
@@ -169,6 +184,7 @@
 #define NAME(part) amax_uint8_##part
 #define T uint8_t
 #define A uint8_t
+#define L uint8_t
 #define O uint8_t
 #include "reduce_kernel.h"
 
@@ -177,6 +193,7 @@
 #define NAME(part) amax_int8_##part
 #define T int8_t
 #define A int8_t
+#define L int8_t
 #define O int8_t
 #include "reduce_kernel.h"
 
@@ -185,6 +202,7 @@
 #define NAME(part) amax_int16_##part
 #define T int16_t
 #define A int16_t
+#define L int16_t
 #define O int16_t
 #include "reduce_kernel.h"
 
@@ -193,6 +211,7 @@
 #define NAME(part) amax_int32_##part
 #define T int32_t
 #define A int32_t
+#define L int32_t
 #define O int32_t
 #include "reduce_kernel.h"
 
@@ -201,6 +220,7 @@
 #define NAME(part) amax_int64_##part
 #define T int64_t
 #define A int64_t
+#define L int64_t
 #define O int64_t
 #include "reduce_kernel.h"
 
@@ -209,6 +229,7 @@
 #define NAME(part) amax_boolean_##part
 #define T uint8_t
 #define A uint8_t
+#define L uint8_t
 #define O uint8_t
 #include "reduce_kernel.h"
 
@@ -230,12 +251,14 @@
 #define NAME(part) amin_float32_##part
 #define T float
 #define A float
+#define L float
 #define O float
 #include "reduce_kernel.h"
 
 #define NAME(part) amin_float64_##part
 #define T double
 #define A double
+#define L double
 #define O double
 #include "reduce_kernel.h"
 
@@ -244,6 +267,7 @@
 #define NAME(part) amin_uint8_##part
 #define T uint8_t
 #define A uint8_t
+#define L uint8_t
 #define O uint8_t
 #include "reduce_kernel.h"
 
@@ -252,6 +276,7 @@
 #define NAME(part) amin_int8_##part
 #define T int8_t
 #define A int8_t
+#define L int8_t
 #define O int8_t
 #include "reduce_kernel.h"
 
@@ -260,6 +285,7 @@
 #define NAME(part) amin_int16_##part
 #define T int16_t
 #define A int16_t
+#define L int16_t
 #define O int16_t
 #include "reduce_kernel.h"
 
@@ -268,6 +294,7 @@
 #define NAME(part) amin_int32_##part
 #define T int32_t
 #define A int32_t
+#define L int32_t
 #define O int32_t
 #include "reduce_kernel.h"
 
@@ -276,6 +303,7 @@
 #define NAME(part) amin_int64_##part
 #define T int64_t
 #define A int64_t
+#define L int64_t
 #define O int64_t
 #include "reduce_kernel.h"
 
@@ -284,6 +312,7 @@
 #define NAME(part) amin_boolean_##part
 #define T uint8_t
 #define A uint8_t
+#define L uint8_t
 #define O uint8_t
 #include "reduce_kernel.h"
 
@@ -305,6 +334,7 @@
 #define NAME(part) any_boolean_##part
 #define T uint8_t
 #define A uint8_t
+#define L uint8_t
 #define O uint8_t
 #include "reduce_kernel.h"
 
@@ -326,6 +356,7 @@
 #define NAME(part) all_boolean_##part
 #define T uint8_t
 #define A uint8_t
+#define L uint8_t
 #define O uint8_t
 #include "reduce_kernel.h"
 

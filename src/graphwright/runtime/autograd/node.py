@@ -277,7 +277,7 @@ class OpNode(Node):
     def compute(self, grads: list[Any]) -> list[Any]:
         plain = _core.plain_gradients(self, grads)
         if plain is not NotImplemented:
-            return plain  # type: ignore[no-any-return]
+            return plain
         op, args = self.op, self.args
         vjp: Any = op.vjp
         first = grads[0]
