@@ -206,6 +206,8 @@ class Indexing:
     def __getitem__(self: Any, key: Any) -> Tensor:
         if key.__class__ is int and self.ndim:
             return ops.select(self, 0, key)
+        if isinstance(key, TensorBase) and key.dtype is dtypes.int64 and key.ndim and self.ndim:
+            return ops.index(self, (key,))
         view, indices = _parse(self, key)
         if not indices:
             return ops.alias(self) if view is self else view

@@ -118,7 +118,22 @@ def _index_meta(input: Any, indices: tuple[Any, ...]) -> TensorSpec:
     return TensorSpec(plan.shape, plan.result_strides(), input.dtype, input.device)
 
 
+def _rows(input: Any, index: Any) -> Tensor:
+    """`input[index]` of a contiguous tensor and a vector."""
+    shape, strides = input.shape, input.stride()
+    domain = (index.shape[0], *shape[1:])
+    out: Tensor = _core.empty(Tensor, domain, input.dtype)
+    rest = (0,) * (len(shape) - 1)
+    entry = (index, (index.stride()[0], *rest), shape[0], strides[0])
+    pick("index", READ, domain, input, (0, *strides[1:]), out, out.stride(), (entry,), True)
+    return out
+
+
 def _index_eager(input: Any, indices: tuple[Any, ...]) -> Tensor:
+    first = indices[0] if len(indices) == 1 else None
+    vector = first is not None and first.ndim == 1 and first.dtype is dtypes.int64
+    if vector and input.is_contiguous() and input.numel():
+        return _rows(input, first)
     plan = Plan(input, without_masks(indices))
     out = allocate(plan.shape, plan.result_strides(), input.dtype)
     pick("index", READ, plan.shape, input, plan.strides, out, out.stride(), plan.entries, True)

@@ -83,7 +83,30 @@ def _channels_last(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> bool:
     return True
 
 
+def _small_cat(tensors: tuple[Any, ...], dim: int) -> Tensor | None:
+    """Of a few small tensors of one dtype; None where anything is unusual."""
+    if not tensors:
+        return None
+    dtype, ndim = tensors[0].dtype, tensors[0].ndim
+    if ndim in (0, 4, 5):
+        return None
+    for tensor in tensors:
+        if tensor.dtype is not dtype or tensor.ndim != ndim or tensor.numel() > _LARGE:
+            return None
+    try:
+        array = np.concatenate([t._nd for t in tensors], dim)
+    except ValueError:
+        return None
+    if not array.flags.c_contiguous:
+        return None
+    made: Tensor = _core.from_ndarray(Tensor, array, dtype)
+    return made
+
+
 def _cat_eager(tensors: tuple[Any, ...], dim: int) -> Tensor:
+    small = _small_cat(tensors, dim)
+    if small is not None:
+        return small
     spec = _cat_meta(tensors, dim)
     out = allocate(spec.shape, spec.strides, spec.dtype)
     parts = _cat_parts(tensors)
