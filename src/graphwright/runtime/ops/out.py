@@ -41,6 +41,10 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
     if isinstance(result, _core.TensorBase):
         if outs is out:
             raise _no_tensor(op, out)
+        if "exact_out" in op.tags and result.dtype is not out.dtype:
+            raise RuntimeError(
+                f"{op.name} expects out of dtype {result.dtype.name}, got {out.dtype.name}"
+            )
         write_out(op.name, result, out)
         return out
     if outs is not out or len(outs) != len(result):

@@ -507,6 +507,7 @@ define(
     "Generator? generator=None)",
     Kind.COMPOSITE,
     decompose=_multinomial,
+    tags=("exact_out",),
 )
 
 
