@@ -485,6 +485,15 @@ static PyObject *as_list(PyObject *answer) {
     return list;
 }
 
+/* Complex gradients are conjugated around the rule: OpNode.compute does that. */
+static bool is_complex(PyObject *grad) {
+    if (!gw_is_tensor(grad)) {
+        return false;
+    }
+    int dtype = ((GwTensor *)grad)->dtype;
+    return dtype == GW_COMPLEX64 || dtype == GW_COMPLEX128;
+}
+
 static PyObject *plain_gradients(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
     GW_UNUSED(self);
     if (nargs != 2 || Py_TYPE(given[0]) != node_slots.type || !PyList_CheckExact(given[1])) {
@@ -493,7 +502,7 @@ static PyObject *plain_gradients(PyObject *self, PyObject *const *given, Py_ssiz
     PyObject *node = given[0], *grads = given[1], *op = *slot(node, &node_slots, NODE_OP);
     GwRecipe *r = &((GwOpBase *)op)->recipe;
     if (!PyObject_TypeCheck(op, &GwOpBase_Type) || !r->known || !r->plain
-        || PyList_GET_SIZE(grads) != 1) {
+        || PyList_GET_SIZE(grads) != 1 || is_complex(PyList_GET_ITEM(grads, 0))) {
         return Py_NewRef(Py_NotImplemented);
     }
     bool plain;
