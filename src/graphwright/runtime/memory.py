@@ -109,10 +109,10 @@ class Memory:
     def data(self: Any) -> Tensor:
         """The same memory without history; in-place writes are not version-checked.
 
-        Assigning a tensor of any shape and dtype makes this one share its memory; gradient
-        and history stay.
+        That of a parameter is a plain tensor. Assigning a tensor of any shape and dtype makes
+        this one share its memory; gradient and history stay.
         """
-        return _core.unversioned(type(self), self)
+        return _core.unversioned(type(self.detach()), self)
 
     @data.setter
     def data(self: Any, value: Tensor) -> None:
