@@ -36,7 +36,10 @@ _OPERATORS = {
 
 
 def _array_of(value: Any) -> Any:
-    return value.numpy() if isinstance(value, Exchange) else value
+    if not isinstance(value, _core.TensorBase):
+        return value
+    tensor: Any = value
+    return tensor.numpy()
 
 
 def _plain_scalar(value: Any) -> Any:
