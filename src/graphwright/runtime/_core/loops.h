@@ -28,7 +28,7 @@ typedef struct {
     int width[GW_MAX_OPERANDS];         /* item size where it is computed */
     bool buffered;
     bool costly;                        /* a transcendental function: smaller grains */
-    char scalars[GW_MAX_OPERANDS][GW_SCALAR_BYTES];
+    _Alignas(16) char scalars[GW_MAX_OPERANDS][GW_SCALAR_BYTES];
 } GwPlan;
 
 /* Sizes to which the tensors broadcast; -1, without an exception, where they do not. */
