@@ -45,16 +45,17 @@ from graphwright.runtime.dtypes import (
     uint32,
     uint64,
 )
-from graphwright.runtime.exchange import from_dlpack, to_dlpack
 from graphwright.runtime.generator import Generator
 from graphwright.runtime.interop import (
     as_tensor,
+    from_dlpack,
     from_numpy,
     is_complex,
     is_floating_point,
     is_tensor,
     numel,
     tensor,
+    to_dlpack,
 )
 from graphwright.runtime.limits import finfo, iinfo
 from graphwright.runtime.ops import families

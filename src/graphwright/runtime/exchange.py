@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import from_numpy_dtype
-
-if TYPE_CHECKING:
-    from graphwright.runtime.tensor import Tensor
 
 CPU = (1, 0)
 """`__dlpack_device__` of the CPU: kDLCPU, device 0."""
@@ -141,41 +137,3 @@ def _wrapped(like: Any, result: Any, out: Any) -> Any:
         return result
     return _core.from_ndarray(type(like), np.ascontiguousarray(result).reshape(
         np.shape(result)), dtype)
-
-
-def from_dlpack(
-    ext_tensor: Any, *, device: Device | str | None = None, copy: bool | None = None
-) -> Tensor:
-    """A tensor over the memory of an object with `__dlpack__`, or of a DLPack capsule.
-
-    `copy`: True for memory of its own, False to refuse one, None to copy only where needed.
-    Writes show on both sides unless copied. Raises TypeError for other objects, BufferError for
-    memory that is not the CPU's, negative strides and element types without a dtype.
-    """
-    from graphwright.runtime.tensor import Tensor
-
-    if device is not None and Device(device).type != "cpu":
-        raise BufferError(f"from_dlpack: cannot import to device '{Device(device)}'")
-    if not hasattr(ext_tensor, "__dlpack__"):
-        if type(ext_tensor).__name__ != "PyCapsule":
-            raise TypeError(
-                f"from_dlpack(): {type(ext_tensor).__name__} has no method __dlpack__"
-            )
-        tensor = _core.from_dlpack(Tensor, ext_tensor)
-        return tensor.clone() if copy else tensor
-    place = ext_tensor.__dlpack_device__()
-    if int(place[0]) != CPU[0]:
-        raise BufferError(f"from_dlpack: memory on device {tuple(place)} is not the CPU's")
-    try:
-        options = {} if copy is None else {"copy": copy}
-        capsule = ext_tensor.__dlpack__(max_version=(1, 0), **options)
-        copied = bool(copy)
-    except TypeError:
-        capsule, copied = ext_tensor.__dlpack__(), False
-    tensor = _core.from_dlpack(Tensor, capsule)
-    return tensor.clone() if copy and not copied else tensor
-
-
-def to_dlpack(tensor: Tensor) -> Any:
-    """A capsule of `tensor` for consumers that take one; without versions and flags."""
-    return tensor.__dlpack__()

@@ -11,6 +11,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import MAKE
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.exchange import CPU
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -101,6 +102,42 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
             stacklevel=2,
         )
     return _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
+
+
+def from_dlpack(
+    ext_tensor: Any, *, device: Device | str | None = None, copy: bool | None = None
+) -> Tensor:
+    """A tensor over the memory of an object with `__dlpack__`, or of a DLPack capsule.
+
+    `copy`: True for memory of its own, False to refuse one, None to copy only where needed.
+    Writes show on both sides unless copied. Raises TypeError for other objects, BufferError for
+    memory that is not the CPU's, negative strides and element types without a dtype.
+    """
+    if device is not None and Device(device).type != "cpu":
+        raise BufferError(f"from_dlpack: cannot import to device '{Device(device)}'")
+    if not hasattr(ext_tensor, "__dlpack__"):
+        if type(ext_tensor).__name__ != "PyCapsule":
+            raise TypeError(
+                f"from_dlpack(): {type(ext_tensor).__name__} has no method __dlpack__"
+            )
+        tensor = _core.from_dlpack(Tensor, ext_tensor)
+        return tensor.clone() if copy else tensor
+    place = ext_tensor.__dlpack_device__()
+    if int(place[0]) != CPU[0]:
+        raise BufferError(f"from_dlpack: memory on device {tuple(place)} is not the CPU's")
+    try:
+        options = {} if copy is None else {"copy": copy}
+        capsule = ext_tensor.__dlpack__(max_version=(1, 0), **options)
+        copied = bool(copy)
+    except TypeError:
+        capsule, copied = ext_tensor.__dlpack__(), False
+    tensor = _core.from_dlpack(Tensor, capsule)
+    return tensor.clone() if copy and not copied else tensor
+
+
+def to_dlpack(tensor: Tensor) -> Any:
+    """A capsule of `tensor` for consumers that take one; without versions and flags."""
+    return tensor.__dlpack__()
 
 
 def as_tensor(
