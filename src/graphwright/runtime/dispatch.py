@@ -13,6 +13,7 @@ from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.refusals import INTERNAL, refusal
 
@@ -178,8 +179,10 @@ def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
 
 
 def check_types(op: Op, args: tuple[Any, ...]) -> None:
-    """Raise TypeError naming an argument that is no tensor, dtype or device where one is due."""
+    """Raise TypeError naming an argument that is missing, or no tensor, dtype or device."""
     for param, value in zip(op.schema.params, args, strict=False):
+        if value is REQUIRED:
+            raise TypeError(f"{op.name}() missing required argument '{param.name}'")
         classes = _CLASSES.get(param.type)
         if classes and value is not param.default and not isinstance(value, classes):
             raise TypeError(

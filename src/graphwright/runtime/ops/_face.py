@@ -15,6 +15,7 @@ from graphwright.runtime.ops.normalise import (
     as_size,
     as_size_optional,
     as_tensors,
+    same_as,
     varargs,
     wrap_dim,
     wrap_dim_optional,
@@ -24,10 +25,13 @@ from graphwright.runtime.ops.normalise import (
     wrap_permutation,
 )
 from graphwright.runtime.ops.out import with_out
+from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
 
 if TYPE_CHECKING:
+    from builtins import complex as Number
+
     from graphwright.runtime.device import device as Device
     from graphwright.runtime.dtypes import dtype as DType
     from graphwright.runtime.tensor import Tensor
@@ -948,10 +952,10 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any) -> Any:
 
 
 def add(
-    input: Tensor | complex,
-    other: Tensor | complex,
+    input: Tensor | Number,
+    other: Tensor | Number,
     *,
-    alpha: complex = 1,
+    alpha: Number = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, other, alpha)
@@ -960,7 +964,7 @@ def add(
     return _dispatch(_add, _bound)
 
 
-def add_(input: Tensor, other: Tensor | complex, *, alpha: complex = 1) -> Any:
+def add_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Any:
     return _dispatch(_add_, (input, other, alpha))
 
 
@@ -969,8 +973,8 @@ def addbmm(
     batch1: Tensor,
     batch2: Tensor,
     *,
-    beta: complex = 1,
-    alpha: complex = 1,
+    beta: Number = 1,
+    alpha: Number = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, batch1, batch2, beta, alpha)
@@ -984,8 +988,8 @@ def addbmm_(
     batch1: Tensor,
     batch2: Tensor,
     *,
-    beta: complex = 1,
-    alpha: complex = 1,
+    beta: Number = 1,
+    alpha: Number = 1,
 ) -> Any:
     return _dispatch(_addbmm_, (input, batch1, batch2, beta, alpha))
 
@@ -995,7 +999,7 @@ def addcdiv(
     tensor1: Tensor,
     tensor2: Tensor,
     *,
-    value: complex = 1,
+    value: Number = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, tensor1, tensor2, value)
@@ -1004,7 +1008,7 @@ def addcdiv(
     return _dispatch(_addcdiv, _bound)
 
 
-def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
+def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
     return _dispatch(_addcdiv_, (input, tensor1, tensor2, value))
 
 
@@ -1013,7 +1017,7 @@ def addcmul(
     tensor1: Tensor,
     tensor2: Tensor,
     *,
-    value: complex = 1,
+    value: Number = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, tensor1, tensor2, value)
@@ -1022,7 +1026,7 @@ def addcmul(
     return _dispatch(_addcmul, _bound)
 
 
-def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
+def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
     return _dispatch(_addcmul_, (input, tensor1, tensor2, value))
 
 
@@ -1031,8 +1035,8 @@ def addmm(
     mat1: Tensor,
     mat2: Tensor,
     *,
-    beta: complex = 1,
-    alpha: complex = 1,
+    beta: Number = 1,
+    alpha: Number = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, mat1, mat2, beta, alpha)
@@ -1046,8 +1050,8 @@ def addmm_(
     mat1: Tensor,
     mat2: Tensor,
     *,
-    beta: complex = 1,
-    alpha: complex = 1,
+    beta: Number = 1,
+    alpha: Number = 1,
 ) -> Any:
     return _dispatch(_addmm_, (input, mat1, mat2, beta, alpha))
 
@@ -1057,8 +1061,8 @@ def addmv(
     mat: Tensor,
     vec: Tensor,
     *,
-    beta: complex = 1,
-    alpha: complex = 1,
+    beta: Number = 1,
+    alpha: Number = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, mat, vec, beta, alpha)
@@ -1067,14 +1071,7 @@ def addmv(
     return _dispatch(_addmv, _bound)
 
 
-def addmv_(
-    input: Tensor,
-    mat: Tensor,
-    vec: Tensor,
-    *,
-    beta: complex = 1,
-    alpha: complex = 1,
-) -> Any:
+def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
     return _dispatch(_addmv_, (input, mat, vec, beta, alpha))
 
 
@@ -1083,8 +1080,8 @@ def addr(
     vec1: Tensor,
     vec2: Tensor,
     *,
-    beta: complex = 1,
-    alpha: complex = 1,
+    beta: Number = 1,
+    alpha: Number = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, vec1, vec2, beta, alpha)
@@ -1098,8 +1095,8 @@ def addr_(
     vec1: Tensor,
     vec2: Tensor,
     *,
-    beta: complex = 1,
-    alpha: complex = 1,
+    beta: Number = 1,
+    alpha: Number = 1,
 ) -> Any:
     return _dispatch(_addr_, (input, vec1, vec2, beta, alpha))
 
@@ -1124,9 +1121,15 @@ def all(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("all", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("all", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims_exact(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1158,9 +1161,15 @@ def amax(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("amax", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("amax", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1174,9 +1183,15 @@ def amin(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("amin", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("amin", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1188,11 +1203,17 @@ def amin(
 
 def aminmax(
     input: Tensor,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     dim: int | None = None,
     keepdim: bool = False,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("aminmax", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("aminmax", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1213,9 +1234,15 @@ def any(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("any", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("any", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims_exact(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1226,9 +1253,9 @@ def any(
 
 
 def arange(
-    start: complex,
-    end: complex | None = None,
-    step: complex = 1,
+    start: Number,
+    end: Number | None = None,
+    step: Number = 1,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -1245,9 +1272,15 @@ def argmax(
     input: Tensor,
     dim: int | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("argmax", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("argmax", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1261,9 +1294,15 @@ def argmin(
     input: Tensor,
     dim: int | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("argmin", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("argmin", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1273,7 +1312,15 @@ def argmin(
     return _dispatch(_argmin, _bound)
 
 
-def argsort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+def argsort(
+    input: Tensor,
+    dim: int = -1,
+    descending: bool = False,
+    stable: bool = False,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("argsort", "dim", dim, -1, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), descending, stable)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1547,8 +1594,8 @@ def baddbmm(
     batch1: Tensor,
     batch2: Tensor,
     *,
-    beta: complex = 1,
-    alpha: complex = 1,
+    beta: Number = 1,
+    alpha: Number = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, batch1, batch2, beta, alpha)
@@ -1562,8 +1609,8 @@ def baddbmm_(
     batch1: Tensor,
     batch2: Tensor,
     *,
-    beta: complex = 1,
-    alpha: complex = 1,
+    beta: Number = 1,
+    alpha: Number = 1,
 ) -> Any:
     return _dispatch(_baddbmm_, (input, batch1, batch2, beta, alpha))
 
@@ -1654,30 +1701,25 @@ def binomial(count: Tensor, prob: Tensor, generator: Any = None) -> Any:
     return _dispatch(_binomial, (count, prob, generator))
 
 
-def bitwise_and(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
+def bitwise_and(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_and, _bound, out)
     return _dispatch(_bitwise_and, _bound)
 
 
-def bitwise_and_(input: Tensor, other: Tensor | complex) -> Any:
+def bitwise_and_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_bitwise_and_, (input, other))
 
 
-def bitwise_left_shift(
-    input: Tensor | complex,
-    other: Tensor | complex,
-    *,
-    out: Any = None,
-) -> Any:
+def bitwise_left_shift(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_left_shift, _bound, out)
     return _dispatch(_bitwise_left_shift, _bound)
 
 
-def bitwise_left_shift_(input: Tensor, other: Tensor | complex) -> Any:
+def bitwise_left_shift_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_bitwise_left_shift_, (input, other))
 
 
@@ -1692,41 +1734,36 @@ def bitwise_not_(input: Tensor) -> Any:
     return _dispatch(_bitwise_not_, (input,))
 
 
-def bitwise_or(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
+def bitwise_or(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_or, _bound, out)
     return _dispatch(_bitwise_or, _bound)
 
 
-def bitwise_or_(input: Tensor, other: Tensor | complex) -> Any:
+def bitwise_or_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_bitwise_or_, (input, other))
 
 
-def bitwise_right_shift(
-    input: Tensor | complex,
-    other: Tensor | complex,
-    *,
-    out: Any = None,
-) -> Any:
+def bitwise_right_shift(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_right_shift, _bound, out)
     return _dispatch(_bitwise_right_shift, _bound)
 
 
-def bitwise_right_shift_(input: Tensor, other: Tensor | complex) -> Any:
+def bitwise_right_shift_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_bitwise_right_shift_, (input, other))
 
 
-def bitwise_xor(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
+def bitwise_xor(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_bitwise_xor, _bound, out)
     return _dispatch(_bitwise_xor, _bound)
 
 
-def bitwise_xor_(input: Tensor, other: Tensor | complex) -> Any:
+def bitwise_xor_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_bitwise_xor_, (input, other))
 
 
@@ -1763,7 +1800,7 @@ def broadcast_to(input: Tensor, size: int | Sequence[int]) -> Any:
 
 
 def bucketize(
-    input: Tensor | complex,
+    input: Tensor | Number,
     boundaries: Tensor,
     *,
     out_int32: bool = False,
@@ -1780,7 +1817,9 @@ def cartesian_prod(tensors: Sequence[Tensor]) -> Any:
     return _dispatch(_cartesian_prod, (as_tensors(tensors, "cartesian_prod"),))
 
 
-def cat(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> Any:
+def cat(tensors: Sequence[Tensor], dim: int = 0, axis: Any = None, *, out: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("cat", "dim", dim, 0, "axis", axis)
     _bound = (as_tensors(tensors, "cat"), dim)
     if out is not None:
         return with_out(_cat, _bound, out)
@@ -1844,7 +1883,9 @@ def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Any:
     return _dispatch(_cholesky_solve, (B, L, upper))
 
 
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
+def chunk(input: Tensor, chunks: int, dim: int = 0, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("chunk", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, chunks, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1854,8 +1895,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Any:
 
 def clamp(
     input: Tensor,
-    min: Tensor | complex | None = None,
-    max: Tensor | complex | None = None,
+    min: Tensor | Number | None = None,
+    max: Tensor | Number | None = None,
     *,
     out: Any = None,
 ) -> Any:
@@ -1867,31 +1908,31 @@ def clamp(
 
 def clamp_(
     input: Tensor,
-    min: Tensor | complex | None = None,
-    max: Tensor | complex | None = None,
+    min: Tensor | Number | None = None,
+    max: Tensor | Number | None = None,
 ) -> Any:
     return _dispatch(_clamp_, (input, min, max))
 
 
-def clamp_max(input: Tensor, max: Tensor | complex, *, out: Any = None) -> Any:
+def clamp_max(input: Tensor, max: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, max)
     if out is not None:
         return with_out(_clamp_max, _bound, out)
     return _dispatch(_clamp_max, _bound)
 
 
-def clamp_max_(input: Tensor, max: Tensor | complex) -> Any:
+def clamp_max_(input: Tensor, max: Tensor | Number) -> Any:
     return _dispatch(_clamp_max_, (input, max))
 
 
-def clamp_min(input: Tensor, min: Tensor | complex, *, out: Any = None) -> Any:
+def clamp_min(input: Tensor, min: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, min)
     if out is not None:
         return with_out(_clamp_min, _bound, out)
     return _dispatch(_clamp_min, _bound)
 
 
-def clamp_min_(input: Tensor, min: Tensor | complex) -> Any:
+def clamp_min_(input: Tensor, min: Tensor | Number) -> Any:
     return _dispatch(_clamp_min_, (input, min))
 
 
@@ -1957,11 +1998,11 @@ def conj_physical_(input: Tensor) -> Any:
     return _dispatch(_conj_physical_, (input,))
 
 
-def constant_pad(input: Tensor, pad: int | Sequence[int], value: complex = 0) -> Any:
+def constant_pad(input: Tensor, pad: int | Sequence[int], value: Number = 0) -> Any:
     return _dispatch(_constant_pad, (input, as_size(pad), value))
 
 
-def constant_pad_nd(input: Tensor, pad: int | Sequence[int], value: complex = 0) -> Any:
+def constant_pad_nd(input: Tensor, pad: int | Sequence[int], value: Number = 0) -> Any:
     return _dispatch(_constant_pad_nd, (input, as_size(pad), value))
 
 
@@ -2131,14 +2172,14 @@ def copy_(input: Tensor, src: Tensor) -> Any:
     return _dispatch(_copy_, (input, src))
 
 
-def copysign(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
+def copysign(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_copysign, _bound, out)
     return _dispatch(_copysign, _bound)
 
 
-def copysign_(input: Tensor, other: Tensor | complex) -> Any:
+def copysign_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_copysign_, (input, other))
 
 
@@ -2178,11 +2219,21 @@ def cosine_embedding_loss(
     return _dispatch(_cosine_embedding_loss, (input1, input2, target, margin, reduction))
 
 
-def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-08) -> Any:
+def cosine_similarity(
+    x1: Tensor,
+    x2: Tensor,
+    dim: int = 1,
+    eps: float = 1e-08,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("cosine_similarity", "dim", dim, 1, "axis", axis)
     return _dispatch(_cosine_similarity, (x1, x2, dim, eps))
 
 
-def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None) -> Any:
+def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("count_nonzero", "dim", dim, None, "axis", axis)
     try:
         _bound = (input, wrap_dims(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2200,7 +2251,16 @@ def cov(
     return _dispatch(_cov, (input, correction, fweights, aweights))
 
 
-def cross(input: Tensor, other: Tensor, dim: int | None = None, *, out: Any = None) -> Any:
+def cross(
+    input: Tensor,
+    other: Tensor,
+    dim: int | None = None,
+    axis: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("cross", "dim", dim, None, "axis", axis)
     _bound = (input, other, dim)
     if out is not None:
         return with_out(_cross, _bound, out)
@@ -2230,7 +2290,9 @@ def ctc_loss_parts(
     return _dispatch(_ctc_loss_parts, (log_probs, targets, input_lengths, target_lengths, blank))
 
 
-def cummax(input: Tensor, dim: int, *, out: Any = None) -> Any:
+def cummax(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("cummax", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2240,7 +2302,9 @@ def cummax(input: Tensor, dim: int, *, out: Any = None) -> Any:
     return _dispatch(_cummax, _bound)
 
 
-def cummin(input: Tensor, dim: int, *, out: Any = None) -> Any:
+def cummin(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("cummin", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2250,7 +2314,16 @@ def cummin(input: Tensor, dim: int, *, out: Any = None) -> Any:
     return _dispatch(_cummin, _bound)
 
 
-def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None, out: Any = None) -> Any:
+def cumprod(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    axis: Any = None,
+    *,
+    dtype: DType | None = None,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("cumprod", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2260,7 +2333,15 @@ def cumprod(input: Tensor, dim: int, *, dtype: DType | None = None, out: Any = N
     return _dispatch(_cumprod, _bound)
 
 
-def cumprod_(input: Tensor, dim: int, *, dtype: DType | None = None) -> Any:
+def cumprod_(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    axis: Any = None,
+    *,
+    dtype: DType | None = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("cumprod_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2268,7 +2349,16 @@ def cumprod_(input: Tensor, dim: int, *, dtype: DType | None = None) -> Any:
     return _dispatch(_cumprod_, _bound)
 
 
-def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None, out: Any = None) -> Any:
+def cumsum(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    axis: Any = None,
+    *,
+    dtype: DType | None = None,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("cumsum", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2278,7 +2368,15 @@ def cumsum(input: Tensor, dim: int, *, dtype: DType | None = None, out: Any = No
     return _dispatch(_cumsum, _bound)
 
 
-def cumsum_(input: Tensor, dim: int, *, dtype: DType | None = None) -> Any:
+def cumsum_(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    axis: Any = None,
+    *,
+    dtype: DType | None = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("cumsum_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2289,10 +2387,13 @@ def cumsum_(input: Tensor, dim: int, *, dtype: DType | None = None) -> Any:
 def cumulative_trapezoid(
     y: Tensor,
     x: Tensor | None = None,
+    axis: Any = None,
     *,
-    dx: complex | None = None,
+    dx: Number | None = None,
     dim: int = -1,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("cumulative_trapezoid", "dim", dim, -1, "axis", axis)
     return _dispatch(_cumulative_trapezoid, (y, x, dx, dim))
 
 
@@ -2322,9 +2423,15 @@ def detach_copy(input: Tensor) -> Any:
 def deviation(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
-    correction: complex = 1,
+    correction: Number = 1,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("deviation", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("deviation", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), correction, keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2403,9 +2510,12 @@ def diff(
     dim: int = -1,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
+    axis: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("diff", "dim", dim, -1, "axis", axis)
     try:
         _bound = (input, n, wrap_dim(dim, input.ndim), prepend, append)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2426,13 +2536,13 @@ def digamma_(input: Tensor) -> Any:
     return _dispatch(_digamma_, (input,))
 
 
-def dist(input: Tensor, other: Tensor, p: complex = 2) -> Any:
+def dist(input: Tensor, other: Tensor, p: Number = 2) -> Any:
     return _dispatch(_dist, (input, other, p))
 
 
 def div(
-    input: Tensor | complex,
-    other: Tensor | complex,
+    input: Tensor | Number,
+    other: Tensor | Number,
     *,
     rounding_mode: str | None = None,
     out: Any = None,
@@ -2443,7 +2553,7 @@ def div(
     return _dispatch(_div, _bound)
 
 
-def div_(input: Tensor, other: Tensor | complex, *, rounding_mode: str | None = None) -> Any:
+def div_(input: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Any:
     return _dispatch(_div_, (input, other, rounding_mode))
 
 
@@ -2593,14 +2703,14 @@ def empty_strided(
     )
 
 
-def eq(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
+def eq(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_eq, _bound, out)
     return _dispatch(_eq, _bound)
 
 
-def eq_(input: Tensor, other: Tensor | complex) -> Any:
+def eq_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_eq_, (input, other))
 
 
@@ -2721,15 +2831,15 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Any:
     return _dispatch(_feature_dropout_, (input, p, train))
 
 
-def fill(input: Tensor, value: Tensor | complex) -> Any:
+def fill(input: Tensor, value: Tensor | Number) -> Any:
     return _dispatch(_fill, (input, value))
 
 
-def fill_(input: Tensor, value: Tensor | complex) -> Any:
+def fill_(input: Tensor, value: Tensor | Number) -> Any:
     return _dispatch(_fill_, (input, value))
 
 
-def fill_diagonal_(input: Tensor, fill_value: complex, wrap: bool = False) -> Any:
+def fill_diagonal_(input: Tensor, fill_value: Number, wrap: bool = False) -> Any:
     return _dispatch(_fill_diagonal_, (input, fill_value, wrap))
 
 
@@ -2753,14 +2863,14 @@ def flipud(input: Tensor) -> Any:
     return _dispatch(_flipud, (input,))
 
 
-def float_power(input: Tensor | complex, exponent: Tensor | complex, *, out: Any = None) -> Any:
+def float_power(input: Tensor | Number, exponent: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, exponent)
     if out is not None:
         return with_out(_float_power, _bound, out)
     return _dispatch(_float_power, _bound)
 
 
-def float_power_(input: Tensor, exponent: Tensor | complex) -> Any:
+def float_power_(input: Tensor, exponent: Tensor | Number) -> Any:
     return _dispatch(_float_power_, (input, exponent))
 
 
@@ -2775,14 +2885,14 @@ def floor_(input: Tensor) -> Any:
     return _dispatch(_floor_, (input,))
 
 
-def floor_divide(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
+def floor_divide(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_floor_divide, _bound, out)
     return _dispatch(_floor_divide, _bound)
 
 
-def floor_divide_(input: Tensor, other: Tensor | complex) -> Any:
+def floor_divide_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_floor_divide_, (input, other))
 
 
@@ -2800,14 +2910,14 @@ def fmin(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_fmin, _bound)
 
 
-def fmod(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
+def fmod(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_fmod, _bound, out)
     return _dispatch(_fmod, _bound)
 
 
-def fmod_(input: Tensor, other: Tensor | complex) -> Any:
+def fmod_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_fmod_, (input, other))
 
 
@@ -2846,7 +2956,7 @@ def frexp_parts(input: Tensor) -> Any:
 
 def full(
     size: int | Sequence[int],
-    fill_value: complex,
+    fill_value: Number,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -2861,7 +2971,7 @@ def full(
 
 def full_like(
     input: Tensor,
-    fill_value: complex,
+    fill_value: Number,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -2883,12 +2993,15 @@ def fused_attention(
 
 def gather(
     input: Tensor,
-    dim: int,
-    index: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    axis: Any = None,
     *,
     sparse_grad: bool = False,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("gather", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, sparse_grad)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2920,14 +3033,14 @@ def gcd_(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_gcd_, (input, other))
 
 
-def ge(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
+def ge(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_ge, _bound, out)
     return _dispatch(_ge, _bound)
 
 
-def ge_(input: Tensor, other: Tensor | complex) -> Any:
+def ge_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_ge_, (input, other))
 
 
@@ -2950,7 +3063,9 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
     return _dispatch(_geometric_, (input, p, generator))
 
 
-def glu(input: Tensor, dim: int = -1) -> Any:
+def glu(input: Tensor, dim: int = -1, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("glu", "dim", dim, -1, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2958,7 +3073,16 @@ def glu(input: Tensor, dim: int = -1) -> Any:
     return _dispatch(_glu, _bound)
 
 
-def gradient(input: Tensor, *, spacing: Any = None, dim: Any = None, edge_order: int = 1) -> Any:
+def gradient(
+    input: Tensor,
+    axis: Any = None,
+    *,
+    spacing: Any = None,
+    dim: Any = None,
+    edge_order: int = 1,
+) -> Any:
+    if axis is not None:
+        dim = same_as("gradient", "dim", dim, None, "axis", axis)
     return _dispatch(_gradient, (input, spacing, dim, edge_order))
 
 
@@ -3016,14 +3140,14 @@ def group_norm(
     return _dispatch(_group_norm, (input, num_groups, weight, bias, eps))
 
 
-def gt(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
+def gt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_gt, _bound, out)
     return _dispatch(_gt, _bound)
 
 
-def gt_(input: Tensor, other: Tensor | complex) -> Any:
+def gt_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_gt_, (input, other))
 
 
@@ -3117,8 +3241,8 @@ def hinge_embedding_loss(
 def histc(
     input: Tensor,
     bins: int = 100,
-    min: complex = 0,
-    max: complex = 0,
+    min: Number = 0,
+    max: Number = 0,
     *,
     out: Any = None,
 ) -> Any:
@@ -3241,13 +3365,16 @@ def index(input: Tensor, indices: Sequence[Tensor | None]) -> Any:
 
 def index_add(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    source: Any = REQUIRED,
+    axis: Any = None,
     *,
-    alpha: complex = 1,
+    alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("index_add", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, alpha)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3259,12 +3386,15 @@ def index_add(
 
 def index_add_(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    source: Any = REQUIRED,
+    axis: Any = None,
     *,
-    alpha: complex = 1,
+    alpha: Number = 1,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("index_add_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, alpha)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3272,7 +3402,17 @@ def index_add_(
     return _dispatch(_index_add_, _bound)
 
 
-def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: Any = None) -> Any:
+def index_copy(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    source: Any = REQUIRED,
+    axis: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("index_copy", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3282,7 +3422,15 @@ def index_copy(input: Tensor, dim: int, index: Tensor, source: Tensor, *, out: A
     return _dispatch(_index_copy, _bound)
 
 
-def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
+def index_copy_(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    source: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("index_copy_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3290,7 +3438,15 @@ def index_copy_(input: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
     return _dispatch(_index_copy_, _bound)
 
 
-def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | complex) -> Any:
+def index_fill(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    value: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("index_fill", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3298,7 +3454,15 @@ def index_fill(input: Tensor, dim: int, index: Tensor, value: Tensor | complex) 
     return _dispatch(_index_fill, _bound)
 
 
-def index_fill_(input: Tensor, dim: int, index: Tensor, value: Tensor | complex) -> Any:
+def index_fill_(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    value: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("index_fill_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3326,14 +3490,17 @@ def index_put_(
 
 def index_reduce(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
-    reduce: str,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    source: Any = REQUIRED,
+    reduce: Any = REQUIRED,
+    axis: Any = None,
     *,
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("index_reduce", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, reduce, include_self)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3356,13 +3523,16 @@ def index_reduce(
 
 def index_reduce_(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    source: Tensor,
-    reduce: str,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    source: Any = REQUIRED,
+    reduce: Any = REQUIRED,
+    axis: Any = None,
     *,
     include_self: bool = True,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("index_reduce_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, reduce, include_self)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3381,7 +3551,16 @@ def index_reduce_(
     return _dispatch(_index_reduce_, _bound)
 
 
-def index_select(input: Tensor, dim: int, index: Tensor, *, out: Any = None) -> Any:
+def index_select(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    axis: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("index_select", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3451,8 +3630,8 @@ def isfinite(input: Tensor) -> Any:
 
 
 def isin(
-    elements: Tensor | complex,
-    test_elements: Tensor | complex,
+    elements: Tensor | Number,
+    test_elements: Tensor | Number,
     *,
     assume_unique: bool = False,
     invert: bool = False,
@@ -3520,7 +3699,9 @@ def kron(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_kron, _bound)
 
 
-def kth_position(input: Tensor, k: int, dim: int) -> Any:
+def kth_position(input: Tensor, k: int, dim: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("kth_position", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3533,9 +3714,15 @@ def kthvalue(
     k: int,
     dim: int = -1,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("kthvalue", "dim", dim, -1, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("kthvalue", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3594,14 +3781,14 @@ def ldexp_(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_ldexp_, (input, other))
 
 
-def le(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
+def le(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_le, _bound, out)
     return _dispatch(_le, _bound)
 
 
-def le_(input: Tensor, other: Tensor | complex) -> Any:
+def le_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_le_, (input, other))
 
 
@@ -3613,14 +3800,14 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Any:
     return _dispatch(_leaky_relu_, (input, negative_slope))
 
 
-def lerp(input: Tensor, end: Tensor, weight: Tensor | complex, *, out: Any = None) -> Any:
+def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, end, weight)
     if out is not None:
         return with_out(_lerp, _bound, out)
     return _dispatch(_lerp, _bound)
 
 
-def lerp_(input: Tensor, end: Tensor, weight: Tensor | complex) -> Any:
+def lerp_(input: Tensor, end: Tensor, weight: Tensor | Number) -> Any:
     return _dispatch(_lerp_, (input, end, weight))
 
 
@@ -3643,7 +3830,9 @@ def linalg_cond(A: Tensor, p: Any = None) -> Any:
     return _dispatch(_linalg_cond, (A, p))
 
 
-def linalg_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Any:
+def linalg_cross(input: Tensor, other: Tensor, axis: Any = None, *, dim: int = -1) -> Any:
+    if axis is not None:
+        dim = same_as("linalg_cross", "dim", dim, -1, "axis", axis)
     return _dispatch(_linalg_cross, (input, other, dim))
 
 
@@ -3695,9 +3884,15 @@ def linalg_matrix_norm(
     dim: Any = (-2,
     -1),
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     dtype: DType | None = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("linalg_matrix_norm", "dim", dim, (-2, -1), "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("linalg_matrix_norm", "keepdim", keepdim, False, "keepdims", keepdims)
     return _dispatch(_linalg_matrix_norm, (A, ord, dim, keepdim, dtype))
 
 
@@ -3720,9 +3915,15 @@ def linalg_norm(
     ord: Any = None,
     dim: Any = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     dtype: DType | None = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("linalg_norm", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("linalg_norm", "keepdim", keepdim, False, "keepdims", keepdims)
     return _dispatch(_linalg_norm, (A, ord, dim, keepdim, dtype))
 
 
@@ -3773,18 +3974,26 @@ def linalg_vander(x: Tensor, *, N: int | None = None) -> Any:
     return _dispatch(_linalg_vander, (x, N))
 
 
-def linalg_vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
+def linalg_vecdot(x: Tensor, y: Tensor, axis: Any = None, *, dim: int = -1) -> Any:
+    if axis is not None:
+        dim = same_as("linalg_vecdot", "dim", dim, -1, "axis", axis)
     return _dispatch(_linalg_vecdot, (x, y, dim))
 
 
 def linalg_vector_norm(
     x: Tensor,
-    ord: complex = 2,
+    ord: Number = 2,
     dim: Any = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     dtype: DType | None = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("linalg_vector_norm", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("linalg_vector_norm", "keepdim", keepdim, False, "keepdims", keepdims)
     return _dispatch(_linalg_vector_norm, (x, ord, dim, keepdim, dtype))
 
 
@@ -3875,7 +4084,16 @@ def log_normal_(
     return _dispatch(_log_normal_, (input, mean, std, generator))
 
 
-def log_softmax(input: Tensor, dim: int, dtype: DType | None = None, *, out: Any = None) -> Any:
+def log_softmax(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    dtype: DType | None = None,
+    axis: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("log_softmax", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3885,7 +4103,9 @@ def log_softmax(input: Tensor, dim: int, dtype: DType | None = None, *, out: Any
     return _dispatch(_log_softmax, _bound)
 
 
-def log_softmax_backward(grad: Tensor, out: Tensor, dim: int) -> Any:
+def log_softmax_backward(grad: Tensor, out: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("log_softmax_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_log_softmax_backward, (grad, out, dim))
 
 
@@ -3903,7 +4123,9 @@ def logaddexp2(input: Tensor, other: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_logaddexp2, _bound)
 
 
-def logcumsumexp(input: Tensor, dim: int, *, out: Any = None) -> Any:
+def logcumsumexp(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("logcumsumexp", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -3998,11 +4220,17 @@ def logspace(
 
 def logsumexp(
     input: Tensor,
-    dim: int | Sequence[int] | None,
+    dim: Any = REQUIRED,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("logsumexp", "dim", dim, REQUIRED, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("logsumexp", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4012,14 +4240,14 @@ def logsumexp(
     return _dispatch(_logsumexp, _bound)
 
 
-def lt(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
+def lt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_lt, _bound, out)
     return _dispatch(_lt, _bound)
 
 
-def lt_(input: Tensor, other: Tensor | complex) -> Any:
+def lt_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_lt_, (input, other))
 
 
@@ -4041,11 +4269,11 @@ def margin_ranking_loss(
     return _dispatch(_margin_ranking_loss, (input1, input2, target, margin, reduction))
 
 
-def masked_fill(input: Tensor, mask: Tensor, value: Tensor | complex) -> Any:
+def masked_fill(input: Tensor, mask: Tensor, value: Tensor | Number) -> Any:
     return _dispatch(_masked_fill, (input, mask, value))
 
 
-def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | complex) -> Any:
+def masked_fill_(input: Tensor, mask: Tensor, value: Tensor | Number) -> Any:
     return _dispatch(_masked_fill_, (input, mask, value))
 
 
@@ -4086,7 +4314,19 @@ def matrix_power(input: Tensor, n: int, *, out: Any = None) -> Any:
     return _dispatch(_matrix_power, _bound)
 
 
-def max(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+def max(
+    input: Tensor,
+    dim: Any = None,
+    keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("max", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("max", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (input, dim, keepdim)
     if out is not None:
         return with_out(_max, _bound, out)
@@ -4228,10 +4468,16 @@ def mean(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("mean", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("mean", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4245,9 +4491,15 @@ def median(
     input: Tensor,
     dim: int | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("median", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("median", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4257,7 +4509,14 @@ def median(
     return _dispatch(_median, _bound)
 
 
-def median_position(input: Tensor, dim: int, skip_nan: bool) -> Any:
+def median_position(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    skip_nan: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("median_position", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), skip_nan)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4273,7 +4532,19 @@ def meshgrid(tensors: Sequence[Tensor], *, indexing: str | None = None) -> Any:
     return _dispatch(_meshgrid, (as_tensors(tensors, "meshgrid"), indexing))
 
 
-def min(input: Tensor, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
+def min(
+    input: Tensor,
+    dim: Any = None,
+    keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("min", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("min", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (input, dim, keepdim)
     if out is not None:
         return with_out(_min, _bound, out)
@@ -4302,7 +4573,19 @@ def mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_mm, _bound)
 
 
-def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None) -> Any:
+def mode(
+    input: Tensor,
+    dim: int = -1,
+    keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("mode", "dim", dim, -1, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("mode", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4312,7 +4595,9 @@ def mode(input: Tensor, dim: int = -1, keepdim: bool = False, *, out: Any = None
     return _dispatch(_mode, _bound)
 
 
-def mode_position(input: Tensor, dim: int) -> Any:
+def mode_position(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("mode_position", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4335,14 +4620,14 @@ def msort(input: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_msort, _bound)
 
 
-def mul(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
+def mul(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_mul, _bound, out)
     return _dispatch(_mul, _bound)
 
 
-def mul_(input: Tensor, other: Tensor | complex) -> Any:
+def mul_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_mul_, (input, other))
 
 
@@ -4466,10 +4751,16 @@ def nanmean(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("nanmean", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("nanmean", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4483,9 +4774,15 @@ def nanmedian(
     input: Tensor,
     dim: int | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("nanmedian", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("nanmedian", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4500,10 +4797,16 @@ def nanquantile(
     q: Any,
     dim: Any = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     interpolation: str = "linear",
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("nanquantile", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("nanquantile", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (input, q, dim, keepdim, interpolation)
     if out is not None:
         return with_out(_nanquantile, _bound, out)
@@ -4514,10 +4817,16 @@ def nansum(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("nansum", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("nansum", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4527,7 +4836,15 @@ def nansum(
     return _dispatch(_nansum, _bound)
 
 
-def narrow(input: Tensor, dim: int, start: Any, length: int) -> Any:
+def narrow(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    start: Any = REQUIRED,
+    length: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("narrow", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), start, length)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4535,7 +4852,15 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Any:
     return _dispatch(_narrow, _bound)
 
 
-def narrow_copy(input: Tensor, dim: int, start: Any, length: int) -> Any:
+def narrow_copy(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    start: Any = REQUIRED,
+    length: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("narrow_copy", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_narrow_copy, (input, dim, start, length))
 
 
@@ -4553,14 +4878,14 @@ def native_layer_norm(
     return _dispatch(_native_layer_norm, (input, as_size(normalized_shape), weight, bias, eps))
 
 
-def ne(input: Tensor, other: Tensor | complex, *, out: Any = None) -> Any:
+def ne(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_ne, _bound, out)
     return _dispatch(_ne, _bound)
 
 
-def ne_(input: Tensor, other: Tensor | complex) -> Any:
+def ne_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_ne_, (input, other))
 
 
@@ -4622,9 +4947,15 @@ def norm(
     dim: Any = None,
     keepdim: bool = False,
     dtype: DType | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("norm", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("norm", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (input, p, dim, keepdim, dtype)
     if out is not None:
         return with_out(_norm, _bound, out)
@@ -4632,8 +4963,8 @@ def norm(
 
 
 def normal(
-    mean: Tensor | complex,
-    std: Tensor | complex = 1.0,
+    mean: Tensor | Number,
+    std: Tensor | Number = 1.0,
     size: int | Sequence[int] | None = None,
     *,
     generator: Any = None,
@@ -4696,7 +5027,13 @@ def p_norm(
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
     dtype: DType | None = None,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("p_norm", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("p_norm", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, ord, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4708,7 +5045,7 @@ def pad(
     input: Tensor,
     pad: int | Sequence[int],
     mode: str = "constant",
-    value: complex | None = None,
+    value: Number | None = None,
 ) -> Any:
     return _dispatch(_pad, (input, as_size(pad), mode, value))
 
@@ -4723,7 +5060,10 @@ def pairwise_distance(
     p: float = 2.0,
     eps: float = 1e-06,
     keepdim: bool = False,
+    keepdims: Any = None,
 ) -> Any:
+    if keepdims is not None:
+        keepdim = same_as("pairwise_distance", "keepdim", keepdim, False, "keepdims", keepdims)
     return _dispatch(_pairwise_distance, (x1, x2, p, eps, keepdim))
 
 
@@ -4802,14 +5142,14 @@ def positive(input: Tensor) -> Any:
     return _dispatch(_positive, (input,))
 
 
-def pow(input: Tensor | complex, exponent: Tensor | complex, *, out: Any = None) -> Any:
+def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, exponent)
     if out is not None:
         return with_out(_pow, _bound, out)
     return _dispatch(_pow, _bound)
 
 
-def pow_(input: Tensor, exponent: Tensor | complex) -> Any:
+def pow_(input: Tensor, exponent: Tensor | Number) -> Any:
     return _dispatch(_pow_, (input, exponent))
 
 
@@ -4821,10 +5161,16 @@ def prod(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("prod", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("prod", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -4855,10 +5201,16 @@ def quantile(
     q: Any,
     dim: Any = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     interpolation: str = "linear",
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("quantile", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("quantile", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (input, q, dim, keepdim, interpolation)
     if out is not None:
         return with_out(_quantile, _bound, out)
@@ -5054,25 +5406,43 @@ def relu_(input: Tensor) -> Any:
     return _dispatch(_relu_, (input,))
 
 
-def remainder(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
+def remainder(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_remainder, _bound, out)
     return _dispatch(_remainder, _bound)
 
 
-def remainder_(input: Tensor, other: Tensor | complex) -> Any:
+def remainder_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_remainder_, (input, other))
 
 
-def renorm(input: Tensor, p: complex, dim: int, maxnorm: complex, *, out: Any = None) -> Any:
+def renorm(
+    input: Tensor,
+    p: Number,
+    dim: Any = REQUIRED,
+    maxnorm: Any = REQUIRED,
+    axis: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("renorm", "dim", dim, REQUIRED, "axis", axis)
     _bound = (input, p, dim, maxnorm)
     if out is not None:
         return with_out(_renorm, _bound, out)
     return _dispatch(_renorm, _bound)
 
 
-def renorm_(input: Tensor, p: complex, dim: int, maxnorm: complex) -> Any:
+def renorm_(
+    input: Tensor,
+    p: Number,
+    dim: Any = REQUIRED,
+    maxnorm: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("renorm_", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_renorm_, (input, p, dim, maxnorm))
 
 
@@ -5084,9 +5454,12 @@ def repeat_interleave(
     input: Tensor,
     repeats: Any = None,
     dim: int | None = None,
+    axis: Any = None,
     *,
     output_size: int | None = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("repeat_interleave", "dim", dim, None, "axis", axis)
     return _dispatch(_repeat_interleave, (input, repeats, dim, output_size))
 
 
@@ -5094,11 +5467,28 @@ def repeat_positions(repeats: Tensor, output_size: int | None = None) -> Any:
     return _dispatch(_repeat_positions, (repeats, output_size))
 
 
-def resample(input: Tensor, dim: int, index: Tensor, weight: Tensor) -> Any:
+def resample(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    weight: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("resample", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_resample, (input, dim, index, weight))
 
 
-def resample_backward(grad: Tensor, dim: int, index: Tensor, weight: Tensor, size: int) -> Any:
+def resample_backward(
+    grad: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    weight: Any = REQUIRED,
+    size: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("resample_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_resample_backward, (grad, dim, index, weight, size))
 
 
@@ -5246,11 +5636,13 @@ def rsqrt_(input: Tensor) -> Any:
     return _dispatch(_rsqrt_, (input,))
 
 
-def rsub(input: Tensor, other: Tensor | complex, *, alpha: complex = 1) -> Any:
+def rsub(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Any:
     return _dispatch(_rsub, (input, other, alpha))
 
 
-def running_max(input: Tensor, dim: int) -> Any:
+def running_max(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("running_max", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5258,7 +5650,9 @@ def running_max(input: Tensor, dim: int) -> Any:
     return _dispatch(_running_max, _bound)
 
 
-def running_min(input: Tensor, dim: int) -> Any:
+def running_min(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("running_min", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5267,7 +5661,7 @@ def running_min(input: Tensor, dim: int) -> Any:
 
 
 def scalar_tensor(
-    s: complex,
+    s: Number,
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
@@ -5304,14 +5698,17 @@ def scaled_dot_product_attention(
 
 def scatter(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    src: Tensor | complex | None = None,
-    value: Tensor | complex | None = None,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    src: Tensor | Number | None = None,
+    value: Tensor | Number | None = None,
+    axis: Any = None,
     *,
     reduce: str | None = None,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("scatter", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, value, reduce)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5323,13 +5720,16 @@ def scatter(
 
 def scatter_(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    src: Tensor | complex | None = None,
-    value: Tensor | complex | None = None,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    src: Tensor | Number | None = None,
+    value: Tensor | Number | None = None,
+    axis: Any = None,
     *,
     reduce: str | None = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, value, reduce)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5348,7 +5748,17 @@ def scatter_(
     return _dispatch(_scatter_, _bound)
 
 
-def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Any:
+def scatter_add(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    src: Any = REQUIRED,
+    axis: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_add", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5358,7 +5768,15 @@ def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any
     return _dispatch(_scatter_add, _bound)
 
 
-def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
+def scatter_add_(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    src: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_add_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5368,12 +5786,15 @@ def scatter_add_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
 
 def scatter_extreme(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    src: Tensor,
-    reduce: str,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    src: Any = REQUIRED,
+    reduce: Any = REQUIRED,
     include_self: bool = True,
+    axis: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_extreme", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5416,14 +5837,17 @@ def scatter_planes(
 
 def scatter_reduce(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    src: Tensor,
-    reduce: str,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    src: Any = REQUIRED,
+    reduce: Any = REQUIRED,
+    axis: Any = None,
     *,
     include_self: bool = True,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_reduce", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5446,13 +5870,16 @@ def scatter_reduce(
 
 def scatter_reduce_(
     input: Tensor,
-    dim: int,
-    index: Tensor,
-    src: Tensor,
-    reduce: str,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    src: Any = REQUIRED,
+    reduce: Any = REQUIRED,
+    axis: Any = None,
     *,
     include_self: bool = True,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_reduce_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5471,7 +5898,15 @@ def scatter_reduce_(
     return _dispatch(_scatter_reduce_, _bound)
 
 
-def scatter_src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
+def scatter_src(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    src: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_src", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5479,7 +5914,15 @@ def scatter_src(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
     return _dispatch(_scatter_src, _bound)
 
 
-def scatter_src_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
+def scatter_src_(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    src: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_src_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5487,7 +5930,15 @@ def scatter_src_(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
     return _dispatch(_scatter_src_, _bound)
 
 
-def scatter_value(input: Tensor, dim: int, index: Tensor, value: complex) -> Any:
+def scatter_value(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    value: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_value", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5495,7 +5946,15 @@ def scatter_value(input: Tensor, dim: int, index: Tensor, value: complex) -> Any
     return _dispatch(_scatter_value, _bound)
 
 
-def scatter_value_(input: Tensor, dim: int, index: Tensor, value: complex) -> Any:
+def scatter_value_(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    value: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("scatter_value_", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5505,7 +5964,7 @@ def scatter_value_(input: Tensor, dim: int, index: Tensor, value: complex) -> An
 
 def search_positions(
     sequence: Tensor,
-    values: Tensor | complex,
+    values: Tensor | Number,
     out_int32: bool,
     right: bool,
     sorter: Tensor | None,
@@ -5515,7 +5974,7 @@ def search_positions(
 
 def searchsorted(
     sorted_sequence: Tensor,
-    input: Tensor | complex,
+    input: Tensor | Number,
     *,
     out_int32: bool = False,
     right: bool = False,
@@ -5529,7 +5988,9 @@ def searchsorted(
     return _dispatch(_searchsorted, _bound)
 
 
-def select(input: Tensor, dim: int, index: int) -> Any:
+def select(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("select", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5537,11 +5998,26 @@ def select(input: Tensor, dim: int, index: int) -> Any:
     return _dispatch(_select, _bound)
 
 
-def select_backward(grad: Tensor, size: int | Sequence[int], dim: int, index: Any) -> Any:
+def select_backward(
+    grad: Tensor,
+    size: int | Sequence[int],
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("select_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_select_backward, (grad, as_size(size), dim, index))
 
 
-def select_copy(input: Tensor, dim: int, index: int) -> Any:
+def select_copy(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("select_copy", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5549,7 +6025,15 @@ def select_copy(input: Tensor, dim: int, index: int) -> Any:
     return _dispatch(_select_copy, _bound)
 
 
-def select_scatter(input: Tensor, src: Tensor, dim: int, index: int) -> Any:
+def select_scatter(
+    input: Tensor,
+    src: Tensor,
+    dim: Any = REQUIRED,
+    index: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("select_scatter", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, src, wrap_dim(dim, input.ndim), index)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5693,7 +6177,10 @@ def slice(
     start: int | None = None,
     end: int | None = None,
     step: int | None = 1,
+    axis: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("slice", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), start, end, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5704,11 +6191,14 @@ def slice(
 def slice_backward(
     grad: Tensor,
     size: int | Sequence[int],
-    dim: int,
-    start: Any,
-    end: Any,
-    step: Any,
+    dim: Any = REQUIRED,
+    start: Any = REQUIRED,
+    end: Any = REQUIRED,
+    step: Any = REQUIRED,
+    axis: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("slice_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_slice_backward, (grad, as_size(size), dim, start, end, step))
 
 
@@ -5718,7 +6208,10 @@ def slice_copy(
     start: int | None = None,
     end: int | None = None,
     step: int | None = 1,
+    axis: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("slice_copy", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), start, end, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5733,9 +6226,12 @@ def slice_scatter(
     start: int | None = None,
     end: int | None = None,
     step: int | None = 1,
+    axis: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("slice_scatter", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, src, wrap_dim(dim, input.ndim), start, end, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5773,7 +6269,16 @@ def soft_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> 
     return _dispatch(_soft_margin_loss, (input, target, reduction))
 
 
-def softmax(input: Tensor, dim: int, dtype: DType | None = None, *, out: Any = None) -> Any:
+def softmax(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    dtype: DType | None = None,
+    axis: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("softmax", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5783,7 +6288,9 @@ def softmax(input: Tensor, dim: int, dtype: DType | None = None, *, out: Any = N
     return _dispatch(_softmax, _bound)
 
 
-def softmax_backward(grad: Tensor, out: Tensor, dim: int) -> Any:
+def softmax_backward(grad: Tensor, out: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("softmax_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_softmax_backward, (grad, out, dim))
 
 
@@ -5810,9 +6317,12 @@ def sort(
     dim: int = -1,
     descending: bool = False,
     stable: Any = False,
+    axis: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("sort", "dim", dim, -1, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), descending, stable)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5842,19 +6352,19 @@ def special_bessel_y1(input: Tensor) -> Any:
     return _dispatch(_special_bessel_y1, (input,))
 
 
-def special_chebyshev_polynomial_t(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_chebyshev_polynomial_t(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_chebyshev_polynomial_t, (input, n))
 
 
-def special_chebyshev_polynomial_u(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_chebyshev_polynomial_u(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_chebyshev_polynomial_u, (input, n))
 
 
-def special_chebyshev_polynomial_v(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_chebyshev_polynomial_v(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_chebyshev_polynomial_v, (input, n))
 
 
-def special_chebyshev_polynomial_w(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_chebyshev_polynomial_w(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_chebyshev_polynomial_w, (input, n))
 
 
@@ -5869,11 +6379,11 @@ def special_erfcx(input: Tensor) -> Any:
     return _dispatch(_special_erfcx, (input,))
 
 
-def special_hermite_polynomial_h(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_hermite_polynomial_h(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_hermite_polynomial_h, (input, n))
 
 
-def special_hermite_polynomial_he(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_hermite_polynomial_he(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_hermite_polynomial_he, (input, n))
 
 
@@ -5889,11 +6399,11 @@ def special_i1e(input: Tensor) -> Any:
     return _dispatch(_special_i1e, (input,))
 
 
-def special_laguerre_polynomial_l(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_laguerre_polynomial_l(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_laguerre_polynomial_l, (input, n))
 
 
-def special_legendre_polynomial_p(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_legendre_polynomial_p(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_legendre_polynomial_p, (input, n))
 
 
@@ -5933,19 +6443,19 @@ def special_scaled_modified_bessel_k1(input: Tensor) -> Any:
     return _dispatch(_special_scaled_modified_bessel_k1, (input,))
 
 
-def special_shifted_chebyshev_polynomial_t(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_shifted_chebyshev_polynomial_t(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_shifted_chebyshev_polynomial_t, (input, n))
 
 
-def special_shifted_chebyshev_polynomial_u(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_shifted_chebyshev_polynomial_u(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_shifted_chebyshev_polynomial_u, (input, n))
 
 
-def special_shifted_chebyshev_polynomial_v(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_shifted_chebyshev_polynomial_v(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_shifted_chebyshev_polynomial_v, (input, n))
 
 
-def special_shifted_chebyshev_polynomial_w(input: Tensor | complex, n: Tensor | complex) -> Any:
+def special_shifted_chebyshev_polynomial_w(input: Tensor | Number, n: Tensor | Number) -> Any:
     return _dispatch(_special_shifted_chebyshev_polynomial_w, (input, n))
 
 
@@ -5953,15 +6463,17 @@ def special_spherical_bessel_j0(input: Tensor) -> Any:
     return _dispatch(_special_spherical_bessel_j0, (input,))
 
 
-def special_xlog1py(input: Tensor | complex, other: Tensor | complex) -> Any:
+def special_xlog1py(input: Tensor | Number, other: Tensor | Number) -> Any:
     return _dispatch(_special_xlog1py, (input, other))
 
 
-def special_zeta(input: Tensor | complex, other: Tensor | complex) -> Any:
+def special_zeta(input: Tensor | Number, other: Tensor | Number) -> Any:
     return _dispatch(_special_zeta, (input, other))
 
 
-def split(input: Tensor, split_size: Any, dim: int = 0) -> Any:
+def split(input: Tensor, split_size: Any, dim: int = 0, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("split", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, split_size, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5969,7 +6481,9 @@ def split(input: Tensor, split_size: Any, dim: int = 0) -> Any:
     return _dispatch(_split, _bound)
 
 
-def split_copy(input: Tensor, split_size: Any, dim: int = 0) -> Any:
+def split_copy(input: Tensor, split_size: Any, dim: int = 0, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("split_copy", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, split_size, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5977,7 +6491,14 @@ def split_copy(input: Tensor, split_size: Any, dim: int = 0) -> Any:
     return _dispatch(_split_copy, _bound)
 
 
-def split_with_sizes(input: Tensor, split_sizes: int | Sequence[int], dim: int = 0) -> Any:
+def split_with_sizes(
+    input: Tensor,
+    split_sizes: int | Sequence[int],
+    dim: int = 0,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("split_with_sizes", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, as_size(split_sizes), wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -5985,7 +6506,14 @@ def split_with_sizes(input: Tensor, split_sizes: int | Sequence[int], dim: int =
     return _dispatch(_split_with_sizes, _bound)
 
 
-def split_with_sizes_copy(input: Tensor, split_sizes: int | Sequence[int], dim: int = 0) -> Any:
+def split_with_sizes_copy(
+    input: Tensor,
+    split_sizes: int | Sequence[int],
+    dim: int = 0,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("split_with_sizes_copy", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, as_size(split_sizes), wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6015,15 +6543,21 @@ def square_(input: Tensor) -> Any:
     return _dispatch(_square_, (input,))
 
 
-def squeeze(input: Tensor, dim: Any = None) -> Any:
+def squeeze(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("squeeze", "dim", dim, None, "axis", axis)
     return _dispatch(_squeeze, (input, dim))
 
 
-def squeeze_copy(input: Tensor, dim: Any = None) -> Any:
+def squeeze_copy(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("squeeze_copy", "dim", dim, None, "axis", axis)
     return _dispatch(_squeeze_copy, (input, dim))
 
 
-def stack(tensors: Sequence[Tensor], dim: int = 0, *, out: Any = None) -> Any:
+def stack(tensors: Sequence[Tensor], dim: int = 0, axis: Any = None, *, out: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("stack", "dim", dim, 0, "axis", axis)
     _bound = (as_tensors(tensors, "stack"), dim)
     if out is not None:
         return with_out(_stack, _bound, out)
@@ -6035,10 +6569,16 @@ def std(
     dim: Any = None,
     unbiased: Any = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
-    correction: complex | None = None,
+    correction: Number | None = None,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("std", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("std", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (input, dim, unbiased, keepdim, correction)
     if out is not None:
         return with_out(_std, _bound, out)
@@ -6050,17 +6590,23 @@ def std_mean(
     dim: Any = None,
     unbiased: Any = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
-    correction: complex | None = None,
+    correction: Number | None = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("std_mean", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("std_mean", "keepdim", keepdim, False, "keepdims", keepdims)
     return _dispatch(_std_mean, (input, dim, unbiased, keepdim, correction))
 
 
 def sub(
-    input: Tensor | complex,
-    other: Tensor | complex,
+    input: Tensor | Number,
+    other: Tensor | Number,
     *,
-    alpha: complex = 1,
+    alpha: Number = 1,
     out: Any = None,
 ) -> Any:
     _bound = (input, other, alpha)
@@ -6069,7 +6615,7 @@ def sub(
     return _dispatch(_sub, _bound)
 
 
-def sub_(input: Tensor, other: Tensor | complex, *, alpha: complex = 1) -> Any:
+def sub_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Any:
     return _dispatch(_sub_, (input, other, alpha))
 
 
@@ -6077,10 +6623,16 @@ def sum(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
     dtype: DType | None = None,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("sum", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("sum", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6121,9 +6673,12 @@ def take_along_dim(
     input: Tensor,
     indices: Tensor,
     dim: int | None = None,
+    axis: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("take_along_dim", "dim", dim, None, "axis", axis)
     _bound = (input, indices, dim)
     if out is not None:
         return with_out(_take_along_dim, _bound, out)
@@ -6156,10 +6711,13 @@ def tensor_split(
     input: Tensor,
     indices_or_sections: Any = None,
     dim: int = 0,
+    axis: Any = None,
     *,
     sections: Any = None,
     indices: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("tensor_split", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, indices_or_sections, wrap_dim(dim, input.ndim), sections, indices)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6184,11 +6742,11 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, *, out: Any = None) -> Any:
     return _dispatch(_tensordot, _bound)
 
 
-def threshold(input: Tensor, threshold: complex, value: complex) -> Any:
+def threshold(input: Tensor, threshold: Number, value: Number) -> Any:
     return _dispatch(_threshold, (input, threshold, value))
 
 
-def threshold_(input: Tensor, threshold: complex, value: complex) -> Any:
+def threshold_(input: Tensor, threshold: Number, value: Number) -> Any:
     return _dispatch(_threshold_, (input, threshold, value))
 
 
@@ -6206,9 +6764,12 @@ def topk(
     dim: int = -1,
     largest: bool = True,
     sorted: bool = True,
+    axis: Any = None,
     *,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("topk", "dim", dim, -1, "axis", axis)
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim), largest, sorted)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6218,7 +6779,15 @@ def topk(
     return _dispatch(_topk, _bound)
 
 
-def topk_positions(input: Tensor, k: int, dim: int, largest: bool) -> Any:
+def topk_positions(
+    input: Tensor,
+    k: int,
+    dim: Any = REQUIRED,
+    largest: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("topk_positions", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim), largest)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6249,10 +6818,13 @@ def transpose_copy(input: Tensor, dim0: int, dim1: int) -> Any:
 def trapezoid(
     y: Tensor,
     x: Tensor | None = None,
+    axis: Any = None,
     *,
-    dx: complex | None = None,
+    dx: Number | None = None,
     dim: int = -1,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("trapezoid", "dim", dim, -1, "axis", axis)
     return _dispatch(_trapezoid, (y, x, dx, dim))
 
 
@@ -6328,7 +6900,9 @@ def trunc_(input: Tensor) -> Any:
     return _dispatch(_trunc_, (input,))
 
 
-def unbind(input: Tensor, dim: int = 0) -> Any:
+def unbind(input: Tensor, dim: int = 0, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("unbind", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6336,7 +6910,9 @@ def unbind(input: Tensor, dim: int = 0) -> Any:
     return _dispatch(_unbind, _bound)
 
 
-def unbind_copy(input: Tensor, dim: int = 0) -> Any:
+def unbind_copy(input: Tensor, dim: int = 0, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("unbind_copy", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6344,7 +6920,9 @@ def unbind_copy(input: Tensor, dim: int = 0) -> Any:
     return _dispatch(_unbind_copy, _bound)
 
 
-def unflatten(input: Tensor, dim: int, sizes: int | Sequence[int]) -> Any:
+def unflatten(input: Tensor, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("unflatten", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim), as_size(sizes))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6378,7 +6956,10 @@ def unique(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
+    axis: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("unique", "dim", dim, None, "axis", axis)
     try:
         _bound = (
             input,
@@ -6407,7 +6988,10 @@ def unique_consecutive(
     return_inverse: bool = False,
     return_counts: bool = False,
     dim: int | None = None,
+    axis: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("unique_consecutive", "dim", dim, None, "axis", axis)
     try:
         _bound = (input, return_inverse, return_counts, wrap_dim_optional(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6424,7 +7008,9 @@ def unique_consecutive(
     return _dispatch(_unique_consecutive, _bound)
 
 
-def unsqueeze(input: Tensor, dim: int) -> Any:
+def unsqueeze(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("unsqueeze", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim + 1))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6432,7 +7018,9 @@ def unsqueeze(input: Tensor, dim: int) -> Any:
     return _dispatch(_unsqueeze, _bound)
 
 
-def unsqueeze_copy(input: Tensor, dim: int) -> Any:
+def unsqueeze_copy(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("unsqueeze_copy", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim + 1))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6449,10 +7037,16 @@ def var(
     dim: Any = None,
     unbiased: Any = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
-    correction: complex | None = None,
+    correction: Number | None = None,
     out: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("var", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("var", "keepdim", keepdim, False, "keepdims", keepdims)
     _bound = (input, dim, unbiased, keepdim, correction)
     if out is not None:
         return with_out(_var, _bound, out)
@@ -6464,18 +7058,30 @@ def var_mean(
     dim: Any = None,
     unbiased: Any = None,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
     *,
-    correction: complex | None = None,
+    correction: Number | None = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("var_mean", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("var_mean", "keepdim", keepdim, False, "keepdims", keepdims)
     return _dispatch(_var_mean, (input, dim, unbiased, keepdim, correction))
 
 
 def variance(
     input: Tensor,
     dim: int | Sequence[int] | None = None,
-    correction: complex = 1,
+    correction: Number = 1,
     keepdim: bool = False,
+    axis: Any = None,
+    keepdims: Any = None,
 ) -> Any:
+    if axis is not None:
+        dim = same_as("variance", "dim", dim, None, "axis", axis)
+    if keepdims is not None:
+        keepdim = same_as("variance", "keepdim", keepdim, False, "keepdims", keepdims)
     try:
         _bound = (input, wrap_dims(dim, input.ndim), correction, keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -6529,8 +7135,8 @@ def vstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
 
 def where(
     condition: Tensor,
-    input: Tensor | complex | None = None,
-    other: Tensor | complex | None = None,
+    input: Tensor | Number | None = None,
+    other: Tensor | Number | None = None,
     *,
     out: Any = None,
 ) -> Any:
@@ -6540,14 +7146,14 @@ def where(
     return _dispatch(_where, _bound)
 
 
-def xlogy(input: Tensor | complex, other: Tensor | complex, *, out: Any = None) -> Any:
+def xlogy(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
         return with_out(_xlogy, _bound, out)
     return _dispatch(_xlogy, _bound)
 
 
-def xlogy_(input: Tensor, other: Tensor | complex) -> Any:
+def xlogy_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_xlogy_, (input, other))
 
 

@@ -14,6 +14,7 @@ from graphwright.runtime.dispatch import refuse_bound
 from graphwright.runtime.ops.normalise import (
     as_size,
     as_tensors,
+    same_as,
     varargs,
     wrap_dim,
     wrap_dim_optional,
@@ -22,10 +23,13 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims_optional,
     wrap_permutation,
 )
+from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
 
 if TYPE_CHECKING:
+    from builtins import complex as Number
+
     from graphwright.runtime.dtypes import dtype as DType
     from graphwright.runtime.tensor import Tensor
 _abs = _op("abs")
@@ -431,10 +435,10 @@ class TensorMethods(TensorBase):
     def acosh_(self) -> Any:
         return _dispatch(_acosh_, (self,))
 
-    def add(self, other: Tensor | complex, *, alpha: complex = 1) -> Any:
+    def add(self, other: Tensor | Number, *, alpha: Number = 1) -> Any:
         return _dispatch(_add, (self, other, alpha))
 
-    def add_(self, other: Tensor | complex, *, alpha: complex = 1) -> Any:
+    def add_(self, other: Tensor | Number, *, alpha: Number = 1) -> Any:
         return _dispatch(_add_, (self, other, alpha))
 
     def addbmm(
@@ -442,8 +446,8 @@ class TensorMethods(TensorBase):
         batch1: Tensor,
         batch2: Tensor,
         *,
-        beta: complex = 1,
-        alpha: complex = 1,
+        beta: Number = 1,
+        alpha: Number = 1,
     ) -> Any:
         return _dispatch(_addbmm, (self, batch1, batch2, beta, alpha))
 
@@ -452,45 +456,55 @@ class TensorMethods(TensorBase):
         batch1: Tensor,
         batch2: Tensor,
         *,
-        beta: complex = 1,
-        alpha: complex = 1,
+        beta: Number = 1,
+        alpha: Number = 1,
     ) -> Any:
         return _dispatch(_addbmm_, (self, batch1, batch2, beta, alpha))
 
-    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
         return _dispatch(_addcdiv, (self, tensor1, tensor2, value))
 
-    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
         return _dispatch(_addcdiv_, (self, tensor1, tensor2, value))
 
-    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
         return _dispatch(_addcmul, (self, tensor1, tensor2, value))
 
-    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: complex = 1) -> Any:
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
         return _dispatch(_addcmul_, (self, tensor1, tensor2, value))
 
-    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
+    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
         return _dispatch(_addmm, (self, mat1, mat2, beta, alpha))
 
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
+    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
         return _dispatch(_addmm_, (self, mat1, mat2, beta, alpha))
 
-    def addmv(self, mat: Tensor, vec: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
+    def addmv(self, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
         return _dispatch(_addmv, (self, mat, vec, beta, alpha))
 
-    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
+    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
         return _dispatch(_addmv_, (self, mat, vec, beta, alpha))
 
-    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
+    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
         return _dispatch(_addr, (self, vec1, vec2, beta, alpha))
 
-    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: complex = 1, alpha: complex = 1) -> Any:
+    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
         return _dispatch(_addr_, (self, vec1, vec2, beta, alpha))
 
     def adjoint(self) -> Any:
         return _dispatch(_adjoint, (self,))
 
-    def all(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
+    def all(
+        self,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("all", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("all", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims_exact(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -506,21 +520,52 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_allclose, (self, other, rtol, atol, equal_nan))
 
-    def amax(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
+    def amax(
+        self,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("amax", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("amax", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_amax, (self, dim, keepdim), _error) from None
         return _dispatch(_amax, _bound)
 
-    def amin(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
+    def amin(
+        self,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("amin", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("amin", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_amin, (self, dim, keepdim), _error) from None
         return _dispatch(_amin, _bound)
 
-    def aminmax(self, *, dim: int | None = None, keepdim: bool = False) -> Any:
+    def aminmax(
+        self,
+        axis: Any = None,
+        keepdims: Any = None,
+        *,
+        dim: int | None = None,
+        keepdim: bool = False,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("aminmax", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("aminmax", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -530,28 +575,66 @@ class TensorMethods(TensorBase):
     def angle(self) -> Any:
         return _dispatch(_angle, (self,))
 
-    def any(self, dim: int | Sequence[int] | None = None, keepdim: bool = False) -> Any:
+    def any(
+        self,
+        dim: int | Sequence[int] | None = None,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("any", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("any", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims_exact(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_any, (self, dim, keepdim), _error) from None
         return _dispatch(_any, _bound)
 
-    def argmax(self, dim: int | None = None, keepdim: bool = False) -> Any:
+    def argmax(
+        self,
+        dim: int | None = None,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("argmax", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("argmax", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_argmax, (self, dim, keepdim), _error) from None
         return _dispatch(_argmax, _bound)
 
-    def argmin(self, dim: int | None = None, keepdim: bool = False) -> Any:
+    def argmin(
+        self,
+        dim: int | None = None,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("argmin", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("argmin", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_argmin, (self, dim, keepdim), _error) from None
         return _dispatch(_argmin, _bound)
 
-    def argsort(self, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    def argsort(
+        self,
+        dim: int = -1,
+        descending: bool = False,
+        stable: bool = False,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("argsort", "dim", dim, -1, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), descending, stable)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -615,8 +698,8 @@ class TensorMethods(TensorBase):
         batch1: Tensor,
         batch2: Tensor,
         *,
-        beta: complex = 1,
-        alpha: complex = 1,
+        beta: Number = 1,
+        alpha: Number = 1,
     ) -> Any:
         return _dispatch(_baddbmm, (self, batch1, batch2, beta, alpha))
 
@@ -625,8 +708,8 @@ class TensorMethods(TensorBase):
         batch1: Tensor,
         batch2: Tensor,
         *,
-        beta: complex = 1,
-        alpha: complex = 1,
+        beta: Number = 1,
+        alpha: Number = 1,
     ) -> Any:
         return _dispatch(_baddbmm_, (self, batch1, batch2, beta, alpha))
 
@@ -639,16 +722,16 @@ class TensorMethods(TensorBase):
     def bincount(self, weights: Tensor | None = None, minlength: int = 0) -> Any:
         return _dispatch(_bincount, (self, weights, minlength))
 
-    def bitwise_and(self, other: Tensor | complex) -> Any:
+    def bitwise_and(self, other: Tensor | Number) -> Any:
         return _dispatch(_bitwise_and, (self, other))
 
-    def bitwise_and_(self, other: Tensor | complex) -> Any:
+    def bitwise_and_(self, other: Tensor | Number) -> Any:
         return _dispatch(_bitwise_and_, (self, other))
 
-    def bitwise_left_shift(self, other: Tensor | complex) -> Any:
+    def bitwise_left_shift(self, other: Tensor | Number) -> Any:
         return _dispatch(_bitwise_left_shift, (self, other))
 
-    def bitwise_left_shift_(self, other: Tensor | complex) -> Any:
+    def bitwise_left_shift_(self, other: Tensor | Number) -> Any:
         return _dispatch(_bitwise_left_shift_, (self, other))
 
     def bitwise_not(self) -> Any:
@@ -657,22 +740,22 @@ class TensorMethods(TensorBase):
     def bitwise_not_(self) -> Any:
         return _dispatch(_bitwise_not_, (self,))
 
-    def bitwise_or(self, other: Tensor | complex) -> Any:
+    def bitwise_or(self, other: Tensor | Number) -> Any:
         return _dispatch(_bitwise_or, (self, other))
 
-    def bitwise_or_(self, other: Tensor | complex) -> Any:
+    def bitwise_or_(self, other: Tensor | Number) -> Any:
         return _dispatch(_bitwise_or_, (self, other))
 
-    def bitwise_right_shift(self, other: Tensor | complex) -> Any:
+    def bitwise_right_shift(self, other: Tensor | Number) -> Any:
         return _dispatch(_bitwise_right_shift, (self, other))
 
-    def bitwise_right_shift_(self, other: Tensor | complex) -> Any:
+    def bitwise_right_shift_(self, other: Tensor | Number) -> Any:
         return _dispatch(_bitwise_right_shift_, (self, other))
 
-    def bitwise_xor(self, other: Tensor | complex) -> Any:
+    def bitwise_xor(self, other: Tensor | Number) -> Any:
         return _dispatch(_bitwise_xor, (self, other))
 
-    def bitwise_xor_(self, other: Tensor | complex) -> Any:
+    def bitwise_xor_(self, other: Tensor | Number) -> Any:
         return _dispatch(_bitwise_xor_, (self, other))
 
     def bmm(self, mat2: Tensor) -> Any:
@@ -699,37 +782,35 @@ class TensorMethods(TensorBase):
     def cholesky_solve(self, L: Tensor, upper: bool = False) -> Any:
         return _dispatch(_cholesky_solve, (self, L, upper))
 
-    def chunk(self, chunks: int, dim: int = 0) -> Any:
+    def chunk(self, chunks: int, dim: int = 0, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("chunk", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, chunks, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_chunk, (self, chunks, dim), _error) from None
         return _dispatch(_chunk, _bound)
 
-    def clamp(
-        self,
-        min: Tensor | complex | None = None,
-        max: Tensor | complex | None = None,
-    ) -> Any:
+    def clamp(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Any:
         return _dispatch(_clamp, (self, min, max))
 
     def clamp_(
         self,
-        min: Tensor | complex | None = None,
-        max: Tensor | complex | None = None,
+        min: Tensor | Number | None = None,
+        max: Tensor | Number | None = None,
     ) -> Any:
         return _dispatch(_clamp_, (self, min, max))
 
-    def clamp_max(self, max: Tensor | complex) -> Any:
+    def clamp_max(self, max: Tensor | Number) -> Any:
         return _dispatch(_clamp_max, (self, max))
 
-    def clamp_max_(self, max: Tensor | complex) -> Any:
+    def clamp_max_(self, max: Tensor | Number) -> Any:
         return _dispatch(_clamp_max_, (self, max))
 
-    def clamp_min(self, min: Tensor | complex) -> Any:
+    def clamp_min(self, min: Tensor | Number) -> Any:
         return _dispatch(_clamp_min, (self, min))
 
-    def clamp_min_(self, min: Tensor | complex) -> Any:
+    def clamp_min_(self, min: Tensor | Number) -> Any:
         return _dispatch(_clamp_min_, (self, min))
 
     def clone(self) -> Any:
@@ -747,10 +828,10 @@ class TensorMethods(TensorBase):
     def copy_(self, src: Tensor) -> Any:
         return _dispatch(_copy_, (self, src))
 
-    def copysign(self, other: Tensor | complex) -> Any:
+    def copysign(self, other: Tensor | Number) -> Any:
         return _dispatch(_copysign, (self, other))
 
-    def copysign_(self, other: Tensor | complex) -> Any:
+    def copysign_(self, other: Tensor | Number) -> Any:
         return _dispatch(_copysign_, (self, other))
 
     def corrcoef(self) -> Any:
@@ -768,7 +849,9 @@ class TensorMethods(TensorBase):
     def cosh_(self) -> Any:
         return _dispatch(_cosh_, (self,))
 
-    def count_nonzero(self, dim: int | Sequence[int] | None = None) -> Any:
+    def count_nonzero(self, dim: int | Sequence[int] | None = None, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("count_nonzero", "dim", dim, None, "axis", axis)
         try:
             _bound = (self, wrap_dims(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -784,45 +867,65 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_cov, (self, correction, fweights, aweights))
 
-    def cross(self, other: Tensor, dim: int | None = None) -> Any:
+    def cross(self, other: Tensor, dim: int | None = None, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("cross", "dim", dim, None, "axis", axis)
         return _dispatch(_cross, (self, other, dim))
 
-    def cummax(self, dim: int) -> Any:
+    def cummax(self, dim: Any = REQUIRED, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("cummax", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_cummax, (self, dim), _error) from None
         return _dispatch(_cummax, _bound)
 
-    def cummin(self, dim: int) -> Any:
+    def cummin(self, dim: Any = REQUIRED, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("cummin", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_cummin, (self, dim), _error) from None
         return _dispatch(_cummin, _bound)
 
-    def cumprod(self, dim: int, *, dtype: DType | None = None) -> Any:
+    def cumprod(self, dim: Any = REQUIRED, axis: Any = None, *, dtype: DType | None = None) -> Any:
+        if axis is not None:
+            dim = same_as("cumprod", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_cumprod, (self, dim, dtype), _error) from None
         return _dispatch(_cumprod, _bound)
 
-    def cumprod_(self, dim: int, *, dtype: DType | None = None) -> Any:
+    def cumprod_(
+        self,
+        dim: Any = REQUIRED,
+        axis: Any = None,
+        *,
+        dtype: DType | None = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("cumprod_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_cumprod_, (self, dim, dtype), _error) from None
         return _dispatch(_cumprod_, _bound)
 
-    def cumsum(self, dim: int, *, dtype: DType | None = None) -> Any:
+    def cumsum(self, dim: Any = REQUIRED, axis: Any = None, *, dtype: DType | None = None) -> Any:
+        if axis is not None:
+            dim = same_as("cumsum", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_cumsum, (self, dim, dtype), _error) from None
         return _dispatch(_cumsum, _bound)
 
-    def cumsum_(self, dim: int, *, dtype: DType | None = None) -> Any:
+    def cumsum_(self, dim: Any = REQUIRED, axis: Any = None, *, dtype: DType | None = None) -> Any:
+        if axis is not None:
+            dim = same_as("cumsum_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -877,7 +980,10 @@ class TensorMethods(TensorBase):
         dim: int = -1,
         prepend: Tensor | None = None,
         append: Tensor | None = None,
+        axis: Any = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("diff", "dim", dim, -1, "axis", axis)
         try:
             _bound = (self, n, wrap_dim(dim, self.ndim), prepend, append)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -890,13 +996,13 @@ class TensorMethods(TensorBase):
     def digamma_(self) -> Any:
         return _dispatch(_digamma_, (self,))
 
-    def dist(self, other: Tensor, p: complex = 2) -> Any:
+    def dist(self, other: Tensor, p: Number = 2) -> Any:
         return _dispatch(_dist, (self, other, p))
 
-    def div(self, other: Tensor | complex, *, rounding_mode: str | None = None) -> Any:
+    def div(self, other: Tensor | Number, *, rounding_mode: str | None = None) -> Any:
         return _dispatch(_div, (self, other, rounding_mode))
 
-    def div_(self, other: Tensor | complex, *, rounding_mode: str | None = None) -> Any:
+    def div_(self, other: Tensor | Number, *, rounding_mode: str | None = None) -> Any:
         return _dispatch(_div_, (self, other, rounding_mode))
 
     def dot(self, tensor: Tensor) -> Any:
@@ -911,10 +1017,10 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_dsplit, (self, indices_or_sections, sections, indices))
 
-    def eq(self, other: Tensor | complex) -> Any:
+    def eq(self, other: Tensor | Number) -> Any:
         return _dispatch(_eq, (self, other))
 
-    def eq_(self, other: Tensor | complex) -> Any:
+    def eq_(self, other: Tensor | Number) -> Any:
         return _dispatch(_eq_, (self, other))
 
     def equal(self, other: Tensor) -> Any:
@@ -965,10 +1071,10 @@ class TensorMethods(TensorBase):
     def exponential_(self, lambd: float = 1.0, *, generator: Any = None) -> Any:
         return _dispatch(_exponential_, (self, lambd, generator))
 
-    def fill_(self, value: Tensor | complex) -> Any:
+    def fill_(self, value: Tensor | Number) -> Any:
         return _dispatch(_fill_, (self, value))
 
-    def fill_diagonal_(self, fill_value: complex, wrap: bool = False) -> Any:
+    def fill_diagonal_(self, fill_value: Number, wrap: bool = False) -> Any:
         return _dispatch(_fill_diagonal_, (self, fill_value, wrap))
 
     def flatten(self, start_dim: int = 0, end_dim: int = -1) -> Any:
@@ -987,10 +1093,10 @@ class TensorMethods(TensorBase):
     def flipud(self) -> Any:
         return _dispatch(_flipud, (self,))
 
-    def float_power(self, exponent: Tensor | complex) -> Any:
+    def float_power(self, exponent: Tensor | Number) -> Any:
         return _dispatch(_float_power, (self, exponent))
 
-    def float_power_(self, exponent: Tensor | complex) -> Any:
+    def float_power_(self, exponent: Tensor | Number) -> Any:
         return _dispatch(_float_power_, (self, exponent))
 
     def floor(self) -> Any:
@@ -999,10 +1105,10 @@ class TensorMethods(TensorBase):
     def floor_(self) -> Any:
         return _dispatch(_floor_, (self,))
 
-    def floor_divide(self, other: Tensor | complex) -> Any:
+    def floor_divide(self, other: Tensor | Number) -> Any:
         return _dispatch(_floor_divide, (self, other))
 
-    def floor_divide_(self, other: Tensor | complex) -> Any:
+    def floor_divide_(self, other: Tensor | Number) -> Any:
         return _dispatch(_floor_divide_, (self, other))
 
     def fmax(self, other: Tensor) -> Any:
@@ -1011,10 +1117,10 @@ class TensorMethods(TensorBase):
     def fmin(self, other: Tensor) -> Any:
         return _dispatch(_fmin, (self, other))
 
-    def fmod(self, other: Tensor | complex) -> Any:
+    def fmod(self, other: Tensor | Number) -> Any:
         return _dispatch(_fmod, (self, other))
 
-    def fmod_(self, other: Tensor | complex) -> Any:
+    def fmod_(self, other: Tensor | Number) -> Any:
         return _dispatch(_fmod_, (self, other))
 
     def frac(self) -> Any:
@@ -1026,7 +1132,16 @@ class TensorMethods(TensorBase):
     def frexp(self) -> Any:
         return _dispatch(_frexp, (self,))
 
-    def gather(self, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Any:
+    def gather(
+        self,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        axis: Any = None,
+        *,
+        sparse_grad: bool = False,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("gather", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, sparse_grad)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1039,19 +1154,19 @@ class TensorMethods(TensorBase):
     def gcd_(self, other: Tensor) -> Any:
         return _dispatch(_gcd_, (self, other))
 
-    def ge(self, other: Tensor | complex) -> Any:
+    def ge(self, other: Tensor | Number) -> Any:
         return _dispatch(_ge, (self, other))
 
-    def ge_(self, other: Tensor | complex) -> Any:
+    def ge_(self, other: Tensor | Number) -> Any:
         return _dispatch(_ge_, (self, other))
 
     def geometric_(self, p: float, *, generator: Any = None) -> Any:
         return _dispatch(_geometric_, (self, p, generator))
 
-    def gt(self, other: Tensor | complex) -> Any:
+    def gt(self, other: Tensor | Number) -> Any:
         return _dispatch(_gt, (self, other))
 
-    def gt_(self, other: Tensor | complex) -> Any:
+    def gt_(self, other: Tensor | Number) -> Any:
         return _dispatch(_gt_, (self, other))
 
     def hardshrink(self, lambd: float = 0.5) -> Any:
@@ -1063,7 +1178,7 @@ class TensorMethods(TensorBase):
     def heaviside_(self, values: Tensor) -> Any:
         return _dispatch(_heaviside_, (self, values))
 
-    def histc(self, bins: int = 100, min: complex = 0, max: complex = 0) -> Any:
+    def histc(self, bins: int = 100, min: Number = 0, max: Number = 0) -> Any:
         return _dispatch(_histc, (self, bins, min, max))
 
     def histogram(
@@ -1109,42 +1224,94 @@ class TensorMethods(TensorBase):
     def igammac_(self, other: Tensor) -> Any:
         return _dispatch(_igammac_, (self, other))
 
-    def index_add(self, dim: int, index: Tensor, source: Tensor, *, alpha: complex = 1) -> Any:
+    def index_add(
+        self,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        source: Any = REQUIRED,
+        axis: Any = None,
+        *,
+        alpha: Number = 1,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("index_add", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, alpha)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_index_add, (self, dim, index, source, alpha), _error) from None
         return _dispatch(_index_add, _bound)
 
-    def index_add_(self, dim: int, index: Tensor, source: Tensor, *, alpha: complex = 1) -> Any:
+    def index_add_(
+        self,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        source: Any = REQUIRED,
+        axis: Any = None,
+        *,
+        alpha: Number = 1,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("index_add_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, alpha)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_index_add_, (self, dim, index, source, alpha), _error) from None
         return _dispatch(_index_add_, _bound)
 
-    def index_copy(self, dim: int, index: Tensor, source: Tensor) -> Any:
+    def index_copy(
+        self,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        source: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("index_copy", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_index_copy, (self, dim, index, source), _error) from None
         return _dispatch(_index_copy, _bound)
 
-    def index_copy_(self, dim: int, index: Tensor, source: Tensor) -> Any:
+    def index_copy_(
+        self,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        source: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("index_copy_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_index_copy_, (self, dim, index, source), _error) from None
         return _dispatch(_index_copy_, _bound)
 
-    def index_fill(self, dim: int, index: Tensor, value: Tensor | complex) -> Any:
+    def index_fill(
+        self,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        value: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("index_fill", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, value)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_index_fill, (self, dim, index, value), _error) from None
         return _dispatch(_index_fill, _bound)
 
-    def index_fill_(self, dim: int, index: Tensor, value: Tensor | complex) -> Any:
+    def index_fill_(
+        self,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        value: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("index_fill_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, value)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1171,13 +1338,16 @@ class TensorMethods(TensorBase):
 
     def index_reduce(
         self,
-        dim: int,
-        index: Tensor,
-        source: Tensor,
-        reduce: str,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        source: Any = REQUIRED,
+        reduce: Any = REQUIRED,
+        axis: Any = None,
         *,
         include_self: bool = True,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("index_reduce", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, reduce, include_self)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1197,13 +1367,16 @@ class TensorMethods(TensorBase):
 
     def index_reduce_(
         self,
-        dim: int,
-        index: Tensor,
-        source: Tensor,
-        reduce: str,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        source: Any = REQUIRED,
+        reduce: Any = REQUIRED,
+        axis: Any = None,
         *,
         include_self: bool = True,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("index_reduce_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, reduce, include_self)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1221,7 +1394,9 @@ class TensorMethods(TensorBase):
             ) from None
         return _dispatch(_index_reduce_, _bound)
 
-    def index_select(self, dim: int, index: Tensor) -> Any:
+    def index_select(self, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("index_select", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1261,7 +1436,18 @@ class TensorMethods(TensorBase):
     def kron(self, other: Tensor) -> Any:
         return _dispatch(_kron, (self, other))
 
-    def kthvalue(self, k: int, dim: int = -1, keepdim: bool = False) -> Any:
+    def kthvalue(
+        self,
+        k: int,
+        dim: int = -1,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("kthvalue", "dim", dim, -1, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("kthvalue", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, k, wrap_dim(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1280,16 +1466,16 @@ class TensorMethods(TensorBase):
     def ldexp_(self, other: Tensor) -> Any:
         return _dispatch(_ldexp_, (self, other))
 
-    def le(self, other: Tensor | complex) -> Any:
+    def le(self, other: Tensor | Number) -> Any:
         return _dispatch(_le, (self, other))
 
-    def le_(self, other: Tensor | complex) -> Any:
+    def le_(self, other: Tensor | Number) -> Any:
         return _dispatch(_le_, (self, other))
 
-    def lerp(self, end: Tensor, weight: Tensor | complex) -> Any:
+    def lerp(self, end: Tensor, weight: Tensor | Number) -> Any:
         return _dispatch(_lerp, (self, end, weight))
 
-    def lerp_(self, end: Tensor, weight: Tensor | complex) -> Any:
+    def lerp_(self, end: Tensor, weight: Tensor | Number) -> Any:
         return _dispatch(_lerp_, (self, end, weight))
 
     def lgamma(self) -> Any:
@@ -1325,7 +1511,14 @@ class TensorMethods(TensorBase):
     def log_normal_(self, mean: float = 1.0, std: float = 2.0, *, generator: Any = None) -> Any:
         return _dispatch(_log_normal_, (self, mean, std, generator))
 
-    def log_softmax(self, dim: int, dtype: DType | None = None) -> Any:
+    def log_softmax(
+        self,
+        dim: Any = REQUIRED,
+        dtype: DType | None = None,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("log_softmax", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1338,7 +1531,9 @@ class TensorMethods(TensorBase):
     def logaddexp2(self, other: Tensor) -> Any:
         return _dispatch(_logaddexp2, (self, other))
 
-    def logcumsumexp(self, dim: int) -> Any:
+    def logcumsumexp(self, dim: Any = REQUIRED, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("logcumsumexp", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1378,23 +1573,33 @@ class TensorMethods(TensorBase):
     def logit_(self, eps: float | None = None) -> Any:
         return _dispatch(_logit_, (self, eps))
 
-    def logsumexp(self, dim: int | Sequence[int] | None, keepdim: bool = False) -> Any:
+    def logsumexp(
+        self,
+        dim: Any = REQUIRED,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("logsumexp", "dim", dim, REQUIRED, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("logsumexp", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_logsumexp, (self, dim, keepdim), _error) from None
         return _dispatch(_logsumexp, _bound)
 
-    def lt(self, other: Tensor | complex) -> Any:
+    def lt(self, other: Tensor | Number) -> Any:
         return _dispatch(_lt, (self, other))
 
-    def lt_(self, other: Tensor | complex) -> Any:
+    def lt_(self, other: Tensor | Number) -> Any:
         return _dispatch(_lt_, (self, other))
 
-    def masked_fill(self, mask: Tensor, value: Tensor | complex) -> Any:
+    def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Any:
         return _dispatch(_masked_fill, (self, mask, value))
 
-    def masked_fill_(self, mask: Tensor, value: Tensor | complex) -> Any:
+    def masked_fill_(self, mask: Tensor, value: Tensor | Number) -> Any:
         return _dispatch(_masked_fill_, (self, mask, value))
 
     def masked_scatter(self, mask: Tensor, source: Tensor) -> Any:
@@ -1415,7 +1620,17 @@ class TensorMethods(TensorBase):
     def matrix_power(self, n: int) -> Any:
         return _dispatch(_matrix_power, (self, n))
 
-    def max(self, dim: Any = None, keepdim: bool = False) -> Any:
+    def max(
+        self,
+        dim: Any = None,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("max", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("max", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_max, (self, dim, keepdim))
 
     def maximum(self, other: Tensor) -> Any:
@@ -1425,23 +1640,49 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
         *,
         dtype: DType | None = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("mean", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("mean", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_mean, (self, dim, keepdim, dtype), _error) from None
         return _dispatch(_mean, _bound)
 
-    def median(self, dim: int | None = None, keepdim: bool = False) -> Any:
+    def median(
+        self,
+        dim: int | None = None,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("median", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("median", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_median, (self, dim, keepdim), _error) from None
         return _dispatch(_median, _bound)
 
-    def min(self, dim: Any = None, keepdim: bool = False) -> Any:
+    def min(
+        self,
+        dim: Any = None,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("min", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("min", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_min, (self, dim, keepdim))
 
     def minimum(self, other: Tensor) -> Any:
@@ -1450,7 +1691,17 @@ class TensorMethods(TensorBase):
     def mm(self, mat2: Tensor) -> Any:
         return _dispatch(_mm, (self, mat2))
 
-    def mode(self, dim: int = -1, keepdim: bool = False) -> Any:
+    def mode(
+        self,
+        dim: int = -1,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("mode", "dim", dim, -1, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("mode", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1463,10 +1714,10 @@ class TensorMethods(TensorBase):
     def msort(self) -> Any:
         return _dispatch(_msort, (self,))
 
-    def mul(self, other: Tensor | complex) -> Any:
+    def mul(self, other: Tensor | Number) -> Any:
         return _dispatch(_mul, (self, other))
 
-    def mul_(self, other: Tensor | complex) -> Any:
+    def mul_(self, other: Tensor | Number) -> Any:
         return _dispatch(_mul_, (self, other))
 
     def multinomial(
@@ -1507,16 +1758,32 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
         *,
         dtype: DType | None = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("nanmean", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("nanmean", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_nanmean, (self, dim, keepdim, dtype), _error) from None
         return _dispatch(_nanmean, _bound)
 
-    def nanmedian(self, dim: int | None = None, keepdim: bool = False) -> Any:
+    def nanmedian(
+        self,
+        dim: int | None = None,
+        keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("nanmedian", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("nanmedian", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1528,38 +1795,66 @@ class TensorMethods(TensorBase):
         q: Any,
         dim: Any = None,
         keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
         *,
         interpolation: str = "linear",
     ) -> Any:
+        if axis is not None:
+            dim = same_as("nanquantile", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("nanquantile", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_nanquantile, (self, q, dim, keepdim, interpolation))
 
     def nansum(
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
         *,
         dtype: DType | None = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("nansum", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("nansum", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_nansum, (self, dim, keepdim, dtype), _error) from None
         return _dispatch(_nansum, _bound)
 
-    def narrow(self, dim: int, start: Any, length: int) -> Any:
+    def narrow(
+        self,
+        dim: Any = REQUIRED,
+        start: Any = REQUIRED,
+        length: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("narrow", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), start, length)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_narrow, (self, dim, start, length), _error) from None
         return _dispatch(_narrow, _bound)
 
-    def narrow_copy(self, dim: int, start: Any, length: int) -> Any:
+    def narrow_copy(
+        self,
+        dim: Any = REQUIRED,
+        start: Any = REQUIRED,
+        length: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("narrow_copy", "dim", dim, REQUIRED, "axis", axis)
         return _dispatch(_narrow_copy, (self, dim, start, length))
 
-    def ne(self, other: Tensor | complex) -> Any:
+    def ne(self, other: Tensor | Number) -> Any:
         return _dispatch(_ne, (self, other))
 
-    def ne_(self, other: Tensor | complex) -> Any:
+    def ne_(self, other: Tensor | Number) -> Any:
         return _dispatch(_ne_, (self, other))
 
     def neg(self) -> Any:
@@ -1583,7 +1878,13 @@ class TensorMethods(TensorBase):
         dim: Any = None,
         keepdim: bool = False,
         dtype: DType | None = None,
+        axis: Any = None,
+        keepdims: Any = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("norm", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("norm", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_norm, (self, p, dim, keepdim, dtype))
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
@@ -1605,10 +1906,10 @@ class TensorMethods(TensorBase):
     def positive(self) -> Any:
         return _dispatch(_positive, (self,))
 
-    def pow(self, exponent: Tensor | complex) -> Any:
+    def pow(self, exponent: Tensor | Number) -> Any:
         return _dispatch(_pow, (self, exponent))
 
-    def pow_(self, exponent: Tensor | complex) -> Any:
+    def pow_(self, exponent: Tensor | Number) -> Any:
         return _dispatch(_pow_, (self, exponent))
 
     def prelu(self, weight: Tensor) -> Any:
@@ -1618,9 +1919,15 @@ class TensorMethods(TensorBase):
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
         *,
         dtype: DType | None = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("prod", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("prod", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1641,9 +1948,15 @@ class TensorMethods(TensorBase):
         q: Any,
         dim: Any = None,
         keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
         *,
         interpolation: str = "linear",
     ) -> Any:
+        if axis is not None:
+            dim = same_as("quantile", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("quantile", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_quantile, (self, q, dim, keepdim, interpolation))
 
     def rad2deg(self) -> Any:
@@ -1676,16 +1989,32 @@ class TensorMethods(TensorBase):
     def relu_(self) -> Any:
         return _dispatch(_relu_, (self,))
 
-    def remainder(self, other: Tensor | complex) -> Any:
+    def remainder(self, other: Tensor | Number) -> Any:
         return _dispatch(_remainder, (self, other))
 
-    def remainder_(self, other: Tensor | complex) -> Any:
+    def remainder_(self, other: Tensor | Number) -> Any:
         return _dispatch(_remainder_, (self, other))
 
-    def renorm(self, p: complex, dim: int, maxnorm: complex) -> Any:
+    def renorm(
+        self,
+        p: Number,
+        dim: Any = REQUIRED,
+        maxnorm: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("renorm", "dim", dim, REQUIRED, "axis", axis)
         return _dispatch(_renorm, (self, p, dim, maxnorm))
 
-    def renorm_(self, p: complex, dim: int, maxnorm: complex) -> Any:
+    def renorm_(
+        self,
+        p: Number,
+        dim: Any = REQUIRED,
+        maxnorm: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("renorm_", "dim", dim, REQUIRED, "axis", axis)
         return _dispatch(_renorm_, (self, p, dim, maxnorm))
 
     def repeat(self, *repeats_: Any, repeats: Any = None) -> Any:
@@ -1695,9 +2024,12 @@ class TensorMethods(TensorBase):
         self,
         repeats: Any = None,
         dim: int | None = None,
+        axis: Any = None,
         *,
         output_size: int | None = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("repeat_interleave", "dim", dim, None, "axis", axis)
         return _dispatch(_repeat_interleave, (self, repeats, dim, output_size))
 
     def reshape(self, *shape_: Any, shape: Any = None) -> Any:
@@ -1732,13 +2064,16 @@ class TensorMethods(TensorBase):
 
     def scatter(
         self,
-        dim: int,
-        index: Tensor,
-        src: Tensor | complex | None = None,
-        value: Tensor | complex | None = None,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        src: Tensor | Number | None = None,
+        value: Tensor | Number | None = None,
+        axis: Any = None,
         *,
         reduce: str | None = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("scatter", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, value, reduce)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1747,27 +2082,46 @@ class TensorMethods(TensorBase):
 
     def scatter_(
         self,
-        dim: int,
-        index: Tensor,
-        src: Tensor | complex | None = None,
-        value: Tensor | complex | None = None,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        src: Tensor | Number | None = None,
+        value: Tensor | Number | None = None,
+        axis: Any = None,
         *,
         reduce: str | None = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("scatter_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, value, reduce)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_scatter_, (self, dim, index, src, value, reduce), _error) from None
         return _dispatch(_scatter_, _bound)
 
-    def scatter_add(self, dim: int, index: Tensor, src: Tensor) -> Any:
+    def scatter_add(
+        self,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        src: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("scatter_add", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_scatter_add, (self, dim, index, src), _error) from None
         return _dispatch(_scatter_add, _bound)
 
-    def scatter_add_(self, dim: int, index: Tensor, src: Tensor) -> Any:
+    def scatter_add_(
+        self,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        src: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("scatter_add_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1776,13 +2130,16 @@ class TensorMethods(TensorBase):
 
     def scatter_reduce(
         self,
-        dim: int,
-        index: Tensor,
-        src: Tensor,
-        reduce: str,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        src: Any = REQUIRED,
+        reduce: Any = REQUIRED,
+        axis: Any = None,
         *,
         include_self: bool = True,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("scatter_reduce", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, reduce, include_self)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1802,13 +2159,16 @@ class TensorMethods(TensorBase):
 
     def scatter_reduce_(
         self,
-        dim: int,
-        index: Tensor,
-        src: Tensor,
-        reduce: str,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        src: Any = REQUIRED,
+        reduce: Any = REQUIRED,
+        axis: Any = None,
         *,
         include_self: bool = True,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("scatter_reduce_", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, reduce, include_self)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1826,14 +2186,24 @@ class TensorMethods(TensorBase):
             ) from None
         return _dispatch(_scatter_reduce_, _bound)
 
-    def select(self, dim: int, index: int) -> Any:
+    def select(self, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("select", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_select, (self, dim, index), _error) from None
         return _dispatch(_select, _bound)
 
-    def select_scatter(self, src: Tensor, dim: int, index: int) -> Any:
+    def select_scatter(
+        self,
+        src: Tensor,
+        dim: Any = REQUIRED,
+        index: Any = REQUIRED,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("select_scatter", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, src, wrap_dim(dim, self.ndim), index)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1886,7 +2256,10 @@ class TensorMethods(TensorBase):
         start: int | None = None,
         end: int | None = None,
         step: int | None = 1,
+        axis: Any = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("slice_scatter", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, src, wrap_dim(dim, self.ndim), start, end, step)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1907,28 +2280,47 @@ class TensorMethods(TensorBase):
     def slogdet(self) -> Any:
         return _dispatch(_slogdet, (self,))
 
-    def softmax(self, dim: int, dtype: DType | None = None) -> Any:
+    def softmax(self, dim: Any = REQUIRED, dtype: DType | None = None, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("softmax", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_softmax, (self, dim, dtype), _error) from None
         return _dispatch(_softmax, _bound)
 
-    def sort(self, dim: int = -1, descending: bool = False, stable: Any = False) -> Any:
+    def sort(
+        self,
+        dim: int = -1,
+        descending: bool = False,
+        stable: Any = False,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("sort", "dim", dim, -1, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), descending, stable)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_sort, (self, dim, descending, stable), _error) from None
         return _dispatch(_sort, _bound)
 
-    def split(self, split_size: Any, dim: int = 0) -> Any:
+    def split(self, split_size: Any, dim: int = 0, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("split", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, split_size, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_split, (self, split_size, dim), _error) from None
         return _dispatch(_split, _bound)
 
-    def split_with_sizes(self, split_sizes: int | Sequence[int], dim: int = 0) -> Any:
+    def split_with_sizes(
+        self,
+        split_sizes: int | Sequence[int],
+        dim: int = 0,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("split_with_sizes", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, as_size(split_sizes), wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1947,7 +2339,9 @@ class TensorMethods(TensorBase):
     def square_(self) -> Any:
         return _dispatch(_square_, (self,))
 
-    def squeeze(self, dim: Any = None) -> Any:
+    def squeeze(self, dim: Any = None, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("squeeze", "dim", dim, None, "axis", axis)
         return _dispatch(_squeeze, (self, dim))
 
     def std(
@@ -1955,24 +2349,36 @@ class TensorMethods(TensorBase):
         dim: Any = None,
         unbiased: Any = None,
         keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
         *,
-        correction: complex | None = None,
+        correction: Number | None = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("std", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("std", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_std, (self, dim, unbiased, keepdim, correction))
 
-    def sub(self, other: Tensor | complex, *, alpha: complex = 1) -> Any:
+    def sub(self, other: Tensor | Number, *, alpha: Number = 1) -> Any:
         return _dispatch(_sub, (self, other, alpha))
 
-    def sub_(self, other: Tensor | complex, *, alpha: complex = 1) -> Any:
+    def sub_(self, other: Tensor | Number, *, alpha: Number = 1) -> Any:
         return _dispatch(_sub_, (self, other, alpha))
 
     def sum(
         self,
         dim: int | Sequence[int] | None = None,
         keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
         *,
         dtype: DType | None = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("sum", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("sum", "keepdim", keepdim, False, "keepdims", keepdims)
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -1991,7 +2397,9 @@ class TensorMethods(TensorBase):
     def take(self, index: Tensor) -> Any:
         return _dispatch(_take, (self, index))
 
-    def take_along_dim(self, indices: Tensor, dim: int | None = None) -> Any:
+    def take_along_dim(self, indices: Tensor, dim: int | None = None, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("take_along_dim", "dim", dim, None, "axis", axis)
         return _dispatch(_take_along_dim, (self, indices, dim))
 
     def tan(self) -> Any:
@@ -2010,10 +2418,13 @@ class TensorMethods(TensorBase):
         self,
         indices_or_sections: Any = None,
         dim: int = 0,
+        axis: Any = None,
         *,
         sections: Any = None,
         indices: Any = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("tensor_split", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, indices_or_sections, wrap_dim(dim, self.ndim), sections, indices)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2033,7 +2444,16 @@ class TensorMethods(TensorBase):
     def tile(self, *dims_: Any, dims: Any = None) -> Any:
         return _dispatch(_tile, (self, as_size(varargs(dims_, dims))))
 
-    def topk(self, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
+    def topk(
+        self,
+        k: int,
+        dim: int = -1,
+        largest: bool = True,
+        sorted: bool = True,
+        axis: Any = None,
+    ) -> Any:
+        if axis is not None:
+            dim = same_as("topk", "dim", dim, -1, "axis", axis)
         try:
             _bound = (self, k, wrap_dim(dim, self.ndim), largest, sorted)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2068,14 +2488,18 @@ class TensorMethods(TensorBase):
     def trunc_(self) -> Any:
         return _dispatch(_trunc_, (self,))
 
-    def unbind(self, dim: int = 0) -> Any:
+    def unbind(self, dim: int = 0, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("unbind", "dim", dim, 0, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_unbind, (self, dim), _error) from None
         return _dispatch(_unbind, _bound)
 
-    def unflatten(self, dim: int, sizes: int | Sequence[int]) -> Any:
+    def unflatten(self, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("unflatten", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim), as_size(sizes))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2098,7 +2522,10 @@ class TensorMethods(TensorBase):
         return_inverse: bool = False,
         return_counts: bool = False,
         dim: int | None = None,
+        axis: Any = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("unique", "dim", dim, None, "axis", axis)
         try:
             _bound = (
                 self,
@@ -2126,7 +2553,10 @@ class TensorMethods(TensorBase):
         return_inverse: bool = False,
         return_counts: bool = False,
         dim: int | None = None,
+        axis: Any = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("unique_consecutive", "dim", dim, None, "axis", axis)
         try:
             _bound = (self, return_inverse, return_counts, wrap_dim_optional(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2142,7 +2572,9 @@ class TensorMethods(TensorBase):
             ) from None
         return _dispatch(_unique_consecutive, _bound)
 
-    def unsqueeze(self, dim: int) -> Any:
+    def unsqueeze(self, dim: Any = REQUIRED, axis: Any = None) -> Any:
+        if axis is not None:
+            dim = same_as("unsqueeze", "dim", dim, REQUIRED, "axis", axis)
         try:
             _bound = (self, wrap_dim(dim, self.ndim + 1))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
@@ -2154,9 +2586,15 @@ class TensorMethods(TensorBase):
         dim: Any = None,
         unbiased: Any = None,
         keepdim: bool = False,
+        axis: Any = None,
+        keepdims: Any = None,
         *,
-        correction: complex | None = None,
+        correction: Number | None = None,
     ) -> Any:
+        if axis is not None:
+            dim = same_as("var", "dim", dim, None, "axis", axis)
+        if keepdims is not None:
+            keepdim = same_as("var", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_var, (self, dim, unbiased, keepdim, correction))
 
     def vdot(self, other: Tensor) -> Any:
@@ -2177,10 +2615,10 @@ class TensorMethods(TensorBase):
     ) -> Any:
         return _dispatch(_vsplit, (self, indices_or_sections, sections, indices))
 
-    def xlogy(self, other: Tensor | complex) -> Any:
+    def xlogy(self, other: Tensor | Number) -> Any:
         return _dispatch(_xlogy, (self, other))
 
-    def xlogy_(self, other: Tensor | complex) -> Any:
+    def xlogy_(self, other: Tensor | Number) -> Any:
         return _dispatch(_xlogy_, (self, other))
 
     def zero_(self) -> Any:

@@ -39,6 +39,7 @@ from graphwright.runtime.ops.normalise import (
     as_size_optional,
     as_tensors,
     first_ndim,
+    same_as,
     varargs,
     wrap_dim,
     wrap_dim_optional,
@@ -48,10 +49,13 @@ from graphwright.runtime.ops.normalise import (
     wrap_permutation,
 )
 from graphwright.runtime.ops.out import with_out
+from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
 
 if TYPE_CHECKING:
+    from builtins import complex as Number
+
     from graphwright.runtime.device import device as Device
     from graphwright.runtime.dtypes import dtype as DType
     from graphwright.runtime.tensor import Tensor
@@ -74,10 +78,10 @@ ANNOTATIONS = {
     "Tensor?": "Tensor | None",
     "Tensor[]": "Sequence[Tensor]",
     "Tensor?[]": "Sequence[Tensor | None]",
-    "Operand": "Tensor | complex",
-    "Operand?": "Tensor | complex | None",
-    "Scalar": "complex",
-    "Scalar?": "complex | None",
+    "Operand": "Tensor | Number",
+    "Operand?": "Tensor | Number | None",
+    "Scalar": "Number",
+    "Scalar?": "Number | None",
     "dtype": "DType",
     "dtype?": "DType | None",
     "device?": "Device | str | None",
@@ -121,6 +125,30 @@ NORMALISERS = {
     "IntPair?": "as_pair_optional({0})",
 }
 
+NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
+"""NumPy's names of parameters, which are taken as well."""
+
+
+def _numpy_names(params: tuple[Param, ...]) -> list[tuple[Param, str]]:
+    """The parameters that have a second name, and that name."""
+    return [(p, NUMPY_NAMES[p.name]) for p in params if p.name in NUMPY_NAMES]
+
+
+def _same_as(op: Op, indent: str = "    ") -> str:
+    """The statements that take what is given by NumPy's names.
+
+    These come after the other positional parameters: defaults of keyword-only ones cost a call
+    ten times as much. What is given there by position is refused, as the first name has a value.
+    """
+    text = ""
+    for param, name in _numpy_names(op.schema.params):
+        default = "REQUIRED" if param.default is REQUIRED else repr(param.default)
+        text += (
+            f"{indent}if {name} is not None:\n{indent}    {param.name} = "
+            f'same_as("{op.name}", "{param.name}", {param.name}, {default}, "{name}", {name})\n'
+        )
+    return text
+
 
 def _ndim(op: Op) -> str:
     """The expression for the number of dimensions that Dim arguments refer to."""
@@ -133,7 +161,8 @@ def _ndim(op: Op) -> str:
 def _parameters(params: tuple[Param, ...], first: str | None) -> str:
     """The parameter list; `first` replaces the first parameter (self)."""
     parts: list[str] = []
-    star = False
+    star = optional = False
+    seconds = [f"{name}: Any = None" for _, name in _numpy_names(params)]
     for i, param in enumerate(params):
         if i == 0 and first is not None:
             parts.append(first)
@@ -143,14 +172,21 @@ def _parameters(params: tuple[Param, ...], first: str | None) -> str:
             star = True
             continue
         if param.kwonly and not star:
-            parts.append("*")
-            star = True
-        annotation = ANNOTATIONS.get(param.type, "Any")
-        if param.default is None and annotation != "Any" and "None" not in annotation:
-            annotation += " | None"
-        text = f"{param.name}: {annotation}"
-        parts.append(text if param.default is REQUIRED else f"{text} = {param.default!r}")
-    return ", ".join(parts).replace("'", '"')
+            parts += [*seconds, "*"]
+            seconds, star = [], True
+        optional = optional or param.name in NUMPY_NAMES
+        parts.append(_parameter(param, optional and not param.kwonly))
+    return ", ".join(parts + seconds).replace("'", '"')
+
+
+def _parameter(param: Param, optional: bool) -> str:
+    """A parameter's declaration; `optional`: it is not missed before the body runs."""
+    annotation = ANNOTATIONS.get(param.type, "Any")
+    if param.default is REQUIRED:
+        return f"{param.name}: Any = REQUIRED" if optional else f"{param.name}: {annotation}"
+    if param.default is None and annotation != "Any" and "None" not in annotation:
+        annotation += " | None"
+    return f"{param.name}: {annotation} = {param.default!r}"
 
 
 def _values(op: Op, first: str | None, star: bool) -> str:
@@ -222,7 +258,8 @@ def _function(op: Op, name: str | None = None) -> str:
         parameters += f"{'' if star else ', *'}, out: Any = None"
         statement = statement or _assigned(values, "    ")
         statement += f"    if out is not None:\n        return with_out(_{op.name}, _bound, out)\n"
-    body = f"_dispatch(_{op.name}, {'_bound' if statement else f'({values})'})"
+    statement = _same_as(op) + statement
+    body = f"_dispatch(_{op.name}, {'_bound' if '_bound' in statement else f'({values})'})"
     if "factory" in op.tags:
         parameters += ", requires_grad: bool = False"
         body = f"_require(requires_grad, {body})"
@@ -267,6 +304,7 @@ def _method(op: Op, name: str | None = None) -> str:
     values = _values(op, "self", True)
     statement = _checked(op, values, "self") if "ndim" in values else ""
     body = f"_dispatch(_{op.name}, {'_bound' if statement else f'({values})'})"
+    statement = _same_as(op) + statement
     if last.type.endswith("*"):
         given = f"*{last.name}_: Any, {last.name}: Any = None"
         parameters = f"{_parameters(params[:-1], 'self')}, {given}"

@@ -137,3 +137,13 @@ def as_tensors(tensors: Any, name: str) -> tuple[Any, ...]:
     raise TypeError(
         f"{name}(): argument must be a tuple or list of Tensors, not {type(tensors).__name__}"
     )
+
+
+def same_as(op: str, name: str, value: Any, default: Any, second: str, given: Any) -> Any:
+    """The value of a parameter given by its second name.
+
+    Raises TypeError where it is given by both.
+    """
+    if value is not default:
+        raise TypeError(f"{op}() got values for both '{name}' and '{second}'")
+    return given

@@ -23,7 +23,17 @@ from typing import Any
 
 from graphwright.runtime.records import Record
 
-REQUIRED = object()
+
+class _Required:
+    """The default of parameters that have none."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED: Any = _Required()
 
 TENSOR_TYPES = frozenset({"Tensor", "Tensor?", "Operand", "Operand?"})
 TENSOR_LIST_TYPES = frozenset({"Tensor[]", "Tensor?[]"})
