@@ -104,11 +104,17 @@ def run_unhooked(function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 
 def hook_installed() -> int:
     """How many running calls need the frame hook."""
 
+def frame_counts() -> tuple[int, int]:
+    """How many frames of functions the hook was offered so far, and how many it replaced."""
+
 def in_main_interpreter() -> bool:
     """Whether this is not a subinterpreter."""
 
 def capturing() -> bool:
     """Whether this thread is inside a capture callback."""
+
+def set_stance(stance: int, /) -> None:
+    """1: all code runs as it is. 2: the limit of entries is told again and again. 0: neither."""
 
 def skip_code(code: CodeType, /) -> None:
     """Never offer frames of this code."""

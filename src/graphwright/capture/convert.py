@@ -60,6 +60,8 @@ class Frontend:
         dynamic: None: sizes become symbolic once they vary; True: from the start; False: never.
         record: where to note what happens.
         limit: how many entries one code object may have.
+        everywhere: under the hook translate frames of every file, also those without tensors.
+            For finding out whether capture leaves plain Python alone; slow.
     """
 
     def __init__(
@@ -70,8 +72,10 @@ class Frontend:
         dynamic: bool | None = None,
         record: CaptureRecord | None = None,
         limit: int = 8,
+        everywhere: bool = False,
     ) -> None:
         self.backend = backend
+        self.everywhere = everywhere
         self.fullgraph = fullgraph
         self.dynamic = dynamic
         self.record = record if record is not None else CaptureRecord()
@@ -102,7 +106,7 @@ class Frontend:
         is_root = code in self._roots
         if code.co_flags & _UNCAPTURED or is_disabled(function):
             return None
-        if not is_root and not may_capture(_file_of(function, code)):
+        if not is_root and not self.everywhere and not may_capture(_file_of(function, code)):
             return None
         self._note_recompile(function, code, slots, entries)
         state = self._states.get(code)
@@ -189,7 +193,9 @@ class Frontend:
         tx = RootTranslator(output, code, dict(zip(names, slots, strict=True)), restart)
         try:
             inst = tx.run_to_break()
-            if not output.n_ops and (inst is None or not self._worth_cutting(code, slots)):
+            if not self.everywhere and not output.n_ops and (
+                inst is None or not self._worth_cutting(code, slots)
+            ):
                 raise SkipFrame(None)
             compiler = FrameCompiler(tx, self._call_backend)
             frame = compiler.finish_return() if inst is None else compiler.finish_break(inst)

@@ -5,7 +5,19 @@
 static _Thread_local bool capturing;
 static pid_t busy_in;   /* the process in which some thread captures; guarded by the GIL */
 
+static int stance;      /* of the process: enum EfStance; guarded by the GIL */
+
 bool ef_capturing(void) { return capturing; }
+bool ef_forced_eager(void) { return stance == EF_FORCE_EAGER; }
+
+PyObject *ef_set_stance(PyObject *Py_UNUSED(module), PyObject *value) {
+    int wanted = (int)PyLong_AsLong(value);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    stance = wanted;
+    Py_RETURN_NONE;
+}
 
 static void drop_dead(EfEntryList *list) {
     for (int32_t i = list->n - 1; i >= 0; i--) {
@@ -97,7 +109,8 @@ int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObjec
     PyCodeObject *code = (PyCodeObject *)Py_NewRef(function->func_code);
     int status = 0;
     if (list->n >= limit) {
-        status = list->limit_told ? 0 : tell_limit(callback, list, function, code, slots);
+        bool known = list->limit_told && stance != EF_FAIL_ON_RECOMPILE;
+        status = known ? 0 : tell_limit(callback, list, function, code, slots);
     } else {
         PyObject *answer = ask(callback, list, function, code, slots);
         status = answer == NULL ? -1 : take(list, answer, code, entry);

@@ -114,7 +114,8 @@ static PyObject *dispatch(PyObject *self, PyObject *const *args, size_t nargsf,
     if ((PyObject *)f->code != f->function->func_code) {
         adopt_code(f);
     }
-    if (!f->enabled || !f->eligible || ef_capturing() || (f->list.skip && f->list.n == 0)) {
+    if (!f->enabled || !f->eligible || ef_capturing() || (f->list.skip && f->list.n == 0)
+        || ef_watched(f->code)) {
         return call_original(f, args, nargsf, kwnames);
     }
     Py_INCREF(self);

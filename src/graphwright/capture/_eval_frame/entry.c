@@ -223,14 +223,40 @@ static void add_traceback(const EfEntry *entry, PyFunctionObject *function) {
     }
 }
 
+/* The same call through a Python frame that looks like one of the function. */
+static PyObject *call_visibly(EfEntry *entry, PyFunctionObject *function, PyObject **inputs) {
+    PyCodeObject *guise = (PyCodeObject *)function->func_code;
+    if (entry->made == NULL) {
+        PyCodeObject *code = ef_visible_code(guise, guise->co_firstlineno);
+        if (code == NULL || ef_hook_skip(code) < 0) {
+            Py_XDECREF((PyObject *)code);
+            return NULL;
+        }
+        entry->made = PyFunction_New((PyObject *)code, function->func_globals);
+        Py_DECREF((PyObject *)code);
+        if (entry->made == NULL) {
+            return NULL;
+        }
+    }
+    Py_ssize_t n = entry->program->n_inputs;
+    PyObject *args[n + 1];
+    args[0] = entry->direct;
+    memcpy(args + 1, inputs, (size_t)n * sizeof *inputs);
+    PyObject *made = Py_NewRef(entry->made);
+    PyObject *outputs = PyObject_Vectorcall(made, args, (size_t)n + 1, NULL);
+    Py_DECREF(made);
+    return outputs;
+}
+
 /* Call the backend with the inputs that the guards have just read. */
 static PyObject *call_direct(EfEntry *entry, PyFunctionObject *function, PyObject **inputs) {
     int32_t n = entry->program->n_inputs;
     for (int32_t i = 0; i < n; i++) {
         Py_INCREF(inputs[i]);
     }
-    PyObject *outputs = PyObject_Vectorcall(
-        entry->direct, inputs, (size_t)n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    PyObject *outputs = ef_profiled() ? call_visibly(entry, function, inputs)
+        : PyObject_Vectorcall(entry->direct, inputs,
+                              (size_t)n | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     for (int32_t i = 0; i < n; i++) {
         Py_DECREF(inputs[i]);
     }

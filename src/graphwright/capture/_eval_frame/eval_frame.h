@@ -140,9 +140,20 @@ int ef_code_slots(const PyCodeObject *code);
 
 /* ---- capture.c: asking the callback ---- */
 bool ef_capturing(void);
+/* What the user wants to happen instead of compiling; other stances are the callback's affair. */
+enum EfStance { EF_FORCE_EAGER = 1, EF_FAIL_ON_RECOMPILE = 2 };
+bool ef_forced_eager(void);
+PyObject *ef_set_stance(PyObject *module, PyObject *value);
 /* What to do about a miss: a new entry, or NULL to run natively; -1 if the callback raised. */
 int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObject *function,
                PyObject *const *slots, EfEntry **entry);
+
+/* ---- observers.c ---- */
+/* Whether a debugger, coverage or another tool follows this code: then it runs as it is. */
+bool ef_watched(PyCodeObject *code);
+bool ef_profiled(void);     /* sys.setprofile is on in this thread */
+/* Code that calls its first argument with the others, in the guise of another; new reference. */
+PyCodeObject *ef_visible_code(PyCodeObject *guise, int line);
 
 /* ---- binding.c: from a call's arguments to slots ---- */
 typedef struct {

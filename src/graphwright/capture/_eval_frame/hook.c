@@ -21,6 +21,7 @@ void ef_hook_resume(PyObject *callback) { here.callback = callback; }
 
 static int needed;          /* running calls that need the hook, in all threads */
 static _PyFrameEvalFunction next_evaluator = _PyEval_EvalFrameDefault;
+static int64_t frames_offered, frames_replaced;
 static bool covered;        /* another evaluator was installed over ours, and chains to it */
 
 static const int KINDS = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR
@@ -122,7 +123,11 @@ static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) 
         return run_frame(tstate, frame, throwflag);
     }
     EfEntryList *list = entries_for(tstate, frame);
-    if (list == NULL || (list->skip && list->n == 0)) {
+    if (list == NULL) {
+        return run_frame(tstate, frame, throwflag);
+    }
+    frames_offered++;
+    if ((list->skip && list->n == 0) || ef_watched(EF_FRAME_CODE(frame))) {
         return run_frame(tstate, frame, throwflag);
     }
     EfEntry *entry = NULL;
@@ -131,6 +136,7 @@ static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) 
     case EF_MISS: return run_frame(tstate, frame, throwflag);
     case EF_ERROR: break;
     case EF_HIT:
+        frames_replaced += entry->code != EF_FRAME_CODE(frame);
         if (result == NULL) {
             return run_entry(tstate, frame, entry);
         }
@@ -173,6 +179,7 @@ static void uninstall(void) {
 #else
 
 static const int needed = 0;
+static const int64_t frames_offered = 0, frames_replaced = 0;
 
 static bool is_main_interpreter(void) { return false; }
 static void install(void) {}
@@ -242,6 +249,10 @@ static PyObject *hook_installed(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED
     return PyLong_FromLong(needed);
 }
 
+static PyObject *frame_counts(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    return Py_BuildValue("(LL)", (long long)frames_offered, (long long)frames_replaced);
+}
+
 static bool is_code(PyObject *code) {
     if (!PyCode_Check(code)) {
         PyErr_SetString(PyExc_TypeError, "a code object is needed");
@@ -296,6 +307,7 @@ PyMethodDef ef_hook_methods[] = {
     {"run_unhooked", (PyCFunction)(void (*)(void))run_unhooked, METH_FASTCALL | METH_KEYWORDS,
      NULL},
     {"hook_installed", hook_installed, METH_NOARGS, NULL},
+    {"frame_counts", frame_counts, METH_NOARGS, NULL},
     {"skip_code", skip_code, METH_O, NULL},
     {"code_entries", code_entries, METH_O, NULL},
     {"reset_code", reset_code, METH_O, NULL},

@@ -96,6 +96,7 @@ static PyMethodDef methods[] = {
     {"mro_attribute", mro_attribute, METH_VARARGS, NULL},
     {"is_constant", is_constant, METH_O, NULL},
     {"capturing", capturing, METH_NOARGS, NULL},
+    {"set_stance", ef_set_stance, METH_O, NULL},
     {NULL, NULL, 0, NULL}};
 
 static struct PyModuleDef definition = {
