@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import typing as _typing
+from importlib import import_module as _import_module
+from math import e, inf, nan, pi
 
 from graphwright.aliases import install as _install_aliases
 from graphwright.runtime import _core, autograd, linalg, nn, optim, random, special, utils
@@ -60,6 +62,7 @@ from graphwright.runtime.interop import (
 from graphwright.runtime.limits import finfo, iinfo
 from graphwright.runtime.ops import families
 from graphwright.runtime.ops._face import *
+from graphwright.runtime.printing import set_printoptions
 from graphwright.runtime.promotion import can_cast, promote_types, result_type
 from graphwright.runtime.random import (
     default_generator,
@@ -90,14 +93,19 @@ set_num_threads = _core.set_num_threads
 memory_stats = _core.memory_stats
 empty_cache = _core.empty_cache
 
+newaxis = None
+
 if _typing.TYPE_CHECKING:
     from graphwright import compiler
     from graphwright.api import compile, explain
+    from graphwright.runtime import cuda, func, testing
     from graphwright.runtime.saving import load, load_file, save, save_file
 
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
-_install_aliases(("autograd", "linalg", "nn", "optim", "random", "special", "utils"))
+_install_aliases(
+    ("autograd", "cuda", "func", "linalg", "nn", "optim", "random", "special", "testing", "utils")
+)
 
 
 def __getattr__(name: str) -> _typing.Any:
@@ -107,12 +115,13 @@ def __getattr__(name: str) -> _typing.Any:
 
         globals()[name] = getattr(saving, name)
         return globals()[name]
+    if name in ("cuda", "func", "testing"):
+        globals()[name] = _import_module(f"graphwright.{name}")
+        return globals()[name]
     if name not in ("compile", "compiler", "explain"):
         raise AttributeError(f"module 'graphwright' has no attribute '{name}'")
-    from importlib import import_module
-
-    api = import_module("graphwright.api")
-    compiler = import_module("graphwright.compiler")
+    api = _import_module("graphwright.api")
+    compiler = _import_module("graphwright.compiler")
     globals().update(compile=api.compile, explain=api.explain, compiler=compiler)
     return globals()[name]
 

@@ -5,9 +5,9 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphwright.runtime.utils import checkpoint
+    from graphwright.runtime.utils import checkpoint, data
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "data"]
 
 
 class _Capture:
@@ -27,6 +27,6 @@ CAPTURE = _Capture()
 
 
 def __getattr__(name: str) -> Any:
-    if name != "checkpoint":
+    if name not in __all__:
         raise AttributeError(f"module 'graphwright.utils' has no attribute '{name}'")
-    return _import_module("graphwright.runtime.utils.checkpoint")
+    return _import_module(f"graphwright.runtime.utils.{name}")

@@ -1,0 +1,136 @@
+"""Comparing tensors in tests, after `torch.testing`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.interop import as_tensor
+from graphwright.runtime.tensor import Tensor
+
+TOLERANCES = {
+    dtypes.float16: (1e-3, 1e-5),
+    dtypes.bfloat16: (1.6e-2, 1e-5),
+    dtypes.float32: (1.3e-6, 1e-5),
+    dtypes.float64: (1e-7, 1e-7),
+    dtypes.complex64: (1.3e-6, 1e-5),
+    dtypes.complex128: (1e-7, 1e-7),
+}
+
+
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    allow_subclasses: bool = True,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_layout: bool = True,
+    check_stride: bool = False,
+    msg: Any = None,
+) -> None:
+    """Raise AssertionError unless |actual - expected| <= atol + rtol |expected| everywhere.
+
+    Tensors, arrays, numbers, and sequences and mappings of them. `rtol` and `atol`, both or none
+    of them, default to values by dtype (float32: 1.3e-6, 1e-5; float64: 1e-7, 1e-7; integers and
+    bool: exact). `msg` is a text, or a function of the generated one.
+    """
+    if (rtol is None) != (atol is None):
+        raise ValueError("rtol and atol must both be specified or both be unspecified")
+    found = _difference(
+        actual, expected, "", (rtol, atol, equal_nan, check_device, check_dtype, check_stride)
+    )
+    if found is not None:
+        raise AssertionError(msg(found) if callable(msg) else msg or found)
+
+
+def _difference(actual: Any, expected: Any, where: str, options: tuple[Any, ...]) -> str | None:
+    """What differs first, or None."""
+    if isinstance(actual, Mapping) and isinstance(expected, Mapping):
+        if actual.keys() != expected.keys():
+            return f"The keys of the mappings do not match{where}"
+        pairs = [(actual[k], expected[k], f"[{k!r}]") for k in actual]
+    elif _is_sequence(actual) and _is_sequence(expected):
+        if len(actual) != len(expected):
+            return (
+                f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{where}"
+            )
+        pairs = [(a, b, f"[{i}]") for i, (a, b) in enumerate(zip(actual, expected, strict=True))]
+    elif isinstance(actual, str) or isinstance(expected, str) or actual is None:
+        return None if actual == expected else f"Object comparison failed: {actual} != {expected}"
+    else:
+        return _tensors_differ(actual, expected, where, options)
+    for a, b, place in pairs:
+        found = _difference(a, b, where + place, options)
+        if found is not None:
+            return f"{found}\n\nThe failure occurred for item {place}" if where == "" else found
+    return None
+
+
+def _is_sequence(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _tensors_differ(
+    actual: Any, expected: Any, where: str, options: tuple[Any, ...]
+) -> str | None:
+    rtol, atol, equal_nan, check_device, check_dtype, check_stride = options
+    a, b = as_tensor(actual).detach(), as_tensor(expected).detach()
+    numbers = not isinstance(actual, Tensor | np.ndarray)
+    if tuple(a.shape) != tuple(b.shape):
+        return f"The values for attribute 'shape' do not match: {a.shape} != {b.shape}."
+    if check_device and a.device != b.device:
+        return f"The values for attribute 'device' do not match: {a.device} != {b.device}."
+    if check_dtype and not numbers and a.dtype is not b.dtype:
+        return f"The values for attribute 'dtype' do not match: {a.dtype} != {b.dtype}."
+    if check_stride and a.stride() != b.stride():
+        return f"The values for attribute 'stride()' do not match: {a.stride()} != {b.stride()}."
+    if rtol is None:
+        rtol, atol = (max(pair) for pair in zip(_usual(a.dtype), _usual(b.dtype), strict=True))
+    return _values_differ(_wide(a), _wide(b), rtol, atol, equal_nan)
+
+
+def _usual(dtype: DType) -> tuple[float, float]:
+    return TOLERANCES.get(dtype, (0.0, 0.0))
+
+
+def _wide(tensor: Tensor) -> np.ndarray[Any, Any]:
+    if tensor.dtype in (dtypes.float16, dtypes.bfloat16):
+        tensor = tensor.to(dtypes.float32)
+    array = tensor.numpy()
+    return array.astype(np.complex128 if array.dtype.kind == "c" else np.float64) if (
+        array.dtype.kind in "fc"
+    ) else array
+
+
+def _values_differ(a: Any, b: Any, rtol: float, atol: float, equal_nan: bool) -> str | None:
+    with np.errstate(all="ignore"):
+        close = np.isclose(a, b, rtol=rtol, atol=atol, equal_nan=equal_nan)
+        if close.all():
+            return None
+        gap = np.abs(np.subtract(a, b, dtype=np.result_type(a, b, np.float64)))
+        relative = gap / np.abs(b)
+    wrong = int((~close).sum())
+    exact = rtol == 0 and atol == 0
+    kind = "equal" if exact else "close"
+    if not a.shape:
+        return (
+            f"Scalars are not {kind}!\n\nExpected {b} but got {a}.\n"
+            f"Absolute difference: {gap} (up to {atol} allowed)\n"
+            f"Relative difference: {relative} (up to {rtol} allowed)"
+        )
+    worst = np.nanargmax(np.where(close, -1, gap))
+    place = tuple(int(i) for i in np.unravel_index(worst, a.shape))
+    return (
+        f"Tensor-likes are not {kind}!\n\n"
+        f"Mismatched elements: {wrong} / {a.size} ({wrong / a.size:.1%})\n"
+        f"Greatest absolute difference: {gap[place]} at index {place} (up to {atol} allowed)\n"
+        f"Greatest relative difference: {np.nanmax(relative)} (up to {rtol} allowed)"
+    )

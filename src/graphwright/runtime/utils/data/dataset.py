@@ -1,0 +1,147 @@
+"""Where examples come from: by index, or one after the other."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from graphwright.runtime.generator import Generator
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+T = TypeVar("T")
+
+
+class Dataset(Generic[T]):
+    """Examples by index: subclasses define `__getitem__` and, mostly, `__len__`."""
+
+    def __getitem__(self, index: int) -> T:
+        raise NotImplementedError("Subclasses of Dataset should implement __getitem__.")
+
+    def __add__(self, other: Dataset[T]) -> ConcatDataset[T]:
+        return ConcatDataset([self, other])
+
+
+class IterableDataset(Dataset[T]):
+    """Examples one after the other: subclasses define `__iter__`."""
+
+    def __iter__(self) -> Iterator[T]:
+        raise NotImplementedError("Subclasses of IterableDataset should implement __iter__.")
+
+    def __add__(self, other: Any) -> Any:
+        return ChainDataset([self, other])
+
+
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
+    """Example i is row i of every tensor; all have the same first size (AssertionError)."""
+
+    def __init__(self, *tensors: Tensor) -> None:
+        if any(t.shape[0] != tensors[0].shape[0] for t in tensors):
+            raise AssertionError("Size mismatch between tensors")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
+        return tuple(tensor[index] for tensor in self.tensors)
+
+    def __len__(self) -> int:
+        return int(self.tensors[0].shape[0])
+
+
+class StackDataset(Dataset[Any]):
+    """Example i has example i of every dataset, in a tuple or, for keyword arguments, a dict."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if bool(args) == bool(kwargs):
+            raise ValueError("Supported either tuple-like or dict-like input, not both or neither")
+        self.datasets: Any = args or kwargs
+        lengths = {len(d) for d in (args or kwargs.values())}
+        if len(lengths) > 1:
+            raise ValueError("Size mismatch between datasets")
+        self._length = lengths.pop()
+
+    def __getitem__(self, index: int) -> Any:
+        if isinstance(self.datasets, dict):
+            return {name: dataset[index] for name, dataset in self.datasets.items()}
+        return tuple(dataset[index] for dataset in self.datasets)
+
+    def __len__(self) -> int:
+        return self._length
+
+
+class ConcatDataset(Dataset[T]):
+    """The examples of several datasets, one dataset after the other."""
+
+    def __init__(self, datasets: Iterable[Dataset[T]]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise AssertionError("datasets should not be an empty iterable")
+        if any(isinstance(d, IterableDataset) for d in self.datasets):
+            raise AssertionError("ConcatDataset does not support IterableDataset")
+        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))  # type: ignore[arg-type]
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+    def __getitem__(self, index: int) -> T:
+        if index < 0:
+            if -index > len(self):
+                raise ValueError("absolute value of index should not exceed dataset length")
+            index += len(self)
+        place = bisect.bisect_right(self.cumulative_sizes, index)
+        before = self.cumulative_sizes[place - 1] if place else 0
+        return self.datasets[place][index - before]
+
+
+class ChainDataset(IterableDataset[T]):
+    """The examples of several iterable datasets, one after the other."""
+
+    def __init__(self, datasets: Iterable[IterableDataset[T]]) -> None:
+        super().__init__()
+        self.datasets = datasets
+
+    def __iter__(self) -> Iterator[T]:
+        for dataset in self.datasets:
+            yield from dataset
+
+
+class Subset(Dataset[T]):
+    """The examples of a dataset at the given indices."""
+
+    def __init__(self, dataset: Dataset[T], indices: Sequence[int]) -> None:
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, list):
+            return self.dataset[[self.indices[i] for i in index]]  # type: ignore[index]
+        return self.dataset[self.indices[index]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(
+    dataset: Dataset[T], lengths: Sequence[float], generator: Generator | None = None
+) -> list[Subset[T]]:
+    """Random parts of a dataset: `lengths` are counts, or fractions that sum to one.
+
+    What fractions leave over goes to the parts in turn. Raises ValueError where counts do not
+    sum to the dataset's length.
+    """
+    total = len(dataset)  # type: ignore[arg-type]
+    counts = list(lengths)
+    if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
+        if any(not 0 <= f <= 1 for f in lengths):
+            raise ValueError("Fraction is not between 0 and 1")
+        counts = [math.floor(total * f) for f in lengths]
+        for i in range(total - sum(counts)):
+            counts[i % len(counts)] += 1
+    if sum(counts) != total:
+        raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
+    order = ops.randperm(total, generator=generator).tolist()
+    ends = list(itertools.accumulate(int(n) for n in counts))
+    return [
+        Subset(dataset, order[end - int(n) : end]) for end, n in zip(ends, counts, strict=True)
+    ]
