@@ -131,7 +131,7 @@ def random_split(
     sum to the dataset's length.
     """
     total = len(dataset)  # type: ignore[arg-type]
-    counts = list(lengths)
+    counts: list[Any] = list(lengths)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         if any(not 0 <= f <= 1 for f in lengths):
             raise ValueError("Fraction is not between 0 and 1")
@@ -140,7 +140,7 @@ def random_split(
             counts[i % len(counts)] += 1
     if sum(counts) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = ops.randperm(total, generator=generator).tolist()
+    order: list[int] = ops.randperm(total, generator=generator).tolist()
     ends = list(itertools.accumulate(int(n) for n in counts))
     return [
         Subset(dataset, order[end - int(n) : end]) for end, n in zip(ends, counts, strict=True)
