@@ -308,26 +308,6 @@ def test_exception_after_the_break():
         assert "return z[17]" in lines
 
 
-def test_breaks_inside_of_blocks_run_plainly():
-    def in_try(x):
-        try:
-            y = x + 1
-            print(end="")
-        finally:
-            z = 1
-        return y * z
-
-    def in_with(x):
-        with gw.no_grad():
-            y = x + 1
-            print(end="")
-        return y * 2
-
-    for program in (in_try, in_with):
-        captured = check(program, X, breaks=["GB0012"], graphs=0)
-        assert captured.record.breaks[0].fallback
-
-
 def test_callees_of_a_plain_frame_are_captured():
     def guarded(x):
         try:

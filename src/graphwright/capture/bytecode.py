@@ -30,7 +30,7 @@ class Instruction(Record):
     """One instruction, its EXTENDED_ARGs folded in.
 
     value: the decoded argument (name, constant, ...); target: index of the jump's destination in
-    the instruction list, -1 where it does not jump; protected: a try or with block covers it.
+    the instruction list, -1 where it does not jump; protected: a block's handler covers it.
     """
 
     index: int
@@ -110,6 +110,14 @@ def exception_handlers(code: types.CodeType) -> tuple[ExceptionHandler, ...]:
     return tuple(
         ExceptionHandler(e.start, e.end, at[e.target], e.depth, bool(e.lasti)) for e in entries
     )
+
+
+def handler_of(code: types.CodeType, inst: Instruction) -> ExceptionHandler | None:
+    """Where an exception of the instruction goes within its frame."""
+    for handler in exception_handlers(code):
+        if handler.start <= inst.offset < handler.end:
+            return handler
+    return None
 
 
 def _successors(inst: Instruction) -> list[int]:

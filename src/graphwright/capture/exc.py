@@ -13,13 +13,23 @@ from graphwright.capture.record import Location
 
 
 class Unsupported(Exception):
-    """Something that the graph cannot hold. `code` names an entry of `breaks.BREAKS`."""
+    """Something that the graph cannot hold. `code` names an entry of `breaks.BREAKS`.
+
+    cut_at: the step of the captured frame that should run natively instead, where that is not
+    the one being run.
+    """
 
     def __init__(self, code: str, detail: str) -> None:
         super().__init__(f"{code}: {detail}")
         self.code = code
         self.detail = detail
         self.location: Location | None = None
+        self.cut_at: int | None = None
+
+    def blame(self, step: int) -> None:
+        """Remember the step before which a break would have avoided this; the innermost counts."""
+        if self.cut_at is None:
+            self.cut_at = step
 
     def note_location(self, location: Location) -> None:
         """Remember where it happened; the innermost place counts."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
+from graphwright.capture.marks import marks_of
 from graphwright.capture.run_errors import may_raise, refuse_in_handlers
 from graphwright.capture.side_effects import SideEffects
 from graphwright.capture.source import (
@@ -40,6 +41,8 @@ from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.ops.views import view_extent
+from graphwright.runtime.symbolic.expr import Int
+from graphwright.runtime.symbolic.relation import Relation
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
@@ -88,6 +91,7 @@ def _check_strided(input: Any, size: Any, stride: Any, storage_offset: Any) -> N
 class OutputGraph:
     """Everything that translating one frame produces.
 
+    restored: the exception being handled again once those of the frame's start are done with.
     wrap_value: the table-driven function that makes a tracker of an existing value.
     """
 
@@ -104,6 +108,7 @@ class OutputGraph:
         self.n_ops = 0
         self.steps = 0
         self.grad_nodes = 0
+        self.restored: VariableTracker | None = None
         self.initial_grad_mode = _core.grad_enabled()
         self.fake_mode = FakeMode()
         self.int_inputs: dict[Source, Node] = {}
@@ -215,6 +220,7 @@ class OutputGraph:
         dims = self.state.dynamic_dims(value, source)
         sources = {dim: SizeSource(source, dim) for dim in dims}
         fake = fake_like(value, self.shape_env, dims, sources)
+        self._bound(fake, value, dims)
         node = self._placeholder(_readable(source), source)
         node.meta["val"] = fake
         variable = TensorVariable(node, fake, type(value), source)
@@ -222,6 +228,16 @@ class OutputGraph:
         self._versions[node] = fake._version
         self._real[node] = value
         return variable
+
+    def _bound(self, fake: FakeTensor, value: Any, dims: tuple[int, ...]) -> None:
+        """Guards on the bounds that the user gave for symbolic sizes."""
+        for dim, (least, most) in marks_of(value).dynamic.items():
+            size = fake.shape[dim]
+            if dim in dims and isinstance(size, SymInt):
+                for op, bound in ((">=", least), ("<=", most)):
+                    if bound is not None:
+                        relation = Relation(op, size.expr, Int(bound))
+                        self.shape_env.evaluate_bool(relation)
 
     def int_input(self, value: int, source: Source) -> VariableTracker:
         """Make an int a symbol of the graph."""

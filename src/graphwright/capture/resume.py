@@ -12,10 +12,10 @@ import functools
 import threading
 import types
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.bytecode import PAIRS, PYTHON, decode
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import Unsupported
 from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
@@ -43,11 +43,18 @@ class Origin(Record):
         return self.positions[index] if self.positions else index
 
 
+VALUE, IS_NULL, POSITION = 0, 1, 2
+
+
 class ResumePoint(Record):
-    """index: the instruction to go on with; stack: True for each NULL; locals: those passed."""
+    """index: the instruction to go on with; locals: those passed.
+
+    stack: what lies on it, VALUE for each argument, IS_NULL for the NULLs of calls and of locals
+    that are not bound, POSITION for the place of the instruction that raised.
+    """
 
     index: int
-    stack: tuple[bool, ...]
+    stack: tuple[int, ...]
     locals: tuple[str, ...]
 
 
@@ -55,6 +62,7 @@ _Made = dict[ResumePoint, types.CodeType]
 _origins: weakref.WeakKeyDictionary[types.CodeType, Origin] = weakref.WeakKeyDictionary()
 _made: weakref.WeakKeyDictionary[types.CodeType, _Made] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
+_PROLOGUE_POSITION = 2
 _SEES_FRAME = frozenset(["locals", "vars", "dir", "eval", "exec", "_getframe"])
 
 
@@ -73,20 +81,28 @@ def check_resumable(code: types.CodeType) -> None:
     origin = origin_of(code).code
     seen = _SEES_FRAME.intersection(origin.co_names)
     if seen:
-        unsupported("GB0016", f"the function looks at its own frame ({', '.join(sorted(seen))})")
+        _refuse(f"the function looks at its own frame ({', '.join(sorted(seen))})")
     if needs_first_argument(origin) in origin.co_cellvars:
-        unsupported("GB0016", "super() with a captured first argument")
+        _refuse("super() with a captured first argument")
     instructions = decode(origin)
     start = next(i for i, inst in enumerate(instructions) if inst.opname == "RESUME")
     if any(inst.opname == "MAKE_CELL" for inst in instructions[start:]):
-        unsupported("GB0016", "a comprehension's variable is captured by a function")
+        _refuse("a comprehension's variable is captured by a function")
+
+
+def _refuse(detail: str) -> NoReturn:
+    """No break anywhere in the code."""
+    reason = Unsupported("GB0016", detail)
+    reason.blame(-1)
+    raise reason
 
 
 def resume_code(code: types.CodeType, point: ResumePoint) -> types.CodeType:
     """The code of the function that goes on at `point` of `code`.
 
-    Its parameters are the stack's values that are not NULL, then `point.locals`; its free
-    variables are those of the original followed by its cell variables.
+    Its parameters are the stack's values, then `point.locals`; its free variables are those of
+    the original followed by its cell variables. The blocks around the point are those of the
+    original: its exception table comes along.
     """
     origin = origin_of(code)
     point = ResumePoint(origin.index(point.index), point.stack, point.locals)
@@ -125,11 +141,11 @@ def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, in
     import bytecode
     from bytecode import Bytecode, Instr, Label
 
-    body = Bytecode.from_code(code)
+    body = Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
     target = Label()
     instructions = _rename(code, body, point.index, target)
     line = decode(code)[point.index].line
-    stack_names = [f"$s{i}" for i, is_null in enumerate(point.stack) if not is_null]
+    stack_names = argument_names(point.stack)
     prologue = _prologue(code, point, target, line)
     result = Bytecode([*prologue, *instructions])
     result.argnames = _parameter_order(code, stack_names, point.locals)
@@ -139,7 +155,15 @@ def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, in
     result.filename, result.first_lineno = code.co_filename, code.co_firstlineno
     varying = bytecode.CompilerFlags.VARARGS | bytecode.CompilerFlags.VARKEYWORDS
     result.flags = bytecode.CompilerFlags(code.co_flags) & ~varying
-    return result.to_code(), sum(isinstance(inst, Instr) for inst in prologue)
+    made = result.to_code(
+        stacksize=code.co_stacksize + len(point.stack) + 2, compute_exception_stack_depths=False
+    )
+    return made, sum(isinstance(inst, Instr) for inst in prologue)
+
+
+def argument_names(stack: tuple[int, ...]) -> list[str]:
+    """The names of the parameters that hold the stack's values."""
+    return [f"$s{i}" for i, kind in enumerate(stack) if kind == VALUE]
 
 
 def parameter_order(
@@ -174,9 +198,11 @@ def _prologue(
     names = closure_names(code)
     prologue = [Instr("COPY_FREE_VARS", len(names), lineno=line)] if names else []
     prologue.append(Instr("RESUME", 0, lineno=line))
-    for position, is_null in enumerate(point.stack):
-        if is_null:
+    for position, kind in enumerate(point.stack):
+        if kind == IS_NULL:
             prologue.append(Instr("PUSH_NULL", lineno=line))
+        elif kind == POSITION:
+            prologue.append(Instr("LOAD_CONST", _PROLOGUE_POSITION, lineno=line))
         else:
             prologue.append(Instr("LOAD_FAST", f"$s{position}", lineno=line))
     prologue.append(Instr("JUMP_FORWARD", target, lineno=line))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from graphwright.capture.exc import unsupported
-from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.base import Clock, VariableTracker
 from graphwright.capture.variables.functions import CellVariable
 
 
@@ -18,16 +18,24 @@ class SideEffects:
     """The writes of one frame so far, in order of their first occurrence."""
 
     def __init__(self) -> None:
-        self.mutated: dict[VariableTracker, None] = {}
+        self.mutated: dict[VariableTracker, int] = {}
         self.attributes: dict[VariableTracker, dict[str, VariableTracker | None]] = {}
         self.globals: dict[str, VariableTracker | None] = {}
         self.cells: dict[CellVariable, None] = {}
         self.created: dict[VariableTracker, None] = {}
+        self.generators: list[VariableTracker] = []
 
     def __bool__(self) -> bool:
         existing = any(owner not in self.created for owner in self.attributes)
         written = any(cell.push_cell is not None for cell in self.cells)
-        return existing or written or bool(self.globals) or any(True for _ in self.containers())
+        changed = written or bool(self.globals) or any(True for _ in self.containers())
+        return existing or changed or any(made.is_open() for made in self.generators)
+
+    def check_finished(self) -> None:
+        """Python runs `finally` blocks of generators that are dropped: a break if there are any."""
+        for made in self.generators:
+            if made.is_open():
+                unsupported("GB0013", f"{made.describe()} is left inside of a with or try block")
 
     def track_new(self, value: VariableTracker) -> None:
         """Note an object that the frame made."""
@@ -35,8 +43,8 @@ class SideEffects:
         self.attributes.setdefault(value, {})
 
     def mutate(self, container: VariableTracker) -> None:
-        """Note that a list, dict or set changes."""
-        self.mutated[container] = None
+        """Note that a list, dict or set changes, and at which step it did first."""
+        self.mutated.setdefault(container, Clock.step)
 
     def is_mutated(self, container: VariableTracker) -> bool:
         """Whether `mutate` was called for it."""

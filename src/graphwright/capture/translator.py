@@ -17,9 +17,10 @@ from graphwright.capture.bytecode import (
     PYTHON,
     Instruction,
     decode,
-    exception_handlers,
+    handler_of,
     source_line,
 )
+from graphwright.capture.emit.native import NATIVE
 from graphwright.capture.exc import (
     AttributeMissing,
     RestartTranslation,
@@ -31,8 +32,8 @@ from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.record import Location
 from graphwright.capture.source import CellSource, LocalSource
 from graphwright.capture.values import Values
-from graphwright.capture.variables.base import NULL, VariableTracker
-from graphwright.capture.variables.exceptions import ExceptionVariable, Raised
+from graphwright.capture.variables.base import NULL, Clock, VariableTracker
+from graphwright.capture.variables.exceptions import ExceptionVariable, HandledVariable, Raised
 from graphwright.capture.variables.functions import (
     CellVariable,
     FunctionVariable,
@@ -70,6 +71,7 @@ class Translator(Values):
         self.keyword_names: tuple[str, ...] = ()
         self.returned: VariableTracker | None = None
         self.yielded: VariableTracker | None = None
+        self.handled: VariableTracker | None = None
 
     # the machine
 
@@ -97,17 +99,20 @@ class Translator(Values):
         except Raised as raised:
             self._handle(raised, inst, raised)
 
+    def throw(self, raised: Raised) -> None:
+        """Raise an exception where the frame waits."""
+        self._handle(raised, self.current, raised)
+
     def _handle(self, raised: Raised, inst: Instruction, otherwise: Exception) -> None:
         """Go to the handler of an exception in this frame, or pass it on to the caller's."""
-        for handler in exception_handlers(self.code):
-            if handler.start <= inst.offset < handler.end:
-                del self.stack[handler.depth :]
-                if handler.push_lasti:
-                    self.push(self.constant(inst.offset))
-                self.push(raised.value)
-                self.ip = handler.target
-                return
-        raise otherwise
+        handler = handler_of(self.code, inst)
+        if handler is None:
+            raise otherwise
+        del self.stack[handler.depth :]
+        if handler.push_lasti:
+            self.push(self.constant(inst.offset))
+        self.push(raised.value)
+        self.ip = handler.target
 
     def run(self) -> VariableTracker:
         """Run to the end of the function; what it returns."""
@@ -142,12 +147,16 @@ class Translator(Values):
     # names
 
     def load_local(self, name: str) -> VariableTracker:
-        """A local, or the cell under that name."""
+        """A local, or the cell under that name; unseen where no tracker stands for it."""
         value = self.locals.get(name)
         if value is None:
             unsupported("GB0006", f"UnboundLocalError: {name!r}")
-        real = self.locals[name] = value.realize()
-        return real
+        try:
+            value = value.realize()
+        except Unsupported:
+            return value
+        self.locals[name] = value
+        return value
 
     def load_deref(self, name: str) -> VariableTracker:
         """The contents of a cell."""
@@ -211,7 +220,9 @@ class Translator(Values):
             bound[name] = cell
         callee = InlineTranslator(self, function, bound)
         if function.code.co_flags & inspect.CO_GENERATOR:
-            return GeneratorVariable(callee)
+            made = GeneratorVariable(callee)
+            self.side_effects.generators.append(made)
+            return made
         return callee.run()
 
     def _check_inline(self, function: FunctionVariable) -> None:
@@ -271,7 +282,11 @@ class InlineTranslator(Translator):
 
 
 class RootTranslator(Translator):
-    """The captured frame. `stop`: the break that an earlier translation found."""
+    """The captured frame.
+
+    stop: the break that an earlier translation found. last_native: the last step so far whose
+    instruction could run between two graphs.
+    """
 
     def __init__(
         self,
@@ -286,6 +301,7 @@ class RootTranslator(Translator):
         super().__init__(output, code, lazy, None)
         self.stop = stop
         self.steps = 0
+        self.last_native = -1
         closure = output.function.__closure__ or ()
         for name, cell in zip(code.co_freevars, closure, strict=True):
             self.locals[name] = output.cell(cell, CellSource(name), _push_free_cell(name))
@@ -299,18 +315,43 @@ class RootTranslator(Translator):
     def run_to_break(self) -> Instruction | None:
         """Run to the return (None) or to the instruction before which the graph ends."""
         while self.returned is None:
+            inst = self.instructions[self.ip]
             if self.stop is not None and self.steps == self.stop.step:
-                return self.instructions[self.ip]
+                return inst
+            Clock.step = self.steps
             try:
                 self.step()
             except Unsupported as reason:
-                raise RestartTranslation(self.steps, reason) from reason
+                raise RestartTranslation(self._cut_before(), reason) from reason
             except Raised as raised:
                 unhandled = Unsupported("GB0006", f"{raised.value.cls.__name__} is raised")
                 unhandled.note_location(self.place())
-                raise RestartTranslation(self.steps, unhandled) from raised
+                raise RestartTranslation(self._cut_before(raised), unhandled) from raised
+            if inst.opname in NATIVE:
+                self.last_native = self.steps
             self.steps += 1
         return None
+
+    def _handle(self, raised: Raised, inst: Instruction, otherwise: Exception) -> None:
+        super()._handle(raised, inst, otherwise)
+        if raised.value.raised_at is None:
+            raised.value.raised_at = self.steps
+
+    def _cut_before(self, raised: Raised | None = None) -> int:
+        """The step before which a break is possible: not while an exception is handled."""
+        open_ = [value.exception for value in self.stack if isinstance(value, HandledVariable)]
+        if raised is not None:
+            open_.append(raised.value)
+        steps = [value.raised_at for value in open_ if value.raised_at is not None]
+        return min(steps, default=self.steps)
+
+    def check_handlers(self) -> None:
+        """Refuse a break while an exception is handled that Python knows nothing of."""
+        step = self._cut_before()
+        if step < self.steps:
+            reason = Unsupported("GB0015", "an exception is being handled")
+            reason.blame(step)
+            raise reason
 
 
 def _push_free_cell(name: str) -> Any:

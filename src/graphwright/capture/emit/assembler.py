@@ -198,6 +198,13 @@ class CodeBuilder:
     def return_value(self) -> None:
         self.emit("RETURN_VALUE")
 
+    def begin_try(self, handler: Label) -> None:
+        """From here an exception empties the stack, is pushed, and goes on at `handler`."""
+        self.emit("TRY_BEGIN", handler)
+
+    def end_try(self) -> None:
+        self.emit("TRY_END")
+
     def finish(self) -> types.CodeType:
         """The code object; its argument slots are those of the target."""
         from bytecode import Bytecode
@@ -252,9 +259,15 @@ def _assembled(written: list[Written | Label]) -> list[Any]:
         return value
 
     result: list[Any] = []
+    block: Any = None
     for item in written:
         if isinstance(item, Label):
             result.append(labels.setdefault(item, bytecode.Label()))
+        elif item.name == "TRY_BEGIN":
+            block = bytecode.TryBegin(argument(item.name, item.arg[0]), push_lasti=False)
+            result.append(block)
+        elif item.name == "TRY_END":
+            result.append(bytecode.TryEnd(block))
         else:
             arg = [argument(item.name, value) for value in item.arg]
             result.append(bytecode.Instr(item.name, *arg, lineno=item.line))

@@ -6,27 +6,24 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from graphwright.capture.bytecode import PYTHON, Instruction, live_locals
+from graphwright.capture.bytecode import PYTHON, Instruction
 from graphwright.capture.emit.assembler import CodeBuilder, Label
-from graphwright.capture.emit.native import NATIVE, native_effect, run_natively
-from graphwright.capture.emit.reconstruct import Load, Reconstructor, settled
+from graphwright.capture.emit.native import (
+    NATIVE,
+    UNBOUND,
+    native_effect,
+    raise_unbound,
+    run_natively,
+)
+from graphwright.capture.emit.reconstruct import Reconstructor, settled
 from graphwright.capture.exc import unsupported
 from graphwright.capture.graph_result import FinishedGraph, finish_graph
-from graphwright.capture.resume import (
-    Continuation,
-    ResumePoint,
-    check_resumable,
-    closure_names,
-    is_resume,
-    needs_first_argument,
-    parameter_order,
-    resume_code,
-)
+from graphwright.capture.emit.resuming import Caught, ResumeCall
+from graphwright.capture.resume import IS_NULL, VALUE
 from graphwright.capture.run_errors import BY_INDEX, name_of
 from graphwright.capture.source import Source
 from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.base import NULL, VariableTracker
-from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
@@ -60,6 +57,7 @@ class FrameCompiler:
         self.backend = backend
         self.builder = CodeBuilder(tx.code)
         self.cg = Reconstructor(self.builder, tx.output)
+        self._caught: Caught | None = None
         self._graph_at = len(self.builder.instructions)
         self.builder.line = self._graph_line()
 
@@ -89,7 +87,8 @@ class FrameCompiler:
 
     def _direct(self, value: VariableTracker) -> CompiledFrame | None:
         """No bytecode at all, where the result is a tensor of the graph or a tuple of them."""
-        if self.output.side_effects or self.output.grad_nodes:
+        output = self.output
+        if output.side_effects or output.grad_nodes or output.restored is not None:
             return None
         single = isinstance(value, TensorVariable)
         parts = [value] if single else value.items if type(value) is TupleVariable else []
@@ -115,27 +114,58 @@ class FrameCompiler:
 
     def finish_break(self, inst: Instruction) -> CompiledFrame:
         """The graph ends before `inst`, which runs natively."""
-        if inst.protected:
-            unsupported("GB0012", "the break is inside of a with or try block")
         self.builder.line = inst.line
-        if inst.opname in ("RAISE_VARARGS",):
-            self._break_at_raise(inst)
-        elif inst.opname == "FOR_ITER":
-            self._break_at_loop(inst)
-        elif "JUMP" in inst.opname and "IF" in inst.opname:
-            self._break_at_branch(inst)
-        elif inst.opname in NATIVE:
-            self._break_at_instruction(inst)
-        else:
+        write = self._breaker(inst)
+        if write is None:
             unsupported("GB0016", f"a break at {inst.opname}")
+        self.tx.check_handlers()
+        self._caught = Caught.of(self, inst)
+        write(inst)
+        if self._caught is not None:
+            self._caught.write()
         return self._finish(hooked=True)
 
+    def _breaker(self, inst: Instruction) -> Callable[[Instruction], None] | None:
+        """The method that writes a break at this kind of instruction."""
+        if inst.opname in ("RAISE_VARARGS", "RERAISE"):
+            return self._break_at_raise
+        if inst.opname == "FOR_ITER":
+            return self._break_at_loop
+        if "JUMP" in inst.opname and "IF" in inst.opname:
+            return self._break_at_branch
+        if inst.opname in UNBOUND:
+            return self._break_at_unbound
+        return self._break_at_instruction if inst.opname in NATIVE else None
+
+    def _natively(self, write: Callable[[], None]) -> None:
+        """Write what the user's instruction does, under the block that is around it."""
+        if self._caught is not None:
+            self.builder.begin_try(self._caught.label)
+        write()
+        if self._caught is not None:
+            self.builder.end_try()
+
     def _break_at_raise(self, inst: Instruction) -> None:
-        operands = [self.cg.hold(value) for value in self._operands(inst.arg)]
+        count = inst.arg if inst.opname == "RAISE_VARARGS" else 1
+        operands = [self.cg.hold(value) for value in self._operands(count)]
         self._effects()
-        for push in operands:
-            push()
-        self.builder.emit("RAISE_VARARGS", inst.arg)
+
+        def write() -> None:
+            for push in operands:
+                push()
+            if inst.opname == "RERAISE":
+                self.builder.emit("RERAISE", 0)
+            else:
+                self.builder.emit("RAISE_VARARGS", inst.arg)
+
+        self._natively(write)
+
+    def _break_at_unbound(self, inst: Instruction) -> None:
+        """A local that has no value: the error that Python would raise."""
+        if inst.value in self.tx.locals:
+            unsupported("GB0016", f"a break at {inst.opname}")
+        self._effects()
+        self._natively(lambda: raise_unbound(self.builder, inst))
 
     def _operands(self, count: int) -> list[VariableTracker]:
         return self.tx.stack[len(self.tx.stack) - count :]
@@ -144,24 +174,31 @@ class FrameCompiler:
         pops, pushes = native_effect(inst)
         rest = self.tx.stack[: len(self.tx.stack) - pops]
         operands = [self.cg.hold(value) for value in self._operands(pops)]
-        after = inst.index + 1
-        resume = _Resume(self, after, rest)
+        resume = ResumeCall(self, inst.index + 1, rest)
         self._effects()
-        for push in operands:
-            push()
-        run_natively(self.builder, inst, self.tx.keyword_names)
-        resume.call([False] * pushes if not _adds_null(inst) else _null_layout())
+
+        def write() -> None:
+            for push in operands:
+                push()
+            run_natively(self.builder, inst, self.tx.keyword_names)
+
+        self._natively(write)
+        resume.call(_null_layout() if _adds_null(inst) else [VALUE] * pushes)
 
     def _break_at_branch(self, inst: Instruction) -> None:
         keeps = inst.opname.endswith("_OR_POP")
         rest, condition = self.tx.stack[:-1], self.tx.stack[-1]
         push = self.cg.hold(condition)
-        on_jump = _Resume(self, inst.target, [*rest, condition] if keeps else rest)
-        otherwise = _Resume(self, inst.index + 1, rest)
+        on_jump = ResumeCall(self, inst.target, [*rest, condition] if keeps else rest)
+        otherwise = ResumeCall(self, inst.index + 1, rest)
         self._effects()
         label = Label()
-        push()
-        self._jump(inst, label)
+
+        def write() -> None:
+            push()
+            self._jump(inst, label)
+
+        self._natively(write)
         otherwise.call([])
         self.builder.mark(label)
         on_jump.call([])
@@ -176,16 +213,20 @@ class FrameCompiler:
     def _break_at_loop(self, inst: Instruction) -> None:
         rest, iterator = self.tx.stack[:-1], self.tx.stack[-1]
         push = self.cg.hold(iterator)
-        body = _Resume(self, inst.index + 1, [*rest, iterator])
-        done = _Resume(self, inst.target + EXIT_SKIP[PYTHON], rest)
+        body = ResumeCall(self, inst.index + 1, [*rest, iterator])
+        done = ResumeCall(self, inst.target + EXIT_SKIP[PYTHON], rest)
         self._effects()
         label = Label()
-        push()
-        self.builder.emit("FOR_ITER", label)
+
+        def write() -> None:
+            push()
+            self.builder.emit("FOR_ITER", label)
+
+        self._natively(write)
         name = self.builder.temporary()
         self.builder.store_local(name)
         self.builder.pop()
-        body.call([False], lambda: self.builder.load_local(name))
+        body.call([VALUE], [lambda: self.builder.load_local(name)])
         self.builder.mark(label)
         for extra in ("END_FOR", "POP_TOP")[: EXIT_SKIP[PYTHON]]:
             self.builder.emit(extra)
@@ -195,8 +236,12 @@ class FrameCompiler:
 
     def _effects(self) -> None:
         self.output.guard_distinct()
+        restored = self.cg.hold(self.output.restored or NULL)
         self.cg.evaluate_effects()
         self.cg.write_effects()
+        if self.output.restored is not None:
+            restored()
+            self.builder.emit("POP_EXCEPT")
         if self.output.grad_nodes:
             self.builder.begin_call(_core.set_grad_enabled)
             self.builder.load_const(_core.grad_enabled())
@@ -243,102 +288,5 @@ def _adds_null(inst: Instruction) -> bool:
     return inst.opname in names and bool(inst.arg & 1)
 
 
-def _null_layout() -> list[bool]:
-    return [False, True] if PYTHON >= (3, 13) else [True, False]
-
-
-class _Resume:
-    """The call of a resume function: what it needs is evaluated early, the call written late."""
-
-    def __init__(self, frame: FrameCompiler, index: int, rest: list[VariableTracker]) -> None:
-        self.frame = frame
-        self.index = index
-        tx = frame.tx
-        check_resumable(tx.code)
-        self.nulls = [value is NULL for value in rest]
-        self.stack = [frame.cg.hold(value) for value in rest]
-        self.locals = self._hold_locals(live_locals(tx.code, index))
-        self.cells = [self._hold_cell(name) for name in closure_names(tx.code)]
-
-    def _hold_locals(self, live: frozenset[str]) -> dict[str, Load]:
-        tx = self.frame.tx
-        wanted = set(live)
-        first = needs_first_argument(tx.code)
-        if first is not None:
-            wanted.add(first)
-        return {
-            name: self.frame.cg.hold(value)
-            for name, value in sorted(tx.locals.items())
-            if name in wanted and not isinstance(value, CellVariable) and value is not NULL
-        }
-
-    def _hold_cell(self, name: str) -> Load:
-        cell = self.frame.tx.locals.get(name)
-        if not isinstance(cell, CellVariable):
-            unsupported("GB0016", f"the cell of {name!r} does not exist yet")
-        return self.frame.cg.hold(cell)
-
-    def call(self, pushed: list[bool], push_extra: Load | None = None) -> None:
-        """Write the call. `pushed`: per value that the instruction left, whether it is a NULL.
-
-        The values are on the stack, unless `push_extra` pushes the only one.
-        """
-        builder = self.frame.builder
-        loads = [load for load, null in zip(self.stack, self.nulls, strict=True) if not null]
-        loads += self._take(pushed) if push_extra is None else [push_extra]
-        layout = (*self.nulls, *pushed)
-        point = ResumePoint(self.index, layout, tuple(self.locals))
-        code = resume_code(self.frame.tx.code, point)
-        names = [f"$s{i}" for i, is_null in enumerate(layout) if not is_null]
-        by_name = {**dict(zip(names, loads, strict=True)), **self.locals}
-        order = parameter_order(self.frame.tx.code, names, tuple(self.locals))
-        self._write(builder, code, [by_name[name] for name in order])
-
-    def _take(self, pushed: list[bool]) -> list[Load]:
-        """Move the values that the instruction left on the stack into temporaries."""
-        builder = self.frame.builder
-        names = [builder.temporary() for null in pushed if not null]
-        for name in reversed(names):
-            builder.store_local(name)
-        return [lambda n=name: builder.load_local(n) for name in names]  # type: ignore[misc]
-
-    def _write(self, builder: CodeBuilder, code: types.CodeType, args: list[Load]) -> None:
-        def function() -> None:
-            for cell in self.cells:
-                cell()
-            if self.cells:
-                builder.build("tuple", len(self.cells))
-            builder.make_function(code, bool(self.cells))
-
-        if is_resume(self.frame.tx.code):
-            builder.begin_call(Continuation)
-            function()
-            for arg in args:
-                arg()
-            builder.end_call(len(args) + 1)
-            builder.return_value()
-            return
-        builder.begin_call_with(function)
-        for arg in args:
-            arg()
-        builder.end_call(len(args))
-        self._loop_over_continuations(builder)
-
-    def _loop_over_continuations(self, builder: CodeBuilder) -> None:
-        """result = f(...); while type(result) is Continuation: result = result(); return it."""
-        result, again, done = builder.temporary(), Label(), Label()
-        builder.store_local(result)
-        builder.mark(again)
-        builder.begin_call(type)
-        builder.load_local(result)
-        builder.end_call(1)
-        builder.load_const(Continuation)
-        builder.jump_if_not_identical(done)
-        builder.begin_call_with(lambda: builder.load_local(result))
-        builder.end_call(0)
-        builder.store_local(result)
-        builder.jump_back(again)
-        builder.mark(done)
-        builder.load_local(result)
-        builder.return_value()
-
+def _null_layout() -> list[int]:
+    return [VALUE, IS_NULL] if PYTHON >= (3, 13) else [IS_NULL, VALUE]

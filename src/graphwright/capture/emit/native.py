@@ -15,7 +15,9 @@ _ONE = frozenset(
         "CALL_KW", "CALL_FUNCTION_EX", "LOAD_ATTR", "LOAD_METHOD", "LOAD_GLOBAL", "FORMAT_VALUE",
         "FORMAT_SIMPLE", "FORMAT_WITH_SPEC", "CONVERT_VALUE", "BUILD_STRING", "BUILD_SET",
         "BUILD_MAP", "BUILD_CONST_KEY_MAP", "IMPORT_NAME", "LIST_TO_TUPLE", "CALL_INTRINSIC_1",
-        "LOAD_BUILD_CLASS", "LOAD_SUPER_ATTR", "LOAD_DEREF",
+        "LOAD_BUILD_CLASS", "LOAD_SUPER_ATTR", "LOAD_DEREF", "BUILD_TUPLE", "BUILD_LIST",
+        "BUILD_SLICE", "MAKE_FUNCTION", "SET_FUNCTION_ATTRIBUTE", "PREP_RERAISE_STAR",
+        "CALL_INTRINSIC_2", "MATCH_CLASS", "LOAD_ASSERTION_ERROR",
     ]
 )
 _NONE = frozenset(
@@ -27,7 +29,19 @@ _NONE = frozenset(
 _IN_CONTAINER = frozenset(
     ["LIST_APPEND", "LIST_EXTEND", "SET_ADD", "SET_UPDATE", "DICT_UPDATE", "DICT_MERGE", "MAP_ADD"]
 )
-_SEVERAL = frozenset(["UNPACK_SEQUENCE", "UNPACK_EX", "IMPORT_FROM", "GET_LEN"])
+_FIXED = {
+    "IMPORT_FROM": (1, 2),
+    "GET_LEN": (1, 2),
+    "BEFORE_WITH": (1, 2),
+    "WITH_EXCEPT_START": (4, 5),
+    "CHECK_EXC_MATCH": (2, 2),
+    "CHECK_EG_MATCH": (2, 2),
+    "MATCH_MAPPING": (1, 2),
+    "MATCH_SEQUENCE": (1, 2),
+    "MATCH_KEYS": (2, 3),
+}
+_SEVERAL = frozenset(["UNPACK_SEQUENCE", "UNPACK_EX", *_FIXED])
+UNBOUND = frozenset(["LOAD_FAST", "LOAD_FAST_CHECK", "DELETE_FAST"])
 NATIVE = _ONE | _NONE | _IN_CONTAINER | _SEVERAL
 
 
@@ -43,8 +57,8 @@ def native_effect(inst: Instruction) -> tuple[int, int]:
         return 1, arg
     if name == "UNPACK_EX":
         return 1, (arg & 0xFF) + 1 + (arg >> 8)
-    if name in ("IMPORT_FROM", "GET_LEN"):
-        return 1, 2
+    if name in _FIXED:
+        return _FIXED[name]
     if name == "CALL_FUNCTION_EX":
         return 3 + (arg & 1), 1
     if name in ("CALL", "CALL_KW"):
@@ -54,6 +68,16 @@ def native_effect(inst: Instruction) -> tuple[int, int]:
     pushes = 1 if name in _ONE else 0
     opcode = dis.opmap[name]
     return pushes - dis.stack_effect(opcode, arg if opcode >= dis.HAVE_ARGUMENT else None), pushes
+
+
+def raise_unbound(builder: CodeBuilder, inst: Instruction) -> None:
+    """Raise what Python raises for a local without a value."""
+    builder.begin_call(UnboundLocalError)
+    builder.load_const(
+        f"cannot access local variable {inst.value!r} where it is not associated with a value"
+    )
+    builder.end_call(1)
+    builder.emit("RAISE_VARARGS", 1)
 
 
 def _container_effect(inst: Instruction) -> tuple[int, int]:

@@ -11,10 +11,11 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from graphwright.capture.emit.assembler import CodeBuilder
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.context import GradModeVariable, set_previous
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import DictVariable, SetVariable
@@ -59,13 +60,22 @@ class Reconstructor:
         elif value.mutable and not isinstance(value, TensorVariable):
             self._push_new(value)
         else:
+            self._rebuild(value)
+
+    def _rebuild(self, value: VariableTracker) -> None:
+        try:
             value.reconstruct(self)
+        except Unsupported as reason:
+            reason.blame(value.born)
+            raise
 
     def _push_new(self, value: VariableTracker) -> None:
         if value in self._open:
-            unsupported("GB0015", f"{value.describe()} contains itself")
+            reason = Unsupported("GB0015", f"{value.describe()} contains itself")
+            reason.blame(value.born)
+            raise reason
         self._open.add(value)
-        value.reconstruct(self)
+        self._rebuild(value)
         self._open.discard(value)
         self._held[value] = name = self.builder.temporary()
         self.builder.copy(1)
@@ -162,6 +172,7 @@ class Reconstructor:
     def evaluate_effects(self) -> None:
         """Evaluate everything that `write_effects` will store."""
         effects = self.output.side_effects
+        effects.check_finished()
         for owner, values in effects.attributes.items():
             if owner not in effects.created:
                 self._prepare_attributes(owner, values)
@@ -238,8 +249,12 @@ class Reconstructor:
             self._prepare_dict(container, push)
         elif isinstance(container, SetVariable):
             self._prepare_set(container, push)
+        elif isinstance(container, GradModeVariable):
+            self._prepare_grad_mode(container, push)
         else:
-            unsupported("GB0015", f"{container.describe()} was changed")
+            reason = Unsupported("GB0015", f"{container.describe()} was changed")
+            reason.blame(self.output.side_effects.mutated[container])
+            raise reason
 
     def hold_source(self, source: Source) -> Load:
         """Read a source now, push it later."""
@@ -262,6 +277,18 @@ class Reconstructor:
             self.builder.load_const(None)
             self.builder.build("slice", 2)
             self.builder.store_subscript()
+
+        self._writes.append(write)
+
+    def _prepare_grad_mode(self, manager: GradModeVariable, push: Load) -> None:
+        """The modes that an object made elsewhere will restore."""
+
+        def write() -> None:
+            self.builder.begin_call(set_previous)
+            push()
+            self.builder.load_const(tuple(manager.previous))
+            self.builder.end_call(2)
+            self.builder.pop()
 
         self._writes.append(write)
 

@@ -9,7 +9,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.context import enter_context, exit_method
-from graphwright.capture.variables.exceptions import ExceptionVariable
+from graphwright.capture.variables.exceptions import ExceptionVariable, stopped_by
 from graphwright.capture.variables.functions import CellVariable, NestedFunctionVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.operators import unary
@@ -78,7 +78,7 @@ def _keywords(value: VariableTracker) -> dict[str, VariableTracker]:
 @opcode("MAKE_FUNCTION", only=(PY311, PY312))
 def make_function(tx: Translator, inst: Instruction) -> None:
     code = tx.pop().as_constant()
-    closure = _cells(tx.pop()) if inst.arg & 8 else []
+    closure = _cells(tx, tx.pop()) if inst.arg & 8 else []
     annotated = bool(inst.arg & 4)
     if annotated:
         tx.pop()
@@ -97,21 +97,25 @@ def make_plain_function(tx: Translator, inst: Instruction) -> None:
 @opcode("SET_FUNCTION_ATTRIBUTE", only=(PY313,))
 def set_function_attribute(tx: Translator, inst: Instruction) -> None:
     value, function = tx.popn(2)
-    assert isinstance(function, NestedFunctionVariable)
+    if not isinstance(function, NestedFunctionVariable):
+        unsupported("GB0008", f"{function.describe()} is still being made")
     if inst.arg == 1:
         function.defaults = value.unpack(tx)
     elif inst.arg == 2:
         function.kwdefaults = _keywords(value)
     elif inst.arg == 8:
-        function.closure = _cells(value)
+        function.closure = _cells(tx, value)
     else:
         function.annotated = True
     tx.push(function)
 
 
-def _cells(value: VariableTracker) -> list[CellVariable]:
-    assert isinstance(value, TupleVariable)
-    return [cell for cell in value.items if isinstance(cell, CellVariable)]
+def _cells(tx: Translator, value: VariableTracker) -> list[CellVariable]:
+    items = value.unpack(tx)
+    cells = [cell for cell in items if isinstance(cell, CellVariable)]
+    if len(cells) != len(items):
+        unsupported("GB0008", "a closure of cells that were made before the break")
+    return cells
 
 
 @opcode("BEFORE_WITH")
@@ -138,7 +142,7 @@ def _positive(tx: Translator, value: VariableTracker) -> VariableTracker:
 def _stop_iteration_error(tx: Translator, value: VariableTracker) -> VariableTracker:
     """A StopIteration that leaves a generator becomes a RuntimeError."""
     if isinstance(value, ExceptionVariable) and issubclass(value.cls, StopIteration):
-        return ExceptionVariable(RuntimeError, None)
+        return stopped_by(tx, value)
     return value
 
 

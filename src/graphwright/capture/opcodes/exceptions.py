@@ -1,13 +1,21 @@
-"""`raise`, and the handlers of `try` blocks."""
+"""`raise`, and the handlers of `try` and `with` blocks."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from graphwright.capture.exc import unsupported
-from graphwright.capture.opcodes.registry import opcode
+from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.classes import ClassVariable
-from graphwright.capture.variables.exceptions import ExceptionVariable, Raised, raised_by
+from graphwright.capture.variables.exceptions import (
+    ExceptionVariable,
+    HandledVariable,
+    Raised,
+    TracebackVariable,
+    raise_in_frame,
+    raised_by,
+    split_group,
+)
 from graphwright.capture.variables.sequences import TupleVariable
 
 if TYPE_CHECKING:
@@ -19,27 +27,61 @@ if TYPE_CHECKING:
 @opcode("RAISE_VARARGS")
 def raise_varargs(tx: Translator, inst: Instruction) -> None:
     if not inst.arg:
-        unsupported("GB0006", "raise of the exception being handled")
-    value = tx.popn(inst.arg)[0]
-    raise Raised(raised_by(value))
+        raise Raised(_being_handled(tx))
+    value, *cause = tx.popn(inst.arg)
+    error = raised_by(tx, value)
+    context = _handled_here(tx)
+    if context is not None and context is not error:
+        error.attributes["__context__"] = context
+    if cause:
+        is_none = cause[0].is_constant() and cause[0].as_constant() is None
+        error.attributes["__cause__"] = cause[0] if is_none else raised_by(tx, cause[0])
+        error.attributes["__suppress_context__"] = tx.constant(True)
+    raise Raised(error)
+
+
+def _handled_here(tx: Translator) -> ExceptionVariable | None:
+    """The exception that some running frame is handling."""
+    frame: Translator | None = tx
+    while frame is not None:
+        if isinstance(frame.handled, ExceptionVariable):
+            return frame.handled
+        frame = frame.parent
+    return None
+
+
+def _being_handled(tx: Translator) -> ExceptionVariable:
+    error = _handled_here(tx)
+    if error is None:
+        unsupported("GB0006", "RuntimeError: No active exception to reraise")
+    return error
 
 
 @opcode("RERAISE")
 def reraise(tx: Translator, inst: Instruction) -> None:
     value = tx.pop()
-    assert isinstance(value, ExceptionVariable)
+    if not isinstance(value, ExceptionVariable):
+        unsupported("GB0006", "an exception goes on")
     raise Raised(value)
 
 
 @opcode("PUSH_EXC_INFO")
 def push_exc_info(tx: Translator, inst: Instruction) -> None:
-    value = tx.stack.pop()
-    tx.stack += [tx.constant(None), value]
+    value = tx.pop()
+    assert isinstance(value, ExceptionVariable)
+    tx.stack += [HandledVariable(value, tx.handled), value]
+    tx.handled = value
 
 
 @opcode("POP_EXCEPT")
 def pop_except(tx: Translator, inst: Instruction) -> None:
-    tx.stack.pop()
+    """Done with the exception; one that was real when the frame began is real here too."""
+    before = tx.stack.pop()
+    if isinstance(before, HandledVariable):
+        tx.handled = before.before
+    else:
+        tx.handled = None
+        tx.output.restored = before
 
 
 @opcode("CHECK_EXC_MATCH")
@@ -55,3 +97,63 @@ def _classes(value: VariableTracker) -> tuple[type, ...]:
     if isinstance(value, ClassVariable) and issubclass(value.value, BaseException):
         return (value.value,)
     unsupported("GB0008", f"except {value.describe()}")
+
+
+@opcode("WITH_EXCEPT_START")
+def with_except_start(tx: Translator, inst: Instruction) -> None:
+    error = tx.stack[-1].realize()
+    leave = tx.stack[-4].realize()
+    args = [tx.constant_class(error.python_type()), error, TracebackVariable()]
+    tx.push(leave.call(tx, args, {}))
+
+
+@opcode("CLEANUP_THROW", only=(PY312, PY313))
+def cleanup_throw(tx: Translator, inst: Instruction) -> None:
+    _, _, error = tx.popn(3)
+    assert isinstance(error, ExceptionVariable)
+    if not issubclass(error.cls, StopIteration):
+        raise Raised(error)
+    tx.stack += [tx.constant(None), error.getattr(tx, "value")]
+
+
+@opcode("CHECK_EG_MATCH")
+def check_eg_match(tx: Translator, inst: Instruction) -> None:
+    wanted, raised = _classes(tx.pop()), tx.pop()
+    if not isinstance(raised, ExceptionVariable):
+        unsupported("GB0006", "an except* block")
+    if any(issubclass(cls, BaseExceptionGroup) for cls in wanted):
+        raise_in_frame(TypeError)
+    matching, rest = split_group(tx, raised, lambda part: issubclass(part.cls, wanted))
+    if matching is not None and not issubclass(raised.cls, BaseExceptionGroup):
+        matching = ExceptionVariable(ExceptionGroup, [tx.constant(""), tx.tuple_of([raised])])
+        matching.raised = True
+    if matching is not None:
+        tx.handled = matching
+    tx.push(rest if rest is not None else tx.constant(None))
+    tx.push(matching if matching is not None else tx.constant(None))
+
+
+@opcode("PREP_RERAISE_STAR", only=(PY311,))
+def prep_reraise_star(tx: Translator, inst: Instruction) -> None:
+    original, parts = tx.popn(2)
+    tx.push(_left_over(tx, original, parts))
+
+
+@opcode("CALL_INTRINSIC_2", only=(PY312, PY313))
+def call_intrinsic_2(tx: Translator, inst: Instruction) -> None:
+    if inst.arg != 1:
+        unsupported("GB0005", f"CALL_INTRINSIC_2 {inst.arg}")
+    original, parts = tx.popn(2)
+    tx.push(_left_over(tx, original, parts))
+
+
+def _left_over(
+    tx: Translator, original: VariableTracker, parts: VariableTracker
+) -> VariableTracker:
+    """What `except*` raises again; None if everything was handled."""
+    left = [part for part in parts.unpack(tx) if isinstance(part, ExceptionVariable)]
+    if not left:
+        return tx.constant(None)
+    if len(left) > 1 or left[0].attributes.get("__context__") is not None:
+        unsupported("GB0006", "several exceptions leave an except* block")
+    return left[0]

@@ -8,7 +8,7 @@ object, as `is` does, and holds its contents as of the current instruction; chan
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import Source
@@ -18,11 +18,26 @@ if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
 
 
+class Clock:
+    """Which instruction of the captured frame is being run; one capture at a time has it."""
+
+    step = 0
+
+
 class VariableTracker:
-    """Abstract. Whatever a subclass does not define is a graph break."""
+    """Abstract. Whatever a subclass does not define is a graph break.
+
+    born: the step of the captured frame in which the tracker was made.
+    """
 
     source: Source | None = None
     mutable = False
+    born = 0
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        made = super().__new__(cls)
+        made.born = Clock.step
+        return made
 
     def describe(self) -> str:
         """The value as messages name it."""
@@ -139,6 +154,10 @@ class VariableTracker:
         while (item := iterator.next(tx)) is not None:
             items.append(item)
         return items
+
+    def is_open(self) -> bool:
+        """Whether Python would run code when it drops the value."""
+        return False
 
     # going back to Python
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
@@ -26,11 +27,17 @@ class GradModeVariable(VariableTracker):
 
     mutable = True
 
-    def __init__(self, cls: type, mode: bool, source: Source | None = None) -> None:
+    def __init__(
+        self,
+        cls: type,
+        mode: bool,
+        source: Source | None = None,
+        previous: Iterable[bool] = (),
+    ) -> None:
         self.cls = cls
         self.mode = mode
         self.source = source
-        self.previous: list[bool] = []
+        self.previous = list(previous)
 
     def python_type(self) -> type:
         return self.cls
@@ -38,14 +45,22 @@ class GradModeVariable(VariableTracker):
     def enter(self, tx: Translator) -> VariableTracker:
         """`__enter__`."""
         if self.cls is not modes.set_grad_enabled:
+            self._note_change(tx)
             self.previous.append(_core.grad_enabled())
         tx.output.set_grad_mode(tx, self.mode)
         return tx.constant(None)
 
     def leave(self, tx: Translator) -> VariableTracker:
         """`__exit__` without an exception."""
+        if not self.previous:
+            unsupported("GB0007", f"{self.describe()} is left without being entered")
+        self._note_change(tx)
         tx.output.set_grad_mode(tx, self.previous.pop())
         return tx.constant(None)
+
+    def _note_change(self, tx: Translator) -> None:
+        if self.source is not None:
+            tx.side_effects.mutate(self)
 
     def call_method(
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs
@@ -61,18 +76,41 @@ class GradModeVariable(VariableTracker):
         unsupported("GB0004", f"{self.cls.__name__} used as a decorator inside of the frame")
 
     def reconstruct(self, cg: Reconstructor) -> None:
-        if self.previous or self.cls is modes.set_grad_enabled:
-            unsupported("GB0015", f"an open {self.cls.__name__} block")
-        cg.builder.begin_call(self.cls)
-        cg.builder.end_call(0)
+        cg.builder.begin_call(rebuild)
+        for part in (self.cls, self.mode, tuple(self.previous)):
+            cg.builder.load_const(part)
+        cg.builder.end_call(3)
+
+
+def rebuild(cls: type, mode: bool, previous: tuple[bool, ...]) -> Any:
+    """A context manager of a block that was entered, without entering it again."""
+    made = object.__new__(cls)
+    made._mode = mode  # type: ignore[attr-defined]
+    made._previous = list(previous)  # type: ignore[attr-defined]
+    return made
+
+
+def set_previous(manager: Any, previous: tuple[bool, ...]) -> None:
+    """Give an existing context manager the modes that it will restore."""
+    manager._previous[:] = previous
 
 
 class GradModeMethod(VariableTracker):
     """`_fresh` or `__enter__`/`__exit__`, bound."""
 
-    def __init__(self, owner: GradModeVariable, name: str) -> None:
+    def __init__(
+        self, owner: GradModeVariable, name: str, source: Source | None = None
+    ) -> None:
         self.owner = owner
         self.method = name
+        self.source = source
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.owner]
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push(self.owner)
+        cg.builder.load_attr(self.method)
 
     def python_type(self) -> type:
         return types.MethodType
@@ -112,4 +150,4 @@ def exit_method(tx: Translator, manager: VariableTracker) -> VariableTracker:
 
 def is_grad_mode_instance(value: Any) -> bool:
     """Whether `value` is an instance that `GradModeVariable` can stand for."""
-    return type(value) in GRAD_MODES[:2]
+    return type(value) in GRAD_MODES

@@ -2,40 +2,191 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NoReturn
+import types
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import unsupported
+from graphwright.capture.source import ConstSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 
 if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+_LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__")
 
 
 class ExceptionVariable(VariableTracker):
-    """An exception instance; `args` is None where only its type is known."""
+    """An exception instance; `args` is None where only its type is known.
+
+    raised_at: the step of the captured frame from which it went to a handler of that frame.
+    """
 
     mutable = True
 
     def __init__(self, cls: type[BaseException], args: list[VariableTracker] | None) -> None:
         self.cls = cls
         self.args = args
+        self.raised_at: int | None = None
+        self.attributes: dict[str, VariableTracker] = {}
+        self.raised = False
+
+    def describe(self) -> str:
+        return f"{self.cls.__name__} instance"
 
     def python_type(self) -> type:
         return self.cls
 
     def parts(self) -> Iterable[VariableTracker]:
-        return self.args or ()
+        return [*(self.args or ()), *self.attributes.values()]
 
     def truth(self, tx: Translator) -> bool:
         return True
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        if self.args is not None and name == "args":
+        if name in self.attributes:
+            return self.attributes[name].realize()
+        if name == "__class__":
+            return tx.constant_class(self.cls)
+        if self.args is not None:
+            known = self._builtin_attribute(tx, name)
+            if known is not None:
+                return known
+        static = next((b.__dict__[name] for b in self.cls.__mro__ if name in b.__dict__), None)
+        source = MroSource(ConstSource(self.cls, self.cls.__qualname__), name)
+        if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
+            return tx.plain_function(static.fget).call(tx, [self], {})
+        if isinstance(static, (types.FunctionType, classmethod, staticmethod)):
+            return tx.bind(static, source, self, name)
+        if isinstance(static, types.WrapperDescriptorType) and name == "__init__":
+            return ExceptionMethod(self, name)
+        if name in ("with_traceback", "add_note", "split", "subgroup", "derive"):
+            return ExceptionMethod(self, name)
+        if static is None or type(static).__module__ == "builtins":
+            return super().getattr(tx, name)
+        return tx.output.wrap(static, source)
+
+    def _builtin_attribute(self, tx: Translator, name: str) -> VariableTracker | None:
+        assert self.args is not None
+        if name == "args":
             return tx.tuple_of(self.args)
-        if self.args is not None and name == "value" and self.cls is StopIteration:
-            return self.args[0] if self.args else tx.constant(None)
-        return super().getattr(tx, name)
+        if name == "value" and self.cls is StopIteration:
+            return self.args[0].realize() if self.args else tx.constant(None)
+        if issubclass(self.cls, BaseExceptionGroup) and name in ("message", "exceptions"):
+            found = self.args[("message", "exceptions").index(name)].realize()
+            return found if name == "message" else tx.tuple_of(found.unpack(tx))
+        if name in ("__cause__", "__suppress_context__") and not self.raised:
+            return tx.constant(False if "suppress" in name else None)
+        if name == "__cause__":
+            return tx.constant(None)
+        return None
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        custom = any("__setattr__" in base.__dict__ for base in self.cls.__mro__[:-2])
+        static = next((b.__dict__[name] for b in self.cls.__mro__ if name in b.__dict__), None)
+        if custom or (static is not None and name not in _LINKS and hasattr(static, "__set__")):
+            unsupported("GB0010", f"assignment to {name!r} of {self.describe()}")
+        self.attributes[name] = value
+
+    def text(self, tx: Translator) -> VariableTracker:
+        """`str(error)`."""
+        custom = next((b.__dict__["__str__"] for b in self.cls.__mro__ if "__str__" in b.__dict__))
+        if isinstance(custom, types.FunctionType):
+            return tx.plain_function(custom).call(tx, [self], {})
+        if self.args is None or custom not in (BaseException.__str__, KeyError.__str__):
+            unsupported("GB0008", f"str() of {self.describe()}")
+        values = [arg.realize() for arg in self.args]
+        if not values:
+            return tx.constant("")
+        if len(values) == 1:
+            return tx.text(values[0], repr if custom is KeyError.__str__ else str)
+        return tx.text(tx.tuple_of(values), str)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        if self.raised or self.args is None or not _built_by_args(self.cls):
+            unsupported("GB0015", f"{self.describe()} is needed after the graph")
+        if self.attributes:
+            unsupported("GB0015", f"{self.describe()} with attributes is needed after the graph")
+        cg.builder.begin_call(self.cls)
+        for arg in self.args:
+            cg.push(arg)
+        cg.builder.end_call(len(self.args))
+
+
+class ExceptionMethod(VariableTracker):
+    """A builtin method of an exception, bound."""
+
+    def __init__(self, owner: ExceptionVariable, name: str) -> None:
+        self.owner = owner
+        self.method = name
+
+    def python_type(self) -> type:
+        return types.BuiltinMethodType
+
+    def describe(self) -> str:
+        return f"{self.owner.cls.__name__}.{self.method}"
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if self.method == "__init__" and not kwargs and _init_is_plain(self.owner.cls):
+            self.owner.args = args
+            return tx.constant(None)
+        if self.method == "with_traceback":
+            return self.owner
+        unsupported("GB0004", f"call of {self.describe()}")
+
+
+def _init_is_plain(cls: type) -> bool:
+    inits: tuple[object, ...] = (BaseException.__init__, Exception.__init__)
+    builtin = next(
+        base.__dict__["__init__"]
+        for base in cls.__mro__
+        if isinstance(base.__dict__.get("__init__"), types.WrapperDescriptorType)
+    )
+    return builtin in inits or builtin.__objclass__.__name__ in _PLAIN_INITS
+
+
+_PLAIN_INITS = frozenset(
+    ["BaseException", "Exception", "ValueError", "TypeError", "RuntimeError", "LookupError",
+     "KeyError", "IndexError", "ArithmeticError", "ZeroDivisionError", "AssertionError",
+     "NotImplementedError", "OverflowError", "StopIteration", "GeneratorExit"]
+)  # fmt: skip
+
+
+def _built_by_args(cls: type) -> bool:
+    return is_plain_exception(cls)
+
+
+class TracebackVariable(VariableTracker):
+    """The traceback that `__exit__` is given: it can be passed on, and nothing else."""
+
+    def python_type(self) -> type:
+        return types.TracebackType
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+
+class HandledVariable(VariableTracker):
+    """What lies below an exception that the translator alone handles: Python knows nothing of it.
+
+    A break before the handler's end would need the real exception, so it is moved to the
+    instruction that raises. before: the one that was handled until then.
+    """
+
+    def __init__(
+        self, exception: ExceptionVariable, before: VariableTracker | None
+    ) -> None:
+        self.exception = exception
+        self.before = before
+
+    def python_type(self) -> type:
+        return type(None)
 
 
 class Raised(Exception):
@@ -44,16 +195,17 @@ class Raised(Exception):
     def __init__(self, value: ExceptionVariable) -> None:
         super().__init__(value.cls.__name__)
         self.value = value
+        value.raised = True
 
 
-def raise_in_frame(cls: type[BaseException]) -> NoReturn:
+def raise_in_frame(cls: type[BaseException], args: list[VariableTracker] | None = None) -> NoReturn:
     """Python would raise an exception of this type here."""
-    raise Raised(ExceptionVariable(cls, None))
+    raise Raised(ExceptionVariable(cls, args))
 
 
 def is_plain_exception(cls: type) -> bool:
     """Whether making an instance runs no Python code."""
-    if not issubclass(cls, BaseException):
+    if not issubclass(cls, BaseException) or type(cls) is not type:
         return False
     return not any(
         hasattr(base.__dict__.get(name), "__code__")
@@ -62,11 +214,73 @@ def is_plain_exception(cls: type) -> bool:
     )
 
 
-def raised_by(value: VariableTracker) -> ExceptionVariable:
+def make_exception(
+    tx: Translator, cls: type[BaseException], args: Args, kwargs: Kwargs
+) -> ExceptionVariable | None:
+    """An instance of an exception class; None where its making is not modelled."""
+    made = ExceptionVariable(cls, args)
+    new: Any = next(base.__dict__["__new__"] for base in cls.__mro__ if "__new__" in base.__dict__)
+    if isinstance(new, staticmethod) or type(cls) is not type:
+        return None
+    if is_plain_exception(cls):
+        return made if not kwargs else None
+    init = next(base.__dict__["__init__"] for base in cls.__mro__ if "__init__" in base.__dict__)
+    if not isinstance(init, types.FunctionType):
+        return None
+    source = MroSource(ConstSource(cls, cls.__qualname__), "__init__")
+    tx.output.wrap(init, source).call(tx, [made, *args], kwargs)
+    return made
+
+
+def raised_by(tx: Translator, value: VariableTracker) -> ExceptionVariable:
     """What `raise value` raises."""
     if isinstance(value, ExceptionVariable):
         return value
     cls = getattr(value, "value", None)
-    if isinstance(cls, type) and is_plain_exception(cls):
-        return ExceptionVariable(cls, [])
+    if isinstance(cls, type) and issubclass(cls, BaseException):
+        made = value.call(tx, [], {})
+        if isinstance(made, ExceptionVariable):
+            return made
     unsupported("GB0006", f"raise {value.describe()}")
+
+
+def stopped_by(tx: Translator, stop: ExceptionVariable) -> ExceptionVariable:
+    """The RuntimeError that a StopIteration becomes when it leaves a generator."""
+    made = ExceptionVariable(RuntimeError, [tx.constant("generator raised StopIteration")])
+    made.attributes["__cause__"] = made.attributes["__context__"] = stop
+    return made
+
+
+# exception groups
+
+Match = Callable[[ExceptionVariable], bool]
+
+
+def split_group(
+    tx: Translator, group: ExceptionVariable, match: Match
+) -> tuple[ExceptionVariable | None, ExceptionVariable | None]:
+    """The matching and the remaining part of a group, each None if empty."""
+    if match(group):
+        return group, None
+    if not issubclass(group.cls, BaseExceptionGroup):
+        return None, group
+    if group.cls not in (ExceptionGroup, BaseExceptionGroup) or group.args is None:
+        unsupported("GB0008", f"except* of {group.describe()}")
+    inside, outside = [], []
+    for part in group.args[1].realize().unpack(tx):
+        assert isinstance(part, ExceptionVariable)
+        yes, no = split_group(tx, part, match)
+        inside += [yes] if yes is not None else []
+        outside += [no] if no is not None else []
+    return _derived(tx, group, inside), _derived(tx, group, outside)
+
+
+def _derived(
+    tx: Translator, group: ExceptionVariable, parts: list[ExceptionVariable]
+) -> ExceptionVariable | None:
+    if not parts:
+        return None
+    assert group.args is not None
+    made = ExceptionVariable(group.cls, [group.args[0], tx.tuple_of(list(parts))])
+    made.raised = True
+    return made

@@ -22,6 +22,7 @@ from graphwright.capture.source import (
     LocalSource,
     Source,
 )
+from graphwright.capture.values import check_range
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.builtins import HANDLERS
 from graphwright.capture.variables.classes import (
@@ -35,6 +36,7 @@ from graphwright.capture.variables.classes import (
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.context import (
     GRAD_MODES,
+    GradModeMethod,
     GradModeVariable,
     is_grad_mode_instance,
     make_grad_mode,
@@ -88,9 +90,12 @@ def _same_type(output: OutputGraph, value: Any, source: Source) -> None:
         output.guards.type_match(source, type(value))
 
 
+_LARGEST_SYMBOL = 1 << 31
+
+
 def _int(output: OutputGraph, value: int, source: Source) -> VariableTracker:
     varies = isinstance(source, (LocalSource, AttrSource, GlobalSource, CellSource))
-    if varies and output.state.int_is_dynamic(value, source):
+    if varies and abs(value) < _LARGEST_SYMBOL and output.state.int_is_dynamic(value, source):
         output.guards.type_match(source, int)
         return output.int_input(value, source)
     return _constant(output, value, source)
@@ -169,8 +174,7 @@ def _slice(output: OutputGraph, value: slice, source: Source) -> VariableTracker
 def _range(output: OutputGraph, value: range, source: Source) -> VariableTracker:
     if not isinstance(source, ConstSource):
         output.guards.equals(source, value)
-    if len(value) > 100_000:
-        unsupported("GB0017", f"a loop over {len(value)} numbers")
+    check_range(value)
     return RangeVariable(value, [ConstantVariable(i) for i in value], source)
 
 
@@ -213,6 +217,8 @@ def _method(output: OutputGraph, value: types.MethodType, source: Source) -> Var
     _same_type(output, value, source)
     function = output.wrap(value.__func__, AttrSource(source, "__func__"))
     owner = output.wrap(value.__self__, AttrSource(source, "__self__"))
+    if isinstance(owner, GradModeVariable):
+        return GradModeMethod(owner, value.__func__.__name__, source)
     return BoundMethodVariable(function, owner, value.__func__.__name__, source)
 
 
@@ -236,7 +242,11 @@ def _grad_mode(output: OutputGraph, value: Any, source: Source) -> VariableTrack
     _same_type(output, value, source)
     mode = AttrSource(source, "_mode")
     output.guards.equals(mode, value._mode)
-    return GradModeVariable(type(value), value._mode, source)
+    previous = AttrSource(source, "_previous")
+    output.guards.list_length(previous, len(value._previous))
+    for index, entered in enumerate(value._previous):
+        output.guards.equals(ItemSource(previous, index), entered)
+    return GradModeVariable(type(value), value._mode, source, value._previous)
 
 
 def _nn_module(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
@@ -245,6 +255,11 @@ def _nn_module(output: OutputGraph, value: Any, source: Source) -> VariableTrack
 
 
 def _object(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _same_type(output, value, source)
+    return ObjectVariable(type(value), value, source)
+
+
+def _exception(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
     return ObjectVariable(type(value), value, source)
 
@@ -323,5 +338,6 @@ _BY_BASE: tuple[tuple[type, Rule], ...] = (
     (Module, _nn_module),
     (enum.Enum, _identified_constant),
     (type, _class),
+    (BaseException, _exception),
     (types.ModuleType, _module),
 )

@@ -1,0 +1,172 @@
+"""Calls of resume functions: what follows a break, and the handlers of the block around it."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING
+
+from graphwright.capture.bytecode import Instruction, decode, handler_of, live_locals
+from graphwright.capture.emit.assembler import CodeBuilder, Label
+from graphwright.capture.emit.reconstruct import Load
+from graphwright.capture.exc import unsupported
+from graphwright.capture.resume import (
+    IS_NULL,
+    POSITION,
+    VALUE,
+    Continuation,
+    ResumePoint,
+    argument_names,
+    check_resumable,
+    closure_names,
+    is_resume,
+    needs_first_argument,
+    parameter_order,
+    resume_code,
+)
+from graphwright.capture.variables.base import NULL, VariableTracker
+from graphwright.capture.variables.functions import CellVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.frame import FrameCompiler
+
+
+class Caught:
+    """Where an exception of the native instruction goes: the handler of the block around it.
+
+    The handler is a resume function too. Where it begins by making the exception the one being
+    handled, that happens here, so that resume functions start with the thread's state as it is.
+    """
+
+    def __init__(self, frame: FrameCompiler, target: int, depth: int, lasti: bool) -> None:
+        self.frame = frame
+        self.label = Label()
+        instructions = decode(frame.tx.code)
+        self.pushes = instructions[target].opname == "PUSH_EXC_INFO"
+        self.lasti = lasti
+        start = target + self.pushes
+        self.resume = ResumeCall(frame, start, frame.tx.stack[:depth])
+
+    @staticmethod
+    def of(frame: FrameCompiler, inst: Instruction) -> Caught | None:
+        """The handler around an instruction, if there is one."""
+        found = handler_of(frame.tx.code, inst)
+        if found is None:
+            return None
+        return Caught(frame, found.target, found.depth, found.push_lasti)
+
+    def write(self) -> None:
+        """Write the handler; the exception is on the stack."""
+        builder = self.frame.builder
+        builder.mark(self.label)
+        if self.pushes:
+            builder.emit("PUSH_EXC_INFO")
+        names = [builder.temporary() for _ in range(1 + self.pushes)]
+        for name in reversed(names):
+            builder.store_local(name)
+        loads: list[Load] = [lambda n=name: _take(builder, n) for name in names]  # type: ignore[misc]
+        self.resume.call([POSITION] * self.lasti + [VALUE] * len(names), loads)
+
+
+def _take(builder: CodeBuilder, name: str) -> None:
+    """Push a temporary and forget it: an exception refers to this frame."""
+    builder.load_local(name)
+    builder.load_const(None)
+    builder.store_local(name)
+
+
+class ResumeCall:
+    """The call of a resume function: what it needs is evaluated early, the call written late."""
+
+    def __init__(self, frame: FrameCompiler, index: int, rest: list[VariableTracker]) -> None:
+        self.frame = frame
+        self.index = index
+        tx = frame.tx
+        check_resumable(tx.code)
+        self.kinds = [IS_NULL if value is NULL else VALUE for value in rest]
+        self.stack = [frame.cg.hold(value) for value in rest]
+        self.locals = self._hold_locals(live_locals(tx.code, index))
+        self.cells = [self._hold_cell(name) for name in closure_names(tx.code)]
+
+    def _hold_locals(self, live: frozenset[str]) -> dict[str, Load]:
+        tx = self.frame.tx
+        wanted = set(live)
+        first = needs_first_argument(tx.code)
+        if first is not None:
+            wanted.add(first)
+        return {
+            name: self.frame.cg.hold(value)
+            for name, value in sorted(tx.locals.items())
+            if name in wanted and not isinstance(value, CellVariable) and value is not NULL
+        }
+
+    def _hold_cell(self, name: str) -> Load:
+        cell = self.frame.tx.locals.get(name)
+        if not isinstance(cell, CellVariable):
+            unsupported("GB0016", f"the cell of {name!r} does not exist yet")
+        return self.frame.cg.hold(cell)
+
+    def call(self, pushed: list[int], extra: list[Load] | None = None) -> None:
+        """Write the call. `pushed`: the kinds of what the instruction left on the stack.
+
+        The values are there, unless `extra` pushes them.
+        """
+        builder = self.frame.builder
+        kinds = zip(self.stack, self.kinds, strict=True)
+        loads = [load for load, kind in kinds if kind == VALUE]
+        loads += self._take(pushed) if extra is None else extra
+        layout = (*self.kinds, *pushed)
+        point = ResumePoint(self.index, layout, tuple(self.locals))
+        code = resume_code(self.frame.tx.code, point)
+        names = argument_names(layout)
+        by_name = {**dict(zip(names, loads, strict=True)), **self.locals}
+        order = parameter_order(self.frame.tx.code, names, tuple(self.locals))
+        self._write(builder, code, [by_name[name] for name in order])
+
+    def _take(self, pushed: list[int]) -> list[Load]:
+        """Move the values that the instruction left on the stack into temporaries."""
+        builder = self.frame.builder
+        names = [builder.temporary() for kind in pushed if kind == VALUE]
+        for name in reversed(names):
+            builder.store_local(name)
+        return [lambda n=name: builder.load_local(n) for name in names]  # type: ignore[misc]
+
+    def _write(self, builder: CodeBuilder, code: types.CodeType, args: list[Load]) -> None:
+        def function() -> None:
+            for cell in self.cells:
+                cell()
+            if self.cells:
+                builder.build("tuple", len(self.cells))
+            builder.make_function(code, bool(self.cells))
+
+        if is_resume(self.frame.tx.code):
+            builder.begin_call(Continuation)
+            function()
+            for arg in args:
+                arg()
+            builder.end_call(len(args) + 1)
+            builder.return_value()
+            return
+        builder.begin_call_with(function)
+        for arg in args:
+            arg()
+        builder.end_call(len(args))
+        self._loop_over_continuations(builder)
+
+    def _loop_over_continuations(self, builder: CodeBuilder) -> None:
+        """result = f(...); while type(result) is Continuation: result = result(); return it."""
+        result, again, done = builder.temporary(), Label(), Label()
+        builder.store_local(result)
+        builder.mark(again)
+        builder.begin_call(type)
+        builder.load_local(result)
+        builder.end_call(1)
+        builder.load_const(Continuation)
+        builder.jump_if_not_identical(done)
+        builder.begin_call_with(lambda: builder.load_local(result))
+        builder.end_call(0)
+        builder.store_local(result)
+        builder.jump_back(again)
+        builder.mark(done)
+        builder.load_local(result)
+        builder.return_value()
+
