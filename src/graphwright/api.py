@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
-from graphwright import backends, logs
+from graphwright import backends, logs, notices
 from graphwright.capture._eval_frame import CompiledFunction
 from graphwright.capture.convert import Frontend
 from graphwright.capture.record import CaptureRecord
@@ -20,6 +20,7 @@ from graphwright.runtime.nn import Module
 
 F = TypeVar("F", bound=Callable[..., Any])
 BackendLike = str | Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
+RECOMPILE_LIMIT = 8
 MODES = ("default", "reduce-overhead", "max-autotune")
 
 
@@ -30,15 +31,18 @@ class Compilation:
     """
 
     def __init__(
-        self, backend: BackendLike, fullgraph: bool, dynamic: bool | None
+        self, backend: BackendLike, fullgraph: bool, dynamic: bool | None,
+        limit: int = RECOMPILE_LIMIT,
     ) -> None:
         self.backend = backend
         self.fullgraph = fullgraph
         self.dynamic = dynamic
+        self.limit = limit
         self.record = CaptureRecord()
-        logs.attach(self.record)
+        if not logs.attach(self.record):
+            notices.attach(self.record)
         self.frontend = Frontend(lookup(backend), fullgraph=fullgraph, dynamic=dynamic,
-                                 record=self.record)
+                                 record=self.record, limit=limit)
         self.functions: list[CompiledFunction] = []
         ALIVE.add(self)
 
@@ -59,7 +63,8 @@ class Compilation:
     @property
     def options(self) -> dict[str, Any]:
         """The keyword arguments that make the same compilation again."""
-        return {"backend": self.backend, "fullgraph": self.fullgraph, "dynamic": self.dynamic}
+        return {"backend": self.backend, "fullgraph": self.fullgraph, "dynamic": self.dynamic,
+                "options": {"recompile_limit": self.limit}}
 
 
 ALIVE: weakref.WeakSet[Compilation] = weakref.WeakSet()
@@ -118,7 +123,8 @@ def compile(
         backend: "auto", "llvm", "c", "eager", or a callable
             `(GraphModule, example_inputs) -> callable`, the example inputs being fake tensors.
         mode: one of `MODES`; on CPUs all of them do the same.
-        options: none are known yet.
+        options: "recompile_limit": how many versions one code object may have, 8 by default;
+            what needs more runs as plain Python, after one warning.
         disable: return `model` as it is.
 
     Returns:
@@ -131,17 +137,32 @@ def compile(
     """
     if mode is not None and mode not in MODES:
         raise ValueError(f"unknown mode '{mode}'; there are {', '.join(MODES)}")
-    if options:
-        raise ValueError(f"unknown options: {', '.join(sorted(options))}")
+    limit = recompile_limit(options or {})
     if disable:
         return model if model is not None else lambda function: function
     if model is None:
-        return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend)
+        return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
+                                 options=options)
     lookup(backend)
     if hook_problem() is not None:
         backends.warn_once(f"graphwright: everything runs eagerly: {hook_problem()}")
         return model
-    return compile_callable(model, Compilation(backend, fullgraph, dynamic))
+    return compile_callable(model, Compilation(backend, fullgraph, dynamic, limit))
+
+
+def recompile_limit(options: dict[str, Any]) -> int:
+    """The one option there is.
+
+    Raises:
+        ValueError: another option, or a limit that is not a positive int.
+    """
+    unknown = sorted(set(options) - {"recompile_limit"})
+    if unknown:
+        raise ValueError(f"unknown options: {', '.join(unknown)}")
+    limit = options.get("recompile_limit", RECOMPILE_LIMIT)
+    if type(limit) is not int or limit < 1:
+        raise ValueError(f"recompile_limit must be a positive int, not {limit!r}")
+    return limit
 
 
 def compile_callable(model: Any, compilation: Compilation) -> Any:
@@ -241,8 +262,9 @@ def explain(function: Callable[..., Any], **options: Any) -> Callable[..., Expla
 
     def call(*args: Any, **kwargs: Any) -> Explanation:
         compiled = compile(function, **options)
+        record = compilation_of(compiled).record
+        record.measured = True
         compiled(*args, **kwargs)
-        return Explanation.of(compilation_of(compiled).record)
+        return Explanation.of(record)
 
     return call
-

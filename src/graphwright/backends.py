@@ -15,6 +15,7 @@ from threading import Lock
 from typing import Any
 
 from graphwright.artifacts import KEY, Artifacts
+from graphwright.capture.record import RUNS_EAGERLY
 from graphwright.codegen import target as machine
 from graphwright.codegen.compile import CompiledGraph, compile_graph
 from graphwright.ir.graph_module import GraphModule
@@ -94,7 +95,7 @@ def native(target: str, graph: GraphModule, example_inputs: Sequence[Any]) -> Ca
             lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad)
     except (CannotLower, DataDependent) as reason:
         artifacts.target, artifacts.note = "eager", str(reason)
-        warn_once(f"graphwright: a graph runs eagerly: {reason}")
+        graph.meta[RUNS_EAGERLY] = str(reason)
         return graph
     artifacts.lowered = lowered
     forward = compile_half(artifacts, "forward", lowered.forward)

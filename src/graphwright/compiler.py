@@ -10,30 +10,45 @@ from graphwright.api import ALIVE, compilation_of
 from graphwright.artifacts import STAGES, stages_of
 from graphwright.backends import BACKENDS
 from graphwright.capture import _eval_frame
-from graphwright.capture.allowed import allow_in_graph, is_compiling
+from graphwright.capture.allowed import DISABLED, allow_in_graph, is_compiling
+from graphwright.capture.marks import mark_dynamic, mark_static
+from graphwright.capture.stance import RecompileError, set_stance
 from graphwright.explanation import Stats
+from graphwright.notices import forget as forget_notices
+from graphwright.notices import set_notices
 from graphwright.runtime.utils import CAPTURE
 
-__all__ = ["allow_in_graph", "disable", "dump", "is_compiling", "list_backends", "reset", "stats"]
+__all__ = [
+    "RecompileError", "allow_in_graph", "disable", "dump", "is_compiling", "list_backends",
+    "mark_dynamic", "mark_static", "reset", "set_notices", "set_stance", "stats",
+]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 CAPTURE.run_outside = _eval_frame.run_unhooked
 
 
-def disable(function: F | None = None) -> Any:
-    """Keep a function, and what it calls, out of capture; a decorator.
+def disable(function: F | None = None, *, recursive: bool = True) -> Any:
+    """Keep a function out of capture; a decorator.
 
     A captured function that calls it breaks its graph there.
+
+    Args:
+        function: a Python function. None: return a decorator.
+        recursive: also keep out what the function calls. False: functions that it calls are
+            captured in their turn; `function` itself is marked and returned.
     """
     if function is None:
-        return disable
+        return functools.partial(disable, recursive=recursive)
+    if not recursive:
+        function.__dict__[DISABLED] = True
+        return function
 
     @functools.wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
         return _eval_frame.run_unhooked(function, *args, **kwargs)
 
-    run.__dict__["__gw_disable__"] = True
+    run.__dict__[DISABLED] = True
     return run
 
 
@@ -41,6 +56,7 @@ def reset() -> None:
     """Forget all compiled code, records and observed sizes, of every compiled function."""
     for compilation in list(ALIVE):
         compilation.reset()
+    forget_notices()
     _eval_frame.reset_all()
 
 

@@ -30,7 +30,7 @@ def test_a_changed_size_becomes_symbolic():
         assert captured.agrees(gw.ones(n, 4))
     assert captured.graphs == 2
     reason = captured.record.recompiles[0].reasons[0]
-    assert reason == "L['x'].shape[0]: expected 3, got 5"
+    assert reason == "x.shape[0]: expected 3, got 5"
 
 
 def test_lengths_2_to_64_take_two_compiles():

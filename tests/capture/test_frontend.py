@@ -32,7 +32,7 @@ def test_recompile_reasons_name_both_values():
     captured = Captured(named)
     captured(X, "one")
     captured(X, "three")
-    assert captured.record.recompiles[0].reasons == ("L['name']: expected 'one', got 'three'",)
+    assert captured.record.recompiles[0].reasons == ("name: expected 'one', got 'three'",)
 
 
 def test_backend_gets_the_graph_and_fake_examples():

@@ -26,6 +26,8 @@ _INLINED_STDLIB = frozenset(
 )
 _CONVERSIONS = frozenset(["tensor", "as_tensor", "is_tensor", "numel"])
 _EFFECTS = frozenset(["manual_seed", "seed", "set_rng_state", "set_default_dtype", "from_numpy"])
+DISABLED = "__gw_disable__"
+"""Functions whose `__dict__` has this stay out of graphs."""
 _marked: set[int] = set()
 _kept: list[Any] = []
 
@@ -53,7 +55,7 @@ def is_operation(value: Any) -> bool:
 
 def is_disabled(function: Any) -> bool:
     """Whether `gw.compiler.disable` was applied to the function."""
-    return bool(getattr(function, "__dict__", {}).get("__gw_disable__", False))
+    return bool(getattr(function, "__dict__", {}).get(DISABLED, False))
 
 
 @lru_cache(maxsize=4096)

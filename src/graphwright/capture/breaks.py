@@ -1,4 +1,8 @@
-"""The registry of graph breaks: stable codes, what each means and what the user can do."""
+"""The registry of graph breaks and recompilations: stable codes, meaning, what the user can do.
+
+Codes below GB0100 end a graph or leave a frame to plain Python, the others cause another version.
+`break_examples` has one example for each, which tests run and `docs/graph_breaks.md` shows.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from graphwright.runtime.records import Record
 
 
 class BreakKind(Record):
-    """One reason for which a graph ends before an instruction."""
+    """One reason for which a graph ends before an instruction, or a frame is compiled again."""
 
     code: str
     title: str
@@ -110,6 +114,73 @@ BREAKS: dict[str, BreakKind] = dict(
             "GB0018",
             "a frame that is too long to unroll",
             "Move long loops over Python numbers out of the compiled function.",
+        ),
+        _kind(
+            "GB0019",
+            "a value that differs whenever it is read",
+            "Read it once outside of the compiled function, and pass it in.",
+        ),
+        _kind(
+            "GB0020",
+            "a graph that cannot be compiled runs operation by operation",
+            "Write the operation that is named without the in-place or strided form.",
+        ),
+        _kind(
+            "GB0021",
+            "capture itself failed on the frame",
+            "This is a bug in graphwright: please report it. The frame runs as plain Python.",
+        ),
+        _kind(
+            "GB0100",
+            "more versions of a function than the recompile limit",
+            "Make what varies an argument tensor or number, or raise the limit with "
+            'gw.compile(f, options={"recompile_limit": 16}).',
+        ),
+        _kind(
+            "GB0101",
+            "the size of a tensor, or a relation of sizes, is another",
+            "Use dynamic=True or gw.compiler.mark_dynamic; avoid branches on sizes. Sizes 0 and "
+            "1 always have versions of their own.",
+        ),
+        _kind(
+            "GB0102",
+            "the dtype, device, strides, class or requires_grad of a tensor is another",
+            "Pass tensors of one dtype and layout, or accept one version for each.",
+        ),
+        _kind(
+            "GB0103",
+            "a Python value that the program depends on is another",
+            "Pass numbers that vary as tensors, or accept one version for each value.",
+        ),
+        _kind(
+            "GB0104",
+            "the type of a value is another",
+            "Pass values of one type, or accept one version for each.",
+        ),
+        _kind(
+            "GB0105",
+            "a function, class or other object was replaced",
+            "Define functions and classes once, outside of the calling loop.",
+        ),
+        _kind(
+            "GB0106",
+            "the length or the keys of a container are others",
+            "Pass containers of one shape, or stack their tensors.",
+        ),
+        _kind(
+            "GB0107",
+            "an attribute, key or variable appeared or vanished",
+            "Give the attribute a value from the start.",
+        ),
+        _kind(
+            "GB0108",
+            "arguments are the same object, or share memory, or no longer do",
+            "Pass different objects in all calls, or the same ones.",
+        ),
+        _kind(
+            "GB0109",
+            "gradients are recorded, or another mode is on, or no longer is",
+            "Call the function in one mode, or accept one version for each.",
         ),
     ]
 )

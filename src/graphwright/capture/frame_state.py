@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.capture.guards import TensorLayout
+from graphwright.capture.marks import marks_of
 from graphwright.capture.source import InstanceAttrSource, ItemSource, LocalSource, Source
 from graphwright.runtime.records import Record, field
 
@@ -29,13 +30,15 @@ class FrameState(Record, frozen=False):
         for dim, size in enumerate(shape):
             if seen[dim] != size:
                 seen[dim] = None
-        if self.dynamic is False:
+        marks = marks_of(tensor)
+        if self.dynamic is False and not marks.dynamic:
             return ()
         all_of_them = self.dynamic is True and not _is_module_state(source)
+        varies = [self.dynamic is not False and (all_of_them or size is None) for size in seen]
         dims = tuple(
             dim
             for dim, size in enumerate(shape)
-            if size >= 2 and (all_of_them or seen[dim] is None)
+            if size >= 2 and dim not in marks.static and (dim in marks.dynamic or varies[dim])
         )
         return dims if dims and stride_order(tensor) is not None else ()
 

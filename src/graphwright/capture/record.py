@@ -10,6 +10,9 @@ from typing import Any
 
 from graphwright.runtime.records import Record, field
 
+RUNS_EAGERLY = "runs_eagerly"
+"""A graph's `meta` holds under this key why its backend runs it op by op, where it does."""
+
 
 class Location(Record):
     """A place in the user's source."""
@@ -49,23 +52,46 @@ class GraphRecord(Record):
 
 
 class RecompileRecord(Record):
-    """Why the entries of a frame did not fit a call: one failed guard per entry."""
+    """Why the entries of a frame did not fit a call: one failed guard per entry.
+
+    code, title, advice: of the registry, for the first of the reasons.
+    """
 
     location: Location
     reasons: tuple[str, ...]
+    code: str = ""
+    title: str = ""
+    advice: str = ""
+
+    def __str__(self) -> str:
+        first = f"{self.code} recompile of {self.location}"
+        return "\n  ".join([first, self.title, *self.reasons, self.advice])
 
 
 class FrameRecord(Record):
-    """One translated frame: its guards, and the code that runs in its place."""
+    """One translated frame: its guards, and the code that runs in its place.
+
+    resumed: where a resume function goes on, None for a function from its start.
+    graph, broken: what the frame ended in. costs: nanoseconds per guard, evaluated alone;
+    cost: of all guards together, which share what they load. Both only where they were measured.
+    """
 
     location: Location
     guards: tuple[Any, ...]
     original: types.CodeType
     translated: types.CodeType
+    resumed: Location | None = None
+    graph: GraphRecord | None = None
+    broken: BreakRecord | None = None
+    costs: tuple[float, ...] = ()
+    cost: float = 0.0
 
 
 class CaptureRecord(Record, frozen=False):
-    """Everything that one front end captured, in order. Listeners get each new record."""
+    """Everything that one front end captured, in order. Listeners get each new record.
+
+    measured: whether the guards of each new frame are timed, which takes a while.
+    """
 
     graphs: list[GraphRecord] = field(default_factory=list)
     breaks: list[BreakRecord] = field(default_factory=list)
@@ -74,6 +100,7 @@ class CaptureRecord(Record, frozen=False):
     skipped: list[tuple[Location, str]] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     listeners: list[Callable[[Any], None]] = field(default_factory=list)
+    measured: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, record: Any) -> None:

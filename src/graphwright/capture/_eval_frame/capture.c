@@ -62,16 +62,17 @@ static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *fu
 
 static int tell_limit(PyObject *callback, EfEntryList *list, PyFunctionObject *function,
                       PyCodeObject *code, PyObject *const *slots) {
-    list->limit_told = true;
     PyObject *listener = PyObject_GetAttrString(callback, "limit_reached");
     if (listener == NULL) {
         if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
             return -1;
         }
         PyErr_Clear();
+        list->limit_told = true;
         return 0;
     }
     PyObject *answer = ask(listener, list, function, code, slots);
+    list->limit_told = list->limit_told || answer != NULL;
     Py_DECREF(listener);
     Py_XDECREF(answer);
     return answer == NULL ? -1 : 0;

@@ -1,0 +1,170 @@
+"""From what happened in a capture to the records that the user is shown."""
+
+from __future__ import annotations
+
+import re
+import time
+import types
+import warnings
+from collections.abc import Iterable, Sequence
+
+from graphwright.capture import guards
+from graphwright.capture.breaks import BREAKS
+from graphwright.capture.bytecode import decode, source_line
+from graphwright.capture.exc import Unsupported
+from graphwright.capture.record import BreakRecord, Location, RecompileRecord
+from graphwright.capture.resume import is_resume, origin_of
+
+_ROUNDS = 200
+
+
+def place(code: types.CodeType) -> Location:
+    """Where a function, or the one that a resume function belongs to, is defined."""
+    origin = origin_of(code).code
+    return _location(origin, origin.co_firstlineno)
+
+
+def resumed_at(code: types.CodeType) -> Location | None:
+    """The line that a resume function goes on at; None for functions from their start."""
+    if not is_resume(code):
+        return None
+    start = next(inst for inst in decode(code) if inst.opname == "RESUME")
+    return _location(origin_of(code).code, start.line)
+
+
+def _location(code: types.CodeType, line: int) -> Location:
+    text = source_line(code.co_filename, line)
+    return Location(code.co_filename, line, code.co_qualname, text)
+
+
+def break_record(reason: Unsupported, fallback: bool) -> BreakRecord:
+    """The record of a graph break; `fallback`: the whole frame runs as plain Python."""
+    kind = reason.kind
+    location = reason.location or Location("<unknown>", 0, "<unknown>", "")
+    return BreakRecord(kind.code, kind.title, reason.detail, kind.advice, location, fallback)
+
+
+def break_message(reason: Unsupported) -> str:
+    """The text of the error where `fullgraph=True` meets a graph break."""
+    broken = break_record(reason, fallback=False)
+    where = broken.location
+    return (
+        f"{broken.code}: {broken.title}, where fullgraph=True allows no graph break\n"
+        f'  File "{where.file}", line {where.line}, in {where.function}\n'
+        f"    {where.source}\n"
+        f"  Why: {broken.detail}\n"
+        f"  What to do: {broken.advice}"
+    )
+
+
+# recompilations
+
+_SPELLINGS = (
+    (r"^(?:[LGC]|.*\.__globals__)\['(\w+)'\]", r"\1"),
+    (r"\(\b[LGC]\['(\w+)'\]", r"(\1"),
+    (r"\.__dict__\['_(?:parameters|modules|buffers)'\]\['(\w+)'\]", r".\1"),
+    (r"\.__dict__\['(\w+)'\]", r".\1"),
+    (r"type\(([^()]*)\)\.__mro__\['(\w+)'\]", r"\1.\2"),
+    (r"^sys\.modules\['([\w.]+)'\]", r"\1"),
+)
+
+
+def as_written(source: str) -> str:
+    """The name of a source as the user would write it: `L['self'].__dict__['w']` is `self.w`."""
+    for pattern, spelling in _SPELLINGS:
+        source = re.sub(pattern, spelling, source)
+    return source
+
+
+def recompile_record(
+    code: types.CodeType, failures: Iterable[guards.GuardFailure | None]
+) -> RecompileRecord | None:
+    """Why no entry fits; None if that cannot be said."""
+    found = [failure for failure in failures if failure is not None]
+    if not found:
+        return None
+    kind = BREAKS[_recompile_code(found[0])]
+    texts = tuple(
+        f"{as_written(failure.source)}: expected {as_written(failure.expected)}, "
+        f"got {failure.actual}"
+        for failure in found
+    )
+    return RecompileRecord(place(code), texts, kind.code, kind.title, kind.advice)
+
+
+def _recompile_code(failure: guards.GuardFailure) -> str:
+    if failure.guard.kind is guards.GuardKind.TENSOR:
+        return "GB0101" if re.search(r"\.shape\[\d+\]$|\.ndim$", failure.source) else "GB0102"
+    return _RECOMPILE_CODES[failure.guard.kind]
+
+
+_RECOMPILE_CODES = {
+    guards.GuardKind.RELATION: "GB0101",
+    guards.GuardKind.EQUALS: "GB0103",
+    guards.GuardKind.TRUTH: "GB0103",
+    guards.GuardKind.NOT_NONE: "GB0103",
+    guards.GuardKind.TYPE: "GB0104",
+    guards.GuardKind.IDENTITY: "GB0105",
+    guards.GuardKind.LENGTH: "GB0106",
+    guards.GuardKind.KEYS: "GB0106",
+    guards.GuardKind.MEMBERS: "GB0106",
+    guards.GuardKind.MISSING: "GB0107",
+    guards.GuardKind.PRESENT: "GB0107",
+    guards.GuardKind.SAME: "GB0108",
+    guards.GuardKind.DISTINCT: "GB0108",
+    guards.GuardKind.NO_OVERLAP: "GB0108",
+    guards.GuardKind.GRAD_MODE: "GB0109",
+    guards.GuardKind.MODES: "GB0109",
+}
+
+
+def limit_reason(code: types.CodeType, limit: int) -> Unsupported:
+    """That a code object has as many entries as it may."""
+    reason = Unsupported("GB0100", f"more than {limit} versions were needed")
+    reason.note_location(place(code))
+    return reason
+
+
+def warn_of_limit(code: types.CodeType, limit: int, recompile: RecompileRecord | None) -> None:
+    """The one warning about it: the reasons why the versions there are do not fit."""
+    where = place(code)
+    reasons = "".join(f"\n  {text}" for text in recompile.reasons) if recompile else ""
+    warnings.warn(
+        f"graphwright: {where.function} ({where.file}:{where.line}) was compiled {limit} times, "
+        "the most there may be (GB0100); calls that fit none of the versions run as plain "
+        f"Python. The last one did not fit because{reasons}",
+        RuntimeWarning,
+        stacklevel=3,
+    )
+
+
+# what guards cost
+
+
+def guard_costs(
+    wanted: Sequence[guards.Guard],
+    code: types.CodeType,
+    function: types.FunctionType,
+    slots: tuple[object, ...],
+) -> tuple[float, ...]:
+    """Nanoseconds per evaluation of each guard alone, over those of no guard at all."""
+    nothing = check_time([], code, function, slots)
+    times = [check_time([guard], code, function, slots) - nothing for guard in wanted]
+    return tuple(max(spent, 0.0) for spent in times)
+
+
+def check_time(
+    wanted: Sequence[guards.Guard],
+    code: types.CodeType,
+    function: types.FunctionType,
+    slots: tuple[object, ...],
+) -> float:
+    """Nanoseconds per evaluation of guards, called from Python; the best of three rounds."""
+    check = guards.compile(wanted, code).check
+    best = float("inf")
+    for _ in range(3):
+        start = time.perf_counter_ns()
+        for _ in range(_ROUNDS):
+            check(function, slots)
+        best = min(best, (time.perf_counter_ns() - start) / _ROUNDS)
+    return best

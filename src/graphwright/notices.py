@@ -1,0 +1,42 @@
+"""One short line on standard error for each function that could not be captured as a whole."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any
+
+from graphwright.capture.record import BreakRecord, CaptureRecord
+
+_enabled = [os.environ.get("GRAPHWRIGHT_NOTICES", "1") != "0"]
+_told: set[tuple[str, str]] = set()
+
+
+def set_notices(enabled: bool) -> None:
+    """Whether the first graph break or fallback of each function is told on standard error.
+
+    On from the start, unless the environment has GRAPHWRIGHT_NOTICES=0.
+    """
+    _enabled[0] = enabled
+
+
+def forget() -> None:
+    """Tell about every function once more."""
+    _told.clear()
+
+
+def attach(record: CaptureRecord) -> None:
+    """Tell of the breaks of a record as they are recorded."""
+    record.listeners.append(_tell)
+
+
+def _tell(entry: Any) -> None:
+    if not isinstance(entry, BreakRecord) or not _enabled[0] or entry.code == "GB0100":
+        return
+    where = entry.location
+    key = (where.file, where.function)
+    if key not in _told:
+        _told.add(key)
+        what = "runs as plain Python" if entry.fallback else "graph break"
+        print(f"[graphwright] {where.function} ({where.file}:{where.line}): {entry.code} {what}, "
+              f"{entry.title}; gw.explain tells more", file=sys.stderr)
