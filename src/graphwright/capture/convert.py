@@ -10,7 +10,7 @@ from typing import Any
 
 from graphwright.capture import _eval_frame, guards
 from graphwright.capture.allowed import is_disabled, may_capture
-from graphwright.capture.bytecode import source_line
+from graphwright.capture.bytecode import Instruction
 from graphwright.capture.emit.assembler import n_argument_slots
 from graphwright.capture.emit.frame import CompiledFrame, FrameCompiler
 from graphwright.capture.exc import (
@@ -24,15 +24,26 @@ from graphwright.capture.exc import (
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.record import (
-    BreakRecord,
+    RUNS_EAGERLY,
     CaptureRecord,
     FrameRecord,
     GraphRecord,
-    Location,
     RecompileRecord,
 )
 from graphwright.capture.resume import origin_of
 from graphwright.capture.source import AttrSource, ConstSource, ItemSource
+from graphwright.capture.stance import RecompileError, stance
+from graphwright.capture.telling import (
+    break_message,
+    break_record,
+    check_time,
+    guard_costs,
+    limit_reason,
+    place,
+    recompile_record,
+    resumed_at,
+    warn_of_limit,
+)
 from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.objects import instance_dict
 from graphwright.capture.variables.wrap import wrap_value
@@ -46,7 +57,7 @@ _UNCAPTURED = (
     | inspect.CO_ASYNC_GENERATOR
     | inspect.CO_ITERABLE_COROUTINE
 )
-_MOST_RESTARTS = 4
+_MOST_RESTARTS = 12
 
 
 class Frontend:
@@ -63,6 +74,9 @@ class Frontend:
         everywhere: under the hook translate frames of every file, also those without tensors.
             For finding out whether capture leaves plain Python alone; slow.
     """
+
+    strict = False
+    """Whether bugs of capture itself raise InternalCaptureError: else the frame runs natively."""
 
     def __init__(
         self,
@@ -108,6 +122,8 @@ class Frontend:
             return None
         if not is_root and not self.everywhere and not may_capture(_file_of(function, code)):
             return None
+        if entries and stance() == "eager_on_recompile":
+            return _eval_frame.RUN_NATIVELY
         self._note_recompile(function, code, slots, entries)
         state = self._states.get(code)
         if state is None:
@@ -121,9 +137,20 @@ class Frontend:
         program = guards.compile(output.guards.guards, code, frame.inputs)
         unstable = guards.explain_failure(program, function, slots)
         if unstable is not None:
-            self.record.skip(_place(code), f"a value changes whenever it is read: {unstable}")
-            return None
-        return self._entry(code, frame, output, restart, program)
+            return self._unstable(code, unstable)
+        costs: tuple[float, ...] = ()
+        if self.record.measured:
+            costs = guard_costs(program.guards, code, function, slots)
+            costs = (*costs, check_time(program.guards, code, function, slots))
+        return self._entry(code, frame, output, restart, program, costs)
+
+    def _unstable(self, code: types.CodeType, failure: guards.GuardFailure) -> None:
+        """A guard that does not even hold for the call it was made of."""
+        reason = Unsupported("GB0019", str(failure))
+        reason.note_location(place(code))
+        self._refuse_break(code, reason)
+        self.record.add(break_record(reason, fallback=True))
+        self.record.skip(place(code), f"a value changes whenever it is read: {failure}")
 
     def limit_reached(
         self,
@@ -133,8 +160,11 @@ class Frontend:
         entries: tuple[_eval_frame.Entry, ...],
     ) -> None:
         """All entries exist and none fits: this and later calls of its kind run natively."""
-        self._note_recompile(function, code, slots, entries)
-        self.record.skip(_place(code), f"more than {self.limit} versions were needed")
+        recompile = self._note_recompile(function, code, slots, entries)
+        reason = limit_reason(code, self.limit)
+        self.record.add(break_record(reason, fallback=True))
+        self.record.skip(place(code), reason.detail)
+        warn_of_limit(code, self.limit, recompile)
 
     def _note_recompile(
         self,
@@ -142,11 +172,14 @@ class Frontend:
         code: types.CodeType,
         slots: tuple[Any, ...],
         entries: tuple[_eval_frame.Entry, ...],
-    ) -> None:
-        reasons = [guards.explain_failure(entry.program, function, slots) for entry in entries]
-        texts = tuple(str(reason) for reason in reasons if reason is not None)
-        if texts:
-            self.record.add(RecompileRecord(_place(code), texts))
+    ) -> RecompileRecord | None:
+        failures = [guards.explain_failure(entry.program, function, slots) for entry in entries]
+        found = recompile_record(code, failures)
+        if found is not None:
+            if stance() == "fail_on_recompile":
+                raise RecompileError(f"set_stance('fail_on_recompile'): {found}")
+            self.record.add(found)
+        return found
 
     # translating
 
@@ -167,10 +200,13 @@ class Frontend:
                 self._refuse_break(code, found.reason)
                 restart = found
             except Unsupported as reason:
+                earlier = _earlier(reason, restart)
                 if restart is not None:
                     reason = _uncut(reason, restart.reason)
                 self._refuse_break(code, reason)
-                raise SkipFrame(reason) from reason
+                if earlier is None:
+                    raise SkipFrame(reason) from reason
+                restart = earlier
             except (SkipFrame, GraphBreakError):
                 raise
             finally:
@@ -197,8 +233,7 @@ class Frontend:
                 inst is None or not self._worth_cutting(code, slots)
             ):
                 raise SkipFrame(None)
-            compiler = FrameCompiler(tx, self._call_backend)
-            frame = compiler.finish_return() if inst is None else compiler.finish_break(inst)
+            frame = self._finish(tx, inst)
         except (RestartTranslation, Unsupported, SkipFrame, GraphBreakError):
             raise
         except BackendFailed as failed:
@@ -206,8 +241,18 @@ class Frontend:
         except RecursionError as error:
             raise SkipFrame(Unsupported("GB0011", "Python's recursion limit")) from error
         except Exception as error:
-            raise InternalCaptureError(_bug_message(tx, error)) from error
+            if self.strict or self.fullgraph:
+                raise InternalCaptureError(_bug_message(tx, error)) from error
+            raise SkipFrame(_bug(tx, error)) from error
         return frame, output
+
+    def _finish(self, tx: RootTranslator, inst: Instruction | None) -> CompiledFrame:
+        compiler = FrameCompiler(tx, self._call_backend)
+        try:
+            return compiler.finish_return() if inst is None else compiler.finish_break(inst)
+        except Unsupported as reason:
+            reason.blame(tx.last_native)
+            raise
 
     def _worth_cutting(self, code: types.CodeType, slots: tuple[Any, ...]) -> bool:
         """Whether the rest of a frame that breaks before any operation may have some."""
@@ -222,7 +267,7 @@ class Frontend:
 
     def _refuse_break(self, code: types.CodeType, reason: Unsupported) -> None:
         if self.fullgraph:
-            raise GraphBreakError(_break_message(reason)) from None
+            raise GraphBreakError(break_message(reason)) from None
 
     # entries
 
@@ -233,15 +278,26 @@ class Frontend:
         output: OutputGraph,
         restart: RestartTranslation | None,
         program: _eval_frame.GuardProgram,
+        costs: tuple[float, ...],
     ) -> _eval_frame.Entry:
-        place = _place(code)
-        if frame.graph.module is not None:
-            n_inputs = len(frame.graph.sources)
-            self.record.add(GraphRecord(frame.graph.module, place, frame.graph.n_ops, n_inputs))
+        graph = self._note_graph(code, frame)
+        broken = None
         if restart is not None:
-            self.record.add(_break_record(restart.reason, fallback=False))
-        translated = frame.code if frame.code is not None else code
-        self.record.add(FrameRecord(place, tuple(output.guards.guards), code, translated))
+            broken = break_record(restart.reason, fallback=False)
+            self.record.add(broken)
+        self.record.add(
+            FrameRecord(
+                place(code),
+                tuple(program.guards),
+                code,
+                frame.code if frame.code is not None else code,
+                resumed_at(code),
+                graph,
+                broken,
+                costs[:-1],
+                costs[-1] if costs else 0.0,
+            )
+        )
         return _eval_frame.Entry(
             program,
             code=frame.code,
@@ -251,13 +307,26 @@ class Frontend:
             line=frame.line,
         )
 
+    def _note_graph(self, code: types.CodeType, frame: CompiledFrame) -> GraphRecord | None:
+        """Record the graph, and that the backend left it to run op by op if it did."""
+        module = frame.graph.module
+        if module is None:
+            return None
+        graph = GraphRecord(module, place(code), frame.graph.n_ops, len(frame.graph.sources))
+        self.record.add(graph)
+        if RUNS_EAGERLY in module.meta:
+            reason = Unsupported("GB0020", module.meta[RUNS_EAGERLY])
+            reason.note_location(place(code))
+            self.record.add(break_record(reason, fallback=True))
+        return graph
+
     def _skipped(
         self, code: types.CodeType, skip: SkipFrame, state: FrameState, is_root: bool
     ) -> Any:
         if skip.reason is not None:
-            skip.reason.note_location(_place(code))
-            self.record.add(_break_record(skip.reason, fallback=True))
-        self.record.skip(_place(code), str(skip))
+            skip.reason.note_location(place(code))
+            self.record.add(break_record(skip.reason, fallback=True))
+        self.record.skip(place(code), str(skip))
         if not is_root:
             return None
         if skip.reason is None:
@@ -283,6 +352,18 @@ def _file_of(function: types.FunctionType, code: types.CodeType) -> str:
     return found if isinstance(found, str) else code.co_filename
 
 
+def _earlier(
+    reason: Unsupported, restart: RestartTranslation | None
+) -> RestartTranslation | None:
+    """A break before what could not be rebuilt was made, if that is a break further ahead."""
+    step = reason.cut_at
+    if step is None or step < 0:
+        return None
+    if restart is None:
+        return RestartTranslation(step, reason)
+    return RestartTranslation(step, restart.reason) if step < restart.step else None
+
+
 def _uncut(reason: Unsupported, broken: Unsupported) -> Unsupported:
     """Why the frame cannot be cut in two, at the place and for the reason of its break."""
     both = Unsupported(reason.code, f"{reason.detail}; the break: {broken.detail}")
@@ -303,35 +384,11 @@ def _holds_tensors(value: Any, depth: int = 2) -> bool:
     return False
 
 
-def _place(code: types.CodeType) -> Location:
-    origin = origin_of(code).code
-    line = origin.co_firstlineno
-    text = source_line(origin.co_filename, line)
-    return Location(origin.co_filename, line, origin.co_qualname, text)
-
-
-def _break_record(reason: Unsupported, fallback: bool) -> BreakRecord:
-    kind = reason.kind
-    return BreakRecord(
-        kind.code, kind.title, reason.detail, kind.advice, _location_of(reason), fallback
-    )
-
-
-def _location_of(reason: Unsupported) -> Location:
-    place = reason.location
-    return place if place is not None else Location("<unknown>", 0, "<unknown>", "")
-
-
-def _break_message(reason: Unsupported) -> str:
-    kind = reason.kind
-    place = _location_of(reason)
-    return (
-        f"{kind.code}: {kind.title}, where fullgraph=True allows no graph break\n"
-        f'  File "{place.file}", line {place.line}, in {place.function}\n'
-        f"    {place.source}\n"
-        f"  Why: {reason.detail}\n"
-        f"  What to do: {kind.advice}"
-    )
+def _bug(tx: RootTranslator, error: Exception) -> Unsupported:
+    """The graph break of a frame that capture failed on."""
+    reason = Unsupported("GB0021", f"{type(error).__name__}: {error}")
+    reason.note_location(tx.place())
+    return reason
 
 
 def _bug_message(tx: RootTranslator, error: Exception) -> str:
