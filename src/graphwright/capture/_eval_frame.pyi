@@ -19,6 +19,7 @@ class GuardProgram:
 
     instructions: `(load, register, operands...)` and `(check, operands...)`.
     guards: one object per check, in order. inputs: registers that direct entries pass on.
+    plain: a program of the same guards with one check for each; it tells which one fails.
     """
 
     guards: list[Any]
@@ -30,6 +31,7 @@ class GuardProgram:
         guards: list[Any],
         inputs: list[int],
         n_slots: int,
+        plain: GuardProgram | None = None,
         /,
     ) -> Self: ...
     def check(self, function: FunctionType, slots: tuple[object, ...], /) -> bool:

@@ -60,10 +60,13 @@ class Assembler:
         self._instructions.append((f"check {op}", *operands))
 
     def program(
-        self, guards: Sequence[object], inputs: Sequence[int]
+        self,
+        guards: Sequence[object],
+        inputs: Sequence[int],
+        plain: _eval_frame.GuardProgram | None = None,
     ) -> _eval_frame.GuardProgram:
         return _eval_frame.GuardProgram(
-            self._instructions, self._count, list(guards), list(inputs), len(self._slots)
+            self._instructions, self._count, list(guards), list(inputs), len(self._slots), plain
         )
 
 

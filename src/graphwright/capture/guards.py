@@ -17,6 +17,7 @@ from typing import Any
 from graphwright.capture import _eval_frame
 from graphwright.capture.guard_assembler import Assembler
 from graphwright.capture.guard_text import describe, strides_text
+from graphwright.capture.guard_tree import TreeAssembler
 from graphwright.capture.source import CodeSource, Source
 from graphwright.runtime.records import Record
 
@@ -213,7 +214,11 @@ def compile(
     for guard in ordered:
         assembler.check(guard.kind.value, guard.sources, guard.payload)
     registers = [assembler.load(source) for source in inputs]
-    return assembler.program(ordered, registers)
+    plain = assembler.program(ordered, registers)
+    tree = TreeAssembler(code, ordered, inputs)
+    for guard in ordered:
+        tree.check(guard.kind.value, guard.sources, guard.payload)
+    return tree.program_over(plain, inputs)
 
 
 def explain_failure(

@@ -8,6 +8,7 @@
 #include <Python.h>
 #include <structmember.h>
 #include "eval_frame.h"
+#include "fields.h"
 
 #if EF_SUPPORTED
 #pragma GCC diagnostic push
@@ -103,6 +104,37 @@ static PyObject *dict_of(PyObject *obj, PyObject *name, bool *found_inline,
     return NULL;
 }
 
+static bool table_of(PyDictKeysObject *keys, PyDictValues *values, EfTable *table) {
+    if (!DK_IS_UNICODE(keys)) {
+        return false;
+    }
+    table->entries = (PyObject *const *)DK_UNICODE_ENTRIES(keys);
+    table->values = values == NULL ? NULL : values->values;
+    table->n = keys->dk_nentries;
+    return true;
+}
+
+bool ef_dict_table(PyObject *dict, EfTable *table) {
+    if (dict == NULL || !PyDict_Check(dict)) {
+        return false;
+    }
+    PyDictObject *d = (PyDictObject *)dict;
+    return table_of(d->ma_keys, d->ma_values, table);
+}
+
+bool ef_instance_table(PyObject *obj, EfTable *table) {
+    PyTypeObject *tp = Py_TYPE(obj);
+    if (!(tp->tp_flags & Py_TPFLAGS_MANAGED_DICT)) {
+        return ef_dict_table(made_dict(obj), table);
+    }
+    PyDictValues *values = inline_values(obj);
+    if (values == NULL) {
+        return ef_dict_table(managed_dict(obj), table);
+    }
+    PyDictKeysObject *keys = ((PyHeapTypeObject *)tp)->ht_cached_keys;
+    return keys != NULL && table_of(keys, values, table);
+}
+
 PyObject *ef_instance_attr(PyObject *obj, PyObject *name) {
     bool found_inline = false;
     PyObject *value = NULL;
@@ -111,6 +143,9 @@ PyObject *ef_instance_attr(PyObject *obj, PyObject *name) {
 }
 
 #else
+
+bool ef_dict_table(PyObject *Py_UNUSED(dict), EfTable *Py_UNUSED(table)) { return false; }
+bool ef_instance_table(PyObject *Py_UNUSED(obj), EfTable *Py_UNUSED(table)) { return false; }
 
 PyObject *ef_instance_attr(PyObject *obj, PyObject *name) {
     PyObject *dict = made_dict(obj);

@@ -60,6 +60,7 @@ enum EfOp {
     EF_CHECK_MEMBERS, EF_CHECK_MISSING, EF_CHECK_PRESENT, EF_CHECK_NOT_NONE, EF_CHECK_TRUTH,
     EF_CHECK_TENSOR, EF_CHECK_SAME, EF_CHECK_DISTINCT, EF_CHECK_NO_OVERLAP, EF_CHECK_GRAD_MODE,
     EF_CHECK_MODES, EF_CHECK_RELATION,
+    EF_FIELDS,          /* several loads, some of which must find nothing */
     EF_NUM_OPS
 };
 
@@ -69,8 +70,9 @@ typedef struct {
     int32_t a;          /* destination of a load; first operand of a check */
     int32_t b;          /* base of a load; second operand of a check */
     int64_t n;          /* index, length, flag; number of mutated tensors; of a class: is generic */
+    unsigned int version;   /* of the class, when it was last seen to be generic as `n` says */
     PyObject *obj;      /* name, key, constant; weak reference */
-    void *data;         /* EfTensorSpec, EfShapeProgram, or int32_t group[b] */
+    void *data;         /* EfTensorSpec, EfShapeProgram, EfFields, or int32_t group[b] */
 } EfInstruction;
 
 typedef struct {
@@ -82,6 +84,7 @@ typedef struct {
     int32_t n_inputs;
     int32_t *inputs;
     PyObject *guards;
+    PyObject *plain;    /* the same guards one by one, to tell which one fails; or NULL */
 } EfGuardProgram;
 
 extern PyTypeObject EfGuardProgram_Type;
@@ -92,6 +95,14 @@ typedef struct {
     PyObject **made;
     int n_made;
 } EfRegisters;
+
+/* ---- fields.c ---- */
+typedef struct EfFields EfFields;
+typedef enum { EF_OF_INSTANCE, EF_OF_DICT, EF_OF_CLASS } EfFieldsKind;
+EfFields *ef_fields(PyObject *kind, PyObject *items, int32_t n_registers);
+/* false: something is there that must not be. */
+bool ef_fields_read(EfFields *fields, PyObject *base, EfRegisters *regs);
+void ef_fields_free(EfFields *fields);
 
 /* Index of the first instruction whose check fails, -1 if all hold. */
 int ef_guard_run(const EfGuardProgram *program, PyFunctionObject *function,

@@ -24,6 +24,7 @@ struct EfFields {
     int32_t n;
     int lessons;
     bool known;
+    bool has_dynamic;
     PyTypeObject *cls;      /* only compared, together with its version */
     unsigned int version;
     Py_ssize_t n_keys;      /* -1: the keys of the fields are compared one by one */
@@ -136,6 +137,21 @@ static PyObject *slow_value(const EfFields *f, const Field *field, PyObject *bas
 
 typedef enum { HOLDS, FAILS, UNKNOWN } Outcome;
 
+/* After the others, because what makes a value may move the table. */
+static Outcome read_dynamic(const EfFields *f, PyObject *base, EfRegisters *regs) {
+    for (int32_t i = 0; i < f->n; i++) {
+        const Field *field = &f->fields[i];
+        if (field->index == DYNAMIC) {
+            PyObject *value = slow_value(f, field, base, regs);
+            if (field->must_miss && value != NULL) {
+                return FAILS;
+            }
+            regs->registers[field->dest] = value;
+        }
+    }
+    return HOLDS;
+}
+
 static Outcome read_known(const EfFields *f, PyObject *base, EfRegisters *regs) {
     EfTable table;
     if (f->kind != EF_OF_DICT) {
@@ -162,18 +178,18 @@ static Outcome read_known(const EfFields *f, PyObject *base, EfRegisters *regs) 
             }
             value = table.values != NULL ? table.values[field->index]
                                          : table.entries[2 * field->index + 1];
-            if (value == NULL && !field->own) {
+            if (value == NULL && !field->own && f->kind == EF_OF_INSTANCE) {
                 return UNKNOWN;
             }
         } else if (field->index == DYNAMIC) {
-            value = slow_value(f, field, base, regs);
+            continue;
         }
         if (field->must_miss && value != NULL) {
             return FAILS;
         }
         regs->registers[field->dest] = value;
     }
-    return HOLDS;
+    return f->has_dynamic ? read_dynamic(f, base, regs) : HOLDS;
 }
 
 /* ---- learning it ---- */
@@ -293,6 +309,10 @@ static void learn(EfFields *f, PyObject *base) {
         learn_field(f, &f->fields[i], &table);
     }
     learn_keys(f, &table);
+    f->has_dynamic = false;
+    for (int32_t i = 0; i < f->n; i++) {
+        f->has_dynamic = f->has_dynamic || f->fields[i].index == DYNAMIC;
+    }
     f->known = true;
 }
 

@@ -16,7 +16,8 @@ typedef enum {
     CHECK_STATE,    /* (int) */
     CHECK_GROUP,    /* (tuple of reg, int) */
     CHECK_SPEC,     /* see ef_tensor_spec */
-    CHECK_SHAPES    /* (symbols, steps) */
+    CHECK_SHAPES,   /* (symbols, steps) */
+    LOAD_FIELDS     /* (base, kind, tuple of (name, dst, own, must miss)) */
 } Format;
 
 static const struct {
@@ -57,6 +58,7 @@ static const struct {
     [EF_CHECK_GRAD_MODE] = {"check grad_mode", CHECK_STATE},
     [EF_CHECK_MODES] = {"check modes", CHECK_STATE},
     [EF_CHECK_RELATION] = {"check relation", CHECK_SHAPES},
+    [EF_FIELDS] = {"fields", LOAD_FIELDS},
 };
 
 static int find_op(PyObject *name) {
@@ -127,7 +129,8 @@ static int parse_group(EfGuardProgram *p, EfInstruction *in, PyObject *group) {
 static const int OPERANDS[] = {
     [SHAPE_N] = 2, [SHAPE_OBJ] = 2, [SHAPE_BASE] = 2, [SHAPE_BASE_N] = 3, [SHAPE_BASE_OBJ] = 3,
     [SHAPE_MRO] = 4, [CHECK_REG] = 1, [CHECK_TWO] = 2, [CHECK_N] = 2, [CHECK_OBJ] = 2,
-    [CHECK_REF] = 2, [CHECK_STATE] = 1, [CHECK_GROUP] = 2, [CHECK_SPEC] = 9, [CHECK_SHAPES] = 2};
+    [CHECK_REF] = 2, [CHECK_STATE] = 1, [CHECK_GROUP] = 2, [CHECK_SPEC] = 9, [CHECK_SHAPES] = 2,
+    [LOAD_FIELDS] = 3};
 
 static int parse_load(EfGuardProgram *p, EfInstruction *in, Format format, PyObject *item) {
     PyObject **arg = &PyTuple_GET_ITEM(item, 1);
@@ -161,6 +164,12 @@ static int parse_check(EfGuardProgram *p, EfInstruction *in, Format format, PyOb
     case CHECK_STATE: return ef_need_core() < 0 ? -1 : as_int64(arg[0], &in->n);
     case CHECK_GROUP:
         return parse_group(p, in, arg[0]) < 0 ? -1 : as_int64(arg[1], &in->n);
+    case LOAD_FIELDS:
+        if (as_register(p, arg[0], &in->b) < 0) {
+            return -1;
+        }
+        in->data = ef_fields(arg[1], arg[2], p->n_registers);
+        return in->data == NULL ? -1 : 0;
     case CHECK_SHAPES:
         in->data = ef_shape_program(arg[0], arg[1], p->n_registers);
         return in->data == NULL ? -1 : 0;
@@ -222,7 +231,7 @@ static int parse_program(EfGuardProgram *p, PyObject *instructions) {
             return PyErr_SetString(PyExc_ValueError, "no such argument slot"), -1;
         }
     }
-    if (checks != PyList_GET_SIZE(p->guards)) {
+    if (p->plain == NULL && checks != PyList_GET_SIZE(p->guards)) {
         return PyErr_SetString(PyExc_ValueError, "one guard is needed for each check"), -1;
     }
     return 0;
@@ -243,15 +252,18 @@ static int parse_inputs(EfGuardProgram *p, PyObject *inputs) {
 }
 
 static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    PyObject *instructions, *guards, *inputs;
+    PyObject *instructions, *guards, *inputs, *plain = Py_None;
     int n_registers, n_slots;
     if (kwargs != NULL && PyDict_GET_SIZE(kwargs) != 0) {
         return PyErr_SetString(PyExc_TypeError, "GuardProgram takes no keyword arguments"), NULL;
     }
-    if (!PyArg_ParseTuple(args, "O!iO!O!i:GuardProgram", &PyList_Type, &instructions,
+    if (!PyArg_ParseTuple(args, "O!iO!O!i|O:GuardProgram", &PyList_Type, &instructions,
                           &n_registers, &PyList_Type, &guards, &PyList_Type, &inputs,
-                          &n_slots)) {
+                          &n_slots, &plain)) {
         return NULL;
+    }
+    if (plain != Py_None && !PyObject_TypeCheck(plain, &EfGuardProgram_Type)) {
+        return PyErr_SetString(PyExc_TypeError, "plain must be a GuardProgram"), NULL;
     }
     EfGuardProgram *p = (EfGuardProgram *)type->tp_alloc(type, 0);
     if (p == NULL) {
@@ -260,6 +272,7 @@ static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
     p->n_registers = n_registers;
     p->n_slots = n_slots;
     p->guards = Py_NewRef(guards);
+    p->plain = plain == Py_None ? NULL : Py_NewRef(plain);
     if (parse_program(p, instructions) < 0 || parse_inputs(p, inputs) < 0) {
         Py_DECREF(p);
         return NULL;
@@ -270,6 +283,7 @@ static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
 static int program_traverse(PyObject *self, visitproc visit, void *arg) {
     EfGuardProgram *p = (EfGuardProgram *)self;
     Py_VISIT(p->guards);
+    Py_VISIT(p->plain);
     for (int32_t i = 0; i < p->n_code; i++) {
         Py_VISIT(p->code[i].obj);
         if (p->code[i].op == EF_MRO_ATTR) {
@@ -286,6 +300,7 @@ static void free_data(EfInstruction *in) {
     case EF_MRO_ATTR: Py_XDECREF((PyObject *)in->data); break;
     case EF_CHECK_TENSOR: ef_tensor_spec_free(in->data); break;
     case EF_CHECK_RELATION: ef_shape_free(in->data); break;
+    case EF_FIELDS: ef_fields_free(in->data); break;
     default: PyMem_Free(in->data);
     }
     in->data = NULL;
@@ -304,6 +319,7 @@ static int program_clear(PyObject *self) {
     }
     PyMem_Free(code);
     Py_CLEAR(p->guards);
+    Py_CLEAR(p->plain);
     return 0;
 }
 
@@ -383,6 +399,9 @@ static PyObject *looked_at(const EfInstruction *in, PyObject *const *registers) 
 
 static PyObject *program_failure(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     EfGuardProgram *p = (EfGuardProgram *)self;
+    if (p->plain != NULL) {
+        return program_failure(p->plain, args, nargs);
+    }
     EfRegisters regs;
     int failed;
     if (same_slots(p, args, nargs) < 0 || evaluate(p, args, &regs, &failed) < 0) {

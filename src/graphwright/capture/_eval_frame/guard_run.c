@@ -1,5 +1,10 @@
 /* Evaluating a guard program: no Python code runs, and hardly anything is allocated. */
 #include "eval_frame.h"
+#include "fields.h"
+
+#if PY_VERSION_HEX >= 0x030D0000
+extern int _PySet_NextEntry(PyObject *set, Py_ssize_t *pos, PyObject **key, Py_hash_t *hash);
+#endif
 
 static PyObject *lookup(PyObject *dict, PyObject *key) {
     PyObject *value = PyDict_GetItemWithError(dict, key);
@@ -62,7 +67,7 @@ static bool is_builtin_sequence(PyObject *base) {
         && tp->tp_as_sequence != NULL;
 }
 
-static PyObject *item(PyObject *base, PyObject *key, EfRegisters *regs) {
+PyObject *ef_item(PyObject *base, PyObject *key, EfRegisters *regs) {
     if (base == NULL) {
         return NULL;
     }
@@ -91,7 +96,7 @@ static PyObject *item(PyObject *base, PyObject *key, EfRegisters *regs) {
     return NULL;
 }
 
-static PyObject *attribute(PyObject *base, PyObject *name, EfRegisters *regs) {
+PyObject *ef_attribute(PyObject *base, PyObject *name, EfRegisters *regs) {
     PyObject *owned = NULL;
     PyObject *value = ef_attr(base, name, &owned);
     if (owned != NULL) {
@@ -117,11 +122,11 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     }
     switch (in->op) {
     case EF_FUNCTION_GLOBAL: return function_global(base, in->obj);
-    case EF_ATTR: return attribute(base, in->obj, regs);
+    case EF_ATTR: return ef_attribute(base, in->obj, regs);
     case EF_INSTANCE_ATTR: return ef_instance_attr(base, in->obj);
     case EF_CLASS_ATTR: return ef_class_attr((PyObject *)Py_TYPE(base), in->obj, NULL);
     case EF_MRO_ATTR: return ef_class_attr(base, in->obj, in->data);
-    case EF_ITEM: return item(base, in->obj, regs);
+    case EF_ITEM: return ef_item(base, in->obj, regs);
     case EF_TYPE: return (PyObject *)Py_TYPE(base);
     case EF_CODE: return PyFunction_Check(base) ? ((PyFunctionObject *)base)->func_code : NULL;
     case EF_DEFAULT:
@@ -143,9 +148,19 @@ static bool is_meant(const EfInstruction *in, PyObject *value) {
 }
 
 /* The class, which since has not been given another way to read attributes. */
-static bool has_type(const EfInstruction *in, PyTypeObject *tp) {
-    return is_meant(in, (PyObject *)tp)
-        && (!(tp->tp_flags & Py_TPFLAGS_HEAPTYPE) || ef_is_generic(tp) == in->n);
+static bool has_type(EfInstruction *in, PyTypeObject *tp) {
+    if (!is_meant(in, (PyObject *)tp)) {
+        return false;
+    }
+    if (!(tp->tp_flags & Py_TPFLAGS_HEAPTYPE)
+        || (in->version != 0 && in->version == ef_type_version(tp))) {
+        return true;
+    }
+    if (ef_is_generic(tp) != in->n) {
+        return false;
+    }
+    in->version = ef_type_version(tp);
+    return true;
 }
 
 static bool has_length(PyObject *v, int64_t n) {
@@ -208,12 +223,23 @@ static bool has_keys(PyObject *dict, PyObject *keys) {
     return true;
 }
 
+/* Sets that were filled alike are in the same order, so the walk along both mostly suffices. */
 static bool has_members(PyObject *set, PyObject *members) {
     if (!PyAnySet_Check(set) || PySet_GET_SIZE(set) != PySet_GET_SIZE(members)) {
         return false;
     }
+    Py_ssize_t at = 0, wanted_at = 0;
+    PyObject *member, *wanted;
+    Py_hash_t hash;
+    bool same = true;
+    while (same && _PySet_NextEntry(set, &at, &member, &hash)) {
+        same = _PySet_NextEntry(members, &wanted_at, &wanted, &hash) && same_key(member, wanted);
+    }
+    if (same) {
+        return true;
+    }
     PyObject *frozen = PyFrozenSet_New(set);
-    bool same = frozen != NULL && ef_same_constant(frozen, members);
+    same = frozen != NULL && ef_same_constant(frozen, members);
     Py_XDECREF(frozen);
     PyErr_Clear();
     return same;
@@ -253,7 +279,7 @@ static bool check_group(const EfInstruction *in, PyObject *const *registers) {
     }
 }
 
-static bool check(const EfInstruction *in, PyObject *const *registers) {
+static bool check(EfInstruction *in, PyObject *const *registers) {
     if (in->op >= EF_CHECK_DISTINCT) {
         return check_group(in, registers);
     }
@@ -265,7 +291,7 @@ static bool check(const EfInstruction *in, PyObject *const *registers) {
     case EF_CHECK_TENSOR: return ef_tensor_matches(in->data, value);
     case EF_CHECK_TYPE: return has_type(in, Py_TYPE(value));
     case EF_CHECK_IS: return is_meant(in, value);
-    case EF_CHECK_EQUALS: return ef_same_constant(value, in->obj);
+    case EF_CHECK_EQUALS: return value == in->obj || ef_same_constant(value, in->obj);
     case EF_CHECK_LENGTH: return has_length(value, in->n);
     case EF_CHECK_KEYS: return has_keys(value, in->obj);
     case EF_CHECK_MEMBERS: return has_members(value, in->obj);
@@ -279,11 +305,15 @@ static bool check(const EfInstruction *in, PyObject *const *registers) {
 
 int ef_guard_run(const EfGuardProgram *program, PyFunctionObject *function,
                  PyObject *const *slots, EfRegisters *regs) {
-    const EfInstruction *code = program->code;
+    EfInstruction *code = program->code;
     for (int32_t i = 0; i < program->n_code; i++) {
-        const EfInstruction *in = &code[i];
+        EfInstruction *in = &code[i];
         if (in->op < EF_FIRST_CHECK) {
             regs->registers[in->a] = load(in, function, slots, regs);
+        } else if (in->op == EF_FIELDS) {
+            if (!ef_fields_read(in->data, regs->registers[in->b], regs)) {
+                return i;
+            }
         } else if (!check(in, regs->registers)) {
             return i;
         }

@@ -6,7 +6,7 @@ struct EfTensorSpec {
     PyTypeObject *cls;
     int8_t dtype, device;
     int16_t device_index;
-    bool requires_grad, has_strides, has_order;
+    bool of_tensors, requires_grad, has_strides, has_order;
     int32_t ndim;
     int64_t min_size;
     int64_t dims[];     /* sizes (-1: any), strides (-1: any), order of strides */
@@ -72,6 +72,7 @@ EfTensorSpec *ef_tensor_spec(PyObject *operands) {
         return PyErr_NoMemory(), NULL;
     }
     spec->cls = (PyTypeObject *)Py_NewRef(cls);
+    spec->of_tensors = PyType_IsSubtype(spec->cls, core->tensor_type);
     spec->dtype = (int8_t)dtype;
     spec->device = (int8_t)device;
     spec->device_index = (int16_t)index;
@@ -134,11 +135,11 @@ static bool order_matches(const EfTensorSpec *spec, const GwTensor *t) {
 }
 
 bool ef_tensor_matches(const EfTensorSpec *spec, PyObject *value) {
-    if (Py_TYPE(value) != spec->cls) {
+    if (Py_TYPE(value) != spec->cls || !spec->of_tensors) {
         return false;
     }
-    GwTensor *t = as_tensor(value);
-    return t != NULL && t->dtype == spec->dtype && t->ndim == spec->ndim
+    const GwTensor *t = (const GwTensor *)value;
+    return t->storage != NULL && t->dtype == spec->dtype && t->ndim == spec->ndim
         && t->device == spec->device && t->device_index == spec->device_index
         && gw_requires_grad(t) == spec->requires_grad
         && (t->flags & (GW_FAKE | GW_SYMBOLIC)) == 0
