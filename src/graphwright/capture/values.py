@@ -78,8 +78,7 @@ class Values:
 
     def range_of(self, value: range) -> VariableTracker:
         """A range of known bounds."""
-        if len(value) > _LONGEST_RANGE:
-            unsupported("GB0017", f"a loop over {len(value)} numbers")
+        check_range(value)
         return RangeVariable(value, [self.constant(i) for i in value])
 
     def iterator_over(self, items: list[VariableTracker]) -> VariableTracker:
@@ -149,6 +148,12 @@ class Values:
 
 
 _LONGEST_RANGE = 100_000
+
+
+def check_range(value: range) -> None:
+    """A break where a range is too long to be taken apart."""
+    if value[_LONGEST_RANGE:]:
+        unsupported("GB0017", f"a loop over the numbers of {value}")
 
 
 def _is_none(value: VariableTracker) -> bool:
