@@ -7,6 +7,7 @@ one place where `ir` and `codegen` meet `capture`.
 
 from __future__ import annotations
 
+import copy
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,10 +18,12 @@ from typing import Any
 from graphwright.artifacts import KEY, Artifacts
 from graphwright.capture.record import RUNS_EAGERLY
 from graphwright.codegen import target as machine
+from graphwright.codegen.cache import CacheCounts, kernel_cache
 from graphwright.codegen.compile import CompiledGraph, compile_graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.lowered import CannotLower, Lowered, OutputSpec, Saved
 from graphwright.ir.pipeline import lower_graph
+from graphwright.logs import log
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.node import Node, gradient_edge
 from graphwright.runtime.autograd.saved import FREED, SavedTensor
@@ -98,6 +101,7 @@ def native(target: str, graph: GraphModule, example_inputs: Sequence[Any]) -> Ca
         graph.meta[RUNS_EAGERLY] = str(reason)
         return graph
     artifacts.lowered = lowered
+    log("joint", lambda: joint_text(lowered))
     forward = compile_half(artifacts, "forward", lowered.forward)
     if lowered.backward is not None:
         return Training(artifacts, lowered, forward)
@@ -109,10 +113,27 @@ def native(target: str, graph: GraphModule, example_inputs: Sequence[Any]) -> Ca
 def compile_half(artifacts: Artifacts, name: str, module: GraphModule) -> Callable[..., Any]:
     """Compile the forward or the backward graph, and keep it with the artifacts."""
     examples = [node.meta["val"] for node in module.graph.placeholders]
+    before = copy.copy(kernel_cache().counts)
     with stage("codegen"):
         compiled: CompiledGraph = compile_graph(module, examples, target=artifacts.target)
     artifacts.programs[name] = compiled
+    log("loops", lambda: f"{name}\n{compiled.sources['loops']}")
+    log("kernels", lambda: f"{compiled.kernels} in the {name} graph, by {artifacts.target}")
+    log("cache", lambda: cache_text(before, kernel_cache().counts))
     return compiled.launch
+
+
+def joint_text(lowered: Lowered) -> str:
+    """The graphs of primitives: forward, and backward where there is one."""
+    halves = [("forward", lowered.forward), ("backward", lowered.backward)]
+    return "\n".join(f"{name}\n{half.readable()}" for name, half in halves if half is not None)
+
+
+def cache_text(before: CacheCounts, after: CacheCounts) -> str:
+    """What happened in the kernel cache between two counts."""
+    names = ("memory_hits", "disk_hits", "misses", "rebuilt")
+    changes = {name: getattr(after, name) - getattr(before, name) for name in names}
+    return ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in changes.items())
 
 
 def is_plain(lowered: Lowered) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from graphwright.artifacts import artifacts_of
 from graphwright.capture.record import (
@@ -40,7 +41,7 @@ class Stats(Record):
 
 
 class Explanation(Record):
-    """Graphs, breaks, guards and recompiles of one call; `str()` gives the text."""
+    """Frames, graphs, breaks, guards and recompiles of one call; `str()` gives them as a tree."""
 
     stats: Stats
     graphs: tuple[GraphRecord, ...]
@@ -59,27 +60,85 @@ class Explanation(Record):
         """The text, line by line."""
         stats = self.stats
         yield (f"{count(stats.graphs, 'graph')}, {count(stats.breaks, 'graph break')}, "
-               f"{count(stats.recompiles, 'recompile')}, {count(stats.kernels, 'kernel')}")
-        for entry in self.graphs:
-            yield f"graph: {count(entry.n_ops, 'operation')}, {count(entry.n_inputs, 'input')}"
-            yield f"  {entry.location}"
-            found = artifacts_of(entry.graph)
-            if found is not None and found.note:
-                yield f"  runs eagerly: {found.note}"
-        for broken in self.breaks:
-            yield str(broken)
+               f"{count(stats.fallbacks, 'fallback')}, {count(stats.recompiles, 'recompile')}, "
+               f"{count(stats.kernels, 'kernel')}")
+        for function, children in self.tree().items():
+            yield f"{function.function} ({function.file}:{function.line})"
+            yield from draw(children)
+
+    def tree(self) -> dict[Location, list[Branch]]:
+        """For each captured function what became of it, in order."""
+        functions: dict[Location, list[Branch]] = {}
         for frame in self.frames:
-            yield f"guards: {len(frame.guards)} on {frame.location}"
-            yield from (f"  {guard.sentence()}" for guard in frame.guards)
+            functions.setdefault(frame.location, []).append(frame_branch(frame))
+        for broken in self.breaks:
+            if broken.fallback:
+                place = broken.frame or broken.location
+                functions.setdefault(place, []).append(break_branch(broken))
         for recompile in self.recompiles:
-            yield f"recompile: {recompile.location}"
-            yield from (f"  {reason}" for reason in recompile.reasons)
-        for location, reason in self.skipped:
-            yield f"runs as plain Python: {location}"
-            yield f"  {reason}"
+            title = f"{recompile.code} recompile: {recompile.title}"
+            advice = [(reason, ()) for reason in (*recompile.reasons, recompile.advice)]
+            functions.setdefault(recompile.location, []).append((title, advice))
+        told = {broken.frame for broken in self.breaks if broken.fallback}
+        for place, reason in self.skipped:
+            if place not in told:
+                functions.setdefault(place, []).append((f"runs as plain Python: {reason}", ()))
+        return functions
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
+
+
+Branch = tuple[str, Sequence[Any]]
+"""A line of the tree, and the branches below it."""
+
+
+def draw(branches: Sequence[Branch], indent: str = "") -> Iterator[str]:
+    """The lines of a tree."""
+    for number, (text, below) in enumerate(branches):
+        last = number == len(branches) - 1
+        yield f"{indent}{'└─' if last else '├─'} {text}"
+        yield from draw(below, indent + ("   " if last else "│  "))
+
+
+def frame_branch(frame: FrameRecord) -> Branch:
+    """A translated frame: its graph, its guards, the break that it ended in."""
+    below: list[Branch] = []
+    if frame.graph is not None:
+        below.append((graph_text(frame.graph), ()))
+    below.append(guards_branch(frame))
+    if frame.broken is not None:
+        below.append(break_branch(frame.broken))
+    if frame.resumed is None:
+        return "frame, from the start of the function", below
+    return f"resume function, from line {frame.resumed.line}: {frame.resumed.source}", below
+
+
+def graph_text(graph: GraphRecord) -> str:
+    """The sizes of a graph."""
+    text = f"graph: {count(graph.n_ops, 'operation')}, {count(graph.n_inputs, 'input')}"
+    found = artifacts_of(graph.graph)
+    if found is None:
+        return text
+    return f"{text}, {count(found.kernels, 'kernel')}" + (
+        f"; runs eagerly: {found.note}" if found.note else "")
+
+
+def guards_branch(frame: FrameRecord) -> Branch:
+    """The guards, the dearest first where their times were measured."""
+    if not frame.costs:
+        title = f"guards: {len(frame.guards)}"
+        return title, [(guard.sentence(), ()) for guard in frame.guards]
+    timed = sorted(zip(frame.costs, frame.guards, strict=True), key=lambda pair: -pair[0])
+    title = f"guards: {len(frame.guards)}, {frame.cost:.0f} ns together"
+    return title, [(f"{cost:4.0f} ns  {guard.sentence()}", ()) for cost, guard in timed]
+
+
+def break_branch(broken: BreakRecord) -> Branch:
+    """A graph break: where, why, and what to do."""
+    place = broken.location
+    title = f"{broken.code} {broken.what} at {place.file}:{place.line}: {place.source}"
+    return title, [(f"{broken.title}: {broken.detail}", ()), (broken.advice, ())]
 
 
 def count(number: int, noun: str) -> str:

@@ -18,23 +18,24 @@ from graphwright.capture.record import (
 
 def _guards(record: FrameRecord) -> str:
     sentences = "\n".join(f"  {guard.sentence()}" for guard in record.guards)
-    return f"guards of {record.location}\n{sentences}"
+    return f"{len(record.guards)} of {record.location}\n{sentences}"
 
 
 def _graph(record: GraphRecord) -> str:
-    return f"graph of {record.location}\n{record.graph.readable()}"
+    return f"{record.location}\n{record.graph.readable()}"
 
 
-def _recompile(record: RecompileRecord) -> str:
-    return "\n".join([f"recompile of {record.location}", *(f"  {r}" for r in record.reasons)])
-
-
-LOGS: dict[str, tuple[type, Callable[[Any], str]]] = {
+LOGS: dict[str, tuple[type, Callable[[Any], str]] | None] = {
     "graph_breaks": (BreakRecord, str),
-    "recompiles": (RecompileRecord, _recompile),
+    "recompiles": (RecompileRecord, str),
     "guards": (FrameRecord, _guards),
     "graph": (GraphRecord, _graph),
+    "joint": None,
+    "loops": None,
+    "kernels": None,
+    "cache": None,
 }
+"""Those of capture: the records, and how they are written. The backends write the others."""
 
 
 def parse(text: str) -> frozenset[str]:
@@ -51,16 +52,32 @@ def parse(text: str) -> frozenset[str]:
     return names
 
 
-def attach(record: CaptureRecord) -> None:
-    """Write what GRAPHWRIGHT_LOGS asks for to standard error as it is recorded."""
-    names = parse(os.environ.get("GRAPHWRIGHT_LOGS", ""))
-    writers = {LOGS[name][0]: LOGS[name][1] for name in names}
-    if not writers:
-        return
+def wanted() -> frozenset[str]:
+    """What GRAPHWRIGHT_LOGS asks for."""
+    text = os.environ.get("GRAPHWRIGHT_LOGS")
+    return parse(text) if text else frozenset()
+
+
+def log(name: str, text: Callable[[], str]) -> None:
+    """Write a text to standard error if GRAPHWRIGHT_LOGS asks for this log."""
+    if name in wanted():
+        print(f"[graphwright] {name}: {text()}", file=sys.stderr, flush=True)
+
+
+def attach(record: CaptureRecord) -> bool:
+    """Log what a record gets; whether graph breaks are among that.
+
+    Raises:
+        ValueError: GRAPHWRIGHT_LOGS has an unknown name.
+    """
+    names = wanted()
+    writers = {found[0]: (name, found[1]) for name in names if (found := LOGS[name]) is not None}
 
     def write(entry: Any) -> None:
-        writer = writers.get(type(entry))
-        if writer is not None:
-            print(f"[graphwright] {writer(entry)}", file=sys.stderr, flush=True)
+        name, writer = writers.get(type(entry), ("", str))
+        if name:
+            log(name, lambda: writer(entry))
 
-    record.listeners.append(write)
+    if writers:
+        record.listeners.append(write)
+    return "graph_breaks" in names

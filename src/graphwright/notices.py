@@ -37,6 +37,6 @@ def _tell(entry: Any) -> None:
     key = (where.file, where.function)
     if key not in _told:
         _told.add(key)
-        what = "runs as plain Python" if entry.fallback else "graph break"
-        print(f"[graphwright] {where.function} ({where.file}:{where.line}): {entry.code} {what}, "
-              f"{entry.title}; gw.explain tells more", file=sys.stderr)
+        place = f"{where.function} ({where.file}:{where.line})"
+        print(f"[graphwright] {place}: {entry.code} {entry.what}, {entry.title}; "
+              "gw.explain tells more", file=sys.stderr)

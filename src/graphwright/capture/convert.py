@@ -149,7 +149,7 @@ class Frontend:
         reason = Unsupported("GB0019", str(failure))
         reason.note_location(place(code))
         self._refuse_break(code, reason)
-        self.record.add(break_record(reason, fallback=True))
+        self.record.add(break_record(reason, True, code))
         self.record.skip(place(code), f"a value changes whenever it is read: {failure}")
 
     def limit_reached(
@@ -162,7 +162,7 @@ class Frontend:
         """All entries exist and none fits: this and later calls of its kind run natively."""
         recompile = self._note_recompile(function, code, slots, entries)
         reason = limit_reason(code, self.limit)
-        self.record.add(break_record(reason, fallback=True))
+        self.record.add(break_record(reason, True, code))
         self.record.skip(place(code), reason.detail)
         warn_of_limit(code, self.limit, recompile)
 
@@ -283,7 +283,7 @@ class Frontend:
         graph = self._note_graph(code, frame)
         broken = None
         if restart is not None:
-            broken = break_record(restart.reason, fallback=False)
+            broken = break_record(restart.reason, False, code)
             self.record.add(broken)
         self.record.add(
             FrameRecord(
@@ -317,7 +317,7 @@ class Frontend:
         if RUNS_EAGERLY in module.meta:
             reason = Unsupported("GB0020", module.meta[RUNS_EAGERLY])
             reason.note_location(place(code))
-            self.record.add(break_record(reason, fallback=True))
+            self.record.add(break_record(reason, True, code))
         return graph
 
     def _skipped(
@@ -325,7 +325,7 @@ class Frontend:
     ) -> Any:
         if skip.reason is not None:
             skip.reason.note_location(place(code))
-            self.record.add(break_record(skip.reason, fallback=True))
+            self.record.add(break_record(skip.reason, True, code))
         self.record.skip(place(code), str(skip))
         if not is_root:
             return None

@@ -27,7 +27,10 @@ class Location(Record):
 
 
 class BreakRecord(Record):
-    """One graph break. `fallback`: the whole frame runs as plain Python because of it."""
+    """One graph break. `fallback`: the whole frame runs as plain Python because of it.
+
+    location: the instruction, which may be in an inlined function; frame: the captured function.
+    """
 
     code: str
     title: str
@@ -35,11 +38,16 @@ class BreakRecord(Record):
     advice: str
     location: Location
     fallback: bool
+    frame: Location | None = None
+
+    @property
+    def what(self) -> str:
+        """What the break led to."""
+        return "runs as plain Python" if self.fallback else "graph break"
 
     def __str__(self) -> str:
-        what = "runs as plain Python" if self.fallback else "graph break"
         reason = f"{self.title}: {self.detail}"
-        return f"{self.code} {what} at {self.location}\n  {reason}\n  {self.advice}"
+        return f"{self.code} {self.what} at {self.location}\n  {reason}\n  {self.advice}"
 
 
 class GraphRecord(Record):

@@ -37,11 +37,14 @@ def _location(code: types.CodeType, line: int) -> Location:
     return Location(code.co_filename, line, code.co_qualname, text)
 
 
-def break_record(reason: Unsupported, fallback: bool) -> BreakRecord:
-    """The record of a graph break; `fallback`: the whole frame runs as plain Python."""
+def break_record(
+    reason: Unsupported, fallback: bool, code: types.CodeType | None = None
+) -> BreakRecord:
+    """The record of a graph break in the frame of `code`, which as a `fallback` runs plainly."""
     kind = reason.kind
-    location = reason.location or Location("<unknown>", 0, "<unknown>", "")
-    return BreakRecord(kind.code, kind.title, reason.detail, kind.advice, location, fallback)
+    frame = place(code) if code is not None else None
+    where = reason.location or Location("<unknown>", 0, "<unknown>", "")
+    return BreakRecord(kind.code, kind.title, reason.detail, kind.advice, where, fallback, frame)
 
 
 def break_message(reason: Unsupported) -> str:
