@@ -74,8 +74,10 @@ static PyObject *metadata(PyObject *tensor) {
     GwTensor *t = (GwTensor *)tensor;
     PyObject *values[] = {Py_XNewRef(gw_tensor_shape(t)), Py_XNewRef(gw_tensor_strides(t)),
                           Py_NewRef(gw_dtypes[t->dtype].object),
-                          gw_device_object(t->device, t->device_index)};
-    return filled(&spec_slots, values, 4);
+                          gw_device_object(t->device, t->device_index),
+                          t->offset_obj != NULL ? Py_NewRef(t->offset_obj)
+                                                : PyLong_FromLongLong(t->offset)};
+    return filled(&spec_slots, values, 5);
 }
 
 /* ---- what an op needs of it ---- */
@@ -532,7 +534,8 @@ static PyObject *set_record_classes(PyObject *self, PyObject *args) {
                                              "needing", "saved_outputs", "hooks", "prehooks",
                                              "output_hooks", NULL};
     static const char *const saved_names[] = {"tensor", "version", "is_output", "packed", NULL};
-    static const char *const spec_names[] = {"shape", "strides", "dtype", "device", NULL};
+    static const char *const spec_names[] = {"shape", "strides", "dtype", "device", "offset",
+                                             NULL};
     PyObject *node, *saved, *spec, *context, *fit, *state, *active, *sequence;
     if (!PyArg_ParseTuple(args, "OOOOOOOO:set_record_classes", &node, &saved, &spec, &context,
                           &fit, &state, &active, &sequence)

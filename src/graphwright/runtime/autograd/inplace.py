@@ -139,7 +139,7 @@ def _rebase(view: Any, node: OpNode) -> None:
 
 def _regenerate(view: Any, base: Any) -> None:
     """The view's history anew, as a strided view of its base."""
-    geometry = (view.shape, view.stride(), view.storage_offset() - base.storage_offset())
+    geometry = (view.shape, view.stride(), view.storage_offset())
     node = OpNode(_as_strided, [gradient_edge(base)], [metadata(base), *geometry])
     node.outputs.append((view.shape, view.dtype, view.device))
     view.grad_fn, view.output_nr = node, 0

@@ -146,5 +146,7 @@ LEADING_TO = _LeadingTo()
 
 
 def metadata(tensor: Any) -> TensorSpec:
-    """Shape, strides, dtype and device, without the data."""
-    return TensorSpec(tensor.shape, tensor.stride(), tensor.dtype, tensor.device)
+    """Shape, strides, dtype, device and place in the storage, without the data."""
+    return TensorSpec(
+        tensor.shape, tensor.stride(), tensor.dtype, tensor.device, tensor.storage_offset()
+    )

@@ -10,15 +10,21 @@ Shape = tuple[Any, ...]
 
 
 class TensorSpec:
-    """Shape, strides (in elements), dtype and device of a tensor; sizes may be symbolic."""
+    """Shape, strides (in elements), dtype and device of a tensor; sizes may be symbolic.
 
-    __slots__ = ("device", "dtype", "shape", "strides")
+    `offset`: where it begins in its storage, if it stands for a tensor that exists.
+    """
 
-    def __init__(self, shape: Shape, strides: Shape, dtype: Any, device: Any) -> None:
+    __slots__ = ("device", "dtype", "offset", "shape", "strides")
+
+    def __init__(
+        self, shape: Shape, strides: Shape, dtype: Any, device: Any, offset: Any = 0
+    ) -> None:
         self.shape = shape
         self.strides = strides
         self.dtype = dtype
         self.device = device
+        self.offset = offset
 
     @property
     def ndim(self) -> int:

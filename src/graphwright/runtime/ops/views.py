@@ -283,16 +283,18 @@ def _as_strided_meta(
 
 
 def _as_strided_vjp(ctx: Any, grad: Any) -> Any:
-    """Scatter-add into a flat buffer of the input's extent, then read it as the input lies."""
-    shape, strides = ctx.input.shape, ctx.input.strides
-    start = ctx.storage_offset or 0
+    """Scatter-add into a flat buffer that spans both, then read it as the input lies."""
+    shape, strides, own = ctx.input.shape, ctx.input.strides, ctx.input.offset
+    begin = own if ctx.storage_offset is None else ctx.storage_offset
+    first = min(own, begin)
+    own, start = own - first, begin - first
     viewed = start + view_extent(ctx.size, ctx.stride) if product(ctx.size) else 0
-    extent = max(view_extent(shape, strides), viewed)
+    extent = max(own + view_extent(shape, strides), viewed)
     places = ops.arange(extent, device=grad.device)
     places = ops.reshape(ops.as_strided(places, ctx.size, ctx.stride, start), (-1,))
     flat = ops.zeros((extent,), dtype=grad.dtype, device=grad.device)
     flat = ops.index_add(flat, 0, places, ops.reshape(grad, (-1,)))
-    return ops.as_strided(flat, shape, strides, 0)
+    return ops.as_strided(flat, shape, strides, own)
 
 
 def view_extent(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
