@@ -134,7 +134,11 @@ class Frontend:
         except SkipFrame as skip:
             return self._skipped(code, skip, state, is_root)
         _guard_state(output)
-        program = guards.compile(output.guards.guards, code, frame.inputs)
+        try:
+            program = guards.compile(output.guards.guards, code, frame.inputs)
+        except OverflowError:  # relations of sizes have 64 bits: take all ints as constants
+            state.dynamic = False
+            return self(function, code, slots)
         unstable = guards.explain_failure(program, function, slots)
         if unstable is not None:
             return self._unstable(code, unstable)

@@ -212,7 +212,10 @@ def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) != 1:
         unsupported("GB0004", "creation of a class")
-    return tx.class_of(args[0])
+    value = args[0].realize()
+    if isinstance(value, ClassVariable):
+        return tx.constant_class(type(value.value))
+    return tx.class_of(value)
 
 
 def _classes(value: VariableTracker) -> tuple[type, ...]:
