@@ -60,7 +60,6 @@ from graphwright.runtime.interop import (
     to_dlpack,
 )
 from graphwright.runtime.limits import finfo, iinfo
-from graphwright.runtime.ops import families
 from graphwright.runtime.ops._face import *
 from graphwright.runtime.printing import set_printoptions
 from graphwright.runtime.promotion import can_cast, promote_types, result_type

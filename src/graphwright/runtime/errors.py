@@ -11,6 +11,10 @@ class DataDependent(RuntimeError):
     """The values of a tensor were asked for where only its metadata is known."""
 
 
+class LinAlgError(RuntimeError):
+    """A matrix is singular, not positive definite, or an iteration did not converge."""
+
+
 def describe(value: Any) -> str:
     """`float32[3, 4]` for a tensor, the type's name for anything else."""
     shape = getattr(value, "shape", None)
@@ -20,4 +24,4 @@ def describe(value: Any) -> str:
     return type(value).__name__
 
 
-__all__ = ["DataDependent", "OutOfRange", "describe"]
+__all__ = ["DataDependent", "LinAlgError", "OutOfRange", "describe"]

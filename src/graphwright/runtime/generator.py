@@ -7,7 +7,7 @@ threads write them.
 
 from __future__ import annotations
 
-import secrets
+import os
 import struct
 from typing import Any
 
@@ -78,7 +78,7 @@ class Generator:
 
     def seed(self) -> int:
         """Start a stream that nobody knows in advance; returns its seed."""
-        value = secrets.randbits(64)
+        value = int.from_bytes(os.urandom(8), "little")
         self._set(value, 0)
         return value
 

@@ -6,6 +6,7 @@ Decompositions run through NumPy's LAPACK, in compiled code as steps between ker
 
 from __future__ import annotations
 
+from graphwright.runtime.errors import LinAlgError
 from graphwright.runtime.ops._face import linalg_cholesky as cholesky
 from graphwright.runtime.ops._face import linalg_cond as cond
 from graphwright.runtime.ops._face import linalg_cross as cross
@@ -34,7 +35,6 @@ from graphwright.runtime.ops._face import linalg_vander as vander
 from graphwright.runtime.ops._face import linalg_vecdot as vecdot
 from graphwright.runtime.ops._face import linalg_vector_norm as vector_norm
 from graphwright.runtime.ops._face import matmul, matrix_exp, matrix_power
-from graphwright.runtime.ops.linalg_solvers import LinAlgError
 
 __all__ = [
     "LinAlgError",

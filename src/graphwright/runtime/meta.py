@@ -9,7 +9,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dispatch import HOOKS
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
-from graphwright.runtime.ops.table import TABLE, Kind, Op
+from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.promotion import can_cast
 from graphwright.runtime.tensor import Tensor
 
@@ -51,9 +51,12 @@ def mutate(op: Op, args: tuple[Any, ...]) -> Any:
     return target
 
 
-def _creation(op: Op, place: int) -> Callable[..., Any]:
-    """The kernel of a creation op whose argument at `place` is a device."""
-    run = op.run
+def minding_device(op: Op, run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run`, which a creation op calls unless its argument `device` is the meta device."""
+    creates = op.kind in (Kind.CREATION, Kind.RANDOM) and op.meta is not None
+    if not creates or "device" not in op.names:
+        return run
+    place = op.names.index("device")
 
     def create(*args: Any) -> Any:
         where = args[place]
@@ -65,9 +68,5 @@ def _creation(op: Op, place: int) -> Callable[..., Any]:
 
 
 def install() -> None:
-    """Let dispatch, and the ops that create tensors, know of the meta device."""
+    """Let dispatch know of the meta device."""
     HOOKS.meta_kernel = meta_kernel
-    for op in TABLE.values():
-        creates = op.kind in (Kind.CREATION, Kind.RANDOM) and op.meta is not None
-        if creates and "device" in op.names:
-            op.run = _creation(op, op.names.index("device"))

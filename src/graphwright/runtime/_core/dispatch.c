@@ -2,8 +2,6 @@
  * rest of the order (autocast, autograd, trace, fake kernels) is in runtime/dispatch.py. */
 #include "record.h"
 
-#include <structmember.h>
-
 static PyObject *modes_hook;    /* (op, args, flags): where flags are not 0 */
 static PyObject *failed_hook;   /* (op, args, error): gives a result after all, or raises */
 
@@ -31,6 +29,17 @@ static PyObject *run_modes(PyObject *op, PyObject *args, int flags) {
     return out;
 }
 
+/* The first use of an op: reading `run` sets it. */
+static bool complete(PyObject *op) {
+    PyObject *run = PyObject_GetAttrString(op, "run");
+    Py_XDECREF(run);
+    if (run != NULL && ((GwOpBase *)op)->run == NULL) {
+        PyErr_Format(PyExc_NotImplementedError, "%R has no kernel", op);
+        return false;
+    }
+    return run != NULL;
+}
+
 static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
     GW_UNUSED(self);
     if (nargs != 2 || !PyObject_TypeCheck(given[0], &GwOpBase_Type)
@@ -41,15 +50,15 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
     PyObject *op = given[0], *args = given[1];
     PyObject *const *items = PySequence_Fast_ITEMS(args);
     Py_ssize_t count = PyTuple_GET_SIZE(args);
-    int flags = gw_dispatch_flags(items, count);
     GwOpBase *base = (GwOpBase *)op;
+    if (base->run == NULL && !complete(op)) {
+        return NULL;
+    }
+    int flags = gw_dispatch_flags(items, count);
     if (base->inplace && gw_partly_shared(items, count)) {
         flags |= GW_FLAG_OVERLAP;
     }
     PyObject *out;
-    if (base->run == NULL) {
-        return PyErr_Format(PyExc_NotImplementedError, "%R has no kernel", op);
-    }
     if (flags == 0) {
         out = PyObject_Vectorcall(base->run, items, (size_t)count, NULL);
     } else if (flags == GW_FLAG_GRAD && !base->inplace && gw_can_record(op, &base->recipe)) {
@@ -115,14 +124,29 @@ static int set_run(PyObject *self, PyObject *run, void *closure) {
     return 0;
 }
 
+static PyObject *get_inplace(PyObject *self, void *closure) {
+    GW_UNUSED(closure);
+    GwOpBase *op = (GwOpBase *)self;
+    if (!op->known) {
+        PyErr_SetString(PyExc_AttributeError, "is_inplace");
+        return NULL;
+    }
+    return PyBool_FromLong(op->inplace);
+}
+
+static int set_inplace(PyObject *self, PyObject *value, void *closure) {
+    GW_UNUSED(closure);
+    GwOpBase *op = (GwOpBase *)self;
+    int inplace = value == NULL ? 0 : PyObject_IsTrue(value);
+    op->inplace = inplace > 0;
+    op->known = value != NULL;
+    return inplace < 0 ? -1 : 0;
+}
+
 static PyGetSetDef op_getset[] = {
+    {"is_inplace", get_inplace, set_inplace, "Whether the first argument is written.", NULL},
     {"run", get_run, set_run, "What computes the op on real CPU tensors. Set it last.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
-};
-
-static PyMemberDef op_members[] = {
-    {"is_inplace", T_BOOL, offsetof(GwOpBase, inplace), 0, "Whether the first argument is written."},
-    {NULL, 0, 0, 0, NULL},
 };
 
 PyTypeObject GwOpBase_Type = {
@@ -134,7 +158,6 @@ PyTypeObject GwOpBase_Type = {
     .tp_dealloc = op_dealloc,
     .tp_traverse = op_traverse,
     .tp_clear = op_clear,
-    .tp_members = op_members,
     .tp_getset = op_getset,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
 };

@@ -21,8 +21,9 @@ typedef struct {
 /* The base of Op. */
 typedef struct {
     PyObject_HEAD
-    PyObject *run;      /* what computes the op on real tensors */
-    char inplace;       /* whether it writes its first argument */
+    PyObject *run;      /* what computes the op on real tensors; NULL until it is used */
+    bool known;         /* `inplace` has been set */
+    bool inplace;       /* whether it writes its first argument */
     GwRecipe recipe;
 } GwOpBase;
 

@@ -13,6 +13,7 @@ from graphwright.runtime.autograd.anomaly import STATE, note
 from graphwright.runtime.autograd.saved import ACTIVE, FREED, LEADING_TO, SavedTensor, metadata
 from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.holomorphic import HOLOMORPHIC
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import same_shape
 from graphwright.runtime.ops.table import Kind, Op
@@ -281,7 +282,7 @@ class OpNode(Node):
         op, args = self.op, self.args
         vjp: Any = op.vjp
         first = grads[0]
-        if first is not None and first.dtype.is_complex and "holomorphic" in op.tags:
+        if first is not None and first.dtype.is_complex and op.name in HOLOMORPHIC:
             result = _conjugated(vjp(self.context(), *_conjugated(grads)))
         else:
             result = vjp(self.context(), *grads)

@@ -19,25 +19,9 @@ from graphwright.runtime.ops.kernels import allocate, copy_into, elementwise
 from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
 from graphwright.runtime.ops.strides import preserved_strides
-from graphwright.runtime.ops.table import TABLE, Kind, define, not_differentiable
+from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.ops.views import as_view
 from graphwright.runtime.tensor import Tensor
-
-_NAMES = """
-    acos acosh add addcdiv addcmul asin asinh atan atanh cos cosh div exp exp2 expm1 float_power
-    lerp log log10 log1p log2 mul pow reciprocal rsqrt sigmoid sin sinc sinh sqrt square sub
-    tan tanh
-"""
-
-HOLOMORPHIC = frozenset(_NAMES.split())
-
-
-def mark_holomorphic() -> None:
-    """Tag the ops whose rule for real numbers gives that for complex ones by conjugation."""
-    for name in HOLOMORPHIC:
-        if name in TABLE:
-            TABLE[name].tags |= {"holomorphic"}
-
 
 # -- complex tensors as real ones and back
 
@@ -237,13 +221,3 @@ def _angle(input: Any) -> Any:
 
 
 define("angle(Tensor input)", Kind.COMPOSITE, decompose=_angle)
-define(
-    "isreal(Tensor input)",
-    Kind.COMPOSITE,
-    decompose=lambda input: (
-        ops.eq(ops.imag(input), 0)
-        if input.dtype.is_complex
-        else ops.full_like(input, True, dtype=dtypes.bool)
-    ),
-    vjp=not_differentiable,
-)

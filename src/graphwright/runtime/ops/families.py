@@ -1,134 +1,121 @@
-"""Imports every op family, which fills the table, and derives the in-place kernels."""
+"""The modules that define ops, and how an entry of the table is completed when it is first used.
+
+`import graphwright` imports none of them: which one defines an op is in `_where.py`, generated
+with the face. A family that is named here is found by the generator, which imports them all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
 
 from graphwright.runtime import meta
-from graphwright.runtime.ops import (
-    advanced,
-    cdist,
-    complex_numbers,
-    contractions,
-    creation,
-    einsum,
-    index_writes,
-    indexing,
-    inplace,
-    linalg_factors,
-    linalg_functions,
-    linalg_solvers,
-    masks,
-    native,
-    nn_activations,
-    nn_attention,
-    nn_batch_norm,
-    nn_conv,
-    nn_ctc,
-    nn_distances,
-    nn_dropout,
-    nn_embedding,
-    nn_interpolate,
-    nn_layers,
-    nn_losses,
-    nn_margin_losses,
-    nn_norms,
-    nn_optimizers,
-    nn_optimizers_adaptive,
-    nn_pad,
-    nn_piecewise,
-    nn_pixels,
-    nn_pooling,
-    nn_pooling_adaptive,
-    nn_sampling,
-    nn_softmax,
-    nn_windows,
-    norms,
-    pointwise,
-    pointwise_binary,
-    pointwise_compare,
-    pointwise_composite,
-    pointwise_functions,
-    pointwise_special,
-    pointwise_unary,
-    products,
-    quantiles,
-    random,
-    random_inplace,
-    rearrange,
-    reductions,
-    scans,
-    scatter,
-    searching,
-    sorting,
-    statistics,
-    views,
-    views_join,
-    views_scatter,
-    views_shape,
-    views_split,
-)
+from graphwright.runtime.ops._where import FAMILY
+from graphwright.runtime.ops.table import Kind, Op, define, is_defined
 
 FAMILIES = (
-    advanced,
-    cdist,
-    complex_numbers,
-    contractions,
-    creation,
-    einsum,
-    index_writes,
-    indexing,
-    inplace,
-    linalg_factors,
-    linalg_functions,
-    linalg_solvers,
-    masks,
-    nn_activations,
-    nn_attention,
-    nn_batch_norm,
-    nn_conv,
-    nn_ctc,
-    nn_interpolate,
-    nn_distances,
-    nn_dropout,
-    nn_embedding,
-    nn_layers,
-    nn_losses,
-    nn_margin_losses,
-    nn_norms,
-    nn_optimizers,
-    nn_optimizers_adaptive,
-    nn_piecewise,
-    nn_pad,
-    nn_pixels,
-    nn_pooling,
-    nn_pooling_adaptive,
-    nn_sampling,
-    nn_softmax,
-    nn_windows,
-    norms,
-    pointwise,
-    pointwise_binary,
-    pointwise_compare,
-    pointwise_composite,
-    pointwise_functions,
-    pointwise_special,
-    pointwise_unary,
-    random,
-    random_inplace,
-    products,
-    quantiles,
-    rearrange,
-    reductions,
-    scans,
-    scatter,
-    searching,
-    sorting,
-    statistics,
-    views,
-    views_join,
-    views_scatter,
-    views_shape,
-    views_split,
+    "advanced",
+    "cdist",
+    "complex_numbers",
+    "contractions",
+    "creation",
+    "einsum",
+    "index_writes",
+    "indexing",
+    "inplace",
+    "linalg_factors",
+    "linalg_functions",
+    "linalg_solvers",
+    "masks",
+    "nn_activations",
+    "nn_attention",
+    "nn_batch_norm",
+    "nn_conv",
+    "nn_ctc",
+    "nn_distances",
+    "nn_dropout",
+    "nn_embedding",
+    "nn_interpolate",
+    "nn_layers",
+    "nn_losses",
+    "nn_margin_losses",
+    "nn_norms",
+    "nn_optimizers",
+    "nn_optimizers_adaptive",
+    "nn_pad",
+    "nn_piecewise",
+    "nn_pixels",
+    "nn_pooling",
+    "nn_pooling_adaptive",
+    "nn_sampling",
+    "nn_softmax",
+    "nn_windows",
+    "norms",
+    "pointwise",
+    "pointwise_binary",
+    "pointwise_compare",
+    "pointwise_composite",
+    "pointwise_functions",
+    "pointwise_special",
+    "pointwise_unary",
+    "products",
+    "quantiles",
+    "random",
+    "random_inplace",
+    "rearrange",
+    "reductions",
+    "scans",
+    "scatter",
+    "searching",
+    "sorting",
+    "statistics",
+    "views",
+    "views_join",
+    "views_scatter",
+    "views_shape",
+    "views_split",
 )
 
-inplace.attach_kernels()
-complex_numbers.mark_holomorphic()
-native.attach()
+
+def load_all() -> None:
+    """Define every op."""
+    for family in FAMILIES:
+        _load(family)
+
+
+def _load(family: str) -> None:
+    import_module(f"graphwright.runtime.ops.{family}")
+
+
+def complete(entry: Op, attribute: str) -> None:
+    """Set a field that is not set: define the entry, or attach its kernel.
+
+    An op that no family defines has a schema without parameters and a kernel that says so.
+    """
+    if not is_defined(entry):
+        _define(entry)
+    if attribute == "eager" and entry.is_inplace:
+        entry.eager = import_module("graphwright.runtime.ops.inplace").derived(entry)
+    elif attribute == "run":
+        entry.run = _kernel(entry)
+
+
+def _define(entry: Op) -> None:
+    family = FAMILY.get(entry.name)
+    if family is not None:
+        _load(family)
+    if not is_defined(entry):
+        load_all()
+    if not is_defined(entry):
+        define(f"{entry.name}()", Kind.OTHER)
+
+
+def _kernel(entry: Op) -> Callable[..., Any]:
+    """What runs an op on real tensors: C where it can, else NumPy, else its decomposition."""
+    run = entry.eager or entry.decompose or entry.undefined
+    native = import_module("graphwright.runtime.ops.native")
+    return meta.minding_device(entry, native.kernel(entry, run))
+
+
 meta.install()

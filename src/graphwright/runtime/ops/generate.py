@@ -1,4 +1,5 @@
-"""Writes `_face.py` (functions) and `_methods.py` (Tensor's methods) from the op table.
+"""Writes `_face.py` (functions), `_methods.py` (Tensor's methods) and `_where.py` (which module
+defines which op) from the op table.
 
 Run `python -m graphwright.runtime.ops.generate` after adding or changing an op; with
 `--check` it only says whether the files are up to date.
@@ -411,6 +412,13 @@ def methods_source() -> str:
     return "".join(parts)
 
 
+def where_source() -> str:
+    """Source of `_where.py`."""
+    lines = "".join(f'    "{op.name}": "{op.family}",\n' for op in _sorted_ops())
+    what = HEADER.format(what="The module of this folder that defines each op.")
+    return f"{what}FAMILY = {{\n{lines}}}\n"
+
+
 def _trim_imports(source: str) -> str:
     """Drop imported names that the body does not use."""
     head, _, body = source.partition("\n_")
@@ -432,12 +440,15 @@ def _trim_imports(source: str) -> str:
 
 def main(argv: list[str]) -> int:
     """Write the files, or compare with `--check`; 1 where they are out of date."""
-    importlib.import_module("graphwright.runtime.ops.families")
+    importlib.import_module("graphwright.runtime.ops.families").load_all()
     folder = Path(__file__).parent
     stale = []
-    for name, source in (("_face.py", face_source()), ("_methods.py", methods_source())):
+    for name, text in (
+        ("_face.py", _trim_imports(face_source())),
+        ("_methods.py", _trim_imports(methods_source())),
+        ("_where.py", where_source()),
+    ):
         path = folder / name
-        text = _trim_imports(source)
         if not path.exists() or path.read_text() != text:
             stale.append(name)
             if "--check" not in argv:

@@ -15,7 +15,7 @@ from graphwright.runtime.ops.kernels import SCALARS, copy_into
 from graphwright.runtime.ops.pointwise import pointwise_spec
 from graphwright.runtime.ops.spec import TensorSpec, check_writable
 from graphwright.runtime.ops.strides import preserved_strides
-from graphwright.runtime.ops.table import TABLE, Kind, Op, define
+from graphwright.runtime.ops.table import Kind, Op, define
 from graphwright.runtime.tensor import Tensor
 
 _UFUNCS: dict[str, Any] = {
@@ -67,13 +67,9 @@ def _direct(entry: Op) -> Callable[..., Any]:
     return eager
 
 
-def attach_kernels() -> None:
-    """Give every in-place entry without a kernel of its own the derived one."""
-    for entry in TABLE.values():
-        if entry.is_inplace and entry.eager is None and entry.functional is not None:
-            entry.run = entry.eager = (
-                _direct(entry) if entry.name in _UFUNCS else _general(entry)
-            )
+def derived(entry: Op) -> Callable[..., Any]:
+    """The kernel of an in-place entry that gives none of its own."""
+    return _direct(entry) if entry.name in _UFUNCS else _general(entry)
 
 
 # -- copy_ and fill_

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import dtypes
-from graphwright.runtime.errors import describe
+from graphwright.runtime.errors import LinAlgError, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.contractions import conjugated
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, real_dtype
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.linalg_solvers import (
-    LinAlgError,
     adjoint,
     check_matrix,
     column_major,

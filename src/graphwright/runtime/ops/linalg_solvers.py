@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.errors import describe
+from graphwright.runtime.errors import LinAlgError, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.contractions import conjugated
@@ -19,10 +19,6 @@ from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
-
-
-class LinAlgError(RuntimeError):
-    """A matrix is singular, not positive definite, or an iteration did not converge."""
 
 
 def check_matrix(name: str, matrix: Any, square: bool = False) -> None:

@@ -1,4 +1,4 @@
-"""Ops that pick by truth: masked_fill, masked_select, masked_scatter."""
+"""Ops that pick by truth: masked_select, masked_scatter."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import _core, dtypes
+from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.picking import check_same_dtype, fresh_copy
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
 from graphwright.runtime.ops.table import Kind, define
-from graphwright.runtime.promotion import can_cast
 from graphwright.runtime.tensor import Tensor
 
 
@@ -22,65 +21,6 @@ def _check_mask(name: str, mask: Any) -> None:
         raise RuntimeError(
             f"{name}(): the mask must be a bool tensor, got {describe(mask)}"
         )
-
-
-def _value_for(name: str, value: Any, like: Any) -> Any:
-    """A fill value cast to the other's dtype, so that the result keeps it."""
-    dtype = like.dtype
-    if isinstance(value, Tensor):
-        if value.ndim:
-            raise RuntimeError(
-                f"{name} only supports a 0-dimensional value tensor, but got "
-                f"{describe(value)}"
-            )
-        if not can_cast(value.dtype, dtype) and value.dtype.is_complex:
-            raise RuntimeError(f"{name}: value {describe(value)} cannot be cast to {dtype.name}")
-        return value if value.dtype is dtype else ops.to_dtype(value, dtype)
-    if dtype.is_complex:
-        return value
-    if isinstance(value, complex):
-        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
-    if dtype.is_floating_point:
-        return value
-    if dtype is dtypes.bool:
-        return bool(value)
-    if value != value or value in (float("inf"), float("-inf")):
-        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
-    return int(value)
-
-
-def _masked_fill(input: Any, mask: Any, value: Any) -> Any:
-    _check_mask("masked_fill", mask)
-    filled = ops.where(mask, _value_for("masked_fill", value, input), input)
-    return filled if filled.is_contiguous() else ops.contiguous(filled)
-
-
-def _masked_fill_into(input: Any, mask: Any, value: Any) -> Any:
-    _check_mask("masked_fill_", mask)
-    shape = broadcast_shapes("masked_fill_", (input.shape, mask.shape))
-    if shape != input.shape:
-        raise RuntimeError(
-            f"masked_fill_: the mask {describe(mask)} cannot be broadcast to {describe(input)}"
-        )
-    value = _value_for("masked_fill_", value, input)
-    number = value._nd if isinstance(value, Tensor) else np.asarray(value)
-    np.copyto(input._nd, number.astype(input.dtype.numpy), where=mask._nd)
-    _core.bump_version(input)
-    return input
-
-
-define(
-    "masked_fill(Tensor input, Tensor mask, Operand value)",
-    Kind.COMPOSITE,
-    decompose=_masked_fill,
-)
-define(
-    "masked_fill_(Tensor input, Tensor mask, Operand value)",
-    Kind.INPLACE,
-    functional="masked_fill",
-    eager=_masked_fill_into,
-    public=False,
-)
 
 
 def _masked_select(input: Any, mask: Any) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
-from graphwright.runtime.ops.table import TABLE, Op, op
+from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor import Tensor
 
 FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
@@ -104,28 +104,45 @@ _REDUCTIONS: dict[str, tuple[tuple[DType, ...], dict[str, bool]]] = {
 }
 
 
-def _operands(entry: Op) -> int:
-    return len(entry.tensor_slots)
-
-
 def _tensors_only(entry: Op) -> int:
     """The operands that may not be numbers, as bits."""
     slots = enumerate(i for i, _ in entry.tensor_slots)
     return sum(1 << bit for bit, i in slots if entry.schema.params[i].type == "Tensor")
 
 
-def _wrap(entry: Op, source: Any, kinds: tuple[DType, ...], **options: Any) -> None:
-    """Put a C kernel before the op's NumPy kernel, and one before its in-place form's."""
-    if not entry.schema.params:
-        return
-    count = _operands(entry)
-    options["tensors"] = _tensors_only(entry)
-    entry.run = _core.Pointwise(Tensor, source, count, kinds, entry.run, **options)
-    inplace = TABLE.get(f"{entry.name}_")
-    if inplace is not None and inplace.functional is entry and not options.get("to_bool"):
-        inplace.run = _core.Pointwise(
-            Tensor, source, count, kinds, inplace.run, inplace=True, **options
-        )
+def _elementwise(name: str) -> tuple[Any, tuple[DType, ...], dict[str, Any]] | None:
+    """Loops, dtypes and options of a pointwise op; None where it has no loops."""
+    if name in _CHEAP:
+        return (*_CHEAP[name], {})
+    if name in _COSTLY:
+        return _COSTLY[name], FLOATS, {"costly": True}
+    if name in _TESTS:
+        return (*_TESTS[name], {"to_bool": True})
+    if name in _WITH_REST:
+        source, kinds, rest = _WITH_REST[name]
+        return source, kinds, {"rest": rest}
+    return None
+
+
+def kernel(entry: Op, run: Any) -> Any:
+    """`run`, or the C kernel of the op or of the in-place form that it is, which falls back on it.
+    """
+    functional = entry.functional if entry.is_inplace else None
+    of = functional if functional is not None and functional.name + "_" == entry.name else entry
+    found = _elementwise(of.name)
+    if found is not None:
+        source, kinds, options = found
+        if of is not entry:
+            if "to_bool" in options:
+                return run
+            options["inplace"] = True
+        options["tensors"] = _tensors_only(of)
+        return _core.Pointwise(Tensor, source, len(of.tensor_slots), kinds, run, **options)
+    if entry.name in _REDUCTIONS:
+        kinds, options = _REDUCTIONS[entry.name]
+        return _core.Reduction(Tensor, entry.name, kinds, run, **options)
+    special = _SPECIAL.get(entry.name)
+    return run if special is None else special(run)
 
 
 def _clamp(fallback: Any) -> Any:
@@ -180,20 +197,8 @@ def _power(fallback: Any) -> Any:
     return run
 
 
-def attach() -> None:
-    """Give the ops that have loops their C kernels. Called when the table is complete."""
-    for name, (source, kinds) in _CHEAP.items():
-        _wrap(op(name), source, kinds)
-    for name, source in _COSTLY.items():
-        _wrap(op(name), source, FLOATS, costly=True)
-    for name, (source, kinds) in _TESTS.items():
-        _wrap(op(name), source, kinds, to_bool=True)
-    for name, (source, kinds, rest) in _WITH_REST.items():
-        _wrap(op(name), source, kinds, rest=rest)
-    for name, (kinds, options) in _REDUCTIONS.items():
-        entry = op(name)
-        entry.run = _core.Reduction(Tensor, name, kinds, entry.run, **options)
-    where = TABLE["where"]
-    where.run = _core.Pointwise(Tensor, "where", 3, ALL, where.run, masked=True)
-    TABLE["clamp"].run = _clamp(TABLE["clamp"].run)
-    TABLE["pow"].run = _power(TABLE["pow"].run)
+def _where(fallback: Any) -> Any:
+    return _core.Pointwise(Tensor, "where", 3, ALL, fallback, masked=True)
+
+
+_SPECIAL = {"clamp": _clamp, "pow": _power, "where": _where}

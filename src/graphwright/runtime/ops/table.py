@@ -2,12 +2,17 @@
 
 `define(schema, kind, ...)` fills an entry. Rules are written over the late-bound namespace
 `ops` (the generated module `_face`), so that op families never import one another.
+
+An entry that nobody has used is a name: the family that defines it is imported, and its kernel
+attached, when one of its fields is first read (`Op.__getattr__`).
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from enum import Enum
+from importlib import import_module
 from typing import Any
 
 from graphwright.runtime._core import OpBase
@@ -51,6 +56,7 @@ class Op(OpBase):
         "decompose",
         "differentiable",
         "eager",
+        "family",
         "functional",
         "is_flat",
         "is_view",
@@ -69,31 +75,39 @@ class Op(OpBase):
         "vjp",
     )
 
+    family: str
+    schema: Schema
+    kind: Kind
+    meta: Callable[..., Any] | None
+    vjp: Callable[..., Any] | NotDifferentiable | None
+    saves: tuple[str, ...]
+    decompose: Callable[..., Any] | None
+    eager: Callable[..., Any] | None
+    functional: Op | None
+    tags: frozenset[str]
+    method: bool
+    differentiable: bool
+    is_view: bool
+    is_flat: bool
+    names: tuple[str, ...]
+    tensor_slots: tuple[tuple[int, bool], ...]
+    saved_slots: dict[int, int | None]
+    saved_outputs: tuple[tuple[int, int | None], ...]
+
     def __init__(self, name: str) -> None:
         self.name = name
-        self.schema = Schema(name, (), f"{name}()")
-        self.kind = Kind.OTHER
-        self.meta: Callable[..., Any] | None = None
-        self.vjp: Callable[..., Any] | NotDifferentiable | None = None
-        self.saves: tuple[str, ...] = ()
-        self.decompose: Callable[..., Any] | None = None
-        self.eager: Callable[..., Any] | None = None
-        self.functional: Op | None = None
-        self.tags: frozenset[str] = frozenset()
         self.call: Callable[..., Any] | None = None
         self.public: Callable[..., Any] | None = None
-        self.method = False
-        self.run: Callable[..., Any] = self._undefined
-        self.differentiable = False
-        self.is_view = False
-        self.is_flat = True
-        self.names: tuple[str, ...] = ()
-        self.is_inplace = False
-        self.tensor_slots: tuple[tuple[int, bool], ...] = ()
-        self.saved_slots: dict[int, int | None] = {}
-        self.saved_outputs: tuple[tuple[int, int | None], ...] = ()
 
-    def _undefined(self, *args: Any) -> Any:
+    def __getattr__(self, attribute: str) -> Any:
+        """A field that is read before it is set: see the module's docstring."""
+        if attribute not in FIELDS:
+            raise AttributeError(f"an op has no attribute '{attribute}'")
+        import_module("graphwright.runtime.ops.families").complete(self, attribute)
+        return object.__getattribute__(self, attribute)
+
+    def undefined(self, *args: Any) -> Any:
+        """The kernel of an entry that has none."""
         raise NotImplementedError(f"op '{self.name}' is not defined; regenerate the op face")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -111,6 +125,7 @@ class Op(OpBase):
         return self
 
 
+FIELDS = frozenset({*Op.__slots__, "is_inplace", "run"})
 TABLE: dict[str, Op] = {}
 
 
@@ -141,11 +156,16 @@ def define(
     `saves`: parameters, "out" or "out0", "out1".. kept for the vjp; "input?other" keeps
     `input` only where `other` needs a gradient. `method`: Tensor gets it
     as a method. `public=False` (tag "internal"): not exported as `graphwright.<name>`.
+
+    Raises ValueError where another call has filled the entry.
     """
     parsed = parse(schema)
     entry = op(parsed.name)
-    entry.schema, entry.kind, entry.meta, entry.vjp = parsed, kind, meta, vjp
-    entry.saves, entry.decompose, entry.eager = saves, decompose, eager
+    family = _family()
+    if is_defined(entry):
+        raise ValueError(f"op '{entry.name}' is defined in {entry.family} and in {family}")
+    entry.kind, entry.meta, entry.vjp = kind, meta, vjp
+    entry.saves, entry.decompose = saves, decompose
     entry.functional = op(functional) if functional is not None else None
     entry.tags = frozenset(tags) | (frozenset() if public else frozenset({"internal"}))
     entry.method = method
@@ -154,18 +174,41 @@ def define(
     )
     entry.is_view = kind is Kind.VIEW
     entry.is_inplace = kind is Kind.INPLACE
+    if eager is not None or entry.functional is None or not entry.is_inplace:
+        entry.eager = eager
+    entry.family = family
     names = entry.names = parsed.names
     entry.tensor_slots = tuple(
-        (i, p.is_tensor_list)
-        for i, p in enumerate(parsed.params)
-        if p.is_tensor or p.is_tensor_list
+        [
+            (i, p.is_tensor_list)
+            for i, p in enumerate(parsed.params)
+            if p.is_tensor or p.is_tensor_list
+        ]
     )
-    entry.is_flat = not any(is_list for _, is_list in entry.tensor_slots)
+    entry.is_flat = not any([is_list for _, is_list in entry.tensor_slots])
     kept = [save.partition("?") for save in saves]
     conditions = [(save, names.index(need) if need else None) for save, _, need in kept]
     entry.saved_slots = {names.index(s): need for s, need in conditions if s in names}
     entry.saved_outputs = tuple(
-        (int(s[3:] or 0), need) for s, need in conditions if s not in names
+        [(int(s[3:] or 0), need) for s, need in conditions if s not in names]
     )
-    entry.run = eager or decompose or entry._undefined
+    entry.schema = parsed       # last: an entry that has it is complete
     return entry
+
+
+def is_defined(entry: Op) -> bool:
+    """Whether `define` has filled the entry."""
+    try:
+        object.__getattribute__(entry, "schema")
+    except AttributeError:
+        return False
+    return True
+
+
+def _family() -> str:
+    """The module that is being imported and defines an op, perhaps through a helper's function."""
+    frame = sys._getframe(2)
+    while frame.f_code.co_name != "<module>" and frame.f_back is not None:
+        frame = frame.f_back
+    name: str = frame.f_globals["__name__"]
+    return name.rpartition(".")[2]
