@@ -22,6 +22,7 @@ lint:
 	$(RUN) -m ruff check src tests benchmarks examples tools
 	$(RUN) tools/face.py --check
 	$(RUN) tools/document_ops.py --check
+	$(RUN) tools/document_breaks.py --check
 	$(RUN) -m mypy
 
 build:
@@ -30,8 +31,9 @@ build:
 face:  ## write the wrappers of the op table
 	$(RUN) tools/face.py
 
-docs:  ## write docs/ops.md from the op table
+docs:  ## write docs/ops.md from the op table, docs/graph_breaks.md from the registry
 	$(RUN) tools/document_ops.py
+	$(RUN) tools/document_breaks.py
 
 bench:  ## measure the targets and write the table into README.md
 	$(PYTHON) tools/environment.py $(VENV) --extras bench,examples

@@ -1,6 +1,7 @@
 """The registry of graph breaks and recompilations: stable codes, meaning, what the user can do.
 
 Codes below GB0100 end a graph or leave a frame to plain Python, the others cause another version.
+A code that nothing raises any more, such as GB0012, does not get another meaning.
 `break_examples` has one example for each, which tests run and `docs/graph_breaks.md` shows.
 """
 
@@ -79,11 +80,6 @@ BREAKS: dict[str, BreakKind] = dict(
             "GB0011",
             "calls nested too deeply to inline",
             "Make the recursion shallower, or run it outside of the compiled function.",
-        ),
-        _kind(
-            "GB0012",
-            "a graph break inside a with or try block",
-            "Move the break out of the block: the whole frame runs as plain Python.",
         ),
         _kind(
             "GB0013",

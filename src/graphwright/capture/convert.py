@@ -100,7 +100,12 @@ class Frontend:
 
     def compile(self, function: types.FunctionType) -> _eval_frame.CompiledFunction:
         """A callable that captures `function` at its first call and at each guard failure."""
-        self._roots.add(function.__code__)
+        code = function.__code__
+        self._roots.add(code)
+        if code.co_flags & _UNCAPTURED:
+            reason = Unsupported("GB0013", f"{code.co_name} is a generator or coroutine itself")
+            reason.note_location(place(code))
+            self.record.add(break_record(reason, True, code))
         return _eval_frame.CompiledFunction(function, self, self.limit)
 
     def reset(self) -> None:

@@ -43,7 +43,7 @@ def break_record(
     """The record of a graph break in the frame of `code`, which as a `fallback` runs plainly."""
     kind = reason.kind
     frame = place(code) if code is not None else None
-    where = reason.location or Location("<unknown>", 0, "<unknown>", "")
+    where = reason.location or frame or Location("<unknown>", 0, "<unknown>", "")
     return BreakRecord(kind.code, kind.title, reason.detail, kind.advice, where, fallback, frame)
 
 

@@ -1,0 +1,149 @@
+"""What the user is told: explain, logs and counters agree; one line per function that broke."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import graphwright as gw
+
+PROGRAM = '''
+import graphwright as gw
+
+def helper(x):
+    print(end="")
+    return x * 3
+
+def f(x, k):
+    y = (x * k).sum(0)
+    print("", end="")
+    return helper(y) + 1
+
+def clean(x):
+    return x.exp() * 2
+
+def calls():
+    yield gw.ones(3, 2), 2
+    yield gw.ones(4, 2), 2
+    yield gw.ones(4, 2), 3
+'''
+
+
+def run(folder: Path, code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the program above and `code` in a process of its own."""
+    path = folder / "program.py"
+    path.write_text(PROGRAM + code)
+    done = subprocess.run(
+        [sys.executable, str(path)], capture_output=True, text=True, timeout=120,
+        env={**os.environ, **environment}, check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+COUNT = '''
+from graphwright.api import compilation_of
+from graphwright.explanation import Explanation
+
+compiled = gw.compile(f)
+for args in calls():
+    compiled(*args)
+stats = gw.compiler.stats(compiled)
+print(stats.graphs, stats.breaks, stats.fallbacks, stats.recompiles, stats.kernels)
+print(Explanation.of(compilation_of(compiled).record))
+'''
+
+
+def test_logs_explain_and_counters_agree(tmp_path: Path) -> None:
+    logs = "graph_breaks,recompiles,guards,graph,joint,loops,kernels,cache"
+    done = run(tmp_path, COUNT, GRAPHWRIGHT_LOGS=logs)
+    first, text = done.stdout.split("\n", 1)
+    graphs, breaks, fallbacks, recompiles, kernels = map(int, first.split())
+    assert graphs and breaks and recompiles and kernels and not fallbacks
+    entries = re.findall(r"^\[graphwright\] (\w+): (.*)", done.stderr, re.MULTILINE)
+    counts = {name: sum(entry[0] == name for entry in entries) for name in logs.split(",")}
+    assert counts["graph"] == counts["joint"] == counts["loops"] == counts["cache"] == graphs
+    assert counts["graph_breaks"] == breaks
+    assert counts["recompiles"] == recompiles
+    assert sum(int(e[1].split()[0]) for e in entries if e[0] == "kernels") == kernels
+    assert text.startswith(
+        f"{graphs} graphs, {breaks} graph breaks, 0 fallbacks, {recompiles} recompiles, "
+        f"{kernels} kernels"
+    )
+    assert len(re.findall(r"─ graph: ", text)) == graphs
+    assert len(re.findall(r"─ GB00\d\d graph break at ", text)) == breaks
+    assert len(re.findall(r"─ GB01\d\d recompile: ", text)) == recompiles
+    assert len(re.findall(r"─ guards: ", text)) == counts["guards"]
+    assert sum(map(int, re.findall(r"─ graph: .*, (\d+) kernel", text))) == kernels
+
+
+@pytest.mark.parametrize("environment", [{}, {"GRAPHWRIGHT_NOTICES": "0"}])
+def test_one_line_per_function_that_broke(tmp_path: Path, environment: dict[str, str]) -> None:
+    code = "\ncompiled = gw.compile(f)\nfor args in calls():\n    compiled(*args)\n"
+    lines = run(tmp_path, code, **environment).stderr.splitlines()
+    if environment:
+        assert not lines
+        return
+    path = tmp_path / "program.py"
+    assert [line.partition(", ")[0] for line in lines] == [
+        f"[graphwright] f ({path}:10): GB0003 graph break",
+        f"[graphwright] helper ({path}:5): GB0003 graph break",
+    ]
+
+
+def test_nothing_is_told_of_clean_captures(tmp_path: Path) -> None:
+    code = "\ncompiled = gw.compile(clean)\nfor x, _ in calls():\n    compiled(x)\n"
+    assert run(tmp_path, code).stderr == ""
+
+
+def test_the_tree_has_frames_resume_functions_and_the_cost_of_guards() -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        y = x + 1
+        print(end="")
+        return y * 2
+
+    lines = str(gw.explain(f)(gw.ones(3))).splitlines()
+    assert lines[0] == "2 graphs, 1 graph break, 0 fallbacks, 0 recompiles, 2 kernels"
+    line = f.__code__.co_firstlineno
+    assert lines[1] == f"{f.__qualname__} ({__file__}:{line})"
+    assert "├─ frame, from the start of the function" in lines
+    assert 'print(end="")' in "\n".join(lines)
+    assert any(text.startswith("└─ resume function, from line ") for text in lines)
+    costs = [text for text in lines if re.search(r"\d+ ns  L\['x'\] is Tensor", text)]
+    assert len(costs) == 1
+    assert any(re.search(r"guards: \d+, \d+ ns together", text) for text in lines)
+
+
+def test_notices_can_be_switched_off_and_on(capfd: pytest.CaptureFixture[str]) -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        print(end="")
+        return x * 2
+
+    def g(x: gw.Tensor) -> gw.Tensor:
+        print(end="")
+        return x * 3
+
+    gw.compiler.set_notices(False)
+    try:
+        gw.compile(f)(gw.ones(2))
+    finally:
+        gw.compiler.set_notices(True)
+    assert capfd.readouterr().err == ""
+    gw.compile(g)(gw.ones(2))
+    gw.compile(g)(gw.ones(2))
+    assert capfd.readouterr().err.count("\n") == 1
+
+
+def test_generator_functions_are_told_to_run_plainly() -> None:
+    def numbers(x: gw.Tensor):  # type: ignore[no-untyped-def]
+        yield x + 1
+
+    compiled = gw.compile(numbers)
+    assert next(compiled(gw.ones(1))).item() == 2
+    stats = gw.compiler.stats(compiled)
+    assert (stats.graphs, stats.breaks, stats.fallbacks) == (0, 0, 1)

@@ -1,0 +1,84 @@
+"""Writes docs/graph_breaks.md from the registry of codes and its examples.
+
+Usage: python tools/document_breaks.py [--check]
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from graphwright.capture.break_examples import EXAMPLES
+from graphwright.capture.breaks import BREAKS, BreakKind
+
+PAGE = Path(__file__).parent.parent / "docs" / "graph_breaks.md"
+HEAD = """# Graph breaks and recompilations
+
+Generated from the registry by `make docs`; do not edit. Tests run every example.
+
+`gw.explain(f)(*args)` and `graphwright explain FILE.py:f` show what happened as a tree,
+`GRAPHWRIGHT_LOGS=graph_breaks,recompiles` as it happens, `gw.compiler.stats(f)` counts it. The
+first break of each function is told in one line on standard error; `GRAPHWRIGHT_NOTICES=0` or
+`gw.compiler.set_notices(False)` silences that.
+"""
+PARTS = (
+    ("Graph breaks and fallbacks", "The graph ends before the instruction, which runs as plain "
+     "Python; the rest of the function is captured again. Where a function cannot be cut there, "
+     "all of it runs as plain Python. The result is the same.",
+     lambda code: code < "GB0100"),
+    ("Recompilations", "A guard did not hold, so the function was captured once more for what it "
+     "now sees.",
+     lambda code: code >= "GB0100"),
+)
+
+
+def main(arguments: list[str]) -> int:
+    """Write the page, or with --check say whether it is up to date."""
+    text = document()
+    if "--check" not in arguments:
+        PAGE.write_text(text)
+        return 0
+    if PAGE.exists() and PAGE.read_text() == text:
+        return 0
+    print(f"{PAGE} is not what the registry says: run `make docs`", file=sys.stderr)
+    return 1
+
+
+def document() -> str:
+    """The whole page."""
+    lines = [HEAD]
+    for title, text, belongs in PARTS:
+        lines += [f"## {title}", "", text, ""]
+        for code, kind in BREAKS.items():
+            if belongs(code):
+                lines += section(kind)
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def section(kind: BreakKind) -> list[str]:
+    """One code: what it means, what to do, a program before and after."""
+    lines = [f"### {kind.code}: {kind.title}", "", kind.advice, ""]
+    example = EXAMPLES.get(kind.code)
+    if example is None:
+        return [*lines, "No program is known that has it.", ""]
+    after = example.after if example.after != example.before else ""
+    return [
+        *lines,
+        "Before:", "", *block(example.before, example.calls, example.options),
+        "After:", "",
+        *block(after, example.calls_after or example.calls,
+               example.options_after or example.options),
+    ]
+
+
+def block(source: str, calls: tuple[str, ...], options: dict[str, Any]) -> list[str]:
+    """A program as Python code: definitions, the compilation, the calls."""
+    words = "".join(f", {name}={value!r}" for name, value in options.items())
+    made = f"f = gw.compile(f{words})".replace("'", '"')
+    parts = [source.strip("\n"), "", made, *calls] if source else [made, *calls]
+    return ["```python", *parts, "```", ""]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
