@@ -63,7 +63,9 @@ _origins: weakref.WeakKeyDictionary[types.CodeType, Origin] = weakref.WeakKeyDic
 _made: weakref.WeakKeyDictionary[types.CodeType, _Made] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
 _PROLOGUE_POSITION = 2
-_SEES_FRAME = frozenset(["locals", "vars", "dir", "eval", "exec", "_getframe"])
+_SEES_FRAME = frozenset(
+    ["locals", "vars", "dir", "eval", "exec", "_getframe", "breakpoint", "set_trace"]
+)
 
 
 def origin_of(code: types.CodeType) -> Origin:

@@ -1,0 +1,304 @@
+"""Debuggers, coverage, profilers, interrupts, fork and recursion: no worse a Python."""
+
+from __future__ import annotations
+
+import cProfile
+import io
+import os
+import pdb
+import pstats
+import signal
+import subprocess
+import sys
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright.capture import _eval_frame
+
+from .captured import Captured, same
+
+pytestmark = pytest.mark.skipif(not _eval_frame.SUPPORTED, reason="the hook is declined here")
+X = gw.arange(6.0).reshape(2, 3) - 2
+
+
+def clean(x, n):
+    y = x * n
+    if n > 1:
+        y = y + 1
+    return y.relu()
+
+
+def inner(y):
+    return y * 2
+
+
+def broken(x, n):
+    y = x + n
+    print(end="")
+    z = inner(y)
+    return z - 1
+
+
+def warm(function: Callable[..., Any]) -> Captured:
+    """A compiled function that has its entries."""
+    captured = Captured(function)
+    for _ in range(2):
+        assert captured.agrees(X, 2)
+    assert captured.graphs
+    return captured
+
+
+@contextmanager
+def traced(install: Callable[[Any], None], events: list[tuple[str, str, int]]) -> Iterator[None]:
+    """Collect what a trace or profile function is told about this file's functions."""
+
+    def trace(frame: types.FrameType, event: str, arg: Any) -> Any:
+        if frame.f_code.co_name in ("clean", "broken", "inner"):
+            events.append((event, frame.f_code.co_name, frame.f_lineno))
+        return trace
+
+    install(trace)
+    try:
+        yield
+    finally:
+        install(None)
+
+
+@pytest.mark.parametrize("function", [clean, broken])
+def test_settrace_sees_the_users_lines(function):
+    captured = warm(function)
+    plain: list[tuple[str, str, int]] = []
+    with traced(sys.settrace, plain):
+        expected = function(X, 2)
+    found: list[tuple[str, str, int]] = []
+    with traced(sys.settrace, found):
+        result = captured(X, 2)
+    assert found == plain and len(plain) > 4
+    assert same(result, expected) and captured.agrees(X, 2)
+
+
+@pytest.mark.parametrize("function", [clean, broken])
+def test_setprofile_sees_the_call(function):
+    captured = warm(function)
+    events: list[tuple[str, str, int]] = []
+    with traced(sys.setprofile, events):
+        result = captured(X, 2)
+    kinds = [(event, name) for event, name, _ in events if event in ("call", "return")]
+    assert kinds[0] == ("call", function.__name__)
+    assert kinds[-1] == ("return", function.__name__)
+    assert same(result, function(X, 2))
+
+
+def test_cprofile_counts_the_calls():
+    captured = warm(clean)
+    profile = cProfile.Profile()
+    for _ in range(5):
+        profile.runcall(captured, X, 2)
+    rows = pstats.Stats(profile).stats  # type: ignore[attr-defined]
+    calls = {where: row[0] for where, row in rows.items() if where[2] == "clean"}
+    code = clean.__code__
+    assert calls == {(code.co_filename, code.co_firstlineno, "clean"): 5}
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="sys.monitoring is new in 3.12")
+@pytest.mark.parametrize("local", [False, True])
+def test_monitoring_sees_the_users_lines(local):
+    captured = warm(broken)
+    tool, events = sys.monitoring.COVERAGE_ID, sys.monitoring.events
+    codes = [broken.__code__, inner.__code__]
+
+    def lines(function: Callable[..., Any]) -> list[int]:
+        seen: list[int] = []
+
+        def line(code: types.CodeType, number: int) -> None:
+            if code in codes:
+                seen.append(number)
+
+        sys.monitoring.use_tool_id(tool, "test")
+        try:
+            sys.monitoring.register_callback(tool, events.LINE, line)
+            if local:
+                for code in codes:
+                    sys.monitoring.set_local_events(tool, code, events.LINE)
+            else:
+                sys.monitoring.set_events(tool, events.LINE)
+            function(X, 2)
+        finally:
+            sys.monitoring.set_events(tool, 0)
+            for code in codes:
+                sys.monitoring.set_local_events(tool, code, 0)
+            sys.monitoring.free_tool_id(tool)
+        return seen
+
+    assert lines(captured) == lines(broken) != []
+    assert captured.agrees(X, 2)
+
+
+def test_pdb_stops_at_a_breakpoint_inside():
+    captured = warm(clean)
+    output = io.StringIO()
+    commands = "continue\np ('n is', n)\nnext\np tuple(y.shape)\ncontinue\n"
+    debugger = pdb.Pdb(stdin=io.StringIO(commands), stdout=output, nosigint=True, readrc=False)
+    debugger.use_rawinput = False
+    line = clean.__code__.co_firstlineno + 2
+    assert debugger.set_break(__file__, line) is None
+    try:
+        result = debugger.runcall(captured, X, 2)
+    finally:
+        debugger.clear_all_breaks()
+        sys.settrace(None)
+    assert "('n is', 2)" in output.getvalue() and "(2, 3)" in output.getvalue()
+    assert same(result, clean(X, 2))
+
+
+def test_breakpoint_sees_the_users_frame(monkeypatch):
+    seen = []
+
+    def hook() -> None:
+        frame = sys._getframe(1)
+        seen.append((sorted(frame.f_locals), frame.f_lineno - frame.f_code.co_firstlineno))
+
+    monkeypatch.setattr(sys, "breakpointhook", hook)
+
+    def stops(x):
+        y = x + 1
+        breakpoint()
+        return y * 2
+
+    captured = Captured(stops)
+    for _ in range(2):
+        assert captured.agrees(X)
+    assert seen == [(["x", "y"], 2)] * 4
+
+
+COVERED = """
+import sys
+import graphwright as gw
+import coverage
+
+def inner(y):
+    if y.ndim == 7:
+        y = y + 1
+    return y * 2
+
+def f(x, n):
+    y = x + n
+    print(end="")
+    if n > 1:
+        y = inner(y)
+    else:
+        y = y - 5
+    return y
+
+WARM
+cov = coverage.Coverage(data_file=None, include=[__file__])
+cov.start()
+for _ in range(2):
+    RUN(gw.ones(3), 2)
+cov.stop()
+print(cov.analysis2(__file__)[3])
+"""
+
+
+@pytest.mark.parametrize("core", ["ctrace", "pytrace", "sysmon"])
+def test_coverage_counts_the_lines_of_compiled_functions(tmp_path, core):
+    pytest.importorskip("coverage")
+    if core == "sysmon" and sys.version_info < (3, 12):
+        pytest.skip("sys.monitoring is new in 3.12")
+    missed = []
+    for warm_up, run in (("", "f"), ("g = gw.compile(f, backend='eager')\ng(gw.ones(3), 2)", "g")):
+        script = tmp_path / f"covered_{run}.py"
+        text = COVERED.replace("WARM", warm_up.ljust(1)).replace("RUN", run)
+        script.write_text(text)
+        done = subprocess.run(
+            [sys.executable, str(script)], env={**os.environ, "COVERAGE_CORE": core},
+            capture_output=True, text=True, check=True,
+        )
+        found = done.stdout.strip().splitlines()[-1]
+        body = text.splitlines()
+        missed.append([body[int(line) - 1].strip() for line in found.strip("[]").split(", ")
+                       if int(line) < body.index("    return y") + 2])
+    assert missed[0] == missed[1]
+    assert "y = y + 1" in missed[0] and "y = y - 5" in missed[0] and "y = x + n" not in missed[0]
+
+
+def test_fork():
+    captured = warm(broken)
+    fresh = Captured(clean)
+    child = os.fork()
+    if child == 0:
+        fine = captured.agrees(X, 2) and captured.agrees(X, 3) and fresh.agrees(X, 2)
+        os._exit(0 if fine and fresh.graphs == 1 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert captured.agrees(X, 3) and fresh.agrees(X, 2)
+
+
+def test_interrupts_during_capture_leave_a_consistent_state():
+    """Ctrl-C at many moments of capture: it is raised, and the next call works."""
+    interrupted = 0
+
+    def interrupt(signum: int, frame: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for moment in range(60):
+            captured = Captured(broken)
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0001 + moment * 0.0001)
+                captured(X, 2)
+            except KeyboardInterrupt:
+                interrupted += 1
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            assert not _eval_frame.capturing() and _eval_frame.hook_installed() == 0
+            assert captured.agrees(X, 2) and captured.graphs
+            assert gw.is_grad_enabled()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted
+
+
+def test_deep_recursion_is_that_of_plain_python():
+    def down(x, n):
+        return x if n == 0 else down(x + 1, n - 1)
+
+    namespace: dict[str, Any] = {"print": print}
+    source = """
+def down(x, n):
+    print(end="")
+    return x if n == 0 else down(x + 1, n - 1)
+def forever(x):
+    print(end="")
+    return forever(x + 1)
+"""
+    exec(source, namespace)
+    for name, plain in list(namespace.items()):
+        if isinstance(plain, types.FunctionType):
+            namespace[name] = Captured(plain)
+    assert same(namespace["down"](X, 150), X + 150)
+    for _ in range(2):
+        with pytest.raises(RecursionError):
+            namespace["forever"](X)
+    assert same(namespace["down"](X, 20), X + 20)
+    captured = Captured(down)
+    assert captured.agrees(X, 200)
+
+
+def test_generators_around_compiled_calls():
+    captured = warm(clean)
+
+    def produce(n):
+        for i in range(n):
+            yield captured(X, 2) + i
+
+    def consume(n):
+        return [part * 2 for part in produce(n)]
+
+    assert Captured(consume).agrees(4)
+    assert Captured(produce).compiled(3).__next__().shape == X.shape
