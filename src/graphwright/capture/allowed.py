@@ -21,7 +21,7 @@ _OPERATION_MODULES = ("graphwright.runtime.ops", "graphwright.runtime.creation")
 _INLINED_STDLIB = frozenset(
     [
         "contextlib.py", "functools.py", "dataclasses.py", "copy.py", "operator.py", "types.py",
-        "typing.py", "enum.py",
+        "typing.py", "enum.py", os.path.join("collections", "__init__.py"), "_collections_abc.py",
     ]
 )
 _CONVERSIONS = frozenset(["tensor", "as_tensor", "is_tensor", "numel"])
@@ -63,16 +63,17 @@ def may_inline(filename: str) -> bool:
     """Whether functions of a file are user code, or library code that is safe to interpret."""
     if filename.startswith(_PACKAGE):
         inside = os.path.relpath(filename, _PACKAGE).split(os.sep)
-        return inside[:2] in (["runtime", "nn"], ["runtime", "autograd"])
+        return inside[:2] in _INLINED_OF_PACKAGE
     if filename.startswith("<"):
         return not filename.startswith(("<frozen", "<graph"))
     if filename.startswith(_SITE):
         return not any(part in _EXCLUDED for part in filename[len(_SITE) :].split(os.sep))
     if filename.startswith(_STDLIB):
-        return os.path.basename(filename) in _INLINED_STDLIB
+        return os.path.relpath(filename, _STDLIB) in _INLINED_STDLIB
     return True
 
 
+_INLINED_OF_PACKAGE = (["runtime", "nn"], ["runtime", "autograd"], ["capture", "polyfills.py"])
 _EXCLUDED = frozenset(
     [
         "numpy", "torch", "jax", "scipy", "pytest", "_pytest", "pluggy", "rich", "bytecode",

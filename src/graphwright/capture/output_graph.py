@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import operator
 import types
 from collections.abc import Callable
@@ -11,7 +12,6 @@ from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, un
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.marks import marks_of
-from graphwright.capture.run_errors import may_raise, refuse_in_handlers
 from graphwright.capture.side_effects import SideEffects
 from graphwright.capture.source import (
     ConstSource,
@@ -27,6 +27,7 @@ from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
+    SizeVariable,
     SliceVariable,
     TupleVariable,
 )
@@ -39,8 +40,9 @@ from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like
-from graphwright.runtime.ops.table import Op
+from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.ops.views import view_extent
+from graphwright.runtime.size import Size
 from graphwright.runtime.symbolic.expr import Int
 from graphwright.runtime.symbolic.relation import Relation
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
@@ -63,15 +65,27 @@ Wrapper = Callable[["OutputGraph", Any, Source], VariableTracker]
 
 
 class FakeMode:
-    """While it is the thread's tracer, ops give fake tensors even without fake inputs."""
+    """While it is the thread's tracer, ops give fake tensors even without fake inputs.
+
+    random: whether some op draws random numbers.
+    """
+
+    def __init__(self) -> None:
+        self.random = False
 
     def record(self, op: Op, args: tuple[Any, ...]) -> Any:
         """The op's result by its shape rule; NotImplemented to have it decomposed."""
         if op.meta is None and op.functional is None:
             return NotImplemented
+        self.random = self.random or op.kind is Kind.RANDOM or _drops(op)
         if op.name == "as_strided":
             _check_strided(*args)
         return fake_kernel(op, args)
+
+
+def _drops(op: Op) -> bool:
+    """Whether an op that is not random itself has a dropout in it."""
+    return any("dropout" in name or name == "generator" for name in op.schema.names)
 
 
 def _check_strided(input: Any, size: Any, stride: Any, storage_offset: Any) -> None:
@@ -273,6 +287,7 @@ class OutputGraph:
     def guard_distinct(self) -> None:
         """What the frame wrote must not also be another object that it read."""
         written = [*self.side_effects.containers(), *self.side_effects.attributes]
+        written = [getattr(value, "owner", None) or value for value in written]
         kinds = {owner.python_type() for owner in written if owner.source is not None}
         for kind in kinds:
             alike = [
@@ -304,8 +319,6 @@ class OutputGraph:
         result = self._run_fake(kind, target, examples, keywords)
         if not self._belongs_in_graph(result, target):
             return self._plain_result(tx, result, target)
-        if may_raise(target, args, result):
-            refuse_in_handlers(tx, target)  # type: ignore[arg-type]
         nodes = tuple([arg.as_node(tx) for arg in args])  # type: ignore[arg-type]
         keyword_nodes = {key: value.as_node(tx) for key, value in kwargs.items()}  # type: ignore
         node = self.graph.create_node(kind, target, nodes, keyword_nodes)
@@ -345,6 +358,8 @@ class OutputGraph:
     def _plain_result(self, tx: Values, result: Any, target: Any) -> VariableTracker:
         if isinstance(result, (tuple, list)):
             items = [self._plain_result(tx, item, target) for item in result]
+            if type(result) is Size:
+                return SizeVariable(items)
             if type(result) is tuple:
                 return TupleVariable(items)
             return ListVariable(items)
@@ -408,7 +423,14 @@ _PLAIN = (
     Device,
     DType,
 )
-_NEEDS_WRAPPING = (types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, range)
+_NEEDS_WRAPPING = (
+    types.FunctionType,
+    types.ModuleType,
+    types.BuiltinFunctionType,
+    type,
+    range,
+    enum.Enum,
+)
 
 
 def _readable(source: Source) -> str:

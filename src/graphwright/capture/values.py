@@ -11,17 +11,20 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.side_effects import SideEffects
-from graphwright.capture.source import ConstSource, TypeSource
+from graphwright.capture.source import ConstSource, Source, TypeSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.containers import unwrapped
 from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
 from graphwright.capture.variables.iterators import SequenceIterator
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.objects import ObjectVariable
+from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute
 from graphwright.capture.variables.operators import equals, is_same, operate
 from graphwright.capture.variables.sequences import RangeVariable, TupleVariable
+from graphwright.capture.variables.sets import frozen_method, has_order
 from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.text import text_of
 from graphwright.runtime.symbolic.symint import SymInt
 
 if TYPE_CHECKING:
@@ -92,6 +95,30 @@ class Values:
     def bound_method(self, function: VariableTracker, owner: VariableTracker) -> VariableTracker:
         """`function` with its first argument."""
         return BoundMethodVariable(function, owner)
+
+    def bind(
+        self, static: Any, source: Source, owner: VariableTracker, name: str
+    ) -> VariableTracker:
+        """What reading a class attribute through an instance gives."""
+        return bind_class_attribute(self, static, source, owner, name)  # type: ignore[arg-type]
+
+    def text(
+        self, value: VariableTracker, convert: Callable[[Any], str] = str, spec: str | None = None
+    ) -> VariableTracker:
+        """`str(value)`, `repr(value)`, or `format(value, spec)`."""
+        return text_of(self, value.realize(), convert, spec)  # type: ignore[arg-type]
+
+    def has_order(self, value: VariableTracker) -> bool:
+        """Whether the order of a set is known while translating."""
+        return has_order(value)
+
+    def frozen_method(self, owner: Any, name: str, args: list[VariableTracker]) -> VariableTracker:
+        """A method of a frozenset."""
+        return frozen_method(self, owner, name, args)  # type: ignore[arg-type]
+
+    def unwrapped(self, value: VariableTracker) -> VariableTracker:
+        """What a C function sees of an instance of a subclass of a container."""
+        return unwrapped(value)
 
     def object_method(self, static: Any, owner: VariableTracker) -> VariableTracker | None:
         """A method that every object has, bound; None if `static` is not one."""

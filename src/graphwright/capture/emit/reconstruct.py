@@ -15,12 +15,15 @@ from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.containers import ContainerObjectVariable
 from graphwright.capture.variables.context import GradModeVariable, set_previous
+from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.lazy import LazyVariable
-from graphwright.capture.variables.mappings import DictVariable, SetVariable
+from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.operators import BINARY
 from graphwright.capture.variables.sequences import ListVariable
+from graphwright.capture.variables.sets import SetVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Int, Max, Min, Mod, Mul, Sym
 
@@ -187,6 +190,9 @@ class Reconstructor:
             made = self._unfilled.pop()
             if isinstance(made, CellVariable):
                 self._prepare_cell(made)
+            elif isinstance(made, ContainerObjectVariable):
+                self._writes.append(made.prepare(self, self.hold(made), False))
+                self._prepare_attributes(made, effects.attributes[made])
             else:
                 self._prepare_attributes(made, effects.attributes[made])
 
@@ -243,12 +249,15 @@ class Reconstructor:
     def _prepare_container(self, container: VariableTracker) -> None:
         assert container.source is not None
         push = self.hold_source(container.source)
-        if isinstance(container, ListVariable):
+        owner = getattr(container, "owner", None)
+        if isinstance(owner, ContainerObjectVariable):
+            self._writes.append(owner.prepare(self, push, True))
+        elif isinstance(container, ListVariable):
             self._prepare_list(container, push)
         elif isinstance(container, DictVariable):
             self._prepare_dict(container, push)
-        elif isinstance(container, SetVariable):
-            self._prepare_set(container, push)
+        elif isinstance(container, (SetVariable, DequeVariable)):
+            self._writes.append(container.write_back(self, push))
         elif isinstance(container, GradModeVariable):
             self._prepare_grad_mode(container, push)
         else:
@@ -303,7 +312,7 @@ class Reconstructor:
 
         def write() -> None:
             if not keeps_order:
-                self._call_method(push, "clear")
+                self.call_method(push, "clear")
             for key, value in changed:
                 value()
                 push()
@@ -312,17 +321,9 @@ class Reconstructor:
 
         self._writes.append(write)
 
-    def _prepare_set(self, container: SetVariable, push: Load) -> None:
-        members = [self.hold(member) for member in container.members.values()]
+    def call_method(self, push: Load, name: str, *args: Load) -> None:
+        """Call a method for its effect."""
 
-        def write() -> None:
-            self._call_method(push, "clear")
-            for member in members:
-                self._call_method(push, "add", member)
-
-        self._writes.append(write)
-
-    def _call_method(self, push: Load, name: str, *args: Load) -> None:
         def method() -> None:
             push()
             self.builder.load_attr(name)

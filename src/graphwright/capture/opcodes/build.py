@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.constant import fold
-from graphwright.capture.variables.mappings import DictVariable, SetVariable, hashed
+from graphwright.capture.variables.mappings import DictVariable, hashed
 from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
-from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.sets import SetVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.bytecode import Instruction
@@ -29,7 +29,10 @@ def build_list(tx: Translator, inst: Instruction) -> None:
 
 @opcode("BUILD_SET")
 def build_set(tx: Translator, inst: Instruction) -> None:
-    tx.push(SetVariable({hashed(tx, item): item for item in tx.popn(inst.arg)}))
+    made: set[object] = set()
+    for item in tx.popn(inst.arg):
+        made.add(hashed(tx, item))
+    tx.push(SetVariable(made))
 
 
 @opcode("BUILD_MAP")
@@ -63,19 +66,16 @@ def build_string(tx: Translator, inst: Instruction) -> None:
     tx.push(tx.constant("".join(part.as_constant() for part in tx.popn(inst.arg))))
 
 
-_CONVERSIONS = {0: None, 1: str, 2: repr, 3: ascii}
+_CONVERSIONS: dict[int, Callable[[Any], str] | None] = {0: None, 1: str, 2: repr, 3: ascii}
 
 
 def _formatted(
     tx: Translator, value: VariableTracker, conversion: int, spec: str
 ) -> VariableTracker:
-    if not (value.is_constant() or isinstance(value, SymIntVariable)):
-        unsupported("GB0008", f"formatting of {value.describe()}")
-    raw = value.as_constant()
     convert = _CONVERSIONS[conversion]
     if convert is not None:
-        raw = fold(convert, raw)
-    return tx.constant(fold(format, raw, spec))
+        value = tx.text(value, convert)
+    return tx.text(value, spec=spec)
 
 
 @opcode("FORMAT_VALUE", only=(PY311, PY312))
@@ -86,12 +86,9 @@ def format_value(tx: Translator, inst: Instruction) -> None:
 
 @opcode("CONVERT_VALUE", only=(PY313,))
 def convert_value(tx: Translator, inst: Instruction) -> None:
-    value = tx.pop()
-    if not value.is_constant():
-        unsupported("GB0008", f"formatting of {value.describe()}")
     convert = _CONVERSIONS[inst.arg]
     assert convert is not None
-    tx.push(tx.constant(fold(convert, value.as_constant())))
+    tx.push(tx.text(tx.pop(), convert))
 
 
 @opcode("FORMAT_SIMPLE", only=(PY313,))

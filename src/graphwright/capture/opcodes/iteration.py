@@ -55,10 +55,13 @@ def yield_value(tx: Translator, inst: Instruction) -> None:
 
 def _send(tx: Translator, inst: Instruction, keep_receiver: bool) -> None:
     sent = tx.pop()
-    if not sent.is_constant() or sent.as_constant() is not None:
-        unsupported("GB0013", "a value is sent into a generator")
     receiver = tx.stack[-1].realize()
-    item = receiver.next(tx)
+    if isinstance(receiver, GeneratorVariable):
+        item = receiver.resume(tx, sent)
+    elif sent.is_constant() and sent.as_constant() is None:
+        item = receiver.next(tx)
+    else:
+        unsupported("GB0013", f"a value is sent into {receiver.describe()}")
     if item is not None:
         tx.push(item)
         return

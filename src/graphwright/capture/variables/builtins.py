@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
-import itertools
 import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture import polyfills
 from graphwright.capture.allowed import is_compiling
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_guards import guard_member, guard_recognition
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -23,18 +25,24 @@ from graphwright.capture.variables.classes import (
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.exceptions import Raised, raise_in_frame
 from graphwright.capture.variables.functions import PartialVariable
+from graphwright.capture.variables.generators import stop_iteration
 from graphwright.capture.variables.iterators import (
-    ChainIterator,
-    CountIterator,
     EnumerateIterator,
     FilterIterator,
     MapIterator,
     ZipIterator,
 )
-from graphwright.capture.variables.mappings import DictVariable, SetVariable, hashed
-from graphwright.capture.variables.objects import ABSENT, lookup
+from graphwright.capture.variables.library import LIBRARY, by_python
+from graphwright.capture.variables.mappings import DictVariable, DictView, hashed
+from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.operators import unary
-from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
+from graphwright.capture.variables.sequences import (
+    ListVariable,
+    NamedTupleVariable,
+    SliceVariable,
+    TupleVariable,
+)
+from graphwright.capture.variables.sets import SetVariable, frozenset_of, set_of
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
@@ -101,8 +109,8 @@ def _filter(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _iter(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    if len(args) != 1:
-        unsupported("GB0008", "iter() with a sentinel")
+    if len(args) == 2:
+        return by_python(polyfills.call_iterator, type(iter(int, 1)))(tx, args, kwargs)
     return args[0].realize().iterate(tx)
 
 
@@ -111,7 +119,7 @@ def _next(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if item is not None:
         return item
     if len(args) == 1:
-        raise_in_frame(StopIteration)
+        stop_iteration(tx, args[0].realize())
     return args[1]
 
 
@@ -132,14 +140,38 @@ def _dict(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return made
 
 
+def _dict_kind(kind: type) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        made = DictVariable({}, kind)
+        if kind is collections.defaultdict and args:
+            factory, *args = args
+            factory = factory.realize()
+            if not (factory.is_constant() and factory.as_constant() is None):
+                made.default_factory = factory
+        made.call_method(tx, "update", args, kwargs)
+        tx.side_effects.mutated.pop(made, None)
+        return made
+
+    return handler
+
+
+def _tuple_new(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    cls, *values = args
+    cls = cls.realize()
+    items = values[0].realize().unpack(tx) if values else []
+    if isinstance(cls, BuiltinVariable) and cls.value is tuple:
+        return TupleVariable(items)
+    if isinstance(cls, ClassVariable) and hasattr(cls.value, "_fields"):
+        return NamedTupleVariable(items, cls.value)
+    unsupported("GB0004", f"tuple.__new__ of {cls.describe()}")
+
+
 def _set(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    items = args[0].realize().unpack(tx) if args else []
-    return SetVariable({hashed(tx, item): item.realize() for item in items})
+    return set_of(tx, args[0] if args else None)
 
 
 def _frozenset(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    items = args[0].realize().unpack(tx) if args else []
-    return ConstantVariable(frozenset(hashed(tx, item) for item in items))
+    return frozenset_of(tx, args[0] if args else None)
 
 
 def _dict_fromkeys(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -181,10 +213,12 @@ def _extreme(better: Callable[..., Any]) -> Handler:
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         items = args[0].realize().unpack(tx) if len(args) == 1 else args
         key = kwargs.get("key")
+        if key is not None and key.is_constant() and key.as_constant() is None:
+            key = None
         if not items:
             if "default" in kwargs:
                 return kwargs["default"]
-            unsupported("GB0007", "ValueError: min() or max() of nothing")
+            raise_in_frame(ValueError)
         best = items[0].realize()
         best_key = key.call(tx, [best], {}) if key is not None else best
         for item in items[1:]:
@@ -197,13 +231,29 @@ def _extreme(better: Callable[..., Any]) -> Handler:
 
 
 def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return ListVariable(tx.sorted_items(args[0].realize().unpack(tx), kwargs))
+    values = args[0].realize()
+    if isinstance(values, SetVariable) and not values.ordered and "key" not in kwargs:
+        members = values.real if is_totally_ordered(values.real) else set_of(tx, values).unpack(tx)
+        items = [tx.constant(member) for member in sorted(members)]
+    else:
+        items = values.unpack(tx)
+    return ListVariable(tx.sorted_items(items, kwargs))
+
+
+def is_totally_ordered(members: set[Any]) -> bool:
+    """Whether sorting gives one order, whatever the order before."""
+    kinds = {type(member) for member in members}
+    return kinds <= {int, bool} or kinds == {str} or kinds == {bytes}
 
 
 def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     value = args[0].realize()
     if isinstance(value, DictVariable):
         return tx.iterator_over([key for key, _ in reversed(value.entries.values())])
+    if isinstance(value, DictView):
+        return tx.iterator_over(list(reversed(value.items(tx))))
+    if isinstance(value, ObjectVariable):
+        return value.reversed(tx)
     if not hasattr(value, "items"):
         unsupported("GB0008", f"reversed() of {value.describe()}")
     return tx.iterator_over(list(reversed(value.items)))
@@ -238,18 +288,23 @@ def _plain_instance_check(classes: tuple[type, ...], subclass: bool) -> None:
 def _isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     classes = _classes(args[1])
     _plain_instance_check(classes, False)
-    return tx.constant(issubclass(args[0].realize().python_type(), classes))
+    cls = args[0].realize().python_type()
+    guard_recognition(tx, cls, classes, "__instancecheck__")
+    return tx.constant(issubclass(cls, classes))
 
 
 def _issubclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     classes = _classes(args[1])
     _plain_instance_check(classes, True)
     (cls,) = _classes(args[0])
+    guard_recognition(tx, cls, classes, "__subclasscheck__")
     return tx.constant(issubclass(cls, classes))
 
 
 def _callable(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return tx.constant(lookup(args[0].realize().python_type(), "__call__") is not ABSENT)
+    cls = args[0].realize().python_type()
+    guard_member(tx, cls, "__call__")
+    return tx.constant(lookup(cls, "__call__") is not ABSENT)
 
 
 def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -306,11 +361,17 @@ def _bool(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _str(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    for arg in args:
-        arg = arg.realize()
-        if not (isinstance(arg, SymIntVariable) or arg.is_constant()):
-            unsupported("GB0008", f"str() of {arg.describe()}")
+    if len(args) == 1 and not kwargs:
+        return tx.text(args[0])
     return _folded(str)(tx, args, kwargs)
+
+
+def _repr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return tx.text(*args, repr)
+
+
+def _format(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return tx.text(args[0], spec=args[1].as_constant() if len(args) > 1 else "")
 
 
 def _abs(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -353,45 +414,6 @@ def _partial(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return PartialVariable(args[0].realize(), args[1:], kwargs)
 
 
-def _reduce(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    function, values, *initial = args
-    items = [*initial, *values.realize().unpack(tx)]
-    if not items:
-        unsupported("GB0007", "TypeError: reduce() of an empty iterable")
-    total = items[0]
-    for item in items[1:]:
-        total = function.realize().call(tx, [total, item], {})
-    return total
-
-
-def _chain(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return ChainIterator([arg.realize() for arg in args])
-
-
-def _count(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    _no_keywords(kwargs)
-    start = args[0].as_constant() if args else 0
-    return CountIterator(start, args[1].as_constant() if len(args) > 1 else 1)
-
-
-def _over_lists(function: Callable[..., Any]) -> Handler:
-    """A finite iterator function of itertools, over the items as they are."""
-
-    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        pools = [arg.realize() for arg in args]
-        values = [
-            pool.as_constant() if isinstance(pool, ConstantVariable) else pool.unpack(tx)
-            for pool in pools
-        ]
-        keywords = {key: value.as_constant() for key, value in kwargs.items()}
-        groups = fold(lambda: list(function(*values, **keywords)))
-        return tx.iterator_over(
-            [tx.tuple_of(list(g)) if isinstance(g, tuple) else g for g in groups]
-        )
-
-    return handler
-
-
 def _operator(function: Callable[..., Any]) -> Handler:
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         return tx.operate(function, *args)
@@ -429,9 +451,20 @@ def _number_function(function: Callable[..., Any]) -> Handler:
             for item in args[0].realize().unpack(tx):
                 total = tx.operate(operator.mul, total, item)
             return total
+        if function in (math.fsum, math.prod, math.dist):
+            args = [tx.tuple_of(arg.realize().unpack(tx)) for arg in args]
         return _folded(function)(tx, args, kwargs)
 
     return handler
+
+
+def _delitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    args[0].realize().delitem(tx, args[1])
+    return tx.constant(None)
+
+
+def _length_hint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return args[0].realize().length(tx)
 
 
 def _setitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -446,6 +479,11 @@ def _operator_functions() -> dict[Any, Handler]:
     table: dict[Any, Handler] = {
         getattr(operator, name): _operator(getattr(operator, name)) for name in names
     }
+    table[operator.index] = _folded(operator.index)
+    table[operator.concat] = _operator(operator.add)
+    table[operator.iconcat] = _operator(operator.iadd)
+    table[operator.length_hint] = _length_hint
+    table[operator.delitem] = _delitem
     for name in ("neg", "pos", "invert", "abs"):
         table[getattr(operator, name)] = _unary(getattr(operator, name))
     table[operator.getitem] = lambda tx, args, kwargs: args[0].realize().getitem(tx, args[1])
@@ -458,20 +496,6 @@ def _operator_functions() -> dict[Any, Handler]:
         args[0].realize().contains(tx, args[1])
     )
     return table
-
-
-def _itertools_functions() -> dict[Any, Handler]:
-    table: dict[Any, Handler] = {
-        getattr(itertools, name): _over_lists(getattr(itertools, name))
-        for name in ("product", "permutations", "combinations", "pairwise")
-    }
-    table[itertools.chain] = _chain
-    table[itertools.count] = _count
-    return table
-
-
-def _functools_functions() -> dict[Any, Handler]:
-    return {functools.partial: _partial, functools.reduce: _reduce}
 
 
 HANDLERS: dict[Any, Handler] = {
@@ -510,12 +534,13 @@ HANDLERS: dict[Any, Handler] = {
     complex: _number(complex),
     bool: _bool,
     str: _str,
-    repr: _folded(repr),
+    repr: _repr,
+    ascii: lambda tx, args, kwargs: tx.text(*args, ascii),
     ord: _folded(ord),
     chr: _folded(chr),
     hex: _folded(hex),
     bin: _folded(bin),
-    format: _folded(format),
+    format: _format,
     abs: _abs,
     pow: _pow,
     round: _round,
@@ -526,12 +551,15 @@ HANDLERS: dict[Any, Handler] = {
     open: _effect("open"),
     builtins.exec: _effect("exec"),
     builtins.eval: _effect("eval"),
+    collections.OrderedDict: _dict_kind(collections.OrderedDict),
+    collections.defaultdict: _dict_kind(collections.defaultdict),
+    tuple.__new__: _tuple_new,
     object.__setattr__: _object_method("__setattr__"),
     object.__init__: _object_method("__init__"),
     is_compiling: _true,
     is_grad_enabled: _grad_enabled,
     **_math_functions(),
     **_operator_functions(),
-    **_itertools_functions(),
-    **_functools_functions(),
+    functools.partial: _partial,
+    **LIBRARY,
 }

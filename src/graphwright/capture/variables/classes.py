@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import AttrSource, ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.exceptions import ExceptionVariable, is_plain_exception
+from graphwright.capture.variables.containers import make_container
+from graphwright.capture.variables.exceptions import make_exception
 from graphwright.capture.variables.objects import (
     ABSENT,
     ObjectVariable,
@@ -83,11 +84,16 @@ class ClassVariable(VariableTracker):
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if issubclass(self.value, tuple) and hasattr(self.value, "_fields"):
             return self._named_tuple(tx, args, kwargs)
-        if is_plain_exception(self.value) and not kwargs:
-            return ExceptionVariable(self.value, args)
+        if issubclass(self.value, BaseException):
+            error = make_exception(tx, self.value, args, kwargs)
+            if error is not None:
+                return error
+        assert self.source is not None
+        container = make_container(tx, self.value, self.source, args, kwargs)
+        if container is not None:
+            return container
         if not self._is_plain():
             unsupported("GB0004", f"creation of {self.describe()}")
-        assert self.source is not None
         instance = ObjectVariable(self.value, None, None, self.source)
         tx.side_effects.track_new(instance)
         init = lookup(self.value, "__init__")
@@ -108,7 +114,7 @@ class ClassVariable(VariableTracker):
             and lookup(self.value, "__del__") is ABSENT
             and (isinstance(init, types.FunctionType) or init is object.__init__)
             and self.value.__basicsize__ <= _LARGEST_PLAIN
-            and all(not base.__module__.startswith("graphwright") for base in self.value.__mro__)
+            and all(_may_be_made(base) for base in self.value.__mro__)
         )
 
     def _named_tuple(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -126,6 +132,12 @@ class ClassVariable(VariableTracker):
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.load_const(self.value)
+
+
+def _may_be_made(base: type) -> bool:
+    """Whether the class is not one of this package, whose instances have a meaning of their own."""
+    name = base.__module__
+    return not name.startswith("graphwright") or name == "graphwright.capture.polyfills"
 
 
 class _Slotted:
@@ -167,6 +179,7 @@ class PythonModuleVariable(VariableTracker):
         if "__getattr__" in self.value.__dict__:
             return self._lazy_attribute(tx, name)
         tx.guards.missing(source)
+        tx.guards.missing(AttrSource(self.source, "__getattr__"))
         raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
 
     def _lazy_attribute(self, tx: Translator, name: str) -> VariableTracker:

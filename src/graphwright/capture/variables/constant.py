@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.exceptions import raise_in_frame
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.translator import Translator
 
 SCALARS = (int, float, complex, bool, str, bytes, type(None), type(Ellipsis), type(NotImplemented))
+_KNOWN_ERRORS = (
+    TypeError,
+    ValueError,
+    KeyError,
+    IndexError,
+    OverflowError,
+    ZeroDivisionError,
+)
 _FOLDED_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 
 
@@ -70,6 +79,8 @@ class ConstantVariable(VariableTracker):
         return bool(self.value)
 
     def iterate(self, tx: Translator) -> VariableTracker:
+        if isinstance(self.value, frozenset) and not tx.has_order(self):
+            unsupported("GB0017", "the order of a set is known only when running")
         items = [tx.constant(item) for item in fold(list, self.value)]
         return tx.iterator_over(items)
 
@@ -104,6 +115,8 @@ class ConstantMethod(VariableTracker):
         if self.method == "join" and isinstance(self.owner.value, str):
             parts = [item.as_constant() for item in values[0].unpack(tx)]
             return tx.constant(fold(self.owner.value.join, parts))
+        if isinstance(self.owner.value, frozenset) and not kwargs:
+            return tx.frozen_method(self.owner, self.method, values)
         keywords = {key: value.as_constant() for key, value in kwargs.items()}
         constants = [value.as_constant() for value in values]
         return tx.constant(fold(getattr(self.owner.value, self.method), *constants, **keywords))
@@ -114,8 +127,16 @@ class ConstantMethod(VariableTracker):
 
 
 def fold(function: Any, *args: Any, **kwargs: Any) -> Any:
-    """`function(*args, **kwargs)` on constants; a break where Python would raise."""
+    """`function(*args, **kwargs)` on constants, which raises in the frame what Python raises."""
     try:
         return function(*args, **kwargs)
     except _FOLDED_ERRORS as error:
-        unsupported("GB0007", f"{type(error).__name__}: {error}")
+        raise_known(error)
+
+
+def raise_known(error: Exception) -> NoReturn:
+    """Raise in the frame what Python raised for the same values."""
+    args: list[VariableTracker] | None = None
+    if all(type(arg) in SCALARS for arg in error.args) and type(error) in _KNOWN_ERRORS:
+        args = [ConstantVariable(arg) for arg in error.args]
+    raise_in_frame(type(error), args)

@@ -84,9 +84,9 @@ class GradModeVariable(VariableTracker):
 
 def rebuild(cls: type, mode: bool, previous: tuple[bool, ...]) -> Any:
     """A context manager of a block that was entered, without entering it again."""
-    made = object.__new__(cls)
-    made._mode = mode  # type: ignore[attr-defined]
-    made._previous = list(previous)  # type: ignore[attr-defined]
+    made: Any = object.__new__(cls)
+    made._mode = mode
+    made._previous = list(previous)
     return made
 
 

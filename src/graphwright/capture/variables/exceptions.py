@@ -93,7 +93,7 @@ class ExceptionVariable(VariableTracker):
 
     def text(self, tx: Translator) -> VariableTracker:
         """`str(error)`."""
-        custom = next((b.__dict__["__str__"] for b in self.cls.__mro__ if "__str__" in b.__dict__))
+        custom = next(b.__dict__["__str__"] for b in self.cls.__mro__ if "__str__" in b.__dict__)
         if isinstance(custom, types.FunctionType):
             return tx.plain_function(custom).call(tx, [self], {})
         if self.args is None or custom not in (BaseException.__str__, KeyError.__str__):

@@ -294,6 +294,8 @@ class PartialVariable(VariableTracker):
             return self.function
         if name == "args":
             return tx.tuple_of(self.args)
+        if name == "keywords":
+            return tx.dict_of(self.kwargs)
         return super().getattr(tx, name)
 
     def reconstruct(self, cg: Reconstructor) -> None:

@@ -3,47 +3,216 @@
 from __future__ import annotations
 
 import types
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import unsupported
+from graphwright.capture.bytecode import PYTHON, exception_handlers
+from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.exceptions import (
+    ExceptionVariable,
+    Raised,
+    raise_in_frame,
+    raised_by,
+    stopped_by,
+)
 from graphwright.capture.variables.iterators import IteratorVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
 
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
 
 class GeneratorVariable(IteratorVariable):
-    """A generator; its frame runs on at each `next`."""
+    """A generator; its frame runs on at each `next`, `send` and `throw`.
 
-    def __init__(self, frame: Translator) -> None:
+    kind: the type that Python gives it, which is another one where the generator stands for an
+    iterator of the standard library.
+    """
+
+    def __init__(self, frame: Translator, kind: type = types.GeneratorType) -> None:
         self.frame = frame
+        self.kind = kind
         self.started = False
+        self.failed = False
+        self.running = False
 
     def python_type(self) -> type:
-        return types.GeneratorType
+        return self.kind
 
     def describe(self) -> str:
         return f"generator {self.frame.code.co_qualname}"
 
+    @property
+    def finished(self) -> bool:
+        """Whether nothing more comes."""
+        return self.failed or self.frame.returned is not None
+
     def next(self, tx: Translator) -> VariableTracker | None:
-        frame = self.frame
-        if frame.returned is not None:
+        return self.resume(tx, tx.constant(None))
+
+    def resume(self, tx: Translator, sent: VariableTracker) -> VariableTracker | None:
+        """Go on with a value; the next item, or None at the end."""
+        if self.finished:
             return None
-        frame.parent = tx
-        frame.depth = tx.depth + 1
         if self.started:
-            frame.push(tx.constant(None))
+            self.frame.push(sent)
+        elif not (sent.is_constant() and sent.as_constant() is None):
+            raise_in_frame(TypeError)
         self.started = True
+        return self._run(tx)
+
+    def throw(self, tx: Translator, error: Raised) -> VariableTracker | None:
+        """Raise an exception where the generator waits."""
+        frame = self.frame
+        if self.finished or not self.started:
+            self.failed = self.failed or not self.started
+            raise error
+        receiver = self._delegate()
+        if receiver is None:
+            return self._run(tx, error)
+        frame.parent, frame.depth = tx, tx.depth + 1
+        if not isinstance(receiver, GeneratorVariable):
+            unsupported("GB0013", f"an exception is thrown into {receiver.describe()}")
+        try:
+            if issubclass(error.value.cls, GeneratorExit):
+                receiver.close(tx)
+                return self._run(tx, error)
+            item = receiver.throw(tx, error)
+        except Raised as escaped:
+            return self._run(tx, escaped)
+        if item is not None:
+            return item
+        frame.stack[-1:] = [*frame.stack[-1:][: PYTHON >= (3, 12)], receiver.result()]
+        frame.ip = frame.instructions[frame.ip - 2].target
+        return self._run(tx)
+
+    def _delegate(self) -> VariableTracker | None:
+        """The iterator of the `yield from` in which the frame waits."""
+        before = self.frame.instructions[self.frame.ip - 2]
+        return self.frame.stack[-1].realize() if before.opname == "SEND" else None
+
+    def _run(self, tx: Translator, error: Raised | None = None) -> VariableTracker | None:
+        frame = self.frame
+        if self.running:
+            unsupported("GB0006", "ValueError: generator already executing")
+        frame.parent, frame.depth = tx, tx.depth + 1
         frame.yielded = None
-        while frame.yielded is None:
-            if frame.returned is not None:
-                return None
-            frame.step()
+        self.running = True
+        try:
+            if error is not None:
+                frame.throw(error)
+            while frame.yielded is None and frame.returned is None:
+                frame.step()
+        except Raised as raised:
+            self.failed = True
+            if issubclass(raised.value.cls, StopIteration):
+                raise Raised(stopped_by(tx, raised.value)) from raised
+            raise
+        finally:
+            self.running = False
         return frame.yielded
+
+    def close(self, tx: Translator) -> None:
+        """`generator.close()`."""
+        if self.finished or not self.started:
+            self.failed = True
+            return
+        leave = Raised(ExceptionVariable(GeneratorExit, []))
+        try:
+            item = self.throw(tx, leave)
+        except Raised as raised:
+            if not issubclass(raised.value.cls, (GeneratorExit, StopIteration)):
+                raise
+            return
+        if item is not None:
+            raise_in_frame(RuntimeError)
+        self.closed_with = self.frame.returned
 
     def result(self) -> VariableTracker:
         """What the generator returned."""
-        if self.frame.returned is None:
+        if self.frame.returned is None and not self.failed:
             unsupported("GB0013", f"{self.describe()} is still running")
-        return self.frame.returned
+        return self.frame.returned or ConstantVariable(None)
+
+    def is_open(self) -> bool:
+        """Whether it waits inside of a block that Python would leave when it drops it."""
+        if self.finished or not self.started:
+            return False
+        offset = self.frame.current.offset
+        return any(
+            handler.start <= offset < handler.end
+            and self.frame.instructions[handler.target].opname != "CALL_INTRINSIC_1"
+            and self.frame.instructions[handler.target].opname != "CLEANUP_THROW"
+            for handler in exception_handlers(self.frame.code)
+        )
+
+    # its methods
+
+    @classmethod
+    def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
+        return _METHODS
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if self.kind is not types.GeneratorType and name in ("send", "throw", "close"):
+            raise AttributeMissing("GB0007", f"{self.kind.__name__} has no attribute {name!r}")
+        return super().getattr(tx, name)
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        method = _METHODS.get(name)
+        if method is None or kwargs:
+            return super().call_method(tx, name, args, kwargs)
+        return method(self, tx, args)
+
+    def _next_method(self, tx: Translator, args: Args) -> VariableTracker:
+        return self._item_or_stop(tx, self.next(tx))
+
+    def _send_method(self, tx: Translator, args: Args) -> VariableTracker:
+        (sent,) = args
+        return self._item_or_stop(tx, self.resume(tx, sent.realize()))
+
+    def _throw_method(self, tx: Translator, args: Args) -> VariableTracker:
+        given = [arg.realize() for arg in args]
+        if len(given) > 1 and isinstance(given[1], ExceptionVariable):
+            given = given[1:]
+        return self._item_or_stop(tx, self.throw(tx, Raised(raised_by(tx, given[0]))))
+
+    def _close_method(self, tx: Translator, args: Args) -> VariableTracker:
+        self.closed_with: VariableTracker | None = None
+        self.close(tx)
+        if PYTHON >= (3, 13) and self.closed_with is not None:
+            return self.closed_with
+        return tx.constant(None)
+
+    def _item_or_stop(self, tx: Translator, item: VariableTracker | None) -> VariableTracker:
+        if item is None:
+            stop_iteration(tx, self)
+        return item
+
+    closed_with = None
+
+
+def stop_iteration(tx: Translator, iterator: VariableTracker) -> Any:
+    """Raise the StopIteration that `next(iterator)` raises at the end."""
+    args: list[VariableTracker] = []
+    if isinstance(iterator, GeneratorVariable) and iterator.frame.returned is not None:
+        value = iterator.frame.returned.realize()
+        iterator.failed = True
+        iterator.frame.returned = tx.constant(None)
+        if not (value.is_constant() and value.as_constant() is None):
+            args = [value]
+    raise_in_frame(StopIteration, args)
+
+
+_METHODS: dict[str, Callable[..., VariableTracker]] = {
+    "__next__": GeneratorVariable._next_method,
+    "send": GeneratorVariable._send_method,
+    "throw": GeneratorVariable._throw_method,
+    "close": GeneratorVariable._close_method,
+    "__iter__": lambda self, tx, args: self,
+}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
 
@@ -26,6 +27,11 @@ class IteratorVariable(VariableTracker):
     def truth(self, tx: Translator) -> bool:
         return True
 
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if not hasattr(self.python_type(), name):
+            raise AttributeMissing("GB0007", f"iterator has no attribute {name!r}")
+        return IteratorMethod(self, name)
+
     def call_method(
         self,
         tx: Translator,
@@ -40,7 +46,29 @@ class IteratorVariable(VariableTracker):
             return item
         if name == "__iter__" and not args:
             return self
-        return super().call_method(tx, name, args, kwargs)
+        unsupported("GB0004", f"call of {self.python_type().__name__}.{name}")
+
+
+class IteratorMethod(VariableTracker):
+    """A bound method of an iterator."""
+
+    def __init__(self, owner: IteratorVariable, name: str) -> None:
+        self.owner = owner
+        self.method = name
+
+    def python_type(self) -> type:
+        return types.BuiltinMethodType
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def call(
+        self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
+        return self.owner.call_method(tx, self.method, args, kwargs)
 
 
 class SequenceIterator(IteratorVariable):

@@ -1,4 +1,4 @@
-"""Dicts, their views, and sets."""
+"""Dicts and their views."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
-from graphwright.capture.variables.iterators import DictIterator, SequenceIterator
+from graphwright.capture.variables.iterators import DictIterator
 from graphwright.capture.variables.sequences import SequenceMethod, exactly
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ class DictVariable(VariableTracker):
     """A dict, OrderedDict or defaultdict: Python key -> (key tracker, value tracker)."""
 
     mutable = True
+    owner: Any = None
 
     def __init__(
         self,
@@ -64,8 +66,12 @@ class DictVariable(VariableTracker):
         entry = self.entries.get(hashed(tx, key))
         if entry is not None:
             return entry[1].realize()
+        if self.owner is not None:
+            found = self.owner.missing(tx, key)
+            if found is not None:
+                return found  # type: ignore[no-any-return]
         if self.default_factory is None:
-            raise_in_frame(KeyError)
+            raise_in_frame(KeyError, [key])
         value = self.default_factory.call(tx, [], {})
         self.setitem(tx, key, value)
         return value
@@ -79,7 +85,7 @@ class DictVariable(VariableTracker):
     def delitem(self, tx: Translator, key: VariableTracker) -> None:
         raw = hashed(tx, key)
         if raw not in self.entries:
-            unsupported("GB0006", f"KeyError: {key.describe()}")
+            raise_in_frame(KeyError, [key])
         tx.side_effects.mutate(self)
         del self.entries[raw]
 
@@ -87,6 +93,8 @@ class DictVariable(VariableTracker):
         return DictIterator(self, [key for key, _ in self.entries.values()], self)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name == "default_factory" and self.kind is collections.defaultdict:
+            return self.default_factory or tx.constant(None)
         if hasattr(self.kind, name):
             return SequenceMethod(self, name)
         raise AttributeMissing("GB0007", f"{self.kind.__name__!r} has no attribute {name!r}")
@@ -95,6 +103,10 @@ class DictVariable(VariableTracker):
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs
     ) -> VariableTracker:
         method = _DICT_METHODS.get(name)
+        if name == "move_to_end" and issubclass(self.kind, collections.OrderedDict):
+            method = DictVariable._move_to_end
+        elif name == "__missing__" and self.default_factory is not None:
+            method = DictVariable._missing
         if method is None:
             return super().call_method(tx, name, args, kwargs)
         return method(self, tx, args, kwargs)
@@ -102,7 +114,7 @@ class DictVariable(VariableTracker):
     @classmethod
     def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
         """The methods that are interpreted, by name."""
-        return _DICT_METHODS
+        return {**_DICT_METHODS, "move_to_end": cls._move_to_end, "__missing__": cls._missing}
 
     def _get(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         entry = self.entries.get(hashed(tx, args[0]))
@@ -118,9 +130,15 @@ class DictVariable(VariableTracker):
         if raw not in self.entries:
             if len(args) > 1:
                 return args[1]
-            raise_in_frame(KeyError)
+            raise_in_frame(KeyError, [args[0]])
         tx.side_effects.mutate(self)
         return self.entries.pop(raw)[1].realize()
+
+    def _missing(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        assert self.default_factory is not None
+        value = self.default_factory.call(tx, [], {})
+        self.setitem(tx, args[0], value)
+        return value
 
     def _setdefault(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         entry = self.entries.get(hashed(tx, args[0]))
@@ -145,6 +163,36 @@ class DictVariable(VariableTracker):
         self.delitem(tx, *exactly(1, args))
         return tx.constant(None)
 
+    def _popitem(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        last = True
+        if self.kind is collections.OrderedDict:
+            given = [*args, *kwargs.values()]
+            last = tx.truth(given[0]) if given else True
+        elif args or kwargs:
+            raise_in_frame(TypeError)
+        if not self.entries:
+            name = "dictionary" if self.kind is collections.OrderedDict else "popitem(): dictionary"
+            raise_in_frame(KeyError, [tx.constant(f"{name} is empty")])
+        raw = next(reversed(self.entries) if last else iter(self.entries))
+        tx.side_effects.mutate(self)
+        return tx.tuple_of(list(self.entries.pop(raw)))
+
+    def _move_to_end(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        raw = hashed(tx, args[0])
+        last = [*args[1:], *kwargs.values()]
+        if raw not in self.entries:
+            raise_in_frame(KeyError, [args[0]])
+        tx.side_effects.mutate(self)
+        entry = self.entries.pop(raw)
+        if not last or tx.truth(last[0]):
+            self.entries[raw] = entry
+        else:
+            rest = dict(self.entries)
+            self.entries.clear()
+            self.entries[raw] = entry
+            self.entries.update(rest)
+        return tx.constant(None)
+
     def _clear(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         tx.side_effects.mutate(self)
         self.entries.clear()
@@ -156,14 +204,14 @@ class DictVariable(VariableTracker):
     def reconstruct(self, cg: Reconstructor) -> None:
         if self.kind is not dict:
             cg.builder.begin_call(self.kind)
-            if self.default_factory is not None:
-                cg.push(self.default_factory)
+        if self.kind is collections.defaultdict:
+            cg.push(self.default_factory or ConstantVariable(None))
         for key, value in self.entries.values():
             cg.push(key)
             cg.push(value)
         cg.builder.build("map", len(self.entries))
         if self.kind is not dict:
-            cg.builder.end_call(2 if self.default_factory is not None else 1)
+            cg.builder.end_call(2 if self.kind is collections.defaultdict else 1)
 
 
 _DICT_METHODS: dict[str, Callable[..., VariableTracker]] = {
@@ -173,6 +221,7 @@ _DICT_METHODS: dict[str, Callable[..., VariableTracker]] = {
     "items": lambda self, tx, args, kwargs: self._view("items"),
     "pop": DictVariable._pop,
     "setdefault": DictVariable._setdefault,
+    "popitem": DictVariable._popitem,
     "update": DictVariable._update,
     "clear": DictVariable._clear,
     "copy": DictVariable._copy,
@@ -198,7 +247,7 @@ class DictView(VariableTracker):
     def parts(self) -> list[VariableTracker]:
         return [self.owner]
 
-    def _items(self, tx: Translator) -> list[VariableTracker]:
+    def items(self, tx: Translator) -> list[VariableTracker]:
         if self.kind == "keys":
             return [key for key, _ in self.owner.entries.values()]
         if self.kind == "values":
@@ -206,7 +255,7 @@ class DictView(VariableTracker):
         return [tx.tuple_of(list(entry)) for entry in self.owner.entries.values()]
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        return DictIterator(self.owner, self._items(tx), self)
+        return DictIterator(self.owner, self.items(tx), self)
 
     def length(self, tx: Translator) -> VariableTracker:
         return self.owner.length(tx)
@@ -217,7 +266,43 @@ class DictView(VariableTracker):
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         if self.kind == "keys":
             return self.owner.contains(tx, item)
-        return any(tx.same_or_equal(own, item) for own in self._items(tx))
+        return any(tx.same_or_equal(own, item) for own in self.items(tx))
+
+    def is_set_like(self) -> bool:
+        """Whether the view has set operators."""
+        return self.kind != "values"
+
+    def raw(self, tx: Translator) -> Any:
+        """A Python view of the same keys, or items."""
+        if self.kind == "keys":
+            return dict.fromkeys(self.owner.entries).keys()
+        if self.kind == "items":
+            return {k: hashed(tx, v) for k, (_, v) in self.owner.entries.items()}.items()
+        return [hashed(tx, value) for _, value in self.owner.entries.values()]
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name == "mapping" or not hasattr(self.python_type(), name):
+            return super().getattr(tx, name)
+        return SequenceMethod(self, name)
+
+    @staticmethod
+    def methods() -> dict[str, Any]:
+        """The methods that are interpreted, by name."""
+        return {"isdisjoint": None, "__iter__": None, "__len__": None, "__contains__": None}
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        if name == "isdisjoint":
+            (other,) = exactly(1, args)
+            return tx.constant(not any(self.contains(tx, v) for v in other.realize().unpack(tx)))
+        if name == "__iter__":
+            return self.iterate(tx)
+        if name == "__len__":
+            return self.length(tx)
+        if name == "__contains__":
+            return tx.constant(self.contains(tx, *exactly(1, args)))
+        return super().call_method(tx, name, args, kwargs)
 
     def _push_method(self, cg: Reconstructor) -> None:
         cg.push(self.owner)
@@ -227,100 +312,6 @@ class DictView(VariableTracker):
         cg.builder.begin_call_with(lambda: self._push_method(cg))
         cg.builder.end_call(0)
 
-
-class SetVariable(VariableTracker):
-    """A set of constants: value -> tracker, in the order in which Python iterates it."""
-
-    mutable = True
-
-    def __init__(
-        self, members: dict[Any, VariableTracker], source: Source | None = None
-    ) -> None:
-        self.members = members
-        self.source = source
-
-    def python_type(self) -> type:
-        return set
-
-    def parts(self) -> Iterable[VariableTracker]:
-        return self.members.values()
-
-    def length(self, tx: Translator) -> VariableTracker:
-        return tx.constant(len(self.members))
-
-    def truth(self, tx: Translator) -> bool:
-        return bool(self.members)
-
-    def contains(self, tx: Translator, item: VariableTracker) -> bool:
-        return hashed(tx, item) in self.members
-
-    def iterate(self, tx: Translator) -> VariableTracker:
-        if len(self.members) > 1:
-            unsupported("GB0017", "the order of a set is known only when running")
-        return SequenceIterator(list(self.members.values()))
-
-    def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        if hasattr(set, name):
-            return SequenceMethod(self, name)
-        raise AttributeMissing("GB0007", f"'set' object has no attribute {name!r}")
-
-    @classmethod
-    def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
-        """The methods that are interpreted, by name."""
-        return _SET_METHODS
-
-    def call_method(
-        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
-    ) -> VariableTracker:
-        method = _SET_METHODS.get(name)
-        if method is None:
-            return super().call_method(tx, name, args, kwargs)
-        return method(self, tx, args, kwargs)
-
-    def add(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        """`set.add`."""
-        (item,) = exactly(1, args)
-        raw = hashed(tx, item)
-        tx.side_effects.mutate(self)
-        self.members.setdefault(raw, item.realize())
-        return tx.constant(None)
-
-    def update(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        """`set.update`."""
-        for values in args:
-            for item in values.unpack(tx):
-                self.add(tx, [item], {})
-        return tx.constant(None)
-
-    def _discard(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        raw = hashed(tx, exactly(1, args)[0])
-        tx.side_effects.mutate(self)
-        self.members.pop(raw, None)
-        return tx.constant(None)
-
-    def _remove(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if not self.contains(tx, exactly(1, args)[0]):
-            unsupported("GB0006", f"KeyError: {args[0].describe()}")
-        return self._discard(tx, args, kwargs)
-
-    def _copy(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        return SetVariable(dict(self.members))
-
-    def reconstruct(self, cg: Reconstructor) -> None:
-        for member in self.members.values():
-            cg.push(member)
-        cg.builder.build("set", len(self.members))
-
-
-_SET_METHODS: dict[str, Callable[..., VariableTracker]] = {
-    "add": SetVariable.add,
-    "update": SetVariable.update,
-    "discard": SetVariable._discard,
-    "remove": SetVariable._remove,
-    "copy": SetVariable._copy,
-    "__contains__": lambda self, tx, args, kwargs: tx.constant(self.contains(tx, args[0])),
-    "__len__": lambda self, tx, args, kwargs: self.length(tx),
-}
 
 DICT_KINDS = (dict, collections.OrderedDict, collections.defaultdict)
 
@@ -341,7 +332,7 @@ def pairs_of(tx: Translator, args: Args) -> list[tuple[VariableTracker, Variable
     if not args:
         return []
     (source,) = exactly(1, args)
-    source = source.realize()
+    source = tx.unwrapped(source)
     if isinstance(source, DictVariable):
         return list(source.entries.values())
     pairs = [pair.unpack(tx) for pair in source.unpack(tx)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -26,9 +27,13 @@ if TYPE_CHECKING:
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 ABSENT = object()
-_PLAIN_READS = (object.__getattribute__, types.SimpleNamespace.__getattribute__)
-_PLAIN_WRITES = (object.__setattr__, types.SimpleNamespace.__setattr__)
-_PLAIN_DELETES = (object.__delattr__, types.SimpleNamespace.__delattr__)
+_GENERIC: tuple[Any, ...] = (
+    *(object, types.SimpleNamespace, dict, list, tuple, set, frozenset, collections.deque),
+    *(collections.OrderedDict, collections.defaultdict),
+)
+_PLAIN_READS = tuple([kind.__getattribute__ for kind in _GENERIC])
+_PLAIN_WRITES = tuple([kind.__setattr__ for kind in _GENERIC])
+_PLAIN_DELETES = tuple([kind.__delattr__ for kind in _GENERIC])
 
 
 def lookup(cls: type, name: str, after: type | None = None) -> Any:
@@ -246,12 +251,25 @@ class ObjectVariable(VariableTracker):
     def next(self, tx: Translator) -> VariableTracker | None:
         unsupported("GB0017", f"iteration over {self.describe()}")
 
+    def reversed(self, tx: Translator) -> VariableTracker:
+        """`reversed(value)`."""
+        method = self._special(tx, "__reversed__")
+        if method is None:
+            unsupported("GB0008", f"reversed() of {self.describe()}")
+        return method.call(tx, [], {})
+
     def truth(self, tx: Translator) -> bool:
         for name in ("__bool__", "__len__"):
             method = self._special(tx, name)
             if method is not None:
                 return tx.truth(method.call(tx, [], {}))
         return True
+
+    def builtin_attribute(
+        self, tx: Translator, static: Any, name: str
+    ) -> VariableTracker | None:
+        """A method of a builtin base class, bound; None if `static` is not one."""
+        return None
 
     def binary(
         self, tx: Translator, name: str, other: VariableTracker
@@ -392,6 +410,10 @@ def bind_class_attribute(
     tx: Translator, static: Any, source: Source, owner: VariableTracker, name: str
 ) -> VariableTracker:
     """What reading a non-data class attribute through `owner` gives."""
+    if isinstance(owner, ObjectVariable):
+        builtin = owner.builtin_attribute(tx, static, name)
+        if builtin is not None:
+            return builtin
     if isinstance(static, types.FunctionType):
         return BoundMethodVariable(tx.output.wrap(static, source), owner, name)
     if isinstance(static, staticmethod):

@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
+import collections
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
+from graphwright.capture.variables.classes import (
+    BuiltinVariable,
+    ClassVariable,
+    ReferenceVariable,
+)
 from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.functions import FunctionVariable
-from graphwright.capture.variables.mappings import DictVariable, DictView, SetVariable
+from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.objects import ObjectVariable, lookup
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
     SequenceVariable,
+    SizeVariable,
     TupleVariable,
+)
+from graphwright.capture.variables.sets import (
+    SetVariable,
+    is_set_like,
+    set_operator,
+    set_update_operator,
 )
 from graphwright.capture.variables.symint import SymIntVariable, symbolic_operation
 from graphwright.capture.variables.tensor import TensorVariable
@@ -75,6 +88,7 @@ _REFLECTED = {
     "__eq__": "__eq__",
     "__ne__": "__ne__",
 }
+Rule = Callable[["Translator", list[VariableTracker]], VariableTracker | None]
 _IN_PLACE = {f"__i{n[2:-2]}__": n for n in _REFLECTED if n not in ("__lt__", "__gt__")}
 
 
@@ -136,6 +150,10 @@ def _is_not_implemented(value: VariableTracker) -> bool:
 def _equality(
     tx: Translator, function: Callable[..., Any], args: list[VariableTracker]
 ) -> VariableTracker:
+    if function is operator.ne:
+        unequal = _by_special_method(tx, function, args)
+        if unequal is not None:
+            return unequal
     equal = equals(tx, *args)
     if isinstance(equal, bool):
         return tx.constant(equal if function is operator.eq else not equal)
@@ -151,12 +169,15 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
     if isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable):
         return _same_items(tx, left, right)
     if isinstance(left, DictVariable) and isinstance(right, DictVariable):
+        if left.kind is right.kind is collections.OrderedDict:
+            if list(left.entries) != list(right.entries):
+                return False
         return left.entries.keys() == right.entries.keys() and all(
             tx.same_or_equal(value, right.entries[key][1])
             for key, (_, value) in left.entries.items()
         )
-    if isinstance(left, SetVariable) and isinstance(right, SetVariable):
-        return left.members.keys() == right.members.keys()
+    if is_set_like(left) and is_set_like(right):
+        return bool(set_operator(tx, operator.eq, left, right).as_constant())
     if isinstance(left, _BY_IDENTITY) and isinstance(right, _BY_IDENTITY):
         return is_same(tx, left, right)
     if isinstance(left, (TensorVariable, SymIntVariable)) or isinstance(
@@ -179,6 +200,7 @@ _KNOWN_KINDS = {
     ListVariable,
     DictVariable,
     SetVariable,
+    DequeVariable,
     ClassVariable,
 }
 
@@ -208,6 +230,10 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
         if isinstance(left, kind) and isinstance(right, kind):
             return left.as_constant() is right.as_constant()
     if left.python_type() is not right.python_type():
+        return False
+    if isinstance(left, ReferenceVariable) and isinstance(right, ReferenceVariable):
+        return left.value is right.value
+    if isinstance(left, ReferenceVariable) or isinstance(right, ReferenceVariable):
         return False
     if left.mutable and right.mutable and type(left) is type(right):
         if left.source is not None and right.source is not None:
@@ -239,8 +265,19 @@ def _add(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
     if isinstance(left, ListVariable) and isinstance(right, ListVariable):
         return ListVariable([*left.items, *right.items])
     if isinstance(left, TupleVariable) and isinstance(right, TupleVariable):
-        return TupleVariable([*left.items, *right.items])
+        return _tuple_like(left)([*left.items, *right.items])
     return None
+
+
+def _repeat_in_place(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+    values, count = args
+    if isinstance(values, ListVariable) and isinstance(count, (ConstantVariable, SymIntVariable)):
+        times = count.as_constant()
+        if isinstance(times, int):
+            tx.side_effects.mutate(values)
+            values.items *= times
+            return values
+    return None if isinstance(values, ListVariable) else _multiply(tx, args)
 
 
 def _extend(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
@@ -249,6 +286,11 @@ def _extend(tx: Translator, args: list[VariableTracker]) -> VariableTracker | No
         left.call_method(tx, "extend", [right], {})
         return left
     return _add(tx, args)
+
+
+def _tuple_like(value: VariableTracker) -> type[TupleVariable]:
+    """Sums of sizes are sizes."""
+    return SizeVariable if isinstance(value, SizeVariable) else TupleVariable
 
 
 def _multiply(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
@@ -261,7 +303,7 @@ def _multiply(tx: Translator, args: list[VariableTracker]) -> VariableTracker | 
                 return None
             if isinstance(values, ListVariable):
                 return ListVariable(values.items * times)
-            return TupleVariable(values.items * times)
+            return _tuple_like(values)(values.items * times)
     return None
 
 
@@ -275,32 +317,45 @@ def _remainder(tx: Translator, args: list[VariableTracker]) -> VariableTracker |
 def _union(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
     left, right = args
     if isinstance(left, DictVariable) and isinstance(right, DictVariable):
-        return DictVariable({**left.entries, **right.entries}, left.kind)
-    if isinstance(left, SetVariable) and isinstance(right, SetVariable):
-        return SetVariable({**left.members, **right.members})
-    return None
+        made = left.call_method(tx, "copy", [], {})
+        for key, value in right.entries.values():
+            made.setitem(tx, key, value)
+        return made
+    return _set_rule(operator.or_)(tx, args)
 
 
-def _intersection(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+def _update(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
     left, right = args
-    if isinstance(left, SetVariable) and isinstance(right, SetVariable):
-        return SetVariable({k: v for k, v in left.members.items() if k in right.members})
-    return None
+    if isinstance(left, DictVariable):
+        left.call_method(tx, "update", [right], {})
+        return left
+    return _set_update_rule("update", operator.or_)(tx, args)
 
 
-def _difference(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
-    left, right = args
-    if isinstance(left, SetVariable) and isinstance(right, (SetVariable, DictView)):
-        other = {item.as_constant() for item in right.unpack(tx)}
-        return SetVariable({k: v for k, v in left.members.items() if k not in other})
-    return None
+def _set_rule(function: Callable[..., Any]) -> Rule:
+    def rule(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+        if all(map(is_set_like, args)):
+            return set_operator(tx, function, *args)
+        return None
+
+    return rule
+
+
+def _set_update_rule(name: str, function: Callable[..., Any]) -> Rule:
+    def rule(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
+        left, right = args
+        if isinstance(left, SetVariable) and is_set_like(right):
+            return set_update_operator(tx, name, left, right)
+        return _set_rule(function)(tx, args)
+
+    return rule
 
 
 def _ordered(function: Callable[..., Any]) -> Callable[..., VariableTracker | None]:
     def rule(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
         left, right = args
         if not (isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable)):
-            return None
+            return _set_rule(function)(tx, args)
         for own, other in zip(left.items, right.items, strict=False):
             if not tx.same_or_equal(own, other):
                 return operate(tx, function, [own, other])
@@ -313,13 +368,16 @@ _RULES: dict[Callable[..., Any], Callable[..., VariableTracker | None]] = {
     operator.add: _add,
     operator.iadd: _extend,
     operator.mul: _multiply,
-    operator.imul: lambda tx, args: None
-    if isinstance(args[0], ListVariable)
-    else _multiply(tx, args),
+    operator.imul: _repeat_in_place,
     operator.mod: _remainder,
     operator.or_: _union,
-    operator.and_: _intersection,
-    operator.sub: _difference,
+    operator.and_: _set_rule(operator.and_),
+    operator.sub: _set_rule(operator.sub),
+    operator.xor: _set_rule(operator.xor),
+    operator.ior: _update,
+    operator.iand: _set_update_rule("intersection_update", operator.and_),
+    operator.isub: _set_update_rule("difference_update", operator.sub),
+    operator.ixor: _set_update_rule("symmetric_difference_update", operator.xor),
     **{f: _ordered(f) for f in (operator.lt, operator.le, operator.gt, operator.ge)},
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -9,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import ListIterator, SequenceIterator
+from graphwright.runtime.size import Size
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -56,8 +59,12 @@ class SequenceVariable(VariableTracker):
             return self._slice(tx, self.items[key.as_slice()])
         index = index_of(tx, key)
         if not -len(self.items) <= index < len(self.items):
-            raise_in_frame(IndexError)
+            name = "range object" if self.kind is range else self._name()
+            raise_in_frame(IndexError, [tx.constant(f"{name} index out of range")])
         return self.items[index].realize()
+
+    def _name(self) -> str:
+        return "list" if self.kind is list else "tuple"
 
     def _slice(self, tx: Translator, items: list[VariableTracker]) -> VariableTracker:
         raise NotImplementedError
@@ -78,13 +85,13 @@ class SequenceVariable(VariableTracker):
     @classmethod
     def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
         """The methods that are interpreted, by name."""
-        return _COMMON
+        return {**_COMMON, "_replace": _COMMON["__len__"]}
 
     def _index(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         for position, own in enumerate(self.items):
             if len(args) == 1 and tx.same_or_equal(own, args[0]):
                 return tx.constant(position)
-        unsupported("GB0007", "ValueError: the value is not in the sequence")
+        raise_in_frame(ValueError)
 
     def _count(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         return tx.constant(sum(tx.same_or_equal(own, args[0]) for own in self.items))
@@ -157,6 +164,37 @@ class TupleVariable(SequenceVariable):
         cg.builder.build("tuple", len(self.items))
 
 
+class SizeVariable(TupleVariable):
+    """A `gw.Size`: a tensor's shape, or a part of one."""
+
+    kind = Size
+
+    def as_constant(self) -> Any:
+        return Size([item.as_constant() for item in self.items])
+
+    def _slice(self, tx: Translator, items: list[VariableTracker]) -> VariableTracker:
+        return SizeVariable(items)
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        if name == "numel" and not args and not kwargs:
+            total = tx.constant(1)
+            for item in self.items:
+                total = tx.operate(operator.mul, total, item)
+            return total
+        return super().call_method(tx, name, args, kwargs)
+
+    @classmethod
+    def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
+        return {**_COMMON, "numel": _COMMON["__len__"]}
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(Size)
+        super().reconstruct(cg)
+        cg.builder.end_call(1)
+
+
 class NamedTupleVariable(TupleVariable):
     """An instance of a `namedtuple` class (or of a C struct sequence)."""
 
@@ -178,18 +216,26 @@ class NamedTupleVariable(TupleVariable):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         fields: tuple[str, ...] = getattr(self.kind, "_fields", ())
         if name in fields:
+            guard_member(tx, self.kind, name)
             return self.items[fields.index(name)].realize()
         if name == "_fields":
             return tx.constant(fields)
-        found = vars(self.kind).get(name)
-        if found is not None and hasattr(found, "__code__"):
+        if name == "_replace":
+            return SequenceMethod(self, name)
+        if name == "_field_defaults":
+            return tx.dict_of({k: tx.constant(v) for k, v in self.kind._field_defaults.items()})  # type: ignore
+        found = next((b.__dict__[name] for b in self.kind.__mro__ if name in b.__dict__), None)
+        guard_member(tx, self.kind, name)
+        if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
+            return tx.plain_function(found.fget).call(tx, [self], {})
+        if isinstance(found, types.FunctionType):
             return tx.bound_method(tx.plain_function(found), self)
         return super().getattr(tx, name)
 
     def call_method(
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs
     ) -> VariableTracker:
-        if name == "_replace" and not args:
+        if name == "_replace" and not args and set(kwargs) <= set(self.kind._fields):  # type: ignore
             fields: tuple[str, ...] = getattr(self.kind, "_fields", ())
             items = [kwargs.get(f, item) for f, item in zip(fields, self.items, strict=True)]
             return NamedTupleVariable(items, self.kind)
@@ -208,6 +254,7 @@ class ListVariable(SequenceVariable):
     """A list. `items` is its contents now."""
 
     mutable = True
+    owner: Any = None
     kind = list
 
     def __init__(self, items: list[VariableTracker], source: Source | None = None) -> None:
@@ -401,7 +448,21 @@ class SliceVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name in ("start", "stop", "step"):
             return self.bounds[("start", "stop", "step").index(name)]
+        if name == "indices":
+            return SequenceMethod(self, name)
         return super().getattr(tx, name)
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        if name == "indices":
+            return tx.constant(self.as_slice().indices(index_of(tx, *exactly(1, args))))
+        return super().call_method(tx, name, args, kwargs)
+
+    @staticmethod
+    def methods() -> dict[str, Any]:
+        """The methods that are interpreted, by name."""
+        return {"indices": None}
 
     def reconstruct(self, cg: Reconstructor) -> None:
         for bound in self.bounds:

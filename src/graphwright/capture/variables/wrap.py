@@ -34,6 +34,7 @@ from graphwright.capture.variables.classes import (
     ReferenceVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.containers import ContainerObjectVariable, base_of
 from graphwright.capture.variables.context import (
     GRAD_MODES,
     GradModeMethod,
@@ -41,25 +42,30 @@ from graphwright.capture.variables.context import (
     is_grad_mode_instance,
     make_grad_mode,
 )
+from graphwright.capture.variables.deques import DequeVariable
+from graphwright.capture.variables.enums import EnumVariable
 from graphwright.capture.variables.functions import (
     BoundMethodVariable,
     PartialVariable,
     UserFunctionVariable,
 )
-from graphwright.capture.variables.mappings import DictVariable, SetVariable
-from graphwright.capture.variables.objects import NNModuleVariable, ObjectVariable
+from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.objects import NNModuleVariable, ObjectVariable, lookup
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
     RangeVariable,
+    SizeVariable,
     SliceVariable,
     TupleVariable,
 )
+from graphwright.capture.variables.sets import SetVariable
 from graphwright.runtime import _core
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -106,6 +112,11 @@ def _identified_constant(output: OutputGraph, value: Any, source: Source) -> Var
     return ConstantVariable(value, source)
 
 
+def _enum(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _by_identity(output, value, source)
+    return EnumVariable(value, source)
+
+
 def _tensor(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     variable = output.tensor_input(value, source)
     dims = tuple(d for d, size in enumerate(variable.fake.shape) if not isinstance(size, int))
@@ -116,7 +127,9 @@ def _tensor(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> VariableTracker:
     _sized(output, value, source)
     items = [output.wrap_lazily(v, ItemSource(source, i)) for i, v in enumerate(value)]
-    if type(value) is tuple:
+    if type(value) is Size:
+        return SizeVariable(items, source)
+    if type(value) is tuple or not hasattr(value, "_fields"):
         return TupleVariable(items, source)
     return NamedTupleVariable(items, type(value), source)
 
@@ -160,7 +173,15 @@ def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     output.guards.set_members(source, value)
     if isinstance(value, frozenset):
         return ConstantVariable(value, source)
-    return SetVariable({member: output.constant(member) for member in value}, source)
+    return SetVariable(set(value), source)
+
+
+def _deque(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _same_type(output, value, source)
+    output.guards.length(source, len(value))
+    output.guards.equals(AttrSource(source, "maxlen"), value.maxlen)
+    items = [output.wrap_lazily(v, ItemSource(source, i)) for i, v in enumerate(value)]
+    return DequeVariable(items, value.maxlen, source)
 
 
 def _slice(output: OutputGraph, value: slice, source: Source) -> VariableTracker:
@@ -254,6 +275,23 @@ def _nn_module(output: OutputGraph, value: Any, source: Source) -> VariableTrack
     return NNModuleVariable(type(value), value, source, Module.__getattr__)
 
 
+def _container(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """An instance of a user's subclass of a container."""
+    base = base_of(type(value))
+    assert base is not None
+    reads = getattr(base, "__getitem__", None)
+    if lookup(type(value), "__getitem__") is not reads or isinstance(source, ConstSource):
+        return OpaqueVariable(value, source)
+    payload = _BY_TYPE[base](output, value, source)
+    if isinstance(payload, OpaqueVariable):
+        return payload
+    if isinstance(payload, TupleVariable):
+        payload = TupleVariable(payload.items)
+    if isinstance(payload, DictVariable):
+        payload.kind = base
+    return ContainerObjectVariable(type(value), payload, value, source)
+
+
 def _object(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
     return ObjectVariable(type(value), value, source)
@@ -289,10 +327,12 @@ _BY_TYPE: dict[type, Rule] = {
     Tensor: _tensor,
     Parameter: _tensor,
     tuple: _tuple,
+    Size: _tuple,
     list: _list,
     dict: _dict,
     collections.OrderedDict: _dict,
     collections.defaultdict: _dict,
+    collections.deque: _deque,
     set: _set,
     frozenset: _set,
     slice: _slice,
@@ -323,6 +363,10 @@ def _rule_for(value: Any) -> Rule:
         return _operation
     if is_grad_mode_instance(value):
         return _grad_mode
+    if cls is object:
+        return _reference
+    if base_of(cls) is not None and cls.__flags__ & _HEAP_TYPE:
+        return _container
     if cls.__flags__ & _HEAP_TYPE and not hasattr(cls, "__array_interface__"):
         return _object
     return _opaque
@@ -336,7 +380,7 @@ def _operation(output: OutputGraph, value: Any, source: Source) -> VariableTrack
 _BY_BASE: tuple[tuple[type, Rule], ...] = (
     (_core.TensorBase, _refuse_subclass),
     (Module, _nn_module),
-    (enum.Enum, _identified_constant),
+    (enum.Enum, _enum),
     (type, _class),
     (BaseException, _exception),
     (types.ModuleType, _module),

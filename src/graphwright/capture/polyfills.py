@@ -1,0 +1,301 @@
+"""Python for functions of the standard library that are written in C: capture inlines these.
+
+Each does what the documentation of the function says, for the argument forms that it names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+_NOTHING: Any = object()
+
+# itertools
+
+
+def accumulate(iterable: Iterable[Any], func: Any = None, *, initial: Any = None) -> Iterator[Any]:
+    iterator = iter(iterable)
+    total = initial
+    if initial is None:
+        try:
+            total = next(iterator)
+        except StopIteration:
+            return
+    yield total
+    for item in iterator:
+        total = total + item if func is None else func(total, item)
+        yield total
+
+
+def chain_from_iterable(iterable: Iterable[Iterable[Any]], /) -> Iterator[Any]:
+    for part in iterable:
+        yield from iter(part)
+
+
+def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Iterator[Any]:
+    for item, chosen in zip(data, selectors, strict=False):
+        if chosen:
+            yield item
+
+
+def cycle(iterable: Iterable[Any], /) -> Iterator[Any]:
+    saved = []
+    for item in iterable:
+        yield item
+        saved.append(item)
+    while saved:
+        yield from iter(saved)
+
+
+def dropwhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
+    iterator = iter(iterable)
+    for item in iterator:
+        if not predicate(item):
+            yield item
+            break
+    yield from iterator
+
+
+def takewhile(predicate: Callable[[Any], Any], iterable: Iterable[Any], /) -> Iterator[Any]:
+    for item in iterable:
+        if not predicate(item):
+            break
+        yield item
+
+
+def filterfalse(function: Any, iterable: Iterable[Any], /) -> Iterator[Any]:
+    for item in iterable:
+        if not (item if function is None else function(item)):
+            yield item
+
+
+def islice(iterable: Iterable[Any], *bounds: int | None) -> Iterator[Any]:
+    where = slice(*bounds)
+    start = 0 if where.start is None else where.start
+    step = 1 if where.step is None else where.step
+    position, wanted = 0, start
+    iterator = iter(iterable)
+    while where.stop is None or position < where.stop:
+        try:
+            item = next(iterator)
+        except StopIteration:
+            return
+        if position == wanted:
+            yield item
+            wanted += step
+            if where.stop is not None and wanted >= where.stop:
+                while position + 1 < where.stop and step > 1:
+                    position += 1
+                    if next(iterator, _NOTHING) is _NOTHING:
+                        return
+                return
+        position += 1
+
+
+def starmap(function: Callable[..., Any], iterable: Iterable[Any], /) -> Iterator[Any]:
+    for args in iterable:
+        yield function(*args)
+
+
+def repeat(object: Any, times: Any = None) -> Iterator[Any]:
+    if times is None:
+        while True:
+            yield object
+    for _ in range(times):
+        yield object
+
+
+def zip_longest(*iterables: Iterable[Any], fillvalue: Any = None) -> Iterator[Any]:
+    iterators = [iter(part) for part in iterables]
+    left = len(iterators)
+    while left:
+        row = []
+        for index, iterator in enumerate(iterators):
+            item = fillvalue if iterator is None else next(iterator, _NOTHING)
+            if item is _NOTHING:
+                left -= 1
+                if not left:
+                    return
+                iterators[index] = None  # type: ignore[call-overload]
+                item = fillvalue
+            row.append(item)
+        yield tuple(row)
+
+
+def groupby(iterable: Iterable[Any], key: Any = None) -> Iterator[Any]:
+    iterator = iter(iterable)
+    current = next(iterator, _NOTHING)
+    group_key = _NOTHING
+    target = _NOTHING
+
+    def group(wanted: Any) -> Iterator[Any]:
+        nonlocal current, group_key
+        while current is not _NOTHING and target is wanted:
+            yield current
+            current = next(iterator, _NOTHING)
+            if current is _NOTHING:
+                return
+            group_key = current if key is None else key(current)
+            if not group_key == wanted[0]:
+                return
+
+    if current is not _NOTHING:
+        group_key = current if key is None else key(current)
+    while current is not _NOTHING:
+        target = [group_key]
+        mine = target
+        yield group_key, group(mine)
+        while current is not _NOTHING and group_key == mine[0]:
+            current = next(iterator, _NOTHING)
+            if current is not _NOTHING:
+                group_key = current if key is None else key(current)
+
+
+def tee(iterable: Iterable[Any], n: int = 2, /) -> tuple[Iterator[Any], ...]:
+    iterator = iter(iterable)
+    seen: list[Any] = []
+
+    def branch() -> Iterator[Any]:
+        position = 0
+        while True:
+            if position == len(seen):
+                item = next(iterator, _NOTHING)
+                if item is _NOTHING:
+                    return
+                seen.append(item)
+            yield seen[position]
+            position += 1
+
+    return tuple([branch() for _ in range(n)])
+
+
+def batched(iterable: Iterable[Any], n: int, *, strict: bool = False) -> Iterator[Any]:
+    if n < 1:
+        raise ValueError("n must be at least one")
+    iterator = iter(iterable)
+    while True:
+        batch: list[Any] = []
+        while len(batch) < n:
+            item = next(iterator, _NOTHING)
+            if item is _NOTHING:
+                break
+            batch.append(item)
+        if not batch:
+            return
+        if strict and len(batch) != n:
+            raise ValueError("batched(): incomplete batch")
+        yield tuple(batch)
+
+
+def call_iterator(function: Callable[[], Any], sentinel: Any, /) -> Iterator[Any]:
+    while True:
+        try:
+            value = function()
+        except StopIteration:
+            return
+        if value == sentinel:
+            return
+        yield value
+
+
+def sequence_iterator(sequence: Any, /) -> Iterator[Any]:
+    position = 0
+    while True:
+        try:
+            item = sequence[position]
+        except (IndexError, StopIteration):
+            return
+        yield item
+        position += 1
+
+
+# operator
+
+
+def itemgetter(item: Any, /, *items: Any) -> Callable[[Any], Any]:
+    if not items:
+        return lambda object: object[item]
+    return lambda object: tuple([object[key] for key in (item, *items)])
+
+
+def attrgetter(attr: str, /, *attrs: str) -> Callable[[Any], Any]:
+    def resolve(value: Any, path: str) -> Any:
+        for name in path.split("."):
+            value = getattr(value, name)
+        return value
+
+    if not attrs:
+        return lambda object: resolve(object, attr)
+    return lambda object: tuple([resolve(object, path) for path in (attr, *attrs)])
+
+
+def methodcaller(name: str, /, *args: Any, **kwargs: Any) -> Callable[[Any], Any]:
+    return lambda object: getattr(object, name)(*args, **kwargs)
+
+
+def count_of(values: Iterable[Any], item: Any, /) -> int:
+    return sum([1 for value in values if value is item or value == item])
+
+
+def index_of(values: Iterable[Any], item: Any, /) -> int:
+    for position, value in enumerate(values):
+        if value is item or value == item:
+            return position
+    raise ValueError("sequence.index(x): x not in sequence")
+
+
+def call(function: Any, /, *args: Any, **kwargs: Any) -> Any:
+    return function(*args, **kwargs)
+
+
+# functools
+
+
+def reduce(function: Any, iterable: Iterable[Any], initial: Any = _NOTHING, /) -> Any:
+    iterator = iter(iterable)
+    if initial is _NOTHING:
+        try:
+            initial = next(iterator)
+        except StopIteration:
+            message = "reduce() of empty iterable with no initial value"
+            raise TypeError(message) from None
+    for item in iterator:
+        initial = function(initial, item)
+    return initial
+
+
+class CompareKey:
+    """What `functools.cmp_to_key` makes."""
+
+    __slots__ = ("compare", "obj")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, compare: Callable[[Any, Any], Any], obj: Any) -> None:
+        self.compare = compare
+        self.obj = obj
+
+    def __lt__(self, other: CompareKey) -> bool:
+        return self.compare(self.obj, other.obj) < 0  # type: ignore[no-any-return]
+
+
+def cmp_to_key(mycmp: Callable[[Any, Any], Any]) -> Callable[[Any], CompareKey]:
+    return lambda obj: CompareKey(mycmp, obj)
+
+
+# collections
+
+
+def count_elements(mapping: Any, iterable: Iterable[Any], /) -> None:
+    for item in iterable:
+        mapping[item] = mapping.get(item, 0) + 1
+
+
+# heapq
+
+
+def nlargest(n: int, iterable: Iterable[Any], key: Any = None) -> list[Any]:
+    return sorted(iterable, key=key, reverse=True)[: max(n, 0)]
+
+
+def nsmallest(n: int, iterable: Iterable[Any], key: Any = None) -> list[Any]:
+    return sorted(iterable, key=key)[: max(n, 0)]

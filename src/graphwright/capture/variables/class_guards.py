@@ -1,0 +1,62 @@
+"""Guards on what classes decide: their bases, their fields, how instances are recognised."""
+
+from __future__ import annotations
+
+import abc
+from typing import TYPE_CHECKING
+
+from graphwright.capture.source import (
+    AttrSource,
+    ConstSource,
+    ItemSource,
+    MroSource,
+    RegistrationsSource,
+    Source,
+)
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+_IMMUTABLE_TYPE = 1 << 8
+_HEAP_TYPE = 1 << 9
+
+
+def may_change(cls: type) -> bool:
+    """Whether attributes and bases of the class can be assigned."""
+    return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
+
+
+def class_source(cls: type) -> Source:
+    """A class that is known from a guarded value."""
+    return ConstSource(cls, cls.__qualname__)
+
+
+def guard_bases(tx: Translator, cls: type) -> None:
+    """The class keeps its MRO; each member is held weakly."""
+    if not may_change(cls):
+        return
+    mro = AttrSource(class_source(cls), "__mro__")
+    tx.guards.length(mro, len(cls.__mro__))
+    for i, base in enumerate(cls.__mro__[1:-1], 1):
+        tx.guards.id_match(ItemSource(mro, i), base)
+
+
+def guard_member(tx: Translator, cls: type, name: str) -> None:
+    """What the MRO of the class holds under a name, or that it holds nothing."""
+    if not may_change(cls):
+        return
+    source = MroSource(class_source(cls), name)
+    for base in cls.__mro__:
+        if name in base.__dict__:
+            tx.guards.id_match(source, base.__dict__[name])
+            return
+    tx.guards.missing(source)
+
+
+def guard_recognition(tx: Translator, cls: type, classes: tuple[type, ...], check: str) -> None:
+    """`issubclass(cls, classes)`: the bases, and what metaclasses say through `check`."""
+    guard_bases(tx, cls)
+    for other in classes:
+        guard_member(tx, type(other), check)
+        if isinstance(other, abc.ABCMeta):
+            tx.guards.equals(RegistrationsSource(), abc.get_cache_token())

@@ -1,0 +1,234 @@
+"""Instances of user classes that derive from list, dict, tuple or deque."""
+
+from __future__ import annotations
+
+import abc
+import collections
+import operator
+import types
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.source import MroSource, Source
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.deques import DequeVariable, make_deque
+from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.sequences import ListVariable, SequenceMethod, TupleVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+BASES: tuple[type, ...] = (
+    collections.OrderedDict,
+    collections.defaultdict,
+    collections.deque,
+    dict,
+    list,
+    tuple,
+)
+_DESCRIPTORS = (
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.ClassMethodDescriptorType,
+)
+_METACLASSES = (type, abc.ABCMeta)
+
+
+def base_of(cls: type) -> type | None:
+    """The builtin container that a class derives from."""
+    return next((base for base in BASES if issubclass(cls, base)), None)
+
+
+class ContainerObjectVariable(ObjectVariable):
+    """`payload` is what the base class keeps; attributes are those of any object."""
+
+    def __init__(
+        self,
+        cls: type,
+        payload: Any,
+        value: object | None,
+        source: Source | None,
+        cls_source: Source | None = None,
+    ) -> None:
+        super().__init__(cls, value, source, cls_source)
+        base = base_of(cls)
+        assert base is not None
+        self.base: type = base
+        self.payload = payload
+        if not isinstance(payload, TupleVariable):
+            payload.owner = self
+
+    def is_builtin(self, static: Any) -> bool:
+        """Whether a class attribute is the base class's own."""
+        return isinstance(static, _DESCRIPTORS) and static.__objclass__ in self.base.__mro__
+
+    def builtin_attribute(
+        self, tx: Translator, static: Any, name: str
+    ) -> VariableTracker | None:
+        if not self.is_builtin(static) or static is getattr(object, name, None):
+            return None
+        if name == "__init__":
+            return ContainerInit(self)
+        return SequenceMethod(self.payload, name)
+
+    def _special(self, tx: Translator, name: str) -> VariableTracker | None:
+        static = lookup(self.cls, name)
+        if static is not ABSENT and static is not getattr(object, name, None):
+            own = self.builtin_attribute(tx, static, name)
+            if own is not None:
+                tx.guards.id_match(self._class_source(name), static)
+                return own
+        return super()._special(tx, name)
+
+    def plain(self, *names: str) -> bool:
+        """Whether these methods are the base class's own."""
+        return all(self.is_builtin(lookup(self.cls, name)) for name in names)
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        if self.plain("__iter__"):
+            iterator: VariableTracker = self.payload.iterate(tx)
+            return iterator
+        return super().iterate(tx)
+
+    def unpack(self, tx: Translator) -> list[VariableTracker]:
+        if self.plain("__iter__"):
+            items: list[VariableTracker] = self.payload.unpack(tx)
+            return items
+        return super().unpack(tx)
+
+    def missing(self, tx: Translator, key: VariableTracker) -> VariableTracker | None:
+        """What `__missing__` gives, if the class has one."""
+        if not isinstance(lookup(self.cls, "__missing__"), types.FunctionType):
+            return None
+        return self.getattr(tx, "__missing__").call(tx, [key], {})
+
+    def binary(
+        self, tx: Translator, name: str, other: VariableTracker
+    ) -> VariableTracker | None:
+        static = lookup(self.cls, name)
+        function = getattr(operator, name, None)
+        if not self.is_builtin(static) or function is None:
+            return super().binary(tx, name, other) if static is not ABSENT else None
+        if static is getattr(object, name, None):
+            return None
+        if isinstance(other, ContainerObjectVariable):
+            other = other.payload
+        result = tx.operate(function, self.payload, other)
+        return self if result is self.payload else result
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.payload]
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        assert self.cls_source is not None
+        cg.builder.begin_call(self.base.__new__)
+        self.cls_source.emit(cg.builder)
+        if isinstance(self.payload, TupleVariable):
+            cg.push(self.payload)
+        cg.builder.end_call(1 + isinstance(self.payload, TupleVariable))
+        cg.fill_later(self)
+
+    def prepare(
+        self, cg: Reconstructor, push: Callable[[], None], clear: bool
+    ) -> Callable[[], None]:
+        """What gives the object its items, by the base class's own methods."""
+        base: Any = self.base
+        payload = self.payload
+        if isinstance(payload, TupleVariable):
+            return lambda: None
+        if isinstance(payload, DictVariable):
+            pairs = [(cg.hold(key), cg.hold(value)) for key, value in payload.entries.values()]
+            calls = [(base.__setitem__, pair) for pair in pairs]
+            if payload.default_factory is not None and not clear:
+                calls.insert(0, (base.__init__, (cg.hold(payload.default_factory),)))
+        else:
+            calls = [(base.append, (cg.hold(item),)) for item in payload.items]
+        if clear:
+            calls.insert(0, (base.clear, ()))
+
+        def write() -> None:
+            for function, args in calls:
+                cg.builder.begin_call(function)
+                push()
+                for arg in args:
+                    arg()
+                cg.builder.end_call(1 + len(args))
+                cg.builder.pop()
+
+        return write
+
+
+class ContainerInit(VariableTracker):
+    """`list.__init__` and the like, bound."""
+
+    def __init__(self, owner: ContainerObjectVariable) -> None:
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return types.MethodWrapperType
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        payload = self.owner.payload
+        if self.owner not in tx.side_effects.created or isinstance(payload, TupleVariable):
+            unsupported("GB0004", f"{self.owner.base.__name__}.__init__()")
+        if isinstance(payload, DictVariable):
+            if payload.kind is collections.defaultdict and args:
+                factory, *args = args
+                payload.default_factory = factory.realize()
+            payload.call_method(tx, "update", args, kwargs)
+        elif isinstance(payload, DequeVariable):
+            made: Any = make_deque(tx, args, kwargs)
+            payload.items, payload.maxlen = made.items, made.maxlen
+        else:
+            payload.items = args[0].realize().unpack(tx) if args else []
+        tx.side_effects.mutated.pop(payload, None)
+        return tx.constant(None)
+
+
+def _empty(base: type) -> Any:
+    if issubclass(base, dict):
+        return DictVariable({}, base)
+    return DequeVariable([]) if base is collections.deque else ListVariable([])
+
+
+def make_container(
+    tx: Translator, cls: type, source: Source, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    """An instance of a class that derives from a container; None where that is not modelled."""
+    base = base_of(cls)
+    if base is None or type(cls) not in _METACLASSES or lookup(cls, "__del__") is not ABSENT:
+        return None
+    if lookup(cls, "__new__") is not base.__new__ or cls.__module__.startswith("graphwright"):
+        return None
+    if base is tuple:
+        items = args[0].realize().unpack(tx) if args else []
+        made = ContainerObjectVariable(cls, TupleVariable(items), None, None, source)
+    else:
+        made = ContainerObjectVariable(cls, _empty(base), None, None, source)
+    tx.side_effects.track_new(made)
+    init = lookup(cls, "__init__")
+    if isinstance(init, types.FunctionType):
+        tx.output.wrap(init, MroSource(source, "__init__")).call(tx, [made, *args], kwargs)
+    elif base is not tuple:
+        ContainerInit(made).call(tx, args, kwargs)
+    return made
+
+
+def unwrapped(value: VariableTracker) -> VariableTracker:
+    """What a C function sees of a dict or list that overrides no reading method."""
+    value = value.realize()
+    if isinstance(value, ContainerObjectVariable):
+        if not value.plain("__iter__", "__getitem__") or isinstance(value.payload, ConstantVariable):
+            unsupported("GB0008", f"items of {value.describe()}")
+        payload: VariableTracker = value.payload
+        return payload
+    return value

@@ -1,0 +1,107 @@
+"""Functions of itertools, operator, functools and collections: their Python is inlined."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import heapq
+import itertools
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture import polyfills
+from graphwright.capture.exc import unsupported
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.deques import make_deque
+from graphwright.capture.variables.generators import GeneratorVariable
+from graphwright.capture.variables.iterators import ChainIterator, CountIterator
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+Handler = Callable[["Translator", Args, Kwargs], VariableTracker]
+
+
+def by_python(function: Any, kind: type | None = None) -> Handler:
+    """Inline `function`; `kind` is the type of the iterator that the original gives."""
+
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        result = tx.plain_function(function).call(tx, args, kwargs)
+        if kind is not None and isinstance(result, GeneratorVariable):
+            result.kind = kind
+        return result
+
+    return handler
+
+
+def _chain(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return ChainIterator([arg.realize() for arg in args])
+
+
+def _count(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    given = dict(zip(("start", "step"), args, strict=False)) | kwargs
+    start = given["start"].as_constant() if "start" in given else 0
+    return CountIterator(start, given["step"].as_constant() if "step" in given else 1)
+
+
+def _over_lists(function: Callable[..., Any]) -> Handler:
+    """A finite iterator function of itertools, over the items as they are."""
+
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        values: list[Any] = []
+        for arg in args:
+            pool = arg.realize()
+            number = isinstance(pool, ConstantVariable) and isinstance(pool.value, int)
+            values.append(pool.as_constant() if number else pool.unpack(tx))
+        keywords = {key: value.as_constant() for key, value in kwargs.items()}
+        groups = fold(lambda: list(function(*values, **keywords)))
+        return tx.iterator_over([tx.tuple_of(list(group)) for group in groups])
+
+    return handler
+
+
+def _lru_cache(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    unsupported("GB0004", "functools.lru_cache used as a decorator inside of the frame")
+
+
+def _handlers() -> dict[Any, Handler]:
+    iterators = [
+        "accumulate", "compress", "cycle", "dropwhile", "takewhile", "filterfalse", "islice",
+        "starmap", "repeat", "zip_longest", "groupby", "tee", "batched",
+    ]  # fmt: skip
+    table: dict[Any, Handler] = {}
+    for name in iterators:
+        original = getattr(itertools, name, None)
+        if original is not None:
+            kind = original if isinstance(original, type) else None
+            table[original] = by_python(getattr(polyfills, name), kind)
+    pools = ("product", "permutations", "combinations", "pairwise")
+    for name in (*pools, "combinations_with_replacement"):
+        table[getattr(itertools, name)] = _over_lists(getattr(itertools, name))
+    return table
+
+
+LIBRARY: dict[Any, Handler] = {
+    **_handlers(),
+    itertools.chain: _chain,
+    itertools.chain.from_iterable: by_python(polyfills.chain_from_iterable, itertools.chain),
+    itertools.count: _count,
+    operator.itemgetter: by_python(polyfills.itemgetter),
+    operator.attrgetter: by_python(polyfills.attrgetter),
+    operator.methodcaller: by_python(polyfills.methodcaller),
+    operator.countOf: by_python(polyfills.count_of),
+    operator.indexOf: by_python(polyfills.index_of),
+    operator.call: by_python(polyfills.call),
+    heapq.nlargest: by_python(polyfills.nlargest),
+    heapq.nsmallest: by_python(polyfills.nsmallest),
+    functools.reduce: by_python(polyfills.reduce),
+    functools.cmp_to_key: by_python(polyfills.cmp_to_key),
+    functools.lru_cache: _lru_cache,
+    functools.cache: _lru_cache,
+    collections.deque: make_deque,
+    collections._count_elements: by_python(polyfills.count_elements),  # type: ignore[attr-defined]
+}

@@ -1,0 +1,308 @@
+"""Sets of values that are known: a Python set of the same history keeps their order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.source import ConstSource, Source
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.iterators import IteratorVariable
+from graphwright.capture.variables.mappings import DictVariable, DictView, hashed
+from graphwright.capture.variables.sequences import SequenceMethod, exactly
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+_SMALLEST_TABLE = 8
+
+
+class SetVariable(VariableTracker):
+    """A set of constants.
+
+    real: what the set holds, made by the operations that Python would do, so that it has the
+    same order. `ordered` is False for a set that existed before and for what is made of one: its
+    members are guarded, not the order in which they went in. log: what changed an existing set.
+    """
+
+    mutable = True
+
+    def __init__(
+        self, real: set[Any], source: Source | None = None, ordered: bool = True
+    ) -> None:
+        self.real = real
+        self.source = source
+        self._ordered = ordered and source is None
+        self.log: list[tuple[str, list[Any]]] = []
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the order of the members is the one that Python has."""
+        return self._ordered or order_is_fixed(self.real)
+
+    def python_type(self) -> type:
+        return set
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return tx.constant(len(self.real))
+
+    def truth(self, tx: Translator) -> bool:
+        return bool(self.real)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        item = item.realize()
+        if isinstance(item, SetVariable):
+            return frozenset(item.real) in self.real
+        return hashed(tx, item) in self.real
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        self.require_order()
+        return SetIterator(self, [tx.constant(item) for item in self.real])
+
+    def unpack(self, tx: Translator) -> list[VariableTracker]:
+        self.require_order()
+        return [tx.constant(item) for item in self.real]
+
+    def require_order(self) -> None:
+        """A break where the order matters and is known only when running."""
+        if not self.ordered:
+            unsupported("GB0017", "the order of a set is known only when running")
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if hasattr(set, name):
+            return SequenceMethod(self, name)
+        raise AttributeMissing("GB0007", f"'set' object has no attribute {name!r}")
+
+    @classmethod
+    def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
+        """The methods that are interpreted, by name."""
+        return _METHODS
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        method = _METHODS.get(name)
+        if method is None or kwargs:
+            return super().call_method(tx, name, args, kwargs)
+        return method(self, tx, args)
+
+    def change(self, tx: Translator, name: str, values: list[Any]) -> Any:
+        """Do what a mutating method does."""
+        result = fold(getattr(self.real, name), *values)
+        tx.side_effects.mutate(self)
+        self.log.append((name, values))
+        return result
+
+    def pop(self, tx: Translator, args: Args) -> VariableTracker:
+        """`set.pop`."""
+        exactly(0, args)
+        self.require_order()
+        if not self.real:
+            fold(set().pop)
+        member = next(iter(self.real))
+        self.change(tx, "remove", [member])
+        return tx.constant(member)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        members = list(self.real)
+        rebuilt = set(members)
+        if not self.ordered or list(rebuilt) != members:
+            unsupported("GB0015", "a set whose order is known only when running")
+        for member in members:
+            cg.push(cg.output.constant(member))
+        cg.builder.build("set", len(members))
+
+    def write_back(self, cg: Reconstructor, push: Callable[[], None]) -> Callable[[], None]:
+        """What changes the existing set as the frame did."""
+
+        def write() -> None:
+            for name, values in self.log:
+                loads = [_constant(cg, value) for value in values]
+                cg.call_method(push, name, *loads)
+
+        return write
+
+
+def _constant(cg: Reconstructor, value: Any) -> Callable[[], None]:
+    return lambda: cg.builder.load_const(value)
+
+
+def order_is_fixed(members: Iterable[Any]) -> bool:
+    """Whether a set of these members has one order only, whatever its history."""
+    known = list(members)
+    if len(known) < 2:
+        return True
+    return all(type(member) is int and 0 <= member < _SMALLEST_TABLE for member in known)
+
+
+class SetIterator(IteratorVariable):
+    """Over a set, which must keep its size meanwhile."""
+
+    def __init__(self, owner: SetVariable, items: list[VariableTracker]) -> None:
+        self.owner = owner
+        self.items = items
+        self.position = 0
+
+    def python_type(self) -> type:
+        return type(iter(set()))
+
+    def next(self, tx: Translator) -> VariableTracker | None:
+        if len(self.owner.real) != len(self.items):
+            unsupported("GB0006", "RuntimeError: Set changed size during iteration")
+        if self.position >= len(self.items):
+            return None
+        self.position += 1
+        return self.items[self.position - 1]
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push(self.owner)
+        cg.builder.emit("GET_ITER")
+        cg.skip_items(self.position)
+
+
+def is_set_like(value: VariableTracker) -> bool:
+    """Whether set operators take the value."""
+    if isinstance(value, ConstantVariable):
+        return isinstance(value.value, frozenset)
+    return isinstance(value, SetVariable) or (isinstance(value, DictView) and value.is_set_like())
+
+
+def raw(tx: Translator, value: VariableTracker) -> Any:
+    """A Python iterable of what the tracker holds, of the same kind."""
+    value = value.realize()
+    if isinstance(value, SetVariable):
+        return value.real
+    if isinstance(value, ConstantVariable) and isinstance(value.value, frozenset):
+        return value.value
+    if isinstance(value, DictVariable):
+        return dict.fromkeys(value.entries)
+    if isinstance(value, DictView):
+        keys = value.raw(tx)
+        return keys
+    return [hashed(tx, item) for item in value.unpack(tx)]
+
+
+def has_order(value: VariableTracker) -> bool:
+    """Whether the tracker knows the order of what it holds."""
+    value = value.realize()
+    if isinstance(value, SetVariable):
+        return value.ordered
+    if isinstance(value, ConstantVariable) and isinstance(value.value, frozenset):
+        return constant_has_order(value)
+    return True
+
+
+def constant_has_order(value: ConstantVariable) -> bool:
+    """A frozenset that came in is guarded by its members only."""
+    own = value.source is None or isinstance(value.source, ConstSource)
+    return own or order_is_fixed(value.value)
+
+
+def result_of(tx: Translator, result: Any, operands: Args) -> VariableTracker:
+    """The tracker of a new set, a frozenset or a plain value."""
+    ordered = all(map(has_order, operands))
+    if isinstance(result, set):
+        return SetVariable(result, None, ordered)
+    if isinstance(result, frozenset) and not (ordered or order_is_fixed(result)):
+        unsupported("GB0015", "a frozenset whose order is known only when running")
+    return tx.constant(result)
+
+
+def set_operator(
+    tx: Translator, function: Callable[..., Any], left: VariableTracker, right: VariableTracker
+) -> VariableTracker:
+    """`|`, `&`, `-`, `^` and the comparisons of sets."""
+    result = fold(function, raw(tx, left), raw(tx, right))
+    return result_of(tx, result, [left, right])
+
+
+def set_update_operator(
+    tx: Translator, name: str, left: SetVariable, right: VariableTracker
+) -> VariableTracker:
+    """`|=`, `&=`, `-=` and `^=`."""
+    left.change(tx, name, [_copied(raw(tx, right))])
+    return left
+
+
+def frozen_method(
+    tx: Translator, owner: ConstantVariable, name: str, args: Args
+) -> VariableTracker:
+    """A method of a frozenset."""
+    result = fold(getattr(owner.value, name), *[raw(tx, arg) for arg in args])
+    return result_of(tx, result, [owner, *args])
+
+
+def _copied(value: Any) -> Any:
+    return set(value) if isinstance(value, set) else value
+
+
+Method = Callable[..., VariableTracker]
+
+
+def _pure(name: str) -> Method:
+    def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
+        result = fold(getattr(self.real, name), *[raw(tx, arg) for arg in args])
+        return result_of(tx, result, [self, *args])
+
+    return method
+
+
+def _changing(name: str) -> Method:
+    def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
+        if not all(map(has_order, args)) and "update" in name:
+            self._ordered = False
+        self.change(tx, name, [_copied(raw(tx, arg)) for arg in args])
+        return tx.constant(None)
+
+    return method
+
+
+def _changing_member(name: str) -> Method:
+    def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
+        (item,) = exactly(1, args)
+        self.change(tx, name, [hashed(tx, item)])
+        return tx.constant(None)
+
+    return method
+
+
+_METHODS: dict[str, Method] = {
+    **{
+        name: _pure(name)
+        for name in ("union", "intersection", "difference", "symmetric_difference", "issubset")
+    },
+    **{name: _pure(name) for name in ("issuperset", "isdisjoint", "copy")},
+    **{name: _changing(name) for name in ("update", "intersection_update", "clear")},
+    **{name: _changing(name) for name in ("difference_update", "symmetric_difference_update")},
+    **{name: _changing_member(name) for name in ("add", "discard", "remove")},
+    "pop": SetVariable.pop,
+    "__contains__": lambda self, tx, args: tx.constant(self.contains(tx, *exactly(1, args))),
+    "__len__": lambda self, tx, args: self.length(tx),
+    "__iter__": lambda self, tx, args: self.iterate(tx),
+}
+
+
+def set_of(tx: Translator, items: VariableTracker | None) -> SetVariable:
+    """`set(items)`."""
+    if items is None:
+        return SetVariable(set())
+    items = items.realize()
+    return SetVariable(set(raw(tx, items)), None, has_order(items))
+
+
+def frozenset_of(tx: Translator, items: VariableTracker | None) -> VariableTracker:
+    """`frozenset(items)`."""
+    if items is None:
+        return ConstantVariable(frozenset())
+    items = items.realize()
+    if isinstance(items, ConstantVariable) and type(items.value) is frozenset:
+        return items
+    return result_of(tx, frozenset(raw(tx, items)), [items])
