@@ -79,3 +79,14 @@ def test_no_donation_where_the_reader_is_shifted() -> None:
 def test_symbolic_arenas_are_reused_too() -> None:
     program = check(products, normal(16, 16) * 0.1, dynamic=True, rtol=1e-3)
     assert program.arena_bytes.evaluate({"s0": 16, "s1": 16}) <= 3 * 16 * 16 * 4 + 64
+
+
+def test_a_result_that_is_a_part_of_a_temporary_does_not_hold_all_of_it() -> None:
+    """`whole` is larger than the result, whose buffer must not be used for it."""
+
+    def parts(x: Any) -> Any:
+        whole = ops.cat([x, ops.mul(x, 2)], 1)
+        return whole[:, :4], ops.sum(whole, (1,))
+
+    x = tensor(normal(3, 4, 5))
+    check(parts, x)

@@ -173,7 +173,10 @@ def _bind_outputs(graph: LoweredGraph, anchors: Anchors) -> None:
 def _own_strides(
     anchors: Anchors, base: str, index: Index, spec: TensorOutput, symbols: Index
 ) -> Shape | None:
-    """The strides with which node `base` can write the result in place, if it can."""
+    """The strides with which node `base` can write the result in place, if it can.
+
+    Not where the result is a part of what the node computes: its buffer would be too small.
+    """
     node = anchors.nodes[base]
     if isinstance(node, (Source, Mutation)) or base in anchors.storage:
         return None
@@ -189,6 +192,9 @@ def _own_strides(
         return None
     if len(places) != sum(e != 1 for e in node.shape) or any(
             i not in places for i, e in zip(index, node.shape, strict=True) if e != 1):
+        return None
+    own = zip(index, node.shape, strict=True)
+    if any(isinstance(i, Sym) and spec.shape[places[i]] != e for i, e in own):
         return None
     return tuple(spec.strides[places[i]] if isinstance(i, Sym) else Int(1) for i in index)
 
