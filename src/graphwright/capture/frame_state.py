@@ -19,6 +19,7 @@ class FrameState(Record, frozen=False):
     dynamic: bool | None = None
     sizes: dict[str, list[int | None]] = field(default_factory=dict)
     ints: dict[str, int | None] = field(default_factory=dict)
+    floats: dict[str, str | None] = field(default_factory=dict)
     captures: int = 0
 
     def dynamic_dims(self, tensor: Any, source: Source) -> tuple[int, ...]:
@@ -54,6 +55,13 @@ class FrameState(Record, frozen=False):
             return False
         from_the_start = self.dynamic is True and isinstance(source, LocalSource)
         return from_the_start or self.ints[name] is None
+
+    def float_is_dynamic(self, value: float, source: Source) -> bool:
+        """Whether a float argument becomes an input of the graph: one that has varied."""
+        name = source.name()
+        if self.floats.setdefault(name, repr(value)) != repr(value):
+            self.floats[name] = None
+        return self.dynamic is not False and (self.dynamic is True or self.floats[name] is None)
 
 
 def _is_module_state(source: Source) -> bool:

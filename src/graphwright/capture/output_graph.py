@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
+from graphwright.capture.float_sources import ScalarSource, scalar_tensor
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.marks import marks_of
@@ -22,6 +23,7 @@ from graphwright.capture.source import (
 )
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.floats import floats_as_tensors
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.sequences import (
@@ -133,6 +135,7 @@ class OutputGraph:
         self._tensors: dict[int, TensorVariable] = {}
         self._versions: dict[Node, int] = {}
         self._cells: dict[int, CellVariable] = {}
+        self._floats: dict[Source, TensorVariable] = {}
         self._real: dict[Node, Any] = {}
 
     def count_step(self) -> None:
@@ -253,6 +256,25 @@ class OutputGraph:
                         relation = Relation(op, size.expr, Int(bound))
                         self.shape_env.evaluate_bool(relation)
 
+    def float_input(self, value: float, expression: Source) -> TensorVariable:
+        """Make a float that varies an argument of the graph: a 0-d tensor."""
+        known = self._floats.get(expression)
+        if known is None:
+            fake = fake_like(scalar_tensor(value))
+            node = self._placeholder(_readable(expression), ScalarSource(expression))
+            node.meta["val"] = fake
+            known = self._floats[expression] = TensorVariable(node, fake, Tensor)
+            self._tensors[id(fake)] = known
+        return known
+
+    def float_inputs(self) -> bool:
+        """Whether some input is made of a float first."""
+        return bool(self._floats)
+
+    def is_tuple(self, source: Source) -> bool:
+        """Whether a tuple was read from there."""
+        return type(self._by_source.get(source)) is TupleVariable
+
     def int_input(self, value: int, source: Source) -> VariableTracker:
         """Make an int a symbol of the graph."""
         symbol = self.shape_env.create_symbol(value, source, size=False)
@@ -312,7 +334,7 @@ class OutputGraph:
         kwargs: dict[str, VariableTracker],
     ) -> VariableTracker:
         """Run an operation on fake tensors and add it to the graph."""
-        args = [arg.realize() for arg in args]
+        args = floats_as_tensors(target, [arg.realize() for arg in args], kwargs)
         kwargs = {key: value.realize() for key, value in kwargs.items()}
         examples = [arg.as_example() for arg in args]
         keywords = {key: value.as_example() for key, value in kwargs.items()}

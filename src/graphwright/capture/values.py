@@ -185,4 +185,4 @@ def check_range(value: range) -> None:
 
 def _is_none(value: VariableTracker) -> bool:
     value = value.realize()
-    return isinstance(value, ConstantVariable) and value.value is None
+    return isinstance(value, ConstantVariable) and value.python_type() is type(None)

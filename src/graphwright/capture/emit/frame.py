@@ -91,6 +91,8 @@ class FrameCompiler:
         if output.side_effects or output.grad_nodes or output.restored is not None:
             return None
         single = isinstance(value, TensorVariable)
+        if output.mutated_inputs() or output.fake_mode.random or output.float_inputs():
+            return None
         parts = [value] if single else value.items if type(value) is TupleVariable else []
         tensors = [part for part in map(settled, parts) if isinstance(part, TensorVariable)]
         if not parts or len(tensors) != len(parts) or any(t.source is not None for t in tensors):

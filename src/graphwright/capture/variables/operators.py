@@ -16,6 +16,7 @@ from graphwright.capture.variables.classes import (
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.deques import DequeVariable
+from graphwright.capture.variables.floats import float_operation
 from graphwright.capture.variables.functions import FunctionVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.objects import ObjectVariable, lookup
@@ -102,6 +103,9 @@ def operate(
     numbers = all(isinstance(arg, (SymIntVariable, ConstantVariable)) for arg in args)
     if numbers and any(isinstance(arg, SymIntVariable) for arg in args):
         return symbolic_operation(tx, function, args)
+    floats = float_operation(function, args)
+    if floats is not None:
+        return floats
     if all(isinstance(arg, ConstantVariable) for arg in args):
         return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
     if function in _EQUALITY:
@@ -221,6 +225,8 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
     if left is right:
         return True
     if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
+        if left.python_type() is not right.python_type():
+            return False
         return _same_constant(left, right)
     for owner, other in ((left, right), (right, left)):
         if isinstance(owner, ConstantVariable) and owner.value in _SINGLETONS_BY_TYPE(owner):
@@ -394,7 +400,8 @@ def unary(
             return tx.constant(~value.as_constant())
         return tx.wrap_plain(function(value.value))
     if isinstance(value, ConstantVariable):
-        return tx.constant(fold(function, value.value))
+        negated = float_operation(function, [value])
+        return negated or tx.constant(fold(function, value.value))
     if isinstance(value, ObjectVariable):
         name = f"__{function.__name__.strip('_')}__"
         return value.getattr(tx, name).call(tx, [], {})

@@ -44,6 +44,7 @@ from graphwright.capture.variables.context import (
 )
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.enums import EnumVariable
+from graphwright.capture.variables.floats import float_argument, is_argument
 from graphwright.capture.variables.functions import (
     BoundMethodVariable,
     PartialVariable,
@@ -101,9 +102,17 @@ _LARGEST_SYMBOL = 1 << 31
 
 def _int(output: OutputGraph, value: int, source: Source) -> VariableTracker:
     varies = isinstance(source, (LocalSource, AttrSource, GlobalSource, CellSource))
+    varies = varies or is_argument(output, source)
     if varies and abs(value) < _LARGEST_SYMBOL and output.state.int_is_dynamic(value, source):
         output.guards.type_match(source, int)
         return output.int_input(value, source)
+    return _constant(output, value, source)
+
+
+def _float(output: OutputGraph, value: float, source: Source) -> VariableTracker:
+    if is_argument(output, source) and output.state.float_is_dynamic(value, source):
+        output.guards.type_match(source, float)
+        return float_argument(output, value, source)
     return _constant(output, value, source)
 
 
@@ -319,7 +328,8 @@ Rule = Callable[["OutputGraph", Any, Source], VariableTracker]
 
 _BY_TYPE: dict[type, Rule] = {
     int: _int,
-    **{kind: _constant for kind in (bool, float, complex, str, bytes)},
+    float: _float,
+    **{kind: _constant for kind in (bool, complex, str, bytes)},
     **{kind: _constant for kind in (type(None), type(Ellipsis))},
     type(NotImplemented): _identified_constant,
     DType: _identified_constant,

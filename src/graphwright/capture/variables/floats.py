@@ -1,0 +1,151 @@
+"""Floats that vary from call to call."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.float_sources import FloatSource
+from graphwright.capture.run_errors import name_of
+from graphwright.capture.source import ConstSource, LocalSource, Source
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.tensor import TensorVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.output_graph import OutputGraph
+
+_LARGEST = 2**53
+
+
+class FloatVariable(ConstantVariable):
+    """A float argument that has varied, or plain arithmetic on such.
+
+    It is a constant to whoever looks at its value: then the graph holds for this value only.
+    Arithmetic with floating tensors does not look: it takes the float as an input of the graph.
+
+    leaves: the arguments that the expression is made of, with their values in this capture.
+    """
+
+    __slots__ = ("expression", "leaves", "output", "seen")
+
+    def __init__(
+        self, output: OutputGraph, value: float, expression: Source, leaves: dict[Source, float]
+    ) -> None:
+        self.output = output
+        self.seen = value
+        self.expression = expression
+        self.leaves = leaves
+        self.source = expression if expression in leaves else None
+
+    @property
+    def value(self) -> Any:
+        """The value of this capture, which the graph is thereby specialised to."""
+        for source, value in self.leaves.items():
+            self.output.guards.equals(source, value)
+        return self.seen
+
+    def describe(self) -> str:
+        return f"the float {self.expression}"
+
+    def python_type(self) -> type:
+        return float
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        self.expression.emit(cg.builder)
+
+    def prefers_source(self) -> bool:
+        return True
+
+    def as_tensor(self) -> TensorVariable:
+        """The graph's input that stands for it."""
+        return self.output.float_input(self.seen, self.expression)
+
+
+def float_argument(output: OutputGraph, value: float, source: Source) -> VariableTracker:
+    """The tracker of a float argument that has varied."""
+    return FloatVariable(output, value, source, {source: value})
+
+
+_ARITHMETIC: dict[Any, Callable[..., float]] = {
+    operator.add: operator.add,
+    operator.iadd: operator.add,
+    operator.sub: operator.sub,
+    operator.isub: operator.sub,
+    operator.mul: operator.mul,
+    operator.imul: operator.mul,
+    operator.truediv: operator.truediv,
+    operator.itruediv: operator.truediv,
+    operator.neg: operator.neg,
+}
+
+
+def float_operation(
+    function: Callable[..., Any], args: list[VariableTracker]
+) -> VariableTracker | None:
+    """An operator on floats that vary; None where it has to know the values."""
+    plain = _ARITHMETIC.get(function)
+    varying = [arg for arg in args if isinstance(arg, FloatVariable)]
+    if plain is None or not varying or not all(map(_plain_number, args)):
+        return None
+    if plain is operator.truediv and (isinstance(args[1], FloatVariable) or not _value(args[1])):
+        return None
+    leaves = {source: value for arg in varying for source, value in arg.leaves.items()}
+    operands = tuple([
+        arg.expression if isinstance(arg, FloatVariable) else ConstSource(_value(arg))
+        for arg in args
+    ])
+    result = plain(*[_value(arg) for arg in args])
+    return FloatVariable(varying[0].output, result, FloatSource(plain, operands), leaves)
+
+
+def _plain_number(arg: VariableTracker) -> bool:
+    if isinstance(arg, FloatVariable):
+        return True
+    if type(arg) is not ConstantVariable:
+        return False
+    return type(arg.value) is float or (type(arg.value) is int and abs(arg.value) < _LARGEST)
+
+
+def _value(arg: VariableTracker) -> Any:
+    assert isinstance(arg, ConstantVariable)
+    return arg.seen if isinstance(arg, FloatVariable) else arg.value
+
+
+_SCALAR_OPERATIONS = frozenset(
+    [
+        *("add", "iadd", "sub", "isub", "mul", "imul", "truediv", "itruediv", "div"),
+        *("lt", "le", "gt", "ge", "eq", "ne"),
+    ]
+)
+
+
+def floats_as_tensors(
+    target: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+) -> list[VariableTracker]:
+    """The arguments of an operation with floats that vary made inputs of the graph.
+
+    Only where a 0-d float64 tensor gives the very same result as the number: in arithmetic and
+    comparisons with a floating tensor.
+    """
+    if kwargs or len(args) != 2 or name_of(target) not in _SCALAR_OPERATIONS:
+        return args
+    if not any(isinstance(arg, TensorVariable) and _is_floating(arg) for arg in args):
+        return args
+    return [arg.as_tensor() if isinstance(arg, FloatVariable) else arg for arg in args]
+
+
+def _is_floating(arg: TensorVariable) -> bool:
+    return bool(arg.fake.dtype.is_floating_point)
+
+
+def is_argument(output: OutputGraph, source: Source) -> bool:
+    """Whether a number is an argument, or in a tuple that is one: nothing can replace it."""
+    while source.root is not source:
+        base = getattr(source, "base", None)
+        if base is None or not output.is_tuple(base):
+            return False
+        source = base
+    return isinstance(source, LocalSource)

@@ -1,0 +1,153 @@
+"""Numbers that vary become inputs of one graph, with the results of plain Python to the bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+
+VALUES = [0.1, 1 / 3, -2.7, 0.0, -0.0, 1.0, 1e-40, 1e300, math.inf, math.nan, 7.25]
+
+
+def bits(value: Any) -> Any:
+    """Something that is equal only for the same results."""
+    if isinstance(value, gw.Tensor):
+        items = value.double().reshape(-1).tolist()
+        return value.dtype, value.shape, [repr(item) for item in items]
+    if isinstance(value, (tuple, list)):
+        return type(value), [bits(item) for item in value]
+    return type(value), repr(value)
+
+
+def graphs(
+    function: Callable[..., Any], calls: Sequence[tuple[Any, ...]], backend: str = "eager",
+    **options: Any,
+) -> int:
+    """Compare the calls with plain ones; the number of graphs it took."""
+    compiled = gw.compile(function, backend=backend, **options)
+    for args in calls:
+        assert bits(compiled(*args)) == bits(function(*args)), args
+    return gw.compiler.stats(compiled).graphs
+
+
+def arithmetic(x: gw.Tensor, s: float) -> Any:
+    return x * s + s, x - s, s - x, x / (s * 2 + 1), (s * 3 - 1) * x, x < s, s >= x, x == s
+
+
+@pytest.mark.parametrize(("backend", "dtype"), [
+    *(("eager", dtype) for dtype in (gw.float32, gw.float64, gw.bfloat16, gw.float16)),
+    *(("llvm", dtype) for dtype in (gw.float32, gw.float64)),
+])
+def test_one_graph_for_all_floats(backend: str, dtype: gw.dtype) -> None:
+    gw.manual_seed(0)
+    x = (gw.randn(37) * 3).to(dtype)
+    assert graphs(arithmetic, [(x, value) for value in VALUES], backend) == 2
+
+
+def test_expressions_of_floats_are_pythons_own() -> None:
+    def f(x: gw.Tensor, a: float, b: float) -> Any:
+        c = -(a * b) + a / 3
+        a += b
+        return x * c, c, [a, a * 2, b]
+
+    calls = [(gw.ones(2), value, 0.1 + value) for value in VALUES]
+    assert graphs(f, calls) == 2
+
+
+def test_what_looks_at_the_value_specialises() -> None:
+    def branch(x: gw.Tensor, s: float) -> gw.Tensor:
+        return x * s if s > 0.5 else x / s
+
+    def power(x: gw.Tensor, s: float) -> Any:
+        return x**s, int(s), math.sqrt(s), s // 0.3, str(s)
+
+    for f in (branch, power):
+        values = [0.25, 0.5, 0.75, 2.0]
+        assert graphs(f, [(gw.rand(3), value) for value in values]) == len(values)
+
+
+def test_integer_tensors_specialise() -> None:
+    calls = [(gw.arange(4), value) for value in (0.5, 1.5, 2.5)]
+    assert graphs(lambda x, s: (x * s, x + s), calls) == 3
+
+
+def test_is_none_and_zero_division() -> None:
+    def f(x: gw.Tensor, s: float | None) -> gw.Tensor:
+        return x if s is None else x * s
+
+    assert graphs(f, [(gw.ones(2), value) for value in (0.5, 1.5, 2.5, 3.5)]) == 2
+    compiled = gw.compile(lambda x, s: x * (1.0 / s), backend="eager")
+    for value in (2.0, 4.0, 8.0):
+        assert compiled(gw.ones(1), value).item() == 1 / value
+    with pytest.raises(ZeroDivisionError):
+        compiled(gw.ones(1), 0.0)
+
+
+def test_floats_in_tuples_and_after_breaks() -> None:
+    def f(x: gw.Tensor, *scales: float) -> Any:
+        y = x * scales[0]
+        print(end="")
+        return y + scales[1], scales
+
+    calls = [(gw.ones(2), value, value + 0.5) for value in (0.1, 0.2, 0.3, 0.4)]
+    assert graphs(f, calls) <= 4
+
+
+def test_gradients_through_a_float() -> None:
+    def f(x: gw.Tensor, s: float) -> gw.Tensor:
+        return (x * s).exp().sum()
+
+    compiled = gw.compile(f)
+    for value in (0.5, 0.25, 0.125):
+        found = []
+        for run in (compiled, f):
+            x = gw.linspace(0, 1, 5).requires_grad_()
+            run(x, value).backward()
+            found.append(x.grad)
+        assert gw.allclose(found[0], found[1])
+    assert gw.compiler.stats(compiled).graphs == 2
+
+
+def test_ints_then_floats_and_static() -> None:
+    x = gw.ones(3)
+    assert graphs(lambda x, s: x * s, [(x, 2), (x, 2.5), (x, 3), (x, 3.5), (x, 4), (x, 4.5)]) == 4
+    calls = [(x, value) for value in (0.5, 0.6, 0.7)]
+    assert graphs(lambda x, s: x * s, calls, dynamic=False) == 3
+    assert graphs(lambda x, s: x * s, calls, dynamic=True) == 1
+
+
+def test_ints_generalise_wherever_they_are_passed() -> None:
+    def in_tuple(x: gw.Tensor, sizes: tuple[int, int]) -> Any:
+        return x * sizes[0] + sizes[1], sizes[0] * 2
+
+    def in_varargs(x: gw.Tensor, *sizes: int) -> gw.Tensor:
+        return x.repeat(*sizes)
+
+    def by_keyword(x: gw.Tensor, *, n: int = 3) -> gw.Tensor:
+        return x * n
+
+    pairs = [(n, n + 3) for n in range(2, 9)]
+    assert graphs(in_tuple, [(gw.ones(2), pair) for pair in pairs]) == 2
+    assert graphs(in_varargs, [(gw.ones(2), *pair) for pair in pairs]) == 2
+    compiled = gw.compile(by_keyword, backend="eager")
+    assert [compiled(gw.ones(1), n=n).item() for n in range(2, 9)] == list(range(2, 9))
+    assert gw.compiler.stats(compiled).graphs == 2
+
+
+def test_a_counter_attribute() -> None:
+    class Counting:
+        def __init__(self) -> None:
+            self.n = 0
+
+        def __call__(self, x: gw.Tensor) -> gw.Tensor:
+            self.n += 1
+            return x * self.n
+
+    counting = Counting()
+    compiled = gw.compile(counting, backend="eager")
+    assert [compiled(gw.ones(1)).item() for _ in range(8)] == list(range(1, 9))
+    assert counting.n == 8
