@@ -144,7 +144,12 @@ def is_plain(lowered: Lowered) -> bool:
 
 
 class Inference:
-    """A forward whose results are put together from outputs, inputs and constants."""
+    """A forward whose results are put together from outputs, inputs and constants.
+
+    writes_last: a call that raises has changed no input.
+    """
+
+    writes_last = True
 
     def __init__(self, lowered: Lowered, forward: Callable[..., Any]) -> None:
         self.lowered = lowered
@@ -159,7 +164,12 @@ class Inference:
 
 
 class Training:
-    """A compiled forward that hangs one node, with the compiled backward, on the tape."""
+    """A compiled forward that hangs one node, with the compiled backward, on the tape.
+
+    writes_last: a call that raises has changed no input.
+    """
+
+    writes_last = True
 
     def __init__(
         self, artifacts: Artifacts, lowered: Lowered, forward: Callable[..., Any]

@@ -20,12 +20,16 @@ from graphwright.runtime.symbolic.symint import SymInt
 
 
 class FinishedGraph(Record):
-    """A closed graph: `run(*values of sources)` gives its outputs. None: nothing to run."""
+    """A closed graph: `run(*values of sources)` gives its outputs. None: nothing to run.
+
+    kept: the inputs that it may have changed already where it fails.
+    """
 
     module: GraphModule | None
     run: Callable[..., Any] | None
     sources: tuple[Source, ...]
     n_ops: int
+    kept: tuple[Source, ...] = ()
 
 
 def finish_graph(
@@ -53,10 +57,18 @@ def finish_graph(
     module.lint()
     examples = [node.meta["val"] for node in order]
     sources = tuple(output.inputs[node] for node in order)
-    run = _shielded(backend(module, examples))
+    compiled = backend(module, examples)
+    written = () if writes_last(compiled) else output.mutated_inputs()
+    kept = tuple([output.inputs[node] for node in written])
+    run = _shielded(compiled)
     if output.grad_nodes:
         run = functools.partial(_keeping_grad_mode, run)
-    return FinishedGraph(module, run, sources, output.n_ops)
+    return FinishedGraph(module, run, sources, output.n_ops, kept)
+
+
+def writes_last(run: Any) -> bool:
+    """Whether a backend's callable changes inputs only once nothing can fail any more."""
+    return isinstance(run, _core.Launcher) or bool(getattr(run, "writes_last", False))
 
 
 def _keeping_grad_mode(run: Callable[..., Any], *args: Any) -> Any:

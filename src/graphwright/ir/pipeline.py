@@ -17,7 +17,7 @@ from graphwright.ir.passes.decompose import decompose
 from graphwright.ir.passes.functionalise import functionalise
 from graphwright.ir.passes.normalise import normalise
 from graphwright.ir.passes.outputs import own_outputs
-from graphwright.ir.passes.write_back import write_back
+from graphwright.ir.passes.write_back import may_fail, write_back
 from graphwright.runtime.records import Record, field
 
 
@@ -89,6 +89,8 @@ def _write_back(state: State) -> None:
     joint = state.joint
     tangents = [] if joint is None else joint.tangents
     keep = {*tangents, *(s.index for s in state.saved if s.kind == "output")}
+    if may_fail(state.module):
+        keep.update(place for _, place in state.mutated)
     left = write_back(state.module, state.mutated, keep)
     state.mutated = [(index, left.get(place, -1)) for index, place in state.mutated]
     state.saved = [Saved(s.kind, left[s.index]) if s.kind == "output" else s for s in state.saved]

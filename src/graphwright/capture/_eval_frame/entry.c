@@ -271,6 +271,15 @@ static PyObject *call_direct(EfEntry *entry, PyFunctionObject *function, PyObjec
     return result;
 }
 
+/* False for what ends programs, such as an interrupt: that stays raised. */
+static bool forget_error(void) {
+    bool forgotten = PyErr_ExceptionMatches(PyExc_Exception);
+    if (forgotten) {
+        PyErr_Clear();
+    }
+    return forgotten;
+}
+
 static bool gather(const EfGuardProgram *program, PyObject *const *registers,
                    PyObject **inputs) {
     for (int32_t i = 0; i < program->n_inputs; i++) {
@@ -301,7 +310,7 @@ static EfOutcome attempt_in(EfEntryList *list, int32_t i, PyFunctionObject *func
         }
         if (entry->direct != NULL) {
             *result = call_direct(entry, function, inputs);
-            outcome = *result == NULL ? EF_ERROR : EF_HIT;
+            outcome = *result != NULL ? EF_HIT : forget_error() ? EF_NATIVE : EF_ERROR;
         }
     }
     ef_registers_release(&regs);

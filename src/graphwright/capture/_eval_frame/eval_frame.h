@@ -54,7 +54,7 @@ uint32_t ef_modes(void);
 enum EfOp {
     EF_SLOT, EF_GLOBAL, EF_FREE, EF_CONST, EF_MODULE, EF_FUNCTION_GLOBAL, EF_ATTR,
     EF_INSTANCE_ATTR, EF_CLASS_ATTR, EF_MRO_ATTR, EF_ITEM, EF_TYPE, EF_CODE, EF_DEFAULT,
-    EF_KWDEFAULT, EF_CLOSURE, EF_SIZE,
+    EF_KWDEFAULT, EF_CLOSURE, EF_SIZE, EF_REGISTRATIONS,
     EF_FIRST_CHECK,
     EF_CHECK_TYPE = EF_FIRST_CHECK, EF_CHECK_IS, EF_CHECK_EQUALS, EF_CHECK_LENGTH, EF_CHECK_KEYS,
     EF_CHECK_MEMBERS, EF_CHECK_MISSING, EF_CHECK_PRESENT, EF_CHECK_NOT_NONE, EF_CHECK_TRUTH,
@@ -135,10 +135,11 @@ typedef struct {
     bool limit_told;
 } EfEntryList;
 
-typedef enum { EF_MISS, EF_HIT, EF_ERROR } EfOutcome;
+typedef enum { EF_MISS, EF_HIT, EF_NATIVE, EF_ERROR } EfOutcome;
 
 /* The first entry whose guards hold, moved to the front; *result is set for direct entries. The
- * entry is a new reference. EF_ERROR if a direct call raised. */
+ * entry is a new reference. A direct call that raised has done nothing: EF_NATIVE, the
+ * user's own code raises the error. EF_ERROR where it was no error of the program. */
 EfOutcome ef_list_lookup(EfEntryList *list, PyFunctionObject *function, PyObject *const *slots,
                          EfEntry **entry, PyObject **result);
 int ef_list_add(EfEntryList *list, EfEntry *entry);

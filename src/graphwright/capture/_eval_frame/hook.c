@@ -133,6 +133,7 @@ static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) 
     EfEntry *entry = NULL;
     PyObject *result = NULL;
     switch (find_entry(list, frame, &entry, &result)) {
+    case EF_NATIVE:
     case EF_MISS: return run_frame(tstate, frame, throwflag);
     case EF_ERROR: break;
     case EF_HIT:

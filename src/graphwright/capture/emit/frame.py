@@ -18,6 +18,7 @@ from graphwright.capture.emit.native import (
 from graphwright.capture.emit.reconstruct import Reconstructor, settled
 from graphwright.capture.exc import unsupported
 from graphwright.capture.graph_result import FinishedGraph, finish_graph
+from graphwright.capture.emit.replay import Replay
 from graphwright.capture.emit.resuming import Caught, ResumeCall
 from graphwright.capture.resume import IS_NULL, VALUE
 from graphwright.capture.run_errors import BY_INDEX, name_of
@@ -90,9 +91,9 @@ class FrameCompiler:
         output = self.output
         if output.side_effects or output.grad_nodes or output.restored is not None:
             return None
-        single = isinstance(value, TensorVariable)
         if output.mutated_inputs() or output.fake_mode.random or output.float_inputs():
             return None
+        single = isinstance(value, TensorVariable)
         parts = [value] if single else value.items if type(value) is TupleVariable else []
         tensors = [part for part in map(settled, parts) if isinstance(part, TensorVariable)]
         if not parts or len(tensors) != len(parts) or any(t.source is not None for t in tensors):
@@ -266,16 +267,22 @@ class FrameCompiler:
 
     def _insert_graph_call(self, graph: FinishedGraph) -> None:
         """Put the call of the compiled graph in front of everything."""
-        tail = self.builder.instructions[self._graph_at :]
-        del self.builder.instructions[self._graph_at :]
-        self.builder.line = self._graph_line()
+        builder = self.builder
+        tail = builder.instructions[self._graph_at :]
+        del builder.instructions[self._graph_at :]
+        builder.line = self._graph_line()
         assert graph.run is not None
-        self.builder.begin_call(graph.run)
+        replay = Replay(builder, self.tx.code)
+        replay.keep(self.output.fake_mode.random, graph.kept)
+        builder.begin_try(replay.handler)
+        builder.begin_call(graph.run)
         for source in graph.sources:
-            source.emit(self.builder)
-        self.builder.end_call(len(graph.sources))
-        self.builder.store_local(self.cg.results)
-        self.builder.instructions += tail
+            source.emit(builder)
+        builder.end_call(len(graph.sources))
+        builder.end_try()
+        builder.store_local(self.cg.results)
+        builder.instructions += tail
+        replay.write()
 
 
 def _adds_null(inst: Instruction) -> bool:

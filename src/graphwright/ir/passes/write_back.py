@@ -16,7 +16,8 @@ After, with `mutated = [(0, -1)]`::
         return (mul,)
 
 A new value through which gradients flow, or which the backward graph needs, stays an output: the
-caller puts it into the argument, where the tape sees it.
+caller puts it into the argument, where the tape sees it. So do all where the graph may fail in its
+middle, at an index out of range: a call that raises has changed nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +25,27 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.runtime.ops.table import TABLE
+from graphwright.ir.node import Node
+from graphwright.runtime.ops.table import TABLE, Kind, Op
+
+_SURE = frozenset(
+    [Kind.POINTWISE, Kind.REDUCTION, Kind.VIEW, Kind.CONTRACTION, Kind.RANDOM, Kind.CREATION]
+)
+_DIVIDES = frozenset(["div", "remainder", "fmod", "floor_divide"])
+
+
+def may_fail(module: GraphModule) -> bool:
+    """Whether values of tensors could make the graph raise."""
+    return any(_may_fail(node) for node in module.graph.nodes)
+
+
+def _may_fail(node: Node) -> bool:
+    op = node.target
+    if not isinstance(op, Op) or op.name in ("copy_", "cat", "constant_pad"):
+        return False
+    if op.name in _DIVIDES:
+        return not node.meta["val"].dtype.is_floating_point
+    return op.kind not in _SURE
 
 
 def write_back(

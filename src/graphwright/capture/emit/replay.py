@@ -1,0 +1,158 @@
+"""What happens where a compiled graph fails: the frame runs again, as plain Python.
+
+A graph stands for many of the user's operations, and what the frame did between them is written
+after it. So a graph that fails must have done nothing: then the frame runs from its start, and
+Python itself raises the error, at the right place, in the right `try` block, after whatever came
+before it. Backends that write inputs only once nothing can fail any more say so by an attribute
+`writes_last`; from others the inputs that a graph changes are kept meanwhile.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from graphwright.capture import _eval_frame
+from graphwright.capture.emit.assembler import CodeBuilder, Label
+from graphwright.capture.source import Source
+from graphwright.capture.variables.operators import BINARY
+from graphwright.runtime import _core
+
+
+class Kept:
+    """Inputs as they were before the graph, and the generator of random numbers."""
+
+    def __init__(self, random: bool, *tensors: Any) -> None:
+        self.random = _core.rng_state() if random else None
+        mode = _core.set_grad_enabled(False)
+        self.tensors = [(t, t.detach().clone(), t._version, t.grad_fn, t.output_nr)
+                        for t in tensors]
+        _core.set_grad_enabled(mode)
+
+    def restore(self) -> None:
+        """Undo what the graph wrote until it failed."""
+        if self.random is not None:
+            _core.set_rng_state(*self.random)
+        for tensor, values, version, grad_fn, output_nr in self.tensors:
+            if tensor._version != version:
+                tensor.detach().copy_(values)
+                if tensor.grad_fn is not grad_fn:
+                    tensor.grad_fn, tensor.output_nr = grad_fn, output_nr
+
+
+def undo(error: BaseException, kept: Kept | None) -> bool:
+    """Make the frame ready to run again; False where the error is no business of the graph."""
+    if not isinstance(error, Exception):
+        return False
+    if kept is not None:
+        kept.restore()
+    return True
+
+
+class Replay:
+    """Writes the code around the call of a graph, and what runs where it fails."""
+
+    def __init__(self, builder: CodeBuilder, code: types.CodeType) -> None:
+        self.builder = builder
+        self.code = code
+        self.handler = Label()
+        self.kept: str | None = None
+
+    def keep(self, random: bool, tensors: Sequence[Source]) -> None:
+        """Keep what the graph may change before it fails."""
+        if not random and not tensors:
+            return
+        self.kept = self.builder.temporary()
+        self.builder.begin_call(Kept)
+        self.builder.load_const(random)
+        for source in tensors:
+            source.emit(self.builder)
+        self.builder.end_call(1 + len(tensors))
+        self.builder.store_local(self.kept)
+
+    def write(self) -> None:
+        """The handler: the exception is on the stack."""
+        builder, error, other = self.builder, self.builder.temporary(), Label()
+        builder.mark(self.handler)
+        builder.store_local(error)
+        builder.begin_call(undo)
+        builder.load_local(error)
+        if self.kept is None:
+            builder.load_const(None)
+        else:
+            builder.load_local(self.kept)
+        builder.end_call(2)
+        builder.load_const(True)
+        builder.jump_if_not_identical(other)
+        builder.load_const(None)
+        builder.store_local(error)
+        self._run_plainly()
+        builder.return_value()
+        builder.mark(other)
+        builder.load_local(error)
+        builder.emit("RERAISE", 0)
+
+    def _run_plainly(self) -> None:
+        code, builder = self.code, self.builder
+        names = code.co_varnames
+        n_positional = code.co_argcount
+        keywords = names[n_positional : n_positional + code.co_kwonlyargcount]
+        builder.begin_call(_eval_frame.run_unhooked)
+        self._push_function()
+        for name in names[:n_positional]:
+            builder.load_local(name)
+        if not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+            for name in keywords:
+                builder.load_local(name)
+            builder.end_call(1 + n_positional + len(keywords), keywords)
+            return
+        self._end_call_with_rest(n_positional, keywords)
+
+    def _end_call_with_rest(self, n_positional: int, keywords: tuple[str, ...]) -> None:
+        """`*args` and `**kwargs` are locals that follow the other arguments."""
+        code, builder = self.code, self.builder
+        slot = n_positional + len(keywords)
+        builder.build("tuple", 1 + n_positional)
+        if code.co_flags & inspect.CO_VARARGS:
+            builder.load_local(code.co_varnames[slot])
+            builder.binary(_ADD)
+            slot += 1
+        for name in keywords:
+            builder.load_const(name)
+            builder.load_local(name)
+        builder.build("map", len(keywords))
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            builder.load_local(code.co_varnames[slot])
+            builder.binary(_JOIN)
+        builder.emit("CALL_FUNCTION_EX", 1)
+
+    def _push_function(self) -> None:
+        builder, names = self.builder, self.code.co_freevars
+        builder.begin_call(_plain_function)
+        builder.load_const(weakref.ref(self.code))
+        builder.make_function(_here.__code__, False)
+        for name in names:
+            builder.load_closure(name)
+        builder.build("tuple", len(names))
+        builder.end_call(3)
+
+
+def _plain_function(
+    code: weakref.ref[types.CodeType],
+    here: types.FunctionType,
+    closure: tuple[types.CellType, ...],
+) -> types.FunctionType:
+    """The function of the running frame; its code must not be held by what replaces it."""
+    found = code()
+    assert found is not None
+    return types.FunctionType(found, here.__globals__, found.co_name, None, closure)
+
+
+def _here() -> None:
+    """Made again in the running frame, it has that frame's globals."""
+
+
+_ADD, _JOIN = (tuple(BINARY).index(symbol) for symbol in ("+", "|"))
