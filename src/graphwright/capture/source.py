@@ -12,6 +12,7 @@ Sources are immutable and compare by structure, so they serve as dictionary keys
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Callable
 from typing import Protocol
 
@@ -169,6 +170,20 @@ class ModuleSource(Source):
 
     def loads(self, program: LoadWriter) -> int:
         return program.root("module", self.module)
+
+
+class RegistrationsSource(Source):
+    """How often classes were registered with abstract ones: what `isinstance` caches go by."""
+
+    def name(self) -> str:
+        return "abc.get_cache_token()"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(abc.get_cache_token)
+        cg.end_call(0)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.root("registrations", 0)
 
 
 class ForeignGlobalSource(Source):

@@ -41,6 +41,7 @@ static const struct {
     [EF_KWDEFAULT] = {"kwdefault", SHAPE_BASE_OBJ},
     [EF_CLOSURE] = {"closure", SHAPE_BASE_N},
     [EF_SIZE] = {"size", SHAPE_BASE_N},
+    [EF_REGISTRATIONS] = {"registrations", SHAPE_N},
     [EF_CHECK_TYPE] = {"check type", CHECK_REF},
     [EF_CHECK_IS] = {"check is", CHECK_REF},
     [EF_CHECK_EQUALS] = {"check equals", CHECK_OBJ},

@@ -105,6 +105,17 @@ PyObject *ef_attribute(PyObject *base, PyObject *name, EfRegisters *regs) {
     return value;
 }
 
+/* `abc.get_cache_token()`, which is written in C. */
+static PyObject *registrations(void) {
+    static PyObject *token;
+    if (token == NULL) {
+        PyObject *module = PyImport_ImportModule("_abc");
+        token = module == NULL ? NULL : PyObject_GetAttrString(module, "get_cache_token");
+        Py_XDECREF(module);
+    }
+    return token == NULL ? NULL : PyObject_CallNoArgs(token);
+}
+
 static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
                       PyObject *const *slots, EfRegisters *regs) {
     PyObject *base;
@@ -114,6 +125,7 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_FREE: return cell_contents((PyObject *)function, in->n);
     case EF_CONST: return in->obj;
     case EF_MODULE: return lookup(PyImport_GetModuleDict(), in->obj);
+    case EF_REGISTRATIONS: return keep(regs, registrations());
     default: break;
     }
     base = regs->registers[in->b];

@@ -1,50 +1,71 @@
-"""Members of enumerations: constants, whose class and attributes may change all the same."""
+"""Members of `enum.Enum` classes: constants whose own methods are inlined."""
 
 from __future__ import annotations
 
 import enum
 import types
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.source import AttrSource, ConstSource, MroSource, Source
+from graphwright.capture.source import ConstSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.class_guards import class_source, guard_member
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.objects import (
-    ABSENT,
-    bind_class_attribute,
-    instance_dict,
-    lookup,
-)
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
 
-_STORED = {"value": "_value_", "name": "_name_"}
+_DATA = ("name", "value", "_name_", "_value_", "_sort_order_")
 
 
 class EnumVariable(ConstantVariable):
-    """One member, guarded by identity; its attributes are guarded as they are read."""
+    """A member, guarded by identity."""
+
+    __slots__ = ()
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         cls = type(self.value)
-        static = lookup(cls, name)
-        member = self.source or ConstSource(self.value, str(self.value))
-        if name in _STORED and static is enum.Enum.__dict__[name]:
-            guard_member(tx, cls, name)
-            return self._own(tx, member, _STORED[name])
-        if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
-            getter = AttrSource(MroSource(class_source(cls), name), "fget")
-            return tx.output.wrap(static.fget, getter).call(tx, [self], {})
-        if name in instance_dict(self.value):
-            guard_member(tx, cls, name)
-            return self._own(tx, member, name)
-        if isinstance(static, (types.FunctionType, staticmethod, classmethod)):
-            source = MroSource(class_source(cls), name)
-            return bind_class_attribute(tx, static, source, self, name)
-        if static is not ABSENT:
-            guard_member(tx, cls, name)
+        static = _static(cls, name)
+        own = f"_{name}_" if name in ("name", "value") else name
+        if name in _DATA and _is_library(static):
+            value = self.value.__dict__.get(own, getattr(self.value, own))
+            return tx.constant(value)
+        source = MroSource(ConstSource(cls, cls.__qualname__), name)
+        if isinstance(static, property | types.DynamicClassAttribute) and isinstance(
+            static.fget, types.FunctionType
+        ):
+            return tx.plain_function(static.fget).call(tx, [self], {})
+        if isinstance(static, (types.FunctionType, classmethod, staticmethod)):
+            return tx.bind(static, source, self, name)
         return super().getattr(tx, name)
 
-    def _own(self, tx: Translator, member: Source, name: str) -> VariableTracker:
-        return tx.output.wrap(instance_dict(self.value)[name], AttrSource(member, name))
+    def own_method(self, tx: Translator, name: str) -> VariableTracker | None:
+        """A special method written in Python by the class itself, bound."""
+        static = _static(type(self.value), name)
+        if isinstance(static, types.FunctionType) and not _is_library(static):
+            return self.getattr(tx, name)
+        return None
+
+
+def _static(cls: type, name: str) -> Any:
+    return next((base.__dict__[name] for base in cls.__mro__ if name in base.__dict__), None)
+
+
+def _is_library(static: Any) -> bool:
+    function = getattr(static, "fget", static)
+    code = getattr(function, "__code__", None)
+    return code is None or code.co_filename == enum.__file__
+
+
+def members_of(cls: Any) -> list[Any] | None:
+    """The members of an enumeration in order; None for other classes."""
+    return list(cls) if type(cls) is enum.EnumType else None
+
+
+def find_member(tx: Translator, cls: Any, args: list[VariableTracker]) -> VariableTracker | None:
+    """`cls(value)` of an enumeration."""
+    if type(cls) is not enum.EnumType or len(args) != 1 or not cls.__members__:
+        return None
+    missing = _static(cls, "_missing_")
+    if not _is_library(getattr(missing, "__func__", missing)):
+        return None
+    value = args[0].realize().as_constant()
+    return tx.constant(tx.fold(cls, value))
