@@ -40,11 +40,16 @@ class Compilation:
         self.limit = limit
         self.record = CaptureRecord()
         if not logs.attach(self.record):
-            notices.attach(self.record)
+            notices.attach(self.record, self.name)
         self.frontend = Frontend(lookup(backend), fullgraph=fullgraph, dynamic=dynamic,
                                  record=self.record, limit=limit)
         self.functions: list[CompiledFunction] = []
+        self.label = ""
         ALIVE.add(self)
+
+    def name(self) -> str:
+        """The name of the function, or the class of the module, that was compiled."""
+        return self.label or (self.functions[0].__qualname__ if self.functions else "")
 
     def compile(self, function: types.FunctionType) -> CompiledFunction:
         """The dispatcher for a plain Python function."""
@@ -215,6 +220,7 @@ def optimized_module(module: Module, compilation: Compilation) -> Module:
     if isinstance(module, OptimizedModule):
         module = module._original
     kind = type(module)
+    compilation.label = kind.__qualname__
     call = compilation.compile(call_of(kind))
     namespace = {
         "_original": module,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from graphwright.capture.record import BreakRecord, CaptureRecord
@@ -25,18 +27,25 @@ def forget() -> None:
     _told.clear()
 
 
-def attach(record: CaptureRecord) -> None:
-    """Tell of the breaks of a record as they are recorded."""
-    record.listeners.append(_tell)
+def attach(record: CaptureRecord, root: Callable[[], str]) -> None:
+    """Tell of the breaks of a record as they are recorded.
+
+    root: the name of the compiled function, which counts where a break is in this package.
+    """
+    record.listeners.append(functools.partial(_tell, root))
 
 
-def _tell(entry: Any) -> None:
+def _tell(root: Callable[[], str], entry: Any) -> None:
     if not isinstance(entry, BreakRecord) or not _enabled[0] or entry.code == "GB0100":
         return
     where = entry.location
-    key = (where.file, where.function)
+    function = root() if where.file.startswith(_PACKAGE) else where.function
+    key = ("" if where.file.startswith(_PACKAGE) else where.file, function)
     if key not in _told:
         _told.add(key)
-        place = f"{where.function} ({where.file}:{where.line})"
+        place = f"{function} ({where.file}:{where.line})"
         print(f"[graphwright] {place}: {entry.code} {entry.what}, {entry.title}; "
               "gw.explain tells more", file=sys.stderr)
+
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep

@@ -165,3 +165,86 @@ def test_a_counter_becomes_symbolic():
         assert captured(gw.zeros(2))[0].item() == 2 * n
     assert counting.calls == 29
     assert captured.graphs <= 4
+
+
+def compiled_sizes(function, sizes, mark, **options):
+    """Graphs and recompiles of calls with tensors of these sizes, the first one marked."""
+    compiled = gw.compile(function, backend="eager", **options)
+    for number, size in enumerate(sizes):
+        x = gw.ones(size, 4)
+        if number == 0:
+            mark(x)
+        assert gw.equal(compiled(x), function(x))
+    stats = gw.compiler.stats(compiled)
+    return stats.graphs, stats.recompiles
+
+
+def test_marked_dynamic_from_the_start():
+    def mark(x):
+        gw.compiler.mark_dynamic(x, 0)
+
+    assert compiled_sizes(lambda x: x.sum(0) * 2, range(2, 65, 7), mark) == (1, 0)
+    assert compiled_sizes(lambda x: x.sum(0) * 2, (5, 6, 7), mark, dynamic=False) == (1, 0)
+    assert compiled_sizes(lambda x: x * 2, (5, 6, 1, 0), mark) == (3, 2)
+
+
+def test_bounds_of_marks_are_guards():
+    def mark(x):
+        gw.compiler.mark_dynamic(x, -2, min=4, max=8)
+
+    assert compiled_sizes(lambda x: x * 2, (5, 4, 8, 6), mark) == (1, 0)
+    assert compiled_sizes(lambda x: x * 2, (5, 9, 3, 12), mark) == (2, 1)
+    x = gw.ones(3, 4)
+    with pytest.raises(ValueError, match=r"size 3 of dimension 0 is not within \[4, None\]"):
+        gw.compiler.mark_dynamic(x, 0, min=4)
+    with pytest.raises(IndexError, match="dimension 2"):
+        gw.compiler.mark_dynamic(x, 2)
+    with pytest.raises(TypeError, match="not of list"):
+        gw.compiler.mark_dynamic([x], 0)
+
+
+def test_marked_static():
+    compiled = gw.compile(lambda x: x * 2, backend="eager", dynamic=True)
+    for size in (2, 3, 4):
+        x = gw.ones(size, 4)
+        gw.compiler.mark_static(x, 0)
+        compiled(x)
+    assert gw.compiler.stats(compiled).graphs == 3
+
+
+def test_marks_die_with_their_tensors():
+    from graphwright.capture import marks
+
+    x = gw.ones(3)
+    gw.compiler.mark_dynamic(x, 0)
+    gw.compiler.mark_static(x)
+    assert marks.marks_of(x).static == {0} and not marks.marks_of(x).dynamic
+    key = id(x)
+    del x
+    assert key not in marks._marks
+
+
+def test_sizes_of_unused_arguments_do_not_matter():
+    captured = Captured(lambda x, y, z: x + 1)
+    for n in range(2, 9):
+        assert captured.agrees(gw.ones(3), gw.ones(n, n), [gw.ones(n)] * n)
+    assert captured.graphs == 1
+
+
+def test_models_of_many_lengths_take_two_compiles():
+    layer = gw.nn.Linear(8, 8)
+
+    def attention(x):
+        q = layer(x)
+        weights = gw.softmax(q @ q.transpose(-2, -1) / 8**0.5, dim=-1)
+        return (weights @ x).mean(-2)
+
+    def split(x):
+        half = x.shape[0] // 2
+        return gw.cat([x[half:], x[:half]]) + gw.arange(x.shape[0]).unsqueeze(1)
+
+    for function in (attention, split):
+        captured = Captured(function)
+        for n in range(2, 65):
+            assert captured.agrees(gw.ones(n, 8))
+        assert captured.graphs <= 2, captured.record.recompiles

@@ -23,7 +23,7 @@ from graphwright.capture.source import (
 )
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.floats import floats_as_tensors
+from graphwright.capture.variables.floats import scalar_arguments
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.sequences import (
@@ -334,7 +334,7 @@ class OutputGraph:
         kwargs: dict[str, VariableTracker],
     ) -> VariableTracker:
         """Run an operation on fake tensors and add it to the graph."""
-        args = floats_as_tensors(target, [arg.realize() for arg in args], kwargs)
+        args = scalar_arguments(target, [arg.realize() for arg in args], kwargs)
         kwargs = {key: value.realize() for key, value in kwargs.items()}
         examples = [arg.as_example() for arg in args]
         keywords = {key: value.as_example() for key, value in kwargs.items()}

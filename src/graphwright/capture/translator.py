@@ -241,17 +241,16 @@ class Translator(Values):
 
     def location(self) -> tuple[str, int, str]:
         """File, line and text of the user's code that is running."""
-        frame: Translator = self
-        while frame.parent is not None and is_library(frame.code.co_filename):
-            frame = frame.parent
-        line = frame.current.line
-        return frame.code.co_filename, line, source_line(frame.code.co_filename, line)
+        place = self.place()
+        return place.file, place.line, place.source
 
     def place(self) -> Location:
         """The same, with the function's name."""
-        line = self.current.line
-        file = self.code.co_filename
-        return Location(file, line, self.code.co_qualname, source_line(file, line))
+        frame: Translator = self
+        while frame.parent is not None and is_library(frame.code.co_filename):
+            frame = frame.parent
+        line, file = frame.current.line, frame.code.co_filename
+        return Location(file, line, frame.code.co_qualname, source_line(file, line))
 
 
 def is_library(filename: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import linecache
+import weakref
 from collections.abc import Callable, Mapping
 from itertools import count
 from typing import Any
@@ -162,4 +163,6 @@ def _compile(source: Source) -> Any:
     linecache.cache[filename] = (len(source.text), None, source.text.splitlines(True), filename)
     names = dict(source.names)
     exec(compile(source.text, filename, "exec"), names)
-    return names["forward"]
+    forward = names["forward"]
+    weakref.finalize(forward, linecache.cache.pop, filename, None).atexit = False
+    return forward

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.exc import unsupported
 from graphwright.capture.float_sources import FloatSource
 from graphwright.capture.run_errors import name_of
 from graphwright.capture.source import ConstSource, LocalSource, Source
@@ -122,16 +123,19 @@ _SCALAR_OPERATIONS = frozenset(
 )
 
 
-def floats_as_tensors(
+def scalar_arguments(
     target: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> list[VariableTracker]:
-    """The arguments of an operation with floats that vary made inputs of the graph.
+    """The arguments of an operation, with floats that vary made inputs of the graph.
 
     Only where a 0-d float64 tensor gives the very same result as the number: in arithmetic and
     comparisons with a floating tensor.
     """
     if kwargs or len(args) != 2 or name_of(target) not in _SCALAR_OPERATIONS:
         return args
+    for arg in args:
+        if type(arg) is ConstantVariable and not isinstance(arg.value, (int, float, complex)):
+            unsupported("GB0007", f"TypeError: {name_of(target)} with {arg.describe()}")
     if not any(isinstance(arg, TensorVariable) and _is_floating(arg) for arg in args):
         return args
     return [arg.as_tensor() if isinstance(arg, FloatVariable) else arg for arg in args]
