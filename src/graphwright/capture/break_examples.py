@@ -160,9 +160,11 @@ def f(x):
     ),
     "GB0010": Example(
         """
+import operator
+
 class Settings:
-    def __getattribute__(self, name):
-        return 2
+    factor = 2
+    scale = property(operator.attrgetter("factor"))
 
 SETTINGS = Settings()
 
@@ -172,7 +174,11 @@ def f(x):
 """,
         """
 class Settings:
-    scale = 2
+    factor = 2
+
+    @property
+    def scale(self):
+        return self.factor
 
 SETTINGS = Settings()
 

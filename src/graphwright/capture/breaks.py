@@ -74,7 +74,7 @@ BREAKS: dict[str, BreakKind] = dict(
         _kind(
             "GB0010",
             "an attribute that capture cannot read without running user code",
-            "Replace the descriptor or __getattr__ by a plain attribute or method.",
+            "Replace the descriptor or __getattr__ by a plain attribute, or write it in Python.",
         ),
         _kind(
             "GB0011",
