@@ -5,11 +5,22 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from benchmarks import calls, convolution, eager, kernels, reporting, startup, training, untouched
+from benchmarks import (
+    calls,
+    compile_time,
+    convolution,
+    eager,
+    kernels,
+    reporting,
+    startup,
+    training,
+    untouched,
+)
 from benchmarks.result import Result, Wrong
 
 GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager": eager,
-          "training": training, "startup": startup, "untouched": untouched}
+          "training": training, "startup": startup, "compile_time": compile_time,
+          "untouched": untouched}
 ROOT = Path(__file__).resolve().parent.parent
 
 

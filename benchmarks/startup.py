@@ -52,13 +52,13 @@ def fresh(code: str, cache: str) -> float:
     return float(done.stdout.split()[-1])
 
 
-def first_calls() -> tuple[float, float]:
+def first_calls(code: str = FIRST_CALL, rounds: int = ROUNDS) -> tuple[float, float]:
     """Median seconds of the first call with an empty and with a warm cache."""
     cold, warm = [], []
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         with tempfile.TemporaryDirectory() as cache:
-            cold.append(fresh(FIRST_CALL, cache))
-            warm.append(fresh(FIRST_CALL, cache))
+            cold.append(fresh(code, cache))
+            warm.append(fresh(code, cache))
     return median(cold), median(warm)
 
 

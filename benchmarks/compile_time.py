@@ -1,0 +1,173 @@
+"""What capture costs: translating a transformer, its guards, and the whole first call."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import graphwright as gw
+from benchmarks.result import Result
+from benchmarks.startup import first_calls
+from graphwright import nn
+from graphwright.capture.convert import Frontend
+
+ROUNDS = 7
+CALLS = 2000
+MODELS = '''
+import time
+import graphwright as gw
+from benchmarks.compile_time import {model}
+gw.manual_seed(0)
+model, x = {model}({size})
+with gw.no_grad():
+    expected = model(x)
+    start = time.perf_counter()
+    y = gw.compile(model, backend="llvm")(x)
+    elapsed = time.perf_counter() - start
+gw.testing.assert_close(y, expected, rtol=1e-3, atol=1e-4)
+print(elapsed)
+'''
+
+
+class Block(nn.Module):
+    """A pre-norm transformer block with `heads` heads of attention, written out."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.query, self.key = nn.Linear(width, width), nn.Linear(width, width)
+        self.value, self.out = nn.Linear(width, width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+
+    def split(self, x: gw.Tensor) -> gw.Tensor:
+        """[batch, time, width] to [batch, heads, time, width / heads]."""
+        batch, time, width = x.shape
+        return x.reshape(batch, time, self.heads, width // self.heads).transpose(1, 2)
+
+    def forward(self, x: gw.Tensor) -> gw.Tensor:
+        """[batch, time, width] to the same."""
+        y = self.norm1(x)
+        q, k, v = self.split(self.query(y)), self.split(self.key(y)), self.split(self.value(y))
+        scores = (q @ k.transpose(-2, -1)) / q.shape[-1] ** 0.5
+        mixed = (scores.softmax(-1) @ v).transpose(1, 2).reshape(*x.shape)
+        x = x + self.out(mixed)
+        return x + self.down(nn.functional.gelu(self.up(self.norm2(x))))
+
+
+class Transformer(nn.Module):
+    """Blocks one after the other, then a layer norm."""
+
+    def __init__(self, layers: int, width: int = 64, heads: int = 4) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList([Block(width, heads) for _ in range(layers)])
+        self.norm = nn.LayerNorm(width)
+
+    def forward(self, x: gw.Tensor) -> gw.Tensor:
+        """[batch, time, width] to the same."""
+        for layer in self.layers:
+            x = layer(x)
+        return self.norm(x)
+
+
+class Unrolled(nn.Module):
+    """An LSTM cell applied step by step to [time, batch, features]."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.inputs, self.states = nn.Linear(width, 4 * width), nn.Linear(width, 4 * width)
+
+    def forward(self, x: gw.Tensor) -> gw.Tensor:
+        """[time, batch, width] to [batch, width]."""
+        h = c = gw.zeros(x.shape[1], x.shape[2])
+        for step in x:
+            i, f, g, o = (self.inputs(step) + self.states(h)).chunk(4, dim=-1)
+            c = f.sigmoid() * c + i.sigmoid() * g.tanh()
+            h = o.sigmoid() * c.tanh()
+        return h
+
+
+def transformer(layers: int) -> tuple[nn.Module, gw.Tensor]:
+    """A model of so many layers and its input."""
+    return Transformer(layers).eval(), gw.randn(2, 8, 64)
+
+
+def lstm(steps: int) -> tuple[nn.Module, gw.Tensor]:
+    """An unrolled LSTM of so many steps and its input."""
+    return Unrolled(32).eval(), gw.randn(steps, 4, 32)
+
+
+class _Translated(Exception):
+    """Raised by the backend: capture is over, nothing is to be compiled."""
+
+
+def _stop(_module: Any, _examples: Sequence[Any]) -> Callable[..., Any]:
+    def run(*_inputs: Any) -> Any:
+        raise _Translated
+
+    return run
+
+
+def _translate(model: nn.Module, x: gw.Tensor) -> tuple[float, Any, Callable[..., Any]]:
+    """Seconds of one capture; the entry that it made, and the function it is for."""
+
+    def call(x: gw.Tensor) -> gw.Tensor:
+        return model(x)
+
+    compiled = Frontend(_stop).compile(call)
+    start = perf_counter()
+    with contextlib.suppress(_Translated):
+        compiled(x)
+    return perf_counter() - start, compiled.entries[0], call
+
+
+def translation() -> list[Result]:
+    """Capture alone, of 12 and of 24 layers in turns; and evaluating the guards of 12."""
+    small, x = transformer(12)
+    large, _ = transformer(24)
+    seconds: dict[int, list[float]] = {12: [], 24: []}
+    with gw.no_grad():
+        for _ in range(ROUNDS):
+            for layers, model in ((12, small), (24, large)):
+                seconds[layers].append(_translate(model, x)[0])
+        _, entry, call = _translate(small, x)
+        guards = _seconds_of(entry.program, call, x)
+    base = min(seconds[12])
+    return [
+        Result("compile time", "translate a 12-layer transformer", "s", 0.3, base),
+        Result("compile time", "translate 24 layers, over 12", "x", 2.2,
+               min(seconds[24]) / base),
+        Result("compile time", f"its {entry.program.n_checks} guards", "us", 10.0,
+               guards * 1e6),
+    ]
+
+
+def _seconds_of(program: Any, function: Callable[..., Any], x: gw.Tensor) -> float:
+    """Of one evaluation: the fastest round of several."""
+    slots, rounds = (x,), []
+    for _ in range(ROUNDS):
+        start = perf_counter()
+        for _ in range(CALLS // ROUNDS):
+            program.check(function, slots)
+        rounds.append((perf_counter() - start) / (CALLS // ROUNDS))
+    return min(rounds)
+
+
+def first_call(model: str, size: int, name: str) -> list[Result]:
+    """Capture, lowering and code generation in fresh processes, cache cold and warm."""
+    cold, warm = first_calls(MODELS.format(model=model, size=size), rounds=3)
+    return [
+        Result("compile time", f"first call of {name}, cold cache", "s", None, cold),
+        Result("compile time", f"first call of {name}, warm cache", "s", None, warm),
+    ]
+
+
+def run() -> list[Result]:
+    """All cases of this group."""
+    return [
+        *translation(),
+        *first_call("transformer", 12, "a 12-layer transformer"),
+        *first_call("lstm", 50, "an LSTM of 50 steps, unrolled"),
+    ]
