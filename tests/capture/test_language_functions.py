@@ -48,21 +48,6 @@ def fibonacci(n):
     return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
 
 
-@functools.singledispatch
-def kind(value):
-    return "other"
-
-
-@kind.register
-def _(value: int):
-    return "int"
-
-
-@kind.register(list)
-def _(value):
-    return "list"
-
-
 def collecting(item, into=[]):  # noqa: B006
     into.append(item)
     return len(into)
@@ -80,11 +65,6 @@ def decorators(x):
 @program
 def caches(x):
     return x * cached(3), cached(3), fibonacci(7)
-
-
-@program
-def dispatching(x):
-    return x + 1, kind(1), kind([1]), kind("s")
 
 
 @program

@@ -136,7 +136,7 @@ def groupby(iterable: Iterable[Any], key: Any = None) -> Iterator[Any]:
             if current is _NOTHING:
                 return
             group_key = current if key is None else key(current)
-            if not group_key == wanted[0]:
+            if (group_key,) != (wanted[0],):
                 return
 
     if current is not _NOTHING:
@@ -145,7 +145,7 @@ def groupby(iterable: Iterable[Any], key: Any = None) -> Iterator[Any]:
         target = [group_key]
         mine = target
         yield group_key, group(mine)
-        while current is not _NOTHING and group_key == mine[0]:
+        while current is not _NOTHING and (group_key,) == (mine[0],):
             current = next(iterator, _NOTHING)
             if current is not _NOTHING:
                 group_key = current if key is None else key(current)
@@ -234,12 +234,12 @@ def methodcaller(name: str, /, *args: Any, **kwargs: Any) -> Callable[[Any], Any
 
 
 def count_of(values: Iterable[Any], item: Any, /) -> int:
-    return sum([1 for value in values if value is item or value == item])
+    return sum([1 for value in values if (value,) == (item,)])
 
 
 def index_of(values: Iterable[Any], item: Any, /) -> int:
     for position, value in enumerate(values):
-        if value is item or value == item:
+        if (value,) == (item,):
             return position
     raise ValueError("sequence.index(x): x not in sequence")
 

@@ -68,7 +68,12 @@ class SideEffects:
         """Note a write, or with None a deletion."""
         if owner.source is None and owner not in self.created:
             unsupported("GB0008", f"assignment to attribute {name!r} of {owner.describe()}")
-        self.attributes.setdefault(owner, {})[name] = value
+        known = self.attributes.setdefault(owner, {})
+        if value is not None and name in known and known[name] is None:
+            if owner not in self.created:
+                unsupported("GB0008", f"{name!r} of {owner.describe()} is deleted and set again")
+            del known[name]
+        known[name] = value
 
     def store_cell(self, cell: CellVariable, value: VariableTracker | None) -> None:
         """Note a write to a cell; None empties it."""

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.side_effects import SideEffects
-from graphwright.capture.source import ConstSource, Source, TypeSource
+from graphwright.capture.source import AttrSource, ConstSource, MroSource, Source, TypeSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
-from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.containers import unwrapped
 from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
 from graphwright.capture.variables.iterators import SequenceIterator
-from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute
+from graphwright.capture.variables.mappings import DictVariable, pairs_of
+from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute, lookup
 from graphwright.capture.variables.operators import equals, is_same, operate
 from graphwright.capture.variables.sequences import RangeVariable, TupleVariable
 from graphwright.capture.variables.sets import frozen_method, has_order
@@ -92,6 +92,14 @@ class Values:
         """A function that nobody can replace."""
         return UserFunctionVariable(function, ConstSource(function, function.__qualname__))
 
+    def class_function(self, cls: type, name: str, part: str = "") -> VariableTracker:
+        """A function that the MRO of `cls` holds, or that is `part` of a descriptor there."""
+        source: Source = MroSource(ConstSource(cls, cls.__qualname__), name)
+        static = lookup(cls, name)
+        if not part:
+            return self.output.wrap(static, source)
+        return self.output.wrap(getattr(static, part), AttrSource(source, part))
+
     def bound_method(self, function: VariableTracker, owner: VariableTracker) -> VariableTracker:
         """`function` with its first argument."""
         return BoundMethodVariable(function, owner)
@@ -119,6 +127,22 @@ class Values:
     def unwrapped(self, value: VariableTracker) -> VariableTracker:
         """What a C function sees of an instance of a subclass of a container."""
         return unwrapped(value)
+
+    def realized(self, value: VariableTracker) -> VariableTracker:
+        """The value with its guards."""
+        return value.realize()
+
+    def fold(self, function: Callable[..., Any], *args: Any) -> Any:
+        """A pure function of constants."""
+        return fold(function, *args)
+
+    def guard_attribute_names(self, value: Any) -> None:
+        """The names in the object's `__dict__`, in order."""
+        value.attribute_names(self)
+
+    def pairs(self, args: list[VariableTracker]) -> list[tuple[Any, VariableTracker]]:
+        """The keys and values that `dict(*args)` takes over."""
+        return pairs_of(self, args)  # type: ignore[arg-type]
 
     def object_method(self, static: Any, owner: VariableTracker) -> VariableTracker | None:
         """A method that every object has, bound; None if `static` is not one."""

@@ -29,10 +29,8 @@ def build_list(tx: Translator, inst: Instruction) -> None:
 
 @opcode("BUILD_SET")
 def build_set(tx: Translator, inst: Instruction) -> None:
-    made: set[object] = set()
-    for item in tx.popn(inst.arg):
-        made.add(hashed(tx, item))
-    tx.push(SetVariable(made))
+    members = tuple([hashed(tx, item) for item in tx.popn(inst.arg)])
+    tx.push(SetVariable(set(members), origin=members))
 
 
 @opcode("BUILD_MAP")

@@ -12,6 +12,7 @@ from graphwright.capture.variables.exceptions import (
     HandledVariable,
     Raised,
     TracebackVariable,
+    handled_exception,
     raise_in_frame,
     raised_by,
     split_group,
@@ -30,7 +31,7 @@ def raise_varargs(tx: Translator, inst: Instruction) -> None:
         raise Raised(_being_handled(tx))
     value, *cause = tx.popn(inst.arg)
     error = raised_by(tx, value)
-    context = _handled_here(tx)
+    context = handled_exception(tx)
     if context is not None and context is not error:
         error.attributes["__context__"] = context
     if cause:
@@ -40,18 +41,8 @@ def raise_varargs(tx: Translator, inst: Instruction) -> None:
     raise Raised(error)
 
 
-def _handled_here(tx: Translator) -> ExceptionVariable | None:
-    """The exception that some running frame is handling."""
-    frame: Translator | None = tx
-    while frame is not None:
-        if isinstance(frame.handled, ExceptionVariable):
-            return frame.handled
-        frame = frame.parent
-    return None
-
-
 def _being_handled(tx: Translator) -> ExceptionVariable:
-    error = _handled_here(tx)
+    error = handled_exception(tx)
     if error is None:
         unsupported("GB0006", "RuntimeError: No active exception to reraise")
     return error

@@ -155,6 +155,10 @@ class VariableTracker:
             items.append(item)
         return items
 
+    def has_method(self, name: str) -> bool:
+        """Whether the value is an object of a user's class that defines the method."""
+        return False
+
     def is_open(self) -> bool:
         """Whether Python would run code when it drops the value."""
         return False

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import abc
+import enum
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.allowed import may_inline
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import AttrSource, ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.containers import make_container
+from graphwright.capture.variables.enums import EnumVariable, find_member, members_of
 from graphwright.capture.variables.exceptions import make_exception
 from graphwright.capture.variables.objects import (
     ABSENT,
@@ -52,13 +55,31 @@ class ClassVariable(VariableTracker):
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         assert self.source is not None
-        if name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        if name in _OF_CLASS and lookup(type(self.value), name) is type.__dict__.get(name, ABSENT):
             return tx.constant(getattr(self.value, name))
+        if name in ("__module__", "__doc__"):
+            return tx.constant(getattr(self.value, name))
+        if name == "__class__":
+            return tx.constant_class(type(self.value))
         meta = lookup(type(self.value), name)
+        if isinstance(meta, property) and isinstance(meta.fget, types.FunctionType):
+            return tx.class_function(type(self.value), name, "fget").call(tx, [self], {})
         if is_data_descriptor(meta):
             unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
+        self._guard_metaclass(tx, name, meta)
         static = lookup(self.value, name)
         source = MroSource(self.source, name)
+        if static is ABSENT and isinstance(meta, types.FunctionType):
+            tx.guards.missing(MroSource(self.source, name))
+            return tx.bound_method(tx.class_function(type(self.value), name), self)
+        if static is ABSENT and meta is not ABSENT and _is_value(meta):
+            tx.guards.missing(MroSource(self.source, name))
+            return tx.class_function(type(self.value), name)
+        if static is ABSENT and name == "mro":
+            return tx.bound_method(self, self)
+        member = self._member(name)
+        if member is not None:
+            return member
         if static is ABSENT:
             if meta is not ABSENT or lookup(type(self.value), "__getattr__") is not ABSENT:
                 unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
@@ -73,15 +94,110 @@ class ClassVariable(VariableTracker):
             return tx.output.wrap(static, source)
         if isinstance(static, (staticmethod, classmethod)):
             return bind_class_attribute(tx, static, source, self, name)
-        if isinstance(static, (property, types.MemberDescriptorType, types.GetSetDescriptorType)):
+        if isinstance(static, property):
+            return tx.output.wrap(static, source)
+        if isinstance(static, (types.MemberDescriptorType, types.GetSetDescriptorType)):
             unsupported("GB0010", f"descriptor {name!r} of {self.describe()}")
         if isinstance(static, (types.WrapperDescriptorType, types.MethodDescriptorType)):
             return tx.output.wrap(static, source)
+        if isinstance(lookup(type(static), "__get__"), types.FunctionType):
+            owner = tx.output.wrap(static, source)
+            return owner.getattr(tx, "__get__").call(tx, [tx.constant(None), self], {})
         if lookup(type(static), "__get__") is not ABSENT and not isinstance(static, type):
             unsupported("GB0010", f"descriptor {name!r} of {self.describe()}")
         return tx.output.wrap(static, source)
 
+    def _guard_metaclass(self, tx: Translator, name: str, meta: Any) -> None:
+        """The metaclass must not gain a data descriptor, which comes before the class."""
+        kind = type(self.value)
+        if kind in (type, abc.ABCMeta, enum.EnumType):
+            return
+        source = MroSource(ConstSource(kind, kind.__qualname__), name)
+        if meta is ABSENT:
+            tx.guards.missing(source)
+        else:
+            tx.guards.id_match(source, meta)
+
+    def _member(self, name: str) -> VariableTracker | None:
+        """A member of an enumeration."""
+        if type(self.value) is not enum.EnumType or name not in self.value.__members__:
+            return None
+        member = self.value.__members__[name]
+        return EnumVariable(member, ConstSource(member, f"{self.describe()}.{name}"))
+
+    def length(self, tx: Translator) -> VariableTracker:
+        members = members_of(self.value)
+        if members is not None:
+            return tx.constant(len(members))
+        return self._by_metaclass(tx, "__len__", [])
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        members = members_of(self.value)
+        if members is not None:
+            return tx.iterator_over([EnumVariable(m, ConstSource(m, str(m))) for m in members])
+        return self._by_metaclass(tx, "__iter__", [])
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        if members_of(self.value) is not None:
+            value = item.realize().as_constant()
+            return bool(tx.fold(lambda: value in self.value))
+        return tx.truth(self._by_metaclass(tx, "__contains__", [item]))
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        if members_of(self.value) is not None:
+            name = key.realize().as_constant()
+            tx.fold(self.value.__members__.__getitem__, name)
+            found = self._member(name)
+            assert found is not None
+            return found
+        if isinstance(lookup(self.value, "__class_getitem__"), classmethod):
+            return self.getattr(tx, "__class_getitem__").call(tx, [key], {})
+        return self._by_metaclass(tx, "__getitem__", [key])
+
+    def _by_metaclass(self, tx: Translator, name: str, args: Args) -> VariableTracker:
+        method = lookup(type(self.value), name)
+        if not isinstance(method, types.FunctionType):
+            unsupported("GB0008", f"{name} of {self.describe()}")
+        return tx.class_function(type(self.value), name).call(tx, [self, *args], {})
+
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        member = find_member(tx, self.value, args) if not kwargs else None
+        if member is not None:
+            return member
+        meta = lookup(type(self.value), "__call__")
+        if isinstance(meta, types.FunctionType) and members_of(self.value) is None:
+            return tx.class_function(type(self.value), "__call__").call(
+                tx, [self, *args], kwargs
+            )
+        if meta not in _PLAIN_CALLS:
+            unsupported("GB0004", f"creation of {self.describe()}")
+        return self.instantiate(tx, args, kwargs)
+
+    def new_instance(self, tx: Translator) -> VariableTracker:
+        """`object.__new__(cls)`."""
+        if not self._is_plain():
+            unsupported("GB0004", f"creation of {self.describe()}")
+        assert self.source is not None
+        instance = ObjectVariable(self.value, None, None, self.source)
+        tx.side_effects.track_new(instance)
+        return instance
+
+    def _by_own_new(
+        self, tx: Translator, new: staticmethod[..., Any], args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        assert self.source is not None
+        source = AttrSource(MroSource(self.source, "__new__"), "__func__")
+        made = tx.output.wrap(new.__func__, source).call(tx, [self, *args], kwargs).realize()
+        if issubclass(made.python_type(), self.value):
+            made.getattr(tx, "__init__").call(tx, args, kwargs)
+        return made
+
+    def instantiate(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        """`type.__call__`."""
+        new = lookup(self.value, "__new__")
+        if isinstance(new, staticmethod) and isinstance(new.__func__, types.FunctionType):
+            if may_inline(new.__func__.__code__.co_filename) and not _generated_new(self.value):
+                return self._by_own_new(tx, new, args, kwargs)
         if issubclass(self.value, tuple) and hasattr(self.value, "_fields"):
             return self._named_tuple(tx, args, kwargs)
         if issubclass(self.value, BaseException):
@@ -92,10 +208,7 @@ class ClassVariable(VariableTracker):
         container = make_container(tx, self.value, self.source, args, kwargs)
         if container is not None:
             return container
-        if not self._is_plain():
-            unsupported("GB0004", f"creation of {self.describe()}")
-        instance = ObjectVariable(self.value, None, None, self.source)
-        tx.side_effects.track_new(instance)
+        instance = self.new_instance(tx)
         init = lookup(self.value, "__init__")
         if isinstance(init, types.FunctionType):
             function = tx.output.wrap(init, MroSource(self.source, "__init__"))
@@ -108,9 +221,8 @@ class ClassVariable(VariableTracker):
         """Whether `object.__new__` followed by a Python `__init__` is all that a call does."""
         init = lookup(self.value, "__init__")
         return (
-            (type(self.value) is type or type(self.value) is abc.ABCMeta)
-            and not getattr(self.value, "__abstractmethods__", None)
-            and lookup(self.value, "__new__") is object.__new__
+            not getattr(self.value, "__abstractmethods__", None)
+            and _makes_plain_objects(lookup(self.value, "__new__"))
             and lookup(self.value, "__del__") is ABSENT
             and (isinstance(init, types.FunctionType) or init is object.__init__)
             and self.value.__basicsize__ <= _LARGEST_PLAIN
@@ -132,6 +244,19 @@ class ClassVariable(VariableTracker):
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.load_const(self.value)
+
+
+_OF_CLASS = ("__name__", "__qualname__", "__mro__", "__bases__", "__base__")
+_PLAIN_CALLS = (type.__call__, enum.EnumType.__call__)
+
+
+def _is_value(meta: Any) -> bool:
+    return lookup(type(meta), "__get__") is ABSENT
+
+
+def _makes_plain_objects(new: Any) -> bool:
+    own = isinstance(new, staticmethod) and isinstance(new.__func__, types.FunctionType)
+    return new is object.__new__ or own
 
 
 def _may_be_made(base: type) -> bool:
@@ -184,7 +309,7 @@ class PythonModuleVariable(VariableTracker):
 
     def _lazy_attribute(self, tx: Translator, name: str) -> VariableTracker:
         """Modules of this package fill themselves on first use; after that the dict has it."""
-        if not self.value.__name__.startswith("graphwright"):
+        if self.value.__name__.partition(".")[0] != "graphwright":
             unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
         value = getattr(self.value, name, ABSENT)
         if value is ABSENT:
@@ -211,6 +336,8 @@ class SuperVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         owner = self.owner
         kind = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
+        if self.cls not in kind.__mro__ and isinstance(owner, ClassVariable):
+            kind = owner.python_type()
         if self.cls not in kind.__mro__:
             unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
         static = lookup(kind, name, self.cls)
@@ -218,6 +345,8 @@ class SuperVariable(VariableTracker):
         if static is ABSENT:
             tx.guards.missing(source)
             raise AttributeMissing("GB0007", f"'super' object has no attribute {name!r}")
+        if static is type.__dict__["__call__"]:
+            return tx.bound_method(tx.output.wrap(static, source), owner)
         if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
             getter = tx.output.wrap(static.fget, AttrSource(source, "fget"))
             return getter.call(tx, [owner], {})
@@ -249,6 +378,11 @@ class ObjectMethodVariable(VariableTracker):
         if not isinstance(owner, ObjectVariable) or kwargs:
             unsupported("GB0004", f"object.{self.method}")
         if self.method == "__init__" and not rest:
+            return tx.constant(None)
+        if self.method == "__getattribute__" and len(rest) == 1:
+            return owner.find(tx, rest[0].as_constant())
+        if self.method == "__delattr__" and len(rest) == 1:
+            owner.remove(tx, rest[0].as_constant())
             return tx.constant(None)
         if self.method == "__setattr__" and len(rest) == 2:
             owner.store(tx, rest[0].as_constant(), rest[1])

@@ -6,7 +6,7 @@ import enum
 import types
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.source import ConstSource, MroSource
+from graphwright.capture.source import ConstSource, InstanceAttrSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 
@@ -25,14 +25,15 @@ class EnumVariable(ConstantVariable):
         cls = type(self.value)
         static = _static(cls, name)
         own = f"_{name}_" if name in ("name", "value") else name
-        if name in _DATA and _is_library(static):
-            value = self.value.__dict__.get(own, getattr(self.value, own))
-            return tx.constant(value)
+        if name in _DATA and _is_library(static) and own in self.value.__dict__:
+            base = ConstSource(self.value, f"{cls.__qualname__}.{self.value.name}")
+            value = self.value.__dict__[own]
+            return tx.output.wrap(value, InstanceAttrSource(base, own))
         source = MroSource(ConstSource(cls, cls.__qualname__), name)
         if isinstance(static, property | types.DynamicClassAttribute) and isinstance(
             static.fget, types.FunctionType
         ):
-            return tx.plain_function(static.fget).call(tx, [self], {})
+            return tx.class_function(cls, name, "fget").call(tx, [self], {})
         if isinstance(static, (types.FunctionType, classmethod, staticmethod)):
             return tx.bind(static, source, self, name)
         return super().getattr(tx, name)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
+_PLAIN_TEXTS = (BaseException.__str__, KeyError.__str__, AttributeError.__str__)
 _LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__")
 
 
@@ -58,7 +59,7 @@ class ExceptionVariable(VariableTracker):
         static = next((b.__dict__[name] for b in self.cls.__mro__ if name in b.__dict__), None)
         source = MroSource(ConstSource(self.cls, self.cls.__qualname__), name)
         if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
-            return tx.plain_function(static.fget).call(tx, [self], {})
+            return tx.class_function(self.cls, name, "fget").call(tx, [self], {})
         if isinstance(static, (types.FunctionType, classmethod, staticmethod)):
             return tx.bind(static, source, self, name)
         if isinstance(static, types.WrapperDescriptorType) and name == "__init__":
@@ -95,8 +96,8 @@ class ExceptionVariable(VariableTracker):
         """`str(error)`."""
         custom = next(b.__dict__["__str__"] for b in self.cls.__mro__ if "__str__" in b.__dict__)
         if isinstance(custom, types.FunctionType):
-            return tx.plain_function(custom).call(tx, [self], {})
-        if self.args is None or custom not in (BaseException.__str__, KeyError.__str__):
+            return tx.class_function(self.cls, "__str__").call(tx, [self], {})
+        if self.args is None or custom not in _PLAIN_TEXTS:
             unsupported("GB0008", f"str() of {self.describe()}")
         values = [arg.realize() for arg in self.args]
         if not values:
@@ -230,6 +231,16 @@ def make_exception(
     source = MroSource(ConstSource(cls, cls.__qualname__), "__init__")
     tx.output.wrap(init, source).call(tx, [made, *args], kwargs)
     return made
+
+
+def handled_exception(tx: Translator) -> ExceptionVariable | None:
+    """The exception that some running frame is handling."""
+    frame: Translator | None = tx
+    while frame is not None:
+        if isinstance(frame.handled, ExceptionVariable):
+            return frame.handled
+        frame = frame.parent
+    return None
 
 
 def raised_by(tx: Translator, value: VariableTracker) -> ExceptionVariable:

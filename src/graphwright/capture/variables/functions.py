@@ -18,6 +18,7 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.exceptions import raise_in_frame
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -101,12 +102,20 @@ class UserFunctionVariable(FunctionVariable):
     def describe(self) -> str:
         return f"function {self.function.__qualname__}"
 
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if self.code.co_qualname == "_recursive_repr.<locals>.wrapper":
+            return self.getattr(tx, "__wrapped__").call(tx, args, kwargs)
+        return super().call(tx, args, kwargs)
+
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         assert self.source is not None
         if name in self.function.__dict__:
             value = self.function.__dict__[name]
             return tx.output.wrap(value, InstanceAttrSource(self.source, name))
-        if name in ("__name__", "__qualname__", "__doc__", "__module__"):
+        if name == "__dict__" and not self.function.__dict__:
+            tx.guards.length(AttrSource(self.source, "__dict__"), 0)
+            return tx.dict_of({})
+        if name in _READABLE:
             return tx.output.wrap(getattr(self.function, name), AttrSource(self.source, name))
         if not hasattr(self.function, name):
             tx.guards.missing(AttrSource(self.source, name))
@@ -170,18 +179,47 @@ class NestedFunctionVariable(FunctionVariable):
         self.kwdefaults = kwdefaults
         self.closure = closure
         self.annotated = False
+        self.attributes: Kwargs = {}
 
     def describe(self) -> str:
         return f"function {self.code.co_qualname}"
 
     def parts(self) -> Iterable[VariableTracker]:
-        return [*self.defaults, *self.kwdefaults.values(), *self.closure]
+        given = (*self.kwdefaults.values(), *self.attributes.values())
+        return [*self.defaults, *given, *self.closure]
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if name in ("__defaults__", "__kwdefaults__", "__code__", "__closure__", "__globals__"):
+            unsupported("GB0008", f"assignment to {name} of {self.describe()}")
+        self.attributes[name] = value
+
+    def delattr(self, tx: Translator, name: str) -> None:
+        if name not in self.attributes or name in _READABLE:
+            raise AttributeMissing("GB0007", f"'function' object has no attribute {name!r}")
+        del self.attributes[name]
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in self.attributes:
+            return self.attributes[name].realize()
+        if name == "__dict__":
+            return FunctionDictVariable(self)
+        if name == "__doc__":
+            first = self.code.co_consts[0] if self.code.co_consts else None
+            return tx.constant(first if isinstance(first, str) else None)
+        if name == "__module__":
+            return tx.constant(self.maker.globals_().get("__name__"))
+        if name == "__defaults__":
+            return tx.tuple_of(self.defaults) if self.defaults else tx.constant(None)
+        if name == "__kwdefaults__":
+            return tx.dict_of(self.kwdefaults) if self.kwdefaults else tx.constant(None)
+        if name == "__type_params__":
+            return tx.tuple_of([])
         if name == "__name__":
             return tx.constant(self.code.co_name)
         if name == "__qualname__":
             return tx.constant(self.code.co_qualname)
+        if name not in _READABLE and not hasattr(types.FunctionType, name):
+            raise AttributeMissing("GB0007", f"'function' object has no attribute {name!r}")
         return super().getattr(tx, name)
 
     def positional_defaults(self, tx: Translator) -> list[VariableTracker]:
@@ -220,6 +258,44 @@ class NestedFunctionVariable(FunctionVariable):
             cg.builder.build("map", len(self.kwdefaults))
             cg.builder.copy(2)
             cg.builder.store_attr("__kwdefaults__")
+        for name, value in self.attributes.items():
+            cg.push(value)
+            cg.builder.copy(2)
+            cg.builder.store_attr(name)
+
+
+class FunctionDictVariable(VariableTracker):
+    """`__dict__` of a function that the frame made: its attributes can be added to."""
+
+    def __init__(self, owner: NestedFunctionVariable) -> None:
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return dict
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def snapshot(self, tx: Translator) -> VariableTracker:
+        """A dict of what it holds now."""
+        return tx.dict_of(self.owner.attributes)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name != "update":
+            unsupported("GB0008", f"__dict__.{name} of a function")
+        return self
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        """`__dict__.update(...)`."""
+        for key, value in tx.pairs(args):
+            self.owner.attributes[key.as_constant()] = value
+        return tx.constant(None)
+
+
+_READABLE = (
+    *("__name__", "__qualname__", "__doc__", "__module__", "__dict__"),
+    *("__defaults__", "__kwdefaults__", "__type_params__"),
+)
 
 
 class BoundMethodVariable(VariableTracker):
@@ -251,6 +327,12 @@ class BoundMethodVariable(VariableTracker):
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         return self.function.call(tx, [self.owner, *args], kwargs)
+
+    def same_method(self, tx: Translator, other: BoundMethodVariable) -> bool:
+        """`self == other`."""
+        return tx.identical(self.owner, other.owner) and tx.identical(
+            self.function, other.function
+        )
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name == "__func__":
@@ -320,12 +402,12 @@ def bind_arguments(
         bound[names[slot]] = tx.tuple_of(list(extra))
         slot += 1
     elif extra:
-        unsupported("GB0007", f"TypeError: {code.co_name}() takes {n_positional} arguments")
+        raise_in_frame(TypeError)
     rest = _bind_keywords(code, bound, kwargs)
     if code.co_flags & inspect.CO_VARKEYWORDS:
         bound[names[slot]] = tx.dict_of(rest)
     elif rest:
-        unsupported("GB0007", f"TypeError: {code.co_name}() got unexpected {sorted(rest)}")
+        raise_in_frame(TypeError)
     _bind_defaults(tx, function, bound)
     return bound
 
@@ -342,7 +424,7 @@ def _bind_keywords(
         if name not in allowed:
             rest[name] = value
         elif name in bound:
-            unsupported("GB0007", f"TypeError: {code.co_name}() got two values for {name!r}")
+            raise_in_frame(TypeError)
         else:
             bound[name] = value
     return rest
@@ -359,10 +441,10 @@ def _bind_defaults(
             bound.setdefault(name, value)
     for name in positional:
         if name not in bound:
-            unsupported("GB0007", f"TypeError: {code.co_name}() misses argument {name!r}")
+            raise_in_frame(TypeError)
     for name in code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]:
         if name not in bound:
             default = function.keyword_default(tx, name)
             if default is None:
-                unsupported("GB0007", f"TypeError: {code.co_name}() misses argument {name!r}")
+                raise_in_frame(TypeError)
             bound[name] = default

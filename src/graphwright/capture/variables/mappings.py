@@ -333,6 +333,8 @@ def pairs_of(tx: Translator, args: Args) -> list[tuple[VariableTracker, Variable
         return []
     (source,) = exactly(1, args)
     source = tx.unwrapped(source)
+    if hasattr(source, "snapshot"):
+        source = source.snapshot(tx)
     if isinstance(source, DictVariable):
         return list(source.entries.values())
     pairs = [pair.unpack(tx) for pair in source.unpack(tx)]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import collections
+import functools
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.polyfills import sequence_iterator
 from graphwright.capture.source import (
     AttrSource,
     ConstSource,
@@ -17,6 +19,7 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.exceptions import ExceptionMethod, ExceptionVariable, Raised
 from graphwright.capture.variables.functions import BoundMethodVariable
 from graphwright.capture.variables.sequences import SequenceMethod
 
@@ -78,10 +81,26 @@ class ObjectVariable(VariableTracker):
     # reading
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        read = lookup(self.cls, "__getattribute__")
+        if isinstance(read, types.FunctionType):
+            return self._by_getattribute(tx, read, name)
+        return self.find(tx, name)
+
+    def _by_getattribute(
+        self, tx: Translator, read: types.FunctionType, name: str
+    ) -> VariableTracker:
+        function = tx.output.wrap(read, self._class_source("__getattribute__"))
+        if isinstance(lookup(self.cls, "__getattr__"), types.FunctionType):
+            unsupported("GB0010", f"{self.cls.__name__} defines __getattribute__ and __getattr__")
+        return function.call(tx, [self, tx.constant(name)], {})
+
+    def find(self, tx: Translator, name: str) -> VariableTracker:
+        """`object.__getattribute__`, and `__getattr__` where that finds nothing."""
         pending = tx.side_effects.attribute(self, name)
         if pending is not None:
             return pending.realize()
-        self._require_plain_attributes(tx)
+        if not isinstance(lookup(self.cls, "__getattribute__"), types.FunctionType):
+            self._require_plain_attributes(tx)
         static = lookup(self.cls, name)
         if is_data_descriptor(static):
             return self._descriptor(tx, name, static)
@@ -114,13 +133,22 @@ class ObjectVariable(VariableTracker):
                 unsupported("GB0010", f"property {name!r} of {self.cls.__name__}")
             source = AttrSource(self._class_source(name), "fget")
             return tx.output.wrap(getter, source).call(tx, [self], {})
-        if isinstance(static, types.MemberDescriptorType):
-            return self._slot(tx, name, static)
         if name == "__dict__":
             return InstanceDictVariable(self)
+        if isinstance(static, types.MemberDescriptorType):
+            return self._slot(tx, name, static)
         if name == "__class__":
             return self._class(tx)
-        unsupported("GB0010", f"descriptor {name!r} of {self.cls.__name__}")
+        return self._own_descriptor(tx, static, name, "__get__", [self, self._class(tx)])
+
+    def _own_descriptor(
+        self, tx: Translator, static: Any, name: str, method: str, args: Args
+    ) -> VariableTracker:
+        """A call of a descriptor's method that is written in Python."""
+        if not isinstance(lookup(type(static), method), types.FunctionType):
+            unsupported("GB0010", f"descriptor {name!r} of {self.cls.__name__}")
+        owner = tx.output.wrap(static, self._class_source(name))
+        return owner.getattr(tx, method).call(tx, args, {})
 
     def _slot(
         self, tx: Translator, name: str, static: types.MemberDescriptorType
@@ -144,7 +172,33 @@ class ObjectVariable(VariableTracker):
 
     def _class_attribute(self, tx: Translator, name: str, static: Any) -> VariableTracker:
         self._guard_absent(tx, name)
+        if isinstance(static, functools.cached_property):
+            return self._cached(tx, static, name)
+        if isinstance(lookup(type(static), "__get__"), types.FunctionType):
+            return self._own_descriptor(tx, static, name, "__get__", [self, self._class(tx)])
         return bind_class_attribute(tx, static, self._class_source(name), self, name)
+
+    def _cached(
+        self, tx: Translator, static: functools.cached_property[Any], name: str
+    ) -> VariableTracker:
+        source = AttrSource(self._class_source(name), "func")
+        value = tx.output.wrap(static.func, source).call(tx, [self], {})
+        tx.side_effects.store_attribute(self, static.attrname or name, value)
+        return value
+
+    def attribute_names(self, tx: Translator) -> list[str]:
+        """The names in the instance's `__dict__`, in order."""
+        names = dict.fromkeys(instance_dict(self.value) if self.value is not None else ())
+        if self.value is not None and self.source is not None:
+            tx.guards.dict_keys(AttrSource(self.source, "__dict__"), names)
+        for name, value in tx.side_effects.attributes.get(self, {}).items():
+            if isinstance(lookup(self.cls, name), types.MemberDescriptorType):
+                continue
+            if value is None:
+                names.pop(name, None)
+            else:
+                names[name] = None
+        return list(names)
 
     def _class(self, tx: Translator) -> VariableTracker:
         from_source = self.cls_source
@@ -187,6 +241,9 @@ class ObjectVariable(VariableTracker):
             source = AttrSource(self._class_source(name), "fset")
             tx.output.wrap(static.fset, source).call(tx, [self, value], {})
             return
+        if isinstance(lookup(type(static), "__set__"), types.FunctionType):
+            self._own_descriptor(tx, static, name, "__set__", [self, value])
+            return
         if is_data_descriptor(static) and not isinstance(static, types.MemberDescriptorType):
             unsupported("GB0010", f"assignment to descriptor {name!r} of {self.cls.__name__}")
         if static is ABSENT:
@@ -194,12 +251,46 @@ class ObjectVariable(VariableTracker):
         tx.side_effects.store_attribute(self, name, value)
 
     def delattr(self, tx: Translator, name: str) -> None:
-        if lookup(self.cls, "__delattr__") not in _PLAIN_DELETES:
+        custom = lookup(self.cls, "__delattr__")
+        if isinstance(custom, types.FunctionType):
+            function = tx.output.wrap(custom, self._class_source("__delattr__"))
+            function.call(tx, [self, tx.constant(name)], {})
+            return
+        if custom not in _PLAIN_DELETES:
             unsupported("GB0010", f"{self.cls.__name__}.__delattr__")
-        self.getattr(tx, name)
-        if lookup(self.cls, name) is not ABSENT:
+        self.remove(tx, name)
+
+    def remove(self, tx: Translator, name: str) -> None:
+        """`object.__delattr__`."""
+        static = lookup(self.cls, name)
+        if isinstance(static, property) and isinstance(static.fdel, types.FunctionType):
+            source = AttrSource(self._class_source(name), "fdel")
+            tx.output.wrap(static.fdel, source).call(tx, [self], {})
+            return
+        if isinstance(lookup(type(static), "__delete__"), types.FunctionType):
+            self._own_descriptor(tx, static, name, "__delete__", [self])
+            return
+        if is_data_descriptor(static) and not isinstance(static, types.MemberDescriptorType):
             unsupported("GB0010", f"deletion of {name!r} of {self.cls.__name__}")
+        if not self._has_own(tx, name, static):
+            raise AttributeMissing(
+                "GB0007", f"{self.cls.__name__!r} object has no attribute {name!r}"
+            )
         tx.side_effects.store_attribute(self, name, None)
+
+    def _has_own(self, tx: Translator, name: str, static: Any) -> bool:
+        if tx.side_effects.attribute(self, name) is not None:
+            return True
+        if self.value is None or self.source is None or tx.side_effects.is_deleted(self, name):
+            return False
+        if isinstance(static, types.MemberDescriptorType):
+            self._slot(tx, name, static)
+            return True
+        if name not in instance_dict(self.value):
+            self._guard_absent(tx, name)
+            return False
+        tx.guards.present(InstanceAttrSource(self.source, name))
+        return True
 
     # protocols, through the class's own methods
 
@@ -239,17 +330,25 @@ class ObjectVariable(VariableTracker):
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         if lookup(self.cls, "__contains__") is ABSENT:
-            return super().contains(tx, item)
+            return any(tx.same_or_equal(own, item) for own in self.unpack(tx))
         return tx.truth(self._call_special(tx, "__contains__", item))
 
     def length(self, tx: Translator) -> VariableTracker:
         return self._call_special(tx, "__len__")
 
     def iterate(self, tx: Translator) -> VariableTracker:
+        if lookup(self.cls, "__iter__") is ABSENT and lookup(self.cls, "__getitem__") is not ABSENT:
+            tx.guards.missing(self._class_source("__iter__"))
+            return tx.plain_function(sequence_iterator).call(tx, [self], {})
         return self._call_special(tx, "__iter__")
 
     def next(self, tx: Translator) -> VariableTracker | None:
-        unsupported("GB0017", f"iteration over {self.describe()}")
+        try:
+            return self._call_special(tx, "__next__")
+        except Raised as raised:
+            if not issubclass(raised.value.cls, StopIteration):
+                raise
+            return None
 
     def reversed(self, tx: Translator) -> VariableTracker:
         """`reversed(value)`."""
@@ -264,6 +363,9 @@ class ObjectVariable(VariableTracker):
             if method is not None:
                 return tx.truth(method.call(tx, [], {}))
         return True
+
+    def has_method(self, name: str) -> bool:
+        return isinstance(lookup(self.cls, name), types.FunctionType)
 
     def builtin_attribute(
         self, tx: Translator, static: Any, name: str
@@ -288,7 +390,8 @@ class ObjectVariable(VariableTracker):
 
     def reconstruct(self, cg: Reconstructor) -> None:
         assert self.cls_source is not None
-        cg.builder.begin_call(object.__new__)
+        namespace = issubclass(self.cls, types.SimpleNamespace)
+        cg.builder.begin_call(types.SimpleNamespace.__new__ if namespace else object.__new__)
         self.cls_source.emit(cg.builder)
         cg.builder.end_call(1)
         cg.fill_later(self)
@@ -357,6 +460,21 @@ class InstanceDictVariable(VariableTracker):
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         return self._find(tx, item) is not None
 
+    def snapshot(self, tx: Translator) -> VariableTracker:
+        """A dict of what it holds now."""
+        names = self.owner.attribute_names(tx)
+        found = {name: self._find(tx, tx.constant(name)) for name in names}
+        return tx.dict_of({name: value for name, value in found.items() if value is not None})
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        return self.snapshot(tx).iterate(tx)
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return self.snapshot(tx).length(tx)
+
+    def truth(self, tx: Translator) -> bool:
+        return self.snapshot(tx).truth(tx)
+
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
         found = self._find(tx, key)
         if found is None:
@@ -372,7 +490,8 @@ class InstanceDictVariable(VariableTracker):
     @staticmethod
     def methods() -> dict[str, Any]:
         """The methods that are interpreted, by name."""
-        return {"get": None, "pop": None, "__contains__": None}
+        names = ("get", "pop", "__contains__", "keys", "values", "items", "copy", "update")
+        return dict.fromkeys(names)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         return SequenceMethod(self, name)
@@ -380,6 +499,14 @@ class InstanceDictVariable(VariableTracker):
     def call_method(
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs
     ) -> VariableTracker:
+        if name in ("keys", "values", "items", "copy"):
+            return self.snapshot(tx).call_method(tx, name, args, kwargs)
+        if name == "update":
+            for key, value in tx.pairs(args):
+                self.setitem(tx, key, value)
+            for key, value in kwargs.items():
+                self.setitem(tx, tx.constant(key), value)
+            return tx.constant(None)
         if name not in self.methods() or not args:
             unsupported("GB0008", f"__dict__.{name}()")
         found = self._find(tx, args[0])
@@ -414,6 +541,9 @@ def bind_class_attribute(
         builtin = owner.builtin_attribute(tx, static, name)
         if builtin is not None:
             return builtin
+    if isinstance(owner, ExceptionVariable) and name == "__init__":
+        if isinstance(static, types.WrapperDescriptorType):
+            return ExceptionMethod(owner, name)
     if isinstance(static, types.FunctionType):
         return BoundMethodVariable(tx.output.wrap(static, source), owner, name)
     if isinstance(static, staticmethod):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
+from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
@@ -17,8 +18,12 @@ from graphwright.capture.variables.classes import (
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.floats import float_operation
-from graphwright.capture.variables.functions import FunctionVariable
-from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.functions import (
+    BoundMethodVariable,
+    FunctionVariable,
+    UserFunctionVariable,
+)
+from graphwright.capture.variables.mappings import DictVariable, DictView
 from graphwright.capture.variables.objects import ObjectVariable, lookup
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -108,6 +113,8 @@ def operate(
         return floats
     if all(isinstance(arg, ConstantVariable) for arg in args):
         return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
+    if function is operator.or_ and all(isinstance(a, (ClassVariable, BuiltinVariable)) for a in args):
+        return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
     if function in _EQUALITY:
         return _equality(tx, function, args)
     special = _by_special_method(tx, function, args)
@@ -182,12 +189,17 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
         )
     if is_set_like(left) and is_set_like(right):
         return bool(set_operator(tx, operator.eq, left, right).as_constant())
+    if isinstance(left, BoundMethodVariable) and isinstance(right, BoundMethodVariable):
+        return left.same_method(tx, right)
     if isinstance(left, _BY_IDENTITY) and isinstance(right, _BY_IDENTITY):
         return is_same(tx, left, right)
     if isinstance(left, (TensorVariable, SymIntVariable)) or isinstance(
         right, (TensorVariable, SymIntVariable)
     ):
         return operate(tx, operator.eq, [left, right])
+    plain = [side for side in (left, right) if side.python_type().__eq__ is object.__eq__]
+    if len(plain) == 2 or (plain and {type(left), type(right)} & _KNOWN_KINDS):
+        return is_same(tx, left, right) if len(plain) == 2 else False
     kinds = {type(left), type(right)}
     if len(kinds) == 2 and kinds <= _KNOWN_KINDS:
         return False
@@ -196,6 +208,7 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
     unsupported("GB0008", f"comparison of {left.describe()} with {right.describe()}")
 
 
+_GUARDED_BY_ID = (ClassVariable, BuiltinVariable)
 _EQUALITY = (operator.eq, operator.ne)
 _BY_IDENTITY = (ClassVariable, BuiltinVariable, FunctionVariable)
 _KNOWN_KINDS = {
@@ -232,9 +245,13 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
         if isinstance(owner, ConstantVariable) and owner.value in _SINGLETONS_BY_TYPE(owner):
             other.python_type()
             return False
-    for kind in (ClassVariable, BuiltinVariable):
-        if isinstance(left, kind) and isinstance(right, kind):
-            return left.as_constant() is right.as_constant()
+    if isinstance(left, _GUARDED_BY_ID) and isinstance(right, _GUARDED_BY_ID):
+        return left.as_constant() is right.as_constant()
+    if isinstance(left, UserFunctionVariable) and isinstance(right, UserFunctionVariable):
+        for side in (left, right):
+            if not isinstance(side.source, ConstSource):
+                tx.guards.id_match(side.source, side.function)
+        return left.function is right.function
     if left.python_type() is not right.python_type():
         return False
     if isinstance(left, ReferenceVariable) and isinstance(right, ReferenceVariable):
@@ -317,6 +334,9 @@ def _remainder(tx: Translator, args: list[VariableTracker]) -> VariableTracker |
     left, right = args
     if isinstance(left, ConstantVariable) and right.is_constant():
         return tx.constant(fold(operator.mod, left.value, right.as_constant()))
+    if isinstance(left, ConstantVariable) and isinstance(right, DictVariable):
+        known = {key: value.as_constant() for key, (_, value) in right.entries.items()}
+        return tx.constant(fold(operator.mod, left.value, known))
     return None
 
 
@@ -340,7 +360,9 @@ def _update(tx: Translator, args: list[VariableTracker]) -> VariableTracker | No
 
 def _set_rule(function: Callable[..., Any]) -> Rule:
     def rule(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
-        if all(map(is_set_like, args)):
+        left, right = args
+        of_view = isinstance(left, DictView) and isinstance(right, (DictVariable, SequenceVariable))
+        if all(map(is_set_like, args)) or (of_view and is_set_like(left)):
             return set_operator(tx, function, *args)
         return None
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import collections
 import operator
+import time
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.source import Source
+from graphwright.capture.source import AttrSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.class_guards import guard_member
+from graphwright.capture.variables.class_guards import class_source, guard_member
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import ListIterator, SequenceIterator
 from graphwright.runtime.size import Size
@@ -195,6 +197,12 @@ class SizeVariable(TupleVariable):
         cg.builder.end_call(1)
 
 
+_FIELD_READERS = (
+    type(time.struct_time.tm_year),
+    type(collections.namedtuple("_Sample", "field").field),  # type: ignore[attr-defined]
+)
+
+
 class NamedTupleVariable(TupleVariable):
     """An instance of a `namedtuple` class (or of a C struct sequence)."""
 
@@ -215,8 +223,9 @@ class NamedTupleVariable(TupleVariable):
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         fields: tuple[str, ...] = getattr(self.kind, "_fields", ())
-        if name in fields:
-            guard_member(tx, self.kind, name)
+        found = next((b.__dict__[name] for b in self.kind.__mro__ if name in b.__dict__), None)
+        guard_member(tx, self.kind, name)
+        if name in fields and type(found) in _FIELD_READERS:
             return self.items[fields.index(name)].realize()
         if name == "_fields":
             return tx.constant(fields)
@@ -224,12 +233,12 @@ class NamedTupleVariable(TupleVariable):
             return SequenceMethod(self, name)
         if name == "_field_defaults":
             return tx.dict_of({k: tx.constant(v) for k, v in self.kind._field_defaults.items()})  # type: ignore
-        found = next((b.__dict__[name] for b in self.kind.__mro__ if name in b.__dict__), None)
-        guard_member(tx, self.kind, name)
+        source = MroSource(class_source(self.kind), name)
         if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-            return tx.plain_function(found.fget).call(tx, [self], {})
+            getter = tx.output.wrap(found.fget, AttrSource(source, "fget"))
+            return getter.call(tx, [self], {})
         if isinstance(found, types.FunctionType):
-            return tx.bound_method(tx.plain_function(found), self)
+            return tx.bound_method(tx.output.wrap(found, source), self)
         return super().getattr(tx, name)
 
     def call_method(
@@ -472,7 +481,10 @@ class SliceVariable(VariableTracker):
 
 def index_of(tx: Translator, key: VariableTracker) -> int:
     """An index as an int; a break where it is not one."""
-    value = key.realize().as_constant()
+    key = key.realize()
+    if key.has_method("__index__"):
+        key = key.getattr(tx, "__index__").call(tx, [], {})
+    value = key.as_constant()
     if not isinstance(value, int):
         unsupported("GB0007", f"TypeError: indices must be integers, not {type(value).__name__}")
     return value

@@ -33,9 +33,14 @@ class SetVariable(VariableTracker):
     mutable = True
 
     def __init__(
-        self, real: set[Any], source: Source | None = None, ordered: bool = True
+        self,
+        real: set[Any],
+        source: Source | None = None,
+        ordered: bool = True,
+        origin: Iterable[Any] | None = None,
     ) -> None:
         self.real = real
+        self.origin = origin
         self.source = source
         self._ordered = ordered and source is None
         self.log: list[tuple[str, list[Any]]] = []
@@ -111,11 +116,24 @@ class SetVariable(VariableTracker):
     def reconstruct(self, cg: Reconstructor) -> None:
         members = list(self.real)
         rebuilt = set(members)
+        if self._ordered and self.origin is not None and list(rebuilt) != members:
+            self._replay(cg, self.origin)
+            return
         if not self.ordered or list(rebuilt) != members:
             unsupported("GB0015", "a set whose order is known only when running")
         for member in members:
             cg.push(cg.output.constant(member))
         cg.builder.build("set", len(members))
+
+    def _replay(self, cg: Reconstructor, origin: Iterable[Any]) -> None:
+        """Make the set as the frame made it."""
+        name = cg.builder.temporary()
+        cg.builder.begin_call(set)
+        cg.builder.load_const(origin)
+        cg.builder.end_call(1)
+        cg.builder.store_local(name)
+        self.write_back(cg, lambda: cg.builder.load_local(name))()
+        cg.builder.load_local(name)
 
     def write_back(self, cg: Reconstructor, push: Callable[[], None]) -> Callable[[], None]:
         """What changes the existing set as the frame did."""
@@ -295,7 +313,9 @@ def set_of(tx: Translator, items: VariableTracker | None) -> SetVariable:
     if items is None:
         return SetVariable(set())
     items = items.realize()
-    return SetVariable(set(raw(tx, items)), None, has_order(items))
+    values = raw(tx, items)
+    origin = tuple(values) if isinstance(values, list) else None
+    return SetVariable(set(values), None, has_order(items), origin)
 
 
 def frozenset_of(tx: Translator, items: VariableTracker | None) -> VariableTracker:

@@ -72,12 +72,15 @@ _EXACT = {
 }
 
 
+_DIVISIONS = {operator.floordiv, operator.mod, operator.ifloordiv, operator.imod}
+
+
 def symbolic_operation(
     tx: Translator, function: Callable[..., Any], args: list[VariableTracker]
 ) -> VariableTracker:
     """An operator on integers of which at least one is symbolic.
 
-    Division by an expression that may be zero, and everything but the plain integer operators,
+    Whether a divisor is zero becomes a guard; everything but the plain integer operators
     specialises to the values at hand.
     """
     if function in _EXACT and all(_plain_int(arg) for arg in args):
@@ -85,6 +88,8 @@ def symbolic_operation(
     else:
         values = [arg.as_constant() for arg in args]
     try:
+        if function in _DIVISIONS and values[1] == 0:
+            raise ZeroDivisionError("division by zero")
         return tx.wrap_plain(function(*values))
     except (ArithmeticError, TypeError, ValueError) as error:
         unsupported("GB0007", f"{type(error).__name__}: {error}")

@@ -24,7 +24,7 @@ from graphwright.capture.source import (
 )
 from graphwright.capture.values import check_range
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.builtins import HANDLERS
+from graphwright.capture.variables.builtins import HANDLERS, PURE_TYPES, cached_call, pure_method
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -225,7 +225,11 @@ def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker
     _by_identity(output, value, source)
     if is_operation(value):
         return OperationVariable(value, source)
-    return BuiltinVariable(value, None if bound else HANDLERS.get(value), source)
+    handler = None if bound else HANDLERS.get(value)
+    kind = owner if isinstance(owner, type) else getattr(value, "__objclass__", None)
+    if handler is None and kind in PURE_TYPES:
+        handler = pure_method(value)
+    return BuiltinVariable(value, handler, source)
 
 
 def _class(output: OutputGraph, value: type, source: Source) -> VariableTracker:
@@ -241,6 +245,12 @@ def _class(output: OutputGraph, value: type, source: Source) -> VariableTracker:
 def _module(output: OutputGraph, value: types.ModuleType, source: Source) -> VariableTracker:
     _by_identity(output, value, source)
     return PythonModuleVariable(value, source)
+
+
+def _lru_cache(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """A cached function is pure, as its author says; what it gives for constants is its value."""
+    _by_identity(output, value, source)
+    return BuiltinVariable(value, functools.partial(cached_call, value), source)
 
 
 def _method(output: OutputGraph, value: types.MethodType, source: Source) -> VariableTracker:
@@ -349,9 +359,11 @@ _BY_TYPE: dict[type, Rule] = {
     range: _range,
     types.FunctionType: _function,
     types.BuiltinFunctionType: _builtin,
+    types.ClassMethodDescriptorType: _builtin,
+    types.UnionType: _identified_constant,
     types.MethodDescriptorType: _builtin,
     types.WrapperDescriptorType: _builtin,
-    functools._lru_cache_wrapper: _builtin,
+    functools._lru_cache_wrapper: _lru_cache,
     types.MethodType: _method,
     types.ModuleType: _module,
     functools.partial: _partial,

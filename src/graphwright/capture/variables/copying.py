@@ -1,0 +1,145 @@
+"""`copy.copy` and `copy.deepcopy` of trees of containers and simple objects."""
+
+from __future__ import annotations
+
+import types
+from typing import TYPE_CHECKING
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.deques import DequeVariable
+from graphwright.capture.variables.functions import FunctionVariable
+from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.objects import (
+    ABSENT,
+    NNModuleVariable,
+    ObjectVariable,
+    instance_dict,
+    lookup,
+)
+from graphwright.capture.variables.sequences import (
+    ListVariable,
+    NamedTupleVariable,
+    RangeVariable,
+    SequenceVariable,
+    TupleVariable,
+)
+from graphwright.capture.variables.sets import SetVariable, set_of
+from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.tensor import TensorVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+Memo = dict[VariableTracker, VariableTracker]
+_ATOMS = (ConstantVariable, BuiltinVariable, ClassVariable, FunctionVariable, RangeVariable)
+_HOOKS = ("__copy__", "__deepcopy__", "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__")
+
+
+def copy_handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`copy.copy(value)`."""
+    (value,) = args
+    value = tx.realized(value)
+    if isinstance(value, (*_ATOMS, SymIntVariable)) or type(value) is TupleVariable:
+        return value
+    if isinstance(value, DictVariable):
+        return value.call_method(tx, "copy", [], {})
+    if isinstance(value, SetVariable):
+        return set_of(tx, value)
+    if isinstance(value, DequeVariable):
+        return value.copied()
+    if type(value) is ListVariable:
+        return ListVariable(list(value.items))
+    hook = _own_hook(tx, value, "__copy__")
+    if hook is not None:
+        return hook.call(tx, [], {})
+    return _new_object(tx, value, {}, deep=False)
+
+
+def deepcopy_handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`copy.deepcopy(value)`."""
+    if len(args) != 1 or kwargs:
+        unsupported("GB0004", "copy.deepcopy with a memo")
+    return _deep(tx, tx.realized(args[0]), {})
+
+
+def _own_hook(tx: Translator, value: VariableTracker, name: str) -> VariableTracker | None:
+    if not isinstance(value, ObjectVariable):
+        return None
+    if not isinstance(lookup(value.cls, name), types.FunctionType):
+        return None
+    return value.getattr(tx, name)
+
+
+def _deep(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTracker:
+    value = value.realize()
+    if isinstance(value, (*_ATOMS, SymIntVariable)):
+        return value
+    if value not in memo:
+        memo[value] = _copied(tx, value, memo)
+    return memo[value]
+
+
+def _copied(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTracker:
+    if isinstance(value, TensorVariable):
+        if value.fake.requires_grad:
+            unsupported("GB0004", "copy.deepcopy of a tensor that requires gradients")
+        return value.call_method(tx, "clone", [], {})
+    if isinstance(value, DictVariable):
+        made = DictVariable({}, value.kind, None, value.default_factory)
+        memo[value] = made
+        for key, (own, item) in value.entries.items():
+            made.entries[key] = (_deep(tx, own, memo), _deep(tx, item, memo))
+        return made
+    if isinstance(value, SetVariable):
+        return set_of(tx, value)
+    if type(value) is ListVariable:
+        copied = memo[value] = ListVariable([])
+        copied.items += [_deep(tx, item, memo) for item in value.items]
+        return copied
+    if isinstance(value, DequeVariable):
+        return DequeVariable([_deep(tx, item, memo) for item in value.items], value.maxlen)
+    if isinstance(value, SequenceVariable):
+        return _deep_tuple(tx, value, memo)
+    if _own_hook(tx, value, "__deepcopy__") is not None:
+        unsupported("GB0004", f"{value.describe()}.__deepcopy__")
+    return _new_object(tx, value, memo, deep=True)
+
+
+def _deep_tuple(tx: Translator, value: SequenceVariable, memo: Memo) -> VariableTracker:
+    items = [_deep(tx, item, memo) for item in value.items]
+    if isinstance(value, NamedTupleVariable):
+        return NamedTupleVariable(items, value.kind)
+    if type(value) is not TupleVariable:
+        unsupported("GB0004", f"copy.deepcopy of {value.describe()}")
+    unchanged = all(a is b.realize() for a, b in zip(items, value.items, strict=True))
+    return value if unchanged else TupleVariable(items)
+
+
+def _new_object(
+    tx: Translator, value: VariableTracker, memo: Memo, deep: bool
+) -> VariableTracker:
+    if type(value) is not ObjectVariable or isinstance(value, NNModuleVariable):
+        unsupported("GB0004", f"a copy of {value.describe()}")
+    hooks = [lookup(value.cls, name) for name in _HOOKS]
+    if any(isinstance(hook, types.FunctionType) for hook in hooks):
+        unsupported("GB0004", f"a copy of {value.describe()}, which has its own way to be copied")
+    if lookup(value.cls, "__slots__") is not ABSENT or lookup(value.cls, "__del__") is not ABSENT:
+        unsupported("GB0004", f"a copy of {value.describe()}, which has slots")
+    cls = tx.class_of(value)
+    made = ObjectVariable(value.cls, None, None, cls.source)
+    tx.side_effects.track_new(made)
+    memo[value] = made
+    stored = tx.side_effects.attributes.get(value, {})
+    before = instance_dict(value.value) if value.value is not None else {}
+    tx.guard_attribute_names(value)
+    for name in dict.fromkeys([*before, *stored]):
+        if tx.side_effects.is_deleted(value, name):
+            continue
+        item = value.getattr(tx, name)
+        tx.side_effects.store_attribute(made, name, _deep(tx, item, memo) if deep else item)
+    return made
