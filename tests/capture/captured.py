@@ -42,6 +42,7 @@ class Captured:
 
     def __init__(self, function: Callable[..., Any], **options: Any) -> None:
         self.frontend = Frontend(run_graph, **options)
+        self.frontend.strict = True
         self.function = function
         self.compiled = self.frontend.compile(function)
 

@@ -5,7 +5,40 @@ from __future__ import annotations
 import random
 
 _HEADER = '''
+import contextlib
 import graphwright as gw
+
+class Trouble(Exception):
+    pass
+
+class Manager:
+    def __init__(self, log, swallow=False):
+        self.log = log
+        self.swallow = swallow
+    def __enter__(self):
+        self.log.append("in")
+        return len(self.log)
+    def __exit__(self, kind, error, traceback):
+        self.log.append("out" if kind is None else kind.__name__)
+        return self.swallow
+
+@contextlib.contextmanager
+def managed(log):
+    log.append("begin")
+    try:
+        yield len(log)
+    finally:
+        log.append("end")
+
+def risky(n, limit=3):
+    if n > limit:
+        raise Trouble(f"{n} exceeds {limit}")
+    return n + 1
+
+def counted(n):
+    for i in range(abs(n) % 4):
+        yield i * 2
+    return "done"
 
 class Obj:
     def __init__(self, v):
@@ -21,6 +54,9 @@ def helper(t, k=2):
     r = t * k
     return r + 1
 
+def spread(first, *rest, scale=1, **more):
+    return (first + len(rest)) * scale + len(more)
+
 def noisy(t):
     r = t + 1
     print(end="")
@@ -29,15 +65,18 @@ def noisy(t):
 
 
 class Program:
-    """Writes one function `f(x, y, n, items, table, obj)`; `text` is its module's source."""
+    """Writes one function `f(x, y, n, items, table, obj)`; `text` is its module's source.
 
-    def __init__(self, seed: int) -> None:
-        self.random = random.Random(seed)
+    What comes first in a list of choices is the simplest: there shrinking ends.
+    """
+
+    def __init__(self, chance: random.Random) -> None:
+        self.random = chance
         self.lines: list[str] = []
         self.tensors = ["x", "y"]
         self.ints = ["n"]
         self.count = 0
-        self._statements(1, self.random.randint(4, 9))
+        self._statements(1, self.random.randint(1, 9))
         names = ", ".join([*self.tensors[-3:], *self.ints[-3:], "items", "table", "obj.v"])
         self.lines.append(f"    return {names}")
         body = "\n".join(self.lines)
@@ -62,6 +101,8 @@ class Program:
             f"[{a}, {b}][{self.number()} % 2]", f"sum([{a}, {b}])", f"(lambda t: t + {b})({a})",
             f"noisy({a})" if self.random.random() < 0.3 else f"({a} / 2)",
             f"max([{a}, {b}], key=lambda t: t.shape[0])", f"gw.where({a} > 0, {a}, {b})",
+            f"spread({a}, {b}, scale={self.number()})", f"(lambda *p, k=1: p[-1] * k)({a}, {b})",
+            f"dict(p={a}, q={b})['q']", f"spread(*[{a}, 1], **{{'z': 2}})",
         )
 
     def number(self, depth: int = 0) -> str:
@@ -72,7 +113,12 @@ class Program:
         return self._pick(
             f"({a} + {b})", f"({a} * {b})", f"abs({a})", f"max({a}, {b})", "x.shape[1]",
             "table['k']", "table.get('z', 3)", "obj.v", f"sum(i for i in range(abs({a}) % 4))",
-            f"len([q for q in items if q > {b}])", f"min([{a}, {b}, 7])", f"({a} if {b} else 2)",
+            f"len([q for q in items if q > {b}])", "len({q % 3 for q in items})",
+            f"len({{str(k): {b} for k in table}})", f"sum(counted({a}))",
+            f"len('%s-%s' % ({a}, {b}))",
+            "len(f'{n}-{obj.v:>3}')",
+            f"next(iter(items), {a})", f"divmod({a}, 3)[1]", f"min([{a}, {b}, 7])",
+            f"({a} if {b} else 2)",
         )
 
     def condition(self) -> str:
@@ -83,6 +129,8 @@ class Program:
         return self._pick(
             f"{a} > {b}", f"{a} == {b} or {b}", f"not {a}", f"{a} in items", "'k' in table",
             f"isinstance({self.random.choice(self.tensors)}, gw.Tensor)", f"0 < {a} <= 5",
+            f"({self._fresh('z')} := {a}) > 1", f"any(q == {a} for q in items)",
+            f"all([{a} < 9, {b} < 9])",
         )
 
     def _statements(self, indent: int, count: int) -> None:
@@ -96,6 +144,8 @@ class Program:
         kinds = [
             self._assign, self._assign, self._assign_int, self._mutate, self._mutate,
             self._if, self._for, self._while, self._closure, self._effect, self._comprehension,
+            self._try, self._with, self._match, self._raise, self._unpack, self._in_place,
+            self._class, self._generator,
         ]
         if indent > 3:
             kinds = kinds[:5]
@@ -175,3 +225,95 @@ class Program:
         self._emit(indent, f"{name} = sum([{self.tensor(1)} * c for c in range(1, 3)])")
         if name not in self.tensors:
             self.tensors.append(name)
+
+    def _block(self, indent: int) -> None:
+        self._statements(indent, self.random.randint(1, 2))
+
+    def _try(self, indent: int) -> None:
+        self._emit(indent, "try:")
+        self._block(indent + 1)
+        if self.random.random() < 0.6:
+            self._trouble(indent + 1)
+        shape = self.random.randint(0, 3)
+        if shape < 3:
+            kind = self._pick("Trouble", "(Trouble, KeyError)", "Exception", "ValueError")
+            name = self._fresh("e")
+            self._emit(indent, f"except {kind} as {name}:")
+            self._emit(indent + 1, f"obj.log.append(str({name}))")
+            self._block(indent + 1)
+        if shape == 1:
+            self._emit(indent, "else:")
+            self._block(indent + 1)
+        if shape >= 2:
+            self._emit(indent, "finally:")
+            self._block(indent + 1)
+
+    def _trouble(self, indent: int) -> None:
+        a = self.number()
+        self._emit(indent, self._pick(
+            f"risky({a})", f"obj.v = risky({a}, limit=1)", f"table[{a}]", f"items[{a}]",
+            f"{a} // ({self.number()} % 2)", f"assert {self.condition()}, 'checked'",
+            "obj.missing", f"raise Trouble('here', {a})",
+        ))
+
+    def _raise(self, indent: int) -> None:
+        self._emit(indent, f"if {self.condition()} and n == 3:")
+        self._emit(indent + 1, self._pick(
+            f"raise Trouble({self.number()})", "raise KeyError('k') from None", "return x, items",
+            f"raise ValueError({self.number()}) from Trouble('cause')",
+        ))
+
+    def _with(self, indent: int) -> None:
+        name = self._fresh("m")
+        manager = self._pick(
+            "gw.no_grad()", f"Manager(obj.log) as {name}", "Manager(obj.log, True)",
+            f"managed(obj.log) as {name}", "contextlib.suppress(Trouble, KeyError)",
+            "Manager(obj.log), gw.no_grad()",
+        )
+        self._emit(indent, f"with {manager}:")
+        self._block(indent + 1)
+        if self.random.random() < 0.4:
+            self._trouble(indent + 1)
+
+    def _match(self, indent: int) -> None:
+        a, b = self._fresh("p"), self._fresh("p")
+        subject = self._pick("items", "table", "n", "(n, obj.v)", "obj")
+        self._emit(indent, f"match {subject}:")
+        for pattern in (f"[1, {a}, *_]", "{'k': 0}", f"({a}, {b}) if {a}", "Obj(v=2)", "1 | 2"):
+            if self.random.random() < 0.5:
+                self._emit(indent + 1, f"case {pattern}:")
+                self._block(indent + 2)
+        self._emit(indent + 1, "case _:")
+        self._block(indent + 2)
+
+    def _unpack(self, indent: int) -> None:
+        a, b = self._fresh("u"), self._fresh("u")
+        source = self._pick("(n, 2, 3)", "[*items, 4]", "range(3)", "'abc'", "{**table, 'y': 1}")
+        self._emit(indent, f"{a}, *{b} = {source}")
+        self._emit(indent, f"items.append(len({b}))")
+
+    def _in_place(self, indent: int) -> None:
+        name, other = self.random.choice(self.tensors), self.random.choice(self.tensors)
+        value = self.number()
+        self._emit(indent, self._pick(
+            f"{name} = {name} + {value}", f"{name}.add_({value})", f"{name} *= {value}",
+            f"{name}[0] = {value}", f"{name}[1, 2] = {value}", f"{name}[:, 1:] = {value}",
+            f"{name}.copy_({other}.clone())",
+        ))
+
+    def _class(self, indent: int) -> None:
+        name, out = self._fresh("o"), self._fresh("i")
+        self._emit(indent, f"{name} = Obj({self.number()})")
+        self._emit(indent, f"{name}.bump()")
+        self._emit(indent, f"{name}.extra = {self.tensor(1)}")
+        self._emit(indent, f"table['{out}'] = {name}.v % 5 + len({name}.log)")
+
+    def _generator(self, indent: int) -> None:
+        if indent > 1:
+            return self._assign(indent)
+        name, out = self._fresh("g"), self._fresh("t")
+        self._emit(indent, f"def {name}(a):")
+        self._emit(indent + 1, f"for k in range({self.number()} % 3 + 1):")
+        self._emit(indent + 2, "yield a * k")
+        self._emit(indent, f"{out} = sum({name}({self.tensor()}))")
+        self.tensors.append(out)

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-import copy
 import io
+import random
 from types import ModuleType
 from typing import Any
 
+import hypothesis
 import pytest
+from hypothesis import strategies
 
 import graphwright as gw
 
 from .captured import Captured, same
 from .random_programs import Program
 
+VARIANTS = (0, 0, 1, 2, 0, 3)
+PER_SEED = 20
 
-def load(seed: int) -> tuple[str, dict[str, Any]]:
-    """The program's source, and its module's globals."""
-    text = Program(seed).text
-    module = ModuleType(f"random_{seed}")
-    exec(compile(text, f"<random {seed}>", "exec"), vars(module))
-    return text, vars(module)
+
+def load(text: str) -> dict[str, Any]:
+    """The globals of the program's module."""
+    module = ModuleType("random_program")
+    exec(compile(text, f"<random {hash(text)}>", "exec"), vars(module))
+    return vars(module)
 
 
 def arguments(space: dict[str, Any], variant: int) -> list[Any]:
@@ -34,30 +38,44 @@ def arguments(space: dict[str, Any], variant: int) -> list[Any]:
 def outcome(function: Any, space: dict[str, Any], variant: int) -> tuple[Any, ...]:
     """Result or exception, printed text, arguments and globals afterwards."""
     args = arguments(space, variant)
-    before = copy.deepcopy(args[:2])
     printed = io.StringIO()
     space["G"][:] = [variant]
     try:
         with contextlib.redirect_stdout(printed):
             result: Any = function(*args)
     except Exception as error:
-        result = (type(error), str(error))
-    kept = same(before, args[:2])
-    return result, printed.getvalue(), args[2:5], vars(args[5]), list(space["G"]), kept
+        cause = error.__cause__ and (type(error.__cause__), str(error.__cause__))
+        result = (type(error), str(error), error.args, cause, error.__suppress_context__)
+    names = sorted(name for name in space if not name.startswith("__"))
+    return result, printed.getvalue(), args[:5], vars(args[5]), list(space["G"]), names
 
 
-def compare(seed: int) -> Captured:
+def compare(text: str) -> Captured:
     """Run one program both ways on several arguments."""
-    text, space = load(seed)
+    space = load(text)
     captured = Captured(space["f"])
-    for variant in (0, 0, 1, 2, 0, 3):
+    for variant in VARIANTS:
         expected = outcome(space["f"], space, variant)
         actual = outcome(captured, space, variant)
-        assert same(expected, actual), f"seed {seed}, variant {variant}\n{text}"
+        assert same(expected, actual), f"variant {variant}: {actual} for {expected}\n{text}"
+        assert gw.is_grad_enabled()
     return captured
 
 
 @pytest.mark.fuzz(10)
 def test_random_programs(seed: int) -> None:
-    with_graph = sum(compare(20 * seed + n).graphs > 0 for n in range(20))
-    assert with_graph >= 10
+    """Written by hypothesis: a failing program is shrunk, and shown with its seed."""
+    with_graph: list[bool] = []
+
+    @hypothesis.seed(seed)
+    @hypothesis.settings(
+        max_examples=PER_SEED, deadline=None, database=None, print_blob=True,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )
+    @hypothesis.given(strategies.randoms(use_true_random=False))
+    def run(chance: random.Random) -> None:
+        hypothesis.note(f"seed {seed}")
+        with_graph.append(compare(Program(chance).text).graphs > 0)
+
+    run()
+    assert sum(with_graph) >= len(with_graph) / 2
