@@ -48,6 +48,33 @@ def test_one_graph_for_all_floats(backend: str, dtype: gw.dtype) -> None:
     assert graphs(arithmetic, [(x, value) for value in VALUES], backend) == 2
 
 
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+def test_tensors_without_dimensions_keep_their_dtype(backend: str) -> None:
+    for dtype in (gw.float32, gw.float64):
+        x = gw.tensor(1.5, dtype=dtype)
+        assert graphs(arithmetic, [(x, value) for value in VALUES[:5]], backend) >= 2
+
+
+def test_comparisons_are_made_in_the_tensors_dtype() -> None:
+    for dtype in (gw.float32, gw.float64, gw.float16):
+        x = gw.tensor([0.1, 0.2, 1 / 3], dtype=dtype)
+        for backend in ("eager", "llvm"):
+            calls = [(x, value) for value in (0.1, 0.2, 1 / 3)]
+            assert graphs(lambda x, s: (x == s, x <= s, s < x), calls, backend) == 2
+
+
+def test_written_in_place() -> None:
+    def f(x: gw.Tensor, s: float) -> gw.Tensor:
+        y = x.clone()
+        y *= s
+        y.add_(s)
+        return y.sub(s).div(s + 2)
+
+    for dtype in (gw.float32, gw.float16):
+        x = gw.linspace(-1, 1, 7).to(dtype)
+        assert graphs(f, [(x, value) for value in (0.1, 0.2, 0.3, 0.4)]) == 2
+
+
 def test_expressions_of_floats_are_pythons_own() -> None:
     def f(x: gw.Tensor, a: float, b: float) -> Any:
         c = -(a * b) + a / 3

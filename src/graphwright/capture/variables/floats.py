@@ -13,6 +13,7 @@ from graphwright.capture.source import ConstSource, LocalSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime import dtypes
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -129,20 +130,21 @@ def scalar_arguments(
     """The arguments of an operation, with floats that vary made inputs of the graph.
 
     Only where a 0-d float64 tensor gives the very same result as the number: in arithmetic and
-    comparisons with a floating tensor.
+    comparisons with a floating tensor whose dtype it does not change.
     """
     if kwargs or len(args) != 2 or name_of(target) not in _SCALAR_OPERATIONS:
         return args
     for arg in args:
         if type(arg) is ConstantVariable and not isinstance(arg.value, (int, float, complex)):
             unsupported("GB0007", f"TypeError: {name_of(target)} with {arg.describe()}")
-    if not any(isinstance(arg, TensorVariable) and _is_floating(arg) for arg in args):
+    if not any(isinstance(arg, TensorVariable) and _keeps_dtype(arg) for arg in args):
         return args
     return [arg.as_tensor() if isinstance(arg, FloatVariable) else arg for arg in args]
 
 
-def _is_floating(arg: TensorVariable) -> bool:
-    return bool(arg.fake.dtype.is_floating_point)
+def _keeps_dtype(arg: TensorVariable) -> bool:
+    dtype = arg.fake.dtype
+    return dtype is dtypes.float64 or bool(dtype.is_floating_point and arg.fake.ndim)
 
 
 def is_argument(output: OutputGraph, source: Source) -> bool:
