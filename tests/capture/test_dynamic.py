@@ -203,6 +203,14 @@ def test_bounds_of_marks_are_guards():
         gw.compiler.mark_dynamic([x], 0)
 
 
+def test_a_mark_that_the_program_cannot_keep_is_told():
+    compiled = gw.compile(lambda x: x.reshape(3, 4) + 1, backend="eager")
+    x = gw.ones(12)
+    gw.compiler.mark_dynamic(x, 0)
+    with pytest.warns(RuntimeWarning, match=r"x.shape\[0\] was marked dynamic.* to be 12"):
+        compiled(x)
+
+
 def test_marked_static():
     compiled = gw.compile(lambda x: x * 2, backend="eager", dynamic=True)
     for size in (2, 3, 4):

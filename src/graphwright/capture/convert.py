@@ -43,6 +43,7 @@ from graphwright.capture.telling import (
     recompile_record,
     resumed_at,
     warn_of_limit,
+    warn_of_static_sizes,
 )
 from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.objects import instance_dict
@@ -139,6 +140,8 @@ class Frontend:
         except SkipFrame as skip:
             return self._skipped(code, skip, state, is_root)
         _guard_state(output)
+        if output.marked:
+            warn_of_static_sizes(output)
         try:
             program = guards.compile(output.guards.guards, code, frame.inputs)
         except OverflowError:  # relations of sizes have 64 bits: take all ints as constants

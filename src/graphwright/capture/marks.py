@@ -32,8 +32,8 @@ def mark_dynamic(
 ) -> None:
     """Make code that is captured for this tensor serve every size of some dimensions.
 
-    Sizes 0 and 1 keep versions of their own. A dimension whose size the program needs to know,
-    or that lies between other bounds, is guarded: then another size compiles again.
+    Sizes 0 and 1 keep versions of their own. A size that lies outside of the bounds, or that the
+    program allows one value of (which is told as a RuntimeWarning), compiles again.
 
     Args:
         tensor: an argument, or something an argument leads to.

@@ -107,6 +107,7 @@ def _check_strided(input: Any, size: Any, stride: Any, storage_offset: Any) -> N
 class OutputGraph:
     """Everything that translating one frame produces.
 
+    marked: names of the size symbols that the user asked for.
     restored: the exception being handled again once those of the frame's start are done with.
     wrap_value: the table-driven function that makes a tracker of an existing value.
     """
@@ -136,6 +137,7 @@ class OutputGraph:
         self._versions: dict[Node, int] = {}
         self._cells: dict[int, CellVariable] = {}
         self._floats: dict[Source, TensorVariable] = {}
+        self.marked: set[str] = set()
         self._real: dict[Node, Any] = {}
 
     def count_step(self) -> None:
@@ -247,10 +249,11 @@ class OutputGraph:
         return variable
 
     def _bound(self, fake: FakeTensor, value: Any, dims: tuple[int, ...]) -> None:
-        """Guards on the bounds that the user gave for symbolic sizes."""
+        """Guards on the bounds that the user gave for symbolic sizes, whose names it notes."""
         for dim, (least, most) in marks_of(value).dynamic.items():
             size = fake.shape[dim]
             if dim in dims and isinstance(size, SymInt):
+                self.marked.update(symbol.name for symbol in size.expr.symbols())
                 for op, bound in ((">=", least), ("<=", most)):
                     if bound is not None:
                         relation = Relation(op, size.expr, Int(bound))

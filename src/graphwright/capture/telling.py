@@ -7,6 +7,7 @@ import time
 import types
 import warnings
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from graphwright.capture import guards
 from graphwright.capture.breaks import BREAKS
@@ -14,6 +15,9 @@ from graphwright.capture.bytecode import decode, source_line
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.record import BreakRecord, Location, RecompileRecord
 from graphwright.capture.resume import is_resume, origin_of
+
+if TYPE_CHECKING:
+    from graphwright.capture.output_graph import OutputGraph
 
 _ROUNDS = 200
 
@@ -139,6 +143,22 @@ def warn_of_limit(code: types.CodeType, limit: int, recompile: RecompileRecord |
         RuntimeWarning,
         stacklevel=3,
     )
+
+
+def warn_of_static_sizes(output: OutputGraph) -> None:
+    """A size that the user marked dynamic, of which the program allows one value only."""
+    env = output.shape_env
+    for relation in env.guards:
+        symbols = [symbol.name for symbol in relation.symbols()]
+        if relation.op != "==" or len(symbols) != 1 or symbols[0] not in output.marked:
+            continue
+        source = as_written(str(env.symbol_sources[symbols[0]]))
+        warnings.warn(
+            f"graphwright: {source} was marked dynamic, but the program needs it to be "
+            f"{env.values[symbols[0]]}; other sizes compile again",
+            RuntimeWarning,
+            stacklevel=4,
+        )
 
 
 # what guards cost
