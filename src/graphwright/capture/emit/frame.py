@@ -16,10 +16,10 @@ from graphwright.capture.emit.native import (
     run_natively,
 )
 from graphwright.capture.emit.reconstruct import Reconstructor, settled
-from graphwright.capture.exc import unsupported
-from graphwright.capture.graph_result import FinishedGraph, finish_graph
 from graphwright.capture.emit.replay import Replay
 from graphwright.capture.emit.resuming import Caught, ResumeCall
+from graphwright.capture.exc import unsupported
+from graphwright.capture.graph_result import FinishedGraph, finish_graph
 from graphwright.capture.resume import IS_NULL, VALUE
 from graphwright.capture.run_errors import BY_INDEX, name_of
 from graphwright.capture.source import Source

@@ -611,7 +611,7 @@ def _method_type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _exc_info(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     error = handled_exception(tx)
     if error is None:
-        return tx.tuple_of([tx.constant(None)] * 3)
+        unsupported("GB0004", "sys.exc_info(), which tells of the callers' exceptions too")
     return tx.tuple_of([tx.constant_class(error.cls), error, TracebackVariable()])
 
 
