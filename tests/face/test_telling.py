@@ -147,3 +147,14 @@ def test_generator_functions_are_told_to_run_plainly() -> None:
     assert next(compiled(gw.ones(1))).item() == 2
     stats = gw.compiler.stats(compiled)
     assert (stats.graphs, stats.breaks, stats.fallbacks) == (0, 0, 1)
+
+
+def test_reasons_name_what_a_break_left_on_the_stack() -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        for number in range(3):
+            x = x + number
+            print(end="")
+        return x
+
+    text = str(gw.explain(f)(gw.ones(2)))
+    assert "held at line" in text and ": for number in range(3):>: expected 1, got 2" in text

@@ -76,6 +76,17 @@ _SPELLINGS = (
 )
 
 
+def _written_in(resumed: Location | None, source: str) -> str:
+    """As the user would write it; what a break left on the stack has no name in the program."""
+    if resumed is None:
+        return as_written(source)
+    where = f"at line {resumed.line}: {resumed.source}"
+    return _HELD.sub(lambda found: f"<value {found[1]} held {where}>", as_written(source))
+
+
+_HELD = re.compile(r"L\['\$s(\d+)'\]")
+
+
 def as_written(source: str) -> str:
     """The name of a source as the user would write it: `L['self'].__dict__['w']` is `self.w`."""
     for pattern, spelling in _SPELLINGS:
@@ -91,8 +102,9 @@ def recompile_record(
     if not found:
         return None
     kind = BREAKS[_recompile_code(found[0])]
+    resumed = resumed_at(code)
     texts = tuple(
-        f"{as_written(failure.source)}: expected {as_written(failure.expected)}, "
+        f"{_written_in(resumed, failure.source)}: expected {as_written(failure.expected)}, "
         f"got {failure.actual}"
         for failure in found
     )
