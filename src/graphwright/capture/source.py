@@ -13,6 +13,7 @@ Sources are immutable and compare by structure, so they serve as dictionary keys
 from __future__ import annotations
 
 import abc
+import weakref
 from collections.abc import Callable
 from typing import Protocol
 
@@ -153,6 +154,24 @@ class ConstSource(Source, eq=False):
 
     def __hash__(self) -> int:
         return hash((ConstSource, id(self.value)))
+
+
+class ClassSource(ConstSource, eq=False):
+    """A class known when capturing, which the guard does not keep alive.
+
+    `value` is a weak reference to it; there is one for each class. Make it with `of`.
+    """
+
+    @classmethod
+    def of(cls, value: type) -> ClassSource:
+        """The source of a class."""
+        return cls(weakref.ref(value), value.__qualname__)
+
+    def emit(self, cg: Reloader) -> None:
+        cg.load_const(self.value())  # type: ignore[operator]
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.root("class", self.value)
 
 
 class ModuleSource(Source):

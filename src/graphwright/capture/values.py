@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.side_effects import SideEffects
-from graphwright.capture.source import AttrSource, ConstSource, MroSource, Source, TypeSource
+from graphwright.capture.source import (
+    AttrSource,
+    ClassSource,
+    ConstSource,
+    MroSource,
+    Source,
+    TypeSource,
+)
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold
@@ -58,7 +65,7 @@ class Values:
 
     def constant_class(self, cls: type) -> VariableTracker:
         """The tracker of a class known from a guarded value."""
-        return self.output.wrap(cls, ConstSource(cls, cls.__qualname__))
+        return self.output.wrap(cls, ClassSource.of(cls))
 
     def class_of(self, value: VariableTracker) -> VariableTracker:
         """`type(value)`."""
@@ -94,7 +101,7 @@ class Values:
 
     def class_function(self, cls: type, name: str, part: str = "") -> VariableTracker:
         """A function that the MRO of `cls` holds, or that is `part` of a descriptor there."""
-        source: Source = MroSource(ConstSource(cls, cls.__qualname__), name)
+        source: Source = MroSource(ClassSource.of(cls), name)
         static = lookup(cls, name)
         if not part:
             return self.output.wrap(static, source)

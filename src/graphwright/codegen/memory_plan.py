@@ -7,6 +7,7 @@ offsets in one arena; temporaries that are never alive together share memory.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -173,13 +174,13 @@ def place(
     static = [t for t in temps if as_int(t.size) is not None]
     for buffer in sorted(static, key=lambda b: (-_bytes(b), lives[b.name])):
         offset = 0
-        for start, end, other in sorted(placed, key=lambda p: p[0]):
+        for start, end, other in placed:
             if not _together(lives[buffer.name], lives[other.name]):
                 continue
             if offset + _bytes(buffer) <= start:
                 break
             offset = max(offset, end)
-        placed.append((offset, offset + _bytes(buffer), buffer))
+        insort(placed, (offset, offset + _bytes(buffer), buffer), key=lambda p: p[0])
     offsets: dict[str, Expr] = {b.name: Int(start) for start, _, b in placed}
     total: Expr = Int(max((end for _, end, _ in placed), default=0))
     return _place_symbolic([t for t in temps if as_int(t.size) is None], lives, offsets, total)

@@ -42,6 +42,7 @@ static const struct {
     [EF_CLOSURE] = {"closure", SHAPE_BASE_N},
     [EF_SIZE] = {"size", SHAPE_BASE_N},
     [EF_REGISTRATIONS] = {"registrations", SHAPE_N},
+    [EF_CLASS] = {"class", SHAPE_OBJ},
     [EF_CHECK_TYPE] = {"check type", CHECK_REF},
     [EF_CHECK_IS] = {"check is", CHECK_REF},
     [EF_CHECK_EQUALS] = {"check equals", CHECK_OBJ},
@@ -142,7 +143,13 @@ static int parse_load(EfGuardProgram *p, EfInstruction *in, Format format, PyObj
     switch (format) {
     case SHAPE_N: return as_int64(arg[1], &in->n);
     case SHAPE_BASE_N: return as_int64(arg[2], &in->n);
-    case SHAPE_OBJ: in->obj = operand(arg[1]); return 0;
+    case SHAPE_OBJ:
+        if (in->op == EF_CLASS && !PyWeakref_CheckRefExact(arg[1])) {
+            return PyErr_SetString(PyExc_TypeError, "a weak reference is needed"), -1;
+        }
+        in->weak = in->op == EF_CLASS;
+        in->obj = operand(arg[1]);
+        return 0;
     case SHAPE_BASE_OBJ: in->obj = operand(arg[2]); return 0;
     case SHAPE_MRO:
         in->obj = operand(arg[2]);

@@ -105,6 +105,10 @@ PyObject *ef_attribute(PyObject *base, PyObject *name, EfRegisters *regs) {
     return value;
 }
 
+static PyObject *meant(const EfInstruction *in) {
+    return in->weak ? ((PyWeakReference *)in->obj)->wr_object : in->obj;
+}
+
 /* `abc.get_cache_token()`, which is written in C. */
 static PyObject *registrations(void) {
     static PyObject *token;
@@ -125,6 +129,7 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_FREE: return cell_contents((PyObject *)function, in->n);
     case EF_CONST: return in->obj;
     case EF_MODULE: return lookup(PyImport_GetModuleDict(), in->obj);
+    case EF_CLASS: return meant(in) == Py_None ? NULL : meant(in);
     case EF_REGISTRATIONS: return keep(regs, registrations());
     default: break;
     }
@@ -148,10 +153,6 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     }
     int64_t size;
     return ef_tensor_size(base, in->n, &size) ? keep(regs, PyLong_FromLongLong(size)) : NULL;
-}
-
-static PyObject *meant(const EfInstruction *in) {
-    return in->weak ? ((PyWeakReference *)in->obj)->wr_object : in->obj;
 }
 
 static bool is_meant(const EfInstruction *in, PyObject *value) {

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from graphwright.capture.source import (
     AttrSource,
-    ConstSource,
+    ClassSource,
     ItemSource,
     MroSource,
     RegistrationsSource,
@@ -28,7 +28,7 @@ def may_change(cls: type) -> bool:
 
 def class_source(cls: type) -> Source:
     """A class that is known from a guarded value."""
-    return ConstSource(cls, cls.__qualname__)
+    return ClassSource.of(cls)
 
 
 def guard_bases(tx: Translator, cls: type) -> None:

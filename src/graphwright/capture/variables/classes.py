@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.allowed import may_inline
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.source import AttrSource, ConstSource, MroSource, Source
+from graphwright.capture.source import AttrSource, ClassSource, ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.containers import make_container
 from graphwright.capture.variables.enums import EnumVariable, find_member, members_of
@@ -112,7 +112,7 @@ class ClassVariable(VariableTracker):
         kind = type(self.value)
         if kind in (type, abc.ABCMeta, enum.EnumType):
             return
-        source = MroSource(ConstSource(kind, kind.__qualname__), name)
+        source = MroSource(ClassSource.of(kind), name)
         if meta is ABSENT:
             tx.guards.missing(source)
         else:
@@ -341,7 +341,7 @@ class SuperVariable(VariableTracker):
         if self.cls not in kind.__mro__:
             unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
         static = lookup(kind, name, self.cls)
-        source = MroSource(ConstSource(kind, kind.__qualname__), name, self.cls)
+        source = MroSource(ClassSource.of(kind), name, self.cls)
         if static is ABSENT:
             tx.guards.missing(source)
             raise AttributeMissing("GB0007", f"'super' object has no attribute {name!r}")

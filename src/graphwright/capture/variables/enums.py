@@ -6,7 +6,7 @@ import enum
 import types
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.source import ConstSource, InstanceAttrSource, MroSource
+from graphwright.capture.source import ClassSource, ConstSource, InstanceAttrSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 
@@ -29,7 +29,7 @@ class EnumVariable(ConstantVariable):
             base = ConstSource(self.value, f"{cls.__qualname__}.{self.value.name}")
             value = self.value.__dict__[own]
             return tx.output.wrap(value, InstanceAttrSource(base, own))
-        source = MroSource(ConstSource(cls, cls.__qualname__), name)
+        source = MroSource(ClassSource.of(cls), name)
         if isinstance(static, property | types.DynamicClassAttribute) and isinstance(
             static.fget, types.FunctionType
         ):

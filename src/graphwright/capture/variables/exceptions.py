@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import unsupported
-from graphwright.capture.source import ConstSource, MroSource
+from graphwright.capture.source import ClassSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ExceptionVariable(VariableTracker):
             if known is not None:
                 return known
         static = next((b.__dict__[name] for b in self.cls.__mro__ if name in b.__dict__), None)
-        source = MroSource(ConstSource(self.cls, self.cls.__qualname__), name)
+        source = MroSource(ClassSource.of(self.cls), name)
         if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
             return tx.class_function(self.cls, name, "fget").call(tx, [self], {})
         if isinstance(static, (types.FunctionType, classmethod, staticmethod)):
@@ -228,7 +228,7 @@ def make_exception(
     init = next(base.__dict__["__init__"] for base in cls.__mro__ if "__init__" in base.__dict__)
     if not isinstance(init, types.FunctionType):
         return None
-    source = MroSource(ConstSource(cls, cls.__qualname__), "__init__")
+    source = MroSource(ClassSource.of(cls), "__init__")
     tx.output.wrap(init, source).call(tx, [made, *args], kwargs)
     return made
 

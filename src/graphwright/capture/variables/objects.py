@@ -12,7 +12,7 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.polyfills import sequence_iterator
 from graphwright.capture.source import (
     AttrSource,
-    ConstSource,
+    ClassSource,
     InstanceAttrSource,
     ItemSource,
     MroSource,
@@ -163,7 +163,7 @@ class ObjectVariable(VariableTracker):
 
     def _class_source(self, name: str) -> Source:
         """The class is guarded by identity, so all instances share the guards on it."""
-        return MroSource(ConstSource(self.cls, self.cls.__qualname__), name)
+        return MroSource(ClassSource.of(self.cls), name)
 
     def _guard_absent(self, tx: Translator, name: str) -> None:
         """The instance's own dict must not gain the attribute."""

@@ -145,14 +145,13 @@ def _place(state: Grouping, name: str, readers: dict[str, set[str]]) -> None:
     upstream = needs.union(*(state.before[g] for g in needs)) if needs else set()
     if isinstance(node, (Pointwise, Reduction, Mutation)):
         for candidate in _candidates(state, name, needs):
-            outside = {g for g in upstream if g != candidate}
             if any(candidate in state.before[g] for g in needs if g != candidate):
                 continue
             joined = join(state, state.groups[candidate], name)
             if joined is not None and (candidate in needs or shares_reads(state, joined, name)):
                 state.groups[candidate] = joined
                 state.home[name] = candidate
-                _add_before(state, candidate, outside)
+                _add_before(state, candidate, upstream - {candidate})
                 return
     fresh = len(state.groups)
     state.groups[fresh] = single(state, name)
