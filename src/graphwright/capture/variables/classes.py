@@ -23,6 +23,7 @@ from graphwright.capture.variables.objects import (
     lookup,
 )
 from graphwright.capture.variables.sequences import NamedTupleVariable
+from graphwright.capture.variables.signatures import check_call
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -468,6 +469,7 @@ class BuiltinVariable(VariableTracker):
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if self.handler is None:
             unsupported("GB0004", f"call of {self.describe()}")
+        check_call(self.value, len(args), tuple(kwargs))
         return self.handler(tx, args, kwargs)
 
     def reconstruct(self, cg: Reconstructor) -> None:

@@ -300,7 +300,7 @@ class ObjectVariable(VariableTracker):
         if static is ABSENT:
             tx.guards.missing(self._class_source(name))
             return None
-        if static is getattr(object, name, None):
+        if static is vars(object).get(name, ABSENT):
             tx.guards.id_match(self._class_source(name), static)
             return None
         if not isinstance(static, types.FunctionType):
@@ -358,10 +358,14 @@ class ObjectVariable(VariableTracker):
         return method.call(tx, [], {})
 
     def truth(self, tx: Translator) -> bool:
-        for name in ("__bool__", "__len__"):
+        for name, kind in (("__bool__", bool), ("__len__", int)):
             method = self._special(tx, name)
             if method is not None:
-                return tx.truth(method.call(tx, [], {}))
+                result = method.call(tx, [], {}).realize()
+                known = result.is_constant()
+                if result.python_type() is not kind or (known and result.as_constant() < 0):
+                    unsupported("GB0007", f"{name} gives {result.describe()}")
+                return tx.truth(result)
         return True
 
     def has_method(self, name: str) -> bool:

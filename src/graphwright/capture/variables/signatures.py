@@ -1,0 +1,87 @@
+"""Whether a call of a builtin fits its signature: what does not is left to plain Python."""
+
+from __future__ import annotations
+
+import builtins
+import collections
+import functools
+import inspect
+import itertools
+import math
+import operator
+import types
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.capture.exc import unsupported
+
+_MANY = 1 << 30
+_ANY = frozenset(["*"])
+_NONE: frozenset[str] = frozenset()
+
+_LIMITS: dict[Callable[..., Any], tuple[int, int, frozenset[str]]] = {
+    builtins.bool: (0, 1, _NONE),
+    builtins.int: (0, 2, frozenset(["base"])),
+    builtins.str: (0, 3, frozenset(["object", "encoding", "errors"])),
+    builtins.range: (1, 3, _NONE),
+    builtins.zip: (0, _MANY, frozenset(["strict"])),
+    builtins.map: (2, _MANY, _NONE),
+    builtins.filter: (2, 2, _NONE),
+    builtins.iter: (1, 2, _NONE),
+    builtins.next: (1, 2, _NONE),
+    builtins.dict: (0, 1, _ANY),
+    builtins.set: (0, 1, _NONE),
+    builtins.frozenset: (0, 1, _NONE),
+    builtins.slice: (1, 3, _NONE),
+    builtins.min: (1, _MANY, frozenset(["key", "default"])),
+    builtins.max: (1, _MANY, frozenset(["key", "default"])),
+    builtins.getattr: (2, 3, _NONE),
+    builtins.super: (0, 2, _NONE),
+    builtins.vars: (0, 1, _NONE),
+    builtins.dir: (0, 1, _NONE),
+    collections.OrderedDict: (0, 1, _ANY),
+    collections.deque: (0, 2, frozenset(["iterable", "maxlen"])),
+    functools.partial: (1, _MANY, _ANY),
+    functools.reduce: (2, 3, frozenset(["function", "sequence", "initial"])),
+    functools.cmp_to_key: (1, 1, frozenset(["mycmp"])),
+    itertools.chain: (0, _MANY, _NONE),
+    itertools.islice: (2, 4, _NONE),
+    itertools.product: (0, _MANY, frozenset(["repeat"])),
+    itertools.repeat: (1, 2, frozenset(["object", "times"])),
+    itertools.zip_longest: (0, _MANY, frozenset(["fillvalue"])),
+    math.log: (1, 2, _NONE),
+    operator.attrgetter: (1, _MANY, _NONE),
+    operator.itemgetter: (1, _MANY, _NONE),
+    operator.methodcaller: (1, _MANY, _ANY),
+    types.SimpleNamespace: (0, 1, _ANY),
+}
+
+
+def check_call(function: Any, n_args: int, keywords: tuple[str, ...]) -> None:
+    """A graph break unless a call with so many positional arguments and these keywords fits."""
+    if isinstance(function, _CALLABLES) and not _fits(function, n_args, keywords):
+        name = getattr(function, "__qualname__", str(function))
+        unsupported("GB0007", f"TypeError: {name}() takes other arguments")
+
+
+@functools.lru_cache(maxsize=4096)
+def _fits(function: Any, n_args: int, keywords: tuple[str, ...]) -> bool:
+    if function in _LIMITS:
+        least, most, allowed = _LIMITS[function]
+        if allowed is _ANY:
+            return least <= n_args <= most
+        counted = "default" not in allowed and "strict" not in allowed
+        given = n_args + len(keywords) if counted else n_args
+        return least <= given <= most and allowed.issuperset(keywords)
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return True
+    try:
+        signature.bind(*[None] * n_args, **dict.fromkeys(keywords))
+    except TypeError:
+        return False
+    return True
+
+
+_CALLABLES = (type, types.BuiltinFunctionType, types.FunctionType)
