@@ -25,7 +25,7 @@ typedef struct {
     char *data[GW_MAX_OPERANDS];
     npy_intp steps[GW_MAX_OPERANDS][GW_MAX_DIMS];   /* in bytes */
     GwLoop convert[GW_MAX_OPERANDS];
-    int width[GW_MAX_OPERANDS];         /* item size where it is computed */
+    int width[GW_MAX_OPERANDS];         /* item size where it is computed; of a mask 1 */
     bool buffered;
     bool costly;                        /* a transcendental function: smaller grains */
     _Alignas(16) char scalars[GW_MAX_OPERANDS][GW_SCALAR_BYTES];

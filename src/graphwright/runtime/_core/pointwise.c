@@ -179,7 +179,7 @@ static void plan_tensors(const Pointwise *p, const Operands *found, const GwTens
         plan->convert[at] = !convert ? NULL
                             : at == last ? gw_convert_loop(computed, t->dtype)
                                          : gw_convert_loop(t->dtype, computed);
-        plan->width[at] = gw_dtypes[computed].itemsize;
+        plan->width[at] = mask ? 1 : gw_dtypes[computed].itemsize;
     }
     if (flat) {
         plan->ndim = 1;
@@ -389,7 +389,8 @@ static bool plan_copy(GwPlan *plan, GwTensor *out, GwTensor *in) {
     plan->costly = false;
     plan->convert[0] = widen ? gw_convert_loop(from, GW_FLOAT32) : NULL;
     plan->convert[1] = NULL;
-    plan->width[0] = (int)sizeof(float);
+    plan->width[0] = widen ? (int)sizeof(float) : gw_itemsize(in);
+    plan->width[1] = gw_itemsize(out);
     plan->loop = (GwLoopRef){gw_convert_loop(widen ? GW_FLOAT32 : from, to), NULL};
     if (plan->loop.loop == NULL) {
         return false;

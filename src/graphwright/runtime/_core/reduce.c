@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
     const GwReduction *kind;
     GwLoop widen;               /* half precision to float32, or NULL */
+    int64_t width;              /* bytes of an element of the input */
     const char *in;
     char *out;
     Space kept, reduced;
@@ -151,6 +152,11 @@ static void fold_range(const Job *job, void *acc, const char *in, int64_t begin,
 static void fold_columns(const Job *job, void *acc, const char *in, int64_t step, int64_t n,
                          int64_t begin, int64_t end) {
     if (begin >= end) {
+        return;
+    }
+    if (job->widen == NULL && step == job->width && job->reduced.ndim == 1) {
+        int64_t stride = job->reduced.steps[0];
+        job->kind->column_rows(acc, in + begin * stride, stride, end - begin, n);
         return;
     }
     Position p = position(&job->reduced, 0, begin);
@@ -302,6 +308,7 @@ static bool read_dims(PyObject *dims, int ndim, uint32_t *bits) {
 static void plan_spaces(Job *job, const GwTensor *in, const GwTensor *out, uint32_t dims,
                         bool keepdim) {
     int itemsize = gw_itemsize(in), to = 0;
+    job->width = itemsize;
     job->kept.ndim = job->reduced.ndim = 0;
     job->kept.numel = job->reduced.numel = 1;
     for (int d = 0; d < in->ndim; d++) {

@@ -111,6 +111,29 @@ static void NAME(columns)(void *acc, const char *in, int64_t step, int64_t n) {
     }
 }
 
+/* Several rows make a partial result of type L, which goes into the accumulators. */
+GW_VECTOR_MATH static void NAME(column_rows)(void *acc, const char *in, int64_t stride,
+                                             int64_t rows, int64_t n) {
+    enum { TOGETHER = 4 };
+    A *totals = acc;
+    int64_t r = 0;
+    for (; r + TOGETHER <= rows; r += TOGETHER) {
+        const T *a = (const T *)(in + r * stride), *b = (const T *)(in + (r + 1) * stride);
+        const T *c = (const T *)(in + (r + 2) * stride), *d = (const T *)(in + (r + 3) * stride);
+        for (int64_t i = 0; i < n; i++) {
+            L x = (L)a[i], y = (L)b[i], z = (L)c[i], w = (L)d[i], one = START, other = START;
+            one = STEP(one, x);
+            one = STEP(one, y);
+            other = STEP(other, z);
+            other = STEP(other, w);
+            totals[i] = MERGE(totals[i], (A)MERGE(one, other));
+        }
+    }
+    for (; r < rows; r++) {
+        NAME(columns_row)(totals, (const T *)(in + r * stride), n);
+    }
+}
+
 static void NAME(merge)(void *acc, const void *more, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         ((A *)acc)[i] = MERGE(((A *)acc)[i], ((const A *)more)[i]);
@@ -125,7 +148,7 @@ static void NAME(finish)(const void *acc, char *out, int64_t step, int64_t n, in
 }
 
 static const GwReduction NAME(reduction) = {
-    sizeof(A), RESULT, NAME(start), NAME(fold), NAME(columns), NAME(short_rows),
+    sizeof(A), RESULT, NAME(start), NAME(fold), NAME(columns), NAME(column_rows), NAME(short_rows),
     NAME(merge), NAME(finish),
 };
 

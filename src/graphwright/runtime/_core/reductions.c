@@ -163,7 +163,7 @@
 #define MERGE STEP
 #define FINISH FIRST
 #define RESULT (-1)
-#define TINY 16
+#define TINY 128
 #define START -INFINITY
 #define NAME(part) amax_float32_##part
 #define T float
@@ -246,7 +246,7 @@
 #define MERGE STEP
 #define FINISH FIRST
 #define RESULT (-1)
-#define TINY 16
+#define TINY 128
 #define START INFINITY
 #define NAME(part) amin_float32_##part
 #define T float

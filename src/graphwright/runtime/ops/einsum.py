@@ -8,11 +8,13 @@ product.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
+from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.products import require_tensors
@@ -311,6 +313,10 @@ def _einsum(equation: Any, operands: tuple[Any, ...]) -> Any:
         single = len(operands) == 1 and isinstance(operands[0], list | tuple)
         tensors = list(operands[0] if single else operands)
     require_tensors("einsum", tensors)
+    if len(tensors) == 2 and len(terms) == 2 and output is not None:
+        plan = _pair_plan((tuple(terms[0]), tuple(terms[1])), tuple(output))
+        if plan is not None and _fit(plan, *tensors):
+            return _multiplied(plan, *tensors)
     if not tensors:
         raise RuntimeError("einsum(): must specify at least one operand")
     if len(terms) != len(tensors):
@@ -325,6 +331,72 @@ def _einsum(equation: Any, operands: tuple[Any, ...]) -> Any:
         tuple(x.ndim for x in tensors),
     )
     return _evaluated(inputs, tensors, result)
+
+
+class _Pair(NamedTuple):
+    """A product of two operands as one matrix product: the orders of their dims, how many of
+    them are batch dims, rows, summed and columns, which dims have to agree, the result's order."""
+
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+    counts: tuple[int, int, int, int]
+    common: tuple[tuple[int, int], ...]
+    order: tuple[int, ...] | None
+
+
+@lru_cache(maxsize=1024)
+def _pair_plan(terms: tuple[Labels, Labels], output: Labels) -> _Pair | None:
+    """None where labels repeat or are dropped without being summed over, or nothing is summed."""
+    left, right = terms
+    for labels in (left, right, output):
+        if _ELLIPSIS in labels or len(set(labels)) != len(labels):
+            return None
+    common = [x for x in left if x in right]
+    summed = [x for x in common if x not in output]
+    batch = [x for x in common if x in output]
+    rows = [x for x in left if x not in right]
+    columns = [x for x in right if x not in left]
+    result = [*batch, *rows, *columns]
+    if not summed or set(result) != set(output):
+        return None
+    order = tuple(result.index(x) for x in output)
+    return _Pair(
+        tuple(left.index(x) for x in (*batch, *rows, *summed)),
+        tuple(right.index(x) for x in (*batch, *summed, *columns)),
+        (len(batch), len(rows), len(summed), len(columns)),
+        tuple((left.index(x), right.index(x)) for x in common),
+        None if order == tuple(range(len(order))) else order,
+    )
+
+
+def _fit(plan: _Pair, a: Any, b: Any) -> bool:
+    """Whether the operands are plain ones of the plan's ranks, with nothing to broadcast."""
+    if _core.dispatch_flags((a, b)) != 0 or a.dtype is not b.dtype:
+        return False
+    if a.ndim != len(plan.left) or b.ndim != len(plan.right):
+        return False
+    first, second = a.shape, b.shape
+    return all([first[i] == second[j] for i, j in plan.common])
+
+
+def _multiplied(plan: _Pair, a: Any, b: Any) -> Any:
+    a, b = _permuted(a, plan.left), _permuted(b, plan.right)
+    batch, rows, summed, columns = plan.counts
+    first, second = a.shape, b.shape
+    if batch == 0 and rows == summed == columns == 1:
+        out = ops.mm(a, b)
+    else:
+        lead, inner = first[:batch], (math.prod(first[batch + rows :]),)
+        one = (math.prod(lead),) if batch else ()
+        a = ops.reshape(a, (*one, math.prod(first[batch : batch + rows]), *inner))
+        b = ops.reshape(b, (*one, *inner, math.prod(second[batch + summed :])))
+        out = (ops.bmm if batch else ops.mm)(a, b)
+        out = ops.reshape(out, (*first[: batch + rows], *second[batch + summed :]))
+    return out if plan.order is None else ops.permute(out, plan.order)
+
+
+def _permuted(x: Any, order: tuple[int, ...]) -> Any:
+    return x if order == tuple(range(len(order))) else ops.permute(x, order)
 
 
 @lru_cache(maxsize=1024)

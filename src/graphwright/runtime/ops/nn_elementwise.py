@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.ops.kernels import allocate
+from graphwright.runtime import _core
+from graphwright.runtime.ops.kernels import allocate, is_wide_float
 from graphwright.runtime.ops.nn_support import (
     Array,
     cast,
@@ -69,6 +70,10 @@ def blocked(name: str, function: Any) -> Any:
     """An eager kernel from `function(x, out, *options)` on arrays."""
 
     def kernel(input: Tensor, *options: Any) -> Tensor:
+        if is_wide_float(input) and input.numel() <= _BLOCK:
+            small = _core.empty(Tensor, input.shape, input.dtype)
+            function(input._nd, small._nd, *options)
+            return small
         require_floating(name, input)
         return over_blocks(function, (input,), options)
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.tensor import Tensor
 
 _MODES = ("reflect", "replicate", "circular")
 
@@ -98,6 +103,29 @@ def _check(input: Any, pad: Any, mode: str, value: Any) -> None:
         _check_side(input, pad, mode, rank - 1 - i, pad[2 * i], pad[2 * i + 1])
 
 
+def _sources(size: int, before: int, after: int, mode: str) -> Any:
+    """Where the elements along a padded dimension come from."""
+    places = np.arange(-before, size + after)
+    if mode == "circular":
+        return places % size
+    if mode == "reflect":
+        places = np.abs(places)
+        return np.minimum(places, 2 * (size - 1) - places)
+    return np.clip(places, 0, size - 1)
+
+
+def _gathered(input: Any, pad: Any, mode: str) -> Tensor:
+    """Of a real tensor, in one step; no padding is negative."""
+    first = input.ndim - len(pad) // 2
+    shape = input.shape
+    index: list[Any] = [slice(None)] * first
+    for dim in range(first, input.ndim):
+        before, after = pad[2 * (input.ndim - 1 - dim)], pad[2 * (input.ndim - 1 - dim) + 1]
+        sources = _sources(shape[dim], before, after, mode)
+        index.append(sources.reshape(-1, *(1,) * (input.ndim - 1 - dim)))
+    return wrap(input._nd[tuple(index)], input.dtype)
+
+
 def _pad(input: Any, pad: Any, mode: str, value: Any) -> Any:
     if len(pad) % 2:
         raise RuntimeError(f"Padding length must be divisible by 2, got {list(pad)}")
@@ -109,6 +137,8 @@ def _pad(input: Any, pad: Any, mode: str, value: Any) -> Any:
     if mode == "constant":
         return ops.constant_pad(input, pad, 0 if value is None else value)
     _check(input, pad, mode, value)
+    if min(pad) >= 0 and _core.dispatch_flags((input,)) == 0:
+        return _gathered(input, pad, mode)
     out = input
     for i in range(len(pad) // 2):
         dim = len(input.shape) - 1 - i

@@ -50,6 +50,10 @@ def _along_rows(kernel: Any, inputs: tuple[Array, ...], out: Array, axis: int) -
 
 def _normalised(name: str, rows: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
     kind = _converted(name, input, dtype)
+    if kind is input.dtype and dim != input.ndim - 1:
+        quick: Tensor | None = _core.softmax_columns(Tensor, input, dim, name == "log_softmax")
+        if quick is not None:
+            return quick
     result, out = output(input.shape, kind)
     if out.size:
         x = compute(input)

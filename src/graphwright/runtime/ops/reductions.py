@@ -441,9 +441,21 @@ def _freedom(count: Any, correction: Any) -> Any:
     return left if left > 0 else 0
 
 
+def _quick_variance(
+    input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool, root: bool
+) -> Any:
+    """In C, where the dims follow one another and the input is contiguous; else None."""
+    if correction.__class__ is not int and correction.__class__ is not float:
+        return None
+    return _core.variance(Tensor, input, dim, correction, keepdim, root)
+
+
 def var_kernel(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Tensor:
     """The eager kernel of `variance`: two passes, halves in float32."""
     check_moments(input)
+    quick = _quick_variance(input, dim, correction, keepdim, False)
+    if quick is not None:
+        return quick
     return wrap(_variances(wide_array(input), dim, correction, keepdim), real_dtype(input.dtype))
 
 
@@ -470,6 +482,9 @@ def deviation_kernel(
 ) -> Tensor:
     """The square root of `var_kernel`."""
     check_moments(input)
+    quick = _quick_variance(input, dim, correction, keepdim, True)
+    if quick is not None:
+        return quick
     variances = _variances(wide_array(input), dim, correction, keepdim)
     return wrap(np.sqrt(variances), real_dtype(input.dtype))
 

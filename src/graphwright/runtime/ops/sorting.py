@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.dtype_rules import (
@@ -130,6 +130,12 @@ define(
 
 def _topk(input: Any, k: Any, dim: int, largest: bool, sorted: bool) -> ValuesAndIndices:
     count = int(k) if isinstance(k, Tensor) else k
+    if input.ndim == 1 and _core.dispatch_flags((input,)) == 0:
+        _check_topk(input, count, dim)
+        array = input._nd
+        places = _first_of_order(wide_array(input), count, dim, largest)
+        values = wrap(array[places], input.dtype)
+        return ValuesAndIndices(values, wrap(places, dtypes.int64))
     indices = ops.topk_positions(input.detach(), count, dim, largest)
     return ValuesAndIndices(ops.gather(input, dim, indices), indices)
 
@@ -245,6 +251,15 @@ define(
 )
 
 
+def _quick_median(input: Any) -> Tensor:
+    """The lower median of all elements of a real tensor: NaNs come last in order."""
+    flat = wide_array(input).reshape(-1)
+    at = (flat.size - 1) // 2
+    ordered = np.partition(flat, (at, flat.size - 1)) if flat.size > 512 else np.sort(flat)
+    last = ordered[-1]
+    return wrap(last if last != last else ordered[at], input.dtype)
+
+
 def _median_value(input: Any, skip_nan: bool) -> Any:
     flat = ops.reshape(input, (-1,))
     place = ops.median_position(flat, 0, skip_nan)
@@ -283,6 +298,8 @@ def _median(name: str, skip_nan: bool) -> Any:
             value = np.asarray(empty).astype(input.dtype.numpy).item()
             return ops.full((), value, dtype=input.dtype, device=input.device)
         require_supported(name, input, bool=False)
+        if not skip_nan and _core.dispatch_flags((input,)) == 0:
+            return _quick_median(input)
         return ops.median_value(input, skip_nan)
 
     return decompose

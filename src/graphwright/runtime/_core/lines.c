@@ -1,0 +1,250 @@
+/* Running sums, variances and softmax along neighbouring dimensions of contiguous tensors, which
+ * are read as [outer, n, inner], on all threads. How the work is cut, and so every bit of the
+ * result, depends on the shape alone. */
+#include "core.h"
+#include "vector_math.h"
+
+#include <math.h>
+
+enum {
+    COLUMNS = 128,          /* neighbouring lines that are done side by side */
+    ROWS = 8,               /* contiguous lines whose running sums are made at once */
+    LANES = 64,
+    PIECE = 4096,           /* elements that are summed in their own precision */
+    BLOCK = 32 << 10,       /* elements of a part of a long line */
+    GRAIN = 16 << 10,
+    HOLD_GIL = 8 << 10,
+};
+
+typedef struct {
+    const void *in;
+    void *out;
+    int64_t outer, n, inner, tiles;
+    double correction;
+    bool root, logarithm;
+    int64_t blocks;         /* of a long line, whose */
+    double *partial;        /* sums these are, [outer][blocks]; then its squares, where there are */
+    const double *means;    /* [outer] */
+} Lines;
+
+typedef struct {
+    int64_t at;             /* of the first element */
+    int64_t result;         /* of the first line, in what has one element for each */
+    int64_t columns;
+} Tile;
+
+static Tile tile_of(const Lines *l, int64_t task) {
+    int64_t outer = task / l->tiles, column = task % l->tiles * COLUMNS;
+    int64_t left = l->inner - column;
+    return (Tile){outer * l->n * l->inner + column, outer * l->inner + column,
+                  left < COLUMNS ? left : COLUMNS};
+}
+
+static double block_sum(const Lines *l, int64_t row) {
+    double total = 0;
+    for (int64_t b = 0; b < l->blocks; b++) {
+        total += l->partial[row * l->blocks + b];
+    }
+    return total;
+}
+
+#define REAL float
+#define EXP gw_exp_float
+#define LOG logf
+#define NAME(x) x##_f32
+#include "lines_kernel.h"
+#undef REAL
+#undef EXP
+#undef LOG
+#undef NAME
+#define REAL double
+#define EXP gw_exp_double
+#define LOG log
+#define NAME(x) x##_f64
+#include "lines_kernel.h"
+
+static void run(gw_body body, Lines *l, int64_t tasks, int64_t each) {
+    if (tasks * each < HOLD_GIL) {
+        body(l, 0, tasks);
+        return;
+    }
+    gw_ctx ctx;
+    gw_context(&ctx);
+    Py_BEGIN_ALLOW_THREADS
+    gw_parallel_for(&ctx, body, l, tasks, each < GRAIN ? GRAIN / (each + 1) + 1 : 1);
+    Py_END_ALLOW_THREADS
+}
+
+/* Reads the tensor as [outer, n, inner] with the dims [first, last] in the middle; false where it
+ * is not one of float32 or float64, contiguous and with elements. */
+static bool read_lines(const GwTensor *t, int first, int last, Lines *l) {
+    if (t->storage == NULL || t->data == NULL || t->device != GW_CPU
+        || (t->flags & (GW_FAKE | GW_SYMBOLIC)) != 0 || (t->flags & GW_CONTIGUOUS) == 0
+        || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64) || t->numel == 0) {
+        return false;
+    }
+    memset(l, 0, sizeof *l);
+    l->in = t->data;
+    l->outer = l->n = l->inner = 1;
+    for (int d = 0; d < t->ndim; d++) {
+        *(d < first ? &l->outer : d <= last ? &l->n : &l->inner) *= t->sizes[d];
+    }
+    l->tiles = (l->inner + COLUMNS - 1) / COLUMNS;
+    return true;
+}
+
+/* ---- running sums ---- */
+
+static PyObject *running_sum(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    PyObject *cls, *input;
+    int dim;
+    Lines l;
+    if (!PyArg_ParseTuple(args, "OOi:running_sum", &cls, &input, &dim)
+        || gw_tensor_class(cls) == NULL || gw_tensor_arg(input) == NULL) {
+        return NULL;
+    }
+    GwTensor *in = (GwTensor *)input;
+    if (dim < 0 || dim >= in->ndim || !read_lines(in, dim, dim, &l)) {
+        Py_RETURN_NONE;
+    }
+    GwTensor *out = gw_tensor_empty((PyTypeObject *)cls, in->dtype, in->ndim, in->sizes, NULL);
+    if (out != NULL) {
+        l.out = out->data;
+        int64_t rows = (l.outer + ROWS - 1) / ROWS, tasks = l.inner == 1 ? rows : l.outer * l.tiles;
+        run(in->dtype == GW_FLOAT32 ? running_f32 : running_f64, &l, tasks, in->numel / tasks);
+    }
+    return (PyObject *)out;
+}
+
+/* ---- variances ---- */
+
+/* The dims of a tuple, which have to follow one another. */
+static bool read_dims(PyObject *dims, int ndim, int *first, int *last) {
+    Py_ssize_t count = PyTuple_CheckExact(dims) ? PyTuple_GET_SIZE(dims) : 0;
+    if (count == 0) {
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = PyTuple_GET_ITEM(dims, i);
+        long d = PyLong_CheckExact(item) ? PyLong_AsLong(item) : -1;
+        if (d < 0 || d >= ndim || (i > 0 && d != *last + 1)) {
+            PyErr_Clear();
+            return false;
+        }
+        *first = i == 0 ? (int)d : *first;
+        *last = (int)d;
+    }
+    return true;
+}
+
+static GwTensor *without_dims(PyTypeObject *cls, const GwTensor *in, int first, int last,
+                              bool keepdim) {
+    int64_t sizes[GW_MAX_DIMS];
+    int ndim = 0;
+    for (int d = 0; d < in->ndim; d++) {
+        bool reduced = d >= first && d <= last;
+        if (!reduced || keepdim) {
+            sizes[ndim++] = reduced ? 1 : in->sizes[d];
+        }
+    }
+    return gw_tensor_empty(cls, in->dtype, ndim, sizes, NULL);
+}
+
+/* Few long lines: their blocks on all threads, in two passes. False with MemoryError. */
+static bool long_lines(Lines *l, bool single) {
+    l->blocks = (l->n + BLOCK - 1) / BLOCK;
+    int64_t tasks = l->outer * l->blocks;
+    double *memory = PyMem_RawMalloc((size_t)(tasks + l->outer) * sizeof(double));
+    if (memory == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    double *means = memory + tasks;
+    l->partial = memory;
+    run(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);
+    for (int64_t row = 0; row < l->outer; row++) {
+        means[row] = block_sum(l, row) / (double)l->n;
+    }
+    l->means = means;
+    run(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);
+    (single ? finish_blocks_f32 : finish_blocks_f64)(l);
+    PyMem_RawFree(memory);
+    return true;
+}
+
+static PyObject *variance(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    PyObject *cls, *input, *dims;
+    int keepdim, root, first = 0, last = -1;
+    double correction;
+    Lines l;
+    if (!PyArg_ParseTuple(args, "OOOdpp:variance", &cls, &input, &dims, &correction, &keepdim,
+                          &root)
+        || gw_tensor_class(cls) == NULL || gw_tensor_arg(input) == NULL) {
+        return NULL;
+    }
+    GwTensor *in = (GwTensor *)input;
+    if (!read_dims(dims, in->ndim, &first, &last) || !read_lines(in, first, last, &l)) {
+        Py_RETURN_NONE;
+    }
+    GwTensor *out = without_dims((PyTypeObject *)cls, in, first, last, keepdim != 0);
+    if (out == NULL) {
+        return NULL;
+    }
+    bool single = in->dtype == GW_FLOAT32, done = true;
+    l.out = out->data;
+    l.correction = correction;
+    l.root = root != 0;
+    if (l.inner > 1) {
+        int64_t tasks = l.outer * l.tiles;
+        run(single ? variance_columns_f32 : variance_columns_f64, &l, tasks, in->numel / tasks);
+    } else if (l.n > 2 * BLOCK) {
+        done = long_lines(&l, single);
+    } else {
+        run(single ? variance_rows_f32 : variance_rows_f64, &l, l.outer, l.n);
+    }
+    if (!done) {
+        Py_CLEAR(out);
+    }
+    return (PyObject *)out;
+}
+
+/* ---- softmax ---- */
+
+static PyObject *softmax_columns(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    PyObject *cls, *input;
+    int dim, logarithm;
+    Lines l;
+    if (!PyArg_ParseTuple(args, "OOip:softmax_columns", &cls, &input, &dim, &logarithm)
+        || gw_tensor_class(cls) == NULL || gw_tensor_arg(input) == NULL) {
+        return NULL;
+    }
+    GwTensor *in = (GwTensor *)input;
+    if (dim < 0 || dim >= in->ndim || !read_lines(in, dim, dim, &l)) {
+        Py_RETURN_NONE;
+    }
+    GwTensor *out = gw_tensor_empty((PyTypeObject *)cls, in->dtype, in->ndim, in->sizes, NULL);
+    if (out != NULL) {
+        l.out = out->data;
+        l.logarithm = logarithm != 0;
+        int64_t tasks = l.outer * l.tiles;
+        run(in->dtype == GW_FLOAT32 ? softmax_columns_f32 : softmax_columns_f64, &l, tasks,
+            in->numel / tasks);
+    }
+    return (PyObject *)out;
+}
+
+PyMethodDef gw_lines_methods[] = {
+    {"running_sum", running_sum, METH_VARARGS,
+     "running_sum(cls, input, dim): the running sums of float32 or float64 along `dim`, made in "
+     "double; None where the input is not contiguous or has other elements or none."},
+    {"variance", variance, METH_VARARGS,
+     "variance(cls, input, dims, correction, keepdim, root): over dims that follow one another, "
+     "divided by their number less `correction`; `root`: the square root. None as running_sum."},
+    {"softmax_columns", softmax_columns, METH_VARARGS,
+     "softmax_columns(cls, input, dim, log): softmax or its logarithm along `dim`. None as "
+     "running_sum."},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,217 @@
+/* Running sums, variances and softmax of one element type along the middle one of three
+ * dimensions. Included with REAL, EXP, LOG, SQRT and NAME(x) defined. */
+
+/* ---- running sums, in double ---- */
+
+/* Of up to ROWS neighbouring rows at once: the additions of one row wait for one another. */
+static void NAME(running_rows)(const REAL *x, REAL *y, int64_t rows, int64_t n) {
+    double totals[ROWS] = {0};
+    if (rows == ROWS) {
+        for (int64_t i = 0; i < n; i++) {
+            for (int r = 0; r < ROWS; r++) {
+                totals[r] += (double)x[r * n + i];
+                y[r * n + i] = (REAL)totals[r];
+            }
+        }
+        return;
+    }
+    for (int64_t r = 0; r < rows; r++) {
+        double total = 0;
+        for (int64_t i = 0; i < n; i++) {
+            total += (double)x[r * n + i];
+            y[r * n + i] = (REAL)total;
+        }
+    }
+}
+
+GW_VECTOR_MATH static void NAME(running_columns)(const REAL *x, REAL *y, int64_t n, int64_t step,
+                                                 int64_t columns) {
+    double totals[COLUMNS] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < columns; c++) {
+            totals[c] += (double)x[i * step + c];
+            y[i * step + c] = (REAL)totals[c];
+        }
+    }
+}
+
+static void NAME(running)(void *closure, int64_t begin, int64_t end) {
+    const Lines *l = closure;
+    const REAL *x = l->in;
+    REAL *y = l->out;
+    for (int64_t task = begin; task < end; task++) {
+        if (l->inner == 1) {
+            int64_t row = task * ROWS, rows = l->outer - row < ROWS ? l->outer - row : ROWS;
+            NAME(running_rows)(x + row * l->n, y + row * l->n, rows, l->n);
+            continue;
+        }
+        Tile t = tile_of(l, task);
+        NAME(running_columns)(x + t.at, y + t.at, l->n, l->inner, t.columns);
+    }
+}
+
+/* ---- the sum of (x - shift)^power ---- */
+
+GW_VECTOR_MATH static double NAME(sum_piece)(const REAL *x, int64_t n) {
+    REAL lanes[LANES] = {0};
+    int64_t whole = n / LANES * LANES;
+    for (int64_t i = 0; i < whole; i += LANES) {
+        for (int j = 0; j < LANES; j++) {
+            lanes[j] += x[i + j];
+        }
+    }
+    for (int64_t i = whole; i < n; i++) {
+        lanes[i - whole] += x[i];
+    }
+    double total = 0;
+    for (int j = 0; j < LANES; j++) {
+        total += (double)lanes[j];
+    }
+    return total;
+}
+
+GW_VECTOR_MATH static double NAME(squares_piece)(const REAL *x, int64_t n, REAL shift) {
+    REAL lanes[LANES] = {0};
+    int64_t whole = n / LANES * LANES;
+    for (int64_t i = 0; i < whole; i += LANES) {
+        for (int j = 0; j < LANES; j++) {
+            REAL d = x[i + j] - shift;
+            lanes[j] += d * d;
+        }
+    }
+    for (int64_t i = whole; i < n; i++) {
+        REAL d = x[i] - shift;
+        lanes[i - whole] += d * d;
+    }
+    double total = 0;
+    for (int j = 0; j < LANES; j++) {
+        total += (double)lanes[j];
+    }
+    return total;
+}
+
+/* In pieces of PIECE elements, so that the lanes stay exact enough. */
+static double NAME(sum_line)(const REAL *x, int64_t n, const double *mean) {
+    double total = 0;
+    for (int64_t i = 0; i < n; i += PIECE) {
+        int64_t count = n - i < PIECE ? n - i : PIECE;
+        total += mean == NULL ? NAME(sum_piece)(x + i, count)
+                              : NAME(squares_piece)(x + i, count, (REAL)*mean);
+    }
+    return total;
+}
+
+/* ---- variances ---- */
+
+/* `squares` were taken around something that is `off` the mean. */
+static REAL NAME(spread)(const Lines *l, double squares, double off) {
+    double freedom = (double)l->n - l->correction;
+    double centred = squares - (double)l->n * off * off;
+    double variance = (centred < 0 ? 0 : centred) / (freedom > 0 ? freedom : 0);
+    return (REAL)(l->root ? sqrt(variance) : variance);
+}
+
+/* Each task one line, both passes over it. */
+static void NAME(variance_rows)(void *closure, int64_t begin, int64_t end) {
+    const Lines *l = closure;
+    for (int64_t row = begin; row < end; row++) {
+        const REAL *x = (const REAL *)l->in + row * l->n;
+        double mean = NAME(sum_line)(x, l->n, NULL) / (double)l->n;
+        double squares = NAME(sum_line)(x, l->n, &mean);
+        ((REAL *)l->out)[row] = NAME(spread)(l, squares, mean - (double)(REAL)mean);
+    }
+}
+
+/* One block of one long line: its sum, or that of the squares where there are means. */
+static void NAME(variance_blocks)(void *closure, int64_t begin, int64_t end) {
+    const Lines *l = closure;
+    for (int64_t task = begin; task < end; task++) {
+        int64_t row = task / l->blocks, from = task % l->blocks * BLOCK;
+        int64_t count = l->n - from < BLOCK ? l->n - from : BLOCK;
+        const REAL *x = (const REAL *)l->in + row * l->n + from;
+        l->partial[task] = NAME(sum_line)(x, count, l->means == NULL ? NULL : l->means + row);
+    }
+}
+
+GW_VECTOR_MATH static void NAME(variance_tile)(const REAL *x, int64_t n, int64_t step,
+                                               int64_t columns, double *squares) {
+    double means[COLUMNS];
+    for (int64_t c = 0; c < columns; c++) {
+        means[c] = squares[c] = 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < columns; c++) {
+            means[c] += (double)x[i * step + c];
+        }
+    }
+    for (int64_t c = 0; c < columns; c++) {
+        means[c] /= (double)n;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < columns; c++) {
+            double d = (double)x[i * step + c] - means[c];
+            squares[c] += d * d;
+        }
+    }
+}
+
+static void NAME(variance_columns)(void *closure, int64_t begin, int64_t end) {
+    const Lines *l = closure;
+    double squares[COLUMNS];
+    for (int64_t task = begin; task < end; task++) {
+        Tile t = tile_of(l, task);
+        NAME(variance_tile)((const REAL *)l->in + t.at, l->n, l->inner, t.columns, squares);
+        for (int64_t c = 0; c < t.columns; c++) {
+            ((REAL *)l->out)[t.result + c] = NAME(spread)(l, squares[c], 0);
+        }
+    }
+}
+
+static void NAME(finish_blocks)(const Lines *l) {
+    for (int64_t row = 0; row < l->outer; row++) {
+        double mean = l->means[row], off = mean - (double)(REAL)mean;
+        ((REAL *)l->out)[row] = NAME(spread)(l, block_sum(l, row), off);
+    }
+}
+
+/* ---- softmax of columns ---- */
+
+GW_VECTOR_MATH static void NAME(softmax_tile)(const REAL *x, REAL *y, int64_t n, int64_t step,
+                                              int64_t columns, bool logarithm) {
+    REAL most[COLUMNS], sums[COLUMNS];
+    for (int64_t c = 0; c < columns; c++) {
+        most[c] = x[c];
+        sums[c] = 0;
+    }
+    for (int64_t i = 1; i < n; i++) {
+        for (int64_t c = 0; c < columns; c++) {
+            REAL v = x[i * step + c];
+            most[c] = v > most[c] ? v : most[c];
+        }
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < columns; c++) {
+            REAL shifted = x[i * step + c] - most[c], e = EXP(shifted);
+            sums[c] += e;
+            y[i * step + c] = logarithm ? shifted : e;
+        }
+    }
+    for (int64_t c = 0; c < columns; c++) {
+        sums[c] = logarithm ? LOG(sums[c]) : 1 / sums[c];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < columns; c++) {
+            REAL v = y[i * step + c];
+            y[i * step + c] = logarithm ? v - sums[c] : v * sums[c];
+        }
+    }
+}
+
+static void NAME(softmax_columns)(void *closure, int64_t begin, int64_t end) {
+    const Lines *l = closure;
+    for (int64_t task = begin; task < end; task++) {
+        Tile t = tile_of(l, task);
+        NAME(softmax_tile)((const REAL *)l->in + t.at, (REAL *)l->out + t.at, l->n, l->inner,
+                           t.columns, l->logarithm);
+    }
+}
