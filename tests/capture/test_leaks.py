@@ -1,0 +1,100 @@
+"""Entries go with what they are for: rounds of compiling and resetting keep nothing."""
+
+from __future__ import annotations
+
+import gc
+import resource
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import graphwright as gw
+from graphwright import nn
+from graphwright.capture.convert import Frontend
+
+from .matrix import tensor
+
+ROUNDS = 1000
+WARM_UP = 50
+X = tensor(3, 4)
+
+
+def growth(round_: Callable[[], Any], rounds: int = ROUNDS) -> tuple[int, int]:
+    """Objects known to the collector and KiB of memory gained over the rounds after warming up."""
+    for _ in range(WARM_UP):
+        round_()
+    gc.collect()
+    objects, memory = len(gc.get_objects()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(rounds - WARM_UP):
+        round_()
+    gc.collect()
+    return (
+        len(gc.get_objects()) - objects,
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory,
+    )
+
+
+def test_compile_and_reset() -> None:
+    layer = nn.Linear(4, 2)
+
+    def f(x: gw.Tensor, scale: int) -> gw.Tensor:
+        return layer(x) * scale
+
+    frontend = Frontend(lambda module, examples: module)
+    compiled = frontend.compile(f)
+
+    def round_() -> None:
+        compiled(X, 2)
+        compiled.reset()
+        frontend.record.clear()
+
+    objects, memory = growth(round_)
+    assert objects < 100
+    assert memory < 8192
+
+
+def test_compile_anew_each_time() -> None:
+    def round_() -> None:
+        frontend = Frontend(lambda module, examples: module)
+        layer = nn.ReLU()
+        compiled = frontend.compile(lambda x: layer(x) + 1)
+        compiled(X)
+
+    objects, memory = growth(round_)
+    assert objects < 100
+    assert memory < 8192
+
+
+def test_entries_with_breaks_and_reset() -> None:
+    def f(x: gw.Tensor, table: dict[str, int]) -> gw.Tensor:
+        y = x * table["scale"]
+        table[str(float(y.sum()))[:1]] = 1
+        return y + len(table)
+
+    frontend = Frontend(lambda module, examples: module)
+    compiled = frontend.compile(f)
+
+    def round_() -> None:
+        compiled(X, {"scale": 2})
+        compiled.reset()
+        gw.compiler.reset()
+        frontend.record.clear()
+
+    objects, memory = growth(round_, rounds=300)
+    assert objects < 100
+    assert memory < 8192
+
+
+def test_entries_die_with_their_objects() -> None:
+    frontend = Frontend(lambda module, examples: module)
+    compiled = frontend.compile(lambda x, scale: x * scale.value + 1)
+    seen = []
+    for value in range(40):
+        cls = type("Scale", (), {"value": value})
+        assert compiled(X, cls()).numpy().tobytes() == (X * value + 1).numpy().tobytes()
+        seen.append(weakref.ref(cls))
+        del cls
+        gc.collect()
+    assert len(compiled.entries) <= 2, "dead entries are dropped before the limit counts them"
+    assert sum(ref() is not None for ref in seen) <= 1
+    assert compiled.misses == 40
