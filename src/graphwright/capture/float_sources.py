@@ -39,15 +39,16 @@ class FloatSource(Source):
 
 
 class ScalarSource(Source):
-    """A float as the 0-d float64 tensor that stands for it in a graph."""
+    """A float as the 0-d tensor that stands for it in a graph: float64, or `single` float32."""
 
     base: Source
+    single: bool = False
 
     def name(self) -> str:
         return self.base.name()
 
     def emit(self, cg: Reloader) -> None:
-        cg.begin_call(scalar_tensor)
+        cg.begin_call(single_tensor if self.single else scalar_tensor)
         self.base.emit(cg)
         cg.end_call(1)
 
@@ -60,7 +61,15 @@ def scalar_tensor(value: float) -> Any:
     return _core.from_ndarray(Tensor, numpy.array(value, numpy.float64), dtypes.float64)
 
 
+def single_tensor(value: float) -> Any:
+    """The same of float32, for operands whose dtype a float64 would change."""
+    with numpy.errstate(over="ignore"):
+        array = numpy.array(value, numpy.float32)
+    return _core.from_ndarray(Tensor, array, dtypes.float32)
+
+
 _eval_frame.skip_code(scalar_tensor.__code__)
+_eval_frame.skip_code(single_tensor.__code__)
 _SIGNS: dict[Any, str] = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
     operator.neg: "-",

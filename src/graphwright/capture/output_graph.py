@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
-from graphwright.capture.float_sources import ScalarSource, scalar_tensor
+from graphwright.capture.float_sources import ScalarSource, scalar_tensor, single_tensor
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.marks import marks_of
@@ -146,6 +146,13 @@ class OutputGraph:
         if self.steps > _MOST_STEPS:
             raise SkipFrame(Unsupported("GB0018", f"more than {_MOST_STEPS} instructions"))
 
+    def release(self) -> None:
+        """Let go of the user's objects; the graph and the guards stay."""
+        for known in (self._by_source, self._by_identity, self._cells, self._real):
+            known.clear()
+        self._alive.clear()
+        self.side_effects = SideEffects()
+
     # existing values
 
     def wrap(self, value: Any, source: Source) -> VariableTracker:
@@ -259,14 +266,14 @@ class OutputGraph:
                         relation = Relation(op, size.expr, Int(bound))
                         self.shape_env.evaluate_bool(relation)
 
-    def float_input(self, value: float, expression: Source) -> TensorVariable:
+    def float_input(self, value: float, source: ScalarSource) -> TensorVariable:
         """Make a float that varies an argument of the graph: a 0-d tensor."""
-        known = self._floats.get(expression)
+        known = self._floats.get(source)
         if known is None:
-            fake = fake_like(scalar_tensor(value))
-            node = self._placeholder(_readable(expression), ScalarSource(expression))
+            fake = fake_like(single_tensor(value) if source.single else scalar_tensor(value))
+            node = self._placeholder(_readable(source.base), source)
             node.meta["val"] = fake
-            known = self._floats[expression] = TensorVariable(node, fake, Tensor)
+            known = self._floats[source] = TensorVariable(node, fake, Tensor)
             self._tensors[id(fake)] = known
         return known
 

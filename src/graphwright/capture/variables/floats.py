@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
-from graphwright.capture.float_sources import FloatSource
+from graphwright.capture.float_sources import FloatSource, ScalarSource
 from graphwright.capture.run_errors import name_of
 from graphwright.capture.source import ConstSource, LocalSource, Source
 from graphwright.capture.variables.base import VariableTracker
@@ -61,9 +61,9 @@ class FloatVariable(ConstantVariable):
     def prefers_source(self) -> bool:
         return True
 
-    def as_tensor(self) -> TensorVariable:
-        """The graph's input that stands for it."""
-        return self.output.float_input(self.seen, self.expression)
+    def as_tensor(self, single: bool) -> TensorVariable:
+        """The graph's input that stands for it, float64 or `single` float32."""
+        return self.output.float_input(self.seen, ScalarSource(self.expression, single))
 
 
 def float_argument(output: OutputGraph, value: float, source: Source) -> VariableTracker:
@@ -129,22 +129,34 @@ def scalar_arguments(
 ) -> list[VariableTracker]:
     """The arguments of an operation, with floats that vary made inputs of the graph.
 
-    Only where a 0-d float64 tensor gives the very same result as the number: in arithmetic and
-    comparisons with a floating tensor whose dtype it does not change.
+    Only where a 0-d tensor gives the very same result as the number: in arithmetic and
+    comparisons, with a dtype that changes the result's no more than the number does.
     """
     if kwargs or len(args) != 2 or name_of(target) not in _SCALAR_OPERATIONS:
         return args
     for arg in args:
         if type(arg) is ConstantVariable and not isinstance(arg.value, (int, float, complex)):
             unsupported("GB0007", f"TypeError: {name_of(target)} with {arg.describe()}")
-    if not any(isinstance(arg, TensorVariable) and _keeps_dtype(arg) for arg in args):
+    singles = {_wants_single(arg) for arg in args if isinstance(arg, TensorVariable)}
+    if len(singles) != 1 or None in singles:
         return args
-    return [arg.as_tensor() if isinstance(arg, FloatVariable) else arg for arg in args]
+    single = True in singles
+    return [arg.as_tensor(single) if isinstance(arg, FloatVariable) else arg for arg in args]
 
 
-def _keeps_dtype(arg: TensorVariable) -> bool:
+def _wants_single(arg: TensorVariable) -> bool | None:
+    """Whether float32 beside the tensor is the same as a number, or float64; None: neither."""
     dtype = arg.fake.dtype
-    return dtype is dtypes.float64 or bool(dtype.is_floating_point and arg.fake.ndim)
+    if dtype is dtypes.float64 or (dtype.is_floating_point and arg.fake.ndim):
+        return False
+    default = dtypes.get_default_dtype()
+    if dtype is dtypes.float32 or (_is_integral(dtype) and default is dtypes.float32):
+        return True
+    return None
+
+
+def _is_integral(dtype: dtypes.dtype) -> bool:
+    return not dtype.is_floating_point and not dtype.is_complex
 
 
 def is_argument(output: OutputGraph, source: Source) -> bool:
