@@ -47,11 +47,22 @@ from graphwright.runtime.dtypes import (
     uint32,
     uint64,
 )
+from graphwright.runtime.facts import (
+    get_device,
+    is_conj,
+    is_neg,
+    is_nonzero,
+    is_same_size,
+    is_signed,
+    typename,
+)
 from graphwright.runtime.generator import Generator
 from graphwright.runtime.interop import (
     as_tensor,
+    asarray,
     from_dlpack,
     from_numpy,
+    frombuffer,
     is_complex,
     is_floating_point,
     is_tensor,
@@ -71,7 +82,14 @@ from graphwright.runtime.random import (
     seed,
     set_rng_state,
 )
-from graphwright.runtime.several import (
+from graphwright.runtime.settings import (
+    are_deterministic_algorithms_enabled,
+    get_default_device,
+    get_float32_matmul_precision,
+    set_float32_matmul_precision,
+    use_deterministic_algorithms,
+)
+from graphwright.runtime.several import (  # type: ignore[assignment]
     atleast_1d,
     atleast_2d,
     atleast_3d,
@@ -107,6 +125,18 @@ _install_aliases(
 )
 
 
+# Functions of `nn.functional`, and in-place methods, that PyTorch has as functions here too.
+_FUNCTIONAL = ("celu_", "group_norm", "layer_norm", "rms_norm", "rrelu_", "selu_", "threshold_")
+_IN_PLACE = """
+    abs_ acos_ acosh_ addmv_ arccos_ arccosh_ arcsin_ arcsinh_ arctan_ arctanh_ as_strided_ asin_
+    asinh_ atan_ atanh_ ceil_ clamp_ clamp_max_ clamp_min_ clip_ conj_physical_ cos_ cosh_
+    deg2rad_ detach_ erf_ erfc_ exp2_ exp_ expm1_ fill_ fix_ floor_ frac_ gcd_ i0_ index_put_ lcm_
+    ldexp_ log10_ log1p_ log2_ log_ logit_ nan_to_num_ neg_ negative_ rad2deg_ reciprocal_ relu_
+    resize_as_ round_ rsqrt_ sigmoid_ sin_ sinc_ sinh_ sqrt_ square_ tan_ tanh_ trunc_ xlogy_
+    zero_
+"""
+
+
 def __getattr__(name: str) -> _typing.Any:
     """Import the compiler and saving when they are first asked for: others do not pay for them."""
     if name in ("load", "load_file", "save", "save_file"):
@@ -116,6 +146,12 @@ def __getattr__(name: str) -> _typing.Any:
         return globals()[name]
     if name in ("cuda", "func", "testing"):
         globals()[name] = _import_module(f"graphwright.{name}")
+        return globals()[name]
+    if name in _FUNCTIONAL:
+        globals()[name] = getattr(nn.functional, name)
+        return globals()[name]
+    if name in _IN_PLACE.split():
+        globals()[name] = getattr(Tensor, name)
         return globals()[name]
     if name not in ("compile", "compiler", "explain"):
         raise AttributeError(f"module 'graphwright' has no attribute '{name}'")

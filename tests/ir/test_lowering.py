@@ -186,7 +186,7 @@ def test_writes_behind_the_tape_are_refused_only_where_they_matter() -> None:
 )
 def test_one_graph_for_all_sizes(fn: Any, shapes: Any, dynamic: Any, other: Any) -> None:
     check(fn, *[floats(*s) for s in shapes], dynamic=dynamic,
-          others=[[floats(*s) for s in other]], tolerance=1e-5)
+          others=[[floats(*s) for s in other]], tolerance=5e-5)
 
 
 def test_sizes_that_no_saved_tensor_has_are_passed() -> None:

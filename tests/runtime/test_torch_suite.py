@@ -10,15 +10,42 @@ from . import torch_suite
 
 pytestmark = pytest.mark.oracle
 
-# Operators that differ on purpose, with the reason.
-DELIBERATE: dict[str, str] = {
+# Operators that differ on purpose: the kinds of comparison, and the reason.
+DELIBERATE: dict[str, tuple[tuple[str, ...], str]] = {
     **{
-        f"special.{name}": "PyTorch's float64 values are wrong from the eighth digit on"
+        f"special.{name}": (
+            ("value", "method", "inplace", "compiled"),
+            "PyTorch's float64 values are wrong from the eighth digit on",
+        )
         for name in ("airy_ai", "bessel_j0", "bessel_j1", "bessel_y0", "bessel_y1")
     },
     **{
-        f"__{name}__": "called on the class, a reflected operator takes any object as self"
+        f"__{name}__": (
+            ("error",), "called on the class, a reflected operator takes any object as self"
+        )
         for name in ("radd", "rdiv", "rmul", "rand", "ror", "rxor")
+    },
+    "addbmm": (("inplace",), "PyTorch gives the tensor that is written in place another shape"),
+    "as_strided_scatter": (
+        ("gradient",), "PyTorch's gradient of input keeps the elements that were written over"
+    ),
+    **{
+        name: (("gradient",), "PyTorch's gradient of the triangle that is not read is not zero")
+        for name in ("cholesky_inverse", "cholesky_solve")
+    },
+    "conj_physical": (
+        ("strides", "method"), "PyTorch gives a real tensor itself; here it is a copy"
+    ),
+    **{
+        name: (
+            ("value", "method", "gradient", "compiled"),
+            "the sign (or phase) of an eigenvector is not laid down",
+        )
+        for name in ("linalg.eig", "linalg.eigh")
+    },
+    **{
+        name: (("strides",), "PyTorch's solution is a part of a larger matrix")
+        for name in ("linalg.lstsq", "linalg.lstsq.grad_oriented")
     },
 }
 
@@ -34,18 +61,20 @@ def _names() -> list[str]:
 NAMES = _names()
 
 
-def _report(found: list[Any]) -> str:
-    return "\n".join(str(difference) for difference in found[:10])
+def _report(name: str, found: list[Any]) -> str:
+    """What differs and is not deliberate; empty where all is well."""
+    kinds = DELIBERATE.get(name, ((), ""))[0]
+    return "\n".join(str(difference) for difference in found if difference.kind not in kinds)
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in DELIBERATE])
+@pytest.mark.parametrize("name", NAMES)
 def test_agrees_with_torch(name: str) -> None:
-    found = torch_suite.check(name, ("float32", "float64", "int64"), limit=6)
-    assert not found, _report(found)
+    report = _report(name, torch_suite.check(name, ("float32", "float64", "int64"), limit=6))
+    assert not report, report[:2000]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [n for n in NAMES if n not in DELIBERATE])
+@pytest.mark.parametrize("name", NAMES)
 def test_agrees_with_torch_exhaustively(name: str) -> None:
-    found = torch_suite.check(name, torch_suite.ALL_DTYPES, limit=400, compiled=True)
-    assert not found, _report(found)
+    report = _report(name, torch_suite.check(name, torch_suite.ALL_DTYPES, 400, compiled=True))
+    assert not report, report[:2000]

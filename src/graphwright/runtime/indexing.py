@@ -207,7 +207,7 @@ class Indexing:
         if key.__class__ is int and self.ndim:
             return ops.select(self, 0, key)
         if isinstance(key, TensorBase) and key.dtype is dtypes.int64 and key.ndim and self.ndim:
-            return ops.index(self, (key,))
+            return ops.index(self, (key,))  # type: ignore[arg-type]
         view, indices = _parse(self, key)
         if not indices:
             return ops.alias(self) if view is self else view

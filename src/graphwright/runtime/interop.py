@@ -153,6 +153,61 @@ def as_tensor(
     return tensor(data, dtype=dtype)
 
 
+def asarray(
+    obj: Any,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    copy: bool | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor of what `obj` holds: a tensor, an array, a number or nested lists of numbers.
+
+    Args:
+        dtype, device: of the result; those of `obj` by default.
+        copy: True: always new memory. False: always the memory of `obj`. None: as `as_tensor`.
+        requires_grad: whether the result is a leaf that requires grad.
+
+    Raises:
+        ValueError: `copy=False`, but the memory cannot be shared.
+    """
+    found = as_tensor(obj, dtype, device)
+    shared = found is obj or (isinstance(obj, np.ndarray) and np.shares_memory(obj, found._nd))
+    if copy is False and not shared:
+        raise ValueError("asarray: can't alias the memory of the given object, and copy is False")
+    if copy and shared:
+        found = found.clone()
+    return found.detach().requires_grad_() if requires_grad else found
+
+
+def frombuffer(
+    buffer: Any,
+    *,
+    dtype: DType,
+    count: int = -1,
+    offset: int = 0,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A 1-D tensor over the memory of an object with the buffer protocol.
+
+    Args:
+        count: how many elements; -1 for all.
+        offset: bytes before the first.
+
+    Raises:
+        ValueError: the buffer is empty, too small, or no whole number of elements.
+    """
+    array = np.frombuffer(buffer, dtypes.uint8.numpy, -1, 0)
+    end = len(array) if count < 0 else offset + count * dtype.itemsize
+    if not 0 <= offset < len(array) or end > len(array) or (end - offset) % dtype.itemsize:
+        raise ValueError(
+            f"frombuffer: {count} elements of {dtype.name} from byte {offset} do not lie in a "
+            f"buffer of {len(array)} bytes"
+        )
+    found = from_numpy(array[offset:end].view(dtype.numpy))
+    return found.requires_grad_() if requires_grad else found
+
+
 def is_tensor(value: Any) -> bool:
     """Whether `value` is a Tensor."""
     return isinstance(value, Tensor)

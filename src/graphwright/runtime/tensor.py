@@ -12,6 +12,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import Conversions
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.exchange import Exchange
+from graphwright.runtime.facts import Facts
 from graphwright.runtime.indexing import Indexing
 from graphwright.runtime.memory import Memory
 from graphwright.runtime.operators import Operators
@@ -67,7 +68,9 @@ def _as_operand(value: Any) -> Any:
     return value if isinstance(value, _core.TensorBase) else ops.full((), value)
 
 
-class Tensor(Operators, Indexing, Conversions, Exchange, Memory, Views, TensorMethods):
+class Tensor(  # type: ignore[misc]
+    Operators, Indexing, Conversions, Exchange, Facts, Memory, Views, TensorMethods
+):
     """An n-dimensional array of one dtype on one device, that can be differentiated."""
 
     __slots__ = ("_extra",)

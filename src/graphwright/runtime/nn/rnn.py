@@ -64,7 +64,9 @@ class RNNBase(Module):
         own = self.proj_size or self.hidden_size
         rows = rnn_steps.GATES[self.mode] * self.hidden_size
         columns = self.input_size if layer == 0 else own * directions
-        shapes: dict[str, tuple[int, ...]] = {"weight_ih": (rows, columns), "weight_hh": (rows, own)}
+        shapes: dict[str, tuple[int, ...]] = {
+            "weight_ih": (rows, columns), "weight_hh": (rows, own)
+        }
         if self.bias:
             shapes |= {"bias_ih": (rows,), "bias_hh": (rows,)}
         if self.proj_size:

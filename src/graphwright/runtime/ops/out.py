@@ -7,11 +7,16 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import GRAD, dispatch
-from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops.table import Kind, Op, op
 from graphwright.runtime.promotion import can_cast
 
 _copy = op("copy_")
+
+# Ops that cast nothing to the dtype of `out`, and those whose `out` may not share memory with an
+# argument; PyTorch's other ops refuse `out` tensors that overlap an argument in part.
+APART = frozenset({"cat", "gather", "index_select", "kthvalue", "masked_select", "take"})
+EXACT = (APART - {"cat"}) | {"aminmax", "complex", "multinomial"}
 
 
 def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
@@ -21,7 +26,8 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
     be another one of a category at least as high. It may share memory with the arguments.
 
     Raises TypeError where `out` is no tensor (or tuple of as many as the op returns), RuntimeError
-    where gradients would be recorded or the result's dtype cannot be cast to that of `out`.
+    where gradients would be recorded, the result's dtype cannot be cast to that of `out`, or
+    elements of `out` share memory with each other or, in part, with an argument.
     """
     outs = (out,) if isinstance(out, _core.TensorBase) else out
     if not isinstance(outs, tuple | list):
@@ -37,15 +43,14 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
             f"{op.name}(): functions with out=... arguments don't support automatic "
             "differentiation, but one of the arguments requires grad."
         )
+    if op.name in APART:
+        for target in outs:
+            _check_memory(op, args, target)
     result = dispatch(op, _typed_by_out(op, args, outs[0] if outs else None))
     if isinstance(result, _core.TensorBase):
         if outs is out:
             raise _no_tensor(op, out)
-        if "exact_out" in op.tags and result.dtype is not out.dtype:
-            raise RuntimeError(
-                f"{op.name} expects out of dtype {result.dtype.name}, got {out.dtype.name}"
-            )
-        write_out(op.name, result, out)
+        write_out(op, args, result, out)
         return out
     if outs is not out or len(outs) != len(result):
         raise TypeError(
@@ -53,12 +58,63 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
             f"{len(outs) if outs is out else type(out).__name__}"
         )
     for part, target in zip(result, outs, strict=True):
-        write_out(op.name, part, target)
+        write_out(op, args, part, target)
     return tuple(outs) if type(result) in (tuple, list) else type(result)(*outs)
 
 
 def _no_tensor(op: Op, out: Any) -> TypeError:
     return TypeError(f"{op.name}(): argument 'out' must be Tensor, not {type(out).__name__}")
+
+
+def _check_memory(op: Op, args: tuple[Any, ...], out: Any) -> None:
+    """Raise RuntimeError where a write to `out` would change another element, or an argument."""
+    if out.is_fake:
+        return
+    if any(n > 1 and s == 0 for n, s in zip(out.shape, out.stride(), strict=True)):
+        raise RuntimeError(
+            f"{op.name}: unsupported operation: more than one element of the written-to tensor "
+            f"refers to a single memory location. Please clone() the tensor before performing "
+            f"the operation; it is {describe(out)}"
+        )
+    if op.kind is not Kind.POINTWISE and op.name not in APART:
+        return
+    for argument in _tensors(args):
+        if _overlap(argument, out, op.name in APART):
+            raise RuntimeError(
+                f"{op.name}: unsupported operation: some elements of the input tensor and the "
+                "written-to tensor refer to a single memory location. Please clone() the tensor "
+                f"before performing the operation; they are {describe(argument)} and "
+                f"{describe(out)}"
+            )
+
+
+def _tensors(args: tuple[Any, ...]) -> list[Any]:
+    """The tensors among arguments and in their lists."""
+    found = []
+    for value in args:
+        for one in value if isinstance(value, tuple | list) else (value,):
+            if isinstance(one, _core.TensorBase):
+                found.append(one)
+    return found
+
+
+def _overlap(a: Any, b: Any, whole: bool) -> bool:
+    """Whether two dense tensors share memory, other than (unless `whole`) by being the same."""
+    if a.is_fake or a._storage is not b._storage or not (_dense(a) and _dense(b)):
+        return False
+    begin, other = a.data_ptr(), b.data_ptr()
+    end, other_end = begin + a.nbytes, other + b.nbytes
+    if (begin, end, a.stride()) == (other, other_end, b.stride()):
+        return whole
+    return bool(begin < other_end and other < end)
+
+
+def _dense(tensor: Any) -> bool:
+    """Whether the elements fill their memory, each its own place."""
+    layout = list(zip(tensor.shape, tensor.stride(), strict=True))
+    reach = 1 + sum((n - 1) * s for n, s in layout)
+    overlaps = any(n > 1 and s == 0 for n, s in layout)
+    return bool(tensor.numel() == reach) and not overlaps
 
 
 def _typed_by_out(op: Op, args: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
@@ -74,8 +130,13 @@ def _typed_by_out(op: Op, args: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
     return (*args[:index], out.dtype, *args[index + 1 :])
 
 
-def write_out(name: str, result: Any, out: Any) -> None:
-    """Copy `result` into `out`, which takes its shape."""
+def write_out(op: Op, args: tuple[Any, ...], result: Any, out: Any) -> None:
+    """Copy what `op` gave for `args` into `out`, which takes its shape."""
+    name = op.name
+    if name in EXACT and result.dtype is not out.dtype:
+        raise RuntimeError(
+            f"{name} expects out of dtype {result.dtype.name}, got {out.dtype.name}"
+        )
     if not can_cast(result.dtype, out.dtype):
         raise RuntimeError(
             f"{name}: result type {result.dtype.name} can't be cast to the desired output type "
@@ -94,4 +155,5 @@ def write_out(name: str, result: Any, out: Any) -> None:
                 stacklevel=4,
             )
         out.resize_(result.shape)
+    _check_memory(op, args, out)
     dispatch(_copy, (out, result))

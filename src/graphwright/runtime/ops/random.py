@@ -507,7 +507,6 @@ define(
     "Generator? generator=None)",
     Kind.COMPOSITE,
     decompose=_multinomial,
-    tags=("exact_out",),
 )
 
 

@@ -534,6 +534,8 @@ define(
 
 
 def _sum_to_size(input: Any, size: tuple[Any, ...]) -> Any:
+    if not size:
+        return ops.sum(input)
     shape = input.shape
     lead = len(shape) - len(size)
     if lead < 0:

@@ -1,0 +1,135 @@
+"""What can be asked of a tensor besides its type: where it lies, how it is stored.
+
+Every tensor is dense ("strided") and neither quantised nor pinned: those questions have one
+answer. They are here because device-independent code asks them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphwright.runtime import _core
+
+if TYPE_CHECKING:
+    from graphwright.runtime.tensor import Tensor
+
+
+def is_nonzero(input: Tensor) -> bool:
+    """Whether the one element of `input` is not zero.
+
+    Raises RuntimeError where `input` has no element, or more than one.
+    """
+    if input.numel() != 1:
+        raise RuntimeError(
+            "Boolean value of Tensor with "
+            + ("no values is ambiguous" if input.numel() == 0 else
+               "more than one value is ambiguous")
+        )
+    return bool(input.item())
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether both have the same shape."""
+    return bool(input.shape == other.shape)
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the dtype of `input` has negative values."""
+    return input.dtype.is_signed
+
+
+def is_conj(input: Tensor) -> bool:
+    """False: conjugates are computed, not marked."""
+    return input.is_conj()
+
+
+def is_neg(input: Tensor) -> bool:
+    """False: negatives are computed, not marked."""
+    return input.is_neg()
+
+
+def get_device(input: Tensor) -> int:
+    """The index of the GPU that `input` lies on; -1 for one in main memory."""
+    return input.get_device()
+
+
+def typename(obj: Any) -> str:
+    """The dotted name of an object's type; of a tensor with its dtype."""
+    if isinstance(obj, _core.TensorBase):
+        return obj.type()  # type: ignore[attr-defined]
+    kind = type(obj)
+    return kind.__qualname__ if kind.__module__ == "builtins" else (
+        f"{kind.__module__}.{kind.__qualname__}"
+    )
+
+
+class Facts:
+    """Questions about a tensor's kind, device and storage."""
+
+    __slots__ = ()
+
+    @property
+    def is_cpu(self: Any) -> bool:
+        """Whether the tensor lies in main memory."""
+        return bool(self.device.type == "cpu")
+
+    @property
+    def is_cuda(self: Any) -> bool:
+        """Whether the tensor lies on a GPU."""
+        return bool(self.device.type == "cuda")
+
+    @property
+    def is_meta(self: Any) -> bool:
+        """Whether the tensor has no memory, only a type."""
+        return bool(self.device.type == "meta")
+
+    @property
+    def is_sparse(self) -> bool:
+        """False: every tensor is dense."""
+        return False
+
+    @property
+    def is_quantized(self) -> bool:
+        """False: there are no quantised dtypes."""
+        return False
+
+    @property
+    def is_nested(self) -> bool:
+        """False: every tensor has one shape."""
+        return False
+
+    def is_pinned(self) -> bool:
+        """False: memory is never page-locked."""
+        return False
+
+    def is_shared(self) -> bool:
+        """False: memory belongs to this process."""
+        return False
+
+    def get_device(self: Any) -> int:
+        """The index of the GPU that the tensor lies on; -1 for one in main memory."""
+        return -1 if self.device.type != "cuda" else self.device.index or 0
+
+    def is_nonzero(self: Any) -> bool:
+        """Whether the one element is not zero. Raises RuntimeError unless there is just one."""
+        return is_nonzero(self)
+
+    def is_same_size(self: Any, other: Tensor) -> bool:
+        """Whether `other` has the same shape."""
+        return is_same_size(self, other)
+
+    def ndimension(self: Any) -> int:
+        """The number of dims."""
+        return len(self.shape)
+
+    def apply_(self: Any, function: Any) -> Any:
+        """Replace every element by what `function` gives for it as a Python number; slow."""
+        values = [function(value) for value in self.detach().flatten().tolist()]
+        return self.copy_(self.new_tensor(values).reshape(self.shape))
+
+    def map_(self: Any, tensor: Tensor, function: Any) -> Any:
+        """Replace every element a by `function(a, b)` with b of `tensor`; slow."""
+        other: Any = tensor.expand(self.shape).detach().flatten()
+        pairs = zip(self.detach().flatten().tolist(), other.tolist(), strict=True)
+        values = [function(a, b) for a, b in pairs]
+        return self.copy_(self.new_tensor(values).reshape(self.shape))
