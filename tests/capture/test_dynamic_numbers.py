@@ -186,3 +186,52 @@ def test_a_counter_attribute() -> None:
     compiled = gw.compile(counting, backend="eager")
     assert [compiled(gw.ones(1)).item() for _ in range(8)] == list(range(1, 9))
     assert counting.n == 8
+
+
+class Holder:
+    value: Any = None
+
+
+def uses(x: gw.Tensor, s: float, t: float) -> Any:
+    """All kinds of uses; those that look at the value specialise the graph, and must be right."""
+    holder, kept, cell = Holder(), [], t
+
+    def closure() -> float:
+        return cell + s
+
+    holder.value = s * 2
+    kept.append(t - s)
+    kept.append((s, {"t": t, s: "key"}))
+    s, t = t, s
+    kept.extend(sorted([s, t, 0.5], reverse=True))
+    y = x * holder.value + kept[0]
+    text = f"{s:.3f} {t!r}" if isinstance(s, float) else ""
+    numbers = [max(s, t), min(s, 1), round(s), sum([s, t]), abs(t), s.is_integer(), divmod(s, 2.0)]
+    y = y + (closure() if s is not None else 0) - gw.full((2,), t)
+    return y.clamp(-s, 5.0), holder.value, kept, text, numbers, bool(s), hash(t), s == t, {s, t}
+
+
+def looks_at_nothing(x: gw.Tensor, s: float, t: float) -> Any:
+    holder, kept = Holder(), []
+    holder.value = s * 2
+    kept.append(t - s)
+    kept += [s, (t, s)]
+    s, t = t, s
+    y = x * holder.value + kept[0]
+    return y / (s + 1) - t, holder.value, kept, {"s": s}, [n * 2.0 for n in (s, t)]
+
+
+def test_floats_in_containers_attributes_and_closures() -> None:
+    calls = [(gw.ones(2), n / 7, 3.0 - n) for n in range(1, 7)]
+    assert graphs(uses, calls) <= len(calls) * 2
+    assert graphs(looks_at_nothing, calls) == 2
+
+
+def test_one_argument_twice_and_signs() -> None:
+    def f(x: gw.Tensor, s: float, t: float) -> Any:
+        return x * s - x * t, s * -1 + t, -s, +t
+
+    value = 0.7
+    calls = [(gw.ones(2), value, value), (gw.ones(2), 0.1, 0.2), (gw.ones(2), 0.0, -0.0),
+             (gw.ones(2), math.nan, math.inf), (gw.ones(2), 5e-324, -1e308)]
+    assert graphs(f, calls) <= 4

@@ -15,7 +15,7 @@ from graphwright.runtime.tensor import Tensor
 
 
 class FloatSource(Source):
-    """`function(*operands)` of floats: + - * and unary minus, or / by a constant but zero.
+    """`function(*operands)` of floats: + - * and signs, or / by a constant but zero.
 
     These never raise, so that the translated frame may compute them when it likes.
     """
@@ -72,5 +72,5 @@ _eval_frame.skip_code(scalar_tensor.__code__)
 _eval_frame.skip_code(single_tensor.__code__)
 _SIGNS: dict[Any, str] = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
-    operator.neg: "-",
+    operator.neg: "-", operator.pos: "+",
 }

@@ -81,6 +81,7 @@ _ARITHMETIC: dict[Any, Callable[..., float]] = {
     operator.truediv: operator.truediv,
     operator.itruediv: operator.truediv,
     operator.neg: operator.neg,
+    operator.pos: operator.pos,
 }
 
 
