@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RUN = $(VENV)/bin/python
 
-.PHONY: demo examples minilm test lint build bench fuzz exhaustive face docs sanitize clean
+.PHONY: demo examples minilm test lint build bench fuzz cpython exhaustive face docs sanitize clean
 
 demo:  ## create the environment, build, train on the handwritten digits eagerly and compiled
 	$(PYTHON) tools/environment.py $(VENV) --extras examples,bench
@@ -45,6 +45,9 @@ bench:  ## measure the targets and write the table into README.md
 
 fuzz:
 	$(RUN) -m pytest tests -q -m fuzz --fuzz-factor 50
+
+cpython:  ## CPython's own tests with capture attempted on every frame; writes docs/cpython_tests.md
+	$(RUN) tools/cpython_table.py
 
 exhaustive:
 	$(RUN) -m pytest tests -q -m slow

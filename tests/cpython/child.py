@@ -76,15 +76,14 @@ def flat(suite: Any) -> Iterator[Any]:
         yield suite
 
 
-def load_and_run(name: str, wanted: Callable[[str], bool], result: unittest.TestResult) -> None:
-    """Import a module of the test suite and run its tests."""
+def load(name: str, wanted: Callable[[str], bool]) -> unittest.TestSuite:
+    """Import a module of the test suite; its tests."""
     module = importlib.import_module(f"test.{name}")
     everything = unittest.defaultTestLoader.loadTestsFromModule(module)
-    chosen = [test for test in flat(everything) if wanted(str(test.id()))]
-    unittest.TestSuite(chosen).run(result)
+    return unittest.TestSuite([test for test in flat(everything) if wanted(str(test.id()))])
 
 
-def captured(function: Callable[..., None], *args: Any) -> dict[str, Any]:
+def captured(function: Callable[..., Any], *args: Any) -> dict[str, Any]:
     """Call a function with every frame under it captured; what was."""
     from graphwright.capture import _eval_frame
     from graphwright.capture.convert import Frontend
@@ -101,6 +100,8 @@ def captured(function: Callable[..., None], *args: Any) -> dict[str, Any]:
         def skip(self, location: Location, reason: str) -> None:
             self.counts["skipped"] += 1
             reasons[reason.partition(":")[0][:40]] += 1
+            if reason.startswith("GB0021"):
+                print(f"{location}: {reason}", file=sys.stderr)
 
     class Quiet(Frontend):
         """Does not warn, which tests of warnings would notice."""
@@ -145,11 +146,11 @@ def main() -> None:
 
     with open(options.report, "w") as report:
         result = Outcomes(report)
-        arguments = (options.module, wanted, result)
+        tests = load(options.module, wanted)
         if options.captured:
-            result.write("frames", captured(load_and_run, *arguments))
+            result.write("frames", captured(tests.run, result))
         else:
-            load_and_run(*arguments)
+            tests.run(result)
             result.write("frames", {})
 
 

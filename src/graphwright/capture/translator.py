@@ -24,6 +24,7 @@ from graphwright.capture.emit.native import NATIVE
 from graphwright.capture.exc import (
     AttributeMissing,
     RestartTranslation,
+    SkipFrame,
     Unsupported,
     unsupported,
 )
@@ -162,6 +163,9 @@ class Translator(Values):
         """The contents of a cell."""
         cell = self.locals.get(name)
         assert isinstance(cell, CellVariable)
+        if cell.contents is None and self.parent is None and name in self.code.co_cellvars:
+            # what is resumed would have a free variable there, and raise another NameError
+            raise SkipFrame(Unsupported("GB0006", f"UnboundLocalError: {name!r}"))
         if cell.contents is None:
             unsupported("GB0006", f"NameError: {name!r} is not bound")
         cell.contents = cell.contents.realize()

@@ -1,0 +1,35 @@
+"""CPython's own tests pass with capture attempted on every frame, as they do without."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+
+from graphwright.capture import _eval_frame
+
+from .modules import LEAST_TRANSLATED, MODULES, QUICK
+from .running import differences, run
+
+pytestmark = [
+    pytest.mark.skipif(not _eval_frame.SUPPORTED, reason="the hook is declined here"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("test.test_bool") is None,
+        reason="this Python was installed without its test suite",
+    ),
+    pytest.mark.timeout(1900),
+]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MODULES],
+)
+def test_module_passes_as_without_capture(name: str) -> None:
+    plain, captured = run(name, captured=False), run(name, captured=True)
+    assert plain.status == 0 and plain.tests, plain.errors[-3000:]
+    assert captured.status == 0 and not captured.unfinished, captured.errors[-3000:]
+    assert differences(plain, captured) == {}, captured.errors[-6000:]
+    assert captured.frames["translated"] > 0, "nothing was captured"
+    if name in QUICK:
+        assert captured.rate >= LEAST_TRANSLATED
