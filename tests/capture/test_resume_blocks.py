@@ -146,7 +146,7 @@ def in_nested_blocks_of_a_loop(x):
         finally:
             x = x - 1
             if i == 2:
-                break
+                break  # noqa: B012
     return x, out
 
 
@@ -422,7 +422,7 @@ def compare(seed: int) -> Captured:
     return captured
 
 
-@pytest.mark.parametrize("start", range(6))
+@pytest.mark.parametrize("start", range(3))
 def test_random_blocks(start):
-    graphs = [compare(seed).graphs for seed in range(10 * start, 10 * start + 10)]
-    assert sum(map(bool, graphs)) >= 5
+    graphs = [compare(seed).graphs for seed in range(8 * start, 8 * start + 8)]
+    assert sum(map(bool, graphs)) >= 4

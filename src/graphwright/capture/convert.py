@@ -210,7 +210,7 @@ class Frontend:
                 return (*self._attempt(function, code, slots, state, restart), restart)
             except RestartTranslation as found:
                 self._refuse_break(code, found.reason)
-                restart = found
+                restart = found.without_frames()
             except Unsupported as reason:
                 earlier = _earlier(reason, restart)
                 if restart is not None:
@@ -218,7 +218,7 @@ class Frontend:
                 self._refuse_break(code, reason)
                 if earlier is None:
                     raise SkipFrame(reason) from reason
-                restart = earlier
+                restart = earlier.without_frames()
             except (SkipFrame, GraphBreakError):
                 raise
             finally:
@@ -256,6 +256,8 @@ class Frontend:
             if self.strict or self.fullgraph:
                 raise InternalCaptureError(_bug_message(tx, error)) from error
             raise SkipFrame(_bug(tx, error)) from error
+        finally:
+            tx.release()
         return frame, output
 
     def _finish(self, tx: RootTranslator, inst: Instruction | None) -> CompiledFrame:

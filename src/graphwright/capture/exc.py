@@ -54,6 +54,13 @@ class RestartTranslation(Exception):
         self.step = step
         self.reason = reason
 
+    def without_frames(self) -> RestartTranslation:
+        """The same, without the frames that it came through: they hold the user's objects."""
+        self.__cause__ = self.__context__ = None
+        self.reason.__cause__ = self.reason.__context__ = None
+        self.reason.__traceback__ = None
+        return self.with_traceback(None)
+
 
 class SkipFrame(Exception):
     """Run the whole frame as plain Python; `reason` is None when there was nothing to compile."""

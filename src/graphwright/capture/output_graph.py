@@ -21,7 +21,7 @@ from graphwright.capture.source import (
     SizeSource,
     Source,
 )
-from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.base import IdVariable, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.floats import scalar_arguments
 from graphwright.capture.variables.functions import CellVariable
@@ -125,6 +125,8 @@ class OutputGraph:
         self.n_ops = 0
         self.steps = 0
         self.grad_nodes = 0
+        self.ids: dict[VariableTracker, IdVariable] = {}
+        self.hashed: dict[VariableTracker, None] = {}
         self.restored: VariableTracker | None = None
         self.initial_grad_mode = _core.grad_enabled()
         self.fake_mode = FakeMode()
@@ -187,6 +189,8 @@ class OutputGraph:
 
     def constant(self, value: Any) -> VariableTracker:
         """The tracker of an immutable value that needs no guard."""
+        if isinstance(value, VariableTracker):
+            return value
         if type(value) is tuple:
             return TupleVariable([self.constant(item) for item in value])
         if type(value) is slice:
@@ -315,6 +319,13 @@ class OutputGraph:
             for node, version in self._versions.items()
             if node.meta["val"]._version != version
         ]
+
+    def guard_hashed(self) -> None:
+        """Objects that dicts and sets told apart must stay different objects."""
+        found = [key.identity_source() for key in self.hashed]
+        sources = list(dict.fromkeys(source for source in found if source is not None))
+        if len(sources) > 1:
+            self.guards.no_alias(sources)
 
     def guard_distinct(self) -> None:
         """What the frame wrote must not also be another object that it read."""

@@ -348,6 +348,12 @@ class RootTranslator(Translator):
         steps = [value.raised_at for value in open_ if value.raised_at is not None]
         return min(steps, default=self.steps)
 
+    def release(self) -> None:
+        """Let go of the user's objects: what they hold open must not wait for the collector."""
+        self.locals.clear()
+        self.stack.clear()
+        self.output.release()
+
     def check_handlers(self) -> None:
         """Refuse a break while an exception is handled that Python knows nothing of."""
         step = self._cut_before()

@@ -183,6 +183,13 @@ class CodeBuilder:
         else:
             self.emit("MAKE_FUNCTION", 8 if closure else 0)
 
+    def forget_locals(self) -> None:
+        """Drop what the frame holds: from here on the called function alone keeps it alive."""
+        temporaries = [f"$gw{number + 1}" for number in range(self._temporaries)]
+        for name in (*self.target.co_varnames[: n_argument_slots(self.target)], *temporaries):
+            self.load_const(None)
+            self.store_local(name)
+
     # control
 
     def jump_if_not_identical(self, label: Label) -> None:

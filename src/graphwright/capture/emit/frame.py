@@ -76,6 +76,7 @@ class FrameCompiler:
     def finish_return(self) -> CompiledFrame:
         """The frame ran to its `return`."""
         assert self.tx.returned is not None
+        self.output.guard_hashed()
         direct = self._direct(settled(self.tx.returned))
         if direct is not None:
             return direct
@@ -238,6 +239,7 @@ class FrameCompiler:
     # common parts
 
     def _effects(self) -> None:
+        self.output.guard_hashed()
         self.output.guard_distinct()
         restored = self.cg.hold(self.output.restored or NULL)
         self.cg.evaluate_effects()

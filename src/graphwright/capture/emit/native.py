@@ -66,8 +66,14 @@ def native_effect(inst: Instruction) -> tuple[int, int]:
     if name in _IN_CONTAINER:
         return _container_effect(inst)
     pushes = 1 if name in _ONE else 0
+    effect = dis.stack_effect(dis.opmap[name], arg if _has_argument(name) else None)
+    return pushes - effect, pushes
+
+
+def _has_argument(name: str) -> bool:
+    known = getattr(dis, "hasarg", None)
     opcode = dis.opmap[name]
-    return pushes - dis.stack_effect(opcode, arg if opcode >= dis.HAVE_ARGUMENT else None), pushes
+    return opcode in known if known is not None else opcode >= dis.HAVE_ARGUMENT
 
 
 def raise_unbound(builder: CodeBuilder, inst: Instruction) -> None:
@@ -137,7 +143,7 @@ _BY_VALUE = frozenset(
 def _plain(builder: CodeBuilder, inst: Instruction) -> None:
     if inst.opname in _BY_VALUE:
         builder.emit(inst.opname, inst.value)
-    elif dis.opmap[inst.opname] >= dis.HAVE_ARGUMENT:
+    elif _has_argument(inst.opname):
         builder.emit(inst.opname, inst.arg)
     else:
         builder.emit(inst.opname)

@@ -63,15 +63,8 @@ class Caught:
         names = [builder.temporary() for _ in range(1 + self.pushes)]
         for name in reversed(names):
             builder.store_local(name)
-        loads: list[Load] = [lambda n=name: _take(builder, n) for name in names]  # type: ignore[misc]
+        loads: list[Load] = [lambda n=name: builder.load_local(n) for name in names]  # type: ignore[misc]
         self.resume.call([POSITION] * self.lasti + [VALUE] * len(names), loads)
-
-
-def _take(builder: CodeBuilder, name: str) -> None:
-    """Push a temporary and forget it: an exception refers to this frame."""
-    builder.load_local(name)
-    builder.load_const(None)
-    builder.store_local(name)
 
 
 class ResumeCall:
@@ -143,12 +136,14 @@ class ResumeCall:
             function()
             for arg in args:
                 arg()
+            builder.forget_locals()
             builder.end_call(len(args) + 1)
             builder.return_value()
             return
         builder.begin_call_with(function)
         for arg in args:
             arg()
+        builder.forget_locals()
         builder.end_call(len(args))
         self._loop_over_continuations(builder)
 
