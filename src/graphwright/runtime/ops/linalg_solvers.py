@@ -40,8 +40,19 @@ def check_matrix(name: str, matrix: Any, square: bool = False) -> None:
         )
 
 
+ITERATIVE = (np.linalg.svd, np.linalg.eigh, np.linalg.eig)
+
+
 def lapack(name: str, function: Callable[..., Any], *args: Any) -> Any:
-    """Run a function of numpy.linalg. Raises LinAlgError where it does not succeed."""
+    """Run a function of numpy.linalg. Raises LinAlgError where it does not succeed.
+
+    Iterations do not always end where a matrix has an infinity: it is refused before.
+    """
+    if function in ITERATIVE and not np.isfinite(args[0]).all():
+        raise LinAlgError(
+            f"{name}: The algorithm failed to converge because the input matrix of shape "
+            f"{list(args[0].shape)} contained non-finite values."
+        )
     with quiet.Quiet():
         try:
             return function(*args)
