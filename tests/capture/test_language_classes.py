@@ -599,7 +599,6 @@ def records(x):
         r,
         s,
         s.sum,
-        r == s,
         names,
         d,
         dataclasses.is_dataclass(r),

@@ -159,6 +159,14 @@ class VariableTracker:
         """Whether the value is an object of a user's class that defines the method."""
         return False
 
+    def hashes_by_identity(self, tx: Translator) -> bool:
+        """Whether dicts and sets find the value by what object it is."""
+        return False
+
+    def identity_source(self) -> Source | None:
+        """Where the object is read whose identity counts."""
+        return self.source
+
     def is_open(self) -> bool:
         """Whether Python would run code when it drops the value."""
         return False
@@ -172,6 +180,28 @@ class VariableTracker:
     def reconstruct(self, cg: Reconstructor) -> None:
         """Push the value where there is no source to read it from."""
         unsupported("GB0015", f"{self.describe()} is needed after the graph")
+
+
+class IdVariable(VariableTracker):
+    """`id(owner)`: good for being looked up, and nothing else."""
+
+    def __init__(self, owner: VariableTracker) -> None:
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return int
+
+    def describe(self) -> str:
+        return f"id of {self.owner.describe()}"
+
+    def hashes_by_identity(self, tx: Translator) -> bool:
+        return True
+
+    def identity_source(self) -> Source | None:
+        return self.owner.source
+
+    def has_tensor(self) -> bool:
+        return False
 
 
 class NullVariable(VariableTracker):

@@ -18,7 +18,7 @@ from graphwright.capture import polyfills
 from graphwright.capture.allowed import is_compiling
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import ConstSource
-from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.base import IdVariable, VariableTracker
 from graphwright.capture.variables.class_guards import guard_member, guard_recognition
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
@@ -30,6 +30,7 @@ from graphwright.capture.variables.classes import (
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
 from graphwright.capture.variables.exceptions import (
+    CallersExceptionVariable,
     Raised,
     TracebackVariable,
     handled_exception,
@@ -399,7 +400,7 @@ def _pow(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _round(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if isinstance(args[0].realize(), TensorVariable):
-        return args[0].realize().call_method(tx, "round", args[1:], kwargs)
+        raise_in_frame(TypeError)
     return _folded(round)(tx, args, kwargs)
 
 
@@ -572,6 +573,13 @@ def _hash(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.constant(fold(hash, constant))
 
 
+def _id(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    owner = args[0].realize()
+    if not owner.mutable:
+        unsupported("GB0004", f"id() of {owner.describe()}")
+    return tx.output.ids.setdefault(owner, IdVariable(owner))
+
+
 def _vars(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) != 1:
         unsupported("GB0008", "vars() or locals() of the frame")
@@ -611,8 +619,12 @@ def _method_type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _exc_info(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     error = handled_exception(tx)
     if error is None:
-        unsupported("GB0004", "sys.exc_info(), which tells of the callers' exceptions too")
+        return tx.tuple_of([CallersExceptionVariable() for _ in range(3)])
     return tx.tuple_of([tx.constant_class(error.cls), error, TracebackVariable()])
+
+
+def _exception(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return handled_exception(tx) or CallersExceptionVariable()
 
 
 def _namespace(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -714,6 +726,7 @@ HANDLERS: dict[Any, Handler] = {
     collections.defaultdict: _dict_kind(collections.defaultdict),
     tuple.__new__: _tuple_new,
     hash: _hash,
+    id: _id,
     vars: _vars,
     dir: _dir,
     oct: _folded(oct),
@@ -722,6 +735,7 @@ HANDLERS: dict[Any, Handler] = {
     types.MethodType: _method_type,
     types.SimpleNamespace: _namespace,
     sys.exc_info: _exc_info,
+    sys.exception: _exception,
     copy.copy: copy_handler,
     copy.deepcopy: deepcopy_handler,
     object.__setattr__: _object_method("__setattr__"),

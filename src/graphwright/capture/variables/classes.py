@@ -12,6 +12,12 @@ from graphwright.capture.allowed import may_inline
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import AttrSource, ClassSource, ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_guards import (
+    class_source,
+    guard_bases,
+    guard_member,
+    may_change,
+)
 from graphwright.capture.variables.containers import make_container
 from graphwright.capture.variables.enums import EnumVariable, find_member, members_of
 from graphwright.capture.variables.exceptions import make_exception
@@ -57,9 +63,9 @@ class ClassVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         assert self.source is not None
         if name in _OF_CLASS and lookup(type(self.value), name) is type.__dict__.get(name, ABSENT):
-            return tx.constant(getattr(self.value, name))
+            return self._of_type(tx, name)
         if name in ("__module__", "__doc__"):
-            return tx.constant(getattr(self.value, name))
+            return self._of_type(tx, name)
         if name == "__class__":
             return tx.constant_class(type(self.value))
         meta = lookup(type(self.value), name)
@@ -161,7 +167,19 @@ class ClassVariable(VariableTracker):
             unsupported("GB0008", f"{name} of {self.describe()}")
         return tx.class_function(type(self.value), name).call(tx, [self, *args], {})
 
+    def _of_type(self, tx: Translator, name: str) -> VariableTracker:
+        """What `type` itself says about every class."""
+        value = getattr(self.value, name)
+        if isinstance(value, str) and may_change(self.value):
+            return tx.output.wrap(value, AttrSource(class_source(self.value), name))
+        if isinstance(value, (type, tuple)):
+            guard_bases(tx, self.value)
+        return tx.constant(value)
+
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        guard_member(tx, type(self.value), "__call__")
+        guard_member(tx, self.value, "__new__")
+        guard_member(tx, self.value, "__init__")
         member = find_member(tx, self.value, args) if not kwargs else None
         if member is not None:
             return member

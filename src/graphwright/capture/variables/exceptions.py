@@ -190,6 +190,19 @@ class HandledVariable(VariableTracker):
         return type(None)
 
 
+class CallersExceptionVariable(VariableTracker):
+    """What a caller of the frame handles, if anything: it can be passed on, and nothing else."""
+
+    def describe(self) -> str:
+        return "the exception that a caller is handling"
+
+    def has_type(self, cls: type) -> bool:
+        return False
+
+    def python_type(self) -> type:
+        unsupported("GB0004", "sys.exc_info() tells of the callers' exceptions too")
+
+
 class Raised(Exception):
     """An exception of the user's program on its way to a handler of the frames translated."""
 

@@ -103,7 +103,7 @@ class UserFunctionVariable(FunctionVariable):
         return f"function {self.function.__qualname__}"
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if self.code.co_qualname == "_recursive_repr.<locals>.wrapper":
+        if self.code.co_qualname in _REPR_WRAPPERS:
             return self.getattr(tx, "__wrapped__").call(tx, args, kwargs)
         return super().call(tx, args, kwargs)
 
@@ -292,6 +292,10 @@ class FunctionDictVariable(VariableTracker):
         return tx.constant(None)
 
 
+_REPR_WRAPPERS = (
+    "_recursive_repr.<locals>.wrapper",
+    "recursive_repr.<locals>.decorating_function.<locals>.wrapper",
+)
 _READABLE = (
     *("__name__", "__qualname__", "__doc__", "__module__", "__dict__"),
     *("__defaults__", "__kwdefaults__", "__type_params__"),

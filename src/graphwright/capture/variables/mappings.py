@@ -317,8 +317,11 @@ DICT_KINDS = (dict, collections.OrderedDict, collections.defaultdict)
 
 
 def hashed(tx: Translator, key: VariableTracker) -> Any:
-    """The Python value by which a dict finds `key`."""
+    """What finds `key` in a dict: its value, or the tracker where only identity counts."""
     key = key.realize()
+    if key.hashes_by_identity(tx):
+        tx.output.hashed[key] = None
+        return key
     value = key.as_constant()
     try:
         hash(value)

@@ -368,6 +368,14 @@ class ObjectVariable(VariableTracker):
                 return tx.truth(result)
         return True
 
+    def hashes_by_identity(self, tx: Translator) -> bool:
+        for name in ("__hash__", "__eq__"):
+            static = lookup(self.cls, name)
+            if static is not getattr(object, name):
+                return False
+            tx.guards.id_match(self._class_source(name), static)
+        return True
+
     def has_method(self, name: str) -> bool:
         return isinstance(lookup(self.cls, name), types.FunctionType)
 

@@ -48,7 +48,8 @@ class SetVariable(VariableTracker):
     @property
     def ordered(self) -> bool:
         """Whether the order of the members is the one that Python has."""
-        return self._ordered or order_is_fixed(self.real)
+        by_identity = any(isinstance(member, VariableTracker) for member in self.real)
+        return (self._ordered and not by_identity) or order_is_fixed(self.real)
 
     def python_type(self) -> type:
         return set
@@ -138,15 +139,21 @@ class SetVariable(VariableTracker):
     def write_back(self, cg: Reconstructor, push: Callable[[], None]) -> Callable[[], None]:
         """What changes the existing set as the frame did."""
 
+        calls = [(name, [_load(cg, value) for value in values]) for name, values in self.log]
+
         def write() -> None:
-            for name, values in self.log:
-                loads = [_constant(cg, value) for value in values]
+            for name, loads in calls:
                 cg.call_method(push, name, *loads)
 
         return write
 
 
-def _constant(cg: Reconstructor, value: Any) -> Callable[[], None]:
+def _load(cg: Reconstructor, value: Any) -> Callable[[], None]:
+    if isinstance(value, VariableTracker):
+        return cg.hold(value)
+    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
+        if any(isinstance(member, VariableTracker) for member in value):
+            unsupported("GB0015", "objects were added to a set together")
     return lambda: cg.builder.load_const(value)
 
 
@@ -155,6 +162,8 @@ def order_is_fixed(members: Iterable[Any]) -> bool:
     known = list(members)
     if len(known) < 2:
         return True
+    if any(isinstance(member, VariableTracker) for member in known):
+        return False
     return all(type(member) is int and 0 <= member < _SMALLEST_TABLE for member in known)
 
 

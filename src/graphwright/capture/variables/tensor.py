@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import AttrSource, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.sequences import SizeVariable, TupleVariable
+from graphwright.runtime import _core
+from graphwright.runtime.dtypes import float32
+from graphwright.runtime.size import Size
+from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -61,6 +67,9 @@ class TensorVariable(VariableTracker):
     def has_tensor(self) -> bool:
         return True
 
+    def hashes_by_identity(self, tx: Translator) -> bool:
+        return True
+
     def truth(self, tx: Translator) -> bool:
         unsupported("GB0001", f"the truth value of {self.describe()}")
 
@@ -80,7 +89,8 @@ class TensorVariable(VariableTracker):
             unsupported("GB0008", f"attribute {name!r} of a tensor")
         if not hasattr(self.cls, name):
             raise AttributeMissing("GB0007", f"'Tensor' object has no attribute {name!r}")
-        return tx.output.run(tx, "call_function", getattr, [self, tx.constant(name)], {})
+        found = tx.output.run(tx, "call_function", getattr, [self, tx.constant(name)], {})
+        return as_size(found) if name == "shape" else found
 
     def _gradient(self, tx: Translator) -> VariableTracker:
         if self.source is None:
@@ -118,6 +128,19 @@ class TensorVariable(VariableTracker):
         cg.push_output(self)
 
 
+def as_size(value: VariableTracker) -> VariableTracker:
+    """Sizes as Python sees them; those of fake tensors are plain tuples."""
+    if type(value) is TupleVariable and _shape_type() is Size:
+        return SizeVariable(value.items)
+    return value
+
+
+@functools.cache
+def _shape_type() -> type:
+    """What `shape` of a real tensor is."""
+    return type(_core.empty(Tensor, (1,), float32).shape)
+
+
 class TensorMethod(VariableTracker):
     """A bound method of a tensor."""
 
@@ -144,7 +167,8 @@ class TensorMethod(VariableTracker):
             unsupported("GB0004", f"Tensor.{name}() changes the autograd tape")
         if name == "__len__":
             return self.owner.length(tx)
-        return tx.output.run(tx, "call_method", name, [self.owner, *args], kwargs)
+        result = tx.output.run(tx, "call_method", name, [self.owner, *args], kwargs)
+        return as_size(result) if name == "size" else result
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.push(self.owner)

@@ -175,6 +175,8 @@ def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> Variabl
 
 def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     if not all(_eval_frame.is_constant(member) for member in value):
+        if type(value) is frozenset:
+            return _identified_constant(output, value, source)
         return OpaqueVariable(value, source)
     if isinstance(source, ConstSource) and isinstance(value, frozenset):
         return ConstantVariable(value, source)
