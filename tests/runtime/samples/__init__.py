@@ -1,5 +1,6 @@
 """Samples of every op: arguments, and what NumPy computes from them in float64."""
 
+from .complex_numbers import COMPLEX_NUMBERS
 from .composite import COMPOSITES
 from .contractions import CONTRACTIONS
 from .creation import CREATION
@@ -32,6 +33,7 @@ ENTRIES: tuple[OpSamples | OpErrors, ...] = (
     *PRODUCTS,
     *LINALG,
     *INDEXING,
+    *COMPLEX_NUMBERS,
     *COMPOSITES,
     *CREATION,
     *NN,

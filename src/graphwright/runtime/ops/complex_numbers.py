@@ -152,8 +152,24 @@ define(
     Kind.COMPOSITE,
     decompose=lambda input: ops.conj_physical(input) if input.dtype.is_complex else input,
 )
-define("resolve_conj(Tensor input)", Kind.COMPOSITE, decompose=lambda input: input)
-define("resolve_neg(Tensor input)", Kind.COMPOSITE, decompose=lambda input: input)
+
+
+def _define_resolved(name: str) -> None:
+    """Conjugates and negatives are computed, not marked: there is nothing to resolve."""
+
+    def resolved(input: Any) -> Any:
+        if not isinstance(input, _core.TensorBase):
+            raise TypeError(
+                f"{name}(): argument 'input' must be Tensor, not {type(input).__name__}"
+            )
+        return input
+
+    define(f"{name}(Tensor input)", Kind.COMPOSITE, decompose=resolved)
+
+
+_define_resolved("resolve_conj")
+_define_resolved("resolve_neg")
+
 
 # -- absolute value, direction, angle
 

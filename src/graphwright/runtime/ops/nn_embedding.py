@@ -52,7 +52,8 @@ def _embedding_eager(weight: Tensor, indices: Tensor, *rest: Any) -> Tensor:
     index = indices._nd
     rows = weight.shape[0]
     if index.size and (index.min() < 0 or index.max() >= rows):
-        raise IndexError("index out of range in self")
+        bad = index[(index < 0) | (index >= rows)].flat[0]
+        raise IndexError(f"index out of range in self: {bad} is not in [0, {rows})")
     result = new((*index.shape, weight.shape[1]), weight.dtype)
     if result.numel():
         np.take(weight._nd, index, axis=0, out=result._nd, mode="clip")
