@@ -135,6 +135,11 @@ def _tensor_split(
             )
         places = places.tolist()
     if not isinstance(places, tuple | list):
+        if not hasattr(places, "__index__"):
+            raise TypeError(
+                "tensor_split(): sections must be an int and indices a sequence of ints, "
+                f"not {type(places).__name__}"
+            )
         if places <= 0:
             raise RuntimeError(
                 f"number of sections must be larger than 0, got {places}"
