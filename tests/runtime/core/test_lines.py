@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,9 @@ def test_lines_agree_with_float64(shape: tuple[int, ...], dtype: str) -> None:
                 got = _core.variance(Tensor, tensor, dims, 0, keepdim, root)
                 want = (np.std if root else np.var)(exact, dims, keepdims=keepdim)
                 np.testing.assert_allclose(got.numpy(), want, rtol=10 * rtol, atol=1e-12)
+            got = _core.two_norm(Tensor, tensor, dims, True)
+            want = np.sqrt((exact**2).sum(dims, keepdims=True))
+            np.testing.assert_allclose(got.numpy(), want, rtol=rtol)
     for dim in every:
         got = _core.running_sum(Tensor, tensor, dim)
         np.testing.assert_allclose(got.numpy(), exact.cumsum(dim), rtol=rtol)
@@ -63,6 +67,7 @@ def test_what_is_not_done_in_lines() -> None:
     tensor = gw.from_numpy(make((4, 6), "float32"))
     for other in (tensor.t(), tensor.to(gw.float16), tensor[:0], tensor.to(gw.int64)):
         assert _core.variance(Tensor, other, (0,), 1, False, False) is None
+        assert _core.two_norm(Tensor, other, (0,), False) is None
         assert _core.running_sum(Tensor, other, 0) is None
         assert _core.softmax_columns(Tensor, other, 0, False) is None
     three = gw.from_numpy(make((2, 3, 4), "float32"))
@@ -97,3 +102,29 @@ def test_bits_do_not_depend_on_the_threads() -> None:
     finally:
         gw.set_num_threads(before)
     assert len(seen) == 1
+
+
+def test_many_threads_at_once() -> None:
+    array = make((64, 3000), "float32")
+    wanted = [f(gw.from_numpy(array)).numpy() for f in AT_ONCE]
+    wrong: list[object] = []
+
+    def work() -> None:
+        tensor = gw.from_numpy(array)
+        for _ in range(5):
+            for function, want in zip(AT_ONCE, wanted, strict=True):
+                if not np.array_equal(function(tensor).numpy(), want):
+                    wrong.append(function)
+
+    threads = [threading.Thread(target=work) for _ in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+AT_ONCE: tuple[Any, ...] = (
+    lambda x: x.var(), lambda x: x.cumsum(1), lambda x: x.softmax(0), lambda x: x + x[0],
+    lambda x: gw.amax(x, 1), lambda x: x.norm(), lambda x: gw.exp(x).sum(0),
+)

@@ -8,7 +8,7 @@
 
 enum {
     COLUMNS = 128,          /* neighbouring lines that are done side by side */
-    ROWS = 8,               /* contiguous lines whose running sums are made at once */
+    STEP = 8,               /* elements whose running sums are made apart */
     LANES = 64,
     PIECE = 4096,           /* elements that are summed in their own precision */
     BLOCK = 32 << 10,       /* elements of a part of a long line */
@@ -21,7 +21,7 @@ typedef struct {
     void *out;
     int64_t outer, n, inner, tiles;
     double correction;
-    bool root, logarithm;
+    bool root, logarithm, around_zero;
     int64_t blocks;         /* of a long line, whose */
     double *partial;        /* sums these are, [outer][blocks]; then its squares, where there are */
     const double *means;    /* [outer] */
@@ -111,7 +111,7 @@ static PyObject *running_sum(PyObject *self, PyObject *args) {
     GwTensor *out = gw_tensor_empty((PyTypeObject *)cls, in->dtype, in->ndim, in->sizes, NULL);
     if (out != NULL) {
         l.out = out->data;
-        int64_t rows = (l.outer + ROWS - 1) / ROWS, tasks = l.inner == 1 ? rows : l.outer * l.tiles;
+        int64_t tasks = l.outer * l.tiles;
         run(in->dtype == GW_FLOAT32 ? running_f32 : running_f64, &l, tasks, in->numel / tasks);
     }
     return (PyObject *)out;
@@ -162,9 +162,11 @@ static bool long_lines(Lines *l, bool single) {
     }
     double *means = memory + tasks;
     l->partial = memory;
-    run(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);
+    if (!l->around_zero) {
+        run(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);
+    }
     for (int64_t row = 0; row < l->outer; row++) {
-        means[row] = block_sum(l, row) / (double)l->n;
+        means[row] = l->around_zero ? 0 : block_sum(l, row) / (double)l->n;
     }
     l->means = means;
     run(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);
@@ -173,29 +175,26 @@ static bool long_lines(Lines *l, bool single) {
     return true;
 }
 
-static PyObject *variance(PyObject *self, PyObject *args) {
-    GW_UNUSED(self);
-    PyObject *cls, *input, *dims;
-    int keepdim, root, first = 0, last = -1;
-    double correction;
+static PyObject *moment(PyObject *cls, PyObject *input, PyObject *dims, bool keepdim,
+                        double correction, bool root, bool around_zero) {
+    int first = 0, last = -1;
     Lines l;
-    if (!PyArg_ParseTuple(args, "OOOdpp:variance", &cls, &input, &dims, &correction, &keepdim,
-                          &root)
-        || gw_tensor_class(cls) == NULL || gw_tensor_arg(input) == NULL) {
+    if (gw_tensor_class(cls) == NULL || gw_tensor_arg(input) == NULL) {
         return NULL;
     }
     GwTensor *in = (GwTensor *)input;
     if (!read_dims(dims, in->ndim, &first, &last) || !read_lines(in, first, last, &l)) {
         Py_RETURN_NONE;
     }
-    GwTensor *out = without_dims((PyTypeObject *)cls, in, first, last, keepdim != 0);
+    GwTensor *out = without_dims((PyTypeObject *)cls, in, first, last, keepdim);
     if (out == NULL) {
         return NULL;
     }
     bool single = in->dtype == GW_FLOAT32, done = true;
     l.out = out->data;
     l.correction = correction;
-    l.root = root != 0;
+    l.root = root;
+    l.around_zero = around_zero;
     if (l.inner > 1) {
         int64_t tasks = l.outer * l.tiles;
         run(single ? variance_columns_f32 : variance_columns_f64, &l, tasks, in->numel / tasks);
@@ -208,6 +207,28 @@ static PyObject *variance(PyObject *self, PyObject *args) {
         Py_CLEAR(out);
     }
     return (PyObject *)out;
+}
+
+static PyObject *variance(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    PyObject *cls, *input, *dims;
+    int keepdim, root;
+    double correction;
+    if (!PyArg_ParseTuple(args, "OOOdpp:variance", &cls, &input, &dims, &correction, &keepdim,
+                          &root)) {
+        return NULL;
+    }
+    return moment(cls, input, dims, keepdim != 0, correction, root != 0, false);
+}
+
+static PyObject *two_norm(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    PyObject *cls, *input, *dims;
+    int keepdim;
+    if (!PyArg_ParseTuple(args, "OOOp:two_norm", &cls, &input, &dims, &keepdim)) {
+        return NULL;
+    }
+    return moment(cls, input, dims, keepdim != 0, 0, true, true);
 }
 
 /* ---- softmax ---- */
@@ -243,6 +264,8 @@ PyMethodDef gw_lines_methods[] = {
     {"variance", variance, METH_VARARGS,
      "variance(cls, input, dims, correction, keepdim, root): over dims that follow one another, "
      "divided by their number less `correction`; `root`: the square root. None as running_sum."},
+    {"two_norm", two_norm, METH_VARARGS,
+     "two_norm(cls, input, dims, keepdim): the root of the sum of squares. None as variance."},
     {"softmax_columns", softmax_columns, METH_VARARGS,
      "softmax_columns(cls, input, dim, log): softmax or its logarithm along `dim`. None as "
      "running_sum."},

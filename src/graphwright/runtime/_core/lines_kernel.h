@@ -3,24 +3,24 @@
 
 /* ---- running sums, in double ---- */
 
-/* Of up to ROWS neighbouring rows at once: the additions of one row wait for one another. */
-static void NAME(running_rows)(const REAL *x, REAL *y, int64_t rows, int64_t n) {
-    double totals[ROWS] = {0};
-    if (rows == ROWS) {
-        for (int64_t i = 0; i < n; i++) {
-            for (int r = 0; r < ROWS; r++) {
-                totals[r] += (double)x[r * n + i];
-                y[r * n + i] = (REAL)totals[r];
-            }
+/* The sums within STEP elements do not wait for the total before them. */
+static void NAME(running_row)(const REAL *x, REAL *y, int64_t n) {
+    double total = 0;
+    int64_t i = 0;
+    for (; i + STEP <= n; i += STEP) {
+        double sums[STEP];
+        sums[0] = (double)x[i];
+        for (int k = 1; k < STEP; k++) {
+            sums[k] = sums[k - 1] + (double)x[i + k];
         }
-        return;
+        for (int k = 0; k < STEP; k++) {
+            y[i + k] = (REAL)(total + sums[k]);
+        }
+        total += sums[STEP - 1];
     }
-    for (int64_t r = 0; r < rows; r++) {
-        double total = 0;
-        for (int64_t i = 0; i < n; i++) {
-            total += (double)x[r * n + i];
-            y[r * n + i] = (REAL)total;
-        }
+    for (; i < n; i++) {
+        total += (double)x[i];
+        y[i] = (REAL)total;
     }
 }
 
@@ -41,8 +41,7 @@ static void NAME(running)(void *closure, int64_t begin, int64_t end) {
     REAL *y = l->out;
     for (int64_t task = begin; task < end; task++) {
         if (l->inner == 1) {
-            int64_t row = task * ROWS, rows = l->outer - row < ROWS ? l->outer - row : ROWS;
-            NAME(running_rows)(x + row * l->n, y + row * l->n, rows, l->n);
+            NAME(running_row)(x + task * l->n, y + task * l->n, l->n);
             continue;
         }
         Tile t = tile_of(l, task);
@@ -101,10 +100,13 @@ static double NAME(sum_line)(const REAL *x, int64_t n, const double *mean) {
     return total;
 }
 
-/* ---- variances ---- */
+/* ---- variances, and norms: the same around 0 ---- */
 
 /* `squares` were taken around something that is `off` the mean. */
 static REAL NAME(spread)(const Lines *l, double squares, double off) {
+    if (l->around_zero) {
+        return (REAL)sqrt(squares);
+    }
     double freedom = (double)l->n - l->correction;
     double centred = squares - (double)l->n * off * off;
     double variance = (centred < 0 ? 0 : centred) / (freedom > 0 ? freedom : 0);
@@ -116,7 +118,7 @@ static void NAME(variance_rows)(void *closure, int64_t begin, int64_t end) {
     const Lines *l = closure;
     for (int64_t row = begin; row < end; row++) {
         const REAL *x = (const REAL *)l->in + row * l->n;
-        double mean = NAME(sum_line)(x, l->n, NULL) / (double)l->n;
+        double mean = l->around_zero ? 0 : NAME(sum_line)(x, l->n, NULL) / (double)l->n;
         double squares = NAME(sum_line)(x, l->n, &mean);
         ((REAL *)l->out)[row] = NAME(spread)(l, squares, mean - (double)(REAL)mean);
     }
@@ -134,12 +136,13 @@ static void NAME(variance_blocks)(void *closure, int64_t begin, int64_t end) {
 }
 
 GW_VECTOR_MATH static void NAME(variance_tile)(const REAL *x, int64_t n, int64_t step,
-                                               int64_t columns, double *squares) {
+                                               int64_t columns, bool around_zero,
+                                               double *squares) {
     double means[COLUMNS];
     for (int64_t c = 0; c < columns; c++) {
         means[c] = squares[c] = 0;
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && !around_zero; i++) {
         for (int64_t c = 0; c < columns; c++) {
             means[c] += (double)x[i * step + c];
         }
@@ -160,7 +163,8 @@ static void NAME(variance_columns)(void *closure, int64_t begin, int64_t end) {
     double squares[COLUMNS];
     for (int64_t task = begin; task < end; task++) {
         Tile t = tile_of(l, task);
-        NAME(variance_tile)((const REAL *)l->in + t.at, l->n, l->inner, t.columns, squares);
+        NAME(variance_tile)((const REAL *)l->in + t.at, l->n, l->inner, t.columns, l->around_zero,
+                            squares);
         for (int64_t c = 0; c < t.columns; c++) {
             ((REAL *)l->out)[t.result + c] = NAME(spread)(l, squares[c], 0);
         }

@@ -51,6 +51,7 @@ GW_VECTOR_MATH static void NAME(tiny_rows)(void *acc, const char *in, int64_t st
         }
         int64_t whole = n / LANES * LANES;
         for (int64_t i = 0; i < whole; i += LANES) {
+            GW_AS_ONE_VECTOR
             for (int j = 0; j < LANES; j++) {
                 A x = (A)row[i + j];
                 lanes[j] = STEP(lanes[j], x);

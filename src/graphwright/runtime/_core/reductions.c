@@ -6,6 +6,13 @@
 
 #define FIRST(acc, count) (acc)
 
+/* Before a loop over the lanes of a vector: it is to stay a loop until it is vectorised. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define GW_AS_ONE_VECTOR _Pragma("GCC unroll 1")
+#else
+#define GW_AS_ONE_VECTOR
+#endif
+
 /* ---- sum: integers in int64, float32 in double ---- */
 
 #define START 0

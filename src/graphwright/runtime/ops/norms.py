@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
@@ -71,6 +71,10 @@ def _powers(size: Any, ord: float, dim: tuple[int, ...], keepdim: bool) -> Any:
 
 def _vector_norm_eager(input: Any, ord: float, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
     work = _check_vector_norm(input, ord, dim, dtype)
+    if ord == 2 and work is input.dtype:
+        quick: Tensor | None = _core.two_norm(Tensor, input, dim, keepdim)
+        if quick is not None:
+            return quick
     array = wide_array(input)
     if work is not input.dtype and work not in HALVES:
         array = array.astype(work.numpy)
