@@ -1,5 +1,7 @@
 """Lists, dicts, sets, deques and their subclasses, made, read and changed inside of a frame."""
 
+# ruff: noqa: RUF005, RUF059, SIM201, F632, F601, PLC0208
+
 from __future__ import annotations
 
 import collections

@@ -1,5 +1,7 @@
 """Functions, closures, generators, and the modules functools, itertools, operator, math, copy."""
 
+# ruff: noqa: B023, RUF017
+
 from __future__ import annotations
 
 import functools

@@ -34,10 +34,31 @@ def run(function):
 @program
 def attributes(x):
     return (
-        x + 1, x.shape, x.dtype, x.device, x.ndim, x.requires_grad, x.size(), x.size(0), x.dim(), x.numel(), x.stride(),
-        x.is_contiguous(), x.T, x.shape[0] * 2, x.shape[1:], list(x.shape), len(x), x.element_size(),
-        x.is_floating_point(), (*x.shape, 1), x.shape == (2, 3), isinstance(x, gw.Tensor), x.shape[-1], (*x.shape, 5),
-    )  # fmt: skip
+        x + 1,
+        x.shape,
+        x.dtype,
+        x.device,
+        x.ndim,
+        x.requires_grad,
+        x.size(),
+        x.size(0),
+        x.dim(),
+        x.numel(),
+        x.stride(),
+        x.is_contiguous(),
+        x.T,
+        x.shape[0] * 2,
+        x.shape[1:],
+        list(x.shape),
+        len(x),
+        x.element_size(),
+        x.is_floating_point(),
+        (*x.shape, 1),
+        x.shape == (2, 3),
+        isinstance(x, gw.Tensor),
+        x.shape[-1],
+        (*x.shape, 5),
+    )
 
 
 @program
@@ -64,9 +85,28 @@ def assignment(x):
 @program
 def operators(x):
     return (
-        x + 1, 1 - x, x * x, x / 2, x // 2, x % 2, x**2, 2**x, -x, abs(x), x @ x.T, x < 1, x == x, x != 0, x >= 2,
-        (x > 0) & (x < 3), ~(x > 0), (x > 0) | (x < -1), divmod(7, 2), +x, (x > 0) ^ (x < 3),
-    )  # fmt: skip
+        x + 1,
+        1 - x,
+        x * x,
+        x / 2,
+        x // 2,
+        x % 2,
+        x**2,
+        2**x,
+        -x,
+        abs(x),
+        x @ x.T,
+        x < 1,
+        x == x,
+        x != 0,
+        x >= 2,
+        (x > 0) & (x < 3),
+        ~(x > 0),
+        (x > 0) | (x < -1),
+        divmod(7, 2),
+        +x,
+        (x > 0) ^ (x < 3),
+    )
 
 
 @program
@@ -154,8 +194,16 @@ def changed_requires_grad(x):
 
 
 SOUND = [
-    functions_of_autograd, gradients, backwards, numpy_values, numpy_arrays, read_values, constant_values, inference, changed_requires_grad,
-]  # fmt: skip
+    functions_of_autograd,
+    gradients,
+    backwards,
+    numpy_values,
+    numpy_arrays,
+    read_values,
+    constant_values,
+    inference,
+    changed_requires_grad,
+]
 
 
 @pytest.mark.parametrize("function", SOUND, ids=lambda f: f.__name__)
@@ -204,7 +252,7 @@ def test_python_random_numbers_are_sound():
     import random
 
     def draw(x, source):
-        return x * source.random(), random.random()  # noqa: S311
+        return x * source.random(), random.random()
 
     captured = Captured(draw)
     for seed in (1, 2, 2):

@@ -275,7 +275,7 @@ class CompareKey:
         self.obj = obj
 
     def __lt__(self, other: CompareKey) -> bool:
-        return self.compare(self.obj, other.obj) < 0  # type: ignore[no-any-return]
+        return self.compare(self.obj, other.obj) < 0
 
 
 def cmp_to_key(mycmp: Callable[[Any, Any], Any]) -> Callable[[Any], CompareKey]:

@@ -32,7 +32,7 @@ class SideEffects:
         return existing or changed or any(made.is_open() for made in self.generators)
 
     def check_finished(self) -> None:
-        """Python runs `finally` blocks of generators that are dropped: a break if there are any."""
+        """A break if Python would run `finally` blocks of generators that are dropped."""
         for made in self.generators:
             if made.is_open():
                 unsupported("GB0013", f"{made.describe()} is left inside of a with or try block")

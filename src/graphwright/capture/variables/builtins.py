@@ -5,11 +5,9 @@ from __future__ import annotations
 import builtins
 import collections
 import copy
-import dis
 import functools
 import math
 import operator
-import sys
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -17,23 +15,18 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import polyfills
 from graphwright.capture.allowed import is_compiling
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.source import ConstSource
-from graphwright.capture.variables.base import IdVariable, VariableTracker
+from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member, guard_recognition
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
     Handler,
-    ObjectMethodVariable,
     SuperVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
 from graphwright.capture.variables.exceptions import (
-    CallersExceptionVariable,
     Raised,
-    TracebackVariable,
-    handled_exception,
     raise_in_frame,
 )
 from graphwright.capture.variables.functions import PartialVariable
@@ -48,6 +41,7 @@ from graphwright.capture.variables.library import LIBRARY, by_python
 from graphwright.capture.variables.mappings import DictVariable, DictView, hashed
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.operators import unary
+from graphwright.capture.variables.reflection import REFLECTION, by_special
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -381,7 +375,7 @@ def _str(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _repr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return tx.text(*args, repr)
+    return tx.text(args[0], repr)
 
 
 def _format(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -415,13 +409,6 @@ def _super(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if not isinstance(cls, ClassVariable):
         unsupported("GB0008", f"super() of {cls.describe()}")
     return SuperVariable(cls.value, owner.realize())
-
-
-def _object_method(name: str) -> Handler:
-    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        return ObjectMethodVariable(name, None).call(tx, args, kwargs)
-
-    return handler
 
 
 def _partial(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -483,159 +470,6 @@ def _delitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _length_hint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return args[0].realize().length(tx)
-
-
-PURE_TYPES = (int, float, complex, bool, str, bytes)
-
-
-def pure_method(function: Any) -> Handler:
-    """An unbound or class method of an immutable builtin type."""
-
-    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        if args and not args[0].realize().is_constant() and hasattr(function, "__objclass__"):
-            return args[0].realize().call_method(tx, function.__name__, args[1:], kwargs)
-        values = [_pure_argument(tx, arg) for arg in args]
-        keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
-        return tx.constant(fold(function, *values, **keywords))
-
-    return handler
-
-
-def _pure_argument(tx: Translator, arg: VariableTracker) -> Any:
-    arg = arg.realize()
-    if isinstance(arg, ListVariable):
-        return [item.as_constant() for item in arg.unpack(tx)]
-    return arg.as_constant()
-
-
-_PURE_MODULES = (math, operator, functools)
-_CONSTANTS = (int, float, complex, bool, str, bytes, type(None))
-
-
-def is_pure(function: Any, seen: frozenset[Any] = frozenset()) -> bool:
-    """Whether what a function reads besides its arguments are functions and classes only."""
-    function = getattr(function, "__wrapped__", function)
-    if function in seen or function in HANDLERS or isinstance(function, type):
-        return True
-    if not isinstance(function, types.FunctionType):
-        return isinstance(function, types.ModuleType) and function in _PURE_MODULES
-    seen |= {function}
-    code = function.__code__
-    values = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
-    cells = [cell.cell_contents for cell in function.__closure__ or ()]
-    defaults = (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values())
-    if "STORE_GLOBAL" in {inst.opname for inst in dis.get_instructions(code)}:
-        return False
-    return all(type(value) in _CONSTANTS for value in defaults) and all(
-        is_pure(value, seen) for value in (*values, *cells)
-    )
-
-
-def cached_call(function: Any, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """A call of a function under `functools.lru_cache`: inlined, as if it were not cached."""
-    wrapped = function.__wrapped__
-    if not isinstance(wrapped, types.FunctionType) or not is_pure(wrapped):
-        unsupported("GB0004", f"call of {function!r}")
-    values = [arg.realize() for arg in (*args, *kwargs.values())]
-    if not all(value.is_constant() for value in values):
-        unsupported("GB0004", f"call of the cached {wrapped.__qualname__} with other than constants")
-    result = tx.output.wrap(wrapped, ConstSource(wrapped, wrapped.__qualname__)).call(
-        tx, args, kwargs
-    )
-    if not result.realize().is_constant():
-        unsupported("GB0004", f"{wrapped.__qualname__}() keeps what it returns")
-    return result
-
-
-def _by_special(name: str, otherwise: Handler) -> Handler:
-    """A builtin that asks an object's own method."""
-
-    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        owner = args[0].realize() if args else None
-        if isinstance(owner, ObjectVariable) and lookup(owner.cls, name) is not ABSENT:
-            return owner.getattr(tx, name).call(tx, args[1:], kwargs)
-        return otherwise(tx, args, kwargs)
-
-    return handler
-
-
-def _hash(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    (value,) = args
-    value = value.realize()
-    if isinstance(value, ObjectVariable):
-        method = lookup(value.cls, "__hash__")
-        if isinstance(method, types.FunctionType):
-            return value.getattr(tx, "__hash__").call(tx, [], {})
-        unsupported("GB0008", f"hash() of {value.describe()}, which is its address")
-    constant = value.as_constant()
-    if not isinstance(constant, (int, float, complex, str, bytes, tuple, frozenset, type(None))):
-        unsupported("GB0008", f"hash() of {value.describe()}")
-    return tx.constant(fold(hash, constant))
-
-
-def _id(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    owner = args[0].realize()
-    if not owner.mutable:
-        unsupported("GB0004", f"id() of {owner.describe()}")
-    return tx.output.ids.setdefault(owner, IdVariable(owner))
-
-
-def _vars(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    if len(args) != 1:
-        unsupported("GB0008", "vars() or locals() of the frame")
-    return args[0].realize().getattr(tx, "__dict__")
-
-
-def _dir(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    if len(args) != 1 or not isinstance(args[0].realize(), ObjectVariable):
-        unsupported("GB0008", "dir() of other than an object")
-    owner: Any = args[0].realize()
-    if lookup(owner.cls, "__dir__") is not object.__dir__:
-        unsupported("GB0008", f"{owner.cls.__name__}.__dir__")
-    names = {*dir(owner.cls), *owner.attribute_names(tx)}
-    return ListVariable([tx.constant(name) for name in sorted(names)])
-
-
-def _object_new(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    cls = args[0].realize()
-    if not isinstance(cls, ClassVariable):
-        unsupported("GB0004", "object.__new__")
-    return cls.new_instance(tx)
-
-
-def _type_call(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    cls, *rest = args
-    cls = cls.realize()
-    if not isinstance(cls, ClassVariable):
-        unsupported("GB0004", "type.__call__")
-    return cls.instantiate(tx, rest, kwargs)
-
-
-def _method_type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    function, owner = args
-    return tx.bound_method(function.realize(), owner.realize())
-
-
-def _exc_info(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    error = handled_exception(tx)
-    if error is None:
-        return tx.tuple_of([CallersExceptionVariable() for _ in range(3)])
-    return tx.tuple_of([tx.constant_class(error.cls), error, TracebackVariable()])
-
-
-def _exception(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return handled_exception(tx) or CallersExceptionVariable()
-
-
-def _namespace(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    if args:
-        unsupported("GB0004", "SimpleNamespace of a mapping")
-    cls = types.SimpleNamespace
-    made = ObjectVariable(cls, None, None, ConstSource(cls, "SimpleNamespace"))
-    tx.side_effects.track_new(made)
-    for name, value in kwargs.items():
-        tx.side_effects.store_attribute(made, name, value)
-    return made
 
 
 def _setitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -700,13 +534,13 @@ HANDLERS: dict[Any, Handler] = {
     getattr: _getattr,
     setattr: _setattr,
     delattr: _delattr,
-    int: _by_special("__int__", _int),
-    float: _by_special("__float__", _number(float)),
+    int: by_special("__int__", _int),
+    float: by_special("__float__", _number(float)),
     complex: _number(complex),
     bool: _bool,
     str: _str,
     repr: _repr,
-    ascii: lambda tx, args, kwargs: tx.text(*args, ascii),
+    ascii: lambda tx, args, kwargs: tx.text(args[0], ascii),
     ord: _folded(ord),
     chr: _folded(chr),
     hex: _folded(hex),
@@ -714,8 +548,8 @@ HANDLERS: dict[Any, Handler] = {
     format: _format,
     abs: _abs,
     pow: _pow,
-    round: _by_special("__round__", _round),
-    divmod: _by_special("__divmod__", _divmod),
+    round: by_special("__round__", _round),
+    divmod: by_special("__divmod__", _divmod),
     super: _super,
     print: _effect("print"),
     input: _effect("input"),
@@ -725,23 +559,10 @@ HANDLERS: dict[Any, Handler] = {
     collections.OrderedDict: _dict_kind(collections.OrderedDict),
     collections.defaultdict: _dict_kind(collections.defaultdict),
     tuple.__new__: _tuple_new,
-    hash: _hash,
-    id: _id,
-    vars: _vars,
-    dir: _dir,
     oct: _folded(oct),
-    object.__new__: _object_new,
-    type.__call__: _type_call,
-    types.MethodType: _method_type,
-    types.SimpleNamespace: _namespace,
-    sys.exc_info: _exc_info,
-    sys.exception: _exception,
     copy.copy: copy_handler,
     copy.deepcopy: deepcopy_handler,
-    object.__setattr__: _object_method("__setattr__"),
-    object.__delattr__: _object_method("__delattr__"),
-    object.__getattribute__: _object_method("__getattribute__"),
-    object.__init__: _object_method("__init__"),
+    **REFLECTION,
     is_compiling: _true,
     is_grad_enabled: _grad_enabled,
     **_math_functions(),

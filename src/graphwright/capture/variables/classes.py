@@ -127,9 +127,10 @@ class ClassVariable(VariableTracker):
 
     def _member(self, name: str) -> VariableTracker | None:
         """A member of an enumeration."""
-        if type(self.value) is not enum.EnumType or name not in self.value.__members__:
+        members: dict[str, Any] = getattr(self.value, "__members__", {})
+        if type(self.value) is not enum.EnumType or name not in members:
             return None
-        member = self.value.__members__[name]
+        member: Any = members[name]
         return EnumVariable(member, ConstSource(member, f"{self.describe()}.{name}"))
 
     def length(self, tx: Translator) -> VariableTracker:
@@ -146,14 +147,16 @@ class ClassVariable(VariableTracker):
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         if members_of(self.value) is not None:
+            known: Any = self.value
             value = item.realize().as_constant()
-            return bool(tx.fold(lambda: value in self.value))
+            return bool(tx.fold(lambda: value in known))
         return tx.truth(self._by_metaclass(tx, "__contains__", [item]))
 
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
         if members_of(self.value) is not None:
             name = key.realize().as_constant()
-            tx.fold(self.value.__members__.__getitem__, name)
+            known: Any = self.value
+            tx.fold(known.__members__.__getitem__, name)
             found = self._member(name)
             assert found is not None
             return found
@@ -180,9 +183,9 @@ class ClassVariable(VariableTracker):
         guard_member(tx, type(self.value), "__call__")
         guard_member(tx, self.value, "__new__")
         guard_member(tx, self.value, "__init__")
-        member = find_member(tx, self.value, args) if not kwargs else None
-        if member is not None:
-            return member
+        made = find_member(tx, self.value, args) if not kwargs else None
+        if made is not None:
+            return made
         meta = lookup(type(self.value), "__call__")
         if isinstance(meta, types.FunctionType) and members_of(self.value) is None:
             return tx.class_function(type(self.value), "__call__").call(
@@ -214,9 +217,11 @@ class ClassVariable(VariableTracker):
     def instantiate(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         """`type.__call__`."""
         new = lookup(self.value, "__new__")
-        if isinstance(new, staticmethod) and isinstance(new.__func__, types.FunctionType):
-            if may_inline(new.__func__.__code__.co_filename) and not _generated_new(self.value):
-                return self._by_own_new(tx, new, args, kwargs)
+        own = isinstance(new, staticmethod) and isinstance(new.__func__, types.FunctionType)
+        if own and not _generated_new(self.value):
+            if not may_inline(new.__func__.__code__.co_filename):
+                unsupported("GB0004", f"creation of {self.describe()}")
+            return self._by_own_new(tx, new, args, kwargs)
         if issubclass(self.value, tuple) and hasattr(self.value, "_fields"):
             return self._named_tuple(tx, args, kwargs)
         if issubclass(self.value, BaseException):
@@ -279,7 +284,7 @@ def _makes_plain_objects(new: Any) -> bool:
 
 
 def _may_be_made(base: type) -> bool:
-    """Whether the class is not one of this package, whose instances have a meaning of their own."""
+    """Whether the class is not one of this package, whose instances mean something to it."""
     name = base.__module__
     return not name.startswith("graphwright") or name == "graphwright.capture.polyfills"
 

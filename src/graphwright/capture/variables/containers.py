@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deques import DequeVariable, make_deque
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
@@ -144,7 +143,9 @@ class ContainerObjectVariable(ObjectVariable):
             return lambda: None
         if isinstance(payload, DictVariable):
             pairs = [(cg.hold(key), cg.hold(value)) for key, value in payload.entries.values()]
-            calls = [(base.__setitem__, pair) for pair in pairs]
+            calls: list[tuple[Any, tuple[Callable[[], None], ...]]] = [
+                (base.__setitem__, pair) for pair in pairs
+            ]
             if payload.default_factory is not None and not clear:
                 calls.insert(0, (base.__init__, (cg.hold(payload.default_factory),)))
         else:
@@ -227,7 +228,7 @@ def unwrapped(value: VariableTracker) -> VariableTracker:
     """What a C function sees of a dict or list that overrides no reading method."""
     value = value.realize()
     if isinstance(value, ContainerObjectVariable):
-        if not value.plain("__iter__", "__getitem__") or isinstance(value.payload, ConstantVariable):
+        if not value.plain("__iter__", "__getitem__"):
             unsupported("GB0008", f"items of {value.describe()}")
         payload: VariableTracker = value.payload
         return payload

@@ -37,7 +37,10 @@ Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 Memo = dict[VariableTracker, VariableTracker]
 _ATOMS = (ConstantVariable, BuiltinVariable, ClassVariable, FunctionVariable, RangeVariable)
-_HOOKS = ("__copy__", "__deepcopy__", "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__")
+_HOOKS = (
+    *("__copy__", "__deepcopy__", "__getstate__", "__setstate__"),
+    *("__reduce__", "__reduce_ex__"),
+)
 
 
 def copy_handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -212,7 +212,9 @@ class Raised(Exception):
         value.raised = True
 
 
-def raise_in_frame(cls: type[BaseException], args: list[VariableTracker] | None = None) -> NoReturn:
+def raise_in_frame(
+    cls: type[BaseException], args: list[VariableTracker] | None = None
+) -> NoReturn:
     """Python would raise an exception of this type here."""
     raise Raised(ExceptionVariable(cls, args))
 

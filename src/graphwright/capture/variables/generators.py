@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NoReturn
 
 from graphwright.capture.bytecode import PYTHON, exception_handlers
 from graphwright.capture.exc import AttributeMissing, unsupported
@@ -39,6 +39,7 @@ class GeneratorVariable(IteratorVariable):
         self.started = False
         self.failed = False
         self.running = False
+        self.closed_with: VariableTracker | None = None
 
     def python_type(self) -> type:
         return self.kind
@@ -183,21 +184,16 @@ class GeneratorVariable(IteratorVariable):
         return self._item_or_stop(tx, self.throw(tx, Raised(raised_by(tx, given[0]))))
 
     def _close_method(self, tx: Translator, args: Args) -> VariableTracker:
-        self.closed_with: VariableTracker | None = None
         self.close(tx)
         if PYTHON >= (3, 13) and self.closed_with is not None:
             return self.closed_with
         return tx.constant(None)
 
     def _item_or_stop(self, tx: Translator, item: VariableTracker | None) -> VariableTracker:
-        if item is None:
-            stop_iteration(tx, self)
-        return item
-
-    closed_with = None
+        return item if item is not None else stop_iteration(tx, self)
 
 
-def stop_iteration(tx: Translator, iterator: VariableTracker) -> Any:
+def stop_iteration(tx: Translator, iterator: VariableTracker) -> NoReturn:
     """Raise the StopIteration that `next(iterator)` raises at the end."""
     args: list[VariableTracker] = []
     if isinstance(iterator, GeneratorVariable) and iterator.frame.returned is not None:

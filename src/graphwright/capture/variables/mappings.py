@@ -69,7 +69,7 @@ class DictVariable(VariableTracker):
         if self.owner is not None:
             found = self.owner.missing(tx, key)
             if found is not None:
-                return found  # type: ignore[no-any-return]
+                return found
         if self.default_factory is None:
             raise_in_frame(KeyError, [key])
         value = self.default_factory.call(tx, [], {})
@@ -171,8 +171,8 @@ class DictVariable(VariableTracker):
         elif args or kwargs:
             raise_in_frame(TypeError)
         if not self.entries:
-            name = "dictionary" if self.kind is collections.OrderedDict else "popitem(): dictionary"
-            raise_in_frame(KeyError, [tx.constant(f"{name} is empty")])
+            prefix = "" if self.kind is collections.OrderedDict else "popitem(): "
+            raise_in_frame(KeyError, [tx.constant(f"{prefix}dictionary is empty")])
         raw = next(reversed(self.entries) if last else iter(self.entries))
         tx.side_effects.mutate(self)
         return tx.tuple_of(list(self.entries.pop(raw)))

@@ -337,9 +337,11 @@ class ObjectVariable(VariableTracker):
         return self._call_special(tx, "__len__")
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        if lookup(self.cls, "__iter__") is ABSENT and lookup(self.cls, "__getitem__") is not ABSENT:
+        by_index = lookup(self.cls, "__getitem__") is not ABSENT
+        if by_index and lookup(self.cls, "__iter__") is ABSENT:
             tx.guards.missing(self._class_source("__iter__"))
-            return tx.plain_function(sequence_iterator).call(tx, [self], {})
+            function: Any = sequence_iterator
+            return tx.plain_function(function).call(tx, [self], {})
         return self._call_special(tx, "__iter__")
 
     def next(self, tx: Translator) -> VariableTracker | None:
@@ -553,9 +555,9 @@ def bind_class_attribute(
         builtin = owner.builtin_attribute(tx, static, name)
         if builtin is not None:
             return builtin
-    if isinstance(owner, ExceptionVariable) and name == "__init__":
-        if isinstance(static, types.WrapperDescriptorType):
-            return ExceptionMethod(owner, name)
+    builtin_init = name == "__init__" and isinstance(static, types.WrapperDescriptorType)
+    if builtin_init and isinstance(owner, ExceptionVariable):
+        return ExceptionMethod(owner, name)
     if isinstance(static, types.FunctionType):
         return BoundMethodVariable(tx.output.wrap(static, source), owner, name)
     if isinstance(static, staticmethod):

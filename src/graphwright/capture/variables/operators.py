@@ -113,7 +113,7 @@ def operate(
         return floats
     if all(isinstance(arg, ConstantVariable) for arg in args):
         return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
-    if function is operator.or_ and all(isinstance(a, (ClassVariable, BuiltinVariable)) for a in args):
+    if function is operator.or_ and all(isinstance(arg, _GUARDED_BY_ID) for arg in args):
         return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
     if function in _EQUALITY:
         return _equality(tx, function, args)
@@ -180,9 +180,9 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
     if isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable):
         return _same_items(tx, left, right)
     if isinstance(left, DictVariable) and isinstance(right, DictVariable):
-        if left.kind is right.kind is collections.OrderedDict:
-            if list(left.entries) != list(right.entries):
-                return False
+        in_order = left.kind is right.kind is collections.OrderedDict
+        if in_order and list(left.entries) != list(right.entries):
+            return False
         return left.entries.keys() == right.entries.keys() and all(
             tx.same_or_equal(value, right.entries[key][1])
             for key, (_, value) in left.entries.items()
@@ -249,7 +249,7 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
         return left.as_constant() is right.as_constant()
     if isinstance(left, UserFunctionVariable) and isinstance(right, UserFunctionVariable):
         for side in (left, right):
-            if not isinstance(side.source, ConstSource):
+            if side.source is not None and not isinstance(side.source, ConstSource):
                 tx.guards.id_match(side.source, side.function)
         return left.function is right.function
     if left.python_type() is not right.python_type():
@@ -361,7 +361,8 @@ def _update(tx: Translator, args: list[VariableTracker]) -> VariableTracker | No
 def _set_rule(function: Callable[..., Any]) -> Rule:
     def rule(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
         left, right = args
-        of_view = isinstance(left, DictView) and isinstance(right, (DictVariable, SequenceVariable))
+        iterable = isinstance(right, (DictVariable, SequenceVariable))
+        of_view = isinstance(left, DictView) and iterable
         if all(map(is_set_like, args)) or (of_view and is_set_like(left)):
             return set_operator(tx, function, *args)
         return None

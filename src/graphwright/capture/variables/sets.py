@@ -151,9 +151,9 @@ class SetVariable(VariableTracker):
 def _load(cg: Reconstructor, value: Any) -> Callable[[], None]:
     if isinstance(value, VariableTracker):
         return cg.hold(value)
-    if isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        if any(isinstance(member, VariableTracker) for member in value):
-            unsupported("GB0015", "objects were added to a set together")
+    several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
+    if several and any(isinstance(member, VariableTracker) for member in value):
+        unsupported("GB0015", "objects were added to a set together")
     return lambda: cg.builder.load_const(value)
 
 

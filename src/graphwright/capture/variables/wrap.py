@@ -24,7 +24,7 @@ from graphwright.capture.source import (
 )
 from graphwright.capture.values import check_range
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.builtins import HANDLERS, PURE_TYPES, cached_call, pure_method
+from graphwright.capture.variables.builtins import HANDLERS
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -52,6 +52,7 @@ from graphwright.capture.variables.functions import (
 )
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.objects import NNModuleVariable, ObjectVariable, lookup
+from graphwright.capture.variables.purity import PURE_TYPES, cached_call, pure_method
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -252,7 +253,7 @@ def _module(output: OutputGraph, value: types.ModuleType, source: Source) -> Var
 def _lru_cache(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     """A cached function is pure, as its author says; what it gives for constants is its value."""
     _by_identity(output, value, source)
-    return BuiltinVariable(value, functools.partial(cached_call, value), source)
+    return BuiltinVariable(value, functools.partial(cached_call, value, HANDLERS), source)
 
 
 def _method(output: OutputGraph, value: types.MethodType, source: Source) -> VariableTracker:

@@ -1,0 +1,144 @@
+"""Builtins about objects themselves: what they are, hold, hash to and how they are made."""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.source import ConstSource
+from graphwright.capture.variables.base import IdVariable, VariableTracker
+from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
+from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.exceptions import (
+    CallersExceptionVariable,
+    TracebackVariable,
+    handled_exception,
+)
+from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.sequences import ListVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+Handler = Callable[["Translator", Args, Kwargs], VariableTracker]
+
+
+def by_special(name: str, otherwise: Handler) -> Handler:
+    """A builtin that asks an object's own method."""
+
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        owner = args[0].realize() if args else None
+        if isinstance(owner, ObjectVariable) and lookup(owner.cls, name) is not ABSENT:
+            return owner.getattr(tx, name).call(tx, args[1:], kwargs)
+        return otherwise(tx, args, kwargs)
+
+    return handler
+
+
+def _hash(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    (value,) = args
+    value = value.realize()
+    if isinstance(value, ObjectVariable):
+        method = lookup(value.cls, "__hash__")
+        if isinstance(method, types.FunctionType):
+            return value.getattr(tx, "__hash__").call(tx, [], {})
+        unsupported("GB0008", f"hash() of {value.describe()}, which is its address")
+    constant = value.as_constant()
+    if not isinstance(constant, (int, float, complex, str, bytes, tuple, frozenset, type(None))):
+        unsupported("GB0008", f"hash() of {value.describe()}")
+    return tx.constant(fold(hash, constant))
+
+
+def _id(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    owner = args[0].realize()
+    if not owner.mutable:
+        unsupported("GB0004", f"id() of {owner.describe()}")
+    return tx.output.ids.setdefault(owner, IdVariable(owner))
+
+
+def _vars(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) != 1:
+        unsupported("GB0008", "vars() or locals() of the frame")
+    return args[0].realize().getattr(tx, "__dict__")
+
+
+def _dir(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) != 1 or not isinstance(args[0].realize(), ObjectVariable):
+        unsupported("GB0008", "dir() of other than an object")
+    owner: Any = args[0].realize()
+    if lookup(owner.cls, "__dir__") is not object.__dir__:
+        unsupported("GB0008", f"{owner.cls.__name__}.__dir__")
+    names = {*dir(owner.cls), *owner.attribute_names(tx)}
+    return ListVariable([tx.constant(name) for name in sorted(names)])
+
+
+def _object_new(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    cls = args[0].realize()
+    if not isinstance(cls, ClassVariable):
+        unsupported("GB0004", "object.__new__")
+    return cls.new_instance(tx)
+
+
+def _type_call(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    cls, *rest = args
+    cls = cls.realize()
+    if not isinstance(cls, ClassVariable):
+        unsupported("GB0004", "type.__call__")
+    return cls.instantiate(tx, rest, kwargs)
+
+
+def _method_type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    function, owner = args
+    return tx.bound_method(function.realize(), owner.realize())
+
+
+def _exc_info(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    error = handled_exception(tx)
+    if error is None:
+        return tx.tuple_of([CallersExceptionVariable() for _ in range(3)])
+    return tx.tuple_of([tx.constant_class(error.cls), error, TracebackVariable()])
+
+
+def _exception(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return handled_exception(tx) or CallersExceptionVariable()
+
+
+def _namespace(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if args:
+        unsupported("GB0004", "SimpleNamespace of a mapping")
+    cls = types.SimpleNamespace
+    made = ObjectVariable(cls, None, None, ConstSource(cls, "SimpleNamespace"))
+    tx.side_effects.track_new(made)
+    for name, value in kwargs.items():
+        tx.side_effects.store_attribute(made, name, value)
+    return made
+
+
+def _object_method(name: str) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return ObjectMethodVariable(name, None).call(tx, args, kwargs)
+
+    return handler
+
+
+REFLECTION: dict[Any, Handler] = {
+    hash: _hash,
+    id: _id,
+    vars: _vars,
+    dir: _dir,
+    object.__new__: _object_new,
+    type.__call__: _type_call,
+    types.MethodType: _method_type,
+    types.SimpleNamespace: _namespace,
+    sys.exc_info: _exc_info,
+    sys.exception: _exception,
+    object.__setattr__: _object_method("__setattr__"),
+    object.__delattr__: _object_method("__delattr__"),
+    object.__getattribute__: _object_method("__getattribute__"),
+    object.__init__: _object_method("__init__"),
+}
