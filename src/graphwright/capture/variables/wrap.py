@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
 
 _HEAP_TYPE = 1 << 9
+_MODULE_GETATTR = Module.__getattr__
 
 
 def wrap_value(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
@@ -294,7 +295,7 @@ def _grad_mode(output: OutputGraph, value: Any, source: Source) -> VariableTrack
 
 def _nn_module(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
-    return NNModuleVariable(type(value), value, source, Module.__getattr__)
+    return NNModuleVariable(type(value), value, source, _MODULE_GETATTR)
 
 
 def _container(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
