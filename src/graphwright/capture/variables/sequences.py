@@ -253,10 +253,13 @@ class NamedTupleVariable(TupleVariable):
         return self.getattr(tx, name).call(tx, args, kwargs)
 
     def reconstruct(self, cg: Reconstructor) -> None:
-        cg.builder.begin_call(self.kind)
+        """Past the class's own `__new__`: it has run, or is what is being captured."""
+        cg.builder.begin_call(tuple.__new__)
+        cg.builder.load_const(self.kind)
         for item in self.items:
             cg.push(item)
-        cg.builder.end_call(len(self.items))
+        cg.builder.build("tuple", len(self.items))
+        cg.builder.end_call(2)
 
 
 class ListVariable(SequenceVariable):

@@ -1,0 +1,43 @@
+"""Frames that are captured on their own, below a graph break."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+import graphwright as gw
+
+from .captured import Captured
+
+Pair = namedtuple("Pair", ["left", "right"])
+
+
+def test_the_constructor_of_a_named_tuple_is_captured_itself() -> None:
+    def function(x: Any) -> Any:
+        y = x + 1
+        print(end="")
+        pairs = list(map(Pair, [y, x], [x, y]))
+        return pairs[0].left * pairs[1].right, type(pairs[0])
+
+    captured = Captured(function, everywhere=True)
+    for _ in range(3):
+        assert captured.agrees(gw.ones(3))
+
+
+def test_super_of_another_object() -> None:
+    class Base:
+        def method(self) -> int:
+            super()
+            return 1
+
+    def function(x: Any) -> Any:
+        y = x + 1
+        try:
+            Base.method(3)  # type: ignore[arg-type]
+        except TypeError as error:
+            return y, str(error)
+        return y
+
+    captured = Captured(function)
+    for _ in range(2):
+        assert captured.agrees(gw.ones(3))
