@@ -23,7 +23,7 @@ FLAGS = ["-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fwrapv", "-fno-omit-fr
          "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 EXTENSIONS = {"runtime": "_core", "capture": "_eval_frame"}
 TESTS = ["tests/runtime/core", "tests/capture/test_guards.py", "tests/capture/test_dispatcher.py",
-         "tests/capture/test_guard_sources.py"]
+         "tests/capture/test_guard_sources.py", "tests/capture/test_guard_tree.py"]
 
 
 def build(package: Path, layer: str, name: str) -> None:
