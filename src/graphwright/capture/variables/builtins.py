@@ -45,6 +45,7 @@ from graphwright.capture.variables.reflection import REFLECTION, by_special
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
+    SizeVariable,
     SliceVariable,
     TupleVariable,
 )
@@ -53,6 +54,7 @@ from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.modes import is_grad_enabled
+from graphwright.runtime.size import Size
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -137,6 +139,13 @@ def _tuple(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if args and type(args[0].realize()) is TupleVariable:
         return args[0].realize()
     return TupleVariable(args[0].realize().unpack(tx) if args else [])
+
+
+def _size(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    items = args[0].realize().unpack(tx) if args else []
+    if not all(issubclass(item.python_type(), int) for item in items):
+        unsupported("GB0004", "creation of a Size of what may be no ints")
+    return SizeVariable(items)
 
 
 def _dict(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -518,6 +527,7 @@ HANDLERS: dict[Any, Handler] = {
     next: _next,
     list: _list,
     tuple: _tuple,
+    Size: _size,
     dict: _dict,
     set: _set,
     frozenset: _frozenset,

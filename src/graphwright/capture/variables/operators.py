@@ -288,7 +288,8 @@ def _add(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
     if isinstance(left, ListVariable) and isinstance(right, ListVariable):
         return ListVariable([*left.items, *right.items])
     if isinstance(left, TupleVariable) and isinstance(right, TupleVariable):
-        return _tuple_like(left)([*left.items, *right.items])
+        sized = right if isinstance(right, SizeVariable) else left
+        return _tuple_like(sized)([*left.items, *right.items])
     return None
 
 

@@ -59,8 +59,13 @@ bool gw_tensor_seal(GwTensor *t);      /* from sizes, strides: numel and the con
 GwTensor *gw_tensor_arg(PyObject *o);  /* borrowed; TypeError unless initialised */
 PyObject *gw_tensor_nd(GwTensor *t);   /* borrowed */
 PyObject *gw_int_tuple(const int64_t *values, int n);
-PyObject *gw_tensor_shape(GwTensor *t);    /* borrowed */
+PyObject *gw_tensor_shape(GwTensor *t);    /* borrowed; a Size */
 PyObject *gw_tensor_strides(GwTensor *t);  /* borrowed */
+
+/* ---- size.c ---- */
+extern PyTypeObject GwSize_Type;
+PyObject *gw_size_new(const int64_t *values, int n);
+PyObject *gw_size_of(PyObject *sequence);
 
 /* ---- factory.c: making tensors ---- */
 PyTypeObject *gw_tensor_class(PyObject *cls);   /* borrowed; TypeError unless a subclass */

@@ -300,7 +300,7 @@ static PyObject *out_of_bounds(GwTensor *view, PyObject *shape, PyObject *stride
 static bool keep_symbolic(GwTensor *t, PyObject *shape, PyObject *strides) {
     t->flags |= GW_SYMBOLIC;
     t->numel = -1;
-    t->shape_obj = PySequence_Tuple(shape);
+    t->shape_obj = gw_size_of(shape);
     t->strides_obj = PySequence_Tuple(strides);
     return t->shape_obj != NULL && t->strides_obj != NULL;
 }

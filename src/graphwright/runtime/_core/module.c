@@ -63,7 +63,7 @@ static int add_contents(PyObject *module) {
     if (PyModule_AddIntConstant(module, "ABI_VERSION", GW_ABI_VERSION) < 0) {
         return -1;
     }
-    PyTypeObject *const types[] = {&GwStorage_Type, &GwTensor_Type, gw_code_type,
+    PyTypeObject *const types[] = {&GwStorage_Type, &GwSize_Type, &GwTensor_Type, gw_code_type,
                                    &GwLauncher_Type, &GwPointwise_Type, &GwOpBase_Type,
                                    &GwReduction_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {

@@ -143,7 +143,7 @@ PyObject *gw_int_tuple(const int64_t *values, int n) {
 
 PyObject *gw_tensor_shape(GwTensor *t) {
     if (t->shape_obj == NULL) {
-        t->shape_obj = gw_int_tuple(t->sizes, t->ndim);
+        t->shape_obj = gw_size_new(t->sizes, t->ndim);
     }
     return t->shape_obj;
 }
@@ -351,7 +351,7 @@ static int set_output_nr(PyObject *self, PyObject *value, void *closure) {
 static PyGetSetDef tensor_getset[] = {
     {"dtype", get_dtype, NULL, "The element type.", NULL},
     {"device", get_device, NULL, "Where the data lies.", NULL},
-    {"shape", get_shape, NULL, "The sizes, a tuple.", NULL},
+    {"shape", get_shape, NULL, "The sizes, a Size.", NULL},
     {"ndim", get_ndim, NULL, "The number of dimensions.", NULL},
     {"requires_grad", get_requires_grad, set_requires_grad,
      "Whether operations on this tensor are recorded for backward().", NULL},

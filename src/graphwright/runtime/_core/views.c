@@ -65,7 +65,7 @@ VIEW(transpose_view) {
 VIEW(permute_view) {
     GW_UNUSED(self);
     View v;
-    if (!begin(&v, args, nargs, 3) || !PyTuple_CheckExact(args[2])
+    if (!begin(&v, args, nargs, 3) || !PyTuple_Check(args[2])
         || PyTuple_GET_SIZE(args[2]) != v.ndim) {
         Py_RETURN_NONE;
     }
@@ -153,7 +153,7 @@ VIEW(unsqueeze_view) {
 VIEW(reshape_view) {
     GW_UNUSED(self);
     View v;
-    if (!begin(&v, args, nargs, 3) || !PyTuple_CheckExact(args[2])
+    if (!begin(&v, args, nargs, 3) || !PyTuple_Check(args[2])
         || (v.tensor->flags & GW_CONTIGUOUS) == 0 || v.tensor->numel == 0
         || PyTuple_GET_SIZE(args[2]) > GW_MAX_DIMS) {
         Py_RETURN_NONE;

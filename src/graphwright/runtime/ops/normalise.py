@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
+from graphwright.runtime.size import Size
+
 _ALL = tuple(tuple(range(n)) for n in range(33))
 
 
@@ -78,7 +80,7 @@ def wrap_permutation(dims: Sequence[Any], ndim: int) -> tuple[int, ...]:
 
 def as_size(size: Any) -> tuple[Any, ...]:
     """An int or a sequence of ints as a tuple; symbolic sizes pass."""
-    if size.__class__ is tuple:
+    if size.__class__ is tuple or size.__class__ is Size:
         return size
     if isinstance(size, list | tuple):
         return tuple(size)
@@ -113,7 +115,7 @@ def varargs(sizes: tuple[Any, ...], named: Any = None) -> tuple[Any, ...]:
     if named is not None:
         sizes = (named,)
     if len(sizes) == 1 and isinstance(sizes[0], list | tuple):
-        return tuple(sizes[0])
+        return sizes[0] if sizes[0].__class__ is Size else tuple(sizes[0])
     return sizes
 
 
