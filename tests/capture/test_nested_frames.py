@@ -41,3 +41,15 @@ def test_super_of_another_object() -> None:
     captured = Captured(function)
     for _ in range(2):
         assert captured.agrees(gw.ones(3))
+
+
+def test_a_name_that_is_not_super() -> None:
+    class Shadow:
+        text = "not super"
+
+    namespace: dict[str, Any] = {"super": Shadow}
+    exec("class A:\n def f(self, x):\n  y = x + 1\n  return y, super().text\n", namespace)
+    method = namespace["A"]().f
+    captured = Captured(lambda x: method(x))
+    for _ in range(2):
+        assert captured.agrees(gw.ones(3))

@@ -17,7 +17,6 @@ _LIFETIME = "asks at once whether an object is gone: what is resumed after a bre
 _DEPTH = "looks at frames further up: what is resumed after a break has one more below it"
 
 DIFFERENT: dict[str, str] = {
-    "test_scope.ScopeTests.testCellLeak": _LIFETIME,
     "test_exceptions.ExceptionTests.testExceptionCleanupState": _LIFETIME,
     "test_contextlib.TestExitStack.test_exit_exception_traceback": _DEPTH,
 }

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import dis
+from collections.abc import Callable
+from typing import Any
 
+from graphwright.capture import _eval_frame
 from graphwright.capture.bytecode import PYTHON, Instruction
 from graphwright.capture.emit.assembler import CodeBuilder, Free
 from graphwright.capture.exc import unsupported
@@ -122,11 +125,20 @@ def _load_super_attr(builder: CodeBuilder, inst: Instruction) -> None:
     names = [builder.temporary() for _ in range(3)]
     for local in reversed(names):
         builder.store_local(local)
-    builder.begin_call_with(lambda: builder.load_local(names[0]))
-    builder.load_local(names[1])
-    builder.load_local(names[2])
-    builder.end_call(2)
+    builder.begin_call(_made_super)
+    for local in names:
+        builder.load_local(local)
+    builder.load_const(bool(inst.arg & 2))
+    builder.end_call(4)
     builder.load_attr(inst.value)
+
+
+def _made_super(function: Callable[..., Any], cls: Any, owner: Any, given: bool) -> Any:
+    """`super()`; where the name stands for something else, a call with what was written."""
+    return function(cls, owner) if given or function is super else function()
+
+
+_eval_frame.skip_code(_made_super.__code__)
 
 
 def _cell_access(builder: CodeBuilder, inst: Instruction) -> None:
