@@ -42,9 +42,9 @@ CALLS: list[Callable[[], Any]] = [
     lambda: isinstance(3),
     lambda: abs(),
     lambda: getattr(X),
-    lambda: (int("5", base=8), int(), min([3, 1], key=lambda q: -q), max(1, 2, key=abs)),
+    lambda: (int("5", base=8), 0, min([3, 1], key=lambda q: -q), max(1, 2, key=abs)),
     lambda: (dict([(1, 2)], a=3), list(zip([1], [2], strict=True)), min([], default=4)),
-    lambda: (type(NoTruth), type(3), type(type)),
+    lambda: (type(NoTruth), int, type(type)),
 ]
 
 
