@@ -234,7 +234,7 @@ def outcome(function, *args):
     return result, list(LOG), sys.exc_info()[0], gw.is_grad_enabled()
 
 
-@pytest.mark.parametrize(("program", "graphs"), PROGRAMS, ids=lambda value: str(value)[:40])
+@pytest.mark.parametrize(("program", "graphs"), PROGRAMS, ids=lambda value: getattr(value, "__name__", str(value)))
 def test_block(program, graphs):
     for value in (X, -X * 3, gw.ones(3, 4).requires_grad_()):
         captured = Captured(program)
