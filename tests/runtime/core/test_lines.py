@@ -128,3 +128,12 @@ AT_ONCE: tuple[Any, ...] = (
     lambda x: x.var(), lambda x: x.cumsum(1), lambda x: x.softmax(0), lambda x: x + x[0],
     lambda x: gw.amax(x, 1), lambda x: x.norm(), lambda x: gw.exp(x).sum(0),
 )
+
+
+@pytest.mark.parametrize("number", [0, 0.5, 3])
+def test_short_repeated_rows_beside_a_number(number: float) -> None:
+    rows = gw.tensor([1.0, 0.0, 3.0, 2.0, 4.0]).expand(20000, 5)
+    expected = np.broadcast_to(np.array([1.0, 0.0, 3.0, 2.0, 4.0], np.float32), (20000, 5))
+    for _ in range(5):
+        np.testing.assert_array_equal((rows >= number).numpy(), expected >= number)
+        np.testing.assert_array_equal((rows * number).numpy(), expected * np.float32(number))

@@ -307,9 +307,10 @@ static void run_range(void *closure, int64_t begin, int64_t end) {
 
 /* ---- short rows ---- */
 
-/* Whether an operand repeats one contiguous row of elements. */
+/* Whether an operand repeats one contiguous row of elements (a number is no such row). */
 static bool repeats(const GwPlan *plan, int i) {
-    return plan->steps[i][1] == 0 && plan->steps[i][0] == plan->width[i];
+    return plan->steps[i][1] == 0 && plan->steps[i][0] != 0
+           && plan->steps[i][0] == plan->width[i];
 }
 
 /* How many rows make one of a useful length: 1 where they stay as they are. Every operand has to
