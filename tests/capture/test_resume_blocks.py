@@ -234,7 +234,11 @@ def outcome(function, *args):
     return result, list(LOG), sys.exc_info()[0], gw.is_grad_enabled()
 
 
-@pytest.mark.parametrize(("program", "graphs"), PROGRAMS, ids=lambda value: getattr(value, "__name__", str(value)))
+def _label(value):
+    return getattr(value, "__name__", str(value))
+
+
+@pytest.mark.parametrize(("program", "graphs"), PROGRAMS, ids=_label)
 def test_block(program, graphs):
     for value in (X, -X * 3, gw.ones(3, 4).requires_grad_()):
         captured = Captured(program)
