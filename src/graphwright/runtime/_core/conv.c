@@ -10,74 +10,11 @@
  * coordinates, the taps that reach it form a convolution of stride 1 over the output's gradient.
  * The gradient with regard to the weights multiplies the planes with the transposed gradient. */
 #define _GNU_SOURCE
-#include "core.h"
-#include "pool.h"
+#define _GNU_SOURCE
+#include "conv.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum {
-    AXES = 3,
-    MAX_HEIGHT = 12,
-    MAX_PANEL = 32,
-    K_BLOCK = 640,               /* taps of all channels summed up at a time */
-    WEIGHT_HEIGHT = 8,
-    WEIGHT_BLOCK = 256 << 10,   /* bytes of the transposed gradient worked on at a time */
-    PACK_BLOCK = 32,            /* taps transposed at a time */
-    DOT_TAPS = 8,
-    FEW_ROWS = 2,               /* output channels of a group up to which lines are direct */
-    CHUNK = 2 << 20,            /* bytes of planes made at a time */
-};
-
-/* The planes of one channel: [phases..., extents...]. */
-typedef struct {
-    int64_t size[AXES];         /* of what is copied */
-    int64_t phases[AXES], extent[AXES];
-    int64_t step[AXES];         /* between a plane's elements, in the original */
-    int64_t origin[AXES];       /* original coordinate of the first, in phase 0 */
-    int64_t stride[AXES], dilation[AXES];
-    int64_t plane;              /* elements */
-} Layout;
-
-/* One convolution of stride 1 over planes. */
-typedef struct {
-    int64_t taps, *source, *weight;     /* each tap's offset in a channel's planes and weights */
-    int64_t count[AXES];                /* columns */
-    int64_t from, from_step[AXES];      /* where column (z, y, x) reads, */
-    int64_t to, to_step[AXES];          /* where it writes */
-    int64_t *offsets, *weight_offsets;  /* of each channel of a group and each tap */
-    void *packed;                       /* the weights as [group][tile][channel, tap][height] */
-    int64_t panels, panels_per_slice;
-    bool flat;                          /* panels run over line ends */
-} Pass;
-
-/* The columns of one panel; those outside the output belong to no run. */
-typedef struct {
-    int64_t from[MAX_PANEL], to[MAX_PANEL];
-    int run[MAX_PANEL], run_length[MAX_PANEL], runs;                /* written side by side */
-    int segment[MAX_PANEL], segment_length[MAX_PANEL], segments;    /* read side by side */
-    bool contiguous;                    /* one segment of full width */
-} Columns;
-
-typedef struct {
-    gw_body fill_planes, pack_weights, convolve, convolve_directly, transpose_gradient,
-        weight_tiles, weight_dots, transpose_weights;
-    int panel, lanes, size;
-} Kernels;
-
-typedef struct {
-    Layout layout;
-    const Pass *pass;
-    const Kernels *kernels;
-    const void *input, *planes, *weights, *bias, *gradient;
-    void *copies, *transposed, *output;
-    const int64_t *steps;               /* offsets of the rows of a gathered panel */
-    int64_t images, groups;
-    int64_t depth, rows;                /* channels of a group: of the planes, of the result */
-    int64_t weight_group, weight_depth, weight_row;
-    int64_t out_plane, padded_rows;
-    int64_t height, tiles, blocks, block_tiles;
-} Job;
 
 /* The original coordinate of element `at` in a phase, along an axis. */
 static inline int64_t place(const Layout *l, int axis, int64_t phase, int64_t at) {
@@ -133,7 +70,8 @@ static void find_columns(const Job *job, int64_t index, int width, Columns *c) {
 }
 
 /* Unlike GW_VECTORISED with multiply-adds, which ISO C leaves apart. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) \
+    && !defined(__SANITIZE_ADDRESS__)
 #define HAS_WIDE 1
 #define WIDE __attribute__((target("arch=x86-64-v4"), optimize("O3", "fp-contract=fast")))
 #define NARROW \
@@ -186,220 +124,12 @@ static const Kernels *find_kernels(int type) {
     return type == NPY_FLOAT32 ? &kernels_f32 : &kernels_f64;
 }
 
-/* ---- what to do ---- */
-
-typedef struct {
-    int64_t in[AXES], out[AXES], kernel[AXES], stride[AXES], dilation[AXES], pad[AXES];
-    int64_t images, groups, ins, outs;      /* channels of a group */
-    const Kernels *kernels;
-    const void *a, *b, *bias;
-    void *output;
-} Conv;
-
-enum Error { DONE, NO_MEMORY, TOO_LARGE };
-
-/* Memory of one call; `failed` tells what went wrong. */
-typedef struct Block {
-    struct Block *next;
-} Block;
-typedef struct {
-    Block *blocks;
-    enum Error failed;
-} Memory;
-
-static void *take(Memory *memory, int64_t count, int64_t size) {
-    int64_t bytes;
-    const int64_t head = 64;
-    if (memory->failed != DONE) {
-        return NULL;
-    }
-    if (__builtin_mul_overflow(count, size, &bytes)
-        || __builtin_add_overflow(bytes, 3 * head, &bytes) || bytes < 0) {
-        memory->failed = TOO_LARGE;
-        return NULL;
-    }
-    Block *block = aligned_alloc(64, (size_t)(bytes / head * head));
-    if (block == NULL) {
-        memory->failed = NO_MEMORY;
-        return NULL;
-    }
-    block->next = memory->blocks;
-    memory->blocks = block;
-    return (char *)block + head;
-}
-
-static void give_back(Memory *memory) {
-    while (memory->blocks != NULL) {
-        Block *next = memory->blocks->next;
-        free(memory->blocks);
-        memory->blocks = next;
-    }
-}
-
-static int64_t times(Memory *memory, int64_t a, int64_t b) {
-    int64_t result;
-    if (__builtin_mul_overflow(a, b, &result)) {
-        memory->failed = TOO_LARGE;
-        return 0;
-    }
-    return result;
-}
-
-static int64_t volume_of(const int64_t *sizes) { return sizes[0] * sizes[1] * sizes[2]; }
-
-static int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
-
-static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0 ? 1 : 0); }
-
-/* After how many taps an axis' phases repeat. */
-static int64_t period(const Conv *conv, int axis) {
-    int64_t a = conv->stride[axis], b = conv->dilation[axis];
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return conv->stride[axis] / a;
-}
-
-static int64_t phases(const Conv *conv, int axis) {
-    int64_t repeats = period(conv, axis);
-    return repeats < conv->kernel[axis] ? repeats : conv->kernel[axis];
-}
-
-static int64_t reach(const Conv *conv, int axis) {
-    return (conv->kernel[axis] - 1) * conv->dilation[axis] / conv->stride[axis];
-}
-
-static void finish_layout(Memory *memory, Layout *l) {
-    l->plane = 1;
-    for (int a = 0; a < AXES; a++) {
-        l->plane = times(memory, l->plane, times(memory, l->phases[a], l->extent[a]));
-    }
-}
-
-/* The input's planes, for the forward pass and the gradient of the weights. */
-static Layout input_layout(Memory *memory, const Conv *conv) {
-    Layout l;
-    for (int a = 0; a < AXES; a++) {
-        l.size[a] = conv->in[a];
-        l.phases[a] = phases(conv, a);
-        l.extent[a] = conv->out[a] + reach(conv, a);
-        l.step[a] = l.stride[a] = conv->stride[a];
-        l.dilation[a] = conv->dilation[a];
-        l.origin[a] = -conv->pad[a];
-    }
-    finish_layout(memory, &l);
-    return l;
-}
-
-/* The planes of the output's gradient: wide enough for every tap of every phase of the input. */
-static Layout gradient_layout(Memory *memory, const Conv *conv) {
-    Layout l;
-    for (int a = 0; a < AXES; a++) {
-        int64_t low = floor_div(conv->pad[a], conv->stride[a]);
-        int64_t high = floor_div(conv->in[a] - 1 + conv->pad[a], conv->stride[a]);
-        l.size[a] = conv->out[a];
-        l.phases[a] = l.step[a] = l.stride[a] = l.dilation[a] = 1;
-        l.extent[a] = high - low + reach(conv, a) + 1;
-        l.origin[a] = low - reach(conv, a);
-    }
-    finish_layout(memory, &l);
-    return l;
-}
-
-static bool is_identity(const Layout *l) {
-    for (int a = 0; a < AXES; a++) {
-        if (l->phases[a] != 1 || l->origin[a] != 0 || l->extent[a] != l->size[a]
-            || (l->step[a] != 1 && l->extent[a] != 1)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static void set_steps(int64_t *steps, const int64_t *extent) {
-    steps[2] = 1;
-    steps[1] = extent[2];
-    steps[0] = extent[1] * extent[2];
-}
-
-/* The forward pass: all taps, reading their phases. */
-static void input_pass(Memory *memory, const Conv *conv, const Layout *l, Pass *pass) {
-    const int64_t *k = conv->kernel, *e = l->extent;
-    int64_t taps = volume_of(k), t = 0;
-    *pass = (Pass){.taps = taps};
-    pass->source = take(memory, taps, sizeof(int64_t));
-    pass->weight = take(memory, taps, sizeof(int64_t));
-    memcpy(pass->count, conv->out, sizeof pass->count);
-    set_steps(pass->from_step, e);
-    set_steps(pass->to_step, conv->out);
-    if (memory->failed != DONE) {
-        return;
-    }
-    int64_t at[AXES];
-    for (at[0] = 0; at[0] < k[0]; at[0]++) {
-        for (at[1] = 0; at[1] < k[1]; at[1]++) {
-            for (at[2] = 0; at[2] < k[2]; at[2]++, t++) {
-                int64_t phase = 0, place = 0;
-                for (int a = 0; a < AXES; a++) {
-                    phase = phase * l->phases[a] + at[a] % period(conv, a);
-                    place += at[a] * conv->dilation[a] / conv->stride[a] * pass->from_step[a];
-                }
-                pass->source[t] = phase * volume_of(e) + place;
-                pass->weight[t] = t;
-            }
-        }
-    }
-}
-
-/* The taps of one phase of the input's coordinates, reading the output's gradient. False where
- * the phase has no coordinates. */
-static bool gradient_pass(Memory *memory, const Conv *conv, const Layout *l, const int64_t *phase,
-                          Pass *pass) {
-    int64_t in_step[AXES], number[AXES], repeat[AXES];
-    *pass = (Pass){.taps = 1};
-    set_steps(pass->from_step, l->extent);
-    set_steps(in_step, conv->in);
-    for (int a = 0; a < AXES; a++) {
-        int64_t s = conv->stride[a], remainder = phase[a] * conv->dilation[a] % s;
-        int64_t low = ceil_div(conv->pad[a] - remainder, s);
-        int64_t high = floor_div(conv->in[a] - 1 + conv->pad[a] - remainder, s);
-        if (high < low) {
-            return false;
-        }
-        pass->count[a] = high - low + 1;
-        pass->from += (low - l->origin[a] - reach(conv, a)) * pass->from_step[a];
-        pass->to += (low * s + remainder - conv->pad[a]) * in_step[a];
-        pass->to_step[a] = s * in_step[a];
-        repeat[a] = period(conv, a);
-        number[a] = (conv->kernel[a] - phase[a] + repeat[a] - 1) / repeat[a];
-        pass->taps *= number[a];
-    }
-    pass->source = take(memory, pass->taps, sizeof(int64_t));
-    pass->weight = take(memory, pass->taps, sizeof(int64_t));
-    for (int64_t t = 0; t < pass->taps && memory->failed == DONE; t++) {
-        int64_t index[AXES] = {t / number[2] / number[1], t / number[2] % number[1],
-                               t % number[2]};
-        int64_t from = 0, weight = 0;
-        for (int a = 0; a < AXES; a++) {
-            int64_t tap = phase[a] + index[a] * repeat[a];
-            int64_t shift = tap * conv->dilation[a] / conv->stride[a];
-            from += (reach(conv, a) - shift) * pass->from_step[a];
-            weight = weight * conv->kernel[a] + tap;
-        }
-        pass->source[t] = from;
-        pass->weight[t] = weight;
-    }
-    return true;
-}
-
 /* ---- doing it ---- */
 
 static void set_offsets(Memory *memory, const Job *job, Pass *pass, int64_t spare) {
-    int64_t depth = times(memory, job->depth, pass->taps), at = 0;
-    pass->offsets = take(memory, depth + spare, sizeof(int64_t));
-    pass->weight_offsets = take(memory, depth, sizeof(int64_t));
+    int64_t depth = gw_conv_times(memory, job->depth, pass->taps), at = 0;
+    pass->offsets = gw_conv_take(memory, depth + spare, sizeof(int64_t));
+    pass->weight_offsets = gw_conv_take(memory, depth, sizeof(int64_t));
     if (memory->failed != DONE) {
         return;
     }
@@ -441,8 +171,9 @@ static void cut_panels(const Job *job, Pass *pass) {
 static void prepare_pass(Memory *memory, const gw_ctx *ctx, Job *job, Pass *pass) {
     set_offsets(memory, job, pass, 0);
     int64_t tiles = job->groups * job->tiles;
-    int64_t rows = times(memory, times(memory, tiles, job->height), job->depth);
-    pass->packed = take(memory, times(memory, rows, pass->taps), job->kernels->size);
+    int64_t rows = gw_conv_times(memory, gw_conv_times(memory, tiles, job->height), job->depth);
+    int64_t weights = gw_conv_times(memory, rows, pass->taps);
+    pass->packed = gw_conv_take(memory, weights, job->kernels->size);
     if (memory->failed == DONE) {
         cut_panels(job, pass);
         job->pass = pass;
@@ -479,11 +210,12 @@ static const void *after(const void *base, int64_t elements, int64_t size) {
 static void run_passes(Memory *memory, const gw_ctx *ctx, const Conv *conv, Job *job,
                        const Pass *passes, int count) {
     int64_t size = conv->kernels->size, volume = volume_of(job->layout.size);
-    int64_t channels = times(memory, job->groups, job->depth);
-    int64_t per_image = times(memory, times(memory, channels, job->layout.plane), size);
-    bool copy = !is_identity(&job->layout);
+    int64_t channels = gw_conv_times(memory, job->groups, job->depth);
+    int64_t planes = gw_conv_times(memory, channels, job->layout.plane);
+    int64_t per_image = gw_conv_times(memory, planes, size);
+    bool copy = !gw_conv_is_identity(&job->layout);
     int64_t chunk = copy ? chunk_of(conv->images, per_image) : conv->images;
-    job->copies = copy ? take(memory, chunk, per_image) : NULL;
+    job->copies = copy ? gw_conv_take(memory, chunk, per_image) : NULL;
     if (memory->failed != DONE) {
         return;
     }
@@ -509,7 +241,7 @@ static void set_rows(const gw_ctx *ctx, const Conv *conv, Job *job) {
 }
 
 static const int64_t *gathered_steps(Memory *memory, int width) {
-    int64_t *steps = take(memory, K_BLOCK, sizeof(int64_t));
+    int64_t *steps = gw_conv_take(memory, K_BLOCK, sizeof(int64_t));
     for (int64_t i = 0; i < K_BLOCK && steps != NULL; i++) {
         steps[i] = i * width;
     }
@@ -518,7 +250,7 @@ static const int64_t *gathered_steps(Memory *memory, int width) {
 
 static void forward(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
     int64_t taps = volume_of(conv->kernel);
-    Job job = {.layout = input_layout(memory, conv), .kernels = conv->kernels,
+    Job job = {.layout = gw_conv_input_layout(memory, conv), .kernels = conv->kernels,
                .weights = conv->b, .bias = conv->bias, .groups = conv->groups,
                .depth = conv->ins, .rows = conv->outs, .out_plane = volume_of(conv->out),
                .weight_row = conv->ins * taps, .weight_depth = taps,
@@ -526,7 +258,7 @@ static void forward(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
     Pass pass;
     set_rows(ctx, conv, &job);
     job.steps = gathered_steps(memory, conv->kernels->panel);
-    input_pass(memory, conv, &job.layout, &pass);
+    gw_conv_input_pass(memory, conv, &job.layout, &pass);
     if (memory->failed == DONE) {
         prepare_pass(memory, ctx, &job, &pass);
         run_passes(memory, ctx, conv, &job, &pass, 1);
@@ -552,23 +284,23 @@ static void fill_with_bias(const Conv *conv, int64_t channels, int64_t plane) {
 
 static void input_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
     int64_t taps = volume_of(conv->kernel), number[AXES], count = 0;
-    Job job = {.layout = gradient_layout(memory, conv), .kernels = conv->kernels,
+    Job job = {.layout = gw_conv_gradient_layout(memory, conv), .kernels = conv->kernels,
                .weights = conv->b, .bias = conv->bias, .groups = conv->groups,
                .depth = conv->outs, .rows = conv->ins, .out_plane = volume_of(conv->in),
                .weight_row = taps, .weight_depth = conv->ins * taps,
                .weight_group = conv->outs * conv->ins * taps};
     bool gaps = false;
     for (int a = 0; a < AXES; a++) {
-        number[a] = phases(conv, a);
+        number[a] = gw_conv_phases(conv, a);
         gaps = gaps || number[a] < conv->stride[a];
     }
     set_rows(ctx, conv, &job);
     job.steps = gathered_steps(memory, conv->kernels->panel);
-    Pass *passes = take(memory, volume_of(number), sizeof(Pass));
+    Pass *passes = gw_conv_take(memory, volume_of(number), sizeof(Pass));
     for (int64_t i = 0; i < volume_of(number) && memory->failed == DONE; i++) {
         int64_t phase[AXES] = {i / number[2] / number[1], i / number[2] % number[1],
                                i % number[2]};
-        if (gradient_pass(memory, conv, &job.layout, phase, passes + count)) {
+        if (gw_conv_gradient_pass(memory, conv, &job.layout, phase, passes + count)) {
             prepare_pass(memory, ctx, &job, passes + count++);
         }
     }
@@ -592,25 +324,27 @@ static void add_weight_products(const gw_ctx *ctx, const Conv *conv, Job *job, b
 
 static void weight_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
     int64_t size = conv->kernels->size, lanes = conv->kernels->lanes;
-    Job job = {.layout = input_layout(memory, conv), .kernels = conv->kernels,
+    Job job = {.layout = gw_conv_input_layout(memory, conv), .kernels = conv->kernels,
                .groups = conv->groups, .depth = conv->ins, .rows = conv->outs,
                .out_plane = volume_of(conv->out)};
     Pass pass;
-    input_pass(memory, conv, &job.layout, &pass);
-    int64_t depth = times(memory, job.depth, pass.taps), channels = job.groups * job.depth;
-    bool dots = job.rows <= FEW_ROWS, copy = !is_identity(&job.layout);
+    gw_conv_input_pass(memory, conv, &job.layout, &pass);
+    int64_t depth = gw_conv_times(memory, job.depth, pass.taps), channels = job.groups * job.depth;
+    bool dots = job.rows <= FEW_ROWS, copy = !gw_conv_is_identity(&job.layout);
     job.tiles = (depth + WEIGHT_HEIGHT - 1) / WEIGHT_HEIGHT;
     job.padded_rows = (job.rows + lanes - 1) / lanes * lanes;
     set_offsets(memory, &job, &pass, job.tiles * WEIGHT_HEIGHT - depth);
     job.pass = &pass;
-    int64_t grads = times(memory, times(memory, job.groups, job.out_plane), job.padded_rows);
-    int64_t planes = times(memory, channels, job.layout.plane);
-    int64_t per_image = times(memory, planes > grads ? planes : grads, size);
+    int64_t columns = gw_conv_times(memory, job.groups, job.out_plane);
+    int64_t grads = gw_conv_times(memory, columns, job.padded_rows);
+    int64_t planes = gw_conv_times(memory, channels, job.layout.plane);
+    int64_t per_image = gw_conv_times(memory, planes > grads ? planes : grads, size);
     int64_t chunk = chunk_of(conv->images, per_image);
-    int64_t result = times(memory, job.groups * job.tiles * WEIGHT_HEIGHT, job.padded_rows);
-    void *sums = dots ? conv->output : take(memory, result, size);
-    job.copies = copy ? take(memory, chunk, planes * size) : NULL;
-    job.transposed = dots ? NULL : take(memory, chunk, grads * size);
+    int64_t height = job.groups * job.tiles * WEIGHT_HEIGHT;
+    int64_t result = gw_conv_times(memory, height, job.padded_rows);
+    void *sums = dots ? conv->output : gw_conv_take(memory, result, size);
+    job.copies = copy ? gw_conv_take(memory, chunk, planes * size) : NULL;
+    job.transposed = dots ? NULL : gw_conv_take(memory, chunk, grads * size);
     if (memory->failed != DONE) {
         return;
     }
@@ -701,7 +435,7 @@ static enum Error run(const Conv *conv, enum Part part) {
     } else {
         weight_gradient(&memory, &ctx, conv);
     }
-    give_back(&memory);
+    gw_conv_give_back(&memory);
     if (released != NULL) {
         PyEval_RestoreThread(released);
     }

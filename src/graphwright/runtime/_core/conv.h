@@ -1,0 +1,106 @@
+/* What the parts of convolutions share: the description of one, and of how it is computed. */
+#ifndef GW_CONV_H
+#define GW_CONV_H
+
+#include "core.h"
+#include "pool.h"
+
+enum {
+    AXES = 3,
+    MAX_HEIGHT = 12,
+    MAX_PANEL = 32,
+    K_BLOCK = 640,               /* taps of all channels summed up at a time */
+    WEIGHT_HEIGHT = 8,
+    WEIGHT_BLOCK = 256 << 10,   /* bytes of the transposed gradient worked on at a time */
+    PACK_BLOCK = 32,            /* taps transposed at a time */
+    DOT_TAPS = 8,
+    FEW_ROWS = 2,               /* output channels of a group up to which lines are direct */
+    CHUNK = 2 << 20,            /* bytes of planes made at a time */
+};
+
+/* The planes of one channel: [phases..., extents...]. */
+typedef struct {
+    int64_t size[AXES];         /* of what is copied */
+    int64_t phases[AXES], extent[AXES];
+    int64_t step[AXES];         /* between a plane's elements, in the original */
+    int64_t origin[AXES];       /* original coordinate of the first, in phase 0 */
+    int64_t stride[AXES], dilation[AXES];
+    int64_t plane;              /* elements */
+} Layout;
+
+/* One convolution of stride 1 over planes. */
+typedef struct {
+    int64_t taps, *source, *weight;     /* each tap's offset in a channel's planes and weights */
+    int64_t count[AXES];                /* columns */
+    int64_t from, from_step[AXES];      /* where column (z, y, x) reads, */
+    int64_t to, to_step[AXES];          /* where it writes */
+    int64_t *offsets, *weight_offsets;  /* of each channel of a group and each tap */
+    void *packed;                       /* the weights as [group][tile][channel, tap][height] */
+    int64_t panels, panels_per_slice;
+    bool flat;                          /* panels run over line ends */
+} Pass;
+
+/* The columns of one panel; those outside the output belong to no run. */
+typedef struct {
+    int64_t from[MAX_PANEL], to[MAX_PANEL];
+    int run[MAX_PANEL], run_length[MAX_PANEL], runs;                /* written side by side */
+    int segment[MAX_PANEL], segment_length[MAX_PANEL], segments;    /* read side by side */
+    bool contiguous;                    /* one segment of full width */
+} Columns;
+
+typedef struct {
+    gw_body fill_planes, pack_weights, convolve, convolve_directly, transpose_gradient,
+        weight_tiles, weight_dots, transpose_weights;
+    int panel, lanes, size;
+} Kernels;
+
+typedef struct {
+    Layout layout;
+    const Pass *pass;
+    const Kernels *kernels;
+    const void *input, *planes, *weights, *bias, *gradient;
+    void *copies, *transposed, *output;
+    const int64_t *steps;               /* offsets of the rows of a gathered panel */
+    int64_t images, groups;
+    int64_t depth, rows;                /* channels of a group: of the planes, of the result */
+    int64_t weight_group, weight_depth, weight_row;
+    int64_t out_plane, padded_rows;
+    int64_t height, tiles, blocks, block_tiles;
+} Job;
+
+typedef struct {
+    int64_t in[AXES], out[AXES], kernel[AXES], stride[AXES], dilation[AXES], pad[AXES];
+    int64_t images, groups, ins, outs;      /* channels of a group */
+    const Kernels *kernels;
+    const void *a, *b, *bias;
+    void *output;
+} Conv;
+
+enum Error { DONE, NO_MEMORY, TOO_LARGE };
+
+/* Memory of one call; `failed` tells what went wrong. */
+typedef struct Block {
+    struct Block *next;
+} Block;
+typedef struct {
+    Block *blocks;
+    enum Error failed;
+} Memory;
+
+static inline int64_t volume_of(const int64_t *sizes) { return sizes[0] * sizes[1] * sizes[2]; }
+
+/* Memory of a call. */
+void *gw_conv_take(Memory *memory, int64_t count, int64_t size);
+void gw_conv_give_back(Memory *memory);
+int64_t gw_conv_times(Memory *memory, int64_t a, int64_t b);
+
+/* Planes and passes. */
+int64_t gw_conv_phases(const Conv *conv, int axis);
+Layout gw_conv_input_layout(Memory *memory, const Conv *conv);
+Layout gw_conv_gradient_layout(Memory *memory, const Conv *conv);
+bool gw_conv_is_identity(const Layout *l);
+void gw_conv_input_pass(Memory *memory, const Conv *conv, const Layout *l, Pass *pass);
+bool gw_conv_gradient_pass(Memory *memory, const Conv *conv, const Layout *l, const int64_t *phase,
+                          Pass *pass);
+
+#endif
