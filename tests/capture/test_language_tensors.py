@@ -7,6 +7,7 @@ import pytest
 
 import graphwright as gw
 from graphwright import nn
+from graphwright.runtime import _core
 
 from .captured import Captured
 from .programs import Programs, outcome, sound, whole
@@ -239,8 +240,6 @@ def test_generators_of_random_numbers_are_sound():
     def draw(x, generator):
         return x + gw.rand(2, 3, generator=generator)
 
-    if not hasattr(gw, "Generator"):
-        pytest.skip("no generators")
     captured = Captured(draw)
     for _ in range(2):
         first = draw(X, gw.Generator().manual_seed(3))
@@ -266,9 +265,6 @@ def test_subclasses_of_tensor_are_refused_with_a_reason():
     class Mine(gw.Tensor):
         pass
 
-    value = X.as_subclass(Mine) if hasattr(X, "as_subclass") else None
-    if value is None:
-        pytest.skip("no as_subclass")
     captured = Captured(lambda x: x + 1)
-    captured(value)
+    assert bool((captured(_core.detach(Mine, X)) == X + 1).all())
     assert "GB0014" in captured.breaks

@@ -343,8 +343,9 @@ POOLING = (
         grad=False,
         errors=(
             Bad((Arr((1, 1, 1, 1)), Arr((1, 1, 1, 1), 9, 10, "index"), (2, 3), 2), RuntimeError,
-                "invalid max index"),
-            Bad((Arr((1, 1, 1, 1)), Arr((1, 1, 1, 1)), (2, 3), 2), RuntimeError, "int64"),
+                "invalid max index", torch=False),
+            Bad((Arr((1, 1, 1, 1)), Arr((1, 1, 1, 1)), (2, 3), 2), RuntimeError, "int64",
+                torch=False),
         ),
     ),
     OpSamples("avg_pool1d", (*_POOLS_1D, S(_LINE, 3, 2, 1, False, False)), _avg_pool),
@@ -535,7 +536,7 @@ SAMPLING = (
               (S(Arr((1, 2, 6, 7)), Arr((1, 2, 2), 0.1, 0.9, grad=False), (2, 3), (3, 2)),),
               None, torch="",
               errors=(Bad((Arr((1, 1, 3, 3)), Arr((1, 1, 2), 0, 1), (3, 3), (2, 2)), RuntimeError,
-                          "too large"),)),
+                          "too large", torch=False),)),
 )  # fmt: skip
 
 WINDOWS: tuple[OpSamples | OpErrors, ...] = (
