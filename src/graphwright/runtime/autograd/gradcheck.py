@@ -258,6 +258,34 @@ def gradcheck(
     return True
 
 
+def _random_weights(outputs: list[Any], spread: bool) -> list[Any]:
+    """A tensor of normal numbers for each output; not contiguous with `spread`."""
+    rng = np.random.default_rng(0)
+    weights = []
+    for out in outputs:
+        weight = ops.zeros_like(out.detach())
+        array = rng.standard_normal(out.shape)
+        weight.numpy()[...] = array + (1j * array if out.dtype.is_complex else 0)
+        if spread and out.ndim:
+            weight = ops.stack([weight, weight], -1)[..., 0]
+        weights.append(weight.detach().requires_grad_())
+    return weights
+
+
+def _gradients_of(func: Func, count: int) -> Func:
+    """The gradients of `func` as a function of its inputs and of `count` weights after them."""
+
+    def gradients(*args: Any) -> tuple[Any, ...]:
+        given, vectors = args[:-count], args[-count:]
+        with enable_grad():
+            inner = [out for out in _outputs(func, given) if out.requires_grad]
+            leaves = [tensor for tensor in given if _checked(tensor)]
+            found = grad(inner, leaves, list(vectors), create_graph=True, allow_unused=True)
+        return tuple(g for g in found if g is not None)
+
+    return gradients
+
+
 def gradgradcheck(
     func: Func,
     inputs: Any,
@@ -283,30 +311,12 @@ def gradgradcheck(
     values = _tuple(inputs)
     outputs = [out for out in _outputs(func, values) if out.requires_grad]
     if grad_outputs is None:
-        rng = np.random.default_rng(0)
-        weights = []
-        for out in outputs:
-            weight = ops.zeros_like(out.detach())
-            array = rng.standard_normal(out.shape)
-            weight.numpy()[...] = array + (1j * array if out.dtype.is_complex else 0)
-            if gen_non_contig_grad_outputs and out.ndim:
-                weight = ops.stack([weight, weight], -1)[..., 0]
-            weights.append(weight.detach().requires_grad_())
+        weights = _random_weights(outputs, gen_non_contig_grad_outputs)
     else:
         weights = list(_tuple(grad_outputs))
-    count = len(weights)
-
-    def new_func(*args: Any) -> tuple[Any, ...]:
-        given, vectors = args[:-count], args[-count:]
-        with enable_grad():
-            inner = [out for out in _outputs(func, given) if out.requires_grad]
-            leaves = [tensor for tensor in given if _checked(tensor)]
-            found = grad(inner, leaves, list(vectors), create_graph=True, allow_unused=True)
-        return tuple(g for g in found if g is not None)
-
     try:
         return gradcheck(
-            new_func,
+            _gradients_of(func, len(weights)),
             (*values, *weights),
             eps=eps,
             atol=atol,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 from graphwright.runtime.dtypes import bool as bool_dtype
 from graphwright.runtime.ops import _face as ops
@@ -58,9 +59,15 @@ def _check_shapes(
 
 
 def _packed_projection(
-    query: Tensor, key: Tensor, value: Tensor, weight: Tensor, bias: Tensor | None
+    query: Tensor, key: Tensor, value: Tensor, weight: Tensor | None, bias: Tensor | None
 ) -> tuple[Tensor, ...]:
     """q, k, v of one weight [3 * E, E] and one bias [3 * E]."""
+    _require(
+        key.shape == value.shape,
+        f"key shape {tuple(key.shape)} does not match value shape {tuple(value.shape)}",
+    )
+    if weight is None:
+        raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
     if key is value and query is key:
         return tuple(ops.chunk(ops.linear(query, weight, bias), 3, -1))
     weights = ops.chunk(weight, 3, 0)
@@ -74,6 +81,12 @@ def _separate_projection(
     weights: tuple[Tensor | None, Tensor | None, Tensor | None],
     bias: Tensor | None,
 ) -> tuple[Tensor, ...]:
+    """q, k, v of a weight [E, size of the input] for each and one bias [3 * E]."""
+    key, value = (tuple(x.shape[:2]) for x in inputs[1:])
+    _require(
+        key == value,
+        f"key's sequence and batch dims {key} do not match value's {value}",
+    )
     for name, weight in zip("qkv", weights, strict=True):
         _require(
             weight is not None,
@@ -102,17 +115,71 @@ def _fit_mask(mask: Tensor, batch: int, heads: int, rows: int, columns: int) -> 
     return ops.unsqueeze(mask, 0) if mask.ndim == 2 else mask
 
 
-def _by_head(tensor: Tensor, groups: int, size: int) -> Tensor:
-    """[L, N, E] as [N * H, L, E / H]."""
-    return ops.transpose(ops.reshape(tensor, (tensor.shape[0], groups, size)), 0, 1)
+class _Heads(NamedTuple):
+    """How [L, N, E] is split into heads of `size`: N * H matrices [L, E / H]."""
 
+    batch: int
+    heads: int
+    size: int
 
-def _static(given: Tensor, name: str, groups: int, size: int) -> Tensor:
-    _require(
-        given.shape[0] == groups and given.shape[2] == size,
-        f"expecting {name} of shape ({groups}, *, {size}), but got {tuple(given.shape)}",
-    )
-    return given
+    @staticmethod
+    def of(query: Tensor, embedding: int, count: int) -> _Heads:
+        """For a query [L, N, E]; AssertionError unless E is `embedding` and a multiple."""
+        batch, size = query.shape[1:]
+        _require(
+            size == embedding,
+            f"was expecting embedding dimension of {embedding}, but got {size}",
+        )
+        head = size // count
+        _require(head * count == size, f"embed_dim {size} not divisible by num_heads {count}")
+        return _Heads(batch, count, head)
+
+    @property
+    def groups(self) -> int:
+        """N * H."""
+        return self.batch * self.heads
+
+    def split(self, tensor: Tensor) -> Tensor:
+        """[L, N, E] as [N * H, L, E / H]."""
+        return ops.transpose(ops.reshape(tensor, (tensor.shape[0], self.groups, self.size)), 0, 1)
+
+    def join(self, tensor: Tensor) -> Tensor:
+        """[N * H, L, E / H] as [L, N, E]."""
+        wide = (tensor.shape[1], self.batch, self.heads * self.size)
+        return ops.reshape(ops.transpose(tensor, 0, 1), wide)
+
+    def checked(self, given: Tensor, name: str) -> Tensor:
+        """A key or value that is split already. AssertionError for another shape."""
+        _require(
+            given.shape[0] == self.groups and given.shape[2] == self.size,
+            f"expecting {name} of shape ({self.groups}, *, {self.size}), but got "
+            f"{tuple(given.shape)}",
+        )
+        return given
+
+    def with_zeros(self, tensor: Tensor) -> Tensor:
+        """One more row, of zeros: [N * H, S + 1, E / H]."""
+        shape = (self.groups, 1, self.size)
+        zeros = ops.zeros(shape, dtype=tensor.dtype, device=tensor.device)
+        return ops.cat((tensor, zeros), 1)
+
+    def attend_fused(
+        self,
+        q: Tensor,
+        k: Tensor,
+        v: Tensor,
+        mask: Tensor | None,
+        dropout_p: float,
+        causal: bool,
+    ) -> tuple[Tensor, None]:
+        """(output, None) of [N * H, L, D], without the weights."""
+        split = (self.batch, self.heads)
+        if mask is not None:
+            one = mask.shape[0] == 1
+            mask = ops.unsqueeze(mask, 0) if one else ops.unflatten(mask, 0, split)
+        queries, keys, values = (ops.unflatten(t, 0, split) for t in (q, k, v))
+        out = ops.scaled_dot_product_attention(queries, keys, values, mask, dropout_p, causal)
+        return ops.reshape(out, q.shape), None
 
 
 def _attend(
@@ -121,8 +188,9 @@ def _attend(
     v: Tensor,
     mask: Tensor | None,
     dropout_p: float,
+    causal: bool,
 ) -> tuple[Tensor, Tensor]:
-    """(output, weights) of [N * H, L, D], the weights kept."""
+    """(output, weights) of [N * H, L, D]; `causal` says nothing that the mask does not."""
     scores = ops.bmm(ops.mul(q, math.sqrt(1.0 / q.shape[-1])), ops.transpose(k, 1, 2))
     if mask is not None:
         scores = ops.add(scores, mask)
@@ -130,6 +198,26 @@ def _attend(
     if dropout_p > 0.0:
         weights = ops.dropout(weights, dropout_p, True)
     return ops.bmm(weights, v), weights
+
+
+def _with_batch(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """[L, E] as [L, 1, E]; inputs that are one tensor stay one."""
+    made = ops.unsqueeze(query, 1)
+    keys = made if key is query else ops.unsqueeze(key, 1)
+    return made, keys, keys if value is key else ops.unsqueeze(value, 1)
+
+
+def _with_padding(
+    mask: Tensor | None, padding: Tensor, batch: int, heads: int, columns: int
+) -> Tensor:
+    """`mask` with `padding` [N, S] added: [N * H, 1 or L, S]."""
+    _require(
+        tuple(padding.shape) == (batch, columns),
+        f"expecting key_padding_mask shape of {(batch, columns)}, but got {tuple(padding.shape)}",
+    )
+    wide = ops.expand(ops.view(padding, (batch, 1, 1, columns)), (batch, heads, 1, columns))
+    by_head = ops.reshape(wide, (batch * heads, 1, columns))
+    return by_head if mask is None else ops.add(mask, by_head)
 
 
 def multi_head_attention_forward(
@@ -171,109 +259,41 @@ def multi_head_attention_forward(
         raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
     batched = query.ndim == 3
     if not batched:
-        same_key, same_value = key is query, value is key
-        query = ops.unsqueeze(query, 1)
-        key = query if same_key else ops.unsqueeze(key, 1)
-        value = key if same_value else ops.unsqueeze(value, 1)
+        query, key, value = _with_batch(query, key, value)
         if key_padding_mask is not None:
             key_padding_mask = ops.unsqueeze(key_padding_mask, 0)
-    rows, batch, size = query.shape
-    columns = key.shape[0]
-    _require(
-        size == embed_dim_to_check,
-        f"was expecting embedding dimension of {embed_dim_to_check}, but got {size}",
-    )
-    head = size // num_heads
-    _require(
-        head * num_heads == size, f"embed_dim {size} not divisible by num_heads {num_heads}"
-    )
+    heads = _Heads.of(query, embed_dim_to_check, num_heads)
     padding = additive_mask(key_padding_mask, "key_padding_mask", query)
     causal = is_causal and padding is None and not need_weights
     causal = causal and bias_k is None and not add_zero_attn
     mask = None if causal else additive_mask(attn_mask, "attn_mask", query)
     if use_separate_proj_weight:
-        _require(
-            key.shape[:2] == value.shape[:2],
-            f"key's sequence and batch dims {tuple(key.shape[:2])} do not match value's "
-            f"{tuple(value.shape[:2])}",
-        )
         weights = (q_proj_weight, k_proj_weight, v_proj_weight)
         q, k, v = _separate_projection((query, key, value), weights, in_proj_bias)
     else:
-        _require(
-            key.shape == value.shape,
-            f"key shape {tuple(key.shape)} does not match value shape {tuple(value.shape)}",
-        )
-        _require(
-            in_proj_weight is not None,
-            "use_separate_proj_weight is False but in_proj_weight is None",
-        )
-        assert in_proj_weight is not None
         q, k, v = _packed_projection(query, key, value, in_proj_weight, in_proj_bias)
     if mask is not None:
-        mask = _fit_mask(mask, batch, num_heads, rows, columns)
+        mask = _fit_mask(mask, heads.batch, num_heads, query.shape[0], key.shape[0])
     if bias_k is not None and bias_v is not None:
         _require(static_k is None and static_v is None, "bias cannot be added to static key/value")
-        k = ops.cat((k, ops.repeat(bias_k, (1, batch, 1))), 0)
-        v = ops.cat((v, ops.repeat(bias_v, (1, batch, 1))), 0)
+        k = ops.cat((k, ops.repeat(bias_k, (1, heads.batch, 1))), 0)
+        v = ops.cat((v, ops.repeat(bias_v, (1, heads.batch, 1))), 0)
         mask, padding = _one_more(mask), _one_more(padding)
-    groups = batch * num_heads
-    q = _by_head(q, groups, head)
-    k = _by_head(k, groups, head) if static_k is None else _static(
-        static_k, "static_k", groups, head
-    )
-    v = _by_head(v, groups, head) if static_v is None else _static(
-        static_v, "static_v", groups, head
-    )
+    q = heads.split(q)
+    k = heads.split(k) if static_k is None else heads.checked(static_k, "static_k")
+    v = heads.split(v) if static_v is None else heads.checked(static_v, "static_v")
     if add_zero_attn:
-        zeros = ops.zeros((groups, 1, head), dtype=k.dtype, device=k.device)
-        k, v = ops.cat((k, zeros), 1), ops.cat((v, zeros), 1)
+        k, v = heads.with_zeros(k), heads.with_zeros(v)
         mask, padding = _one_more(mask), _one_more(padding)
-    columns = k.shape[1]
     if padding is not None:
-        mask = _with_padding(mask, padding, batch, num_heads, columns)
-    dropped = dropout_p if training else 0.0
-    if need_weights:
-        out, attended = _attend(q, k, v, mask, dropped)
-    else:
-        split = (batch, num_heads)
-        out = ops.scaled_dot_product_attention(
-            ops.reshape(q, (*split, rows, head)),
-            ops.reshape(k, (*split, columns, head)),
-            ops.reshape(v, (*split, columns, head)),
-            _by_batch(mask, split, columns),
-            dropped,
-            causal,
-        )
-        out, attended = ops.reshape(out, (groups, rows, head)), None
-    out = ops.reshape(ops.transpose(out, 0, 1), (rows, batch, size))
-    out = ops.linear(out, out_proj_weight, out_proj_bias)
+        mask = _with_padding(mask, padding, heads.batch, num_heads, k.shape[1])
+    attend = _attend if need_weights else heads.attend_fused
+    out, attended = attend(q, k, v, mask, dropout_p if training else 0.0, causal)
+    out = ops.linear(heads.join(out), out_proj_weight, out_proj_bias)
     if attended is not None:
-        attended = ops.reshape(attended, (batch, num_heads, rows, columns))
+        attended = ops.unflatten(attended, 0, (heads.batch, num_heads))
         attended = ops.mean(attended, 1) if average_attn_weights else attended
     if not batched:
         out = ops.squeeze(out, 1)
         attended = None if attended is None else ops.squeeze(attended, 0)
     return out, attended
-
-
-def _with_padding(
-    mask: Tensor | None, padding: Tensor, batch: int, heads: int, columns: int
-) -> Tensor:
-    """`mask` with `padding` [N, S] added: [N * H, 1 or L, S]."""
-    _require(
-        tuple(padding.shape) == (batch, columns),
-        f"expecting key_padding_mask shape of {(batch, columns)}, but got {tuple(padding.shape)}",
-    )
-    wide = ops.expand(ops.view(padding, (batch, 1, 1, columns)), (batch, heads, 1, columns))
-    by_head = ops.reshape(wide, (batch * heads, 1, columns))
-    return by_head if mask is None else ops.add(mask, by_head)
-
-
-def _by_batch(mask: Tensor | None, split: tuple[int, int], columns: int) -> Tensor | None:
-    """[1 or N * H, L, S] as [1, 1, L, S] or [N, H, L, S]."""
-    if mask is None:
-        return None
-    if mask.shape[0] == 1:
-        return ops.unsqueeze(mask, 0)
-    return ops.reshape(mask, (*split, mask.shape[1], columns))
