@@ -67,7 +67,7 @@ extern PyTypeObject GwSize_Type;
 PyObject *gw_size_new(const int64_t *values, int n);
 PyObject *gw_size_of(PyObject *sequence);
 
-/* ---- factory.c: making tensors ---- */
+/* ---- layout.c, factory.c, alias.c: making tensors ---- */
 PyTypeObject *gw_tensor_class(PyObject *cls);   /* borrowed; TypeError unless a subclass */
 int64_t gw_contiguous(const int64_t *sizes, int ndim, int64_t *strides);  /* numel; -1 overflow */
 GwTensor *gw_tensor_empty(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
@@ -77,7 +77,7 @@ GwTensor *gw_tensor_alias(GwTensor *t);     /* of the same class, without histor
 PyObject *gw_view_of(PyTypeObject *cls, GwTensor *base, int ndim, const int64_t *sizes,
                      const int64_t *strides, int64_t offset);
 extern PyMethodDef gw_view_methods[];   /* views.c */
-extern PyMethodDef gw_factory_methods[];
+extern PyMethodDef gw_factory_methods[], gw_alias_methods[];
 
 /* ---- modes.c: thread-local state of dispatch ---- */
 enum { GW_FLAG_GRAD = 1, GW_FLAG_OVERLAP = 32 };      /* the other bits: dispatch_flags */

@@ -1,0 +1,25 @@
+/* Sizes and strides as Python gives them; for the files that make tensors. */
+#ifndef GW_LAYOUT_H
+#define GW_LAYOUT_H
+
+#include "core.h"
+
+#define FASTCALL(function) (PyCFunction)(void (*)(void))(function)
+
+/* TypeError that shows `signature` unless as many arguments were given. */
+bool gw_expect_args(Py_ssize_t given, Py_ssize_t expected, const char *signature);
+
+/* Reads a tuple or list of ints. Returns the length or -1. With `symbolic`, other objects count
+ * as unknown: they become -1 and set *symbolic. */
+int gw_read_ints(PyObject *sequence, int64_t *values, bool *symbolic);
+
+/* One past the last element reached, counted from the first; 0 if there are none, -1 if that
+ * does not fit. */
+int64_t gw_extent(const int64_t *sizes, const int64_t *strides, int ndim);
+
+/* Keeps the tuples of a layout that has symbolic entries. */
+bool gw_keep_symbolic(GwTensor *t, PyObject *shape, PyObject *strides);
+
+PyObject *gw_not_strided(void);   /* NULL, with ValueError: sizes and strides differ in length */
+
+#endif
