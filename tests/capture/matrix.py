@@ -83,3 +83,28 @@ def run_case(case: Case, frontend: Frontend) -> list[Any]:
                 assert found == expected, f"stale in step {number}, {attempt} call"
             outcomes.append(expected)
     return outcomes
+
+
+class Cases:
+    """The cases of one test file, by decorator."""
+
+    def __init__(self) -> None:
+        self.all: list[Case] = []
+        self._plain: set[Case] = set()
+
+    def __call__(self, case: Case) -> Case:
+        """Add a case of which something is captured."""
+        self.all.append(case)
+        return case
+
+    def plain(self, case: Case) -> Case:
+        """Add a case that may run as plain Python all the way."""
+        self._plain.add(case)
+        return self(case)
+
+    def check(self, case: Case) -> None:
+        """Run a case: nothing is stale, and the changes change something."""
+        frontend = Frontend(lambda module, examples: module)
+        outcomes, breaks = run_case(case, frontend), frontend.record.breaks
+        assert len({repr(outcome) for outcome in outcomes}) > 1, "the changes change nothing"
+        assert frontend.record.graphs or case in self._plain, [str(b) for b in breaks]

@@ -9,16 +9,10 @@ import pytest
 
 import graphwright as gw
 from graphwright import nn
-from graphwright.capture.convert import Frontend
 
-from .matrix import Case, Step, run_case, tensor
+from .matrix import Case, Cases, Step, tensor
 
-CASES: list[Case] = []
-
-
-def case(function: Case) -> Case:
-    CASES.append(function)
-    return function
+case = Cases()
 
 
 X = tensor(3, 4)
@@ -170,7 +164,7 @@ def named_modules() -> Iterator[Step]:
     yield f, (X,)
 
 
-@case
+@case.plain
 def state_dict() -> Iterator[Step]:
     layer = nn.Linear(4, 2)
 
@@ -257,7 +251,7 @@ def global_alias() -> Iterator[Step]:
     yield f, (g.t,)
 
 
-@case
+@case.plain
 def output_is_an_argument() -> Iterator[Step]:
     def f(x, y):
         return x if y is x else y
@@ -310,6 +304,6 @@ def functions_of_one_code() -> Iterator[Step]:
     yield h, (X, b)
 
 
-@pytest.mark.parametrize("steps", CASES, ids=[c.__name__ for c in CASES])
+@pytest.mark.parametrize("steps", case.all, ids=lambda c: c.__name__)
 def test_nothing_is_stale(steps: Case) -> None:
-    run_case(steps, Frontend(lambda module, examples: module))
+    case.check(steps)

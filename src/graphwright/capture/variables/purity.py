@@ -47,15 +47,20 @@ def _pure_argument(tx: Translator, arg: VariableTracker) -> Any:
 
 _PURE_MODULES = (math, operator, functools)
 _CONSTANTS = (int, float, complex, bool, str, bytes, type(None))
+_NATIVE = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 
 
 def is_pure(function: Any, handlers: Any, seen: frozenset[Any] = frozenset()) -> bool:
     """Whether what a function reads besides its arguments are functions and classes only."""
     function = getattr(function, "__wrapped__", function)
-    if function in seen or function in handlers or isinstance(function, type):
+    if isinstance(function, type):
         return True
+    if isinstance(function, types.ModuleType):
+        return function in _PURE_MODULES
     if not isinstance(function, types.FunctionType):
-        return isinstance(function, types.ModuleType) and function in _PURE_MODULES
+        return isinstance(function, _NATIVE) and function in handlers
+    if function in seen or function in handlers:
+        return True
     seen |= {function}
     code = function.__code__
     values = [function.__globals__[name] for name in code.co_names if name in function.__globals__]
