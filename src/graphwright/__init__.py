@@ -7,7 +7,17 @@ from importlib import import_module as _import_module
 from math import e, inf, nan, pi
 
 from graphwright.aliases import install as _install_aliases
-from graphwright.runtime import _core, autograd, linalg, nn, optim, random, special, utils
+from graphwright.runtime import _core, amp, autograd, linalg, nn, optim, random, special, utils
+from graphwright.runtime.amp.autocast import (
+    autocast,
+    clear_autocast_cache,
+    get_autocast_dtype,
+    is_autocast_cache_enabled,
+    is_autocast_enabled,
+    set_autocast_cache_enabled,
+    set_autocast_dtype,
+    set_autocast_enabled,
+)
 from graphwright.runtime.autograd import (
     enable_grad,
     inference_mode,
@@ -121,7 +131,8 @@ if _typing.TYPE_CHECKING:
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
 _install_aliases(
-    ("autograd", "cuda", "func", "linalg", "nn", "optim", "random", "special", "testing", "utils")
+    ("amp", "autograd", "cuda", "func", "linalg", "nn", "optim", "random", "special", "testing",
+     "utils")
 )
 
 

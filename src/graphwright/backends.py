@@ -25,6 +25,7 @@ from graphwright.ir.lowered import CannotLower, Lowered, OutputSpec, Saved
 from graphwright.ir.pipeline import lower_graph
 from graphwright.logs import log
 from graphwright.runtime import _core
+from graphwright.runtime.amp.state import switched_off
 from graphwright.runtime.autograd.node import Node, gradient_edge
 from graphwright.runtime.autograd.saved import FREED, SavedTensor
 from graphwright.runtime.errors import DataDependent
@@ -272,7 +273,7 @@ class CompiledBackward(Node):
         joint = self.training.lowered.joint
         assert joint is not None
         values = [unpack(value, self) for value in inputs]
-        with replaying(self.rng):
+        with replaying(self.rng), switched_off():
             results = joint(*values, *tangents)
         return list(results[len(results) - len(self.edges):])
 

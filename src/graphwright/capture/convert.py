@@ -49,6 +49,7 @@ from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.objects import instance_dict
 from graphwright.capture.variables.wrap import wrap_value
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.amp.state import own_casts
 from graphwright.runtime.nn.module import Module
 
 Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
@@ -207,7 +208,8 @@ class Frontend:
         for _ in range(_MOST_RESTARTS):
             grad_mode, modes = _core.grad_enabled(), _core.modes()
             try:
-                return (*self._attempt(function, code, slots, state, restart), restart)
+                with own_casts():
+                    return (*self._attempt(function, code, slots, state, restart), restart)
             except RestartTranslation as found:
                 self._refuse_break(code, found.reason)
                 restart = found.without_frames()

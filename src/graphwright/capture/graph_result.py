@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from graphwright.capture import _eval_frame
@@ -43,6 +44,7 @@ def finish_graph(
     _guard_mutation(output)
     graph = output.graph
     graph.output(tuple(results))
+    _start_without_gradients(output)
     symbols = _bind_symbols(output)
     for node in list(output.inputs):
         if not node.users and node not in symbols.values():
@@ -57,12 +59,13 @@ def finish_graph(
     module.lint()
     examples = [node.meta["val"] for node in order]
     sources = tuple(output.inputs[node] for node in order)
-    compiled = backend(module, examples)
+    with _modes_of_the_start(output):
+        compiled = backend(module, examples)
     written = () if writes_last(compiled) else output.mutated_inputs()
     kept = tuple([output.inputs[node] for node in written])
     run = _shielded(compiled)
-    if output.grad_nodes:
-        run = functools.partial(_keeping_grad_mode, run)
+    if output.grad_nodes or output.autocast_nodes:
+        run = functools.partial(_keeping_modes, run)
     return FinishedGraph(module, run, sources, output.n_ops, kept)
 
 
@@ -71,16 +74,42 @@ def writes_last(run: Any) -> bool:
     return isinstance(run, _core.Launcher) or bool(getattr(run, "writes_last", False))
 
 
-def _keeping_grad_mode(run: Callable[..., Any], *args: Any) -> Any:
-    """Run a graph that switches grad mode; the mode comes back even where the graph fails."""
-    mode = _core.grad_enabled()
+def _start_without_gradients(output: OutputGraph) -> None:
+    """A node that says so, where the graph switches gradients on later."""
+    if output.initial_grad_mode or not output.grad_nodes:
+        return
+    graph = output.graph
+    with graph.inserting_before(next(n for n in graph.nodes if n.op != "placeholder")):
+        graph.call_function(_core.set_grad_enabled, (False,)).meta["val"] = None
+
+
+@contextmanager
+def _modes_of_the_start(output: OutputGraph) -> Iterator[None]:
+    """Within the block modes are those in which the graph starts, not those in which it ends.
+
+    Grad mode is on where any part of the graph records.
+    """
+    modes, recorded = _core.modes(), _core.grad_enabled()
+    _core.set_modes(output.initial_modes)
+    _core.set_grad_enabled(output.initial_grad_mode or output.grad_nodes > 0)
+    try:
+        yield
+    finally:
+        _core.set_modes(modes)
+        _core.set_grad_enabled(recorded)
+
+
+def _keeping_modes(run: Callable[..., Any], *args: Any) -> Any:
+    """Run a graph that switches modes; they come back even where the graph fails."""
+    recorded, modes = _core.grad_enabled(), _core.modes()
     try:
         return run(*args)
     finally:
-        _core.set_grad_enabled(mode)
+        _core.set_grad_enabled(recorded)
+        _core.set_modes(modes)
 
 
-_eval_frame.skip_code(_keeping_grad_mode.__code__)
+_eval_frame.skip_code(_keeping_modes.__code__)
 
 
 def _shielded(run: Callable[..., Any]) -> Callable[..., Any]:

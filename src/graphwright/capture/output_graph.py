@@ -38,6 +38,7 @@ from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.ir.graph import Graph
 from graphwright.ir.node import Node
 from graphwright.runtime import _core
+from graphwright.runtime.amp import state as amp
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
@@ -125,10 +126,12 @@ class OutputGraph:
         self.n_ops = 0
         self.steps = 0
         self.grad_nodes = 0
+        self.autocast_nodes = 0
         self.ids: dict[VariableTracker, IdVariable] = {}
         self.hashed: dict[VariableTracker, None] = {}
         self.restored: VariableTracker | None = None
         self.initial_grad_mode = _core.grad_enabled()
+        self.initial_modes = _core.modes()
         self.fake_mode = FakeMode()
         self.int_inputs: dict[Source, Node] = {}
         self._wrap_value = wrap_value
@@ -449,10 +452,22 @@ class OutputGraph:
         if _core.grad_enabled() == enabled:
             return
         _core.set_grad_enabled(enabled)
-        node = self.graph.call_function(_core.set_grad_enabled, (enabled,))
+        self._switch(tx, _core.set_grad_enabled, enabled)
+        self.grad_nodes += 1
+
+    def set_autocast(self, tx: Values, bits: int) -> None:
+        """Change autocast's state, here and in the graph."""
+        if amp.current() == bits:
+            return
+        amp.set_autocast(bits)
+        self._switch(tx, amp.set_autocast, bits)
+        self.autocast_nodes += 1
+
+    def _switch(self, tx: Values, function: Callable[..., Any], value: Any) -> None:
+        """Add a node that changes a mode for those after it."""
+        node = self.graph.call_function(function, (value,))
         node.meta["stack"] = tx.location()  # type: ignore[attr-defined]
         node.meta["val"] = None
-        self.grad_nodes += 1
 
 
 _PLAIN = (

@@ -13,6 +13,7 @@ from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import call
 from graphwright.ir.node import Node, map_leaves
+from graphwright.runtime.amp.state import switched_off
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym
 
@@ -58,13 +59,14 @@ class SegmentedProgram:
                 return values[leaf]
             expr = leaf if isinstance(leaf, Expr) else getattr(leaf, "expr", None)
             return expr.evaluate(sizes) if isinstance(expr, Expr) else leaf
-        for step in self.steps:
-            if isinstance(step, EagerStep):
-                values[step.node] = call(
-                    step.node.target, map_leaves(step.node.args, value_of), {})
-            else:
-                found = step.launch(*[value_of(i) for i in step.inputs])
-                values.update(zip(step.results, found, strict=True))
+        with switched_off():
+            for step in self.steps:
+                if isinstance(step, EagerStep):
+                    values[step.node] = call(
+                        step.node.target, map_leaves(step.node.args, value_of), {})
+                else:
+                    found = step.launch(*[value_of(i) for i in step.inputs])
+                    values.update(zip(step.results, found, strict=True))
         return tuple(map_leaves(tuple(self.results), value_of))
 
 

@@ -17,7 +17,8 @@ from graphwright.ir.interpreter import Interpreter
 from graphwright.ir.lowered import CannotLower
 from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime import _core, dtypes
-from graphwright.runtime.dispatch import TRACE
+from graphwright.runtime.amp.state import own_casts
+from graphwright.runtime.dispatch import AUTOCAST, TRACE
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
 from graphwright.runtime.ops.table import Op
@@ -164,17 +165,19 @@ def _same_layout(one: FakeTensor, two: FakeTensor) -> bool:
 
 
 @contextmanager
-def tracing(tracer: Tracer) -> Iterator[Tracer]:
+def tracing(tracer: Tracer, autocast: bool = False) -> Iterator[Tracer]:
     """Within the block the thread's ops are recorded by `tracer`, with grad mode on at first.
 
-    Modes are restored afterwards.
+    autocast: whether the thread's autocast goes on, and its casts are recorded; otherwise ops run
+    in their arguments' dtypes. Modes are restored afterwards.
     """
     modes, previous, grad = _core.modes(), _core.tracer(), _core.grad_enabled()
     _core.set_tracer(tracer)
-    _core.set_modes(modes | TRACE)
+    _core.set_modes((modes if autocast else modes & ~AUTOCAST) | TRACE)
     _core.set_grad_enabled(True)
     try:
-        yield tracer
+        with own_casts():
+            yield tracer
     finally:
         _core.set_modes(modes)
         _core.set_tracer(previous)
@@ -233,6 +236,7 @@ def trace(
     rewrites: dict[str, Rewrite] | None = None,
     names: Sequence[str] | None = None,
     grad: bool = False,
+    autocast: bool = False,
 ) -> GraphModule:
     """The graph of the ops that `target` runs on these arguments.
 
@@ -242,6 +246,7 @@ def trace(
         rewrites: op name -> function(tracer, args) to run instead of recording the op.
         names: of the placeholders; those of `target` if it is a graph.
         grad: whether arguments that require grad do so in the trace, so that the tape runs.
+        autocast: whether the thread's autocast, and what the graph does to it, is followed.
 
     Nodes are `call_function` of an `Op` on its fully bound arguments. Real tensors met on the
     way become `get_attr`. `meta` of the module: "symbols", "shape_env", "rng_ops".
@@ -260,7 +265,7 @@ def trace(
         tracer.placeholder(name, arg)
     if isinstance(target, GraphModule):
         copy_sources(target.graph, tracer.graph)
-    with tracing(tracer):
+    with tracing(tracer, autocast):
         result = run(*args)
     return finish(tracer, result)
 

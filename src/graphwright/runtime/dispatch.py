@@ -27,7 +27,7 @@ class Hooks:
     __slots__ = ("autocast", "fake_kernel", "meta_kernel", "record", "record_inplace")
 
     def __init__(self) -> None:
-        self.autocast: Callable[[Op, tuple[Any, ...]], tuple[Any, ...]] | None = None
+        self.autocast: Callable[[Op, tuple[Any, ...]], Any]
         self.fake_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
         self.meta_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
         self.record: Callable[[Op, tuple[Any, ...], int], Any]
@@ -101,8 +101,10 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         flags &= ~(FOREIGN | OVERLAP)
         if not flags:
             return op.run(*args)
-    if flags & MODES and _core.modes() & AUTOCAST and HOOKS.autocast is not None:
-        args = HOOKS.autocast(op, args)
+    if flags & MODES and _core.modes() & AUTOCAST:
+        out = HOOKS.autocast(op, args)
+        if out is not NotImplemented:
+            return out
     if flags & GRAD and op.vjp is None and op.functional is None and op.decompose is not None:
         return op.decompose(*args)
     if flags & GRAD and (op.differentiable or op.is_inplace):
@@ -111,6 +113,18 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         if op.differentiable:
             return HOOKS.record(op, args, flags)
     return below_autograd(op, args, flags)
+
+
+def dispatch_as_given(op: Op, args: tuple[Any, ...]) -> Any:
+    """`dispatch` without autocast, in this op and in those that it is made of."""
+    modes = _core.modes()
+    if not modes & AUTOCAST:
+        return dispatch(op, args)
+    _core.set_modes(modes & ~AUTOCAST)
+    try:
+        return dispatch(op, args)
+    finally:
+        _core.set_modes(modes)
 
 
 def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:
@@ -210,4 +224,5 @@ def check_types(op: Op, args: tuple[Any, ...]) -> None:
 
 _core.set_dispatch_hooks(_dispatch_modes, _failed)
 
-__all__ = ["HOOKS", "below_autograd", "check_types", "dispatch", "refuse_bound"]
+__all__ = ["HOOKS", "below_autograd", "check_types", "dispatch", "dispatch_as_given",
+           "refuse_bound"]

@@ -28,6 +28,7 @@ from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
+from graphwright.runtime.amp import state as amp
 from graphwright.runtime.records import Record
 
 Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
@@ -90,7 +91,9 @@ class FrameCompiler:
     def _direct(self, value: VariableTracker) -> CompiledFrame | None:
         """No bytecode at all, where the result is a tensor of the graph or a tuple of them."""
         output = self.output
-        if output.side_effects or output.grad_nodes or output.restored is not None:
+        if output.side_effects or output.restored is not None:
+            return None
+        if output.grad_nodes or output.autocast_nodes:
             return None
         if output.mutated_inputs() or output.fake_mode.random or output.float_inputs():
             return None
@@ -250,6 +253,11 @@ class FrameCompiler:
         if self.output.grad_nodes:
             self.builder.begin_call(_core.set_grad_enabled)
             self.builder.load_const(_core.grad_enabled())
+            self.builder.end_call(1)
+            self.builder.pop()
+        if self.output.autocast_nodes:
+            self.builder.begin_call(amp.set_autocast)
+            self.builder.load_const(amp.current())
             self.builder.end_call(1)
             self.builder.pop()
 

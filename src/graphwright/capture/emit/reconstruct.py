@@ -16,7 +16,7 @@ from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.containers import ContainerObjectVariable
-from graphwright.capture.variables.context import GradModeVariable, set_previous
+from graphwright.capture.variables.context import ModeVariable, set_previous
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.lazy import LazyVariable
@@ -258,8 +258,8 @@ class Reconstructor:
             self._prepare_dict(container, push)
         elif isinstance(container, (SetVariable, DequeVariable)):
             self._writes.append(container.write_back(self, push))
-        elif isinstance(container, GradModeVariable):
-            self._prepare_grad_mode(container, push)
+        elif isinstance(container, ModeVariable):
+            self._prepare_mode(container, push)
         else:
             reason = Unsupported("GB0015", f"{container.describe()} was changed")
             reason.blame(self.output.side_effects.mutated[container])
@@ -289,7 +289,7 @@ class Reconstructor:
 
         self._writes.append(write)
 
-    def _prepare_grad_mode(self, manager: GradModeVariable, push: Load) -> None:
+    def _prepare_mode(self, manager: ModeVariable, push: Load) -> None:
         """The modes that an object made elsewhere will restore."""
 
         def write() -> None:

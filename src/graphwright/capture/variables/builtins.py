@@ -53,6 +53,7 @@ from graphwright.capture.variables.sets import SetVariable, frozenset_of, set_of
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
+from graphwright.runtime.amp.autocast import FACTS as AUTOCAST_FACTS
 from graphwright.runtime.autograd.modes import is_grad_enabled
 from graphwright.runtime.size import Size
 
@@ -579,6 +580,7 @@ HANDLERS: dict[Any, Handler] = {
     **REFLECTION,
     is_compiling: _true,
     is_grad_enabled: _grad_enabled,
+    **{fact: _folded(fact) for fact in AUTOCAST_FACTS},
     **_math_functions(),
     **_operator_functions(),
     functools.partial: _partial,

@@ -1,8 +1,9 @@
-"""Context managers: grad mode is interpreted here, others through their own methods."""
+"""Context managers: those of thread modes are interpreted here, others by their methods."""
 
 from __future__ import annotations
 
 import types
+import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.runtime import _core
+from graphwright.runtime.amp import state as amp
+from graphwright.runtime.amp.autocast import autocast
 from graphwright.runtime.autograd import modes
 
 if TYPE_CHECKING:
@@ -20,24 +23,33 @@ Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 
 GRAD_MODES: tuple[type, ...] = (modes.no_grad, modes.enable_grad, modes.set_grad_enabled)
+MODES: tuple[type, ...] = (*GRAD_MODES, autocast)
 
 
-class GradModeVariable(VariableTracker):
-    """An instance of `no_grad`, `enable_grad` or `set_grad_enabled`."""
+class ModeVariable(VariableTracker):
+    """An instance of a `ThreadMode`: what it sets, and what it will restore."""
 
     mutable = True
 
     def __init__(
         self,
         cls: type,
-        mode: bool,
+        mode: Any,
         source: Source | None = None,
-        previous: Iterable[bool] = (),
+        previous: Iterable[Any] = (),
     ) -> None:
         self.cls = cls
         self.mode = mode
         self.source = source
         self.previous = list(previous)
+
+    def present(self) -> Any:
+        """The mode as it is now."""
+        raise NotImplementedError
+
+    def change(self, tx: Translator, mode: Any) -> None:
+        """Change the mode, here and in the graph."""
+        raise NotImplementedError
 
     def python_type(self) -> type:
         return self.cls
@@ -46,8 +58,8 @@ class GradModeVariable(VariableTracker):
         """`__enter__`."""
         if self.cls is not modes.set_grad_enabled:
             self._note_change(tx)
-            self.previous.append(_core.grad_enabled())
-        tx.output.set_grad_mode(tx, self.mode)
+            self.previous.append(self.present())
+        self.change(tx, self.mode)
         return tx.constant(None)
 
     def leave(self, tx: Translator) -> VariableTracker:
@@ -55,7 +67,7 @@ class GradModeVariable(VariableTracker):
         if not self.previous:
             unsupported("GB0007", f"{self.describe()} is left without being entered")
         self._note_change(tx)
-        tx.output.set_grad_mode(tx, self.previous.pop())
+        self.change(tx, self.previous.pop())
         return tx.constant(None)
 
     def _note_change(self, tx: Translator) -> None:
@@ -66,11 +78,11 @@ class GradModeVariable(VariableTracker):
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs
     ) -> VariableTracker:
         if name == "_fresh" and self.cls is not modes.set_grad_enabled:
-            return GradModeVariable(self.cls, self.mode)
+            return type(self)(self.cls, self.mode)
         unsupported("GB0008", f"{self.cls.__name__}.{name}()")
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        return GradModeMethod(self, name)
+        return ModeMethod(self, name)
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         unsupported("GB0004", f"{self.cls.__name__} used as a decorator inside of the frame")
@@ -82,7 +94,36 @@ class GradModeVariable(VariableTracker):
         cg.builder.end_call(3)
 
 
-def rebuild(cls: type, mode: bool, previous: tuple[bool, ...]) -> Any:
+class GradModeVariable(ModeVariable):
+    """An instance of `no_grad`, `enable_grad` or `set_grad_enabled`."""
+
+    def present(self) -> bool:
+        return _core.grad_enabled()
+
+    def change(self, tx: Translator, mode: bool) -> None:
+        tx.output.set_grad_mode(tx, mode)
+
+
+class AutocastVariable(ModeVariable):
+    """An instance of `autocast`."""
+
+    def present(self) -> int:
+        return amp.current()
+
+    def change(self, tx: Translator, mode: int) -> None:
+        tx.output.set_autocast(tx, mode)
+
+    def enter(self, tx: Translator) -> VariableTracker:
+        super().enter(tx)
+        return self
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in ("device", "fast_dtype"):
+            return tx.constant(getattr(rebuild(self.cls, self.mode, ()), name))
+        return super().getattr(tx, name)
+
+
+def rebuild(cls: type, mode: Any, previous: tuple[Any, ...]) -> Any:
     """A context manager of a block that was entered, without entering it again."""
     made: Any = object.__new__(cls)
     made._mode = mode
@@ -90,16 +131,16 @@ def rebuild(cls: type, mode: bool, previous: tuple[bool, ...]) -> Any:
     return made
 
 
-def set_previous(manager: Any, previous: tuple[bool, ...]) -> None:
+def set_previous(manager: Any, previous: tuple[Any, ...]) -> None:
     """Give an existing context manager the modes that it will restore."""
     manager._previous[:] = previous
 
 
-class GradModeMethod(VariableTracker):
+class ModeMethod(VariableTracker):
     """`_fresh` or `__enter__`/`__exit__`, bound."""
 
     def __init__(
-        self, owner: GradModeVariable, name: str, source: Source | None = None
+        self, owner: ModeVariable, name: str, source: Source | None = None
     ) -> None:
         self.owner = owner
         self.method = name
@@ -136,9 +177,22 @@ def make_grad_mode(cls: type, tx: Translator, args: Args, kwargs: Kwargs) -> Var
     return made
 
 
+def make_autocast(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`autocast(...)`, called in the frame; what it refuses or warns of is left to Python."""
+    values = [arg.realize().as_constant() for arg in args]
+    keywords = {name: value.realize().as_constant() for name, value in kwargs.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        try:
+            made = autocast(*values, **keywords)
+        except (TypeError, RuntimeError, UserWarning) as error:
+            unsupported("GB0007", f"autocast: {error}")
+    return AutocastVariable(autocast, made._mode)
+
+
 def enter_context(tx: Translator, manager: VariableTracker) -> VariableTracker:
     """What `with manager as x` binds to x."""
-    if isinstance(manager, GradModeVariable):
+    if isinstance(manager, ModeVariable):
         return manager.enter(tx)
     return manager.getattr(tx, "__enter__").call(tx, [], {})
 
@@ -148,6 +202,12 @@ def exit_method(tx: Translator, manager: VariableTracker) -> VariableTracker:
     return manager.getattr(tx, "__exit__")
 
 
-def is_grad_mode_instance(value: Any) -> bool:
-    """Whether `value` is an instance that `GradModeVariable` can stand for."""
-    return type(value) in GRAD_MODES
+def is_mode_instance(value: Any) -> bool:
+    """Whether `value` is an instance that a `ModeVariable` can stand for."""
+    return type(value) in MODES
+
+
+def mode_variable(value: Any, source: Source) -> ModeVariable:
+    """The variable of an instance that is there already."""
+    kind = AutocastVariable if type(value) is autocast else GradModeVariable
+    return kind(type(value), value._mode, source, value._previous)

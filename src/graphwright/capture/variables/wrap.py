@@ -37,10 +37,12 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.containers import ContainerObjectVariable, base_of
 from graphwright.capture.variables.context import (
     GRAD_MODES,
-    GradModeMethod,
-    GradModeVariable,
-    is_grad_mode_instance,
+    ModeMethod,
+    ModeVariable,
+    is_mode_instance,
+    make_autocast,
     make_grad_mode,
+    mode_variable,
 )
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.enums import EnumVariable
@@ -63,6 +65,7 @@ from graphwright.capture.variables.sequences import (
 )
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.runtime import _core
+from graphwright.runtime.amp.autocast import autocast
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.nn.module import Module
@@ -240,6 +243,8 @@ def _class(output: OutputGraph, value: type, source: Source) -> VariableTracker:
     _by_identity(output, value, source)
     if value in GRAD_MODES:
         return BuiltinVariable(value, functools.partial(make_grad_mode, value), source)
+    if value is autocast:
+        return BuiltinVariable(value, make_autocast, source)
     handler = HANDLERS.get(value)
     if handler is not None:
         return BuiltinVariable(value, handler, source)
@@ -261,8 +266,8 @@ def _method(output: OutputGraph, value: types.MethodType, source: Source) -> Var
     _same_type(output, value, source)
     function = output.wrap(value.__func__, AttrSource(source, "__func__"))
     owner = output.wrap(value.__self__, AttrSource(source, "__self__"))
-    if isinstance(owner, GradModeVariable):
-        return GradModeMethod(owner, value.__func__.__name__, source)
+    if isinstance(owner, ModeVariable):
+        return ModeMethod(owner, value.__func__.__name__, source)
     return BoundMethodVariable(function, owner, value.__func__.__name__, source)
 
 
@@ -282,7 +287,7 @@ def _compiled_function(output: OutputGraph, value: Any, source: Source) -> Varia
     return output.wrap(value.__wrapped__, ConstSource(value.__wrapped__, source.name()))
 
 
-def _grad_mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+def _mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
     mode = AttrSource(source, "_mode")
     output.guards.equals(mode, value._mode)
@@ -290,7 +295,7 @@ def _grad_mode(output: OutputGraph, value: Any, source: Source) -> VariableTrack
     output.guards.list_length(previous, len(value._previous))
     for index, entered in enumerate(value._previous):
         output.guards.equals(ItemSource(previous, index), entered)
-    return GradModeVariable(type(value), value._mode, source, value._previous)
+    return mode_variable(value, source)
 
 
 def _nn_module(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
@@ -387,8 +392,8 @@ def _rule_for(value: Any) -> Rule:
         return _tuple
     if is_operation(value):
         return _operation
-    if is_grad_mode_instance(value):
-        return _grad_mode
+    if is_mode_instance(value):
+        return _mode
     if cls is object:
         return _reference
     if base_of(cls) is not None and cls.__flags__ & _HEAP_TYPE:

@@ -16,7 +16,7 @@ After::
 
 Composites stay, since they have their own vjps and kernels; those that draw random numbers do
 not, so that what they drew can be saved. Random ops are numbered in order. What runs without
-gradients (`no_grad`) is marked: meta["no_grad"].
+gradients (`no_grad`) is marked: meta["no_grad"]. What autocast casts is cast by nodes.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from graphwright.runtime.ops.table import TABLE, Kind, Op
 
 def normalise(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
     """See the module's docstring."""
-    return trace(module, fake_inputs, keep=_keep, rewrites={"rand": _number})
+    return trace(module, fake_inputs, keep=_keep, rewrites={"rand": _number}, autocast=True)
 
 
 def _keep(op: Op) -> bool:

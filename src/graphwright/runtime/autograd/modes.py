@@ -18,18 +18,26 @@ F = TypeVar("F", bound=Callable[..., Any])
 INFERENCE = 4
 
 
-class _GradMode:
-    """Sets grad mode on entry, restores it on exit; nests and decorates."""
+class ThreadMode:
+    """Sets a mode of the thread on entry, restores it on exit; nests and decorates."""
 
     __slots__ = ("_mode", "_previous")
 
-    def __init__(self, mode: bool) -> None:
+    def __init__(self, mode: Any) -> None:
         self._mode = mode
-        self._previous: list[bool] = []
+        self._previous: list[Any] = []
 
-    def __enter__(self) -> None:
-        self._previous.append(_core.grad_enabled())
-        _core.set_grad_enabled(self._mode)
+    def _present(self) -> Any:
+        """The thread's mode as it is now."""
+        raise NotImplementedError
+
+    def _change(self, mode: Any) -> None:
+        """Make `mode` the thread's mode."""
+        raise NotImplementedError
+
+    def __enter__(self) -> Any:
+        self._previous.append(self._present())
+        self._change(self._mode)
 
     def __exit__(
         self,
@@ -37,10 +45,13 @@ class _GradMode:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        _core.set_grad_enabled(self._previous.pop())
+        self._change(self._previous.pop())
 
-    def _fresh(self) -> _GradMode:
-        return _GradMode(self._mode)
+    def _fresh(self) -> ThreadMode:
+        """A manager of the same mode that was not entered."""
+        made = object.__new__(type(self))
+        ThreadMode.__init__(made, self._mode)
+        return made
 
     def __call__(self, function: F) -> F:
         if inspect.isgeneratorfunction(function):
@@ -69,6 +80,21 @@ class _GradMode:
                 value = yield item
 
         return wrapper
+
+
+class _GradMode(ThreadMode):
+    """Sets grad mode."""
+
+    __slots__ = ()
+
+    def _present(self) -> bool:
+        return _core.grad_enabled()
+
+    def _change(self, mode: bool) -> None:
+        _core.set_grad_enabled(mode)
+
+    def _fresh(self) -> _GradMode:
+        return _GradMode(self._mode)
 
 
 class no_grad(_GradMode):

@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.dispatch import GRAD, dispatch
+from graphwright.runtime.dispatch import GRAD, dispatch, dispatch_as_given
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops.table import Kind, Op, op
 from graphwright.runtime.promotion import can_cast
@@ -46,7 +46,7 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
     if op.name in APART:
         for target in outs:
             _check_memory(op, args, target)
-    result = dispatch(op, _typed_by_out(op, args, outs[0] if outs else None))
+    result = dispatch_as_given(op, _typed_by_out(op, args, outs[0] if outs else None))
     if isinstance(result, _core.TensorBase):
         if outs is out:
             raise _no_tensor(op, out)

@@ -1,0 +1,222 @@
+"""`GradScaler`: losses are scaled up, so that small gradients do not vanish in float16.
+
+Source: Micikevicius et al., "Mixed Precision Training" (2018), section 3.2, with PyTorch's rule
+for the scale: it shrinks with each step whose gradients overflow, and grows after
+`growth_interval` steps in a row whose gradients did not.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.amp.autocast import is_autocast_available
+from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.limits import finfo
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.optim.optimizer import Optimizer
+from graphwright.runtime.tensor import Tensor
+
+_READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"
+
+
+class _Progress:
+    """What happened to an optimiser's gradients since the last `update`."""
+
+    def __init__(self) -> None:
+        self.stage = _READY
+        self.overflowed = False
+
+
+class GradScaler:
+    """Scales losses, unscales gradients, and leaves out steps whose gradients are not finite.
+
+    Args:
+        device: "cpu"; another one switches the scaler off, with a UserWarning.
+        init_scale: the first scale.
+        growth_factor: what the scale is multiplied by after `growth_interval` good steps, > 1.
+        backoff_factor: what it is multiplied by after a step that overflowed, < 1.
+        enabled: False makes `scale` and `step` do nothing but their optimiser's step.
+
+    Use: `scaler.scale(loss).backward()`, `scaler.step(optimizer)`, `scaler.update()`.
+    """
+
+    def __init__(
+        self,
+        device: str = "cpu",
+        init_scale: float = 2.0**16,
+        growth_factor: float = 2.0,
+        backoff_factor: float = 0.5,
+        growth_interval: int = 2000,
+        enabled: bool = True,
+    ) -> None:
+        if enabled and not is_autocast_available(device):
+            warnings.warn(
+                f"GradScaler: device {device!r} is not available here. Disabling.", stacklevel=2
+            )
+            enabled = False
+        if enabled and growth_factor <= 1.0:
+            raise AssertionError("The growth factor must be > 1.0.")
+        if enabled and backoff_factor >= 1.0:
+            raise AssertionError("The backoff factor must be < 1.0.")
+        self._enabled = enabled
+        self._scale = float(init_scale)
+        self._growth_factor = growth_factor
+        self._backoff_factor = backoff_factor
+        self._growth_interval = growth_interval
+        self._good_steps = 0
+        self._progress: dict[int, _Progress] = {}
+
+    def scale(self, outputs: Any) -> Any:
+        """A tensor, or a list or tuple of them, times the scale.
+
+        ValueError for anything else.
+        """
+        if not self._enabled:
+            return outputs
+        if isinstance(outputs, Tensor):
+            factor = ops.full((), self._scale, dtype=dtypes.float32, device=outputs.device)
+            return ops.mul(outputs, factor)
+        if isinstance(outputs, list | tuple):
+            parts = [self.scale(output) for output in outputs]
+            return type(outputs)(*parts) if hasattr(outputs, "_fields") else type(outputs)(parts)
+        raise ValueError("outputs must be a Tensor or an iterable of Tensors")
+
+    def unscale_(self, optimizer: Optimizer) -> None:
+        """Divide the optimiser's gradients by the scale, in place; to clip them, for example.
+
+        RuntimeError where that was done since the last `update`, or after `step`; ValueError
+        where a gradient is float16.
+        """
+        if not self._enabled:
+            return
+        progress = self._of(optimizer)
+        if progress.stage is _UNSCALED:
+            raise RuntimeError(
+                "unscale_() has already been called on this optimizer since the last update()."
+            )
+        if progress.stage is _STEPPED:
+            raise RuntimeError("unscale_() is being called after step().")
+        progress.overflowed = self._divide(optimizer)
+        progress.stage = _UNSCALED
+
+    def _divide(self, optimizer: Optimizer) -> bool:
+        """Divide gradients by the scale; whether one of them is not finite."""
+        overflowed = False
+        with no_grad():
+            for group in optimizer.param_groups:
+                for param in group["params"]:
+                    if param.grad is None:
+                        continue
+                    if param.grad.dtype is dtypes.float16:
+                        raise ValueError("Attempting to unscale FP16 gradients.")
+                    ops.mul_(param.grad, 1.0 / self._scale)
+                    overflowed |= not bool(ops.all(ops.isfinite(param.grad)))
+        return overflowed
+
+    def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        """`optimizer.step(*args, **kwargs)` on unscaled gradients; None where one is not finite.
+
+        RuntimeError where it was called since the last `update`, or a closure is given.
+        """
+        if not self._enabled:
+            return optimizer.step(*args, **kwargs)
+        if "closure" in kwargs:
+            raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
+        progress = self._of(optimizer)
+        if progress.stage is _STEPPED:
+            raise RuntimeError("step() has already been called since the last update().")
+        if progress.stage is _READY:
+            self.unscale_(optimizer)
+        progress.stage = _STEPPED
+        return None if progress.overflowed else optimizer.step(*args, **kwargs)
+
+    def update(self, new_scale: float | Tensor | None = None) -> None:
+        """Adapt the scale to what `step` found, or set it to `new_scale`.
+
+        AssertionError where no gradients were looked at since the last call.
+        """
+        if not self._enabled:
+            return
+        if new_scale is not None:
+            self._scale = float(new_scale)
+        else:
+            looked = [p for p in self._progress.values() if p.stage is not _READY]
+            if not looked:
+                raise AssertionError("No inf checks were recorded prior to update.")
+            self._adapt(any(progress.overflowed for progress in looked))
+        self._progress.clear()
+
+    def _adapt(self, overflowed: bool) -> None:
+        if overflowed:
+            self._scale *= self._backoff_factor
+            self._good_steps = 0
+            return
+        self._good_steps += 1
+        if self._good_steps == self._growth_interval:
+            grown = self._scale * self._growth_factor
+            self._scale = grown if grown <= finfo(dtypes.float32).max else self._scale
+            self._good_steps = 0
+
+    def _of(self, optimizer: Optimizer) -> _Progress:
+        return self._progress.setdefault(id(optimizer), _Progress())
+
+    def get_scale(self) -> float:
+        """The scale; 1.0 of a scaler that is switched off."""
+        return self._scale if self._enabled else 1.0
+
+    def is_enabled(self) -> bool:
+        """Whether losses are scaled."""
+        return self._enabled
+
+    def get_growth_factor(self) -> float:
+        """What the scale is multiplied by when it grows."""
+        return self._growth_factor
+
+    def set_growth_factor(self, new_factor: float) -> None:
+        """Set what the scale is multiplied by when it grows."""
+        self._growth_factor = new_factor
+
+    def get_backoff_factor(self) -> float:
+        """What the scale is multiplied by when it shrinks."""
+        return self._backoff_factor
+
+    def set_backoff_factor(self, new_factor: float) -> None:
+        """Set what the scale is multiplied by when it shrinks."""
+        self._backoff_factor = new_factor
+
+    def get_growth_interval(self) -> int:
+        """How many steps in a row must be finite before the scale grows."""
+        return self._growth_interval
+
+    def set_growth_interval(self, new_interval: int) -> None:
+        """Set how many steps in a row must be finite before the scale grows."""
+        self._growth_interval = new_interval
+
+    def state_dict(self) -> dict[str, Any]:
+        """The scale and how it moves; empty for a scaler that is switched off."""
+        if not self._enabled:
+            return {}
+        return {
+            "scale": self._scale,
+            "growth_factor": self._growth_factor,
+            "backoff_factor": self._backoff_factor,
+            "growth_interval": self._growth_interval,
+            "_growth_tracker": self._good_steps,
+        }
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over what `state_dict` gave. RuntimeError where it is empty."""
+        if not self._enabled:
+            return
+        if not state_dict:
+            raise RuntimeError(
+                "The source state dict is empty, possibly because it was saved from a disabled "
+                "instance of GradScaler."
+            )
+        self._scale = float(state_dict["scale"])
+        self._growth_factor = state_dict["growth_factor"]
+        self._backoff_factor = state_dict["backoff_factor"]
+        self._growth_interval = state_dict["growth_interval"]
+        self._good_steps = state_dict["_growth_tracker"]

@@ -1,0 +1,55 @@
+"""Which ops autocast runs in which dtype: PyTorch's lists for CPUs, as data.
+
+Ops that stand in no list run in the dtypes of their arguments, or are made of ops that do stand
+in one. In-place ops and results written into `out=` keep their dtypes. float64 stays float64.
+Source: the operator lists of PyTorch's documentation of `torch.amp`, "CPU Op-Specific Behavior".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+LOWER = _names(
+    """
+    addbmm addmm baddbmm bmm conv1d conv2d conv3d conv_transpose1d conv_transpose2d
+    conv_transpose3d convolution linalg_vecdot linear matmul mm prelu scaled_dot_product_attention
+    """
+)
+"""Products, which gain most: they run in autocast's dtype."""
+
+FLOAT32 = _names(
+    """
+    adaptive_avg_pool3d adaptive_max_pool3d avg_pool3d fractional_max_pool max_pool3d
+    max_unpool grid_sample grid_sampler grid_sampler_2d grid_sampler_3d
+
+    binary_cross_entropy binary_cross_entropy_with_logits cosine_embedding_loss cross_entropy
+    ctc_loss_parts hinge_embedding_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss
+    multi_margin_loss multilabel_margin_loss nll_loss poisson_nll_loss smooth_l1_loss
+    soft_margin_loss triplet_margin_loss
+
+    cdist nanquantile polar prod quantile trace view_as_complex
+
+    cholesky cholesky_inverse cholesky_solve linalg_cholesky linalg_cond linalg_eig linalg_eigh
+    linalg_eigvals linalg_eigvalsh linalg_inv linalg_lstsq linalg_matrix_rank linalg_pinv
+    linalg_qr linalg_solve linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve pinverse
+    qr svd
+    """
+)
+"""What loses too much in 16 bits, or has no kernel for them: these run in float32."""
+
+WIDEST = _names("cat index_copy stack")
+"""What puts tensors together: in the widest of their dtypes."""
+
+AS_GIVEN = _names("addmv dot mv vdot")
+"""Products with vectors, which run in the dtypes of their arguments in all their parts."""
+
+FLOAT32_WHERE: dict[str, Callable[[tuple[Any, ...]], bool]] = {
+    "pad": lambda args: args[2] in ("reflect", "replicate"),
+}
+"""Ops that run in float32 for some of their arguments only."""
