@@ -2,13 +2,13 @@
 
 A resume function is the original code behind a prologue that puts the stack back and jumps. It is
 made once per place and shape of the stack, so that each iteration of a loop resumes in the same
-code. When it breaks in its turn it returns a `Continuation` to the first frame, which calls it:
+code. The frame that breaks returns it with its arguments as a `Continuation` to the evaluator in
+C, which runs it once that frame is gone: there is one frame of the user's function at a time, and
 loops with breaks do not get deeper.
 """
 
 from __future__ import annotations
 
-import functools
 import threading
 import types
 import weakref
@@ -20,12 +20,6 @@ from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
     from bytecode import Bytecode, Instr, Label
-
-
-class Continuation(functools.partial[Any]):
-    """What is left to do: called without arguments by the frame that started the function."""
-
-    __slots__ = ()
 
 
 class Origin(Record):
