@@ -48,6 +48,9 @@ class Tracer:
         rewrites: op name -> function(tracer, args) that runs instead of recording that op.
     """
 
+    whole_functions = True
+    """A call of an `autograd.Function` is one op, not what its forward does."""
+
     def __init__(self, keep: Keep, rewrites: dict[str, Rewrite] | None = None) -> None:
         self.keep = keep
         self.rewrites = rewrites or {}

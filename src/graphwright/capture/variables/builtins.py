@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import polyfills
 from graphwright.capture.allowed import is_compiling
 from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.variables.autograd_function import function_handlers
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member, guard_recognition
 from graphwright.capture.variables.classes import (
@@ -583,4 +584,5 @@ HANDLERS: dict[Any, Handler] = {
     **_operator_functions(),
     functools.partial: _partial,
     **LIBRARY,
+    **function_handlers(),
 }
