@@ -264,9 +264,35 @@ _feature_alpha_dropout = _op("feature_alpha_dropout")
 _feature_alpha_dropout_ = _op("feature_alpha_dropout_")
 _feature_dropout = _op("feature_dropout")
 _feature_dropout_ = _op("feature_dropout_")
+_fft_c2c = _op("fft_c2c")
+_fft_c2r = _op("fft_c2r")
+_fft_fft = _op("fft_fft")
+_fft_fft2 = _op("fft_fft2")
+_fft_fftfreq = _op("fft_fftfreq")
+_fft_fftn = _op("fft_fftn")
+_fft_fftshift = _op("fft_fftshift")
+_fft_hfft = _op("fft_hfft")
+_fft_hfft2 = _op("fft_hfft2")
+_fft_hfftn = _op("fft_hfftn")
+_fft_ifft = _op("fft_ifft")
+_fft_ifft2 = _op("fft_ifft2")
+_fft_ifftn = _op("fft_ifftn")
+_fft_ifftshift = _op("fft_ifftshift")
+_fft_ihfft = _op("fft_ihfft")
+_fft_ihfft2 = _op("fft_ihfft2")
+_fft_ihfftn = _op("fft_ihfftn")
+_fft_irfft = _op("fft_irfft")
+_fft_irfft2 = _op("fft_irfft2")
+_fft_irfftn = _op("fft_irfftn")
+_fft_r2c = _op("fft_r2c")
+_fft_rfft = _op("fft_rfft")
+_fft_rfft2 = _op("fft_rfft2")
+_fft_rfftfreq = _op("fft_rfftfreq")
+_fft_rfftn = _op("fft_rfftn")
 _fill = _op("fill")
 _fill_ = _op("fill_")
 _fill_diagonal_ = _op("fill_diagonal_")
+_first_bad_minor = _op("first_bad_minor")
 _flatten = _op("flatten")
 _flip = _op("flip")
 _fliplr = _op("fliplr")
@@ -299,6 +325,7 @@ _gelu = _op("gelu")
 _gelu_backward = _op("gelu_backward")
 _general_eigen = _op("general_eigen")
 _geometric_ = _op("geometric_")
+_geqrf = _op("geqrf")
 _glu = _op("glu")
 _gradient = _op("gradient")
 _grid_sample = _op("grid_sample")
@@ -360,6 +387,7 @@ _isnan = _op("isnan")
 _isneginf = _op("isneginf")
 _isposinf = _op("isposinf")
 _isreal = _op("isreal")
+_istft = _op("istft")
 _kaiser_window = _op("kaiser_window")
 _kl_div = _op("kl_div")
 _kron = _op("kron")
@@ -381,6 +409,7 @@ _lerp_ = _op("lerp_")
 _lgamma = _op("lgamma")
 _lgamma_ = _op("lgamma_")
 _linalg_cholesky = _op("linalg_cholesky")
+_linalg_cholesky_ex = _op("linalg_cholesky_ex")
 _linalg_cond = _op("linalg_cond")
 _linalg_cross = _op("linalg_cross")
 _linalg_det = _op("linalg_det")
@@ -389,8 +418,14 @@ _linalg_eig = _op("linalg_eig")
 _linalg_eigh = _op("linalg_eigh")
 _linalg_eigvals = _op("linalg_eigvals")
 _linalg_eigvalsh = _op("linalg_eigvalsh")
+_linalg_householder_product = _op("linalg_householder_product")
 _linalg_inv = _op("linalg_inv")
+_linalg_inv_ex = _op("linalg_inv_ex")
 _linalg_lstsq = _op("linalg_lstsq")
+_linalg_lu = _op("linalg_lu")
+_linalg_lu_factor = _op("linalg_lu_factor")
+_linalg_lu_factor_ex = _op("linalg_lu_factor_ex")
+_linalg_lu_solve = _op("linalg_lu_solve")
 _linalg_matrix_norm = _op("linalg_matrix_norm")
 _linalg_matrix_rank = _op("linalg_matrix_rank")
 _linalg_multi_dot = _op("linalg_multi_dot")
@@ -399,6 +434,7 @@ _linalg_pinv = _op("linalg_pinv")
 _linalg_qr = _op("linalg_qr")
 _linalg_slogdet = _op("linalg_slogdet")
 _linalg_solve = _op("linalg_solve")
+_linalg_solve_ex = _op("linalg_solve_ex")
 _linalg_solve_triangular = _op("linalg_solve_triangular")
 _linalg_svd = _op("linalg_svd")
 _linalg_svdvals = _op("linalg_svdvals")
@@ -440,6 +476,10 @@ _logspace = _op("logspace")
 _logsumexp = _op("logsumexp")
 _lt = _op("lt")
 _lt_ = _op("lt_")
+_lu = _op("lu")
+_lu_factors = _op("lu_factors")
+_lu_solve = _op("lu_solve")
+_lu_unpack = _op("lu_unpack")
 _mH = _op("mH")
 _mT = _op("mT")
 _margin_ranking_loss = _op("margin_ranking_loss")
@@ -514,6 +554,9 @@ _numpy_T = _op("numpy_T")
 _one_hot = _op("one_hot")
 _ones = _op("ones")
 _ones_like = _op("ones_like")
+_order_of_pivots = _op("order_of_pivots")
+_orgqr = _op("orgqr")
+_ormqr = _op("ormqr")
 _outer = _op("outer")
 _p_norm = _op("p_norm")
 _pad = _op("pad")
@@ -539,6 +582,7 @@ _put = _op("put")
 _put_ = _op("put_")
 _qr = _op("qr")
 _qr_factors = _op("qr_factors")
+_qr_reflections = _op("qr_reflections")
 _quantile = _op("quantile")
 _rad2deg = _op("rad2deg")
 _rad2deg_ = _op("rad2deg_")
@@ -688,6 +732,7 @@ _squeeze_copy = _op("squeeze_copy")
 _stack = _op("stack")
 _std = _op("std")
 _std_mean = _op("std_mean")
+_stft = _op("stft")
 _sub = _op("sub")
 _sub_ = _op("sub_")
 _sum = _op("sum")
@@ -714,6 +759,7 @@ _trace = _op("trace")
 _transpose = _op("transpose")
 _transpose_copy = _op("transpose_copy")
 _trapezoid = _op("trapezoid")
+_triangular_solve = _op("triangular_solve")
 _tril = _op("tril")
 _tril_ = _op("tril_")
 _tril_indices = _op("tril_indices")
@@ -2831,6 +2877,284 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Any:
     return _dispatch(_feature_dropout_, (input, p, train))
 
 
+def fft_c2c(input: Tensor, dims: Any, scale: float, forward: bool) -> Any:
+    return _dispatch(_fft_c2c, (input, dims, scale, forward))
+
+
+def fft_c2r(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    size: Any = REQUIRED,
+    scale: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_c2r", "dim", dim, REQUIRED, "axis", axis)
+    return _dispatch(_fft_c2r, (input, dim, size, scale))
+
+
+def fft_fft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_fft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_fft, (input, n, dim, norm))
+
+
+def fft_fft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_fft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_fft2, (input, s, dim, norm))
+
+
+def fft_fftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_fft_fftfreq, (n, d, dtype, device)))
+
+
+def fft_fftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_fftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_fftn, (input, s, dim, norm))
+
+
+def fft_fftshift(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("fft_fftshift", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_fftshift, (input, dim))
+
+
+def fft_hfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_hfft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_hfft, (input, n, dim, norm))
+
+
+def fft_hfft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_hfft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_hfft2, (input, s, dim, norm))
+
+
+def fft_hfftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_hfftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_hfftn, (input, s, dim, norm))
+
+
+def fft_ifft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ifft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_ifft, (input, n, dim, norm))
+
+
+def fft_ifft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ifft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_ifft2, (input, s, dim, norm))
+
+
+def fft_ifftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ifftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_ifftn, (input, s, dim, norm))
+
+
+def fft_ifftshift(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ifftshift", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_ifftshift, (input, dim))
+
+
+def fft_ihfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ihfft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_ihfft, (input, n, dim, norm))
+
+
+def fft_ihfft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ihfft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_ihfft2, (input, s, dim, norm))
+
+
+def fft_ihfftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ihfftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_ihfftn, (input, s, dim, norm))
+
+
+def fft_irfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_irfft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_irfft, (input, n, dim, norm))
+
+
+def fft_irfft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_irfft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_irfft2, (input, s, dim, norm))
+
+
+def fft_irfftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_irfftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_irfftn, (input, s, dim, norm))
+
+
+def fft_r2c(input: Tensor, dim: Any = REQUIRED, scale: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("fft_r2c", "dim", dim, REQUIRED, "axis", axis)
+    return _dispatch(_fft_r2c, (input, dim, scale))
+
+
+def fft_rfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_rfft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_rfft, (input, n, dim, norm))
+
+
+def fft_rfft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_rfft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_rfft2, (input, s, dim, norm))
+
+
+def fft_rfftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_fft_rfftfreq, (n, d, dtype, device)))
+
+
+def fft_rfftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_rfftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_rfftn, (input, s, dim, norm))
+
+
 def fill(input: Tensor, value: Tensor | Number) -> Any:
     return _dispatch(_fill, (input, value))
 
@@ -2841,6 +3165,10 @@ def fill_(input: Tensor, value: Tensor | Number) -> Any:
 
 def fill_diagonal_(input: Tensor, fill_value: Number, wrap: bool = False) -> Any:
     return _dispatch(_fill_diagonal_, (input, fill_value, wrap))
+
+
+def first_bad_minor(A: Tensor) -> Any:
+    return _dispatch(_first_bad_minor, (A,))
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
@@ -3061,6 +3389,10 @@ def general_eigen(A: Tensor) -> Any:
 
 def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
     return _dispatch(_geometric_, (input, p, generator))
+
+
+def geqrf(input: Tensor) -> Any:
+    return _dispatch(_geqrf, (input,))
 
 
 def glu(input: Tensor, dim: int = -1, axis: Any = None) -> Any:
@@ -3669,6 +4001,35 @@ def isreal(input: Tensor) -> Any:
     return _dispatch(_isreal, (input,))
 
 
+def istft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: Any = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Any:
+    return _dispatch(
+        _istft,
+        (
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            normalized,
+            onesided,
+            length,
+            return_complex,
+        ),
+    )
+
+
 def kaiser_window(
     window_length: int,
     periodic: bool = True,
@@ -3826,6 +4187,10 @@ def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Any:
     return _dispatch(_linalg_cholesky, (A, upper))
 
 
+def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+    return _dispatch(_linalg_cholesky_ex, (A, upper, check_errors))
+
+
 def linalg_cond(A: Tensor, p: Any = None) -> Any:
     return _dispatch(_linalg_cond, (A, p))
 
@@ -3864,8 +4229,16 @@ def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Any:
     return _dispatch(_linalg_eigvalsh, (A, UPLO))
 
 
+def linalg_householder_product(input: Tensor, tau: Tensor) -> Any:
+    return _dispatch(_linalg_householder_product, (input, tau))
+
+
 def linalg_inv(A: Tensor) -> Any:
     return _dispatch(_linalg_inv, (A,))
+
+
+def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+    return _dispatch(_linalg_inv_ex, (A, check_errors))
 
 
 def linalg_lstsq(
@@ -3876,6 +4249,29 @@ def linalg_lstsq(
     driver: str | None = None,
 ) -> Any:
     return _dispatch(_linalg_lstsq, (A, B, rcond, driver))
+
+
+def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
+    return _dispatch(_linalg_lu, (A, pivot))
+
+
+def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
+    return _dispatch(_linalg_lu_factor, (A, pivot))
+
+
+def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    return _dispatch(_linalg_lu_factor_ex, (A, pivot, check_errors))
+
+
+def linalg_lu_solve(
+    LU: Tensor,
+    pivots: Tensor,
+    B: Tensor,
+    *,
+    left: bool = True,
+    adjoint: bool = False,
+) -> Any:
+    return _dispatch(_linalg_lu_solve, (LU, pivots, B, left, adjoint))
 
 
 def linalg_matrix_norm(
@@ -3941,6 +4337,10 @@ def linalg_slogdet(A: Tensor) -> Any:
 
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
     return _dispatch(_linalg_solve, (A, B, left))
+
+
+def linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    return _dispatch(_linalg_solve_ex, (A, B, left, check_errors))
 
 
 def linalg_solve_triangular(
@@ -4249,6 +4649,27 @@ def lt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
 
 def lt_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_lt_, (input, other))
+
+
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    return _dispatch(_lu, (A, pivot, get_infos))
+
+
+def lu_factors(A: Tensor, pivot: bool, strict: bool = False) -> Any:
+    return _dispatch(_lu_factors, (A, pivot, strict))
+
+
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+    return _dispatch(_lu_solve, (b, LU_data, LU_pivots))
+
+
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: bool = True,
+    unpack_pivots: bool = True,
+) -> Any:
+    return _dispatch(_lu_unpack, (LU_data, LU_pivots, unpack_data, unpack_pivots))
 
 
 def mH(input: Tensor) -> Any:
@@ -5014,6 +5435,24 @@ def ones_like(
     return _require(requires_grad, _dispatch(_ones_like, (input, dtype, device)))
 
 
+def order_of_pivots(pivots: Tensor, rows: int) -> Any:
+    return _dispatch(_order_of_pivots, (pivots, rows))
+
+
+def orgqr(input: Tensor, tau: Tensor) -> Any:
+    return _dispatch(_orgqr, (input, tau))
+
+
+def ormqr(
+    input: Tensor,
+    tau: Tensor,
+    other: Tensor,
+    left: bool = True,
+    transpose: bool = False,
+) -> Any:
+    return _dispatch(_ormqr, (input, tau, other, left, transpose))
+
+
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
     _bound = (input, vec2)
     if out is not None:
@@ -5194,6 +5633,10 @@ def qr(input: Tensor, some: bool = True) -> Any:
 
 def qr_factors(A: Tensor, mode: str) -> Any:
     return _dispatch(_qr_factors, (A, mode))
+
+
+def qr_reflections(input: Tensor) -> Any:
+    return _dispatch(_qr_reflections, (input,))
 
 
 def quantile(
@@ -6602,6 +7045,37 @@ def std_mean(
     return _dispatch(_std_mean, (input, dim, unbiased, keepdim, correction))
 
 
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: Any = None,
+    return_complex: Any = None,
+    align_to_window: Any = None,
+) -> Any:
+    return _dispatch(
+        _stft,
+        (
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        ),
+    )
+
+
 def sub(
     input: Tensor | Number,
     other: Tensor | Number,
@@ -6826,6 +7300,16 @@ def trapezoid(
     if axis is not None:
         dim = same_as("trapezoid", "dim", dim, -1, "axis", axis)
     return _dispatch(_trapezoid, (y, x, dx, dim))
+
+
+def triangular_solve(
+    b: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> Any:
+    return _dispatch(_triangular_solve, (b, A, upper, transpose, unitriangular))
 
 
 def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
@@ -7413,6 +7897,7 @@ __all__ = [
     "gather",
     "gcd",
     "ge",
+    "geqrf",
     "ger",
     "gradient",
     "greater",
@@ -7449,6 +7934,7 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "istft",
     "kaiser_window",
     "kron",
     "kthvalue",
@@ -7477,6 +7963,9 @@ __all__ = [
     "logspace",
     "logsumexp",
     "lt",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
     "masked_fill",
     "masked_scatter",
     "masked_select",
@@ -7521,6 +8010,8 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "orgqr",
+    "ormqr",
     "outer",
     "pairwise_distance",
     "pdist",
@@ -7596,6 +8087,7 @@ __all__ = [
     "stack",
     "std",
     "std_mean",
+    "stft",
     "sub",
     "subtract",
     "sum",
@@ -7619,6 +8111,7 @@ __all__ = [
     "transpose_copy",
     "trapezoid",
     "trapz",
+    "triangular_solve",
     "tril",
     "tril_indices",
     "triu",
