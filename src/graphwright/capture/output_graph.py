@@ -22,8 +22,10 @@ from graphwright.capture.source import (
     SizeSource,
     Source,
 )
+from graphwright.capture.spent import is_spent
 from graphwright.capture.variables.base import Clock, IdVariable, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.differentiation import leaves_of
 from graphwright.capture.variables.floats import scalar_arguments
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.lazy import LazyVariable
@@ -144,6 +146,9 @@ class OutputGraph:
         self._real: dict[Node, Any] = {}
         self.check_read: Callable[[VariableTracker], None] | None = None
         self.shared: list[tuple[FakeTensor, int, int]] = []
+        self.differentiated = False
+        self._leaving: dict[Node, tuple[Node, bool]] = {}
+        self.made_leaves: dict[int, tuple[FakeTensor, int]] = {}
 
     def count_step(self) -> None:
         """Give the frame up where it would take too long to unroll."""
@@ -488,9 +493,44 @@ class OutputGraph:
             value = fake_like(value)
             node.meta["val"] = value
         if value.requires_grad and value.is_leaf and not self._is_rehearsal():
-            unsupported("GB0004", "a tensor that requires gradients is made in the frame")
+            self.note_leaf(value)
         variable = self._tensors[id(value)] = TensorVariable(node, value, Tensor)
         return variable
+
+    def variable_of(self, fake: FakeTensor) -> TensorVariable:
+        """The tracker of a fake tensor that the frame works with."""
+        return self._tensors[id(fake)]
+
+    def note_leaf(self, fake: FakeTensor) -> None:
+        """Remember a tensor that the frame made and that requires gradients."""
+        self.made_leaves.setdefault(id(fake), (fake, Clock.step))
+
+    def leaving(self, value: TensorVariable) -> tuple[Node, bool]:
+        """The node that gives a tensor to the frame, and whether its history is spent."""
+        if not value.fake.requires_grad or not (self.differentiated or self.made_leaves):
+            return value.node, False
+        known = self._leaving.get(value.node)
+        if known is None:
+            known = self._leaving[value.node] = self._without_spent_history(value)
+        return known
+
+    def _without_spent_history(self, value: TensorVariable) -> tuple[Node, bool]:
+        leaves = leaves_of([value.fake])
+        alone = not leaves.keys() - self.made_leaves.keys()
+        for fake, step in self.made_leaves.values():
+            if fake is value.fake or (alone and id(fake) in leaves):
+                reason = Unsupported("GB0004", "a leaf that the frame made leaves it")
+                reason.blame(step)
+                raise reason
+        if not is_spent(value.fake, list(leaves.values()), self.fake_mode):
+            return value.node, False
+        node = self.graph.call_method("detach", (value.node,))
+        node.meta.update(value.node.meta, val=value.fake.detach())
+        return node, True
+
+    def is_made_leaf(self, fake: FakeTensor) -> bool:
+        """Whether the frame made it, to differentiate by it."""
+        return id(fake) in self.made_leaves
 
     def set_grad_mode(self, tx: Values, enabled: bool) -> None:
         """Change grad mode, here and in the graph."""

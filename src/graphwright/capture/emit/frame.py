@@ -99,6 +99,8 @@ class FrameCompiler:
         tensors = [part for part in map(settled, parts) if isinstance(part, TensorVariable)]
         if not parts or len(tensors) != len(parts) or any(t.source is not None for t in tensors):
             return None
+        if any(output.leaving(tensor)[1] for tensor in tensors):
+            return None
         for tensor in tensors:
             self.cg.outputs.setdefault(tensor.node, len(self.cg.outputs))
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
