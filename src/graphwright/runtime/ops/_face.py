@@ -2695,13 +2695,14 @@ def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_typ
 
 
 def empty(
-    *size: Any,
+    *size_: Any,
+    size: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), dtype, device)
+    _bound = (as_size(varargs(size_, size)), dtype, device)
     if out is not None:
         return with_out(_empty, _bound, out)
     return _require(requires_grad, _dispatch(_empty, _bound))
@@ -5413,13 +5414,14 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Any:
 
 
 def ones(
-    *size: Any,
+    *size_: Any,
+    size: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), dtype, device)
+    _bound = (as_size(varargs(size_, size)), dtype, device)
     if out is not None:
         return with_out(_ones, _bound, out)
     return _require(requires_grad, _dispatch(_ones, _bound))
@@ -5705,14 +5707,15 @@ def radam_step_(
 
 
 def rand(
-    *size: Any,
+    *size_: Any,
+    size: Any = None,
     generator: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), generator, dtype, device)
+    _bound = (as_size(varargs(size_, size)), generator, dtype, device)
     if out is not None:
         return with_out(_rand, _bound, out)
     return _require(requires_grad, _dispatch(_rand, _bound))
@@ -5759,14 +5762,15 @@ def randint_like(
 
 
 def randn(
-    *size: Any,
+    *size_: Any,
+    size: Any = None,
     generator: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), generator, dtype, device)
+    _bound = (as_size(varargs(size_, size)), generator, dtype, device)
     if out is not None:
         return with_out(_randn, _bound, out)
     return _require(requires_grad, _dispatch(_randn, _bound))
@@ -7646,13 +7650,14 @@ def zero_(input: Tensor) -> Any:
 
 
 def zeros(
-    *size: Any,
+    *size_: Any,
+    size: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), dtype, device)
+    _bound = (as_size(varargs(size_, size)), dtype, device)
     if out is not None:
         return with_out(_zeros, _bound, out)
     return _require(requires_grad, _dispatch(_zeros, _bound))
