@@ -389,6 +389,7 @@ class Pointwise:
         costly: bool = False,
         inplace: bool = False,
         tensors: int = 0,
+        numbers: int = 0,
     ) -> Pointwise: ...
     @property
     def fallback(self) -> Callable[..., Any]: ...

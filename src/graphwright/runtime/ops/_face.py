@@ -148,6 +148,7 @@ _ceil = _op("ceil")
 _ceil_ = _op("ceil_")
 _celu = _op("celu")
 _celu_ = _op("celu_")
+_celu_backward = _op("celu_backward")
 _chain_matmul = _op("chain_matmul")
 _channel_shuffle = _op("channel_shuffle")
 _cholesky = _op("cholesky")
@@ -232,6 +233,7 @@ _dstack = _op("dstack")
 _einsum = _op("einsum")
 _elu = _op("elu")
 _elu_ = _op("elu_")
+_elu_backward = _op("elu_backward")
 _embedding = _op("embedding")
 _embedding_backward = _op("embedding_backward")
 _embedding_bag_parts = _op("embedding_bag_parts")
@@ -338,12 +340,16 @@ _gt_ = _op("gt_")
 _hamming_window = _op("hamming_window")
 _hann_window = _op("hann_window")
 _hardshrink = _op("hardshrink")
+_hardshrink_backward = _op("hardshrink_backward")
 _hardsigmoid = _op("hardsigmoid")
 _hardsigmoid_ = _op("hardsigmoid_")
+_hardsigmoid_backward = _op("hardsigmoid_backward")
 _hardswish = _op("hardswish")
 _hardswish_ = _op("hardswish_")
+_hardswish_backward = _op("hardswish_backward")
 _hardtanh = _op("hardtanh")
 _hardtanh_ = _op("hardtanh_")
+_hardtanh_backward = _op("hardtanh_backward")
 _heaviside = _op("heaviside")
 _heaviside_ = _op("heaviside_")
 _hinge_embedding_loss = _op("hinge_embedding_loss")
@@ -404,6 +410,7 @@ _le = _op("le")
 _le_ = _op("le_")
 _leaky_relu = _op("leaky_relu")
 _leaky_relu_ = _op("leaky_relu_")
+_leaky_relu_backward = _op("leaky_relu_backward")
 _lerp = _op("lerp")
 _lerp_ = _op("lerp_")
 _lgamma = _op("lgamma")
@@ -472,6 +479,7 @@ _logical_xor_ = _op("logical_xor_")
 _logit = _op("logit")
 _logit_ = _op("logit_")
 _logsigmoid = _op("logsigmoid")
+_logsigmoid_backward = _op("logsigmoid_backward")
 _logspace = _op("logspace")
 _logsumexp = _op("logsumexp")
 _lt = _op("lt")
@@ -512,6 +520,7 @@ _min = _op("min")
 _minimum = _op("minimum")
 _mish = _op("mish")
 _mish_ = _op("mish_")
+_mish_backward = _op("mish_backward")
 _mm = _op("mm")
 _mode = _op("mode")
 _mode_position = _op("mode_position")
@@ -653,6 +662,7 @@ _select_copy = _op("select_copy")
 _select_scatter = _op("select_scatter")
 _selu = _op("selu")
 _selu_ = _op("selu_")
+_selu_backward = _op("selu_backward")
 _sgd_step_ = _op("sgd_step_")
 _sgn = _op("sgn")
 _sgn_ = _op("sgn_")
@@ -682,7 +692,9 @@ _soft_margin_loss = _op("soft_margin_loss")
 _softmax = _op("softmax")
 _softmax_backward = _op("softmax_backward")
 _softplus = _op("softplus")
+_softplus_backward = _op("softplus_backward")
 _softshrink = _op("softshrink")
+_softshrink_backward = _op("softshrink_backward")
 _solve_matrix = _op("solve_matrix")
 _sort = _op("sort")
 _special_airy_ai = _op("special_airy_ai")
@@ -1905,6 +1917,10 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Any:
     return _dispatch(_celu_, (input, alpha))
 
 
+def celu_backward(grad: Tensor, input: Tensor, alpha: float) -> Any:
+    return _dispatch(_celu_backward, (grad, input, alpha))
+
+
 def chain_matmul(*matrices: Any) -> Any:
     return _dispatch(_chain_matmul, (matrices,))
 
@@ -2645,6 +2661,10 @@ def elu(input: Tensor, alpha: float = 1.0) -> Any:
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Any:
     return _dispatch(_elu_, (input, alpha))
+
+
+def elu_backward(grad: Tensor, input: Tensor, alpha: float) -> Any:
+    return _dispatch(_elu_backward, (grad, input, alpha))
 
 
 def embedding(
@@ -3527,12 +3547,20 @@ def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Any:
     return _dispatch(_hardshrink, _bound)
 
 
+def hardshrink_backward(grad: Tensor, input: Tensor, lambd: float) -> Any:
+    return _dispatch(_hardshrink_backward, (grad, input, lambd))
+
+
 def hardsigmoid(input: Tensor) -> Any:
     return _dispatch(_hardsigmoid, (input,))
 
 
 def hardsigmoid_(input: Tensor) -> Any:
     return _dispatch(_hardsigmoid_, (input,))
+
+
+def hardsigmoid_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_hardsigmoid_backward, (grad, input))
 
 
 def hardswish(input: Tensor) -> Any:
@@ -3543,12 +3571,20 @@ def hardswish_(input: Tensor) -> Any:
     return _dispatch(_hardswish_, (input,))
 
 
+def hardswish_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_hardswish_backward, (grad, input))
+
+
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return _dispatch(_hardtanh, (input, min_val, max_val))
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return _dispatch(_hardtanh_, (input, min_val, max_val))
+
+
+def hardtanh_backward(grad: Tensor, input: Tensor, min_val: float, max_val: float) -> Any:
+    return _dispatch(_hardtanh_backward, (grad, input, min_val, max_val))
 
 
 def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Any:
@@ -4162,6 +4198,10 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Any:
     return _dispatch(_leaky_relu_, (input, negative_slope))
 
 
+def leaky_relu_backward(grad: Tensor, input: Tensor, negative_slope: float) -> Any:
+    return _dispatch(_leaky_relu_backward, (grad, input, negative_slope))
+
+
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, end, weight)
     if out is not None:
@@ -4602,6 +4642,10 @@ def logsigmoid(input: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_logsigmoid, _bound)
 
 
+def logsigmoid_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_logsigmoid_backward, (grad, input))
+
+
 def logspace(
     start: Any,
     end: Any,
@@ -4986,6 +5030,10 @@ def mish(input: Tensor) -> Any:
 
 def mish_(input: Tensor) -> Any:
     return _dispatch(_mish_, (input,))
+
+
+def mish_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_mish_backward, (grad, input))
 
 
 def mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Any:
@@ -6496,6 +6544,10 @@ def selu_(input: Tensor) -> Any:
     return _dispatch(_selu_, (input,))
 
 
+def selu_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_selu_backward, (grad, input))
+
+
 def sgd_step_(
     param: Tensor,
     grad: Tensor,
@@ -6748,11 +6800,19 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: 
     return _dispatch(_softplus, _bound)
 
 
+def softplus_backward(grad: Tensor, input: Tensor, beta: float, threshold: float) -> Any:
+    return _dispatch(_softplus_backward, (grad, input, beta, threshold))
+
+
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Any:
     _bound = (input, lambd)
     if out is not None:
         return with_out(_softshrink, _bound, out)
     return _dispatch(_softshrink, _bound)
+
+
+def softshrink_backward(grad: Tensor, input: Tensor, lambd: float) -> Any:
+    return _dispatch(_softshrink_backward, (grad, input, lambd))
 
 
 def solve_matrix(A: Tensor, B: Tensor) -> Any:
