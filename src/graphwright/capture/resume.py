@@ -82,16 +82,16 @@ def check_resumable(code: types.CodeType) -> None:
     origin = origin_of(code).code
     seen = _SEES_FRAME.intersection(origin.co_names)
     if seen:
-        _refuse(f"the function looks at its own frame ({', '.join(sorted(seen))})")
+        refuse_any_break(f"the function looks at its own frame ({', '.join(sorted(seen))})")
     if needs_first_argument(origin) in origin.co_cellvars:
-        _refuse("super() with a captured first argument")
+        refuse_any_break("super() with a captured first argument")
     instructions = decode(origin)
     start = next(i for i, inst in enumerate(instructions) if inst.opname == "RESUME")
     if any(inst.opname == "MAKE_CELL" for inst in instructions[start:]):
-        _refuse("a comprehension's variable is captured by a function")
+        refuse_any_break("a comprehension's variable is captured by a function")
 
 
-def _refuse(detail: str) -> NoReturn:
+def refuse_any_break(detail: str) -> NoReturn:
     """No break anywhere in the code."""
     reason = Unsupported("GB0016", detail)
     reason.blame(-1)

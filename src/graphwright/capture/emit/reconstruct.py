@@ -148,8 +148,11 @@ class Reconstructor:
 
     def advance_iterator(self, position: int) -> None:
         """Move the builtin iterator on the stack to `position`."""
-        if not position:
-            return
+        if position:
+            self.set_iterator(position)
+
+    def set_iterator(self, position: int) -> None:
+        """Set the position of the builtin iterator on the stack."""
         name = self.builder.temporary()
         self.builder.store_local(name)
 

@@ -37,6 +37,8 @@ from graphwright.capture.variables.iterators import (
     EnumerateIterator,
     FilterIterator,
     MapIterator,
+    ReversedIterator,
+    ReversedSnapshot,
     ZipIterator,
 )
 from graphwright.capture.variables.library import LIBRARY, by_python
@@ -266,14 +268,16 @@ def is_totally_ordered(members: set[Any]) -> bool:
 def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     value = args[0].realize()
     if isinstance(value, DictVariable):
-        return tx.iterator_over([key for key, _ in reversed(value.entries.values())])
+        return ReversedSnapshot([key for key, _ in reversed(value.entries.values())])
     if isinstance(value, DictView):
-        return tx.iterator_over(list(reversed(value.items(tx))))
+        return ReversedSnapshot(list(reversed(value.items(tx))))
     if isinstance(value, ObjectVariable):
         return value.reversed(tx)
     if not hasattr(value, "items"):
         unsupported("GB0008", f"reversed() of {value.describe()}")
-    return tx.iterator_over(list(reversed(value.items)))
+    if isinstance(value, (ListVariable, TupleVariable)):
+        return ReversedIterator(value)
+    return ReversedSnapshot(list(reversed(value.items)))
 
 
 def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
