@@ -125,14 +125,14 @@ newaxis = None
 if _typing.TYPE_CHECKING:
     from graphwright import compiler
     from graphwright.api import compile, explain
-    from graphwright.runtime import cuda, func, testing
+    from graphwright.runtime import backends, cuda, fft, func, testing
     from graphwright.runtime.saving import load, load_file, save, save_file
 
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
 _install_aliases(
-    ("amp", "autograd", "cuda", "func", "linalg", "nn", "optim", "random", "special", "testing",
-     "utils")
+    ("amp", "autograd", "backends", "cuda", "fft", "func", "linalg", "nn", "optim", "random",
+     "special", "testing", "utils")
 )
 
 
@@ -155,7 +155,7 @@ def __getattr__(name: str) -> _typing.Any:
 
         globals()[name] = getattr(saving, name)
         return globals()[name]
-    if name in ("cuda", "func", "testing"):
+    if name in ("backends", "cuda", "fft", "func", "testing"):
         globals()[name] = _import_module(f"graphwright.{name}")
         return globals()[name]
     if name in _FUNCTIONAL:

@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar, overload
 
-from graphwright import backends, logs, notices
+from graphwright import logs, native_backends, notices
 from graphwright.capture._eval_frame import CompiledFunction
 from graphwright.capture.convert import Frontend
 from graphwright.capture.record import CaptureRecord
@@ -75,18 +75,18 @@ class Compilation:
 ALIVE: weakref.WeakSet[Compilation] = weakref.WeakSet()
 
 
-def lookup(backend: BackendLike) -> backends.Backend:
+def lookup(backend: BackendLike) -> native_backends.Backend:
     """The backend that a name or a callable means.
 
     Raises:
-        ValueError: a name that is not among `backends.BACKENDS`.
+        ValueError: a name that is not among `native_backends.BACKENDS`.
         TypeError: neither a name nor a callable.
     """
     if isinstance(backend, str):
-        if backend not in backends.BACKENDS:
+        if backend not in native_backends.BACKENDS:
             raise ValueError(f"unknown backend '{backend}'; there are "
-                             f"{', '.join(sorted(backends.BACKENDS))}, or give a callable")
-        return backends.BACKENDS[backend]
+                             f"{', '.join(sorted(native_backends.BACKENDS))}, or give a callable")
+        return native_backends.BACKENDS[backend]
     if not callable(backend):
         raise TypeError(f"backend must be a name or a callable, not {type(backend).__name__}")
     return backend
@@ -150,7 +150,7 @@ def compile(
                                  options=options)
     lookup(backend)
     if hook_problem() is not None:
-        backends.warn_once(f"graphwright: everything runs eagerly: {hook_problem()}")
+        native_backends.warn_once(f"graphwright: everything runs eagerly: {hook_problem()}")
         return model
     return compile_callable(model, Compilation(backend, fullgraph, dynamic, limit))
 

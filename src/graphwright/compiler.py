@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 
 from graphwright.api import ALIVE, compilation_of
 from graphwright.artifacts import STAGES, stages_of
-from graphwright.backends import BACKENDS
 from graphwright.capture import _eval_frame
 from graphwright.capture.allowed import DISABLED, allow_in_graph, is_compiling
 from graphwright.capture.marks import mark_dynamic, mark_static
 from graphwright.capture.stance import RecompileError, set_stance
 from graphwright.explanation import Stats
+from graphwright.native_backends import BACKENDS
 from graphwright.notices import forget as forget_notices
 from graphwright.notices import set_notices
 from graphwright.runtime.utils import CAPTURE

@@ -17,7 +17,6 @@ from bytecode import Bytecode, Instr
 from graphwright.capture.bytecode import decode, handler_of, live_locals
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.resume import (
-    Continuation,
     ResumePoint,
     check_resumable,
     closure_names,
@@ -133,11 +132,6 @@ def test_live_locals():
     returns = [inst.index for inst in decode(code) if inst.opname == "RETURN_VALUE"]
     assert live_locals(code, returns[-1]) == frozenset()
     assert live_locals(code, 0) == {"a", "b", "flag"}
-
-
-def test_a_continuation_is_called_without_a_python_frame():
-    assert Continuation(sample, 1, 2)() == [1, 2, 4]
-    assert type(Continuation(sample)) is Continuation
 
 
 def test_many_locals():

@@ -36,7 +36,7 @@ def numpy_type(arr: Arr, dtype: DType) -> Any:
     """The NumPy dtype of the values of `arr` where floats are `dtype`."""
     if arr.kind == "float":
         return dtype.numpy
-    return {"int": np.int64, "index": np.int64, "bool": np.bool_}[arr.kind]
+    return {"int": np.int64, "index": np.int64, "pivots": np.int32, "bool": np.bool_}[arr.kind]
 
 
 def build(sample: Sample, salt: str, leaf: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:

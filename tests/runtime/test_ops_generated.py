@@ -300,7 +300,7 @@ def test_every_op_is_complete() -> None:
 def test_every_op_has_samples() -> None:
     """In-place ops are covered by their functional form; nn ops by the nn tests.
 
-    `test_complex` has those that take or give only complex numbers.
+    `test_complex` and `test_fourier` have those that take or give only complex numbers.
     """
     of_complex = {"complex", "imag", "polar", "view_as_complex", "view_as_real"}
     without = {
@@ -309,6 +309,7 @@ def test_every_op_has_samples() -> None:
         if name not in ALL and op.functional is None and not name.endswith("_")
     }
     rng = {"philox_uniform", "rng_uniform"}
+    of_complex |= {"stft", "istft"} | {name for name in without if name.startswith("fft_")}
     nn = {name for name in without if _defined_in_nn(name)}
     assert without - rng - nn - of_complex == set()
 

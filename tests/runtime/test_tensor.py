@@ -151,6 +151,13 @@ def test_factories() -> None:
     assert like.stride() == (1, 4)
 
 
+@pytest.mark.parametrize("name", ["empty", "ones", "rand", "randn", "zeros"])
+def test_sizes_of_factories(name: str) -> None:
+    factory = getattr(gw, name)
+    made = [factory(2, 3), factory((2, 3)), factory([2, 3]), factory(size=(2, 3))]
+    assert all(tuple(t.shape) == (2, 3) for t in made)
+
+
 def test_no_warnings_from_numpy(recwarn: pytest.WarningsRecorder) -> None:
     x = gw.tensor([0.0, -1.0, 1e38])
     (x / 0).log()

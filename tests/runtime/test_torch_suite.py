@@ -33,9 +33,37 @@ DELIBERATE: dict[str, tuple[tuple[str, ...], str]] = {
         name: (("gradient",), "PyTorch's gradient of the triangle that is not read is not zero")
         for name in ("cholesky_inverse", "cholesky_solve")
     },
-    "conj_physical": (
-        ("strides", "method"), "PyTorch gives a real tensor itself; here it is a copy"
+    "cholesky": (
+        ("gradient",), "PyTorch's gradient has an imaginary diagonal, which A cannot have"
     ),
+    "linalg.cholesky_ex": (
+        ("gradient",), "PyTorch's gradient has an imaginary diagonal, which A cannot have"
+    ),
+    "linalg.cholesky": (
+        ("gradient",), "PyTorch's gradient has an imaginary diagonal, which A cannot have"
+    ),
+    **{
+        name: (("strides", "method"), "a conjugate is computed, not marked: it is a new tensor")
+        for name in ("conj", "conj_physical")
+    },
+    **{
+        f"fft.{name}": (("strides",), "PyTorch's transforms leave the last one's dim innermost")
+        for name in (
+            *("fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "hfft", "hfft2", "hfftn"),
+            *("ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn"),
+        )
+    },
+    "istft": (("gradient",), "PyTorch gives none of a window that is shorter than a frame"),
+    "linalg.householder_product": (
+        ("gradient",), "of no reflections PyTorch gives zeros, here the result depends on nothing"
+    ),
+    **{
+        f"polygamma.polygamma_n_{order}": (
+            ("value", "method", "inplace", "compiled"),
+            "PyTorch's values at the poles are large, not infinite",
+        )
+        for order in range(5)
+    },
     **{
         name: (
             ("value", "method", "gradient", "compiled"),

@@ -96,6 +96,15 @@ class CompiledFunction:
     def reset(self) -> None:
         """Forget all entries, and that code was skipped."""
 
+@final
+class Continuation:
+    """What a frame returns that a graph break ends: a function, and what it is called with.
+
+    Whoever evaluated the frame for the hook or a CompiledFunction makes that call instead.
+    """
+
+    def __new__(cls, function: Callable[..., Any], /, *args: Any) -> Self: ...
+
 def run_hooked(callback: Callable[..., Any], function: Callable[..., Any], /, *args: Any,
                **kwargs: Any) -> Any:
     """Call `function` with frames that it calls offered to `callback`."""

@@ -240,8 +240,9 @@ class Frontend:
         names = code.co_varnames[: n_argument_slots(code)]
         output.guards.grad_mode(_core.grad_enabled())
         output.guards.modes(_core.modes())
-        tx = RootTranslator(output, code, dict(zip(names, slots, strict=True)), restart)
+        tx: RootTranslator | None = None
         try:
+            tx = RootTranslator(output, code, dict(zip(names, slots, strict=True)), restart)
             inst = tx.run_to_break()
             if not self.everywhere and not output.n_ops and (
                 inst is None or not self._worth_cutting(code, slots)
@@ -256,10 +257,11 @@ class Frontend:
             raise SkipFrame(Unsupported("GB0011", "Python's recursion limit")) from error
         except Exception as error:
             if self.strict or self.fullgraph:
-                raise InternalCaptureError(_bug_message(tx, error)) from error
-            raise SkipFrame(_bug(tx, error)) from error
+                raise InternalCaptureError(_bug_message(code, tx, error)) from error
+            raise SkipFrame(_bug(code, tx, error)) from error
         finally:
-            tx.release()
+            if tx is not None:
+                tx.release()
         return frame, output
 
     def _finish(self, tx: RootTranslator, inst: Instruction | None) -> CompiledFrame:
@@ -400,17 +402,17 @@ def _holds_tensors(value: Any, depth: int = 2) -> bool:
     return False
 
 
-def _bug(tx: RootTranslator, error: Exception) -> Unsupported:
+def _bug(code: types.CodeType, tx: RootTranslator | None, error: Exception) -> Unsupported:
     """The graph break of a frame that capture failed on."""
     reason = Unsupported("GB0021", f"{type(error).__name__}: {error}")
-    reason.note_location(tx.place())
+    reason.note_location(tx.place() if tx is not None else place(code))
     return reason
 
 
-def _bug_message(tx: RootTranslator, error: Exception) -> str:
-    file, line, text = tx.location()
+def _bug_message(code: types.CodeType, tx: RootTranslator | None, error: Exception) -> str:
+    at = tx.place() if tx is not None else place(code)
     return (
-        f"capture failed on {file}:{line}: {text}\n"
+        f"capture failed on {at.file}:{at.line}: {at.source}\n"
         f"  {type(error).__name__}: {error}\n"
         "  This is a bug in graphwright: please report it with this traceback. "
         "gw.compiler.disable on the function avoids it."

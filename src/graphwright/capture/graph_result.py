@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from graphwright.capture import _eval_frame
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.source import SizeSource, Source
 from graphwright.ir.graph_module import GraphModule
@@ -42,6 +42,7 @@ def finish_graph(
     if not output.n_ops:
         return FinishedGraph(None, None, (), 0)
     _guard_mutation(output)
+    _check_shared(output, results)
     graph = output.graph
     graph.output(tuple(results))
     _start_without_gradients(output)
@@ -169,6 +170,18 @@ def _guard_mutation(output: OutputGraph) -> None:
     sources = [output.inputs[node] for node in mutated]
     others = [output.inputs[node] for node in real if node not in mutated]
     output.guards.no_overlap(sources, others)
+
+
+def _check_shared(output: OutputGraph, results: Sequence[Node]) -> None:
+    """A break before results that share memory with arguments, where that could be seen."""
+    kept = [node.meta["val"] for node in (*results, *output.inputs)]
+    storages = [id(getattr(value, "_storage", None)) for value in kept]
+    for fake, version, step in output.shared:
+        storage = id(fake._storage)
+        if fake._version != version or storages.count(storage) > 1:
+            reason = Unsupported("GB0015", "a result that is a view of an argument of a Function")
+            reason.blame(step)
+            raise reason
 
 
 def _overlap(first: Any, second: Any) -> bool:

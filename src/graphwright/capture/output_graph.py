@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
@@ -21,8 +22,10 @@ from graphwright.capture.source import (
     SizeSource,
     Source,
 )
-from graphwright.capture.variables.base import IdVariable, VariableTracker
+from graphwright.capture.spent import is_spent
+from graphwright.capture.variables.base import Clock, IdVariable, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.differentiation import leaves_of
 from graphwright.capture.variables.floats import scalar_arguments
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.lazy import LazyVariable
@@ -42,7 +45,7 @@ from graphwright.runtime.amp import state as amp
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like
+from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.ops.views import view_extent
 from graphwright.runtime.size import Size
@@ -144,6 +147,11 @@ class OutputGraph:
         self._floats: dict[Source, TensorVariable] = {}
         self.marked: set[str] = set()
         self._real: dict[Node, Any] = {}
+        self.check_read: Callable[[VariableTracker], None] | None = None
+        self.shared: list[tuple[FakeTensor, int, int]] = []
+        self.differentiated = False
+        self._leaving: dict[Node, tuple[Node, bool]] = {}
+        self.made_leaves: dict[int, tuple[FakeTensor, int]] = {}
 
     def count_step(self) -> None:
         """Give the frame up where it would take too long to unroll."""
@@ -162,6 +170,12 @@ class OutputGraph:
 
     def wrap(self, value: Any, source: Source) -> VariableTracker:
         """The tracker of an existing value, with the guards that it needs."""
+        known = self._wrap(value, source)
+        if self.check_read is not None:
+            self.check_read(known)
+        return known
+
+    def _wrap(self, value: Any, source: Source) -> VariableTracker:
         known = self._by_source.get(source)
         if known is not None:
             return known
@@ -246,6 +260,43 @@ class OutputGraph:
             unsupported("GB0006", f"NameError: name {name!r} is not defined")
         return self.wrap(builtins[name], source)
 
+    # graphs that are thrown away
+
+    @contextmanager
+    def rehearsing(self) -> Iterator[SideEffects]:
+        """Operations go into another graph, which is forgotten; gives the block's effects."""
+        graph, effects = self.graph, self.side_effects
+        counts = self.n_ops, self.grad_nodes
+        if effects.globals or any(cell.push_cell is not None for cell in effects.cells):
+            unsupported("GB0004", "a Function after the frame has changed globals or cells")
+        self.graph, self.side_effects = Graph(), SideEffects(effects)
+        try:
+            yield self.side_effects
+        finally:
+            self.graph, self.side_effects = graph, effects
+            self.n_ops, self.grad_nodes = counts
+
+    def _is_rehearsal(self) -> bool:
+        return self.side_effects.earlier is not None
+
+    def stand_in(self, fake: FakeTensor) -> TensorVariable:
+        """A tensor like another one, with memory of its own, of the graph to be forgotten."""
+        node = self.graph.placeholder("stand_in")
+        copy = make_fake(fake.shape, fake.stride(), fake.dtype, fake.device, fake.requires_grad)
+        node.meta["val"] = copy
+        variable = self._tensors[id(copy)] = TensorVariable(node, copy, Tensor)
+        return variable
+
+    def note_shared(self, inputs: list[VariableTracker], result: VariableTracker) -> None:
+        """Remember results of an operation that share memory with its arguments.
+
+        Graphs made of this one have them apart: neither may be written, nor leave the graph.
+        """
+        storages = {id(v.fake._storage) for v in inputs if isinstance(v, TensorVariable)}
+        for made in (result, *result.parts()):
+            if isinstance(made, TensorVariable) and id(made.fake._storage) in storages:
+                self.shared.append((made.fake, made.fake._version, Clock.step))
+
     # inputs
 
     def tensor_input(self, value: Any, source: Source) -> TensorVariable:
@@ -299,6 +350,8 @@ class OutputGraph:
         return SymIntVariable(symbol, source)
 
     def _placeholder(self, name: str, source: Source) -> Node:
+        if self.check_read is not None:
+            unsupported("GB0004", f"a Function that reads the tensor {source}")
         last = next(reversed(self.inputs), None)
         with self.graph.inserting_after(last) if last else self.graph.inserting_before(
             next(iter(self.graph.nodes), None)
@@ -442,10 +495,45 @@ class OutputGraph:
         if not isinstance(value, FakeTensor):
             value = fake_like(value)
             node.meta["val"] = value
-        if value.requires_grad and value.is_leaf:
-            unsupported("GB0004", "a tensor that requires gradients is made in the frame")
+        if value.requires_grad and value.is_leaf and not self._is_rehearsal():
+            self.note_leaf(value)
         variable = self._tensors[id(value)] = TensorVariable(node, value, Tensor)
         return variable
+
+    def variable_of(self, fake: FakeTensor) -> TensorVariable:
+        """The tracker of a fake tensor that the frame works with."""
+        return self._tensors[id(fake)]
+
+    def note_leaf(self, fake: FakeTensor) -> None:
+        """Remember a tensor that the frame made and that requires gradients."""
+        self.made_leaves.setdefault(id(fake), (fake, Clock.step))
+
+    def leaving(self, value: TensorVariable) -> tuple[Node, bool]:
+        """The node that gives a tensor to the frame, and whether its history is spent."""
+        if not value.fake.requires_grad or not (self.differentiated or self.made_leaves):
+            return value.node, False
+        known = self._leaving.get(value.node)
+        if known is None:
+            known = self._leaving[value.node] = self._without_spent_history(value)
+        return known
+
+    def _without_spent_history(self, value: TensorVariable) -> tuple[Node, bool]:
+        leaves = leaves_of([value.fake])
+        alone = not leaves.keys() - self.made_leaves.keys()
+        for fake, step in self.made_leaves.values():
+            if fake is value.fake or (alone and id(fake) in leaves):
+                reason = Unsupported("GB0004", "a leaf that the frame made leaves it")
+                reason.blame(step)
+                raise reason
+        if not is_spent(value.fake, list(leaves.values()), self.fake_mode):
+            return value.node, False
+        node = self.graph.call_method("detach", (value.node,))
+        node.meta.update(value.node.meta, val=value.fake.detach())
+        return node, True
+
+    def is_made_leaf(self, fake: FakeTensor) -> bool:
+        """Whether the frame made it, to differentiate by it."""
+        return id(fake) in self.made_leaves
 
     def set_grad_mode(self, tx: Values, enabled: bool) -> None:
         """Change grad mode, here and in the graph."""

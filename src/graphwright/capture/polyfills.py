@@ -299,3 +299,34 @@ def nlargest(n: int, iterable: Iterable[Any], key: Any = None) -> list[Any]:
 
 def nsmallest(n: int, iterable: Iterable[Any], key: Any = None) -> list[Any]:
     return sorted(iterable, key=key)[: max(n, 0)]
+
+
+# autograd.Function
+
+
+class FunctionContext:
+    """The `ctx` of forward and backward while capture rehearses them."""
+
+    def __init__(self, needs_input_grad: tuple[bool, ...]) -> None:
+        self.needs_input_grad = needs_input_grad
+        self.saved: tuple[Any, ...] = ()
+        self.materialize = True
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        self.saved = tensors
+
+    def save_for_forward(self, *tensors: Any) -> None:
+        pass
+
+    def mark_dirty(self, *tensors: Any) -> None:
+        pass
+
+    def mark_non_differentiable(self, *tensors: Any) -> None:
+        pass
+
+    def set_materialize_grads(self, value: bool) -> None:
+        self.materialize = value
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        return self.saved

@@ -2,30 +2,26 @@
 
 A resume function is the original code behind a prologue that puts the stack back and jumps. It is
 made once per place and shape of the stack, so that each iteration of a loop resumes in the same
-code. When it breaks in its turn it returns a `Continuation` to the first frame, which calls it:
+code. The frame that breaks returns it with its arguments as a `Continuation` to the evaluator in
+C, which runs it once that frame is gone: there is one frame of the user's function at a time, and
 loops with breaks do not get deeper.
 """
 
 from __future__ import annotations
 
-import functools
+import dis
 import threading
 import types
 import weakref
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from graphwright.capture.bytecode import PAIRS, PYTHON, decode
+from graphwright.capture.bytecode import PAIRS, decode
 from graphwright.capture.exc import Unsupported
+from graphwright.capture.relocate import local_names, rebuilt
 from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
-    from bytecode import Bytecode, Instr, Label
-
-
-class Continuation(functools.partial[Any]):
-    """What is left to do: called without arguments by the frame that started the function."""
-
-    __slots__ = ()
+    from bytecode import Instr
 
 
 class Origin(Record):
@@ -62,7 +58,10 @@ _Made = dict[ResumePoint, types.CodeType]
 _origins: weakref.WeakKeyDictionary[types.CodeType, Origin] = weakref.WeakKeyDictionary()
 _made: weakref.WeakKeyDictionary[types.CodeType, _Made] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
-_PROLOGUE_POSITION = 2
+_split: weakref.WeakKeyDictionary[types.CodeType, tuple[types.CodeType, tuple[int, ...]]]
+_split = weakref.WeakKeyDictionary()
+_SLOTS_OF_PAIRS = 16
+_LASTI = 2
 _SEES_FRAME = frozenset(
     ["locals", "vars", "dir", "eval", "exec", "_getframe", "breakpoint", "set_trace"]
 )
@@ -83,16 +82,16 @@ def check_resumable(code: types.CodeType) -> None:
     origin = origin_of(code).code
     seen = _SEES_FRAME.intersection(origin.co_names)
     if seen:
-        _refuse(f"the function looks at its own frame ({', '.join(sorted(seen))})")
+        refuse_any_break(f"the function looks at its own frame ({', '.join(sorted(seen))})")
     if needs_first_argument(origin) in origin.co_cellvars:
-        _refuse("super() with a captured first argument")
+        refuse_any_break("super() with a captured first argument")
     instructions = decode(origin)
     start = next(i for i, inst in enumerate(instructions) if inst.opname == "RESUME")
     if any(inst.opname == "MAKE_CELL" for inst in instructions[start:]):
-        _refuse("a comprehension's variable is captured by a function")
+        refuse_any_break("a comprehension's variable is captured by a function")
 
 
-def _refuse(detail: str) -> NoReturn:
+def refuse_any_break(detail: str) -> NoReturn:
     """No break anywhere in the code."""
     reason = Unsupported("GB0016", detail)
     reason.blame(-1)
@@ -111,8 +110,7 @@ def resume_code(code: types.CodeType, point: ResumePoint) -> types.CodeType:
     with _lock:
         known = _made.setdefault(origin.code, {})
         if point not in known:
-            known[point], shift = _build(origin.code, point)
-            positions = _positions(origin.code, known[point], shift)
+            known[point], positions = _build(origin.code, point)
             _origins[known[point]] = Origin(origin.code, positions)
         return known[point]
 
@@ -123,44 +121,27 @@ def closure_names(code: types.CodeType) -> tuple[str, ...]:
     return origin.co_freevars + tuple(c for c in origin.co_cellvars if c not in origin.co_freevars)
 
 
-def _positions(code: types.CodeType, made: types.CodeType, shift: int) -> tuple[int, ...]:
-    """For each instruction of a resume function the index of the original one.
-
-    3.13 has instructions on two locals; here they are two.
-    """
-    result = [-1] * shift
-    remaining = iter(decode(made)[shift:])
-    for inst in decode(code):
-        found = next(remaining)
-        result.append(inst.index)
-        if inst.opname in PAIRS and found.opname not in PAIRS:
-            next(remaining)
-            result.append(-1)
-    return tuple(result)
-
-
-def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, int]:
-    import bytecode
-    from bytecode import Bytecode, Instr, Label
-
-    body = Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
-    target = Label()
-    instructions = _rename(code, body, point.index, target)
-    line = decode(code)[point.index].line
+def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, tuple[int, ...]]:
+    """The code of the resume function, and the original's index of each instruction."""
     stack_names = argument_names(point.stack)
-    prologue = _prologue(code, point, target, line)
-    result = Bytecode([*prologue, *instructions])
-    result.argnames = _parameter_order(code, stack_names, point.locals)
-    result.argcount = len(result.argnames)
-    result.freevars = list(closure_names(code))
-    result.name, result.qualname = code.co_name, code.co_qualname
-    result.filename, result.first_lineno = code.co_filename, code.co_firstlineno
-    varying = bytecode.CompilerFlags.VARARGS | bytecode.CompilerFlags.VARKEYWORDS
-    result.flags = bytecode.CompilerFlags(code.co_flags) & ~varying
-    made = result.to_code(
-        stacksize=code.co_stacksize + len(point.stack) + 2, compute_exception_stack_depths=False
-    )
-    return made, sum(isinstance(inst, Instr) for inst in prologue)
+    parameters = _parameter_order(code, stack_names, point.locals)
+    cut, positions = code, tuple(range(len(decode(code))))
+    if len(local_names(code, parameters)) > _SLOTS_OF_PAIRS:
+        cut, positions = _without_pairs(code)
+    at = decode(cut)[positions.index(point.index)].offset
+    prologue = _prologue(cut, point, parameters, _first_unit(cut, at))
+    line = decode(code)[point.index].line
+    depth = len(point.stack) + 2
+    made = rebuilt(cut, prologue, line, parameters, closure_names(code), depth, _LASTI)
+    return made, (-1,) * len(prologue) + positions
+
+
+def _first_unit(code: types.CodeType, offset: int) -> int:
+    """Where the instruction at an offset begins with its prefixes, in units."""
+    raw = code.co_code
+    while offset and raw[offset - 2] == dis.EXTENDED_ARG:
+        offset -= 2
+    return offset // 2
 
 
 def argument_names(stack: tuple[int, ...]) -> list[str]:
@@ -193,47 +174,53 @@ def needs_first_argument(code: types.CodeType) -> str | None:
 
 
 def _prologue(
-    code: types.CodeType, point: ResumePoint, target: Label, line: int
-) -> list[Any]:
-    from bytecode import Instr
-
+    code: types.CodeType, point: ResumePoint, parameters: list[str], target: int
+) -> list[tuple[str, int]]:
+    """Put the stack back, and jump to a unit of the code behind."""
     names = closure_names(code)
-    prologue = [Instr("COPY_FREE_VARS", len(names), lineno=line)] if names else []
-    prologue.append(Instr("RESUME", 0, lineno=line))
+    prologue = [("COPY_FREE_VARS", len(names))] if names else []
+    prologue.append(("RESUME", 0))
     for position, kind in enumerate(point.stack):
         if kind == IS_NULL:
-            prologue.append(Instr("PUSH_NULL", lineno=line))
+            prologue.append(("PUSH_NULL", 0))
         elif kind == POSITION:
-            prologue.append(Instr("LOAD_CONST", _PROLOGUE_POSITION, lineno=line))
+            prologue.append(("LOAD_CONST", len(code.co_consts)))
         else:
-            prologue.append(Instr("LOAD_FAST", f"$s{position}", lineno=line))
-    prologue.append(Instr("JUMP_FORWARD", target, lineno=line))
-    return prologue
+            prologue.append(("LOAD_FAST", parameters.index(f"$s{position}")))
+    return [*prologue, ("JUMP_FORWARD", target + 1), ("NOP", 0)]
 
 
-def _rename(code: types.CodeType, body: Bytecode, index: int, target: Label) -> list[Any]:
-    """The original instructions with cells turned into free variables and the label placed."""
-    from bytecode import Instr
+def _without_pairs(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...]]:
+    """The code with one instruction for each local, and the original's index of each.
 
-    result: list[Any] = []
-    position = 0
-    started = False
+    3.13 has instructions on two locals, which must be among the first sixteen.
+    """
+    if not any(inst.opname in PAIRS for inst in decode(code)):
+        return code, tuple(range(len(decode(code))))
+    if code not in _split:
+        _split[code] = _split_pairs(code)
+    return _split[code]
+
+
+def _split_pairs(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...]]:
+    from bytecode import Bytecode, Instr
+
+    body = Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
+    items: list[Any] = []
+    positions: list[int] = []
     for item in body:
-        if not isinstance(item, Instr):
-            result.append(item)
-            continue
-        if position == index:
-            result.append(target)
-        position += 1
-        if not started and item.name in ("MAKE_CELL", "COPY_FREE_VARS", "RESUME"):
-            started = item.name == "RESUME"
-            item = Instr("NOP", lineno=item.lineno or code.co_firstlineno)
-        result += [_as_free(code, single) for single in _singles(item)]
-    return result
+        singles = _singles(item) if isinstance(item, Instr) else [item]
+        items += singles
+        if isinstance(item, Instr):
+            index = sum(position >= 0 for position in positions)
+            positions += [index] + [-1] * (len(singles) - 1)
+    body[:] = items
+    made = body.to_code(stacksize=code.co_stacksize, compute_exception_stack_depths=False)
+    return made, tuple(positions)
 
 
 def _singles(inst: Instr) -> list[Instr]:
-    """An instruction on two locals as two on one: the assembler gets pairs of high slots wrong."""
+    """An instruction on two locals as two on one."""
     from bytecode import Instr
 
     if inst.name not in PAIRS:
@@ -244,17 +231,3 @@ def _singles(inst: Instr) -> list[Instr]:
         Instr(name, arg, location=inst.location)
         for name, arg in zip(names, inst.arg, strict=True)
     ]
-
-
-def _as_free(code: types.CodeType, inst: Instr) -> Instr:
-    from bytecode import CellVar, FreeVar, Instr
-
-    arg = inst.arg
-    if isinstance(arg, CellVar):
-        return Instr(inst.name, FreeVar(arg.name), location=inst.location)
-    if isinstance(arg, str) and arg in code.co_cellvars and inst.name in _LOADS_CELL:
-        return Instr("LOAD_FAST", FreeVar(arg), location=inst.location)
-    return inst
-
-
-_LOADS_CELL = ("LOAD_FAST", "LOAD_FAST_CHECK") if PYTHON >= (3, 13) else ()

@@ -15,9 +15,13 @@ from graphwright.capture.variables.functions import CellVariable
 
 
 class SideEffects:
-    """The writes of one frame so far, in order of their first occurrence."""
+    """The writes of one frame so far, in order of their first occurrence.
 
-    def __init__(self) -> None:
+    earlier: those before a part of the frame whose writes are told apart; it cannot read them.
+    """
+
+    def __init__(self, earlier: SideEffects | None = None) -> None:
+        self.earlier = earlier
         self.mutated: dict[VariableTracker, int] = {}
         self.attributes: dict[VariableTracker, dict[str, VariableTracker | None]] = {}
         self.globals: dict[str, VariableTracker | None] = {}
@@ -56,6 +60,8 @@ class SideEffects:
 
     def attribute(self, owner: VariableTracker, name: str) -> VariableTracker | None:
         """What the frame stored there; None if nothing, or if it deleted the attribute."""
+        if self.earlier is not None and name in self.earlier.attributes.get(owner, {}):
+            unsupported("GB0004", f"{name!r} of {owner.describe()}, which the frame has changed")
         return self.attributes.get(owner, {}).get(name)
 
     def is_deleted(self, owner: VariableTracker, name: str) -> bool:

@@ -19,6 +19,7 @@ from graphwright.capture.source import (
     Source,
     TypeSource,
 )
+from graphwright.capture.variables import differentiation
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold
@@ -31,6 +32,7 @@ from graphwright.capture.variables.operators import equals, is_same, operate
 from graphwright.capture.variables.sequences import RangeVariable, TupleVariable
 from graphwright.capture.variables.sets import frozen_method, has_order
 from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.capture.variables.text import text_of
 from graphwright.runtime.symbolic.symint import SymInt
 
@@ -161,6 +163,28 @@ class Values:
     def tensor_operator(self, name: str, args: list[VariableTracker]) -> VariableTracker:
         """A function of the `operator` module on tensors."""
         return self.output.run(self, "call_function", getattr(operator, name), args, {})
+
+    # the tape
+
+    def gradient_of(self, owner: TensorVariable) -> VariableTracker:
+        """`owner.grad`."""
+        return differentiation.gradient_of(self, owner)  # type: ignore[arg-type]
+
+    def store_gradient(self, owner: TensorVariable, value: VariableTracker) -> None:
+        """`owner.grad = value`."""
+        differentiation.store_gradient(self, owner, value)  # type: ignore[arg-type]
+
+    def tape_method(
+        self,
+        name: str,
+        owner: TensorVariable,
+        args: list[VariableTracker],
+        kwargs: dict[str, VariableTracker],
+    ) -> VariableTracker:
+        """`owner.backward(...)` or `owner.requires_grad_(...)`."""
+        if name == "backward":
+            return differentiation.backward_method(self, [owner, *args], kwargs)  # type: ignore
+        return differentiation.require_gradient(self, owner, args, kwargs)  # type: ignore
 
     # decisions
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import graphwright as gw
-from graphwright import backends
+from graphwright import native_backends
 from graphwright.capture.support import hook_problem
 from graphwright.codegen import cache, target
 from graphwright.runtime import blas
@@ -62,7 +62,7 @@ def lines() -> Iterator[tuple[str, str]]:
     yield "BLAS", str(blas.library_path() or "none found: matrix products use our own GEMM")
     yield "llvm backend", "llvmlite is installed" if installed("llvmlite") else "no llvmlite"
     yield "c backend", compiler()
-    yield "backend 'auto'", backends.resolve("auto")
+    yield "backend 'auto'", native_backends.resolve("auto")
     yield "kernel cache", kernels()
     for name, purpose in OPTIONAL:
         yield name, f"installed: {purpose}" if installed(name) else f"not installed ({purpose})"

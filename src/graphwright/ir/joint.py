@@ -27,6 +27,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.interpreter import Interpreter
+from graphwright.ir.node import Node
 from graphwright.ir.trace import (
     Replay,
     Tracer,
@@ -38,7 +40,9 @@ from graphwright.ir.trace import (
 )
 from graphwright.runtime import _core
 from graphwright.runtime.autograd import grad
+from graphwright.runtime.autograd.node import gradient_edge, leading_to
 from graphwright.runtime.fake import FakeTensor, make_fake
+from graphwright.runtime.ops.table import UNLISTED, Op
 from graphwright.runtime.records import Record
 
 
@@ -82,6 +86,56 @@ def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None
     joint = finish(tracer, (*outputs, *grads))
     joint.meta["layouts"] = layouts
     return Joint(joint, len(outputs), roots, wanted)
+
+
+class Retaped:
+    """What a joint graph gives, with the functional graph run on the tape.
+
+    For graphs with functions of the user's own, whose backward may not be the derivative of what
+    forward computes, and with parts without gradients: derivatives of gradients are then those
+    of eager calls.
+    """
+
+    def __init__(self, module: GraphModule, joint: Joint) -> None:
+        self.module = module.copy()
+        for node in self.module.graph.nodes:
+            if is_function_call(node):
+                node.target = node.target.call  # type: ignore[union-attr]
+        self.n_inputs = len(module.graph.placeholders)
+        self.tangents, self.grad_inputs = joint.tangents, joint.grad_inputs
+
+    def __call__(self, *values: Any) -> tuple[Any, ...]:
+        inputs = list(values[: self.n_inputs])
+        for index in self.grad_inputs:
+            edge = gradient_edge(inputs[index])
+            if edge is not None:
+                inputs[index] = leading_to(inputs[index], edge)
+        outputs = _OnTheTape(self.module).run(*inputs)
+        roots = [outputs[index] for index in self.tangents]
+        wanted = [inputs[index] for index in self.grad_inputs]
+        grads = grad(roots, wanted, values[self.n_inputs :], create_graph=True, allow_unused=True)
+        return (*outputs, *grads)
+
+
+class _OnTheTape(Interpreter):
+    """Runs each node in the grad mode that it had."""
+
+    def run_node(self, node: Node) -> Any:
+        enabled = _core.set_grad_enabled(not node.meta.get("no_grad"))
+        try:
+            return super().run_node(node)
+        finally:
+            _core.set_grad_enabled(enabled)
+
+
+def needs_tape(module: GraphModule) -> bool:
+    """Whether the joint graph does not tell the derivatives of the graph's gradients."""
+    return any(node.meta.get("no_grad") or is_function_call(node) for node in module.graph.nodes)
+
+
+def is_function_call(node: Node) -> bool:
+    """Whether a node is a call of an `autograd.Function`."""
+    return isinstance(node.target, Op) and node.target.family == UNLISTED
 
 
 def _layouts(module: GraphModule, outputs: Sequence[Any]) -> list[Any]:

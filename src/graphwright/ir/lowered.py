@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
@@ -93,7 +93,7 @@ class Lowered(Record, frozen=False):
     saved: list[Saved] = field(default_factory=list)
     tangents: list[int] = field(default_factory=list)
     grad_inputs: list[int] = field(default_factory=list)
-    joint: GraphModule | None = None
+    joint: Callable[..., Any] | None = None
     rng_ops: int = 0
 
     def results(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.joint import Joint, trace_joint
+from graphwright.ir.joint import Joint, Retaped, needs_tape, trace_joint
 from graphwright.ir.lowered import Lowered, OutputSpec, Saved
 from graphwright.ir.partition import partition
 from graphwright.ir.passes.algebra import simplify
@@ -30,7 +30,7 @@ class State(Record, frozen=False):
     outputs: list[OutputSpec]
     mutated: list[tuple[int, int]] = field(default_factory=list)
     joint: Joint | None = None
-    joint_graph: GraphModule | None = None
+    joint_graph: GraphModule | Retaped | None = None
     backward: GraphModule | None = None
     saved: list[Saved] = field(default_factory=list)
 
@@ -60,6 +60,8 @@ def _joint(state: State) -> None:
     if state.needs_grad:
         state.joint = trace_joint(state.module, state.inputs)
         if state.joint is not None:
+            if needs_tape(state.module):
+                state.joint_graph = Retaped(state.module, state.joint)
             state.module = state.joint.module
 
 
@@ -78,7 +80,7 @@ def _partition(state: State) -> None:
     joint = state.joint
     if joint is None:
         return
-    state.joint_graph = state.module
+    state.joint_graph = state.joint_graph or state.module
     halves = partition(state.module, joint.n_forward, len(state.inputs),
                        [index for index, _ in state.mutated])
     state.module, state.backward, state.saved = halves.forward, halves.backward, halves.saved

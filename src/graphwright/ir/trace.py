@@ -49,12 +49,16 @@ class Tracer:
         rewrites: op name -> function(tracer, args) that runs instead of recording that op.
     """
 
+    whole_functions = True
+    """A call of an `autograd.Function` is one op, not what its forward does."""
+
     def __init__(self, keep: Keep, rewrites: dict[str, Rewrite] | None = None) -> None:
         self.keep = keep
         self.rewrites = rewrites or {}
         self.module = GraphModule({}, Graph())
         self.stack: Any = None
         self.no_grad = False
+        self.taped = False
         self.rng_ops = 0
         self._nodes: dict[int, tuple[Any, Node]] = {}
         self._by_storage: dict[int, list[Any]] = {}
@@ -150,8 +154,12 @@ class Tracer:
         node.meta["val"] = value
         if self.stack is not None:
             node.meta["stack"] = self.stack
-        if self.no_grad and not _core.grad_enabled():
+        if self.no_grad and self._without_gradients():
             node.meta["no_grad"] = True
+
+    def _without_gradients(self) -> bool:
+        """Whether the user has turned gradients off; the tape does too, to run an op's kernel."""
+        return _core.user_disabled_grad() if self.taped else not _core.grad_enabled()
 
     def _remember(self, value: Any, node: Node) -> None:
         if isinstance(value, FakeTensor):
@@ -235,7 +243,7 @@ def trace(
     keep: Keep,
     rewrites: dict[str, Rewrite] | None = None,
     names: Sequence[str] | None = None,
-    grad: bool = False,
+    taped: bool = False,
     autocast: bool = False,
 ) -> GraphModule:
     """The graph of the ops that `target` runs on these arguments.
@@ -245,15 +253,15 @@ def trace(
         keep: which ops to record whole; others are recorded as their decompositions.
         rewrites: op name -> function(tracer, args) to run instead of recording the op.
         names: of the placeholders; those of `target` if it is a graph.
-        grad: whether arguments that require grad do so in the trace, so that the tape runs.
+        taped: whether arguments that require grad do so in the trace, so that the tape runs.
         autocast: whether the thread's autocast, and what the graph does to it, is followed.
 
     Nodes are `call_function` of an `Op` on its fully bound arguments. Real tensors met on the
     way become `get_attr`. `meta` of the module: "symbols", "shape_env", "rng_ops".
     """
     tracer = Tracer(keep, rewrites)
-    tracer.no_grad = not grad
-    args = [fresh_fake(a, grad and isinstance(a, _core.TensorBase) and a.requires_grad)
+    tracer.no_grad, tracer.taped = True, taped
+    args = [fresh_fake(a, taped and isinstance(a, _core.TensorBase) and a.requires_grad)
             for a in fake_args]
     run: Callable[..., Any] = target
     if isinstance(target, GraphModule):

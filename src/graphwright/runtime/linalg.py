@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from graphwright.runtime.errors import LinAlgError
 from graphwright.runtime.ops._face import linalg_cholesky as cholesky
+from graphwright.runtime.ops._face import linalg_cholesky_ex as cholesky_ex
 from graphwright.runtime.ops._face import linalg_cond as cond
 from graphwright.runtime.ops._face import linalg_cross as cross
 from graphwright.runtime.ops._face import linalg_det as det
@@ -16,8 +17,14 @@ from graphwright.runtime.ops._face import linalg_eig as eig
 from graphwright.runtime.ops._face import linalg_eigh as eigh
 from graphwright.runtime.ops._face import linalg_eigvals as eigvals
 from graphwright.runtime.ops._face import linalg_eigvalsh as eigvalsh
+from graphwright.runtime.ops._face import linalg_householder_product as householder_product
 from graphwright.runtime.ops._face import linalg_inv as inv
+from graphwright.runtime.ops._face import linalg_inv_ex as inv_ex
 from graphwright.runtime.ops._face import linalg_lstsq as lstsq
+from graphwright.runtime.ops._face import linalg_lu as lu
+from graphwright.runtime.ops._face import linalg_lu_factor as lu_factor
+from graphwright.runtime.ops._face import linalg_lu_factor_ex as lu_factor_ex
+from graphwright.runtime.ops._face import linalg_lu_solve as lu_solve
 from graphwright.runtime.ops._face import linalg_matrix_norm as matrix_norm
 from graphwright.runtime.ops._face import linalg_matrix_rank as matrix_rank
 from graphwright.runtime.ops._face import linalg_multi_dot as multi_dot
@@ -26,6 +33,7 @@ from graphwright.runtime.ops._face import linalg_pinv as pinv
 from graphwright.runtime.ops._face import linalg_qr as qr
 from graphwright.runtime.ops._face import linalg_slogdet as slogdet
 from graphwright.runtime.ops._face import linalg_solve as solve
+from graphwright.runtime.ops._face import linalg_solve_ex as solve_ex
 from graphwright.runtime.ops._face import linalg_solve_triangular as solve_triangular
 from graphwright.runtime.ops._face import linalg_svd as svd
 from graphwright.runtime.ops._face import linalg_svdvals as svdvals
@@ -39,6 +47,7 @@ from graphwright.runtime.ops._face import matmul, matrix_exp, matrix_power
 __all__ = [
     "LinAlgError",
     "cholesky",
+    "cholesky_ex",
     "cond",
     "cross",
     "det",
@@ -47,8 +56,14 @@ __all__ = [
     "eigh",
     "eigvals",
     "eigvalsh",
+    "householder_product",
     "inv",
+    "inv_ex",
     "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "lu_solve",
     "matmul",
     "matrix_exp",
     "matrix_norm",
@@ -60,6 +75,7 @@ __all__ = [
     "qr",
     "slogdet",
     "solve",
+    "solve_ex",
     "solve_triangular",
     "svd",
     "svdvals",

@@ -78,6 +78,16 @@ def test_views_of_transposed_heads() -> None:
     )
 
 
+@pytest.mark.parametrize("step", [0, 1, 100])
+def test_strides_of_one_row_say_nothing(step: int) -> None:
+    """Decoding attends from one position: heads that are views have any stride along it."""
+    heads = gw.randn(1, 4, 16).as_strided((1, 4, 1, 16), (64, 16, step, 1)).requires_grad_()
+    same = heads.detach().clone().requires_grad_()
+    for x in (heads, same):
+        F.scaled_dot_product_attention(x, x, x, is_causal=True).sum().backward()
+    np.testing.assert_allclose(heads.grad.numpy(), same.grad.numpy(), rtol=1e-6, atol=1e-7)
+
+
 def test_second_derivatives() -> None:
     leaves = [t.requires_grad_() for t in _inputs(((3, 2), (4, 2), (4, 2)))]
     out = F.scaled_dot_product_attention(*leaves, is_causal=True)

@@ -9,6 +9,7 @@ import numpy as np
 from .sample import Arr, Bad, OpErrors, OpSamples, S
 
 _SQUARE = (S(Arr((3, 3))), S(Arr((2, 2, 2))))
+_PIVOTS = Arr((2, 2), 2.0, 3.0, kind="pivots")
 _POSITIVE = (S(Arr((2, 1, 1), 1.0, 2.0)),)
 
 
@@ -70,6 +71,31 @@ LINALG = (
     _sample("linalg_tensorinv", (S(Arr((2, 3, 6))),), np.linalg.tensorinv),
     _sample("linalg_tensorsolve", (S(Arr((2, 3, 6)), Arr((2, 3))),), np.linalg.tensorsolve),
     _sample("linalg_vander", (S(Arr((3,))), S(Arr((2, 3)), N=4)), None),
+    _sample("lu_factors", (S(Arr((3, 3)), True), S(Arr((2, 4, 3)), True), S(Arr((2, 3)), True)),
+            None),
+    _sample("linalg_lu_factor", _SQUARE, None),
+    _sample("linalg_lu_factor_ex", _SQUARE, None),
+    _sample("linalg_lu", (*_SQUARE, S(Arr((4, 2)))), None),
+    _sample("lu", _SQUARE, None),
+    _sample("lu_unpack", (S(Arr((2, 3, 2)), _PIVOTS),), None),
+    _sample("linalg_lu_solve", (S(Arr((2, 2, 2), 1.0, 2.0), _PIVOTS, Arr((2, 2, 3))),), None),
+    _sample("lu_solve", (S(Arr((2, 2, 3)), Arr((2, 2, 2), 1.0, 2.0), _PIVOTS),), None),
+    _sample("order_of_pivots", (S(_PIVOTS, 4),), None, grad=False),
+    _sample("first_bad_minor", (S(Arr((2, 3, 3))),), None, grad=False),
+    _sample("linalg_cholesky_ex", _POSITIVE, lambda a: (np.linalg.cholesky(a), np.int32([0, 0]))),
+    _sample("linalg_inv_ex", (S(Arr((3, 3))),), lambda a: (np.linalg.inv(a), np.int32(0))),
+    _sample("linalg_solve_ex", (S(Arr((3, 3)), Arr((3,))),),
+            lambda a, b: (np.linalg.solve(a, b), np.int32(0))),
+    _sample("qr_reflections", (S(Arr((3, 2))),), None, grad=False),
+    _sample("geqrf", (S(Arr((3, 2))),), None, grad=False),
+    _sample("linalg_householder_product", (S(Arr((3, 2)), Arr((2,))),), None),
+    _sample("orgqr", (S(Arr((3, 2)), Arr((1,))),), None),
+    _sample("ormqr", (S(Arr((3, 2)), Arr((2,)), Arr((3, 2))),), None),
+    _sample("triangular_solve", (S(Arr((3, 2)), Arr((3, 3), 1.0, 2.0)),), None),
+    OpErrors(
+        "linalg_lu_factor",
+        (Bad(S(Arr((2, 2)), pivot=False), RuntimeError, "pivoting", torch=False),),
+    ),
     OpErrors(
         "linalg_inv",
         (

@@ -14,8 +14,8 @@ import numpy as np
 class Arr:
     """An array argument. Values are distinct and lie strictly between low and high.
 
-    kind: "float" (the test chooses the width), "complex" (likewise), "int", "bool", or "index"
-    (ints, repeats allowed, low <= value < high).
+    kind: "float" (the test chooses the width), "complex" (likewise), "int", "bool", "index"
+    (ints, repeats allowed, low <= value < high), or "pivots" (likewise, of 32 bits).
     """
 
     shape: tuple[int, ...]
@@ -31,8 +31,9 @@ class Arr:
         count = int(np.prod(self.shape, dtype=np.int64))
         if self.kind == "bool":
             return np.asarray(rng.random(self.shape) < 0.5)
-        if self.kind == "index":
-            return np.asarray(rng.integers(int(self.low), int(self.high), self.shape))
+        if self.kind in ("index", "pivots"):
+            width = np.int64 if self.kind == "index" else np.int32
+            return np.asarray(rng.integers(int(self.low), int(self.high), self.shape, width))
         if self.kind == "int":
             return np.asarray(rng.integers(int(self.low), int(self.high) + 1, self.shape))
         if self.kind == "complex":

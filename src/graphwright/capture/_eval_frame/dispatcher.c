@@ -56,6 +56,7 @@ static PyObject *run_code(EfCompiledFunction *f, EfEntry *entry, PyObject *const
     Py_INCREF(made);
     PyObject *result = PyObject_Vectorcall(made, slots, (size_t)f->n_slots, NULL);
     Py_DECREF(made);
+    result = ef_continue(result);
     if (entry->hooked) {
         ef_hook_leave(&state);
     }

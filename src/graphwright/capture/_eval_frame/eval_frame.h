@@ -167,6 +167,15 @@ bool ef_profiled(void);     /* sys.setprofile is on in this thread */
 /* Code that calls its first argument with the others, in the guise of another; new reference. */
 PyCodeObject *ef_visible_code(PyCodeObject *guise, int line);
 
+/* ---- continuation.c: going on after a graph break ---- */
+typedef struct EfContinuation EfContinuation;
+extern PyTypeObject EfContinuation_Type;
+/* A call's result; while that is a continuation, what it gives. Steals, and takes NULL. */
+PyObject *ef_continue(PyObject *result);
+/* Whether a frame of `function` that begins is that of a continuation. Then the frame has the
+ * arguments, and nobody else: it returns its own continuation to the loop that began it. */
+bool ef_continuation_begins(PyObject *function);
+
 /* ---- binding.c: from a call's arguments to slots ---- */
 typedef struct {
     PyObject *varargs, *varkw;      /* made for this call, or NULL */

@@ -100,9 +100,21 @@ void ef_frame_drop(PyThreadState *tstate, EfFrame *frame) {
     tstate->datastack_top = (PyObject **)frame;
 }
 
+void ef_frame_empty(EfFrame *Py_UNUSED(frame)) {}
+
 #else
 
 void ef_frame_drop(PyThreadState *Py_UNUSED(tstate), EfFrame *Py_UNUSED(frame)) {}
+
+/* A frame object that somebody else holds keeps the locals, as at the end of any call. */
+void ef_frame_empty(EfFrame *frame) {
+    if (frame->frame_obj != NULL && Py_REFCNT(frame->frame_obj) > 1) {
+        return;
+    }
+    for (int i = 0; i < EF_FRAME_CODE(frame)->co_nlocalsplus; i++) {
+        Py_CLEAR(frame->localsplus[i]);
+    }
+}
 
 #endif
 #endif

@@ -36,6 +36,8 @@ bool ef_frame_is_fresh(PyThreadState *tstate, EfFrame *frame);
 bool ef_frame_swap(PyThreadState *tstate, EfFrame *frame, PyCodeObject *code);
 /* Drop the un-started frame, where its evaluator has to. */
 void ef_frame_drop(PyThreadState *tstate, EfFrame *frame);
+/* Empty the frame, which has ended or never ran, where its evaluator does not drop it. */
+void ef_frame_empty(EfFrame *frame);
 
 #endif
 #endif

@@ -79,11 +79,21 @@ static PyObject *run_apart(PyThreadState *tstate, EfFrame *frame, EfEntry *entry
     return result;
 }
 
-static PyObject *run_entry(PyThreadState *tstate, EfFrame *frame, EfEntry *entry) {
+/* Run an entry's code, and what follows its graph breaks: `continued` says that the frame itself
+ * follows one, and that who began it goes on. */
+static PyObject *run_entry(PyThreadState *tstate, EfFrame *frame, EfEntry *entry,
+                           bool continued) {
     bool swapped = ef_frame_swap(tstate, frame, entry->code);
     PyObject *result = swapped ? NULL : run_apart(tstate, frame, entry);
     Py_DECREF((PyObject *)entry);
-    return swapped ? run_frame(tstate, frame, 0) : result;
+    if (swapped) {
+        result = run_frame(tstate, frame, 0);
+    }
+    if (continued || result == NULL || !Py_IS_TYPE(result, &EfContinuation_Type)) {
+        return result;
+    }
+    ef_frame_empty(frame);
+    return ef_continue(result);
 }
 
 static EfOutcome find_entry(EfEntryList *list, EfFrame *frame, EfEntry **entry,
@@ -119,6 +129,7 @@ static EfEntryList *entries_for(PyThreadState *tstate, EfFrame *frame) {
 }
 
 static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) {
+    bool continued = ef_continuation_begins((PyObject *)EF_FRAME_FUNCTION(frame));
     if (here.callback == NULL || throwflag) {
         return run_frame(tstate, frame, throwflag);
     }
@@ -139,7 +150,7 @@ static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) 
     case EF_HIT:
         frames_replaced += entry->code != EF_FRAME_CODE(frame);
         if (result == NULL) {
-            return run_entry(tstate, frame, entry);
+            return run_entry(tstate, frame, entry, continued);
         }
         Py_DECREF((PyObject *)entry);
     }

@@ -117,7 +117,8 @@ static PyObject *sentinel(const char *name) {
 }
 
 static int add_contents(PyObject *module) {
-    PyTypeObject *types[] = {&EfGuardProgram_Type, &EfEntry_Type, &EfCompiledFunction_Type};
+    PyTypeObject *types[] = {&EfGuardProgram_Type, &EfEntry_Type, &EfCompiledFunction_Type,
+                             &EfContinuation_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;

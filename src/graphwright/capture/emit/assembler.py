@@ -183,13 +183,6 @@ class CodeBuilder:
         else:
             self.emit("MAKE_FUNCTION", 8 if closure else 0)
 
-    def forget_locals(self) -> None:
-        """Drop what the frame holds: from here on the called function alone keeps it alive."""
-        temporaries = [f"$gw{number + 1}" for number in range(self._temporaries)]
-        for name in (*self.target.co_varnames[: n_argument_slots(self.target)], *temporaries):
-            self.load_const(None)
-            self.store_local(name)
-
     # control
 
     def jump_if_not_identical(self, label: Label) -> None:
@@ -198,9 +191,6 @@ class CodeBuilder:
         self.emit(
             "POP_JUMP_IF_FALSE" if _VERSION >= (3, 12) else "POP_JUMP_FORWARD_IF_FALSE", label
         )
-
-    def jump_back(self, label: Label) -> None:
-        self.emit("JUMP_BACKWARD", label)
 
     def return_value(self) -> None:
         self.emit("RETURN_VALUE")

@@ -20,9 +20,14 @@ from graphwright.capture.emit.replay import Replay
 from graphwright.capture.emit.resuming import Caught, ResumeCall
 from graphwright.capture.exc import unsupported
 from graphwright.capture.graph_result import FinishedGraph, finish_graph
-from graphwright.capture.resume import IS_NULL, VALUE
+from graphwright.capture.resume import (
+    IS_NULL,
+    VALUE,
+    needs_first_argument,
+    refuse_any_break,
+)
 from graphwright.capture.run_errors import BY_INDEX, name_of
-from graphwright.capture.source import Source
+from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.sequences import TupleVariable
@@ -102,6 +107,8 @@ class FrameCompiler:
         tensors = [part for part in map(settled, parts) if isinstance(part, TensorVariable)]
         if not parts or len(tensors) != len(parts) or any(t.source is not None for t in tensors):
             return None
+        if any(output.leaving(tensor)[1] for tensor in tensors):
+            return None
         for tensor in tensors:
             self.cg.outputs.setdefault(tensor.node, len(self.cg.outputs))
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
@@ -178,6 +185,7 @@ class FrameCompiler:
         return self.tx.stack[len(self.tx.stack) - count :]
 
     def _break_at_instruction(self, inst: Instruction) -> None:
+        self._check_first_argument()
         pops, pushes = native_effect(inst)
         rest = self.tx.stack[: len(self.tx.stack) - pops]
         operands = [self.cg.hold(value) for value in self._operands(pops)]
@@ -191,6 +199,14 @@ class FrameCompiler:
 
         self._natively(write)
         resume.call(_null_layout() if _adds_null(inst) else [VALUE] * pushes)
+
+    def _check_first_argument(self) -> None:
+        """`super()` looks for it in the frame, where it still is what the caller gave."""
+        first = needs_first_argument(self.tx.code)
+        if first is not None and first not in self.tx.code.co_cellvars:
+            source = getattr(self.tx.locals.get(first), "source", None)
+            if not isinstance(source, LocalSource) or source.local != first:
+                refuse_any_break("super() in a function that changes its first argument")
 
     def _break_at_branch(self, inst: Instruction) -> None:
         keeps = inst.opname.endswith("_OR_POP")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from graphwright.capture.emit.assembler import CodeBuilder
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import LocalSource, Source
+from graphwright.capture.spent import with_spent_history
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.containers import ContainerObjectVariable
@@ -95,7 +96,7 @@ class Reconstructor:
             source: Source = value.source
             return lambda: source.emit(self.builder)
         if isinstance(value, TensorVariable) and value.source is None:
-            self.outputs.setdefault(value.node, len(self.outputs))
+            self._place(value)
             return lambda: self.push(value)
         if value not in self._held:
             self.push(value)
@@ -107,10 +108,19 @@ class Reconstructor:
 
     def push_output(self, value: TensorVariable) -> None:
         """Push a result of the graph."""
-        index = self.outputs.setdefault(value.node, len(self.outputs))
+        index, spent = self._place(value)
+        if spent:
+            self.builder.begin_call(with_spent_history)
         self.builder.load_local(self.results)
         self.builder.load_const(index)
         self.builder.subscript()
+        if spent:
+            self.builder.end_call(1)
+
+    def _place(self, value: TensorVariable) -> tuple[int, bool]:
+        """Ask for a tensor among the results: its position, and whether its history is spent."""
+        node, spent = self.output.leaving(value)
+        return self.outputs.setdefault(node, len(self.outputs)), spent
 
     def push_expression(self, expr: Expr) -> None:
         """Push the value of a size expression."""
@@ -138,8 +148,11 @@ class Reconstructor:
 
     def advance_iterator(self, position: int) -> None:
         """Move the builtin iterator on the stack to `position`."""
-        if not position:
-            return
+        if position:
+            self.set_iterator(position)
+
+    def set_iterator(self, position: int) -> None:
+        """Set the position of the builtin iterator on the stack."""
         name = self.builder.temporary()
         self.builder.store_local(name)
 

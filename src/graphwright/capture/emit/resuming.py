@@ -1,10 +1,11 @@
-"""Calls of resume functions: what follows a break, and the handlers of the block around it."""
+"""Going on in resume functions: what follows a break, and the handlers of the block around it."""
 
 from __future__ import annotations
 
 import types
 from typing import TYPE_CHECKING
 
+from graphwright.capture._eval_frame import Continuation
 from graphwright.capture.bytecode import Instruction, decode, handler_of, live_locals
 from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.emit.reconstruct import Load
@@ -13,12 +14,10 @@ from graphwright.capture.resume import (
     IS_NULL,
     POSITION,
     VALUE,
-    Continuation,
     ResumePoint,
     argument_names,
     check_resumable,
     closure_names,
-    is_resume,
     needs_first_argument,
     parameter_order,
     resume_code,
@@ -68,7 +67,7 @@ class Caught:
 
 
 class ResumeCall:
-    """The call of a resume function: what it needs is evaluated early, the call written late."""
+    """Going on in a resume function: what it needs is evaluated early, the end written late."""
 
     def __init__(self, frame: FrameCompiler, index: int, rest: list[VariableTracker]) -> None:
         self.frame = frame
@@ -99,7 +98,7 @@ class ResumeCall:
         return self.frame.cg.hold(cell)
 
     def call(self, pushed: list[int], extra: list[Load] | None = None) -> None:
-        """Write the call. `pushed`: the kinds of what the instruction left on the stack.
+        """End the frame. `pushed`: the kinds of what the instruction left on the stack.
 
         The values are there, unless `extra` pushes them.
         """
@@ -124,44 +123,14 @@ class ResumeCall:
         return [lambda n=name: builder.load_local(n) for name in names]  # type: ignore[misc]
 
     def _write(self, builder: CodeBuilder, code: types.CodeType, args: list[Load]) -> None:
-        def function() -> None:
-            for cell in self.cells:
-                cell()
-            if self.cells:
-                builder.build("tuple", len(self.cells))
-            builder.make_function(code, bool(self.cells))
-
-        if is_resume(self.frame.tx.code):
-            builder.begin_call(Continuation)
-            function()
-            for arg in args:
-                arg()
-            builder.forget_locals()
-            builder.end_call(len(args) + 1)
-            builder.return_value()
-            return
-        builder.begin_call_with(function)
+        """Return the continuation: whoever evaluates the frame goes on with it."""
+        builder.begin_call(Continuation)
+        for cell in self.cells:
+            cell()
+        if self.cells:
+            builder.build("tuple", len(self.cells))
+        builder.make_function(code, bool(self.cells))
         for arg in args:
             arg()
-        builder.forget_locals()
-        builder.end_call(len(args))
-        self._loop_over_continuations(builder)
-
-    def _loop_over_continuations(self, builder: CodeBuilder) -> None:
-        """result = f(...); while type(result) is Continuation: result = result(); return it."""
-        result, again, done = builder.temporary(), Label(), Label()
-        builder.store_local(result)
-        builder.mark(again)
-        builder.begin_call(type)
-        builder.load_local(result)
-        builder.end_call(1)
-        builder.load_const(Continuation)
-        builder.jump_if_not_identical(done)
-        builder.begin_call_with(lambda: builder.load_local(result))
-        builder.end_call(0)
-        builder.store_local(result)
-        builder.jump_back(again)
-        builder.mark(done)
-        builder.load_local(result)
+        builder.end_call(len(args) + 1)
         builder.return_value()
-

@@ -150,6 +150,8 @@ def import_name(tx: Translator, inst: Instruction) -> None:
     module = sys.modules.get(name)
     if module is None:
         unsupported("GB0005", f"import of {name}, which is not loaded yet")
+    if hasattr(module, "__path__") and any(part not in vars(module) for part in fromlist or ()):
+        unsupported("GB0005", f"import from {name}, which may load one of its modules")
     tx.push(tx.output.wrap(module, ModuleSource(name)))
 
 

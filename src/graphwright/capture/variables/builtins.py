@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import polyfills
 from graphwright.capture.allowed import is_compiling
 from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.variables.autograd_function import function_handlers
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member, guard_recognition
 from graphwright.capture.variables.classes import (
@@ -25,6 +26,7 @@ from graphwright.capture.variables.classes import (
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
+from graphwright.capture.variables.differentiation import DIFFERENTIATION
 from graphwright.capture.variables.exceptions import (
     Raised,
     raise_in_frame,
@@ -35,6 +37,8 @@ from graphwright.capture.variables.iterators import (
     EnumerateIterator,
     FilterIterator,
     MapIterator,
+    ReversedIterator,
+    ReversedSnapshot,
     ZipIterator,
 )
 from graphwright.capture.variables.library import LIBRARY, by_python
@@ -265,14 +269,16 @@ def is_totally_ordered(members: set[Any]) -> bool:
 def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     value = args[0].realize()
     if isinstance(value, DictVariable):
-        return tx.iterator_over([key for key, _ in reversed(value.entries.values())])
+        return ReversedSnapshot([key for key, _ in reversed(value.entries.values())])
     if isinstance(value, DictView):
-        return tx.iterator_over(list(reversed(value.items(tx))))
+        return ReversedSnapshot(list(reversed(value.items(tx))))
     if isinstance(value, ObjectVariable):
         return value.reversed(tx)
     if not hasattr(value, "items"):
         unsupported("GB0008", f"reversed() of {value.describe()}")
-    return tx.iterator_over(list(reversed(value.items)))
+    if isinstance(value, (ListVariable, TupleVariable)):
+        return ReversedIterator(value)
+    return ReversedSnapshot(list(reversed(value.items)))
 
 
 def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -585,4 +591,6 @@ HANDLERS: dict[Any, Handler] = {
     **_operator_functions(),
     functools.partial: _partial,
     **LIBRARY,
+    **function_handlers(),
+    **DIFFERENTIATION,
 }

@@ -364,6 +364,7 @@ class SuperVariable(VariableTracker):
             kind = owner.python_type()
         if self.cls not in kind.__mro__:
             unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
+        of_class = isinstance(owner, ClassVariable) and kind is owner.value
         static = lookup(kind, name, self.cls)
         source = MroSource(ClassSource.of(kind), name, self.cls)
         if static is ABSENT:
@@ -371,6 +372,8 @@ class SuperVariable(VariableTracker):
             raise AttributeMissing("GB0007", f"'super' object has no attribute {name!r}")
         if static is type.__dict__["__call__"]:
             return tx.bound_method(tx.output.wrap(static, source), owner)
+        if of_class and isinstance(static, (types.FunctionType, property)):
+            return tx.output.wrap(static, source)
         if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
             getter = tx.output.wrap(static.fget, AttrSource(source, "fget"))
             return getter.call(tx, [owner], {})

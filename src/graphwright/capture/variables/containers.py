@@ -190,9 +190,16 @@ class ContainerInit(VariableTracker):
             made: Any = make_deque(tx, args, kwargs)
             payload.items, payload.maxlen = made.items, made.maxlen
         else:
-            payload.items = args[0].realize().unpack(tx) if args else []
+            payload.items = _items(tx, self.owner.cls, args, kwargs)
         tx.side_effects.mutated.pop(payload, None)
         return tx.constant(None)
+
+
+def _items(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> list[VariableTracker]:
+    """What a list or tuple is made of."""
+    if kwargs or len(args) > 1:
+        unsupported("GB0007", f"TypeError: wrong arguments for {cls.__name__}()")
+    return args[0].realize().unpack(tx) if args else []
 
 
 def _empty(base: type) -> Any:
@@ -211,7 +218,8 @@ def make_container(
     if lookup(cls, "__new__") is not base.__new__ or cls.__module__.startswith("graphwright"):
         return None
     if base is tuple:
-        items = args[0].realize().unpack(tx) if args else []
+        own = isinstance(lookup(cls, "__init__"), types.FunctionType)
+        items = _items(tx, cls, args, {} if own else kwargs)
         made = ContainerObjectVariable(cls, TupleVariable(items), None, None, source)
     else:
         made = ContainerObjectVariable(cls, _empty(base), None, None, source)

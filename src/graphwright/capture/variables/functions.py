@@ -112,9 +112,6 @@ class UserFunctionVariable(FunctionVariable):
         if name in self.function.__dict__:
             value = self.function.__dict__[name]
             return tx.output.wrap(value, InstanceAttrSource(self.source, name))
-        if name == "__dict__" and not self.function.__dict__:
-            tx.guards.length(AttrSource(self.source, "__dict__"), 0)
-            return tx.dict_of({})
         if name in _READABLE:
             return tx.output.wrap(getattr(self.function, name), AttrSource(self.source, name))
         if not hasattr(self.function, name):

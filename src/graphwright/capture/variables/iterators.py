@@ -140,6 +140,44 @@ class ListIterator(IteratorVariable):
         cg.advance_iterator(self.position)
 
 
+class ReversedIterator(IteratorVariable):
+    """`reversed(owner)` of a list, which may change meanwhile, or of a tuple."""
+
+    def __init__(self, owner: Any) -> None:
+        self.owner = owner
+        self.index = len(owner.items) - 1
+        self.exhausted = False
+
+    def python_type(self) -> type:
+        return type(reversed([])) if issubclass(self.owner.python_type(), list) else reversed
+
+    def next(self, tx: Translator) -> VariableTracker | None:
+        if self.exhausted or not 0 <= self.index < len(self.owner.items):
+            self.exhausted = True
+            return None
+        self.index -= 1
+        item: VariableTracker = self.owner.items[self.index + 1].realize()
+        return item
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        if self.exhausted:
+            unsupported("GB0015", "an exhausted reversed() is needed after the graph")
+        cg.builder.begin_call(reversed)
+        cg.push(self.owner)
+        cg.builder.end_call(1)
+        cg.set_iterator(self.index)
+
+
+class ReversedSnapshot(SequenceIterator):
+    """`reversed()` of anything else, which only the frame itself may use."""
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        VariableTracker.reconstruct(self, cg)
+
+
 class DictIterator(IteratorVariable):
     """Over the keys, values or items of a dict; the dict must keep its size meanwhile."""
 

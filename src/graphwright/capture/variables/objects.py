@@ -248,6 +248,8 @@ class ObjectVariable(VariableTracker):
             unsupported("GB0010", f"assignment to descriptor {name!r} of {self.cls.__name__}")
         if static is ABSENT:
             tx.guards.missing(self._class_source(name))
+        if not self.cls.__dictoffset__ and not isinstance(static, types.MemberDescriptorType):
+            unsupported("GB0007", f"AttributeError: {self.describe()} has no attribute {name!r}")
         tx.side_effects.store_attribute(self, name, value)
 
     def delattr(self, tx: Translator, name: str) -> None:

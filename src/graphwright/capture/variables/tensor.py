@@ -7,7 +7,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.source import AttrSource, Source
+from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.sequences import SizeVariable, TupleVariable
 from graphwright.runtime import _core
@@ -28,14 +28,14 @@ _READ_BY_PYTHON = frozenset(
 )
 _TAPE = frozenset(
     [
-        "backward", "register_hook", "retain_grad", "requires_grad_", "detach_", "set_",
+        "register_hook", "retain_grad", "detach_", "set_",
         "resize_", "share_memory_", "_detach", "_as_view",
     ]
 )
 _NOT_MODELLED = frozenset(
     [
         "grad_fn", "data", "_version", "_nd", "_storage", "_base", "output_nr", "_backward_hooks",
-        "_grad", "__dict__", "__class__", "is_leaf",
+        "_grad", "__dict__", "__class__",
     ]
 )
 
@@ -82,7 +82,9 @@ class TensorVariable(VariableTracker):
         if name in _READ_BY_PYTHON or name in _TAPE or callable(getattr(self.cls, name, None)):
             return TensorMethod(self, name)
         if name == "grad":
-            return self._gradient(tx)
+            return tx.gradient_of(self)
+        if name == "is_leaf":
+            return self._is_leaf(tx)
         if name == "__class__":
             return tx.constant_class(self.cls)
         if name in _NOT_MODELLED:
@@ -92,10 +94,20 @@ class TensorVariable(VariableTracker):
         found = tx.output.run(tx, "call_function", getattr, [self, tx.constant(name)], {})
         return as_size(found) if name == "shape" else found
 
-    def _gradient(self, tx: Translator) -> VariableTracker:
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if name == "grad":
+            tx.store_gradient(self, value)
+        elif name == "requires_grad":
+            self.call_method(tx, "requires_grad_", [value], {})
+        else:
+            super().setattr(tx, name, value)
+
+    def _is_leaf(self, tx: Translator) -> VariableTracker:
         if self.source is None:
-            unsupported("GB0008", "attribute 'grad' of a tensor made in the frame")
-        return tx.output.wrap_attribute(self, AttrSource(self.source, "grad"), "grad")
+            return tx.constant(self.fake.is_leaf)
+        if self.fake.requires_grad:
+            unsupported("GB0008", "attribute 'is_leaf' of a tensor that requires gradients")
+        return tx.constant(True)
 
     def call_method(
         self,
@@ -167,6 +179,8 @@ class TensorMethod(VariableTracker):
             unsupported("GB0004", f"Tensor.{name}() changes the autograd tape")
         if name == "__len__":
             return self.owner.length(tx)
+        if name in ("backward", "requires_grad_"):
+            return tx.tape_method(name, self.owner, args, kwargs)
         result = tx.output.run(tx, "call_method", name, [self.owner, *args], kwargs)
         return as_size(result) if name == "size" else result
 

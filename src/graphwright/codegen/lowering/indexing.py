@@ -154,8 +154,12 @@ def _scatter(
     context: Lowering, call: Call, x: Tensor, domain: Shape, index: Index, prologue: Prologue,
     value: Any, serial: tuple[int, ...], accumulate: bool = True,
 ) -> Tensor:
-    """A copy of `x` with `value` added (or stored) at `index` for all of `domain`."""
-    compute = computed(call.dtype)
+    """A copy of `x` with `value` added (or stored) at `index` for all of `domain`.
+
+    Truth values are counted: any makes the sum true.
+    """
+    counted = accumulate and call.dtype is dtypes.bool
+    compute = dtypes.int64 if counted else computed(call.dtype)
     body = Body(convert(value, compute), tuple(prologue))
     name = context.unique(call.op.name)
     if compute is call.dtype or not accumulate:

@@ -16,7 +16,9 @@ After::
 
 Composites stay, since they have their own vjps and kernels; those that draw random numbers do
 not, so that what they drew can be saved. Random ops are numbered in order. What runs without
-gradients (`no_grad`) is marked: meta["no_grad"]. What autocast casts is cast by nodes.
+gradients (`no_grad`) is marked: meta["no_grad"]. What autocast casts is cast by nodes. Where the
+graph itself asks for gradients (`autograd.grad`), the tape runs meanwhile, and what it computes is
+part of the graph.
 """
 
 from __future__ import annotations
@@ -26,13 +28,16 @@ from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.trace import Tracer, trace
+from graphwright.runtime.autograd import grad
 from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.ops.table import TABLE, Kind, Op
 
 
 def normalise(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
     """See the module's docstring."""
-    return trace(module, fake_inputs, keep=_keep, rewrites={"rand": _number}, autocast=True)
+    taped = any(node.target is grad for node in module.graph.nodes)
+    return trace(module, fake_inputs, keep=_keep, rewrites={"rand": _number}, taped=taped,
+                 autocast=True)
 
 
 def _keep(op: Op) -> bool:

@@ -83,8 +83,8 @@ static bool operand(PyObject *object, int type, const int64_t *shape, const void
         return fail("the last dimension of attention's operands must be contiguous");
     }
     *data = PyArray_DATA(array);
-    *strides = (Strides){PyArray_STRIDE(array, 0) / size, PyArray_STRIDE(array, 1) / size,
-                         PyArray_STRIDE(array, 2) / size};
+    int64_t row = shape[2] > 1 ? PyArray_STRIDE(array, 2) / size : shape[3];
+    *strides = (Strides){PyArray_STRIDE(array, 0) / size, PyArray_STRIDE(array, 1) / size, row};
     return true;
 }
 

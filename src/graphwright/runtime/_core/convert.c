@@ -1,5 +1,6 @@
 /* Conversions between dtypes as elementwise loops. Numbers out of the target's range become
  * what NumPy's astype makes of them on this machine. */
+#include "half.h"
 #include "loops.h"
 #include "pool.h"
 
@@ -8,58 +9,15 @@
 
 /* ---- half types ---- */
 
-static inline uint32_t bits_of(float f) {
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-}
-
-static inline float float_of(uint32_t bits) {
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
-static inline float from_bfloat16(uint16_t h) { return float_of((uint32_t)h << 16); }
-
-/* Rounds to nearest even; a NaN stays one. */
-static inline uint16_t to_bfloat16(float f) {
-    uint32_t bits = bits_of(f);
-    uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    uint32_t nan = ((bits >> 16) & 0x8000) | 0x7fc0;
-    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
-}
-
-/* Without branches, so that loops over it are vectorised. */
-static inline float from_float16(uint16_t h) {
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16, rest = (uint32_t)(h & 0x7fff) << 13;
-    float normal = float_of(rest + ((uint32_t)112 << 23));
-    float special = float_of(rest + ((uint32_t)224 << 23));
-    float small = (float)(h & 0x7fff) * 0x1p-24f;
-    float value = rest < ((uint32_t)1 << 23) ? small
-                  : rest >= ((uint32_t)31 << 23) ? special : normal;
-    return float_of(bits_of(value) | sign);
-}
-
-static inline uint16_t to_float16(float f) {
-    uint32_t bits = bits_of(f), sign = (bits >> 16) & 0x8000, rest = bits & 0x7fffffff;
-    uint32_t normal = (rest - ((uint32_t)112 << 23) + 0xfff + ((rest >> 13) & 1)) >> 13;
-    uint32_t small = bits_of(float_of(rest) + 0.5f) - bits_of(0.5f);    /* rounded by the adder */
-    uint32_t value = rest < ((uint32_t)113 << 23) ? small : normal;
-    value = rest >= 0x477ff000 ? 0x7c00 : value;
-    value = rest > 0x7f800000 ? 0x7e00 : value;
-    return (uint16_t)(sign | value);
-}
-
 static void floats_from_float16_any(const uint16_t *in, float *out, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
-        out[i] = from_float16(in[i]);
+        out[i] = gw_from_float16(in[i]);
     }
 }
 
 static void float16_from_floats_any(const float *in, uint16_t *out, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
-        out[i] = to_float16(in[i]);
+        out[i] = gw_to_float16(in[i]);
     }
 }
 
@@ -102,13 +60,13 @@ static void float16_from_floats(const float *in, uint16_t *out, int64_t n) {
 
 GW_VECTORISED static void floats_from_bfloat16(const uint16_t *in, float *out, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
-        out[i] = from_bfloat16(in[i]);
+        out[i] = gw_from_bfloat16(in[i]);
     }
 }
 
 GW_VECTORISED static void bfloat16_from_floats(const float *in, uint16_t *out, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
-        out[i] = to_bfloat16(in[i]);
+        out[i] = gw_to_bfloat16(in[i]);
     }
 }
 
@@ -121,7 +79,7 @@ GW_VECTORISED static void bfloat16_from_floats(const float *in, uint16_t *out, i
         }                                                                                       \
         for (npy_intp i = 0; i < *count; i++) {                                                 \
             *(float *)(args[1] + i * steps[1]) =                                                \
-                from_##half(*(const uint16_t *)(args[0] + i * steps[0]));                       \
+                gw_from_##half(*(const uint16_t *)(args[0] + i * steps[0]));                       \
         }                                                                                       \
     }                                                                                           \
     LOOP(float32_to_##half) {                                                                   \
@@ -132,7 +90,7 @@ GW_VECTORISED static void bfloat16_from_floats(const float *in, uint16_t *out, i
         }                                                                                       \
         for (npy_intp i = 0; i < *count; i++) {                                                 \
             *(uint16_t *)(args[1] + i * steps[1]) =                                             \
-                to_##half(*(const float *)(args[0] + i * steps[0]));                            \
+                gw_to_##half(*(const float *)(args[0] + i * steps[0]));                            \
         }                                                                                       \
     }
 

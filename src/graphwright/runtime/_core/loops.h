@@ -7,17 +7,35 @@
 /* NumPy's signature: pointers of inputs and output, the count, byte steps, private data. */
 typedef void (*GwLoop)(char **args, const npy_intp *count, const npy_intp *steps, void *data);
 
-enum { GW_MAX_OPERANDS = 4, GW_SCALAR_BYTES = 16 };
+enum { GW_MAX_OPERANDS = 6, GW_SCALAR_BYTES = 16 };
 
 typedef struct {
     GwLoop loop;
     void *data;
 } GwLoopRef;
 
+/* Our own kernels: contiguous rows of the operands, the output last. `trouble` is set where the
+ * arguments have to be refused (an integer divided by zero). */
+typedef void (*GwRow)(char *const *args, int64_t n, int *trouble);
+
+typedef struct {
+    GwRow row;
+    int count;
+    int width[GW_MAX_OPERANDS];     /* bytes of an element */
+    int trouble;
+} GwRowRun;
+
+/* The loop of a row kernel; `data` is its GwRowRun. */
+void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void *data);
+
+/* graphwright's own kernel of that name for the dtype; NULL where there is none. */
+GwRow gw_own_row(const char *name, int dtype);
+
 /* One elementwise run: operands (the output is the last) over one iteration space, whose
  * dimension 0 is the innermost. Where `convert` is set, the operand passes through a buffer. */
 typedef struct {
     GwLoopRef loop;
+    GwRowRun rows;                      /* what the loop is given, where the kernel is our own */
     int count;                          /* operands, the output included */
     int ndim;
     int64_t numel;
@@ -49,9 +67,6 @@ bool gw_may_clobber(const GwTensor *out, const GwTensor *in);
 GwLoop gw_convert_loop(int from, int to);
 void gw_float_from_half(const uint16_t *in, float *out, int64_t n);
 void gw_half_from_float(const float *in, uint16_t *out, int64_t n);
-
-/* graphwright's own loop of that name for the dtype; false where there is none. */
-bool gw_own_loop(const char *name, int dtype, GwLoopRef *found);
 
 /* A sequence of dtypes as bits by code; false with an exception. */
 bool gw_dtype_bits(PyObject *sequence, uint32_t *bits);

@@ -46,6 +46,12 @@ static PyObject *set_grad_enabled(PyObject *self, PyObject *arg) {
     return PyBool_FromLong(old);
 }
 
+static PyObject *user_disabled_grad(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    return PyBool_FromLong(gw_user_disabled_grad());
+}
+
 static PyObject *modes(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     GW_UNUSED(args);
@@ -175,6 +181,8 @@ PyMethodDef gw_modes_methods[] = {
     {"grad_enabled", grad_enabled, METH_NOARGS, "Whether this thread records operations."},
     {"set_grad_enabled", set_grad_enabled, METH_O,
      "Returns the previous setting. None: disabled while a node records its own kernel."},
+    {"user_disabled_grad", user_disabled_grad, METH_NOARGS,
+     "Whether gradients are off, and not only while a node records its own kernel."},
     {"modes", modes, METH_NOARGS, "This thread's mode bits; TRACE follows from the tracer."},
     {"set_modes", set_modes, METH_O, "Returns the previous bits."},
     {"tracer", tracer, METH_NOARGS, "This thread's tracer, or None."},

@@ -1,5 +1,6 @@
 /* Pointwise: the eager kernel of an elementwise op. Plain calls (tensors of one supported dtype
- * and Python numbers) run here, on NumPy's inner loops or our own; all others go to `fallback`. */
+ * and Python numbers) run here, on our own kernels of the ufunc's name or on NumPy's loops; all
+ * others go to `fallback`. */
 #include "loops.h"
 
 #include <numpy/ufuncobject.h>
@@ -9,16 +10,18 @@ typedef struct {
     PyObject_HEAD
     vectorcallfunc call;
     PyTypeObject *cls;      /* of results */
-    PyObject *source;       /* a ufunc, or the name of loops of our own */
+    PyObject *source;       /* a ufunc, or the name of kernels of our own */
     PyObject *fallback;
     PyObject *rest;         /* what the arguments after the operands have to be */
     uint32_t dtypes;        /* the codes that are computed here, as bits */
     uint32_t tensors;       /* the operands that may not be numbers, as bits */
+    uint32_t numbers;       /* those that have to be numbers */
     int operands;
     bool to_bool;           /* the result is bool */
     bool masked;            /* operand 0 is bool and takes no part in the promotion */
     bool costly;
     bool inplace;           /* writes operand 0 and returns it */
+    GwRow rows[GW_NUM_DTYPES];      /* our own kernels, which come before a ufunc's */
     GwLoopRef loops[GW_NUM_DTYPES];
 } Pointwise;
 
@@ -40,19 +43,47 @@ static bool ufunc_loop(const PyUFuncObject *ufunc, int in, int out, GwLoopRef *f
     return false;
 }
 
-static bool find_loop(const Pointwise *p, int dtype, GwLoopRef *found) {
-    if (PyUnicode_Check(p->source)) {
-        const char *name = PyUnicode_AsUTF8(p->source);
-        return name != NULL && gw_own_loop(name, dtype, found);
+/* Half types are computed in float32, except where their bits are only moved, or by a kernel of
+ * their own if no operand is a number (which is not rounded to a half type). */
+static int computed_in(const Pointwise *p, int dtype, bool numbers) {
+    if (!gw_is_half(dtype) || p->masked || (!numbers && p->rows[dtype] != NULL)) {
+        return dtype;
     }
-    const PyUFuncObject *ufunc = (const PyUFuncObject *)p->source;
-    return ufunc->nargs == p->operands + 1
-           && ufunc_loop(ufunc, dtype, p->to_bool ? GW_BOOL : dtype, found);
+    return GW_FLOAT32;
 }
 
-/* Half types are computed in float32, except where their bits are only moved. */
-static int computed_in(const Pointwise *p, int dtype) {
-    return gw_is_half(dtype) && !p->masked ? GW_FLOAT32 : dtype;
+static bool find_loop(Pointwise *p, int dtype, GwPlan *plan) {
+    plan->count = p->operands + 1;
+    plan->rows.trouble = 0;
+    if (p->rows[dtype] != NULL) {
+        plan->rows.row = p->rows[dtype];
+        plan->rows.count = plan->count;
+        for (int i = 0; i < plan->count; i++) {
+            bool mask = (p->masked && i == 0) || (p->to_bool && i == p->operands);
+            plan->rows.width[i] = mask ? 1 : gw_dtypes[dtype].itemsize;
+        }
+        plan->loop = (GwLoopRef){gw_run_rows, &plan->rows};
+        return true;
+    }
+    GwLoopRef *loop = &p->loops[dtype];
+    const PyUFuncObject *ufunc = (const PyUFuncObject *)p->source;
+    if (loop->loop == NULL
+        && (PyUnicode_Check(p->source) || ufunc->nargs != plan->count
+            || !ufunc_loop(ufunc, dtype, p->to_bool ? GW_BOOL : dtype, loop))) {
+        return false;
+    }
+    plan->loop = *loop;
+    return true;
+}
+
+/* Runs the plan; false with an exception where the kernel refuses the numbers. */
+static bool run_plan(GwPlan *plan) {
+    gw_plan_run(plan);
+    if (plan->rows.trouble != 0) {
+        PyErr_SetString(PyExc_RuntimeError, "ZeroDivisionError");
+        return false;
+    }
+    return true;
 }
 
 /* ---- operands ---- */
@@ -81,7 +112,7 @@ static bool collect(const Pointwise *p, PyObject *const *args, Operands *found) 
             }
             continue;
         }
-        if (type != p->cls && !gw_is_tensor(args[i])) {
+        if ((p->numbers >> i & 1) != 0 || (type != p->cls && !gw_is_tensor(args[i]))) {
             return false;
         }
         GwTensor *t = (GwTensor *)args[i];
@@ -195,15 +226,11 @@ static bool prepare(Pointwise *p, PyObject *const *args, Operands *found, int *c
     if (!collect(p, args, found)) {
         return false;
     }
-    *computed = computed_in(p, found->dtype);
-    GwLoopRef *loop = &p->loops[*computed];
-    if (loop->loop == NULL && !find_loop(p, *computed, loop)) {
-        return false;
-    }
-    plan->loop = *loop;
-    plan->count = p->operands + 1;
+    bool numbers = found->count != p->operands;
+    *computed = computed_in(p, found->dtype, numbers);
     plan->costly = p->costly;
-    return found->count == p->operands || plan_numbers(p, args, *computed, plan);
+    return find_loop(p, *computed, plan)
+           && (!numbers || plan_numbers(p, args, *computed, plan));
 }
 
 /* The result of a plain call; NULL without an exception where it is not one. */
@@ -224,7 +251,9 @@ static GwTensor *compute(Pointwise *p, PyObject *const *args) {
                                     strided ? strides : NULL);
     if (out != NULL) {
         plan_tensors(p, &found, out, computed, &plan);
-        gw_plan_run(&plan);
+        if (!run_plan(&plan)) {
+            Py_CLEAR(out);
+        }
     }
     return out;
 }
@@ -255,8 +284,10 @@ static GwTensor *compute_into(Pointwise *p, PyObject *const *args) {
         }
     }
     plan_tensors(p, &found, out, computed, &plan);
-    gw_plan_run(&plan);
     out->storage->version++;
+    if (!run_plan(&plan)) {
+        return NULL;
+    }
     return (GwTensor *)Py_NewRef(out);
 }
 
@@ -295,13 +326,13 @@ bool gw_dtype_bits(PyObject *sequence, uint32_t *bits) {
 
 static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"cls", "source", "operands", "dtypes", "fallback", "rest", "to_bool",
-                            "masked", "costly", "inplace", "tensors", NULL};
+                            "masked", "costly", "inplace", "tensors", "numbers", NULL};
     PyObject *cls, *source, *dtypes, *fallback, *rest = NULL;
-    int operands, to_bool = 0, masked = 0, costly = 0, inplace = 0, tensors = 0;
+    int operands, to_bool = 0, masked = 0, costly = 0, inplace = 0, tensors = 0, numbers = 0;
     uint32_t bits = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppi:Pointwise", names, &cls, &source,
-                                     &operands, &dtypes, &fallback, &PyTuple_Type, &rest,
-                                     &to_bool, &masked, &costly, &inplace, &tensors)
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppii:Pointwise", names, &cls,
+                                     &source, &operands, &dtypes, &fallback, &PyTuple_Type, &rest,
+                                     &to_bool, &masked, &costly, &inplace, &tensors, &numbers)
         || gw_tensor_class(cls) == NULL || !gw_dtype_bits(dtypes, &bits)) {
         return NULL;
     }
@@ -323,11 +354,21 @@ static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     p->rest = rest != NULL ? Py_NewRef(rest) : PyTuple_New(0);
     p->dtypes = bits;
     p->tensors = (uint32_t)tensors;
+    p->numbers = (uint32_t)numbers;
     p->operands = operands;
     p->to_bool = to_bool != 0;
     p->masked = masked != 0;
     p->costly = costly != 0;
     p->inplace = inplace != 0;
+    const char *name = PyUnicode_Check(source) ? PyUnicode_AsUTF8(source)
+                                               : ((PyUFuncObject *)source)->name;
+    if (name == NULL) {
+        Py_DECREF(p);
+        return NULL;
+    }
+    for (int d = 0; d < GW_NUM_DTYPES; d++) {
+        p->rows[d] = gw_own_row(name, d);
+    }
     return (PyObject *)p;
 }
 
@@ -366,8 +407,8 @@ PyTypeObject GwPointwise_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "graphwright.runtime._core.Pointwise",
     .tp_doc = "Pointwise(cls, source, operands, dtypes, fallback, rest=(), to_bool=False, "
-              "masked=False, costly=False, inplace=False): an eager kernel whose plain calls run "
-              "the loops of `source`, a ufunc or a name.",
+              "masked=False, costly=False, inplace=False, tensors=0, numbers=0): an eager "
+              "kernel whose plain calls run the loops of `source`, a ufunc or a name.",
     .tp_basicsize = sizeof(Pointwise),
     .tp_new = pointwise_new,
     .tp_dealloc = pointwise_dealloc,

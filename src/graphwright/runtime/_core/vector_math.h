@@ -1,5 +1,5 @@
-/* exp and erf written so that the compiler vectorises loops over them: no branches, no calls.
- * The polynomials are those of codegen/emit/math. */
+/* exp, log, erf and their kin, written so that the compiler vectorises loops over them: no
+ * branches, no calls. The polynomials are those of codegen/emit/math. */
 #ifndef GRAPHWRIGHT_VECTOR_MATH_H
 #define GRAPHWRIGHT_VECTOR_MATH_H
 
@@ -18,6 +18,21 @@
 #endif
 
 #define GW_INLINE static inline __attribute__((always_inline))
+
+/* Functions of C for the type of x. */
+#define GW_ABS(x) \
+    _Generic((x), float: __builtin_fabsf((float)(x)), double: __builtin_fabs(x))
+#define GW_SQRT(x) _Generic((x), float: __builtin_sqrtf(x), double: __builtin_sqrt(x))
+#define GW_FLOOR(x) _Generic((x), float: __builtin_floorf(x), double: __builtin_floor(x))
+#define GW_CEIL(x) _Generic((x), float: __builtin_ceilf(x), double: __builtin_ceil(x))
+#define GW_TRUNC(x) _Generic((x), float: __builtin_truncf(x), double: __builtin_trunc(x))
+#define GW_RINT(x) _Generic((x), float: __builtin_rintf(x), double: __builtin_rint(x))
+#define GW_COPYSIGN(x, y) \
+    _Generic((x), float: __builtin_copysignf(x, y), double: __builtin_copysign(x, y))
+#define GW_FMA(x, y, z) \
+    _Generic((x), float: __builtin_fmaf(x, y, z), double: __builtin_fma(x, y, z))
+#define GW_INFINITY(x) _Generic((x), float: __builtin_inff(), double: __builtin_inf())
+#define GW_NAN(x) _Generic((x), float: __builtin_nanf(""), double: __builtin_nan(""))
 
 GW_INLINE float gw_float_bits(int32_t bits) {
     float f;
@@ -79,6 +94,120 @@ GW_INLINE double gw_exp_double(double x) {
     }
     int64_t i = gw_bits_double(shifted) - 0x4338000000000000, half = i >> 1;
     return p * gw_double_bits((half + 1023) << 52) * gw_double_bits((i - half + 1023) << 52);
+}
+
+/* e^x - 1; about 2 ulp. */
+GW_INLINE float gw_expm1_float(float given) {
+    float x = given < -20.0f ? -20.0f : given;
+    x = x > 89.0f ? 89.0f : x;
+    float shifted = x * 1.44269504f + 12582912.0f;
+    float n = shifted - 12582912.0f;
+    float r = (x - n * 0.693145751953125f) - n * 1.42860682030941723212e-06f;
+    float p = 0.0013926926614021907f;
+    p = p * r + 0.008363773874405574f;
+    p = p * r + 0.04166655011030512f;
+    p = p * r + 0.16666573381900845f;
+    p = p * r + 0.5f;
+    float part = p * (r * r) + r;
+    float half = gw_float_bits((gw_bits_float(shifted) - 0x4b400000 + 126) << 23);
+    float doubled = part * half + (half - 0.5f);
+    return given == 0.0f ? given : doubled + doubled;
+}
+
+GW_INLINE double gw_expm1_double(double given) {
+    double x = given < -40.0 ? -40.0 : given;
+    x = x > 710.0 ? 710.0 : x;
+    double shifted = x * 1.4426950408889634 + 6755399441055744.0;
+    double n = shifted - 6755399441055744.0;
+    double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
+    static const double tail[] = {
+        1.6087177234380782e-10, 2.0918961837795778e-09, 2.5052069594795685e-08,
+        2.755726102934377e-07, 2.7557319248633827e-06, 2.4801587338565345e-05,
+        0.00019841269841262761, 0.0013888888888878269, 0.008333333333333333,
+        0.04166666666666668, 0.16666666666666666, 0.5,
+    };
+    double p = tail[0];
+    for (int k = 1; k < 12; k++) {
+        p = p * r + tail[k];
+    }
+    double part = p * (r * r) + r;
+    double half = gw_double_bits((gw_bits_double(shifted) - 0x4338000000000000 + 1022) << 52);
+    double doubled = part * half + (half - 0.5);
+    return given == 0.0 ? given : doubled + doubled;
+}
+
+/* log x of a positive number; about 1 ulp. */
+GW_INLINE float gw_log_positive_float(float x) {
+    int32_t tiny = x < 0x1p-126f;
+    uint32_t bits = (uint32_t)gw_bits_float(tiny ? x * 0x1p24f : x);
+    int32_t exponent = (int32_t)(bits - 0x3f2aaaab) >> 23;
+    float f = gw_float_bits((int32_t)(bits - ((uint32_t)exponent << 23))) - 1.0f;
+    float e = (float)(exponent - (tiny ? 24 : 0)), p = -0.12125580650711652f;
+    p = p * f + 0.13425749011418575f;
+    p = p * f - 0.1234619024512849f;
+    p = p * f + 0.1411830990265524f;
+    p = p * f - 0.16670140691401691f;
+    p = p * f + 0.20003780322455603f;
+    p = p * f - 0.24999987901255855f;
+    p = p * f + 0.33333320168349617f;
+    return e * 0.6931471805599453f + ((f * f) * (p * f - 0.5f) + f);
+}
+
+GW_INLINE double gw_log_positive_double(double x) {
+    int64_t tiny = x < 0x1p-1022;
+    uint64_t bits = (uint64_t)gw_bits_double(tiny ? x * 0x1p54 : x);
+    int64_t exponent = (int64_t)(bits - 0x3fe6a09e667f3bcd) >> 52;
+    double f = gw_double_bits((int64_t)(bits - ((uint64_t)exponent << 52))) - 1.0;
+    double e = (double)(int32_t)(exponent - (tiny ? 54 : 0));
+    double s = f / (f + 2.0), square = s * s, half_square = f * f * 0.5;
+    double p = 1.479819860511658591e-01;
+    p = p * square + 1.531383769920937332e-01;
+    p = p * square + 1.818357216161805012e-01;
+    p = p * square + 2.222219843214978396e-01;
+    p = p * square + 2.857142874366239149e-01;
+    p = p * square + 3.999999999940941908e-01;
+    p = p * square + 6.666666666666735130e-01;
+    double correction = s * (half_square + square * p);
+    double inner = half_square - (e * 1.90821492927058770002e-10 + correction);
+    return e * 6.93147180369123816490e-01 + (f - inner);
+}
+
+#define GW_LOG_SPECIALS(x, value)                              \
+    ((x) < 0 ? GW_NAN(x) : (x) == 0 ? -GW_INFINITY(x)          \
+     : (x) < GW_INFINITY(x) ? (value) : (x))
+
+GW_INLINE float gw_log_float(float x) {
+    return GW_LOG_SPECIALS(x, gw_log_positive_float(x));
+}
+
+GW_INLINE double gw_log_double(double x) {
+    return GW_LOG_SPECIALS(x, gw_log_positive_double(x));
+}
+
+/* log(1 + x); about 2 ulp. What 1 + x loses is put back to first order. */
+GW_INLINE float gw_log1p_float(float x) {
+    float u = x + 1.0f, lost = x >= 1.0f ? 1.0f - (u - x) : x - (u - 1.0f);
+    float value = gw_log_positive_float(u) + lost / u;
+    return x == 0.0f ? x : GW_LOG_SPECIALS(u, value);
+}
+
+GW_INLINE double gw_log1p_double(double x) {
+    double u = x + 1.0, lost = x >= 1.0 ? 1.0 - (u - x) : x - (u - 1.0);
+    double value = gw_log_positive_double(u) + lost / u;
+    return x == 0.0 ? x : GW_LOG_SPECIALS(u, value);
+}
+
+/* z / (z + 2) with z = e^(2|x|) - 1; about 2.5 ulp. */
+GW_INLINE float gw_tanh_float(float x) {
+    float size = __builtin_fabsf(x);
+    float z = gw_expm1_float(2.0f * (size > 9.5f ? 9.5f : size));
+    return __builtin_copysignf(z / (z + 2.0f), x);
+}
+
+GW_INLINE double gw_tanh_double(double x) {
+    double size = __builtin_fabs(x);
+    double z = gw_expm1_double(2.0 * (size > 20.0 ? 20.0 : size));
+    return __builtin_copysign(z / (z + 2.0), x);
 }
 
 /* The error function. Two polynomials, after N. Juffa (public domain, 2016). */

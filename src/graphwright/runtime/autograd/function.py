@@ -114,7 +114,7 @@ class FunctionNode(Node):
             )
         shape, dtype = self.inputs[index]
         if grad.shape != shape:
-            if not _reduces(grad.shape, shape):
+            if not reduces(grad.shape, shape):
                 raise RuntimeError(
                     f"Function {self.name()} returned an invalid gradient at index {index} - "
                     f"got {list(grad.shape)} but expected shape compatible with {list(shape)}"
@@ -127,7 +127,7 @@ class FunctionNode(Node):
         return grad if grad.dtype is dtype else ops.to_dtype(grad, dtype)
 
 
-def _reduces(shape: Sequence[Any], to: Sequence[Any]) -> bool:
+def reduces(shape: Sequence[Any], to: Sequence[Any]) -> bool:
     """Whether tensors of `to` broadcast to `shape`."""
     if len(to) > len(shape):
         return False

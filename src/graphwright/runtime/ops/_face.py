@@ -148,6 +148,7 @@ _ceil = _op("ceil")
 _ceil_ = _op("ceil_")
 _celu = _op("celu")
 _celu_ = _op("celu_")
+_celu_backward = _op("celu_backward")
 _chain_matmul = _op("chain_matmul")
 _channel_shuffle = _op("channel_shuffle")
 _cholesky = _op("cholesky")
@@ -232,6 +233,7 @@ _dstack = _op("dstack")
 _einsum = _op("einsum")
 _elu = _op("elu")
 _elu_ = _op("elu_")
+_elu_backward = _op("elu_backward")
 _embedding = _op("embedding")
 _embedding_backward = _op("embedding_backward")
 _embedding_bag_parts = _op("embedding_bag_parts")
@@ -264,9 +266,35 @@ _feature_alpha_dropout = _op("feature_alpha_dropout")
 _feature_alpha_dropout_ = _op("feature_alpha_dropout_")
 _feature_dropout = _op("feature_dropout")
 _feature_dropout_ = _op("feature_dropout_")
+_fft_c2c = _op("fft_c2c")
+_fft_c2r = _op("fft_c2r")
+_fft_fft = _op("fft_fft")
+_fft_fft2 = _op("fft_fft2")
+_fft_fftfreq = _op("fft_fftfreq")
+_fft_fftn = _op("fft_fftn")
+_fft_fftshift = _op("fft_fftshift")
+_fft_hfft = _op("fft_hfft")
+_fft_hfft2 = _op("fft_hfft2")
+_fft_hfftn = _op("fft_hfftn")
+_fft_ifft = _op("fft_ifft")
+_fft_ifft2 = _op("fft_ifft2")
+_fft_ifftn = _op("fft_ifftn")
+_fft_ifftshift = _op("fft_ifftshift")
+_fft_ihfft = _op("fft_ihfft")
+_fft_ihfft2 = _op("fft_ihfft2")
+_fft_ihfftn = _op("fft_ihfftn")
+_fft_irfft = _op("fft_irfft")
+_fft_irfft2 = _op("fft_irfft2")
+_fft_irfftn = _op("fft_irfftn")
+_fft_r2c = _op("fft_r2c")
+_fft_rfft = _op("fft_rfft")
+_fft_rfft2 = _op("fft_rfft2")
+_fft_rfftfreq = _op("fft_rfftfreq")
+_fft_rfftn = _op("fft_rfftn")
 _fill = _op("fill")
 _fill_ = _op("fill_")
 _fill_diagonal_ = _op("fill_diagonal_")
+_first_bad_minor = _op("first_bad_minor")
 _flatten = _op("flatten")
 _flip = _op("flip")
 _fliplr = _op("fliplr")
@@ -299,6 +327,7 @@ _gelu = _op("gelu")
 _gelu_backward = _op("gelu_backward")
 _general_eigen = _op("general_eigen")
 _geometric_ = _op("geometric_")
+_geqrf = _op("geqrf")
 _glu = _op("glu")
 _gradient = _op("gradient")
 _grid_sample = _op("grid_sample")
@@ -311,12 +340,16 @@ _gt_ = _op("gt_")
 _hamming_window = _op("hamming_window")
 _hann_window = _op("hann_window")
 _hardshrink = _op("hardshrink")
+_hardshrink_backward = _op("hardshrink_backward")
 _hardsigmoid = _op("hardsigmoid")
 _hardsigmoid_ = _op("hardsigmoid_")
+_hardsigmoid_backward = _op("hardsigmoid_backward")
 _hardswish = _op("hardswish")
 _hardswish_ = _op("hardswish_")
+_hardswish_backward = _op("hardswish_backward")
 _hardtanh = _op("hardtanh")
 _hardtanh_ = _op("hardtanh_")
+_hardtanh_backward = _op("hardtanh_backward")
 _heaviside = _op("heaviside")
 _heaviside_ = _op("heaviside_")
 _hinge_embedding_loss = _op("hinge_embedding_loss")
@@ -360,6 +393,7 @@ _isnan = _op("isnan")
 _isneginf = _op("isneginf")
 _isposinf = _op("isposinf")
 _isreal = _op("isreal")
+_istft = _op("istft")
 _kaiser_window = _op("kaiser_window")
 _kl_div = _op("kl_div")
 _kron = _op("kron")
@@ -376,11 +410,13 @@ _le = _op("le")
 _le_ = _op("le_")
 _leaky_relu = _op("leaky_relu")
 _leaky_relu_ = _op("leaky_relu_")
+_leaky_relu_backward = _op("leaky_relu_backward")
 _lerp = _op("lerp")
 _lerp_ = _op("lerp_")
 _lgamma = _op("lgamma")
 _lgamma_ = _op("lgamma_")
 _linalg_cholesky = _op("linalg_cholesky")
+_linalg_cholesky_ex = _op("linalg_cholesky_ex")
 _linalg_cond = _op("linalg_cond")
 _linalg_cross = _op("linalg_cross")
 _linalg_det = _op("linalg_det")
@@ -389,8 +425,14 @@ _linalg_eig = _op("linalg_eig")
 _linalg_eigh = _op("linalg_eigh")
 _linalg_eigvals = _op("linalg_eigvals")
 _linalg_eigvalsh = _op("linalg_eigvalsh")
+_linalg_householder_product = _op("linalg_householder_product")
 _linalg_inv = _op("linalg_inv")
+_linalg_inv_ex = _op("linalg_inv_ex")
 _linalg_lstsq = _op("linalg_lstsq")
+_linalg_lu = _op("linalg_lu")
+_linalg_lu_factor = _op("linalg_lu_factor")
+_linalg_lu_factor_ex = _op("linalg_lu_factor_ex")
+_linalg_lu_solve = _op("linalg_lu_solve")
 _linalg_matrix_norm = _op("linalg_matrix_norm")
 _linalg_matrix_rank = _op("linalg_matrix_rank")
 _linalg_multi_dot = _op("linalg_multi_dot")
@@ -399,6 +441,7 @@ _linalg_pinv = _op("linalg_pinv")
 _linalg_qr = _op("linalg_qr")
 _linalg_slogdet = _op("linalg_slogdet")
 _linalg_solve = _op("linalg_solve")
+_linalg_solve_ex = _op("linalg_solve_ex")
 _linalg_solve_triangular = _op("linalg_solve_triangular")
 _linalg_svd = _op("linalg_svd")
 _linalg_svdvals = _op("linalg_svdvals")
@@ -436,10 +479,15 @@ _logical_xor_ = _op("logical_xor_")
 _logit = _op("logit")
 _logit_ = _op("logit_")
 _logsigmoid = _op("logsigmoid")
+_logsigmoid_backward = _op("logsigmoid_backward")
 _logspace = _op("logspace")
 _logsumexp = _op("logsumexp")
 _lt = _op("lt")
 _lt_ = _op("lt_")
+_lu = _op("lu")
+_lu_factors = _op("lu_factors")
+_lu_solve = _op("lu_solve")
+_lu_unpack = _op("lu_unpack")
 _mH = _op("mH")
 _mT = _op("mT")
 _margin_ranking_loss = _op("margin_ranking_loss")
@@ -472,6 +520,7 @@ _min = _op("min")
 _minimum = _op("minimum")
 _mish = _op("mish")
 _mish_ = _op("mish_")
+_mish_backward = _op("mish_backward")
 _mm = _op("mm")
 _mode = _op("mode")
 _mode_position = _op("mode_position")
@@ -514,6 +563,9 @@ _numpy_T = _op("numpy_T")
 _one_hot = _op("one_hot")
 _ones = _op("ones")
 _ones_like = _op("ones_like")
+_order_of_pivots = _op("order_of_pivots")
+_orgqr = _op("orgqr")
+_ormqr = _op("ormqr")
 _outer = _op("outer")
 _p_norm = _op("p_norm")
 _pad = _op("pad")
@@ -539,6 +591,7 @@ _put = _op("put")
 _put_ = _op("put_")
 _qr = _op("qr")
 _qr_factors = _op("qr_factors")
+_qr_reflections = _op("qr_reflections")
 _quantile = _op("quantile")
 _rad2deg = _op("rad2deg")
 _rad2deg_ = _op("rad2deg_")
@@ -609,6 +662,7 @@ _select_copy = _op("select_copy")
 _select_scatter = _op("select_scatter")
 _selu = _op("selu")
 _selu_ = _op("selu_")
+_selu_backward = _op("selu_backward")
 _sgd_step_ = _op("sgd_step_")
 _sgn = _op("sgn")
 _sgn_ = _op("sgn_")
@@ -638,7 +692,9 @@ _soft_margin_loss = _op("soft_margin_loss")
 _softmax = _op("softmax")
 _softmax_backward = _op("softmax_backward")
 _softplus = _op("softplus")
+_softplus_backward = _op("softplus_backward")
 _softshrink = _op("softshrink")
+_softshrink_backward = _op("softshrink_backward")
 _solve_matrix = _op("solve_matrix")
 _sort = _op("sort")
 _special_airy_ai = _op("special_airy_ai")
@@ -688,6 +744,7 @@ _squeeze_copy = _op("squeeze_copy")
 _stack = _op("stack")
 _std = _op("std")
 _std_mean = _op("std_mean")
+_stft = _op("stft")
 _sub = _op("sub")
 _sub_ = _op("sub_")
 _sum = _op("sum")
@@ -714,6 +771,7 @@ _trace = _op("trace")
 _transpose = _op("transpose")
 _transpose_copy = _op("transpose_copy")
 _trapezoid = _op("trapezoid")
+_triangular_solve = _op("triangular_solve")
 _tril = _op("tril")
 _tril_ = _op("tril_")
 _tril_indices = _op("tril_indices")
@@ -1859,6 +1917,10 @@ def celu_(input: Tensor, alpha: float = 1.0) -> Any:
     return _dispatch(_celu_, (input, alpha))
 
 
+def celu_backward(grad: Tensor, input: Tensor, alpha: float) -> Any:
+    return _dispatch(_celu_backward, (grad, input, alpha))
+
+
 def chain_matmul(*matrices: Any) -> Any:
     return _dispatch(_chain_matmul, (matrices,))
 
@@ -2601,6 +2663,10 @@ def elu_(input: Tensor, alpha: float = 1.0) -> Any:
     return _dispatch(_elu_, (input, alpha))
 
 
+def elu_backward(grad: Tensor, input: Tensor, alpha: float) -> Any:
+    return _dispatch(_elu_backward, (grad, input, alpha))
+
+
 def embedding(
     weight: Tensor,
     indices: Tensor,
@@ -2649,13 +2715,14 @@ def embedding_renorm_(weight: Tensor, indices: Tensor, max_norm: float, norm_typ
 
 
 def empty(
-    *size: Any,
+    *size_: Any,
+    size: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), dtype, device)
+    _bound = (as_size(varargs(size_, size)), dtype, device)
     if out is not None:
         return with_out(_empty, _bound, out)
     return _require(requires_grad, _dispatch(_empty, _bound))
@@ -2831,6 +2898,284 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Any:
     return _dispatch(_feature_dropout_, (input, p, train))
 
 
+def fft_c2c(input: Tensor, dims: Any, scale: float, forward: bool) -> Any:
+    return _dispatch(_fft_c2c, (input, dims, scale, forward))
+
+
+def fft_c2r(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    size: Any = REQUIRED,
+    scale: Any = REQUIRED,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_c2r", "dim", dim, REQUIRED, "axis", axis)
+    return _dispatch(_fft_c2r, (input, dim, size, scale))
+
+
+def fft_fft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_fft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_fft, (input, n, dim, norm))
+
+
+def fft_fft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_fft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_fft2, (input, s, dim, norm))
+
+
+def fft_fftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_fft_fftfreq, (n, d, dtype, device)))
+
+
+def fft_fftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_fftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_fftn, (input, s, dim, norm))
+
+
+def fft_fftshift(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("fft_fftshift", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_fftshift, (input, dim))
+
+
+def fft_hfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_hfft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_hfft, (input, n, dim, norm))
+
+
+def fft_hfft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_hfft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_hfft2, (input, s, dim, norm))
+
+
+def fft_hfftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_hfftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_hfftn, (input, s, dim, norm))
+
+
+def fft_ifft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ifft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_ifft, (input, n, dim, norm))
+
+
+def fft_ifft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ifft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_ifft2, (input, s, dim, norm))
+
+
+def fft_ifftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ifftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_ifftn, (input, s, dim, norm))
+
+
+def fft_ifftshift(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ifftshift", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_ifftshift, (input, dim))
+
+
+def fft_ihfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ihfft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_ihfft, (input, n, dim, norm))
+
+
+def fft_ihfft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ihfft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_ihfft2, (input, s, dim, norm))
+
+
+def fft_ihfftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_ihfftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_ihfftn, (input, s, dim, norm))
+
+
+def fft_irfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_irfft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_irfft, (input, n, dim, norm))
+
+
+def fft_irfft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_irfft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_irfft2, (input, s, dim, norm))
+
+
+def fft_irfftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_irfftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_irfftn, (input, s, dim, norm))
+
+
+def fft_r2c(input: Tensor, dim: Any = REQUIRED, scale: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("fft_r2c", "dim", dim, REQUIRED, "axis", axis)
+    return _dispatch(_fft_r2c, (input, dim, scale))
+
+
+def fft_rfft(
+    input: Tensor,
+    n: int | None = None,
+    dim: int = -1,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_rfft", "dim", dim, -1, "axis", axis)
+    return _dispatch(_fft_rfft, (input, n, dim, norm))
+
+
+def fft_rfft2(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = (-2,
+    -1),
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_rfft2", "dim", dim, (-2, -1), "axis", axis)
+    return _dispatch(_fft_rfft2, (input, s, dim, norm))
+
+
+def fft_rfftfreq(
+    n: int,
+    d: float = 1.0,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    requires_grad: bool = False,
+) -> Any:
+    return _require(requires_grad, _dispatch(_fft_rfftfreq, (n, d, dtype, device)))
+
+
+def fft_rfftn(
+    input: Tensor,
+    s: Any = None,
+    dim: Any = None,
+    norm: str | None = None,
+    axis: Any = None,
+) -> Any:
+    if axis is not None:
+        dim = same_as("fft_rfftn", "dim", dim, None, "axis", axis)
+    return _dispatch(_fft_rfftn, (input, s, dim, norm))
+
+
 def fill(input: Tensor, value: Tensor | Number) -> Any:
     return _dispatch(_fill, (input, value))
 
@@ -2841,6 +3186,10 @@ def fill_(input: Tensor, value: Tensor | Number) -> Any:
 
 def fill_diagonal_(input: Tensor, fill_value: Number, wrap: bool = False) -> Any:
     return _dispatch(_fill_diagonal_, (input, fill_value, wrap))
+
+
+def first_bad_minor(A: Tensor) -> Any:
+    return _dispatch(_first_bad_minor, (A,))
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
@@ -3063,6 +3412,10 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
     return _dispatch(_geometric_, (input, p, generator))
 
 
+def geqrf(input: Tensor) -> Any:
+    return _dispatch(_geqrf, (input,))
+
+
 def glu(input: Tensor, dim: int = -1, axis: Any = None) -> Any:
     if axis is not None:
         dim = same_as("glu", "dim", dim, -1, "axis", axis)
@@ -3194,12 +3547,20 @@ def hardshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Any:
     return _dispatch(_hardshrink, _bound)
 
 
+def hardshrink_backward(grad: Tensor, input: Tensor, lambd: float) -> Any:
+    return _dispatch(_hardshrink_backward, (grad, input, lambd))
+
+
 def hardsigmoid(input: Tensor) -> Any:
     return _dispatch(_hardsigmoid, (input,))
 
 
 def hardsigmoid_(input: Tensor) -> Any:
     return _dispatch(_hardsigmoid_, (input,))
+
+
+def hardsigmoid_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_hardsigmoid_backward, (grad, input))
 
 
 def hardswish(input: Tensor) -> Any:
@@ -3210,12 +3571,20 @@ def hardswish_(input: Tensor) -> Any:
     return _dispatch(_hardswish_, (input,))
 
 
+def hardswish_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_hardswish_backward, (grad, input))
+
+
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return _dispatch(_hardtanh, (input, min_val, max_val))
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return _dispatch(_hardtanh_, (input, min_val, max_val))
+
+
+def hardtanh_backward(grad: Tensor, input: Tensor, min_val: float, max_val: float) -> Any:
+    return _dispatch(_hardtanh_backward, (grad, input, min_val, max_val))
 
 
 def heaviside(input: Tensor, values: Tensor, *, out: Any = None) -> Any:
@@ -3669,6 +4038,35 @@ def isreal(input: Tensor) -> Any:
     return _dispatch(_isreal, (input,))
 
 
+def istft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: Any = None,
+    length: int | None = None,
+    return_complex: bool = False,
+) -> Any:
+    return _dispatch(
+        _istft,
+        (
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            normalized,
+            onesided,
+            length,
+            return_complex,
+        ),
+    )
+
+
 def kaiser_window(
     window_length: int,
     periodic: bool = True,
@@ -3800,6 +4198,10 @@ def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Any:
     return _dispatch(_leaky_relu_, (input, negative_slope))
 
 
+def leaky_relu_backward(grad: Tensor, input: Tensor, negative_slope: float) -> Any:
+    return _dispatch(_leaky_relu_backward, (grad, input, negative_slope))
+
+
 def lerp(input: Tensor, end: Tensor, weight: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, end, weight)
     if out is not None:
@@ -3824,6 +4226,10 @@ def lgamma_(input: Tensor) -> Any:
 
 def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Any:
     return _dispatch(_linalg_cholesky, (A, upper))
+
+
+def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
+    return _dispatch(_linalg_cholesky_ex, (A, upper, check_errors))
 
 
 def linalg_cond(A: Tensor, p: Any = None) -> Any:
@@ -3864,8 +4270,16 @@ def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Any:
     return _dispatch(_linalg_eigvalsh, (A, UPLO))
 
 
+def linalg_householder_product(input: Tensor, tau: Tensor) -> Any:
+    return _dispatch(_linalg_householder_product, (input, tau))
+
+
 def linalg_inv(A: Tensor) -> Any:
     return _dispatch(_linalg_inv, (A,))
+
+
+def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
+    return _dispatch(_linalg_inv_ex, (A, check_errors))
 
 
 def linalg_lstsq(
@@ -3876,6 +4290,29 @@ def linalg_lstsq(
     driver: str | None = None,
 ) -> Any:
     return _dispatch(_linalg_lstsq, (A, B, rcond, driver))
+
+
+def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
+    return _dispatch(_linalg_lu, (A, pivot))
+
+
+def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
+    return _dispatch(_linalg_lu_factor, (A, pivot))
+
+
+def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
+    return _dispatch(_linalg_lu_factor_ex, (A, pivot, check_errors))
+
+
+def linalg_lu_solve(
+    LU: Tensor,
+    pivots: Tensor,
+    B: Tensor,
+    *,
+    left: bool = True,
+    adjoint: bool = False,
+) -> Any:
+    return _dispatch(_linalg_lu_solve, (LU, pivots, B, left, adjoint))
 
 
 def linalg_matrix_norm(
@@ -3941,6 +4378,10 @@ def linalg_slogdet(A: Tensor) -> Any:
 
 def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
     return _dispatch(_linalg_solve, (A, B, left))
+
+
+def linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
+    return _dispatch(_linalg_solve_ex, (A, B, left, check_errors))
 
 
 def linalg_solve_triangular(
@@ -4201,6 +4642,10 @@ def logsigmoid(input: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_logsigmoid, _bound)
 
 
+def logsigmoid_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_logsigmoid_backward, (grad, input))
+
+
 def logspace(
     start: Any,
     end: Any,
@@ -4249,6 +4694,27 @@ def lt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
 
 def lt_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_lt_, (input, other))
+
+
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
+    return _dispatch(_lu, (A, pivot, get_infos))
+
+
+def lu_factors(A: Tensor, pivot: bool, strict: bool = False) -> Any:
+    return _dispatch(_lu_factors, (A, pivot, strict))
+
+
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+    return _dispatch(_lu_solve, (b, LU_data, LU_pivots))
+
+
+def lu_unpack(
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: bool = True,
+    unpack_pivots: bool = True,
+) -> Any:
+    return _dispatch(_lu_unpack, (LU_data, LU_pivots, unpack_data, unpack_pivots))
 
 
 def mH(input: Tensor) -> Any:
@@ -4564,6 +5030,10 @@ def mish(input: Tensor) -> Any:
 
 def mish_(input: Tensor) -> Any:
     return _dispatch(_mish_, (input,))
+
+
+def mish_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_mish_backward, (grad, input))
 
 
 def mm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Any:
@@ -4992,13 +5462,14 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Any:
 
 
 def ones(
-    *size: Any,
+    *size_: Any,
+    size: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), dtype, device)
+    _bound = (as_size(varargs(size_, size)), dtype, device)
     if out is not None:
         return with_out(_ones, _bound, out)
     return _require(requires_grad, _dispatch(_ones, _bound))
@@ -5012,6 +5483,24 @@ def ones_like(
     requires_grad: bool = False,
 ) -> Any:
     return _require(requires_grad, _dispatch(_ones_like, (input, dtype, device)))
+
+
+def order_of_pivots(pivots: Tensor, rows: int) -> Any:
+    return _dispatch(_order_of_pivots, (pivots, rows))
+
+
+def orgqr(input: Tensor, tau: Tensor) -> Any:
+    return _dispatch(_orgqr, (input, tau))
+
+
+def ormqr(
+    input: Tensor,
+    tau: Tensor,
+    other: Tensor,
+    left: bool = True,
+    transpose: bool = False,
+) -> Any:
+    return _dispatch(_ormqr, (input, tau, other, left, transpose))
 
 
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
@@ -5196,6 +5685,10 @@ def qr_factors(A: Tensor, mode: str) -> Any:
     return _dispatch(_qr_factors, (A, mode))
 
 
+def qr_reflections(input: Tensor) -> Any:
+    return _dispatch(_qr_reflections, (input,))
+
+
 def quantile(
     input: Tensor,
     q: Any,
@@ -5262,14 +5755,15 @@ def radam_step_(
 
 
 def rand(
-    *size: Any,
+    *size_: Any,
+    size: Any = None,
     generator: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), generator, dtype, device)
+    _bound = (as_size(varargs(size_, size)), generator, dtype, device)
     if out is not None:
         return with_out(_rand, _bound, out)
     return _require(requires_grad, _dispatch(_rand, _bound))
@@ -5316,14 +5810,15 @@ def randint_like(
 
 
 def randn(
-    *size: Any,
+    *size_: Any,
+    size: Any = None,
     generator: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), generator, dtype, device)
+    _bound = (as_size(varargs(size_, size)), generator, dtype, device)
     if out is not None:
         return with_out(_randn, _bound, out)
     return _require(requires_grad, _dispatch(_randn, _bound))
@@ -6049,6 +6544,10 @@ def selu_(input: Tensor) -> Any:
     return _dispatch(_selu_, (input,))
 
 
+def selu_backward(grad: Tensor, input: Tensor) -> Any:
+    return _dispatch(_selu_backward, (grad, input))
+
+
 def sgd_step_(
     param: Tensor,
     grad: Tensor,
@@ -6301,11 +6800,19 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0, *, out: 
     return _dispatch(_softplus, _bound)
 
 
+def softplus_backward(grad: Tensor, input: Tensor, beta: float, threshold: float) -> Any:
+    return _dispatch(_softplus_backward, (grad, input, beta, threshold))
+
+
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Any:
     _bound = (input, lambd)
     if out is not None:
         return with_out(_softshrink, _bound, out)
     return _dispatch(_softshrink, _bound)
+
+
+def softshrink_backward(grad: Tensor, input: Tensor, lambd: float) -> Any:
+    return _dispatch(_softshrink_backward, (grad, input, lambd))
 
 
 def solve_matrix(A: Tensor, B: Tensor) -> Any:
@@ -6602,6 +7109,37 @@ def std_mean(
     return _dispatch(_std_mean, (input, dim, unbiased, keepdim, correction))
 
 
+def stft(
+    input: Tensor,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Tensor | None = None,
+    center: bool = True,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: Any = None,
+    return_complex: Any = None,
+    align_to_window: Any = None,
+) -> Any:
+    return _dispatch(
+        _stft,
+        (
+            input,
+            n_fft,
+            hop_length,
+            win_length,
+            window,
+            center,
+            pad_mode,
+            normalized,
+            onesided,
+            return_complex,
+            align_to_window,
+        ),
+    )
+
+
 def sub(
     input: Tensor | Number,
     other: Tensor | Number,
@@ -6826,6 +7364,16 @@ def trapezoid(
     if axis is not None:
         dim = same_as("trapezoid", "dim", dim, -1, "axis", axis)
     return _dispatch(_trapezoid, (y, x, dx, dim))
+
+
+def triangular_solve(
+    b: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> Any:
+    return _dispatch(_triangular_solve, (b, A, upper, transpose, unitriangular))
 
 
 def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
@@ -7162,13 +7710,14 @@ def zero_(input: Tensor) -> Any:
 
 
 def zeros(
-    *size: Any,
+    *size_: Any,
+    size: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
     requires_grad: bool = False,
 ) -> Any:
-    _bound = (as_size(varargs(size)), dtype, device)
+    _bound = (as_size(varargs(size_, size)), dtype, device)
     if out is not None:
         return with_out(_zeros, _bound, out)
     return _require(requires_grad, _dispatch(_zeros, _bound))
@@ -7413,6 +7962,7 @@ __all__ = [
     "gather",
     "gcd",
     "ge",
+    "geqrf",
     "ger",
     "gradient",
     "greater",
@@ -7449,6 +7999,7 @@ __all__ = [
     "isneginf",
     "isposinf",
     "isreal",
+    "istft",
     "kaiser_window",
     "kron",
     "kthvalue",
@@ -7477,6 +8028,9 @@ __all__ = [
     "logspace",
     "logsumexp",
     "lt",
+    "lu",
+    "lu_solve",
+    "lu_unpack",
     "masked_fill",
     "masked_scatter",
     "masked_select",
@@ -7521,6 +8075,8 @@ __all__ = [
     "not_equal",
     "ones",
     "ones_like",
+    "orgqr",
+    "ormqr",
     "outer",
     "pairwise_distance",
     "pdist",
@@ -7596,6 +8152,7 @@ __all__ = [
     "stack",
     "std",
     "std_mean",
+    "stft",
     "sub",
     "subtract",
     "sum",
@@ -7619,6 +8176,7 @@ __all__ = [
     "transpose_copy",
     "trapezoid",
     "trapz",
+    "triangular_solve",
     "tril",
     "tril_indices",
     "triu",

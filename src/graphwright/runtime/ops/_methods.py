@@ -188,6 +188,7 @@ _gcd_ = _op("gcd_")
 _ge = _op("ge")
 _ge_ = _op("ge_")
 _geometric_ = _op("geometric_")
+_geqrf = _op("geqrf")
 _gt = _op("gt")
 _gt_ = _op("gt_")
 _hardshrink = _op("hardshrink")
@@ -223,6 +224,7 @@ _isnan = _op("isnan")
 _isneginf = _op("isneginf")
 _isposinf = _op("isposinf")
 _isreal = _op("isreal")
+_istft = _op("istft")
 _kron = _op("kron")
 _kthvalue = _op("kthvalue")
 _lcm = _op("lcm")
@@ -262,6 +264,8 @@ _logit_ = _op("logit_")
 _logsumexp = _op("logsumexp")
 _lt = _op("lt")
 _lt_ = _op("lt_")
+_lu = _op("lu")
+_lu_solve = _op("lu_solve")
 _masked_fill = _op("masked_fill")
 _masked_fill_ = _op("masked_fill_")
 _masked_scatter = _op("masked_scatter")
@@ -303,6 +307,8 @@ _nextafter_ = _op("nextafter_")
 _nonzero = _op("nonzero")
 _norm = _op("norm")
 _normal_ = _op("normal_")
+_orgqr = _op("orgqr")
+_ormqr = _op("ormqr")
 _outer = _op("outer")
 _permute = _op("permute")
 _pinverse = _op("pinverse")
@@ -372,6 +378,7 @@ _square = _op("square")
 _square_ = _op("square_")
 _squeeze = _op("squeeze")
 _std = _op("std")
+_stft = _op("stft")
 _sub = _op("sub")
 _sub_ = _op("sub_")
 _sum = _op("sum")
@@ -389,6 +396,7 @@ _tile = _op("tile")
 _topk = _op("topk")
 _trace = _op("trace")
 _transpose = _op("transpose")
+_triangular_solve = _op("triangular_solve")
 _tril = _op("tril")
 _tril_ = _op("tril_")
 _triu = _op("triu")
@@ -1163,6 +1171,9 @@ class TensorMethods(TensorBase):
     def geometric_(self, p: float, *, generator: Any = None) -> Any:
         return _dispatch(_geometric_, (self, p, generator))
 
+    def geqrf(self) -> Any:
+        return _dispatch(_geqrf, (self,))
+
     def gt(self, other: Tensor | Number) -> Any:
         return _dispatch(_gt, (self, other))
 
@@ -1433,6 +1444,34 @@ class TensorMethods(TensorBase):
     def isreal(self) -> Any:
         return _dispatch(_isreal, (self,))
 
+    def istft(
+        self,
+        n_fft: int,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: Tensor | None = None,
+        center: bool = True,
+        normalized: bool = False,
+        onesided: Any = None,
+        length: int | None = None,
+        return_complex: bool = False,
+    ) -> Any:
+        return _dispatch(
+            _istft,
+            (
+                self,
+                n_fft,
+                hop_length,
+                win_length,
+                window,
+                center,
+                normalized,
+                onesided,
+                length,
+                return_complex,
+            ),
+        )
+
     def kron(self, other: Tensor) -> Any:
         return _dispatch(_kron, (self, other))
 
@@ -1595,6 +1634,12 @@ class TensorMethods(TensorBase):
 
     def lt_(self, other: Tensor | Number) -> Any:
         return _dispatch(_lt_, (self, other))
+
+    def lu(self, pivot: bool = True, get_infos: bool = False) -> Any:
+        return _dispatch(_lu, (self, pivot, get_infos))
+
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+        return _dispatch(_lu_solve, (self, LU_data, LU_pivots))
 
     def masked_fill(self, mask: Tensor, value: Tensor | Number) -> Any:
         return _dispatch(_masked_fill, (self, mask, value))
@@ -1889,6 +1934,12 @@ class TensorMethods(TensorBase):
 
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
         return _dispatch(_normal_, (self, mean, std, generator))
+
+    def orgqr(self, tau: Tensor) -> Any:
+        return _dispatch(_orgqr, (self, tau))
+
+    def ormqr(self, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Any:
+        return _dispatch(_ormqr, (self, tau, other, left, transpose))
 
     def outer(self, vec2: Tensor) -> Any:
         return _dispatch(_outer, (self, vec2))
@@ -2360,6 +2411,36 @@ class TensorMethods(TensorBase):
             keepdim = same_as("std", "keepdim", keepdim, False, "keepdims", keepdims)
         return _dispatch(_std, (self, dim, unbiased, keepdim, correction))
 
+    def stft(
+        self,
+        n_fft: int,
+        hop_length: int | None = None,
+        win_length: int | None = None,
+        window: Tensor | None = None,
+        center: bool = True,
+        pad_mode: str = "reflect",
+        normalized: bool = False,
+        onesided: Any = None,
+        return_complex: Any = None,
+        align_to_window: Any = None,
+    ) -> Any:
+        return _dispatch(
+            _stft,
+            (
+                self,
+                n_fft,
+                hop_length,
+                win_length,
+                window,
+                center,
+                pad_mode,
+                normalized,
+                onesided,
+                return_complex,
+                align_to_window,
+            ),
+        )
+
     def sub(self, other: Tensor | Number, *, alpha: Number = 1) -> Any:
         return _dispatch(_sub, (self, other, alpha))
 
@@ -2469,6 +2550,15 @@ class TensorMethods(TensorBase):
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
             raise refuse_bound(_transpose, (self, dim0, dim1), _error) from None
         return _dispatch(_transpose, _bound)
+
+    def triangular_solve(
+        self,
+        A: Tensor,
+        upper: bool = True,
+        transpose: bool = False,
+        unitriangular: bool = False,
+    ) -> Any:
+        return _dispatch(_triangular_solve, (self, A, upper, transpose, unitriangular))
 
     def tril(self, diagonal: int = 0) -> Any:
         return _dispatch(_tril, (self, diagonal))

@@ -201,7 +201,7 @@ def _values(op: Op, first: str | None, star: bool) -> str:
                 ndim = f"{first}.ndim"
             continue
         if star and param.type.endswith("*"):
-            name = f"varargs({name})" if first is None else f"varargs({name}_, {name})"
+            name = f"varargs({name}_, {name})"
         template = NORMALISERS.get(param.type)
         values.append(template.format(name, ndim=ndim, op=op.name) if template else name)
     return ", ".join(values) + ("," if len(values) == 1 else "")
@@ -249,7 +249,8 @@ def _values_of(text: str) -> list[str]:
 def _function(op: Op, name: str | None = None) -> str:
     first = op.schema.params[0]
     spread = first.type == "Size*"
-    parameters = _parameters(op.schema.params, f"*{first.name}: Any" if spread else None)
+    given = f"*{first.name}_: Any, {first.name}: Any = None"
+    parameters = _parameters(op.schema.params, given if spread else None)
     if spread:
         parameters = parameters.replace(", *, ", ", ")
     values = _values(op, None, spread)

@@ -57,13 +57,17 @@ def _exponential(a: Array) -> Array:
     return np.asarray(result)
 
 
+def _check_exp(A: Any) -> None:
+    check_matrix("linalg.matrix_exp", A, square=True, halves=True)
+
+
 def _exp_meta(A: Any) -> Any:
-    check_matrix("linalg.matrix_exp", A, square=True)
+    _check_exp(A)
     return contiguous_spec(A, A.shape)
 
 
 def _exp_eager(A: Any) -> Tensor:
-    check_matrix("linalg.matrix_exp", A, square=True)
+    _check_exp(A)
     if 0 in A.shape:
         return wrap(A._nd.copy(), A.dtype)
     wide = np.complex128 if A.dtype.is_complex else np.float64

@@ -21,13 +21,16 @@ from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
 
-def check_matrix(name: str, matrix: Any, square: bool = False) -> None:
-    """Raise RuntimeError unless `matrix` is a batch of (square) floating point matrices."""
+def check_matrix(name: str, matrix: Any, square: bool = False, halves: bool = False) -> None:
+    """Raise RuntimeError unless `matrix` is a batch of (square) floating point matrices.
+
+    `halves`: whether they may be of half precision.
+    """
     if not is_inexact(matrix.dtype):
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. Got {describe(matrix)}"
         )
-    if matrix.dtype in HALVES:
+    if matrix.dtype in HALVES and not halves:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {describe(matrix)}")
     if matrix.ndim < 2:
         raise RuntimeError(
@@ -75,6 +78,11 @@ def wrap_columns(array: Any, dtype: Any) -> Tensor:
     strides = owner.stride()
     strides = (*strides[:-2], strides[-1], strides[-2])
     return _core.as_view(Tensor, owner, array.shape, strides, 0)
+
+
+def by_columns(matrix: Any) -> Any:
+    """The same matrices stored by columns."""
+    return ops.transpose(ops.contiguous(ops.transpose(matrix, -2, -1)), -2, -1)
 
 
 def adjoint(matrix: Any) -> Any:
@@ -171,7 +179,8 @@ def _solve(A: Any, B: Any, left: bool) -> Any:
     if not B.ndim:
         raise RuntimeError("linalg.solve: The input tensor B must have at least 1 dimension")
     if left and _is_vector(A, B):
-        return ops.squeeze(ops.solve_matrix(A, ops.unsqueeze(B, -1)), -1)
+        solution = ops.squeeze(ops.solve_matrix(A, ops.unsqueeze(B, -1)), -1)
+        return by_columns(solution) if B.ndim > 1 else solution
     if left:
         return ops.solve_matrix(A, B)
     turned = ops.solve_matrix(ops.transpose(A, -2, -1), ops.transpose(B, -2, -1))

@@ -7,12 +7,13 @@ it; everything else goes to the op's NumPy kernel, which the C kernel keeps as i
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops.schema import TENSOR_TYPES
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor import Tensor
 
@@ -22,75 +23,93 @@ NUMBERS = (*FLOATS, *INTEGERS)
 ALL = (*NUMBERS, dtypes.bool)
 INTEGRAL = (*INTEGERS, dtypes.bool)
 
-# name: loops, dtypes
-_CHEAP: dict[str, tuple[Any, tuple[DType, ...]]] = {
-    "abs": (np.absolute, NUMBERS),
-    "bitwise_and": (np.bitwise_and, INTEGRAL),
-    "bitwise_not": (np.invert, INTEGRAL),
-    "bitwise_or": (np.bitwise_or, INTEGRAL),
-    "bitwise_xor": (np.bitwise_xor, INTEGRAL),
-    "ceil": (np.ceil, FLOATS),
-    "copysign": (np.copysign, FLOATS),
-    "floor": (np.floor, FLOATS),
-    "maximum": (np.maximum, ALL),
-    "minimum": (np.minimum, ALL),
-    "mul": (np.multiply, ALL),
-    "neg": (np.negative, NUMBERS),
-    "reciprocal": ("reciprocal", FLOATS),
-    "relu": ("relu", (*FLOATS, *INTEGERS[1:])),
-    "rsqrt": ("rsqrt", FLOATS),
-    "sqrt": (np.sqrt, FLOATS),
-    "square": (np.square, FLOATS),
-    "trunc": (np.trunc, FLOATS),
-}
-_COSTLY: dict[str, Any] = {
-    "acos": np.arccos,
-    "acosh": np.arccosh,
-    "asin": np.arcsin,
-    "asinh": np.arcsinh,
-    "atan": np.arctan,
-    "atan2": np.arctan2,
-    "atanh": np.arctanh,
-    "cos": np.cos,
-    "cosh": np.cosh,
-    "erf": "erf",
-    "exp": np.exp,
-    "exp2": np.exp2,
-    "expm1": np.expm1,
-    "fmod": np.fmod,
-    "hypot": np.hypot,
-    "log": np.log,
-    "log10": np.log10,
-    "log1p": np.log1p,
-    "log2": np.log2,
-    "sigmoid": "sigmoid",
-    "silu": "silu",
-    "sin": np.sin,
-    "sinh": np.sinh,
-    "tan": np.tan,
-    "tanh": np.tanh,
-}
-_TESTS: dict[str, tuple[Any, tuple[DType, ...]]] = {
-    "eq": (np.equal, ALL),
-    "ge": (np.greater_equal, ALL),
-    "gt": (np.greater, ALL),
-    "isfinite": (np.isfinite, FLOATS),
-    "isinf": (np.isinf, FLOATS),
-    "isnan": (np.isnan, FLOATS),
-    "le": (np.less_equal, ALL),
-    "logical_and": (np.logical_and, ALL),
-    "logical_not": (np.logical_not, ALL),
-    "logical_or": (np.logical_or, ALL),
-    "logical_xor": (np.logical_xor, ALL),
-    "lt": (np.less, ALL),
-    "ne": (np.not_equal, ALL),
-}
-# name: loops, dtypes, what the arguments after the operands have to be
-_WITH_REST: dict[str, tuple[Any, tuple[DType, ...], tuple[Any, ...]]] = {
-    "add": (np.add, ALL, (1,)),
-    "sub": (np.subtract, NUMBERS, (1,)),
-    "div": (np.divide, FLOATS, (None,)),
-    "gelu": ("gelu", FLOATS, ("none",)),
+class Loops(NamedTuple):
+    """Kernels of a plain call: of a ufunc, or our own of a name (_core/elements*.c).
+
+    `operands`: how many arguments the kernel takes, of which those that are no tensors in the
+    schema have to be numbers; None: the op's tensors. `rest`: what the arguments after them have
+    to be.
+    """
+
+    source: Any
+    dtypes: tuple[DType, ...] = FLOATS
+    operands: int | None = None
+    rest: tuple[Any, ...] = ()
+    costly: bool = False
+    to_bool: bool = False
+
+
+def _each(dtypes: tuple[DType, ...], **sources: Any) -> dict[str, tuple[Loops, ...]]:
+    return {name: (Loops(source, dtypes),) for name, source in sources.items()}
+
+
+def _own(*names: str, **options: Any) -> dict[str, tuple[Loops, ...]]:
+    """Kernels that have the op's name."""
+    return {name: (Loops(name, **options),) for name in names}
+
+
+def _costly(**sources: Any) -> dict[str, tuple[Loops, ...]]:
+    return {name: (Loops(source, costly=True),) for name, source in sources.items()}
+
+
+def _tests(dtypes: tuple[DType, ...], **ufuncs: Any) -> dict[str, tuple[Loops, ...]]:
+    return {name: (Loops(ufunc, dtypes, to_bool=True),) for name, ufunc in ufuncs.items()}
+
+
+WIDE = (dtypes.float32, dtypes.float64)
+SIGNED = (*FLOATS, *INTEGERS[1:])
+
+# op: what a plain call runs, the first that fits
+_ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
+    **_each(NUMBERS, abs=np.absolute, neg=np.negative),
+    **_each(ALL, maximum=np.maximum, minimum=np.minimum, mul=np.multiply),
+    **_each(INTEGRAL, bitwise_and=np.bitwise_and, bitwise_not=np.invert,
+            bitwise_or=np.bitwise_or, bitwise_xor=np.bitwise_xor),
+    **_each(FLOATS, ceil=np.ceil, copysign=np.copysign, floor=np.floor, sqrt=np.sqrt,
+            square=np.square, trunc=np.trunc),
+    **_own("relu", "sign", dtypes=SIGNED),
+    "sgn": (Loops("sign", SIGNED),),
+    **_own("reciprocal", "rsqrt", "frac", "fmax", "fmin", "heaviside", "lerp", "hardsigmoid",
+           "hardswish", "hardsigmoid_backward", "hardswish_backward", "softsign"),
+    **_own("nextafter", dtypes=WIDE),
+    **_own("remainder", "fmod", "floor_divide", dtypes=NUMBERS),
+    **_own("addcmul", "addcdiv", operands=4),
+    **_own("leaky_relu", "hardshrink", operands=2),
+    **_own("leaky_relu_backward", "hardshrink_backward", "threshold", operands=3),
+    **_own("hardtanh_backward", operands=4),
+    "add": (Loops(np.add, ALL, rest=(1,)), Loops("add_scaled", operands=3)),
+    "sub": (Loops(np.subtract, NUMBERS, rest=(1,)), Loops("sub_scaled", operands=3)),
+    "div": (
+        Loops(np.divide, rest=(None,)),
+        Loops("floor_divide", NUMBERS, rest=("floor",)),
+        Loops("trunc_divide", (*WIDE, *INTEGERS), rest=("trunc",)),
+    ),
+    "round": (Loops("round", rest=(0,)),),
+    "logit": (Loops("logit", rest=(None,), costly=True),),
+    "gelu": (
+        Loops("gelu", rest=("none",), costly=True),
+        Loops("gelu_tanh", rest=("tanh",), costly=True),
+    ),
+    "gelu_backward": (
+        Loops("gelu_backward", rest=("none",), costly=True),
+        Loops("gelu_tanh_backward", rest=("tanh",), costly=True),
+    ),
+    **_costly(acos=np.arccos, acosh=np.arccosh, asin=np.arcsin, asinh=np.arcsinh, atan=np.arctan,
+              atan2=np.arctan2, atanh=np.arctanh, cos=np.cos, cosh=np.cosh, exp=np.exp,
+              exp2=np.exp2, expm1=np.expm1, hypot=np.hypot, log=np.log, log10=np.log10,
+              log1p=np.log1p, log2=np.log2, sin=np.sin, sinh=np.sinh, tan=np.tan, tanh=np.tanh,
+              special_entr="entr", special_log_ndtr="log_ndtr", special_ndtr="ndtr",
+              special_xlog1py="xlog1py"),
+    **_own("digamma", "erf", "erfc", "erfinv", "lgamma", "logaddexp", "logaddexp2", "logsigmoid",
+           "logsigmoid_backward", "mish", "mish_backward", "selu", "selu_backward", "sigmoid",
+           "silu", "silu_backward", "tanhshrink", "xlogy", costly=True),
+    **_own("elu", operands=2, costly=True),
+    **_own("elu_backward", "celu_backward", "softplus", operands=3, costly=True),
+    **_own("softplus_backward", operands=4, costly=True),
+    **_tests(ALL, eq=np.equal, ge=np.greater_equal, gt=np.greater, le=np.less_equal, lt=np.less,
+             logical_and=np.logical_and, logical_not=np.logical_not, logical_or=np.logical_or,
+             logical_xor=np.logical_xor, ne=np.not_equal),
+    **_tests(FLOATS, isfinite=np.isfinite, isinf=np.isinf, isnan=np.isnan),
 }
 
 _REDUCTIONS: dict[str, tuple[tuple[DType, ...], dict[str, bool]]] = {
@@ -104,24 +123,29 @@ _REDUCTIONS: dict[str, tuple[tuple[DType, ...], dict[str, bool]]] = {
 }
 
 
-def _tensors_only(entry: Op) -> int:
-    """The operands that may not be numbers, as bits."""
-    slots = enumerate(i for i, _ in entry.tensor_slots)
-    return sum(1 << bit for bit, i in slots if entry.schema.params[i].type == "Tensor")
+def _bits(entry: Op, operands: int, tensors: bool) -> int:
+    """The first operands that may not be numbers (`tensors`), or not be tensors, as bits."""
+    kinds = [param.type for param in entry.schema.params[:operands]]
+    found = [kind == "Tensor" if tensors else kind not in TENSOR_TYPES for kind in kinds]
+    return sum(1 << bit for bit, is_one in enumerate(found) if is_one)
 
 
-def _elementwise(name: str) -> tuple[Any, tuple[DType, ...], dict[str, Any]] | None:
-    """Loops, dtypes and options of a pointwise op; None where it has no loops."""
-    if name in _CHEAP:
-        return (*_CHEAP[name], {})
-    if name in _COSTLY:
-        return _COSTLY[name], FLOATS, {"costly": True}
-    if name in _TESTS:
-        return (*_TESTS[name], {"to_bool": True})
-    if name in _WITH_REST:
-        source, kinds, rest = _WITH_REST[name]
-        return source, kinds, {"rest": rest}
-    return None
+def pointwise(entry: Op, loops: Loops, fallback: Any, inplace: bool = False) -> Any:
+    """The C kernel of a pointwise op; its arguments are those of `entry`."""
+    operands = loops.operands or len(entry.tensor_slots)
+    return _core.Pointwise(
+        Tensor,
+        loops.source,
+        operands,
+        loops.dtypes,
+        fallback,
+        loops.rest,
+        to_bool=loops.to_bool,
+        costly=loops.costly,
+        inplace=inplace,
+        tensors=_bits(entry, operands, True),
+        numbers=_bits(entry, operands, False),
+    )
 
 
 def kernel(entry: Op, run: Any) -> Any:
@@ -129,15 +153,9 @@ def kernel(entry: Op, run: Any) -> Any:
     """
     functional = entry.functional if entry.is_inplace else None
     of = functional if functional is not None and functional.name + "_" == entry.name else entry
-    found = _elementwise(of.name)
-    if found is not None:
-        source, kinds, options = found
-        if of is not entry:
-            if "to_bool" in options:
-                return run
-            options["inplace"] = True
-        options["tensors"] = _tensors_only(of)
-        return _core.Pointwise(Tensor, source, len(of.tensor_slots), kinds, run, **options)
+    for loops in reversed(_ELEMENTWISE.get(of.name, ())):
+        if of is entry or not loops.to_bool:
+            run = pointwise(of, loops, run, inplace=of is not entry)
     if entry.name in _REDUCTIONS:
         kinds, options = _REDUCTIONS[entry.name]
         return _core.Reduction(Tensor, entry.name, kinds, run, **options)
@@ -201,4 +219,40 @@ def _where(fallback: Any) -> Any:
     return _core.Pointwise(Tensor, "where", 3, ALL, fallback, masked=True)
 
 
-_SPECIAL = {"clamp": _clamp, "pow": _power, "where": _where}
+def _celu(fallback: Any) -> Any:
+    """celu, which has no alpha 0."""
+    plain = _core.Pointwise(Tensor, "celu", 2, FLOATS, fallback, costly=True, tensors=1, numbers=2)
+    return lambda input, alpha: (plain if alpha else fallback)(input, alpha)
+
+
+def _softshrink(fallback: Any) -> Any:
+    """softshrink, which refuses a bound below 0."""
+    plain = _core.Pointwise(Tensor, "softshrink", 2, FLOATS, fallback, tensors=1, numbers=2)
+    return lambda input, lambd: (plain if lambd >= 0 else fallback)(input, lambd)
+
+
+def _nan_to_num(fallback: Any) -> Any:
+    """nan_to_num of floats that are computed in their own dtype."""
+    plain = _core.Pointwise(Tensor, "nan_to_num", 4, WIDE, lambda *args: None, tensors=1)
+    limits = {dtype: float(np.finfo(dtype.numpy).max) for dtype in WIDE}
+
+    def run(input: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
+        limit = limits.get(input.dtype)
+        if limit is None:
+            return fallback(input, nan, posinf, neginf)
+        high = limit if posinf is None else posinf
+        low = -limit if neginf is None else neginf
+        out = plain(input, 0.0 if nan is None else nan, high, low)
+        return fallback(input, nan, posinf, neginf) if out is None else out
+
+    return run
+
+
+_SPECIAL = {
+    "celu": _celu,
+    "clamp": _clamp,
+    "nan_to_num": _nan_to_num,
+    "pow": _power,
+    "softshrink": _softshrink,
+    "where": _where,
+}

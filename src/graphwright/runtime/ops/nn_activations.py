@@ -5,12 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.nn_elementwise import activation, activation_backward, inplace, like
-from graphwright.runtime.ops.nn_support import Array, require_floating
-from graphwright.runtime.ops.special import erf
+from graphwright.runtime.ops.nn_elementwise import activation, inplace, like
+from graphwright.runtime.ops.nn_support import require_floating
 
 _SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
 _SQRT_HALF = math.sqrt(0.5)
@@ -32,22 +29,6 @@ def _gelu_meta(input: Any, approximate: str) -> Any:
     return like(input)
 
 
-def _gelu_array(x: Array, out: Array, approximate: str) -> None:
-    _check_gelu(approximate)
-    if approximate == "tanh":
-        np.multiply(x, x, out=out)
-        out *= _GELU_CUBIC
-        out += 1
-        out *= x
-        out *= _SQRT_2_OVER_PI
-        np.tanh(out, out=out)
-    else:
-        erf(x * x.dtype.type(_SQRT_HALF), out)
-    out += 1
-    out *= x
-    out *= 0.5
-
-
 def _gelu_decompose(x: Any, approximate: str) -> Any:
     if approximate == "tanh":
         cubic = ops.add(ops.mul(ops.mul(x, x), _GELU_CUBIC), 1.0)
@@ -57,37 +38,7 @@ def _gelu_decompose(x: Any, approximate: str) -> Any:
     return ops.mul(ops.mul(ops.add(inner, 1.0), x), 0.5)
 
 
-def _gelu_backward_array(grad: Array, x: Array, out: Array, approximate: str) -> None:
-    square = x * x
-    if approximate == "tanh":
-        inner = square * _GELU_CUBIC
-        slope = inner * 3
-        inner += 1
-        inner *= x
-        inner *= _SQRT_2_OVER_PI
-        np.tanh(inner, out=inner)
-        slope += 1
-        slope *= _SQRT_2_OVER_PI
-        slope *= x
-        np.multiply(inner, inner, out=out)
-        np.subtract(1, out, out=out)
-        out *= slope
-        out += inner
-        out += 1
-        out *= 0.5
-    else:
-        square *= -0.5
-        np.exp(square, out=square)
-        square *= _INV_SQRT_2PI
-        square *= x
-        erf(x * x.dtype.type(_SQRT_HALF), out)
-        out += 1
-        out *= 0.5
-        out += square
-    out *= grad
-
-
-def _gelu_backward_decompose(grad: Any, x: Any, approximate: str) -> Any:
+def _gelu_backward(grad: Any, x: Any, approximate: str) -> Any:
     square = ops.mul(x, x)
     if approximate == "tanh":
         cubic = ops.mul(square, _GELU_CUBIC)
@@ -103,49 +54,16 @@ def _gelu_backward_decompose(grad: Any, x: Any, approximate: str) -> Any:
 # silu
 
 
-def _sigmoid_array(x: Array, out: Array) -> None:
-    """1 / (1 + exp(-x)) as 0.5 * tanh(x/2) + 0.5: no overflow."""
-    np.multiply(x, 0.5, out=out)
-    np.tanh(out, out=out)
-    out *= 0.5
-    out += 0.5
-
-
-def _silu_array(x: Array, out: Array) -> None:
-    _sigmoid_array(x, out)
-    out *= x
-
-
 def _silu_decompose(x: Any) -> Any:
     return ops.mul(x, ops.sigmoid(x))
 
 
-def _silu_backward_array(grad: Array, x: Array, out: Array) -> None:
-    _sigmoid_array(x, out)
-    rest = 1 - out
-    rest *= x
-    rest += 1
-    out *= rest
-    out *= grad
-
-
-def _silu_backward_decompose(grad: Any, x: Any) -> Any:
+def _silu_backward(grad: Any, x: Any) -> Any:
     s = ops.sigmoid(x)
     return ops.mul(grad, ops.mul(s, ops.add(ops.mul(x, ops.sub(1.0, s)), 1.0)))
 
 
 # softplus, logsigmoid
-
-
-def _softplus_array(x: Array, out: Array, beta: float, threshold: float) -> None:
-    z = x * beta
-    np.abs(z, out=out)
-    np.negative(out, out=out)
-    np.exp(out, out=out)
-    np.log1p(out, out=out)
-    out += np.maximum(z, 0)
-    out /= beta
-    np.copyto(out, x, where=z > threshold)
 
 
 def _softplus_decompose(x: Any, beta: float, threshold: float) -> Any:
@@ -160,14 +78,6 @@ def _softplus_backward(grad: Any, x: Any, beta: float, threshold: float) -> Any:
     return ops.where(ops.gt(z, threshold), grad, ops.mul(grad, ops.sigmoid(z)))
 
 
-def _logsigmoid_array(x: Array, out: Array) -> None:
-    np.abs(x, out=out)
-    np.negative(out, out=out)
-    np.exp(out, out=out)
-    np.log1p(out, out=out)
-    np.subtract(np.minimum(x, 0), out, out=out)
-
-
 def _logsigmoid_decompose(x: Any) -> Any:
     return ops.sub(ops.clamp(x, None, 0), ops.log1p(ops.exp(ops.neg(ops.abs(x)))))
 
@@ -177,12 +87,6 @@ def _logsigmoid_backward(grad: Any, x: Any) -> Any:
 
 
 # mish
-
-
-def _mish_array(x: Array, out: Array) -> None:
-    _softplus_array(x, out, 1.0, 20.0)
-    np.tanh(out, out=out)
-    out *= x
 
 
 def _mish_decompose(x: Any) -> Any:
@@ -197,33 +101,16 @@ def _mish_backward(grad: Any, x: Any) -> Any:
 
 activation(
     "gelu(Tensor input, *, str approximate='none')",
-    _gelu_array,
     _gelu_decompose,
-    lambda grad, x, approximate: ops.gelu_backward(grad, x, approximate),
+    _gelu_backward,
     meta=_gelu_meta,
 )
-activation_backward(
-    "gelu_backward(Tensor grad, Tensor input, str approximate)",
-    _gelu_backward_array,
-    _gelu_backward_decompose,
-)
-activation(
-    "silu(Tensor input)",
-    _silu_array,
-    _silu_decompose,
-    lambda grad, x: ops.silu_backward(grad, x),
-)
-activation_backward(
-    "silu_backward(Tensor grad, Tensor input)", _silu_backward_array, _silu_backward_decompose
-)
+activation("silu(Tensor input)", _silu_decompose, _silu_backward)
 activation(
     "softplus(Tensor input, float beta=1.0, float threshold=20.0)",
-    _softplus_array,
     _softplus_decompose,
     _softplus_backward,
 )
-activation(
-    "logsigmoid(Tensor input)", _logsigmoid_array, _logsigmoid_decompose, _logsigmoid_backward
-)
-activation("mish(Tensor input)", _mish_array, _mish_decompose, _mish_backward)
+activation("logsigmoid(Tensor input)", _logsigmoid_decompose, _logsigmoid_backward)
+activation("mish(Tensor input)", _mish_decompose, _mish_backward)
 inplace("silu_(Tensor input)", "mish_(Tensor input)")

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_elementwise import activation, inplace, like
-from graphwright.runtime.ops.nn_support import Array, cast, internal, require_floating, widened
+from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
 from graphwright.runtime.ops.table import Kind, define
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
@@ -21,33 +19,12 @@ _SELU_SCALE = 1.0507009873554804934193349852946
 # leaky_relu, elu, selu, celu
 
 
-def _leaky_relu_array(x: Array, out: Array, slope: float) -> None:
-    np.multiply(x, slope, out=out)
-    if 0 <= slope <= 1:
-        np.maximum(out, x, out=out)
-    else:
-        np.copyto(out, x, where=x > 0)
-
-
 def _leaky_relu_decompose(x: Any, slope: float) -> Any:
     return ops.where(ops.gt(x, 0), x, ops.mul(x, slope))
 
 
 def _leaky_relu_backward(grad: Any, x: Any, slope: float) -> Any:
     return ops.where(ops.gt(x, 0), grad, ops.mul(grad, slope))
-
-
-def _elu_array(
-    x: Array, out: Array, alpha: float, scale: float = 1.0, input_scale: float = 1.0
-) -> None:
-    np.minimum(x, 0, out=out)
-    out *= input_scale
-    np.expm1(out, out=out)
-    out *= alpha * scale
-    above = np.maximum(x, 0)
-    if scale != 1.0:
-        above *= scale
-    out += above
 
 
 def _elu_decompose(x: Any, alpha: float, scale: float = 1.0, input_scale: float = 1.0) -> Any:
@@ -72,12 +49,6 @@ def _celu_meta(input: Any, alpha: float) -> Any:
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
     return like(input)
-
-
-def _celu_array(x: Array, out: Array, alpha: float) -> None:
-    if alpha == 0:
-        raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    _elu_array(x, out, alpha, 1.0, 1.0 / alpha)
 
 
 # hardtanh, hardsigmoid, hardswish
@@ -105,16 +76,12 @@ def _hardtanh_meta(input: Any, low: float, high: float) -> Any:
 
 
 def _hardtanh_vjp(ctx: Any, grad: Any) -> Any:
-    x = ctx.input
-    inside = ops.logical_and(ops.gt(x, ctx.min_val), ops.lt(x, ctx.max_val))
+    return ops.hardtanh_backward(grad, ctx.input, ctx.min_val, ctx.max_val)
+
+
+def _hardtanh_backward(grad: Any, x: Any, low: float, high: float) -> Any:
+    inside = ops.logical_and(ops.gt(x, low), ops.lt(x, high))
     return ops.where(inside, grad, 0.0)
-
-
-def _hardsigmoid_array(x: Array, out: Array) -> None:
-    np.add(x, 3, out=out)
-    np.maximum(out, 0, out=out)
-    np.minimum(out, 6, out=out)
-    out /= 6
 
 
 def _hardsigmoid_decompose(x: Any) -> Any:
@@ -124,11 +91,6 @@ def _hardsigmoid_decompose(x: Any) -> Any:
 def _hardsigmoid_backward(grad: Any, x: Any) -> Any:
     inside = ops.logical_and(ops.gt(x, -3), ops.lt(x, 3))
     return ops.where(inside, ops.div(grad, 6), 0.0)
-
-
-def _hardswish_array(x: Array, out: Array) -> None:
-    _hardsigmoid_array(x, out)
-    out *= x
 
 
 def _hardswish_decompose(x: Any) -> Any:
@@ -148,12 +110,7 @@ def _threshold_decompose(input: Any, threshold: Any, value: Any) -> Any:
         raise RuntimeError(f'"threshold" not implemented for {input.dtype}')
     if not input.dtype.is_floating_point:
         threshold, value = int(threshold), int(value)
-    return ops.masked_fill(input, ops.le(input, threshold), value)
-
-
-def _hardshrink_array(x: Array, out: Array, lambd: float) -> None:
-    out[...] = x
-    np.copyto(out, 0, where=np.abs(x) <= abs(lambd) if lambd >= 0 else False)
+    return ops.where(ops.le(input, threshold), value, input)
 
 
 def _inside(x: Any, lambd: float) -> Any:
@@ -179,13 +136,6 @@ def _softshrink_meta(input: Any, lambd: float) -> Any:
     require_floating("softshrink", input)
     _check_lambda(lambd)
     return like(input)
-
-
-def _softshrink_array(x: Array, out: Array, lambd: float) -> None:
-    _check_lambda(lambd)
-    np.maximum(x, -lambd, out=out)
-    np.minimum(out, lambd, out=out)
-    np.subtract(x, out, out=out)
 
 
 def _softshrink_decompose(x: Any, lambd: float) -> Any:
@@ -264,21 +214,18 @@ def _glu_decompose(input: Any, dim: int) -> Any:
 
 activation(
     "leaky_relu(Tensor input, float negative_slope=0.01)",
-    _leaky_relu_array,
     _leaky_relu_decompose,
     _leaky_relu_backward,
 )
-activation("elu(Tensor input, float alpha=1.0)", _elu_array, _elu_decompose, _elu_backward)
+activation("elu(Tensor input, float alpha=1.0)", _elu_decompose, _elu_backward)
 activation(
     "selu(Tensor input)",
-    lambda x, out: _elu_array(x, out, _SELU_ALPHA, _SELU_SCALE),
     lambda x: _elu_decompose(x, _SELU_ALPHA, _SELU_SCALE),
     lambda grad, x: _elu_backward(grad, x, _SELU_ALPHA, _SELU_SCALE),
     public=True,
 )
 activation(
     "celu(Tensor input, float alpha=1.0)",
-    _celu_array,
     lambda x, alpha: _elu_decompose(x, alpha, 1.0, 1.0 / alpha),
     lambda grad, x, alpha: _elu_backward(grad, x, alpha, 1.0, 1.0 / alpha),
     meta=_celu_meta,
@@ -292,14 +239,21 @@ internal(
     saves=("input",),
     decompose=_hardtanh_decompose,
 )
+define(
+    "hardtanh_backward(Tensor grad, Tensor input, float min_val, float max_val)",
+    Kind.COMPOSITE,
+    meta=lambda grad, input, min_val, max_val: like(grad, input),
+    decompose=_hardtanh_backward,
+    method=False,
+    public=False,
+)
 activation(
     "hardsigmoid(Tensor input)",
-    _hardsigmoid_array,
     _hardsigmoid_decompose,
     _hardsigmoid_backward,
 )
 activation(
-    "hardswish(Tensor input)", _hardswish_array, _hardswish_decompose, _hardswish_backward
+    "hardswish(Tensor input)", _hardswish_decompose, _hardswish_backward
 )
 define(
     "threshold(Tensor input, Scalar threshold, Scalar value)",
@@ -309,7 +263,6 @@ define(
 )
 activation(
     "hardshrink(Tensor input, float lambd=0.5)",
-    _hardshrink_array,
     _hardshrink_decompose,
     _hardshrink_backward,
     method=True,
@@ -317,7 +270,6 @@ activation(
 )
 activation(
     "softshrink(Tensor input, float lambd=0.5)",
-    _softshrink_array,
     _softshrink_decompose,
     _hardshrink_backward,
     meta=_softshrink_meta,

@@ -70,3 +70,61 @@ class LeastSquares(NamedTuple):
     residuals: Any
     rank: Any
     singular_values: Any
+
+
+class FactorsAndPivots(NamedTuple):
+    """What `linalg.lu_factor` returns: L and U in one matrix, and which rows were exchanged."""
+
+    LU: Any
+    pivots: Any
+
+
+class FactorsPivotsAndInfo(NamedTuple):
+    """What `linalg.lu_factor_ex` returns; info: which diagonal element of U is zero, or 0."""
+
+    LU: Any
+    pivots: Any
+    info: Any
+
+
+class PermutationLowerUpper(NamedTuple):
+    """What `linalg.lu` returns: `P @ L @ U`."""
+
+    P: Any
+    L: Any
+    U: Any
+
+
+class FactorAndInfo(NamedTuple):
+    """What `linalg.cholesky_ex` returns; info: the least minor that is not positive, or 0."""
+
+    L: Any
+    info: Any
+
+
+class InverseAndInfo(NamedTuple):
+    """What `linalg.inv_ex` returns; info: which diagonal element of U is zero, or 0."""
+
+    inverse: Any
+    info: Any
+
+
+class ResultAndInfo(NamedTuple):
+    """What `linalg.solve_ex` returns; info: which diagonal element of U is zero, or 0."""
+
+    result: Any
+    info: Any
+
+
+class ReflectorsAndFactors(NamedTuple):
+    """What `geqrf` returns: R above Householder vectors, and their factors."""
+
+    a: Any
+    tau: Any
+
+
+class TriangularSolution(NamedTuple):
+    """What `triangular_solve` returns: the solution and the coefficients."""
+
+    solution: Any
+    cloned_coefficient: Any

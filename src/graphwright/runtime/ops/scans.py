@@ -133,17 +133,19 @@ def _check_logcumsumexp(input: Any) -> None:
 
 
 def _complex_scan(array: Any, dim: int) -> Any:
-    """Running log-sum-exp of complex numbers, scaled by the running largest real part."""
-    top = np.maximum.accumulate(array.real, dim)
-    top = np.where(np.isfinite(top), top, 0.0)
-    by, size, total = 1, array.shape[dim], np.exp(array - top)
-    lead = (slice(None),) * dim
-    while by < size:
-        late, early = (*lead, slice(by, None)), (*lead, slice(None, -by))
-        ahead = total.copy()
-        ahead[late] += total[early] * np.exp(top[early] - top[late])
-        total, by = ahead, by * 2
-    return np.log(total) + top
+    """Running log-sum-exp of complex numbers, one step after the other.
+
+    Each step is a + log(1 + exp(b - a)) with the larger real part in a, which keeps its phase.
+    """
+    rows = np.moveaxis(array, dim, 0)
+    out = np.empty_like(rows)
+    out[0] = rows[0]
+    for i in range(1, len(rows)):
+        first = out[i - 1].real >= rows[i].real
+        large, small = np.where(first, out[i - 1], rows[i]), np.where(first, rows[i], out[i - 1])
+        same = (large.real == small.real) & ~np.isfinite(large.real)
+        out[i] = np.where(same, large, large + np.log1p(np.exp(small - large)))
+    return np.moveaxis(out, 0, dim)
 
 
 def _logcumsumexp_eager(input: Any, dim: int) -> Tensor:
@@ -162,23 +164,28 @@ def _logcumsumexp_meta(input: Any, dim: int) -> Any:
     return contiguous_spec(input, input.shape)
 
 
+def _from_suffixes(logs: Any, x: Any, dim: int) -> Any:
+    """exp(x) times the sum of exp(logs) from each place on."""
+    sums = ops.flip(ops.logcumsumexp(ops.flip(logs, (dim,)), dim), (dim,))
+    return ops.exp(ops.add(sums, x))
+
+
 def _logcumsumexp_vjp(ctx: Any, grad: Any) -> Any:
     """sum_{i>=k} g_i exp(x_k - y_i), each sign of g in logarithms so that nothing overflows."""
     if not ctx.input.shape:
         return grad
     x, y, dim = ctx.input, ctx.out, ctx.dim
     if x.dtype.is_complex:
-        terms = ops.mul(grad, ops.exp(ops.neg(ops.conj(y))))
-        return ops.mul(_suffix_sums(terms, dim), ops.exp(ops.conj(x)))
-
+        some = ops.ne(grad, 0)
+        logs = ops.sub(ops.log(ops.where(some, grad, 1.0)), ops.conj(y))
+        return _from_suffixes(ops.where(some, logs, -_INF), ops.conj(x), dim)
     known = ops.gt(y, -_INF)
     y = ops.where(known, y, 0.0)
 
     def part(values: Any) -> Any:
         some = ops.logical_and(known, ops.gt(values, 0))
         logs = ops.where(some, ops.sub(ops.log(ops.where(some, values, 1.0)), y), -_INF)
-        sums = ops.flip(ops.logcumsumexp(ops.flip(logs, (dim,)), dim), (dim,))
-        return ops.exp(ops.add(sums, x))
+        return _from_suffixes(logs, x, dim)
 
     return ops.sub(part(grad), part(ops.neg(grad)))
 

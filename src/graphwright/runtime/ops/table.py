@@ -127,6 +127,8 @@ class Op(OpBase):
 
 FIELDS = frozenset({*Op.__slots__, "is_inplace", "run"})
 TABLE: dict[str, Op] = {}
+UNLISTED = "unlisted"
+"""The family of ops that are not in the table."""
 
 
 def op(name: str) -> Op:
@@ -164,19 +166,54 @@ def define(
     family = _family()
     if is_defined(entry):
         raise ValueError(f"op '{entry.name}' is defined in {entry.family} and in {family}")
-    entry.kind, entry.meta, entry.vjp = kind, meta, vjp
-    entry.saves, entry.decompose = saves, decompose
     entry.functional = op(functional) if functional is not None else None
     entry.tags = frozenset(tags) | (frozenset() if public else frozenset({"internal"}))
     entry.method = method
+    if eager is not None or entry.functional is None or kind is not Kind.INPLACE:
+        entry.eager = eager
+    entry.family = family
+    _fill(entry, parsed, kind, meta, vjp, saves, decompose)
+    return entry
+
+
+def unlisted(
+    schema: str,
+    *,
+    meta: Callable[..., Any],
+    vjp: Callable[..., Any],
+    saves: tuple[str, ...],
+    decompose: Callable[..., Any],
+    call: Callable[..., Any],
+) -> Op:
+    """An op that is not in the table: it lives as long as the graphs it is in."""
+    parsed = parse(schema)
+    entry = Op(parsed.name)
+    entry.functional = entry.eager = None
+    entry.tags = frozenset({"internal"})
+    entry.method = False
+    entry.family = UNLISTED
+    entry.call = call
+    _fill(entry, parsed, Kind.OTHER, meta, vjp, saves, decompose)
+    return entry
+
+
+def _fill(
+    entry: Op,
+    parsed: Schema,
+    kind: Kind,
+    meta: Callable[..., Any] | None,
+    vjp: Callable[..., Any] | NotDifferentiable | None,
+    saves: tuple[str, ...],
+    decompose: Callable[..., Any] | None,
+) -> None:
+    """Set the fields that follow from the schema and the rules."""
+    entry.kind, entry.meta, entry.vjp = kind, meta, vjp
+    entry.saves, entry.decompose = saves, decompose
     entry.differentiable = callable(vjp) or (
         entry.functional is not None and vjp is not not_differentiable
     )
     entry.is_view = kind is Kind.VIEW
     entry.is_inplace = kind is Kind.INPLACE
-    if eager is not None or entry.functional is None or not entry.is_inplace:
-        entry.eager = eager
-    entry.family = family
     names = entry.names = parsed.names
     entry.tensor_slots = tuple(
         [
@@ -193,7 +230,6 @@ def define(
         [(int(s[3:] or 0), need) for s, need in conditions if s not in names]
     )
     entry.schema = parsed       # last: an entry that has it is complete
-    return entry
 
 
 def is_defined(entry: Op) -> bool:

@@ -1,0 +1,163 @@
+"""Code objects cut at the level of bytes: other slots, other free variables, a prologue in front.
+
+Jumps are relative, so that what is put in front of the code moves nothing inside of it:
+
+    RESUME                      COPY_FREE_VARS, RESUME          (the prologue)
+    LOAD_FAST a (slot 0)        LOAD_FAST $s0 (slot 0)
+    LOAD_FAST b (slot 1)        JUMP_FORWARD to BINARY_OP; NOP
+    BINARY_OP +           ->    NOP
+    RETURN_VALUE                LOAD_FAST a (slot 1)
+                                LOAD_FAST b (slot 2)
+                                BINARY_OP +
+                                RETURN_VALUE
+"""
+
+from __future__ import annotations
+
+import dis
+import inspect
+import types
+from collections.abc import Iterable, Sequence
+
+from graphwright.capture.bytecode import PAIRS
+from graphwright.capture.exc import unsupported
+
+_CODE = dis.opmap
+_SLOTS = frozenset([*dis.haslocal, *dis.hasfree])
+_EXTENDED, _NOP = _CODE["EXTENDED_ARG"], _CODE["NOP"]
+_HEAD = frozenset(_CODE[name] for name in ("MAKE_CELL", "COPY_FREE_VARS", "RESUME"))
+_PAIRS = frozenset(_CODE[name] for name in PAIRS if name in _CODE)
+_LINE_ONLY, _LONGEST = 13, 8
+_MORE, _FIRST = 0x40, 0x80
+
+
+def rebuilt(
+    code: types.CodeType,
+    prologue: Sequence[tuple[str, int]],
+    line: int,
+    parameters: Sequence[str],
+    free: tuple[str, ...],
+    stack: int,
+    constant: object,
+) -> types.CodeType:
+    """The code with a prologue at `line` in front, its cells turned into free variables.
+
+    `parameters` become its first locals, `free` its free variables; `stack` says how much more
+    of it the prologue needs, `constant` follows the constants. Arguments of the prologue's
+    instructions are final.
+    """
+    names = local_names(code, parameters)
+    head = b"".join(instruction(name, arg) for name, arg in prologue)
+    varying = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
+    return code.replace(
+        co_argcount=len(parameters),
+        co_posonlyargcount=0,
+        co_kwonlyargcount=0,
+        co_consts=(*code.co_consts, constant),
+        co_nlocals=len(names),
+        co_varnames=names,
+        co_cellvars=(),
+        co_freevars=free,
+        co_flags=code.co_flags & ~varying,
+        co_stacksize=code.co_stacksize + stack,
+        co_code=head + _renumbered(code, _slots(code, names, free)),
+        co_linetable=_lines(len(head) // 2, line - code.co_firstlineno) + code.co_linetable,
+        co_exceptiontable=_moved_handlers(code, len(head) // 2),
+    )
+
+
+def local_names(code: types.CodeType, parameters: Sequence[str]) -> tuple[str, ...]:
+    """The locals of the rebuilt code, in order."""
+    taken = {*parameters, *code.co_cellvars}
+    return (*parameters, *(name for name in code.co_varnames if name not in taken))
+
+
+def instruction(name: str, arg: int) -> bytes:
+    """One instruction with the prefixes that its argument needs."""
+    size = max((arg.bit_length() + 7) // 8, 1)
+    parts = arg.to_bytes(size, "big")
+    opcodes = [_EXTENDED] * (size - 1) + [_CODE[name]]
+    return bytes(byte for pair in zip(opcodes, parts, strict=True) for byte in pair)
+
+
+def _slots(
+    code: types.CodeType, names: tuple[str, ...], free: tuple[str, ...]
+) -> list[int]:
+    """For each slot of the code the new one: locals first, then free variables."""
+    by_local = {name: slot for slot, name in enumerate(names)}
+    by_free = {name: len(names) + slot for slot, name in enumerate(free)}
+    cells = frozenset(code.co_cellvars)
+    result = [by_free[n] if n in cells else by_local.get(n, -1) for n in code.co_varnames]
+    pure = [name for name in code.co_cellvars if name not in code.co_varnames]
+    return result + [by_free[name] for name in (*pure, *code.co_freevars)]
+
+
+def _renumbered(code: types.CodeType, slots: Sequence[int]) -> bytes:
+    """The instructions on new slots; the function's own beginning does nothing."""
+    result = bytearray(code.co_code)
+    started, prefix, first = False, 0, 0
+    for at in range(0, len(result), 2):
+        opcode = result[at]
+        if opcode == _EXTENDED:
+            prefix = (prefix | result[at + 1]) << 8
+            continue
+        if not started and opcode in _HEAD:
+            started = opcode == _CODE["RESUME"]
+            _write(result, first, at, _NOP, 0)
+        elif opcode in _PAIRS:
+            high, low = divmod(result[at + 1], 16)
+            result[at + 1] = slots[high] << 4 | slots[low]
+        elif opcode in _SLOTS:
+            _write(result, first, at, opcode, slots[prefix | result[at + 1]])
+        prefix, first = 0, at + 2
+    return bytes(result)
+
+
+def _write(units: bytearray, first: int, at: int, opcode: int, arg: int) -> None:
+    """One instruction in the room of another, whose prefixes begin at `first`."""
+    size = (at - first) // 2 + 1
+    if arg >= 1 << 8 * size:
+        unsupported("GB0016", "the function has too many variables")
+    units[at] = opcode
+    units[first + 1 : at + 2 : 2] = arg.to_bytes(size, "big")
+
+
+def _lines(units: int, delta: int) -> bytes:
+    """The line table of a prologue: one line, and back to the first by its last unit."""
+    parts = []
+    for covered in range(0, units - 1, _LONGEST):
+        length = min(_LONGEST, units - 1 - covered)
+        parts.append(_line_entry(length, 0 if covered else delta))
+    return b"".join([*parts, _line_entry(1, -delta)])
+
+
+def _line_entry(length: int, delta: int) -> bytes:
+    """So many units, on a line so many further on than the last entry's; no columns."""
+    signed = -delta << 1 | 1 if delta < 0 else delta << 1
+    groups = [signed & 63]
+    while signed := signed >> 6:
+        groups.append(signed & 63)
+    varint = [group | _MORE for group in groups[:-1]] + groups[-1:]
+    return bytes([0x80 | _LINE_ONLY << 3 | length - 1, *varint])
+
+
+def _moved_handlers(code: types.CodeType, units: int) -> bytes:
+    """The exception table of code that begins so many units later."""
+    result = bytearray()
+    for e in dis._parse_exception_table(code):  # type: ignore[attr-defined]
+        start, length = e.start // 2 + units, (e.end - e.start) // 2
+        fields = start, length, e.target // 2 + units, e.depth << 1 | e.lasti
+        result += _varints(fields)
+    return bytes(result)
+
+
+def _varints(fields: Iterable[int]) -> bytes:
+    """Numbers in groups of six bits, the highest first; the first group of all is marked."""
+    result: list[int] = []
+    for field in fields:
+        groups = [field & 63]
+        while field := field >> 6:
+            groups.append(field & 63 | _MORE)
+        result += reversed(groups)
+    result[0] |= _FIRST
+    return bytes(result)

@@ -1,0 +1,53 @@
+/* Elementwise kernels that choose or test: where, clamp, extrema, logic. */
+#include "elements.h"
+
+#define WHERE(bits)                                                                        \
+    GW_ROW(where##bits) {                                                                  \
+        GW_UNUSED(trouble);                                                                \
+        const uint8_t *mask = (const uint8_t *)args[0];                                    \
+        const uint##bits##_t *a = (const uint##bits##_t *)args[1];                         \
+        const uint##bits##_t *b = (const uint##bits##_t *)args[2];                         \
+        uint##bits##_t *out = (uint##bits##_t *)args[3];                                   \
+        GW_EACH(i, n) {                                                                    \
+            uint##bits##_t x = a[i], y = b[i];                                             \
+            out[i] = mask[i] ? x : y;                                                      \
+        }                                                                                  \
+    }
+
+WHERE(8)
+WHERE(16)
+WHERE(32)
+WHERE(64)
+
+/* Between two bounds; a NaN among the three is the result. */
+#define LOW(x, low) ((x) < (low) || (low) != (low) ? (low) : (x))
+#define HIGH(x, high) ((x) > (high) || (high) != (high) ? (high) : (x))
+
+#define NUMBERS(name, T)                                                                   \
+    GW_ROW_OF_3(clamp_##name, T, T, HIGH(LOW(x, y), z))                                    \
+    GW_ROW_OF_2(logical_and_##name, T, uint8_t, (x != 0) & (y != 0))                       \
+    GW_ROW_OF_2(logical_or_##name, T, uint8_t, (x != 0) | (y != 0))                        \
+    GW_ROW_OF_2(logical_xor_##name, T, uint8_t, (x != 0) ^ (y != 0))                       \
+    GW_ROW_OF_1(logical_not_##name, T, uint8_t, x == 0)
+
+NUMBERS(float32, float)
+NUMBERS(float64, double)
+NUMBERS(uint8, uint8_t)
+NUMBERS(int8, int8_t)
+NUMBERS(int16, int16_t)
+NUMBERS(int32, int32_t)
+NUMBERS(int64, int64_t)
+
+#define NAMES(name)                                                                        \
+    {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64,                 \
+             [GW_BOOL] = name##_uint8, [GW_UINT8] = name##_uint8, [GW_INT8] = name##_int8, \
+             [GW_INT16] = name##_int16, [GW_INT32] = name##_int32, [GW_INT64] = name##_int64}}
+
+const GwRowTable gw_choice_rows[] = {
+    {"where", {[GW_BOOL] = where8, [GW_UINT8] = where8, [GW_INT8] = where8, [GW_INT16] = where16,
+               [GW_INT32] = where32, [GW_INT64] = where64, [GW_FLOAT16] = where16,
+               [GW_BFLOAT16] = where16, [GW_FLOAT32] = where32, [GW_FLOAT64] = where64}},
+    NAMES(clamp), NAMES(logical_and), NAMES(logical_or),
+    NAMES(logical_xor), NAMES(logical_not),
+    {NULL, {NULL}},
+};

@@ -1,0 +1,237 @@
+"""Further forms of factorisations: those that tell failures as numbers, and Householder's.
+
+`*_ex` functions give `info`, 0 where a matrix could be factorised, instead of raising.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.contractions import conjugated
+from graphwright.runtime.ops.dtype_rules import contiguous_spec
+from graphwright.runtime.ops.kernels import Array, wrap
+from graphwright.runtime.ops.linalg_solvers import (
+    adjoint,
+    by_columns,
+    check_matrix,
+    column_major,
+    wrap_columns,
+)
+from graphwright.runtime.ops.return_types import (
+    FactorAndInfo,
+    InverseAndInfo,
+    ReflectorsAndFactors,
+    ResultAndInfo,
+    TriangularSolution,
+)
+from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.tensor import Tensor
+
+# -- failures as numbers
+
+
+def _least_bad_minor(matrix: Array) -> int:
+    """The size of the smallest leading part of a matrix that is not positive definite; else 0."""
+    for size in range(1, len(matrix) + 1):
+        try:
+            np.linalg.cholesky(matrix[:size, :size])
+        except np.linalg.LinAlgError:
+            return size
+    return 0
+
+
+def _minors_eager(A: Any) -> Tensor:
+    """For each matrix, by its lower triangle."""
+    check_matrix("linalg.cholesky", A, square=True)
+    lower = np.tril(A._nd)
+    given = lower + np.conj(np.swapaxes(np.tril(lower, -1), -1, -2))
+    flat = given.reshape(-1, *given.shape[-2:]) if given.size else given[:0].reshape(0, 0, 0)
+    try:
+        np.linalg.cholesky(flat)
+        found = np.zeros(given.shape[:-2])
+    except np.linalg.LinAlgError:
+        found = np.asarray([_least_bad_minor(m) for m in flat]).reshape(given.shape[:-2])
+    return wrap(found.astype(np.int32), dtypes.int32)
+
+
+define(
+    "first_bad_minor(Tensor A)",
+    Kind.OTHER,
+    meta=lambda A: contiguous_spec(A, tuple(A.shape[:-2]), dtypes.int32),
+    vjp=not_differentiable,
+    eager=_minors_eager,
+    method=False,
+    public=False,
+)
+
+
+def _where_good(info: Any, A: Any, unit: Any) -> Any:
+    """The matrices that can be factorised, and the unit matrix for the others."""
+    good = ops.unsqueeze(ops.unsqueeze(ops.eq(info, 0), -1), -1)
+    return ops.where(good, A, unit)
+
+
+def _unit(A: Any) -> Any:
+    return ops.eye(int(A.shape[-1]), dtype=A.dtype, device=A.device)
+
+
+def _cholesky_ex(A: Any, upper: bool, check_errors: bool) -> FactorAndInfo:
+    check_matrix("linalg.cholesky_ex", A, square=True)
+    info = ops.first_bad_minor(adjoint(A) if upper else A)
+    given = A if check_errors else _where_good(info, A, _unit(A))
+    return FactorAndInfo(ops.linalg_cholesky(given, upper=upper), info)
+
+
+def _inv_ex(A: Any, check_errors: bool) -> InverseAndInfo:
+    check_matrix("linalg.inv_ex", A, square=True)
+    info = ops.lu_factors(A.detach(), True, check_errors)[2]
+    return InverseAndInfo(ops.linalg_inv(_where_good(info, A, _unit(A))), info)
+
+
+def _solve_ex(A: Any, B: Any, left: bool, check_errors: bool) -> ResultAndInfo:
+    check_matrix("linalg.solve_ex", A, square=True)
+    info = ops.lu_factors(A.detach(), True, check_errors)[2]
+    good = _where_good(info, A, _unit(A))
+    return ResultAndInfo(ops.linalg_solve(good, B, left=left), info)
+
+
+for _schema, _function in (
+    ("cholesky_ex(Tensor A, *, bool upper=False, bool check_errors=False)", _cholesky_ex),
+    ("inv_ex(Tensor A, *, bool check_errors=False)", _inv_ex),
+    ("solve_ex(Tensor A, Tensor B, *, bool left=True, bool check_errors=False)", _solve_ex),
+):
+    define(
+        f"linalg_{_schema}", Kind.COMPOSITE, decompose=_function, method=False, public=False
+    )
+
+
+# -- Householder's reflections
+
+
+def _geqrf_meta(input: Any) -> Any:
+    check_matrix("geqrf", input)
+    tau = (*input.shape[:-2], min(input.shape[-2:]))
+    return column_major(input.shape, input), contiguous_spec(input, tau)
+
+
+def _geqrf_eager(input: Any) -> tuple[Tensor, Tensor]:
+    check_matrix("geqrf", input)
+    if 0 in input.shape:
+        spec = _geqrf_meta(input)[1]
+        zeros = np.zeros(spec.shape, input.dtype.numpy)
+        return wrap_columns(input._nd, input.dtype), wrap(zeros, input.dtype)
+    turned, tau = np.linalg.qr(input._nd, mode="raw")
+    return wrap_columns(np.swapaxes(turned, -1, -2), input.dtype), wrap(tau, input.dtype)
+
+
+define(
+    "qr_reflections(Tensor input)",
+    Kind.CONTRACTION,
+    meta=_geqrf_meta,
+    vjp=not_differentiable,
+    eager=_geqrf_eager,
+    method=False,
+    public=False,
+)
+define(
+    "geqrf(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=lambda input: ReflectorsAndFactors(*ops.qr_reflections(input)),
+)
+
+
+def _check_reflections(name: str, input: Any, tau: Any) -> None:
+    check_matrix(name, input)
+    m, n = input.shape[-2:]
+    if m < n:
+        raise RuntimeError(
+            f"{name}: input.shape[-2] must be >= input.shape[-1], got {describe(input)}"
+        )
+    if tau.ndim != input.ndim - 1 or tau.shape[:-1] != input.shape[:-2] or tau.shape[-1] > n:
+        raise RuntimeError(
+            f"{name}: tau does not fit: got {describe(tau)} for input {describe(input)}"
+        )
+    if tau.dtype is not input.dtype:
+        raise RuntimeError(
+            f"{name}: tau dtype {tau.dtype.name} does not match input dtype {input.dtype.name}"
+        )
+
+
+def _vectors(input: Any) -> Any:
+    """The Householder vectors as columns: what is below the diagonal, and ones on it."""
+    m, n = input.shape[-2:]
+    unit = ops.eye(int(m), int(n), dtype=input.dtype, device=input.device)
+    return ops.add(ops.tril(input, -1), unit)
+
+
+def _reflect(vectors: Any, tau: Any, matrix: Any, backward: bool, turned: bool) -> Any:
+    """H_1 H_2 .. H_k times a matrix, `turned` with adjoint factors; `backward`: H_k first."""
+    places = range(int(tau.shape[-1]))
+    for i in reversed(places) if backward else places:
+        vector = ops.slice(vectors, vectors.ndim - 1, i, i + 1)
+        factor = ops.unsqueeze(ops.slice(tau, tau.ndim - 1, i, i + 1), -1)
+        factor = conjugated(factor) if turned else factor
+        along = ops.matmul(adjoint(vector), matrix)
+        matrix = ops.sub(matrix, ops.mul(ops.matmul(vector, along), factor))
+    return matrix
+
+
+def _householder_product(input: Any, tau: Any) -> Any:
+    _check_reflections("linalg.householder_product", input, tau)
+    m, n = input.shape[-2:]
+    unit = ops.eye(int(m), int(n), dtype=input.dtype, device=input.device)
+    return by_columns(
+        _reflect(_vectors(input), tau, ops.expand(unit, input.shape), True, False)
+    )
+
+
+def _ormqr(input: Any, tau: Any, other: Any, left: bool, transpose: bool) -> Any:
+    check_matrix("ormqr", input)
+    check_matrix("ormqr", other)
+    if other.shape[-2 if left else -1] != input.shape[-2] or tau.shape[-1] > input.shape[-1]:
+        raise RuntimeError(
+            f"ormqr: other.shape[{-2 if left else -1}] must be equal to input.shape[-2], got "
+            f"{describe(other)}, {describe(input)} and {describe(tau)}"
+        )
+    if not left:
+        turned = _reflect(_vectors(input), tau, adjoint(other), transpose, not transpose)
+        return by_columns(adjoint(turned))
+    return by_columns(_reflect(_vectors(input), tau, other, not transpose, transpose))
+
+
+define(
+    "linalg_householder_product(Tensor input, Tensor tau)",
+    Kind.COMPOSITE,
+    decompose=_householder_product,
+    method=False,
+    public=False,
+)
+define("orgqr(Tensor input, Tensor tau)", Kind.COMPOSITE, decompose=_householder_product)
+define(
+    "ormqr(Tensor input, Tensor tau, Tensor other, bool left=True, bool transpose=False)",
+    Kind.COMPOSITE,
+    decompose=_ormqr,
+)
+
+
+def _triangular_solve(
+    b: Any, A: Any, upper: bool, transpose: bool, unitriangular: bool
+) -> TriangularSolution:
+    given = adjoint(A) if transpose else A
+    solution = ops.linalg_solve_triangular(
+        given, b, upper=upper != transpose, unitriangular=unitriangular
+    )
+    return TriangularSolution(solution, by_columns(A))
+
+
+define(
+    "triangular_solve(Tensor b, Tensor A, bool upper=True, bool transpose=False, "
+    "bool unitriangular=False)",
+    Kind.COMPOSITE,
+    decompose=_triangular_solve,
+)

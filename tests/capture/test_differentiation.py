@@ -1,0 +1,217 @@
+"""`autograd.grad` and `backward` inside of the captured frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright import nn
+from graphwright.api import lookup
+from graphwright.capture.record import RUNS_EAGERLY
+
+from .captured import Captured
+
+Program = Callable[..., Any]
+MODEL = nn.Linear(3, 2)
+
+
+def gradient(x: Any, w: Any) -> Any:
+    (found,) = gw.autograd.grad((x * w).sin().sum(), x)
+    return found * 2
+
+
+def two_gradients(x: Any, w: Any) -> Any:
+    y = x * w
+    return gw.autograd.grad(y, (x, w), grad_outputs=gw.ones_like(y))
+
+
+def unused(x: Any, w: Any) -> Any:
+    return gw.autograd.grad((x * 2).sum(), (x, w), allow_unused=True)
+
+
+def retained(x: Any, w: Any) -> Any:
+    y = (x * x * w).sum()
+    (first,) = gw.autograd.grad(y, x, retain_graph=True)
+    (second,) = gw.autograd.grad(y, w)
+    return first, second
+
+
+def gradient_of_gradient(x: Any, w: Any) -> Any:
+    (first,) = gw.autograd.grad((x**3 * w).sum(), x, create_graph=True)
+    (second,) = gw.autograd.grad(first.sum(), x)
+    return first.detach(), second
+
+
+def penalty(x: Any, w: Any) -> Any:
+    """A leaf of the frame's own; the result can be differentiated by `w`."""
+    x = x.detach().requires_grad_()
+    (found,) = gw.autograd.grad((x * w).sin().sum(), x, create_graph=True)
+    return (found.norm(dim=1) - 1).pow(2).mean()
+
+
+def own_leaves(x: Any, w: Any) -> Any:
+    scale = gw.ones(3, requires_grad=True)
+    shift = gw.zeros(3, requires_grad=True)
+    (x.detach() * scale + shift).sin().sum().backward()
+    return scale.grad, shift.grad, scale.is_leaf, shift.requires_grad
+
+
+def accumulated(x: Any, w: Any) -> Any:
+    x.grad = None
+    (x * x).sum().backward()
+    (x * w).sum().backward()
+    return x.grad + 1
+
+
+def shared_gradient(x: Any, w: Any) -> Any:
+    """Both gradients have the same values, and must not have the same memory."""
+    x.grad = w.grad = None
+    (x + w.expand(2, 3)).sum().backward()
+    x.grad.mul_(2)
+    return x.grad + 0, w.grad + 0
+
+
+def step_by_hand(x: Any, w: Any) -> Any:
+    x.grad = None
+    (x * x).mean().backward()
+    with gw.no_grad():
+        x -= 0.1 * x.grad
+    return x.grad
+
+
+def training(x: Any, w: Any) -> Any:
+    for parameter in MODEL.parameters():
+        parameter.grad = None
+    loss = MODEL(x).pow(2).mean()
+    loss.backward()
+    return loss, [parameter.grad for parameter in MODEL.parameters()]
+
+
+WHOLE: list[Program] = [
+    gradient, two_gradients, unused, retained, gradient_of_gradient, penalty, own_leaves,
+    accumulated, shared_gradient, step_by_hand, training,
+]  # fmt: skip
+
+
+def operands() -> tuple[Any, Any]:
+    x = gw.tensor([[0.3, -0.2, 0.9], [-1.0, 0.5, 0.1]], requires_grad=True)
+    w = gw.tensor([0.7, -0.4, 0.2], requires_grad=True)
+    return x, w
+
+
+def facts(function: Program) -> list[Any]:
+    """Results, the state of the arguments, and what a pass from the first result gives."""
+    x, w = operands()
+    result = function(x, w)
+    found = list(result) if isinstance(result, tuple) else [result]
+    found += [x.detach().clone(), x.grad, w.grad]
+    first = found[0]
+    if isinstance(first, gw.Tensor) and first.requires_grad:
+        try:
+            first.sum().backward()
+        except RuntimeError as error:
+            found.append(str(error))
+        found += [x.grad, w.grad]
+    return found
+
+
+def agree(ours: Any, expected: Any) -> bool:
+    if isinstance(expected, gw.Tensor):
+        return bool(gw.allclose(ours, expected)) and ours.requires_grad == expected.requires_grad
+    if isinstance(expected, (list, tuple)):
+        return len(ours) == len(expected) and all(map(agree, ours, expected))
+    return bool(ours == expected)
+
+
+@pytest.mark.parametrize("program", WHOLE, ids=lambda program: program.__name__)
+def test_one_graph_holds_the_gradients(program: Program) -> None:
+    captured = Captured(program, fullgraph=True)
+    for _ in range(3):
+        assert agree(facts(captured), facts(program))
+    assert captured.graphs == len(captured.record.recompiles) + 1
+
+
+@pytest.mark.parametrize("program", WHOLE, ids=lambda program: program.__name__)
+def test_the_gradients_are_compiled(program: Program) -> None:
+    eager: list[Any] = []
+
+    def native(module: Any, examples: Any) -> Any:
+        run = lookup("llvm")(module, examples)
+        eager.extend(module.meta.get(RUNS_EAGERLY, ()))
+        return run
+
+    compiled: Any = gw.compile(program, fullgraph=True, backend=native)
+    for _ in range(3):
+        assert agree(facts(compiled), facts(program))
+    assert not eager
+
+
+def test_a_step_is_compiled_once_with_and_once_without_old_gradients() -> None:
+    captured = Captured(training, fullgraph=True)
+    for _ in range(5):
+        captured(*operands())
+    assert captured.graphs <= 2
+
+
+def test_a_second_pass_is_refused_after_the_frame() -> None:
+    captured = Captured(training, fullgraph=True)
+    loss, _ = captured(*operands())
+    assert not loss.is_leaf
+    with pytest.raises(RuntimeError, match="second time"):
+        loss.backward()
+
+
+def test_a_history_from_outside_ends_the_graph() -> None:
+    def program(hidden: Any) -> Any:
+        y = hidden * 2
+        y.sin().sum().backward()
+        return y.detach() + 1
+
+    captured = Captured(program)
+    x, _ = operands()
+    hidden = x * 3
+    captured(hidden)
+    (expected,) = gw.autograd.grad((x * 6).sin().sum(), x)
+    assert gw.allclose(x.grad, expected)
+    assert captured.breaks == ["GB0004"]
+
+
+def test_a_hook_that_comes_later_is_called() -> None:
+    def program(x: Any) -> Any:
+        x.grad = None
+        (x * x).sum().backward()
+        return x.grad * 1
+
+    captured = Captured(program)
+    x, _ = operands()
+    captured(x)
+    x.register_hook(lambda grad: grad * 10)
+    assert gw.equal(captured(x), x.detach() * 20)
+
+
+def test_a_leaf_that_becomes_a_result_hands_its_gradient_on() -> None:
+    def program(x: Any) -> Any:
+        x.grad = None
+        (x * x).sum().backward()
+        return x.detach() + 1
+
+    captured = Captured(program)
+    x, w = operands()
+    captured(x)
+    captured(w * 2)
+    assert gw.allclose(w.grad, w.detach() * 8)
+
+
+def test_a_leaf_of_the_frame_that_leaves_it_is_made_natively() -> None:
+    def program(x: Any) -> Any:
+        leaf = (x.detach() + 1).requires_grad_()
+        (leaf * leaf).sum().backward()
+        return leaf
+
+    captured = Captured(program)
+    leaf = captured(gw.ones(3))
+    assert leaf.is_leaf
+    assert gw.equal(leaf.grad, gw.full((3,), 4.0))
