@@ -104,7 +104,7 @@ class FrameCompiler:
         tensors = [part for part in map(settled, parts) if isinstance(part, TensorVariable)]
         if not parts or len(tensors) != len(parts) or any(t.source is not None for t in tensors):
             return None
-        if any(output.leaving(tensor)[1] for tensor in tensors):
+        if any(output.tape.leaving(tensor)[1] for tensor in tensors):
             return None
         for tensor in tensors:
             self.cg.outputs.setdefault(tensor.node, len(self.cg.outputs))
@@ -268,6 +268,7 @@ class FrameCompiler:
             self.builder.load_const(_core.grad_enabled())
             self.builder.end_call(1)
             self.builder.pop()
+        self.cg.make_calls()
 
     def _finish(self, hooked: bool) -> CompiledFrame:
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
