@@ -13,6 +13,7 @@ from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, un
 from graphwright.capture.float_sources import ScalarSource, scalar_tensor, single_tensor
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
+from graphwright.capture.layouts import assume_nesting, stride_order
 from graphwright.capture.marks import marks_of
 from graphwright.capture.side_effects import DeferredCall, SideEffects
 from graphwright.capture.source import (
@@ -304,10 +305,12 @@ class OutputGraph:
 
     def tensor_input(self, value: Any, source: Source) -> TensorVariable:
         """Make a tensor an argument of the graph."""
-        dims = self.state.dynamic_dims(value, source)
-        sources = {dim: SizeSource(source, dim) for dim in dims}
-        fake = fake_like(value, self.shape_env, dims, sources)
-        self._bound(fake, value, dims)
+        places = self.state.dynamic_places(value, source)
+        sources = {place: SizeSource(source, place) for place in places}
+        fake = fake_like(value, self.shape_env, places, sources)
+        if places and stride_order(value) is None:
+            assume_nesting(fake, value)
+        self._bound(fake, value, places)
         node = self._placeholder(_readable(source), source)
         node.meta["val"] = fake
         variable = TensorVariable(node, fake, type(value), source)
@@ -316,11 +319,11 @@ class OutputGraph:
         self._real[node] = value
         return variable
 
-    def _bound(self, fake: FakeTensor, value: Any, dims: tuple[int, ...]) -> None:
+    def _bound(self, fake: FakeTensor, value: Any, places: tuple[int, ...]) -> None:
         """Guards on the bounds that the user gave for symbolic sizes, whose names it notes."""
         for dim, (least, most) in marks_of(value).dynamic.items():
             size = fake.shape[dim]
-            if dim in dims and isinstance(size, SymInt):
+            if dim in places and isinstance(size, SymInt):
                 self.marked.update(symbol.name for symbol in size.expr.symbols())
                 for op, bound in ((">=", least), ("<=", most)):
                     if bound is not None:
