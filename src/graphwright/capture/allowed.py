@@ -73,7 +73,9 @@ def may_inline(filename: str) -> bool:
     return True
 
 
-_INLINED_OF_PACKAGE = (["runtime", "nn"], ["runtime", "autograd"], ["capture", "polyfills.py"])
+_INLINED_OF_PACKAGE = (
+    ["runtime", "nn"], ["runtime", "autograd"], ["runtime", "optim"], ["capture", "polyfills.py"],
+)  # fmt: skip
 _EXCLUDED = frozenset(
     [
         "numpy", "torch", "jax", "scipy", "pytest", "_pytest", "pluggy", "rich", "bytecode",

@@ -1,13 +1,14 @@
-"""What is remembered between the captures of one code object: which sizes have varied."""
+"""What is remembered between the captures of one code object: which integers have varied."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from graphwright.capture.guards import TensorLayout
+from graphwright.capture.layouts import stride_order
 from graphwright.capture.marks import marks_of
 from graphwright.capture.source import InstanceAttrSource, ItemSource, LocalSource, Source
 from graphwright.runtime.records import Record, field
+from graphwright.runtime.symbolic.places import STRIDE, integers_of
 
 
 class FrameState(Record, frozen=False):
@@ -17,31 +18,42 @@ class FrameState(Record, frozen=False):
     """
 
     dynamic: bool | None = None
-    sizes: dict[str, list[int | None]] = field(default_factory=dict)
+    sizes: dict[str, list[int | None]] = field(default_factory=dict)    # and strides
     ints: dict[str, int | None] = field(default_factory=dict)
     floats: dict[str, str | None] = field(default_factory=dict)
     captures: int = 0
 
-    def dynamic_dims(self, tensor: Any, source: Source) -> tuple[int, ...]:
-        """The dimensions of an input that become symbolic in this capture."""
-        shape = tuple(tensor.shape)
-        seen = self.sizes.get(source.name())
-        if seen is None or len(seen) != len(shape):
-            seen = self.sizes[source.name()] = list(shape)
-        for dim, size in enumerate(shape):
-            if seen[dim] != size:
-                seen[dim] = None
+    def dynamic_places(self, tensor: Any, source: Source) -> tuple[int, ...]:
+        """The sizes and strides of an input that become symbolic in this capture.
+
+        Strides of dense tensors follow from the sizes; those of others are their own.
+        """
+        values = [int(value) for _, value in integers_of(tensor)]
+        name, rank = source.name(), len(tensor.shape)
+        seen = self.sizes.setdefault(name, list(values))
+        if len(seen) != len(values):
+            seen = self.sizes[name] = list(values)
+        for i, value in enumerate(values):
+            if seen[i] != value:
+                seen[i] = None
         marks = marks_of(tensor)
         if self.dynamic is False and not marks.dynamic:
             return ()
         all_of_them = self.dynamic is True and not _is_module_state(source)
-        varies = [self.dynamic is not False and (all_of_them or size is None) for size in seen]
+        varies = [
+            self.dynamic is not False and (all_of_them or value is None) for value in seen
+        ]
         dims = tuple(
             dim
-            for dim, size in enumerate(shape)
-            if size >= 2 and dim not in marks.static and (dim in marks.dynamic or varies[dim])
+            for dim in range(rank)
+            if values[dim] >= 2
+            and dim not in marks.static
+            and (dim in marks.dynamic or varies[dim])
         )
-        return dims if dims and stride_order(tensor) is not None else ()
+        if stride_order(tensor) is not None:
+            return dims
+        steps = (d for d in range(rank) if values[rank + d] >= 2 and varies[rank + d])
+        return (*dims, *(STRIDE + dim for dim in steps))
 
     def int_is_dynamic(self, value: int, source: Source) -> bool:
         """Whether an int becomes symbolic in this capture: one that has varied, or an argument.
@@ -70,37 +82,3 @@ def _is_module_state(source: Source) -> bool:
         return False
     base = source.base
     return isinstance(base, InstanceAttrSource) and base.attr in ("_parameters", "_buffers")
-
-
-def stride_order(tensor: Any) -> tuple[int, ...] | None:
-    """The dimensions of a dense tensor, outermost first; None if its memory has gaps.
-
-    Strides of dimensions of size 1 say nothing about memory, but programs can read them: they
-    too have to be what the sizes give.
-    """
-    shape, strides = tuple(tensor.shape), tuple(tensor.stride())
-    order = sorted(range(len(shape)), key=lambda dim: (-strides[dim], dim))
-    expected = 1
-    for dim in reversed(order):
-        if strides[dim] != expected:
-            return None
-        expected *= max(shape[dim], 1)
-    return tuple(order)
-
-
-def layout_of(tensor: Any, dynamic_dims: tuple[int, ...]) -> TensorLayout:
-    """What a graph assumes of an input."""
-    shape = tuple(tensor.shape)
-    strides: Any = tuple(tensor.stride())
-    if dynamic_dims:
-        order = stride_order(tensor)
-        assert order is not None
-        strides = "contiguous" if order == tuple(range(len(shape))) else ("order", order)
-    return TensorLayout(
-        cls=type(tensor),
-        dtype=tensor.dtype,
-        device=tensor.device,
-        sizes=tuple(None if dim in dynamic_dims else size for dim, size in enumerate(shape)),
-        strides=strides,
-        requires_grad=tensor.requires_grad,
-    )

@@ -17,6 +17,7 @@ from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime import _core
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.records import Record
+from graphwright.runtime.symbolic.places import WHOLE
 from graphwright.runtime.symbolic.symint import SymInt
 
 
@@ -55,7 +56,7 @@ def finish_graph(
     module = GraphModule({}, graph)
     module.meta["shape_env"] = output.shape_env
     module.meta["symbols"] = {
-        name: (order.index(node), _dimension(output, name)) for name, node in symbols.items()
+        name: (order.index(node), _place_in(output, name)) for name, node in symbols.items()
     }
     module.lint()
     examples = [node.meta["val"] for node in order]
@@ -138,7 +139,7 @@ def _bind_symbols(output: OutputGraph) -> dict[str, Node]:
         map_leaves(node.kwargs, note)
         value = node.meta.get("val")
         if node.op == "placeholder" and node.users and isinstance(value, FakeTensor):
-            map_leaves(tuple(value.shape), note)
+            map_leaves((*value.shape, *value.stride()), note)
     return {name: _placeholder_of(output, name) for name in names}
 
 
@@ -152,9 +153,9 @@ def _placeholder_of(output: OutputGraph, name: str) -> Node:
     return node
 
 
-def _dimension(output: OutputGraph, name: str) -> int:
+def _place_in(output: OutputGraph, name: str) -> int:
     source = output.shape_env.symbol_sources[name]
-    return source.dim if isinstance(source, SizeSource) else -1
+    return source.place if isinstance(source, SizeSource) else WHOLE
 
 
 def _guard_mutation(output: OutputGraph) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 from graphwright.capture import _eval_frame
 from graphwright.capture.source import SizeSource, Source
 from graphwright.runtime.symbolic.expr import Add, FloorDiv, Int, Max, Min, Mod, Mul, Sym
+from graphwright.runtime.symbolic.places import WHOLE
 
 _DEVICE_CODES = {"cpu": 0, "cuda": 1, "meta": 2}
 
@@ -134,10 +135,10 @@ def _relation_operands(
 
 
 def _symbol_operand(asm: Assembler, source: Source) -> tuple[int, int]:
-    """(register, dimension) of a size; (register, -1) of an int."""
+    """The register of a tensor and a place in it; (register, -1) of an int."""
     if isinstance(source, SizeSource):
-        return asm.load(source.base), source.dim
-    return asm.load(source), -1
+        return asm.load(source.base), source.place
+    return asm.load(source), WHOLE
 
 
 def _push(expr: object, index: dict[str, int], steps: list[tuple[object, ...]]) -> None:

@@ -13,8 +13,9 @@ from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, un
 from graphwright.capture.float_sources import ScalarSource, scalar_tensor, single_tensor
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
+from graphwright.capture.layouts import assume_nesting, stride_order
 from graphwright.capture.marks import marks_of
-from graphwright.capture.side_effects import SideEffects
+from graphwright.capture.side_effects import DeferredCall, SideEffects
 from graphwright.capture.source import (
     ConstSource,
     ForeignGlobalSource,
@@ -22,13 +23,18 @@ from graphwright.capture.source import (
     SizeSource,
     Source,
 )
-from graphwright.capture.spent import is_spent
+from graphwright.capture.tape import Tape
 from graphwright.capture.variables.base import Clock, IdVariable, VariableTracker
+from graphwright.capture.variables.classes import (
+    BuiltinVariable,
+    ClassVariable,
+    PythonModuleVariable,
+)
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.differentiation import leaves_of
 from graphwright.capture.variables.floats import scalar_arguments
-from graphwright.capture.variables.functions import CellVariable
+from graphwright.capture.variables.functions import CellVariable, FunctionVariable
 from graphwright.capture.variables.lazy import LazyVariable
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -39,7 +45,7 @@ from graphwright.capture.variables.sequences import (
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.ir.graph import Graph
-from graphwright.ir.node import Node
+from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime import _core
 from graphwright.runtime.amp import state as amp
 from graphwright.runtime.device import device as Device
@@ -149,9 +155,7 @@ class OutputGraph:
         self._real: dict[Node, Any] = {}
         self.check_read: Callable[[VariableTracker], None] | None = None
         self.shared: list[tuple[FakeTensor, int, int]] = []
-        self.differentiated = False
-        self._leaving: dict[Node, tuple[Node, bool]] = {}
-        self.made_leaves: dict[int, tuple[FakeTensor, int]] = {}
+        self.tape = Tape(self)
 
     def count_step(self) -> None:
         """Give the frame up where it would take too long to unroll."""
@@ -170,7 +174,10 @@ class OutputGraph:
 
     def wrap(self, value: Any, source: Source) -> VariableTracker:
         """The tracker of an existing value, with the guards that it needs."""
+        fresh = bool(self.side_effects.calls) and source not in self._by_source
         known = self._wrap(value, source)
+        if fresh and not isinstance(known, _UNAFFECTED):
+            self.side_effects.refuse_after_calls(tensors=True)
         if self.check_read is not None:
             self.check_read(known)
         return known
@@ -301,10 +308,12 @@ class OutputGraph:
 
     def tensor_input(self, value: Any, source: Source) -> TensorVariable:
         """Make a tensor an argument of the graph."""
-        dims = self.state.dynamic_dims(value, source)
-        sources = {dim: SizeSource(source, dim) for dim in dims}
-        fake = fake_like(value, self.shape_env, dims, sources)
-        self._bound(fake, value, dims)
+        places = self.state.dynamic_places(value, source)
+        sources = {place: SizeSource(source, place) for place in places}
+        fake = fake_like(value, self.shape_env, places, sources)
+        if places and stride_order(value) is None:
+            assume_nesting(fake, value)
+        self._bound(fake, value, places)
         node = self._placeholder(_readable(source), source)
         node.meta["val"] = fake
         variable = TensorVariable(node, fake, type(value), source)
@@ -313,11 +322,11 @@ class OutputGraph:
         self._real[node] = value
         return variable
 
-    def _bound(self, fake: FakeTensor, value: Any, dims: tuple[int, ...]) -> None:
+    def _bound(self, fake: FakeTensor, value: Any, places: tuple[int, ...]) -> None:
         """Guards on the bounds that the user gave for symbolic sizes, whose names it notes."""
         for dim, (least, most) in marks_of(value).dynamic.items():
             size = fake.shape[dim]
-            if dim in dims and isinstance(size, SymInt):
+            if dim in places and isinstance(size, SymInt):
                 self.marked.update(symbol.name for symbol in size.expr.symbols())
                 for op, bound in ((">=", least), ("<=", most)):
                     if bound is not None:
@@ -415,6 +424,8 @@ class OutputGraph:
         kwargs = {key: value.realize() for key, value in kwargs.items()}
         examples = [arg.as_example() for arg in args]
         keywords = {key: value.as_example() for key, value in kwargs.items()}
+        if self.side_effects.calls:
+            self._refuse_shared_memory((*examples, *keywords.values()))
         result = self._run_fake(kind, target, examples, keywords)
         if not self._belongs_in_graph(result, target):
             return self._plain_result(tx, result, target)
@@ -496,44 +507,31 @@ class OutputGraph:
             value = fake_like(value)
             node.meta["val"] = value
         if value.requires_grad and value.is_leaf and not self._is_rehearsal():
-            self.note_leaf(value)
+            self.tape.note_leaf(value)
         variable = self._tensors[id(value)] = TensorVariable(node, value, Tensor)
         return variable
+
+    def defer(self, call: DeferredCall) -> None:
+        """Note a call that runs after the graph."""
+        self.side_effects.calls.append(call)
+
+    def _refuse_shared_memory(self, values: tuple[Any, ...]) -> None:
+        """After calls that work on tensors: operations on memory that they may see."""
+        seen = [node.meta["val"] for node in self.inputs]
+        for stored in self.side_effects.attributes.values():
+            seen += [v.fake for v in stored.values() if isinstance(v, TensorVariable)]
+        storages = {id(getattr(value, "_storage", None)) for value in seen}
+
+        def check(leaf: Any) -> Any:
+            if isinstance(leaf, _core.TensorBase) and id(leaf._storage) in storages:
+                self.side_effects.refuse_after_calls(tensors=True)
+            return leaf
+
+        map_leaves(values, check)
 
     def variable_of(self, fake: FakeTensor) -> TensorVariable:
         """The tracker of a fake tensor that the frame works with."""
         return self._tensors[id(fake)]
-
-    def note_leaf(self, fake: FakeTensor) -> None:
-        """Remember a tensor that the frame made and that requires gradients."""
-        self.made_leaves.setdefault(id(fake), (fake, Clock.step))
-
-    def leaving(self, value: TensorVariable) -> tuple[Node, bool]:
-        """The node that gives a tensor to the frame, and whether its history is spent."""
-        if not value.fake.requires_grad or not (self.differentiated or self.made_leaves):
-            return value.node, False
-        known = self._leaving.get(value.node)
-        if known is None:
-            known = self._leaving[value.node] = self._without_spent_history(value)
-        return known
-
-    def _without_spent_history(self, value: TensorVariable) -> tuple[Node, bool]:
-        leaves = leaves_of([value.fake])
-        alone = not leaves.keys() - self.made_leaves.keys()
-        for fake, step in self.made_leaves.values():
-            if fake is value.fake or (alone and id(fake) in leaves):
-                reason = Unsupported("GB0004", "a leaf that the frame made leaves it")
-                reason.blame(step)
-                raise reason
-        if not is_spent(value.fake, list(leaves.values()), self.fake_mode):
-            return value.node, False
-        node = self.graph.call_method("detach", (value.node,))
-        node.meta.update(value.node.meta, val=value.fake.detach())
-        return node, True
-
-    def is_made_leaf(self, fake: FakeTensor) -> bool:
-        """Whether the frame made it, to differentiate by it."""
-        return id(fake) in self.made_leaves
 
     def set_grad_mode(self, tx: Values, enabled: bool) -> None:
         """Change grad mode, here and in the graph."""
@@ -558,6 +556,9 @@ class OutputGraph:
         node.meta["val"] = None
 
 
+_UNAFFECTED = (
+    FunctionVariable, ClassVariable, BuiltinVariable, PythonModuleVariable, ObjectVariable,
+)  # fmt: skip
 _PLAIN = (
     int,
     float,

@@ -9,9 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.variables.base import Clock, VariableTracker
 from graphwright.capture.variables.functions import CellVariable
+from graphwright.runtime.records import Record
+
+
+class DeferredCall(Record):
+    """A call of a method that runs after the graph, for its effect.
+
+    tensors: whether it reads and writes tensors. step: when the frame made it.
+    """
+
+    owner: VariableTracker
+    name: str
+    args: tuple[VariableTracker, ...]
+    tensors: bool
+    grad_mode: bool
+    line: int
+    step: int
 
 
 class SideEffects:
@@ -28,11 +44,13 @@ class SideEffects:
         self.cells: dict[CellVariable, None] = {}
         self.created: dict[VariableTracker, None] = {}
         self.generators: list[VariableTracker] = []
+        self.calls: list[DeferredCall] = []
 
     def __bool__(self) -> bool:
         existing = any(owner not in self.created for owner in self.attributes)
         written = any(cell.push_cell is not None for cell in self.cells)
         changed = written or bool(self.globals) or any(True for _ in self.containers())
+        changed = changed or bool(self.calls)
         return existing or changed or any(made.is_open() for made in self.generators)
 
     def check_finished(self) -> None:
@@ -41,6 +59,20 @@ class SideEffects:
             if made.is_open():
                 unsupported("GB0013", f"{made.describe()} is left inside of a with or try block")
 
+    def refuse_after_calls(self, tensors: bool = False) -> None:
+        """A break before the first deferred call (that sees tensors), if there is one."""
+        for call in self.calls:
+            if call.tensors or not tensors:
+                what = f"{call.owner.describe()}.{call.name}() before that"
+                reason = Unsupported("GB0004", what)
+                reason.blame(call.step)
+                raise reason
+
+    def store_global(self, name: str, value: VariableTracker) -> None:
+        """Note a write to a global of the captured function."""
+        self.refuse_after_calls()
+        self.globals[name] = value
+
     def track_new(self, value: VariableTracker) -> None:
         """Note an object that the frame made."""
         self.created[value] = None
@@ -48,6 +80,8 @@ class SideEffects:
 
     def mutate(self, container: VariableTracker) -> None:
         """Note that a list, dict or set changes, and at which step it did first."""
+        if container.source is not None:
+            self.refuse_after_calls()
         self.mutated.setdefault(container, Clock.step)
 
     def is_mutated(self, container: VariableTracker) -> bool:
@@ -74,6 +108,8 @@ class SideEffects:
         """Note a write, or with None a deletion."""
         if owner.source is None and owner not in self.created:
             unsupported("GB0008", f"assignment to attribute {name!r} of {owner.describe()}")
+        if owner not in self.created:
+            self.refuse_after_calls()
         known = self.attributes.setdefault(owner, {})
         if value is not None and name in known and known[name] is None:
             if owner not in self.created:
@@ -83,5 +119,7 @@ class SideEffects:
 
     def store_cell(self, cell: CellVariable, value: VariableTracker | None) -> None:
         """Note a write to a cell; None empties it."""
+        if cell.push_cell is not None:
+            self.refuse_after_calls()
         cell.contents = value
         self.cells[cell] = None

@@ -19,6 +19,7 @@ from typing import Protocol
 
 from graphwright.capture import _eval_frame
 from graphwright.runtime.records import Record
+from graphwright.runtime.symbolic.places import text_at, value_at
 
 
 class Reloader(Protocol):
@@ -421,18 +422,18 @@ class ClosureSource(DerivedSource):
 
 
 class SizeSource(DerivedSource):
-    """`base.shape[dim]` of a tensor, a Python int."""
+    """`base.shape[dim]` or `base.stride(dim)` of a tensor, a Python int: what is at a place."""
 
-    dim: int
+    place: int
 
     def name(self) -> str:
-        return f"{self.base.name()}.shape[{self.dim}]"
+        return text_at(self.base.name(), self.place)
 
     def emit(self, cg: Reloader) -> None:
+        cg.begin_call(value_at)
         self.base.emit(cg)
-        cg.load_attr("shape")
-        cg.load_const(self.dim)
-        cg.subscript()
+        cg.load_const(self.place)
+        cg.end_call(2)
 
     def loads(self, program: LoadWriter) -> int:
-        return program.chain("size", self.base, self.dim)
+        return program.chain("size", self.base, self.place)

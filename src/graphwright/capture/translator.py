@@ -325,7 +325,10 @@ class RootTranslator(Translator):
             try:
                 self.step()
             except Unsupported as reason:
-                raise RestartTranslation(self._cut_before(), reason) from reason
+                cut = self._cut_before()
+                if reason.cut_at is not None:
+                    cut = min(cut, reason.cut_at)
+                raise RestartTranslation(cut, reason) from reason
             except Raised as raised:
                 unhandled = Unsupported("GB0006", f"{raised.value.cls.__name__} is raised")
                 unhandled.note_location(self.place())

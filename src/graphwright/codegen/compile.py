@@ -26,6 +26,7 @@ from graphwright.codegen.segments import split
 from graphwright.runtime import _core
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, as_int
+from graphwright.runtime.symbolic.places import value_at
 from graphwright.runtime.tensor import Tensor
 
 
@@ -175,5 +176,5 @@ class Assembled:
         return tuple(results)
 
     def _sizes(self, inputs: tuple[Any, ...]) -> dict[str, int]:
-        return {name: inputs[position] if dim < 0 else inputs[position].shape[dim]
-                for name, position, dim in self.symbols}
+        return {name: value_at(inputs[position], place)
+                for name, position, place in self.symbols}

@@ -16,6 +16,7 @@ from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime.amp.state import switched_off
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym
+from graphwright.runtime.symbolic.places import value_at
 
 Compile = Callable[[GraphModule, Sequence[Any]], Any]
 
@@ -49,8 +50,8 @@ class SegmentedProgram:
         self.symbols = symbols
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
-        sizes = {name: inputs[position] if dim < 0 else inputs[position].shape[dim]
-                 for name, (position, dim) in self.symbols.items()}
+        sizes = {name: value_at(inputs[position], place)
+                 for name, (position, place) in self.symbols.items()}
         values: dict[Any, Any] = dict(self.constants)
         values.update(zip(self.placeholders, inputs, strict=True))
 

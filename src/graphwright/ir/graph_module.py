@@ -12,6 +12,7 @@ from typing import Any
 from graphwright.ir.graph import Graph
 from graphwright.ir.lint import check
 from graphwright.ir.printing import Source, source_of, table_of
+from graphwright.runtime.symbolic.places import value_at
 
 _serial = count()
 
@@ -26,7 +27,7 @@ class GraphModule:
 
     Attributes:
         meta: facts about the whole graph. Keys in use: "shape_env", "symbols" (size symbol ->
-            (placeholder index, dimension; -1 where the placeholder is the int itself)),
+            (placeholder index, place in it: see `runtime.symbolic.places`)),
             "rng_ops" (how many random ops it runs), "layouts" (strides that its first results
             have for the user; None: any).
     """
@@ -41,7 +42,7 @@ class GraphModule:
 
     @property
     def symbols(self) -> dict[str, tuple[int, int]]:
-        """Size symbol -> (placeholder index, dimension or -1)."""
+        """Size symbol -> (placeholder index, place in it)."""
         symbols: dict[str, tuple[int, int]] = self.meta.get("symbols", {})
         return symbols
 
@@ -102,8 +103,8 @@ class GraphModule:
 
     def bind_sizes(self, args: tuple[Any, ...]) -> dict[str, Any]:
         """The values of the size symbols for these arguments."""
-        return {name: args[index] if dim < 0 else args[index].shape[dim]
-                for name, (index, dim) in self.symbols.items()}
+        return {name: value_at(args[index], place)
+                for name, (index, place) in self.symbols.items()}
 
     def copy(self) -> GraphModule:
         """A copy with its own graph, which shares the constants."""

@@ -16,6 +16,7 @@ from graphwright.runtime.device import device as Device
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.records import Record, field
+from graphwright.runtime.symbolic.places import WHOLE, text_at
 from graphwright.runtime.symbolic.symint import SymInt
 
 _INFIX = {
@@ -41,7 +42,7 @@ def source_of(
     """The graph as a function `forward(self, ...)`.
 
     Args:
-        symbols: size symbol -> (index of a placeholder, its dimension; -1: the int itself).
+        symbols: size symbol -> (index of a placeholder, place in it).
         annotate: add the users' source lines, and the shapes and dtypes, as comments.
     """
     printer = _Printer()
@@ -95,8 +96,8 @@ def describe(value: Any) -> str:
 
 def _symbol_lines(symbols: dict[str, tuple[int, int]], arguments: list[str]) -> list[str]:
     return [
-        f"{name} = {arguments[index]}" + ("" if dim < 0 else f".shape[{dim}]")
-        for name, (index, dim) in symbols.items() if (name, dim) != (arguments[index], -1)
+        f"{name} = {text_at(arguments[index], place)}"
+        for name, (index, place) in symbols.items() if (name, place) != (arguments[index], WHOLE)
     ]
 
 

@@ -7,7 +7,7 @@ decomposition are re-executions that differ in which ops they keep, and in wheth
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +23,7 @@ from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.expr import Sym
+from graphwright.runtime.symbolic.places import STRIDE, WHOLE, integers_of
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import IntLike, SymInt, sym_int
 
@@ -305,16 +306,19 @@ def bind_symbols(module: GraphModule) -> None:
     """Set meta["symbols"] and meta["shape_env"] from the placeholders' values."""
     symbols: dict[str, tuple[int, int]] = {}
     env: ShapeEnv | None = module.meta.get("shape_env")
-    for index, node in enumerate(module.graph.placeholders):
-        value = node.meta.get("val")
-        whole: Sequence[tuple[int, IntLike]] = (
-            [(-1, value)] if type(value) is SymInt
-            else list(enumerate(getattr(value, "shape", ())))
-        )
-        for dim, size in whole:
-            if type(size) is SymInt:
-                env = size.env
-                if isinstance(size.expr, Sym):
-                    symbols.setdefault(size.expr.name, (index, dim))
+    inputs = [node.meta.get("val") for node in module.graph.placeholders]
+    found = [(place, index, value) for index, given in enumerate(inputs)
+             for place, value in _integers(given) if type(value) is SymInt]
+    for place, index, value in sorted(found, key=lambda item: item[0] >= STRIDE):
+        env = value.env
+        if isinstance(value.expr, Sym):
+            symbols.setdefault(value.expr.name, (index, place))
     module.meta["symbols"] = symbols
     module.meta["shape_env"] = env
+
+
+def _integers(value: Any) -> Iterable[tuple[int, IntLike]]:
+    """The integers that an input gives, with their places."""
+    if type(value) is SymInt:
+        return [(WHOLE, value)]
+    return integers_of(value) if hasattr(value, "shape") else ()

@@ -15,6 +15,7 @@ from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.meta import mutate
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.symbolic.places import STRIDE, integers_of, value_at
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import IntLike, SymInt, hint_of
 from graphwright.runtime.tensor import Tensor
@@ -71,39 +72,43 @@ def make_fake(
 def fake_like(
     tensor: Any,
     shape_env: ShapeEnv | None = None,
-    dynamic_dims: Collection[int] = (),
+    dynamic: Collection[int] = (),
     sources: Mapping[int, object] | None = None,
 ) -> FakeTensor:
     """A fake tensor with the type of `tensor`.
 
     Args:
-        shape_env: where to make the symbols for the dimensions in `dynamic_dims`.
-        sources: dimension -> source object of its symbol.
+        shape_env: where to make the symbols for what is at the places in `dynamic`: sizes, and
+            strides (see `symbolic.places`).
+        sources: place -> source object of its symbol.
 
     Strides of dense tensors (contiguous, or a permutation of that) follow from the sizes;
-    strides of other tensors stay as they are.
+    strides of other tensors stay as they are where they are not asked to be symbols.
     """
-    shape = list(tensor.shape)
-    strides = tensor.stride()
-    if shape_env is not None and dynamic_dims:
-        for dim in sorted(dynamic_dims):
-            source = None if sources is None else sources.get(dim)
-            shape[dim] = shape_env.create_symbol(tensor.shape[dim], source)
-        strides = _dense_strides(tensor.shape, strides, shape) or strides
-    return make_fake(tuple(shape), strides, tensor.dtype, tensor.device, tensor.requires_grad)
+    found = dict(integers_of(tensor))
+    if shape_env is not None:
+        for place in sorted(dynamic):
+            source = None if sources is None else sources.get(place)
+            found[place] = shape_env.create_symbol(value_at(tensor, place), source)
+    rank = len(tensor.shape)
+    shape = tuple(found[dim] for dim in range(rank))
+    strides: Sizes = tuple(found[STRIDE + dim] for dim in range(rank))
+    if dynamic:
+        strides = _dense_strides(tensor.shape, tensor.stride(), shape) or strides
+    return make_fake(shape, strides, tensor.dtype, tensor.device, tensor.requires_grad)
 
 
-def _dense_strides(sizes: Sizes, strides: Sizes, new_sizes: list[IntLike]) -> Sizes | None:
+def _dense_strides(sizes: Sizes, strides: Sizes, new_sizes: Sizes) -> Sizes | None:
     """Strides of `new_sizes` in the order of `strides`; None if those leave gaps."""
     order = sorted(range(len(sizes)), key=lambda d: (strides[d], -d))
     result: list[IntLike] = [0] * len(sizes)
     expected: IntLike = 1
     step: IntLike = 1
     for dim in order:
-        if sizes[dim] != 1 and strides[dim] != expected:
+        if strides[dim] != expected:
             return None
         result[dim] = step
-        expected = expected * sizes[dim]
+        expected = expected * max(sizes[dim], 1)
         step = step * new_sizes[dim]
     return tuple(result)
 

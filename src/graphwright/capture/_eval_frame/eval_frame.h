@@ -44,7 +44,8 @@ EfTensorSpec *ef_tensor_spec(PyObject *operands);
 bool ef_tensor_matches(const EfTensorSpec *spec, PyObject *value);
 PyObject *ef_tensor_spec_cls(const EfTensorSpec *spec);
 void ef_tensor_spec_free(EfTensorSpec *spec);
-bool ef_tensor_size(PyObject *value, int64_t dim, int64_t *size);
+/* The size of dimension `place`, or the stride of dimension `place` - GW_MAX_DIMS. */
+bool ef_tensor_size(PyObject *value, int64_t place, int64_t *size);
 bool ef_overlap_free(PyObject *const *registers, const int32_t *group, int n, int n_mutated);
 int ef_need_core(void);      /* -1 with an exception if the tensor core is not there */
 int ef_grad_enabled(void);

@@ -14,7 +14,7 @@ enum { N_OPERATORS = sizeof OPERATORS / sizeof *OPERATORS };
 
 typedef struct {
     int32_t reg;
-    int32_t dim;        /* -1: the register holds an int, not a tensor */
+    int32_t place;      /* -1: the register holds an int, not a tensor */
 } ShapeSymbol;
 
 typedef struct {
@@ -44,7 +44,7 @@ static int parse_symbols(EfShapeProgram *p, PyObject *symbols, Py_ssize_t n_regi
     }
     for (int i = 0; i < p->n_symbols; i++) {
         ShapeSymbol *s = &p->symbols[i];
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(symbols, i), "ii", &s->reg, &s->dim)) {
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(symbols, i), "ii", &s->reg, &s->place)) {
             return -1;
         }
         if (s->reg < 0 || s->reg >= n_registers) {
@@ -115,8 +115,8 @@ static bool symbol_value(const ShapeSymbol *s, PyObject *const *registers, int64
     if (object == NULL) {
         return false;
     }
-    if (s->dim >= 0) {
-        return ef_tensor_size(object, s->dim, value);
+    if (s->place >= 0) {
+        return ef_tensor_size(object, s->place, value);
     }
     int overflow;
     *value = PyLong_CheckExact(object) ? PyLong_AsLongLongAndOverflow(object, &overflow) : 0;

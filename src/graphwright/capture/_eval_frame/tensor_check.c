@@ -147,12 +147,13 @@ bool ef_tensor_matches(const EfTensorSpec *spec, PyObject *value) {
         && (!spec->has_order || order_matches(spec, t));
 }
 
-bool ef_tensor_size(PyObject *value, int64_t dim, int64_t *size) {
+bool ef_tensor_size(PyObject *value, int64_t place, int64_t *size) {
     GwTensor *t = as_tensor(value);
+    int64_t dim = place % GW_MAX_DIMS;
     if (t == NULL || dim < 0 || dim >= t->ndim || (t->flags & GW_SYMBOLIC)) {
         return false;
     }
-    *size = t->sizes[dim];
+    *size = place < GW_MAX_DIMS ? t->sizes[dim] : t->strides[dim];
     return true;
 }
 

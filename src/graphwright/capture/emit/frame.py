@@ -107,7 +107,7 @@ class FrameCompiler:
         tensors = [part for part in map(settled, parts) if isinstance(part, TensorVariable)]
         if not parts or len(tensors) != len(parts) or any(t.source is not None for t in tensors):
             return None
-        if any(output.leaving(tensor)[1] for tensor in tensors):
+        if any(output.tape.leaving(tensor)[1] for tensor in tensors):
             return None
         for tensor in tensors:
             self.cg.outputs.setdefault(tensor.node, len(self.cg.outputs))
@@ -276,6 +276,7 @@ class FrameCompiler:
             self.builder.load_const(amp.current())
             self.builder.end_call(1)
             self.builder.pop()
+        self.cg.make_calls()
 
     def _finish(self, hooked: bool) -> CompiledFrame:
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)

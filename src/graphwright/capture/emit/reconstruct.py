@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from graphwright.capture.emit.assembler import CodeBuilder
 from graphwright.capture.exc import Unsupported, unsupported
+from graphwright.capture.side_effects import DeferredCall
 from graphwright.capture.source import LocalSource, Source
-from graphwright.capture.spent import with_spent_history
+from graphwright.capture.tape import with_spent_history
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.containers import ContainerObjectVariable
@@ -26,6 +27,7 @@ from graphwright.capture.variables.operators import BINARY
 from graphwright.capture.variables.sequences import ListVariable
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime import _core
 from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Int, Max, Min, Mod, Mul, Sym
 
 if TYPE_CHECKING:
@@ -50,6 +52,7 @@ class Reconstructor:
         self._open: set[VariableTracker] = set()
         self._unfilled: list[VariableTracker] = []
         self._writes: list[Load] = []
+        self._calls: list[Load] = []
 
     # pushing
 
@@ -119,7 +122,7 @@ class Reconstructor:
 
     def _place(self, value: TensorVariable) -> tuple[int, bool]:
         """Ask for a tensor among the results: its position, and whether its history is spent."""
-        node, spent = self.output.leaving(value)
+        node, spent = self.output.tape.leaving(value)
         return self.outputs.setdefault(node, len(self.outputs)), spent
 
     def push_expression(self, expr: Expr) -> None:
@@ -199,6 +202,8 @@ class Reconstructor:
                 self._prepare_cell(cell)
         for name, value in effects.globals.items():
             self._prepare_global(name, value)
+        for call in effects.calls:
+            self._prepare_call(call)
         while self._unfilled:
             made = self._unfilled.pop()
             if isinstance(made, CellVariable):
@@ -213,6 +218,24 @@ class Reconstructor:
         """Store what the frame stored."""
         for write in self._writes:
             write()
+
+    def make_calls(self) -> None:
+        """Make the calls that waited for the graph."""
+        line = self.builder.line
+        for write in self._calls:
+            write()
+        self.builder.line = line
+
+    def _prepare_call(self, call: DeferredCall) -> None:
+        if call.tensors and call.grad_mode != _core.grad_enabled():
+            self.output.side_effects.refuse_after_calls()
+        push, args = self.hold(call.owner), [self.hold(arg) for arg in call.args]
+
+        def write() -> None:
+            self.builder.line = call.line
+            self.call_method(push, call.name, *args)
+
+        self._calls.append(write)
 
     def _prepare_attributes(
         self, owner: VariableTracker, values: dict[str, VariableTracker | None]

@@ -94,7 +94,7 @@ def load_global(tx: Translator, inst: Instruction) -> None:
 def store_global(tx: Translator, inst: Instruction) -> None:
     if not tx.shares_globals_with_root():
         unsupported("GB0008", f"write of global {inst.value!r} of another module")
-    tx.side_effects.globals[inst.value] = tx.pop()
+    tx.side_effects.store_global(inst.value, tx.pop())
 
 
 @opcode("DELETE_GLOBAL")

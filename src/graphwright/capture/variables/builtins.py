@@ -26,6 +26,7 @@ from graphwright.capture.variables.classes import (
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
+from graphwright.capture.variables.deferred import DEFERRED
 from graphwright.capture.variables.differentiation import DIFFERENTIATION
 from graphwright.capture.variables.exceptions import (
     Raised,
@@ -593,4 +594,5 @@ HANDLERS: dict[Any, Handler] = {
     **LIBRARY,
     **function_handlers(),
     **DIFFERENTIATION,
+    **DEFERRED,
 }

@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import AttrSource
+from graphwright.capture.tape import leaves_of
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.autograd import engine
-from graphwright.runtime.autograd.node import gradient_edge
-from graphwright.runtime.fake import FakeTensor
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -29,23 +28,6 @@ Kwargs = dict[str, VariableTracker]
 _GRAD = tuple(inspect.signature(engine.grad).parameters)
 _BACKWARD = tuple(inspect.signature(engine.backward).parameters)
 _METHOD = ("self", "gradient", "retain_graph", "create_graph", "inputs")
-
-
-def leaves_of(roots: list[Any]) -> dict[int, FakeTensor]:
-    """The leaves that the history of fake tensors leads to, by their ids."""
-    leaves: dict[int, FakeTensor] = {}
-    seen: set[int] = set()
-    stack = [gradient_edge(root) for root in roots]
-    while stack:
-        edge = stack.pop()
-        if edge is None or id(edge[0]) in seen:
-            continue
-        seen.add(id(edge[0]))
-        if isinstance(edge[0], _core.TensorBase):
-            leaves[id(edge[0])] = edge[0]  # type: ignore[assignment]
-        else:
-            stack.extend(edge[0].edges)
-    return leaves
 
 
 def grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -58,7 +40,7 @@ def grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         for leaf in _leaves(tx, outputs):
             require_leaf(tx, leaf)
     result = tx.output.run(tx, "call_function", engine.grad, args, kwargs)
-    tx.output.differentiated = True
+    tx.output.tape.differentiated = True
     return result
 
 
@@ -93,7 +75,7 @@ def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
     grads = tx.output.run(
         tx, "call_function", engine.grad, [tx.tuple_of(list(roots)), tx.tuple_of(wanted)], options
     )
-    tx.output.differentiated = True
+    tx.output.tape.differentiated = True
     known = {id(root.fake._storage) for root in _tensors(given.get("grad_tensors"))}
     for leaf, found in zip(leaves, grads.unpack(tx), strict=True):
         if isinstance(found, TensorVariable):
@@ -133,7 +115,7 @@ def store_gradient(tx: Translator, owner: TensorVariable, value: VariableTracker
     elif not isinstance(value, ConstantVariable) or value.value is not None:
         unsupported("GB0007", f"assignment of {value.describe()} to .grad")
     if owner.source is None and owner not in tx.side_effects.created:
-        if not tx.output.is_made_leaf(owner.fake):
+        if not tx.output.tape.is_made_leaf(owner.fake):
             unsupported("GB0008", "assignment to .grad of a tensor made in the frame")
         tx.side_effects.track_new(owner)
     tx.side_effects.store_attribute(owner, "grad", value)
@@ -141,6 +123,7 @@ def store_gradient(tx: Translator, owner: TensorVariable, value: VariableTracker
 
 def gradient_of(tx: Translator, owner: TensorVariable) -> VariableTracker:
     """`owner.grad`."""
+    tx.side_effects.refuse_after_calls(tensors=True)
     pending = tx.side_effects.attribute(owner, "grad")
     if pending is not None:
         return pending.realize()
@@ -158,7 +141,7 @@ def require_gradient(
     if owner.source is not None:
         unsupported("GB0004", "Tensor.requires_grad_() of a tensor from outside of the frame")
     result = tx.output.run(tx, "call_method", "requires_grad_", [owner, *args], kwargs)
-    tx.output.note_leaf(owner.fake)
+    tx.output.tape.note_leaf(owner.fake)
     return result
 
 

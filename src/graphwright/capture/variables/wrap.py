@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import _eval_frame
 from graphwright.capture.allowed import is_operation
 from graphwright.capture.exc import unsupported
-from graphwright.capture.frame_state import layout_of
+from graphwright.capture.layouts import layout_of, symbolic_places
 from graphwright.capture.source import (
     AttrSource,
     CellSource,
@@ -133,8 +133,7 @@ def _enum(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 
 def _tensor(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     variable = output.tensor_input(value, source)
-    dims = tuple(d for d, size in enumerate(variable.fake.shape) if not isinstance(size, int))
-    output.guards.tensor_match(source, layout_of(value, dims))
+    output.guards.tensor_match(source, layout_of(value, symbolic_places(variable.fake)))
     return variable
 
 

@@ -36,6 +36,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype, int64
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym
+from graphwright.runtime.symbolic.places import STRIDE, WHOLE
 
 FAMILIES = (contractions, creation, indexing, pointwise, reductions, views, windows)
 """The modules whose import fills the table of rules."""
@@ -169,17 +170,17 @@ class GraphLowering:
         if not hasattr(val, "dtype"):
             self._int_input(node, val, position)
             return
-        shape = shape_of(val.shape)
-        for d, extent in enumerate(shape):
+        shape, strides = shape_of(val.shape), shape_of(val.stride())
+        for place, extent in (*enumerate(shape), *enumerate(strides, STRIDE)):
             if isinstance(extent, Sym):
-                self.symbols.setdefault(extent.name, (position, d))
-        source = Source(node.name, shape, shape_of(val.stride()), val.dtype, position)
+                self.symbols.setdefault(extent.name, (position, place))
+        source = Source(node.name, shape, strides, val.dtype, position)
         self._add_source(node, source)
 
     def _int_input(self, node: Any, val: Any, position: int) -> None:
         expr = getattr(val, "expr", None)
         if isinstance(expr, Sym):
-            self.symbols.setdefault(expr.name, (position, -1))
+            self.symbols.setdefault(expr.name, (position, WHOLE))
         self.env[node] = val
         source = Source(node.name, (), (), int64, position)
         self.sources.append(source)

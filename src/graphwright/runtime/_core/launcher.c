@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     Py_ssize_t input;
-    int dim;            /* -1: the input is an int, the symbol its value */
+    int place;          /* the dimension of a size, GW_MAX_DIMS + that of a stride, -1: an int */
 } Symbol;
 
 typedef struct {
@@ -121,17 +121,19 @@ static bool read_sizes(const Launcher *self, Call *call) {
     for (Py_ssize_t i = 0; i < self->n_symbols; i++) {
         const Symbol *symbol = &self->symbols[i];
         PyObject *arg = call->args[symbol->input];
-        if (symbol->dim < 0) {
+        if (symbol->place < 0) {
             if (!PyLong_Check(arg)) {
                 return bad_input(symbol->input, "should be an int");
             }
             call->sizes[i] = call->ints[symbol->input];
             continue;
         }
-        if (PyLong_Check(arg) || ((GwTensor *)arg)->ndim <= symbol->dim) {
+        const GwTensor *t = (GwTensor *)arg;
+        if (PyLong_Check(arg) || t->ndim <= symbol->place % GW_MAX_DIMS) {
             return bad_input(symbol->input, "has too few dimensions");
         }
-        call->sizes[i] = ((GwTensor *)arg)->sizes[symbol->dim];
+        call->sizes[i] = symbol->place < GW_MAX_DIMS ? t->sizes[symbol->place]
+                                                     : t->strides[symbol->place - GW_MAX_DIMS];
     }
     call->arena_bytes = self->arena_bytes;
     if (self->n_shapes > 0) {
@@ -389,10 +391,11 @@ static bool parse_symbols(Launcher *self, PyObject *list) {
     }
     for (Py_ssize_t i = 0; i < self->n_symbols; i++) {
         Symbol *symbol = &self->symbols[i];
-        if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "ni", &symbol->input, &symbol->dim)) {
+        if (!PyArg_ParseTuple(PyList_GET_ITEM(list, i), "ni", &symbol->input, &symbol->place)) {
             return false;
         }
-        if (symbol->input < 0 || symbol->input >= self->n_inputs || symbol->dim < -1) {
+        if (symbol->input < 0 || symbol->input >= self->n_inputs || symbol->place < -1
+            || symbol->place >= 2 * GW_MAX_DIMS) {
             return value_error("a symbol names no input");
         }
     }

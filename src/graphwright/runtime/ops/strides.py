@@ -53,7 +53,7 @@ def is_dense(shape: Sizes, strides: Sizes) -> bool:
     if is_contiguous(shape, strides):
         return True
     kept = [(stride, size) for size, stride in zip(shape, strides, strict=True) if size != 1]
-    kept.sort(key=lambda pair: int(pair[0]))
+    kept.sort(key=lambda pair: pair[0])
     expected: Any = 1
     for stride, size in kept:
         if stride != expected:

@@ -1,0 +1,74 @@
+"""What a graph assumes of the sizes and strides of a tensor that it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import pairwise
+from typing import Any
+
+from graphwright.capture.guards import TensorLayout
+from graphwright.runtime.fake import FakeTensor
+from graphwright.runtime.symbolic.places import STRIDE, integers_of
+
+
+def stride_order(tensor: Any) -> tuple[int, ...] | None:
+    """The dimensions of a dense tensor, outermost first; None if its memory has gaps.
+
+    Strides of dimensions of size 1 say nothing about memory, but programs can read them: they
+    too have to be what the sizes give.
+    """
+    shape, strides = tuple(tensor.shape), tuple(tensor.stride())
+    order = _nesting(strides)
+    expected = 1
+    for dim in reversed(order):
+        if strides[dim] != expected:
+            return None
+        expected *= max(shape[dim], 1)
+    return tuple(order)
+
+
+def symbolic_places(fake: FakeTensor) -> tuple[int, ...]:
+    """The places of an input (sizes and strides) whose values are not fixed."""
+    return tuple(place for place, value in integers_of(fake) if not isinstance(value, int))
+
+
+def layout_of(tensor: Any, places: Collection[int]) -> TensorLayout:
+    """What a graph assumes of an input some of whose integers are symbolic.
+
+    Strides of dense tensors with symbolic sizes follow from these.
+    """
+    shape = tuple(tensor.shape)
+    order = stride_order(tensor) if places else None
+    strides: Any
+    if order is None:
+        steps = enumerate(tensor.stride(), STRIDE)
+        strides = tuple(None if place in places else step for place, step in steps)
+    else:
+        strides = "contiguous" if order == tuple(range(len(shape))) else ("order", order)
+    return TensorLayout(
+        cls=type(tensor),
+        dtype=tensor.dtype,
+        device=tensor.device,
+        sizes=tuple(None if dim in places else size for dim, size in enumerate(shape)),
+        strides=strides,
+        requires_grad=tensor.requires_grad,
+    )
+
+
+def assume_nesting(fake: FakeTensor, tensor: Any) -> None:
+    """Guard how the dimensions of a tensor with gaps lie in each other.
+
+    Each inner dimension fills the step of the next outer one, leaves a gap or overlaps it, as it
+    does now: that decides all questions about contiguity, order and overlap of elements.
+    """
+    strides: tuple[Any, ...] = tuple(fake.stride())
+    order = _nesting(tuple(tensor.stride()))
+    for outer, inner in pairwise(order):
+        filled = strides[inner] * fake.shape[inner]
+        if not strides[outer] > filled and strides[outer] != filled:
+            bool(strides[outer] >= strides[inner])
+
+
+def _nesting(strides: tuple[int, ...]) -> list[int]:
+    """The dimensions, outermost first."""
+    return sorted(range(len(strides)), key=lambda dim: (-strides[dim], dim))

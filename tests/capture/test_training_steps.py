@@ -1,0 +1,230 @@
+"""Whole training steps as one graph; calls that wait until the graph has run."""
+
+from __future__ import annotations
+
+import io
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright import nn
+from graphwright.runtime.nn.utils import clip_grad_norm_
+from graphwright.runtime.optim import lr_scheduler
+
+from .captured import Captured
+from .programs import picture
+
+OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
+    "SGD": lambda p: gw.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),
+    "Adam": lambda p: gw.optim.Adam(p, lr=0.01),
+    "AdamW": lambda p: gw.optim.AdamW(p, lr=0.01, amsgrad=True),
+    "RMSprop": lambda p: gw.optim.RMSprop(p, lr=0.01),
+    "Adagrad": lambda p: gw.optim.Adagrad(p, lr=0.01),
+}
+
+
+class Trainer:
+    """A small model, its optimiser and schedule."""
+
+    def __init__(self, make: Callable[[Any], Any] = OPTIMIZERS["Adam"]) -> None:
+        gw.manual_seed(4)
+        self.model = nn.Linear(4, 2)
+        self.optimizer = make(self.model.parameters())
+        self.schedule = lr_scheduler.StepLR(self.optimizer, 2)
+        self.steps = 0
+
+    def backward(self, x: Any) -> Any:
+        loss = self.model(x).pow(2).mean()
+        loss.backward()
+        return loss
+
+    def state(self) -> Any:
+        states = [self.model.state_dict(), self.optimizer.state_dict()]
+        return [picture(dict(state)) for state in states], self.steps
+
+
+def step(trainer: Trainer, x: Any) -> Any:
+    trainer.optimizer.zero_grad()
+    loss = trainer.backward(x)
+    trainer.optimizer.step()
+    return loss.detach()
+
+
+def zero_last(trainer: Trainer, x: Any) -> Any:
+    loss = trainer.backward(x)
+    trainer.optimizer.step()
+    trainer.optimizer.zero_grad()
+    return loss.detach()
+
+
+def clipped(trainer: Trainer, x: Any) -> Any:
+    trainer.optimizer.zero_grad()
+    loss = trainer.backward(x)
+    norm = clip_grad_norm_(trainer.model.parameters(), 0.1)
+    trainer.optimizer.step()
+    return loss.detach(), norm
+
+
+def scheduled(trainer: Trainer, x: Any) -> Any:
+    trainer.optimizer.zero_grad()
+    loss = trainer.backward(x)
+    trainer.optimizer.step()
+    trainer.schedule.step()
+    return loss.detach() * 2
+
+
+def counted(trainer: Trainer, x: Any) -> Any:
+    loss = step(trainer, x)
+    trainer.steps += 1
+    return loss
+
+
+def model_after_the_step(trainer: Trainer, x: Any) -> Any:
+    return step(trainer, x), trainer.model(x).sum().detach()
+
+
+def view_after_the_step(trainer: Trainer, x: Any) -> Any:
+    flat = trainer.model.weight.view(-1)
+    step(trainer, x)
+    return flat.detach() + 1
+
+
+def gradient_after_the_step(trainer: Trainer, x: Any) -> Any:
+    trainer.optimizer.zero_grad()
+    trainer.backward(x)
+    gradient = trainer.model.weight.grad
+    trainer.optimizer.step()
+    gradient.zero_()
+    return gradient
+
+
+def rate_after_the_step(trainer: Trainer, x: Any) -> Any:
+    loss = scheduled(trainer, x)
+    return loss * trainer.optimizer.param_groups[0]["lr"]
+
+
+def guarded(trainer: Trainer, x: Any) -> Any:
+    trainer.optimizer.zero_grad()
+    loss = trainer.backward(x)
+    try:
+        trainer.optimizer.step()
+    finally:
+        trainer.steps += 1
+    return loss.detach()
+
+
+def by_closure(trainer: Trainer, x: Any) -> Any:
+    def closure() -> Any:
+        trainer.optimizer.zero_grad()
+        return trainer.backward(x)
+
+    return trainer.optimizer.step(closure).detach()
+
+
+def two_steps(trainer: Trainer, x: Any) -> Any:
+    return step(trainer, x) + step(trainer, x)
+
+
+WHOLE = [step, zero_last, clipped, scheduled]
+BROKEN = [
+    counted, model_after_the_step, view_after_the_step, gradient_after_the_step,
+    rate_after_the_step, guarded, by_closure, two_steps,
+]  # fmt: skip
+
+
+def history(function: Callable[..., Any], trainer: Trainer) -> list[Any]:
+    gw.manual_seed(7)
+    return [(picture(function(trainer, gw.randn(3, 4))), trainer.state()) for _ in range(4)]
+
+
+@pytest.mark.parametrize("program", WHOLE, ids=lambda program: program.__name__)
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_training_step_is_one_graph(program: Any, optimizer: str) -> None:
+    make = OPTIMIZERS[optimizer]
+    captured = Captured(program, fullgraph=True)
+    assert history(captured, Trainer(make)) == history(program, Trainer(make))
+    assert captured.graphs <= 2
+
+
+@pytest.mark.parametrize("program", BROKEN, ids=lambda program: program.__name__)
+def test_what_could_notice_the_step_comes_after_it(program: Any) -> None:
+    captured = Captured(program)
+    assert history(captured, Trainer()) == history(program, Trainer())
+    assert captured.graphs
+    assert captured.breaks
+
+
+def test_no_step_and_no_change_of_the_rate_recompiles() -> None:
+    captured = Captured(step)
+    trainer = Trainer()
+    for number in range(12):
+        captured(trainer, gw.ones(3, 4))
+        trainer.optimizer.param_groups[0]["lr"] = 0.1 / (number + 1)
+    assert captured.graphs == 2
+
+
+def test_hooks_that_come_later_are_called() -> None:
+    captured, calls = Captured(step), []
+    trainer = Trainer()
+    captured(trainer, gw.ones(3, 4))
+    trainer.optimizer.register_step_post_hook(lambda *args: calls.append(len(args)))
+    captured(trainer, gw.ones(3, 4))
+    assert calls == [3]
+
+
+# logging
+
+LOGGER = logging.getLogger("graphwright.tests.training")
+TEXT = io.StringIO()
+
+
+@pytest.fixture(autouse=True)
+def handler() -> Any:
+    handler = logging.StreamHandler(TEXT)
+    handler.setFormatter(logging.Formatter("%(levelname)s %(funcName)s %(lineno)d %(message)s"))
+    LOGGER.addHandler(handler)
+    LOGGER.setLevel(logging.INFO)
+    LOGGER.propagate = False
+    TEXT.seek(0)
+    TEXT.truncate()
+    yield
+    LOGGER.removeHandler(handler)
+
+
+def texts(x: Any) -> Any:
+    y = x + 1
+    LOGGER.info("shape %s of %d", "of x", x.shape[0])
+    LOGGER.debug("not shown")
+    z = y * 2
+    LOGGER.warning(f"{x.ndim} dimensions")
+    return z
+
+
+def helper(x: Any) -> Any:
+    LOGGER.info("in the helper")
+    return x * 2
+
+
+def in_a_helper(x: Any) -> Any:
+    return helper(x) + 1
+
+
+def tensors(x: Any) -> Any:
+    LOGGER.info("sum %s", x.sum())
+    return x * 2
+
+
+@pytest.mark.parametrize(("program", "whole"), [(texts, True), (in_a_helper, False),
+                                                (tensors, False)])  # fmt: skip
+def test_records_are_those_of_plain_python(program: Any, whole: bool) -> None:
+    program(gw.ones(2, 3))
+    expected = TEXT.getvalue()
+    captured = Captured(program)
+    TEXT.seek(0)
+    TEXT.truncate()
+    captured(gw.ones(2, 3))
+    assert TEXT.getvalue() == expected
+    assert (not captured.breaks) == whole
