@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
 from graphwright.capture.float_sources import ScalarSource, scalar_tensor, single_tensor
 from graphwright.capture.frame_state import FrameState
@@ -348,10 +350,6 @@ class OutputGraph:
         """Whether some input is made of a float first."""
         return bool(self._floats)
 
-    def is_tuple(self, source: Source) -> bool:
-        """Whether a tuple was read from there."""
-        return type(self._by_source.get(source)) is TupleVariable
-
     def int_input(self, value: int, source: Source) -> VariableTracker:
         """Make an int a symbol of the graph."""
         symbol = self.shape_env.create_symbol(value, source, size=False)
@@ -577,6 +575,7 @@ _NEEDS_WRAPPING = (
     type,
     range,
     enum.Enum,
+    numpy.generic,
 )
 
 

@@ -25,6 +25,7 @@ from graphwright.capture.variables.classes import (
     SuperVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.context import make_autocast
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
 from graphwright.capture.variables.deferred import DEFERRED
 from graphwright.capture.variables.differentiation import DIFFERENTIATION
@@ -59,6 +60,7 @@ from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.amp.autocast import FACTS as AUTOCAST_FACTS
+from graphwright.runtime.amp.autocast import autocast
 from graphwright.runtime.autograd.modes import is_grad_enabled
 from graphwright.runtime.size import Size
 
@@ -587,6 +589,7 @@ HANDLERS: dict[Any, Handler] = {
     **REFLECTION,
     is_compiling: _true,
     is_grad_enabled: _grad_enabled,
+    autocast: make_autocast,
     **{fact: _folded(fact) for fact in AUTOCAST_FACTS},
     **_math_functions(),
     **_operator_functions(),

@@ -9,7 +9,18 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.float_sources import FloatSource, ScalarSource
 from graphwright.capture.run_errors import name_of
-from graphwright.capture.source import ConstSource, LocalSource, Source
+from graphwright.capture.source import (
+    AttrSource,
+    CellSource,
+    ClosureSource,
+    ConstSource,
+    ForeignGlobalSource,
+    GlobalSource,
+    InstanceAttrSource,
+    ItemSource,
+    LocalSource,
+    Source,
+)
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.tensor import TensorVariable
@@ -23,12 +34,12 @@ _LARGEST = 2**53
 
 
 class FloatVariable(ConstantVariable):
-    """A float argument that has varied, or plain arithmetic on such.
+    """A float from outside that has varied, or plain arithmetic on such.
 
     It is a constant to whoever looks at its value: then the graph holds for this value only.
     Arithmetic with floating tensors does not look: it takes the float as an input of the graph.
 
-    leaves: the arguments that the expression is made of, with their values in this capture.
+    leaves: the numbers that the expression is made of, with their values in this capture.
     """
 
     __slots__ = ("expression", "leaves", "output", "seen")
@@ -67,7 +78,7 @@ class FloatVariable(ConstantVariable):
 
 
 def float_argument(output: OutputGraph, value: float, source: Source) -> VariableTracker:
-    """The tracker of a float argument that has varied."""
+    """The tracker of a float from outside that has varied."""
     return FloatVariable(output, value, source, {source: value})
 
 
@@ -160,11 +171,12 @@ def _is_integral(dtype: dtypes.dtype) -> bool:
     return not dtype.is_floating_point and not dtype.is_complex
 
 
-def is_argument(output: OutputGraph, source: Source) -> bool:
-    """Whether a number is an argument, or in a tuple that is one: nothing can replace it."""
-    while source.root is not source:
-        base = getattr(source, "base", None)
-        if base is None or not output.is_tuple(base):
-            return False
-        source = base
-    return isinstance(source, LocalSource)
+def may_vary(source: Source) -> bool:
+    """Whether a number is read from where programs put another one: it may become an input."""
+    return isinstance(source, _PLACES)
+
+
+_PLACES = (
+    LocalSource, AttrSource, InstanceAttrSource, ItemSource, CellSource, ClosureSource,
+    GlobalSource, ForeignGlobalSource,
+)  # fmt: skip

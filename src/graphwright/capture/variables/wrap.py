@@ -9,17 +9,16 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from graphwright.capture import _eval_frame
 from graphwright.capture.allowed import is_operation
 from graphwright.capture.exc import unsupported
 from graphwright.capture.layouts import layout_of, symbolic_places
 from graphwright.capture.source import (
     AttrSource,
-    CellSource,
     ConstSource,
-    GlobalSource,
     ItemSource,
-    LocalSource,
     Source,
 )
 from graphwright.capture.values import check_range
@@ -40,19 +39,20 @@ from graphwright.capture.variables.context import (
     ModeMethod,
     ModeVariable,
     is_mode_instance,
-    make_autocast,
     make_grad_mode,
     mode_variable,
 )
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.enums import EnumVariable
-from graphwright.capture.variables.floats import float_argument, is_argument
+from graphwright.capture.variables.floats import float_argument, may_vary
 from graphwright.capture.variables.functions import (
     BoundMethodVariable,
     PartialVariable,
     UserFunctionVariable,
 )
 from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.numpy_values import NUMPY_SCALARS, wrap_function, wrap_scalar
+from graphwright.capture.variables.numpy_values import is_pure as is_numpy_function
 from graphwright.capture.variables.objects import NNModuleVariable, ObjectVariable, lookup
 from graphwright.capture.variables.purity import PURE_TYPES, cached_call, pure_method
 from graphwright.capture.variables.sequences import (
@@ -65,7 +65,6 @@ from graphwright.capture.variables.sequences import (
 )
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.runtime import _core
-from graphwright.runtime.amp.autocast import autocast
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.nn.module import Module
@@ -106,16 +105,15 @@ _LARGEST_SYMBOL = 1 << 31
 
 
 def _int(output: OutputGraph, value: int, source: Source) -> VariableTracker:
-    varies = isinstance(source, (LocalSource, AttrSource, GlobalSource, CellSource))
-    varies = varies or is_argument(output, source)
-    if varies and abs(value) < _LARGEST_SYMBOL and output.state.int_is_dynamic(value, source):
+    varies = may_vary(source) and abs(value) < _LARGEST_SYMBOL
+    if varies and output.state.int_is_dynamic(value, source):
         output.guards.type_match(source, int)
         return output.int_input(value, source)
     return _constant(output, value, source)
 
 
 def _float(output: OutputGraph, value: float, source: Source) -> VariableTracker:
-    if is_argument(output, source) and output.state.float_is_dynamic(value, source):
+    if may_vary(source) and output.state.float_is_dynamic(value, source):
         output.guards.type_match(source, float)
         return float_argument(output, value, source)
     return _constant(output, value, source)
@@ -242,9 +240,7 @@ def _class(output: OutputGraph, value: type, source: Source) -> VariableTracker:
     _by_identity(output, value, source)
     if value in GRAD_MODES:
         return BuiltinVariable(value, functools.partial(make_grad_mode, value), source)
-    if value is autocast:
-        return BuiltinVariable(value, make_autocast, source)
-    handler = HANDLERS.get(value)
+    handler = HANDLERS.get(value) or NUMPY_SCALARS.get(value)
     if handler is not None:
         return BuiltinVariable(value, handler, source)
     return ClassVariable(value, source)
@@ -391,6 +387,10 @@ def _rule_for(value: Any) -> Rule:
         return _tuple
     if is_operation(value):
         return _operation
+    if issubclass(cls, numpy.generic):
+        return wrap_scalar
+    if is_numpy_function(value):
+        return wrap_function
     if is_mode_instance(value):
         return _mode
     if cls is object:
