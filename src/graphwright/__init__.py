@@ -60,11 +60,22 @@ from graphwright.runtime.dtypes import (
 from graphwright.runtime.facts import (
     get_device,
     is_conj,
+    is_inference,
     is_neg,
     is_nonzero,
     is_same_size,
     is_signed,
+    is_storage,
     typename,
+)
+from graphwright.runtime.formats import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
 )
 from graphwright.runtime.generator import Generator
 from graphwright.runtime.interop import (
@@ -79,6 +90,19 @@ from graphwright.runtime.interop import (
     numel,
     tensor,
     to_dlpack,
+)
+from graphwright.runtime.legacy import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+    set_default_tensor_type,
 )
 from graphwright.runtime.limits import finfo, iinfo
 from graphwright.runtime.ops._face import *
@@ -96,6 +120,7 @@ from graphwright.runtime.settings import (
     are_deterministic_algorithms_enabled,
     get_default_device,
     get_float32_matmul_precision,
+    set_default_device,
     set_float32_matmul_precision,
     use_deterministic_algorithms,
 )

@@ -54,6 +54,7 @@ from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
+from graphwright.runtime.formats import layout, memory_format
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.ops.views import view_extent
 from graphwright.runtime.size import Size
@@ -567,6 +568,8 @@ _PLAIN = (
     type(None),
     Device,
     DType,
+    layout,
+    memory_format,
 )
 _NEEDS_WRAPPING = (
     types.FunctionType,

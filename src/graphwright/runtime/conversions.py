@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime import dtypes
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.formats import in_format, is_in_format
 from graphwright.runtime.ops import _face as ops
 
 if TYPE_CHECKING:
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The (dtype, device) that arguments of `to` ask for."""
     dtype, device = kwargs.pop("dtype", None), kwargs.pop("device", None)
+    dtype = kwargs.pop("other", None) if dtype is None else dtype
+    if hasattr(dtype, "device"):
+        dtype, device = dtype.dtype, dtype.device
     kwargs.pop("non_blocking", None)
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
@@ -30,6 +34,15 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
         elif arg is not None and not isinstance(arg, bool):
             raise TypeError(f"to(): expected a dtype, device or Tensor, not {arg!r}")
     return dtype or tensor.dtype, Device(device) if device is not None else tensor.device
+
+
+def _moved(tensor: Any, dtype: DType, device: Device) -> Any:
+    """On the device "meta" there is no data to move, and none comes back."""
+    if device.type == "meta":
+        return ops.empty_like(tensor, dtype=dtype, device=device)
+    if tensor.device.type == "meta":
+        raise NotImplementedError("Cannot copy out of meta tensor; no data!")
+    raise RuntimeError(f"cannot move a tensor from {tensor.device} to {device} here")
 
 
 def _sizes(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
@@ -90,20 +103,29 @@ class Conversions:
 
     __slots__ = ()
 
-    def to(self: Any, *args: Any, copy: bool = False, **kwargs: Any) -> Tensor:
-        """By dtype, device, both, or like another tensor; self where nothing changes."""
+    def to(
+        self: Any, *args: Any, copy: bool = False, memory_format: Any = None, **kwargs: Any
+    ) -> Tensor:
+        """By dtype, device, both, or like another tensor; self where nothing changes.
+
+        `memory_format` orders the dims in memory. To "meta" only the type is kept.
+        """
         dtype, device = _target(self, args, kwargs)
         if device != self.device:
-            raise RuntimeError(f"cannot move a tensor from {self.device} to {device} here")
-        if dtype is self.dtype and not copy:
-            return self
-        return ops.clone(self) if dtype is self.dtype else ops.to_dtype(self, dtype)
+            return _moved(self, dtype, device)
+        if dtype is not self.dtype:
+            result = ops.to_dtype(self, dtype)
+        else:
+            result = ops.clone(self) if copy else self
+        return result if memory_format is None else in_format("to", result, memory_format)
 
     def type(self: Any, dtype: DType | str | None = None, non_blocking: Any = False) -> Any:
         """Cast to a dtype, or to one named as `graphwright.FloatTensor`; without, that name."""
         if dtype is None:
             return f"graphwright.{_TENSOR_TYPES[self.dtype]}Tensor"
-        return self.to(_named_type(dtype) if isinstance(dtype, str) else dtype)
+        if isinstance(dtype, str):
+            return self.to(_named_type(dtype))
+        return self.to(getattr(dtype, "dtype", dtype))
 
     def type_as(self: Any, other: Tensor) -> Tensor:
         return self.to(other.dtype)
@@ -147,9 +169,15 @@ class Conversions:
     def cpu(self: Any) -> Tensor:
         return self.to("cpu")
 
-    def contiguous(self: Any) -> Tensor:
-        """Self if row-major without gaps, else a copy that is."""
+    def contiguous(self: Any, memory_format: Any = None) -> Tensor:
+        """Self if row-major (or in another format) without gaps, else a copy that is."""
+        if memory_format is not None:
+            return in_format("contiguous", self, memory_format)
         return self if self.is_contiguous() else ops.contiguous(self)
+
+    def _is_in_format(self: Any, memory_format: Any) -> Any:
+        """What `is_contiguous(memory_format)` asks."""
+        return is_in_format("is_contiguous", self, memory_format)
 
     def new_tensor(self: Any, data: Any, **options: Any) -> Tensor:
         """A tensor of `data` with this one's dtype, unless `dtype` says otherwise."""

@@ -7,6 +7,7 @@ from typing import Any
 from graphwright.runtime import _core
 
 _CODES = {"cpu": 0, "cuda": 1, "meta": 2}
+_OUTER: list[device | None] = []
 _INTERNED: dict[tuple[str, int | None], device] = {}
 
 
@@ -55,6 +56,19 @@ class device:
 
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __enter__(self) -> device:
+        """Make tensors here, unless told otherwise, until the block ends."""
+        from graphwright.runtime.settings import PLACE
+
+        _OUTER.append(PLACE[0])
+        PLACE[0] = None if self.type == "cpu" else self
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        from graphwright.runtime.settings import PLACE
+
+        PLACE[0] = _OUTER.pop()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return device, (self.type, self.index)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.formats import strided
 
 if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
@@ -46,6 +47,16 @@ def is_conj(input: Tensor) -> bool:
 def is_neg(input: Tensor) -> bool:
     """False: negatives are computed, not marked."""
     return input.is_neg()
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether the memory of `input` was allocated in inference mode."""
+    return bool(input.is_inference())
+
+
+def is_storage(obj: Any) -> bool:
+    """Whether an object is the memory of a tensor."""
+    return isinstance(obj, _core.Storage)
 
 
 def get_device(input: Tensor) -> int:
@@ -98,13 +109,22 @@ class Facts:
         """False: every tensor has one shape."""
         return False
 
-    def is_pinned(self) -> bool:
+    @property
+    def layout(self) -> Any:
+        """How the elements are kept: `strided`."""
+        return strided
+
+    def is_pinned(self, device: Any = None) -> bool:
         """False: memory is never page-locked."""
         return False
 
-    def is_shared(self) -> bool:
-        """False: memory belongs to this process."""
-        return False
+    def pin_memory(self: Any, device: Any = None) -> Any:
+        """Raises RuntimeError: there is no accelerator to pin memory for."""
+        raise RuntimeError("pin_memory: pinning memory needs an accelerator, and there is none")
+
+    def share_memory_(self: Any) -> Any:
+        """Raises RuntimeError: memory belongs to this process."""
+        raise RuntimeError("share_memory_: memory cannot be shared between processes here")
 
     def get_device(self: Any) -> int:
         """The index of the GPU that the tensor lies on; -1 for one in main memory."""

@@ -12,7 +12,9 @@ from graphwright.runtime.conversions import MAKE
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.exchange import CPU
+from graphwright.runtime.formats import check_placement
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.settings import PLACE
 from graphwright.runtime.tensor import Tensor
 
 
@@ -36,6 +38,8 @@ def _array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
         return np.asarray(data, None if dtype is None else dtype.numpy)
     if _contains_tensor(data):
         data = _plain(data)
+    if isinstance(data, str | bytes):
+        raise TypeError(f"tensor(): invalid data type '{type(data).__name__}'")
     if dtype is not None:
         return np.asarray(data, dtype.numpy)
     array = np.asarray(data)
@@ -54,6 +58,7 @@ def tensor(
     dtype: DType | None = None,
     device: Device | str | None = None,
     requires_grad: bool = False,
+    pin_memory: bool = False,
 ) -> Tensor:
     """A new tensor with a copy of `data`: number, nested sequence, array or tensor.
 
@@ -61,13 +66,15 @@ def tensor(
     dtype of its precision, ints int64, bools bool; arrays keep theirs. Raises TypeError for
     other data, ValueError for ragged sequences.
     """
-    _check_device("tensor", device)
+    check_placement("tensor", None, pin_memory)
+    place = _placed("tensor", device)
     if isinstance(data, Tensor):
         result = ops.clone(data.detach())
         result = result if dtype is None else result.to(dtype)
     else:
         array = np.array(_array(data, dtype), order="C", copy=True)
         result = _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
+    result = result if place is None else result.to(place)
     if requires_grad:
         result.requires_grad = True
     return result
@@ -76,9 +83,14 @@ def tensor(
 MAKE.tensor = tensor
 
 
-def _check_device(name: str, device: Device | str | None) -> None:
-    if device is not None and Device(device).type != "cpu":
-        raise NotImplementedError(f"{name}: device '{Device(device)}' is not supported here")
+def _placed(name: str, device: Device | str | None) -> Device | None:
+    """Where the tensor goes; None is the CPU. Raises NotImplementedError for a GPU."""
+    place = PLACE[0] if device is None else Device(device)
+    if place is None or place.type == "cpu":
+        return None
+    if place.type != "meta":
+        raise NotImplementedError(f"{name}: device '{place}' is not supported here")
+    return place
 
 
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
@@ -144,9 +156,10 @@ def as_tensor(
     data: Any, dtype: DType | None = None, device: Device | str | None = None
 ) -> Tensor:
     """`data` as a tensor, sharing memory with arrays and tensors where the dtype allows it."""
-    _check_device("as_tensor", device)
-    if isinstance(data, Tensor):
-        return data if dtype is None else data.to(dtype)
+    place = _placed("as_tensor", device)
+    if place is not None or isinstance(data, Tensor):
+        found = data if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=place)
+        return found.to(dtype or found.dtype) if device is None else found.to(device, dtype)
     if isinstance(data, np.ndarray) and data.dtype.isnative:
         result = from_numpy(data)
         return result if dtype is None else result.to(dtype)

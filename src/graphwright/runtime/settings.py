@@ -11,6 +11,9 @@ from typing import Any
 from graphwright.runtime.device import device
 
 _PRECISIONS = ("highest", "high", "medium")
+PLACE: list[device | None] = [None]
+"""The device of tensors that are made without naming one; None is the CPU."""
+
 _STATE: dict[str, Any] = {"precision": "highest", "deterministic": False}
 
 
@@ -42,5 +45,13 @@ def are_deterministic_algorithms_enabled() -> bool:
 
 
 def get_default_device() -> device:
-    """Where tensors are made unless told otherwise: in main memory."""
-    return device("cpu")
+    """Where tensors are made unless told otherwise: the CPU at first."""
+    return PLACE[0] or device("cpu")
+
+
+def set_default_device(place: device | str | None) -> None:
+    """Make tensors on this device unless told otherwise; None is the CPU.
+
+    `with device("meta"):` does it for a block.
+    """
+    PLACE[0] = None if place is None or device(place).type == "cpu" else device(place)

@@ -37,6 +37,18 @@ class _Backward:
 BACKWARD = _Backward()
 
 
+class _Construct:
+    """Filled by `legacy`: what `Tensor(...)` makes."""
+
+    __slots__ = ("tensor",)
+
+    def __init__(self) -> None:
+        self.tensor: Callable[[DType, tuple[Any, ...]], Tensor]
+
+
+CONSTRUCT = _Construct()
+
+
 class AutogradExtra:
     """Rarely needed autograd state of one tensor."""
 
@@ -75,6 +87,28 @@ class Tensor(  # type: ignore[misc]
 
     __slots__ = ("_extra",)
     __array_priority__ = 1000
+
+    def __new__(cls, *args: Any, device: Any = None) -> Any:
+        """`Tensor(2, 3)` is uninitialised, `Tensor([2, 3])` has these values, as the default
+        dtype; of a subclass, one that shares their memory.
+
+        Raises TypeError for other arguments.
+        """
+        made = CONSTRUCT.tensor(dtypes.get_default_dtype(), args)
+        return made if cls is Tensor else made.as_subclass(cls)
+
+    def new(self, *args: Any) -> Tensor:
+        """As `Tensor(...)`, of this tensor's dtype."""
+        return CONSTRUCT.tensor(self.dtype, args)
+
+    def as_subclass(self, cls: Any) -> Any:
+        """The same memory as an object of a subclass; ops on it give plain tensors.
+
+        Raises TypeError for other classes.
+        """
+        if not (isinstance(cls, type) and issubclass(cls, Tensor)):
+            raise TypeError(f"as_subclass(): expected a subclass of Tensor, not {cls!r}")
+        return _core.detach(cls, self)
 
     @property
     def _autograd(self) -> AutogradExtra | None:

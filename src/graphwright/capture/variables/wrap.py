@@ -67,6 +67,7 @@ from graphwright.capture.variables.sets import SetVariable
 from graphwright.runtime import _core
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.formats import layout, memory_format
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.size import Size
@@ -347,6 +348,8 @@ _BY_TYPE: dict[type, Rule] = {
     **{kind: _constant for kind in (type(None), type(Ellipsis))},
     type(NotImplemented): _identified_constant,
     DType: _identified_constant,
+    memory_format: _identified_constant,
+    layout: _identified_constant,
     Device: _identified_constant,
     Tensor: _tensor,
     Parameter: _tensor,

@@ -442,8 +442,20 @@ static int symbolic_contiguous(GwTensor *t) {
     return yes;
 }
 
-METHOD(tensor_is_contiguous) {
-    TENSOR_OR_NULL
+static PyObject *tensor_is_contiguous(PyObject *self, PyObject *const *args, Py_ssize_t nargs,
+                                      PyObject *kwnames) {
+    GwTensor *t = gw_tensor_arg(self);
+    if (t == NULL) {
+        return NULL;
+    }
+    Py_ssize_t named = kwnames != NULL ? PyTuple_GET_SIZE(kwnames) : 0;
+    if (nargs + named > 1) {
+        PyErr_SetString(PyExc_TypeError, "is_contiguous() takes at most one argument");
+        return NULL;
+    }
+    if (nargs + named == 1) {
+        return PyObject_CallMethod(self, "_is_in_format", "O", args[0]);
+    }
     int yes = t->flags & GW_SYMBOLIC ? symbolic_contiguous(t) : (t->flags & GW_CONTIGUOUS) != 0;
     return yes < 0 ? NULL : PyBool_FromLong(yes);
 }
@@ -468,8 +480,9 @@ static PyMethodDef tensor_methods[] = {
     {"dim", tensor_dim, METH_NOARGS, "The number of dimensions."},
     {"element_size", tensor_element_size, METH_NOARGS, "Bytes of one element."},
     {"data_ptr", tensor_data_ptr, METH_NOARGS, "Address of the first element."},
-    {"is_contiguous", tensor_is_contiguous, METH_NOARGS,
-     "Whether the elements lie one after the other in row-major order."},
+    {"is_contiguous", FASTCALL(tensor_is_contiguous), METH_FASTCALL | METH_KEYWORDS,
+     "is_contiguous(memory_format=None): whether the elements lie one after the other, in "
+     "row-major order or that of the format."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -15,6 +15,7 @@ from graphwright.runtime.nn.hooks import ModuleHooks
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.nn.state import ModuleState
 from graphwright.runtime.nn.traversal import ModuleTraversal
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 T = TypeVar("T", bound="Module")
@@ -242,9 +243,9 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
 
     # Conversion
 
-    def _apply(self: T, fn: Callable[[Tensor], Tensor]) -> T:
+    def _apply(self: T, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> T:
         """Replace every parameter and buffer by `fn` of it; unchanged ones stay the same."""
-        for child in self.children():
+        for child in self.children() if recurse else ():
             child._apply(fn)
         for name, parameter in self._parameters.items():
             if parameter is not None:
@@ -260,16 +261,24 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(tensor)`; a dtype, which must be a
         floating point one, applies to floating point members only. Optimisers must be made after
         a conversion: a parameter that changes dtype or device becomes another object.
+        `memory_format=channels_last` orders the dims of members with four of them.
         """
+        order = kwargs.pop("memory_format", None)
         where, kind = _parse_to(args, kwargs)
 
         def convert(tensor: Tensor) -> Tensor:
+            if order is not None and tensor.ndim == order.ndim:
+                tensor = tensor.to(memory_format=order)
             target = kind if tensor.dtype.is_floating_point else None
             if where is None:
                 return tensor if target is None else tensor.to(target)
             return tensor.to(where) if target is None else tensor.to(where, target)
 
         return self._apply(convert)
+
+    def to_empty(self: T, *, device: Any, recurse: bool = True) -> T:
+        """Give parameters and buffers new, uninitialised memory on a device."""
+        return self._apply(lambda tensor: ops.empty_like(tensor, device=device), recurse)
 
     def float(self: T) -> T:
         """Convert floating point members to float32."""
@@ -329,6 +338,8 @@ def _indent(text: str, spaces: int = 2) -> str:
 def _convert_parameter(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
     converted = fn(parameter.detach())
     if converted.dtype is parameter.dtype and converted.device == parameter.device:
+        if converted.stride() != parameter.stride():
+            parameter.data = converted
         return parameter
     result = Parameter(converted, parameter.requires_grad)
     if parameter.grad is not None:

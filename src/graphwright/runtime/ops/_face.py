@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import refuse_bound
+from graphwright.runtime.formats import check_placement, in_format
 from graphwright.runtime.ops.normalise import (
     as_pair,
     as_size,
@@ -28,6 +29,7 @@ from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
+from graphwright.runtime.settings import PLACE
 
 if TYPE_CHECKING:
     from builtins import complex as Number
@@ -1318,8 +1320,14 @@ def arange(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("arange", layout, pin_memory)
     _bound = (start, end, step, dtype, device)
     if out is not None:
         return with_out(_arange, _bound, out)
@@ -1679,8 +1687,14 @@ def bartlett_window(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("bartlett_window", layout, pin_memory)
     return _require(
         requires_grad, _dispatch(_bartlett_window, (window_length, periodic, dtype, device))
     )
@@ -1831,8 +1845,14 @@ def blackman_window(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("blackman_window", layout, pin_memory)
     return _require(
         requires_grad, _dispatch(_blackman_window, (window_length, periodic, dtype, device))
     )
@@ -1998,7 +2018,9 @@ def clamp_min_(input: Tensor, min: Tensor | Number) -> Any:
     return _dispatch(_clamp_min_, (input, min))
 
 
-def clone(input: Tensor) -> Any:
+def clone(input: Tensor, *, memory_format: Any = None) -> Any:
+    if memory_format is not None:
+        return in_format("clone", _dispatch(_clone, (input,)), memory_format)
     return _dispatch(_clone, (input,))
 
 
@@ -2720,11 +2742,21 @@ def empty(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    memory_format: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("empty", layout, pin_memory)
     _bound = (as_size(varargs(size_, size)), dtype, device)
     if out is not None:
         return with_out(_empty, _bound, out)
+    if memory_format is not None:
+        _made = _dispatch(_empty, _bound)
+        return _require(requires_grad, in_format("empty", _made, memory_format))
     return _require(requires_grad, _dispatch(_empty, _bound))
 
 
@@ -2733,8 +2765,16 @@ def empty_like(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    memory_format: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if layout is not None or pin_memory:
+        check_placement("empty_like", layout, pin_memory)
+    if memory_format is not None:
+        _made = _dispatch(_empty_like, (input, dtype, device))
+        return _require(requires_grad, in_format("empty_like", _made, memory_format))
     return _require(requires_grad, _dispatch(_empty_like, (input, dtype, device)))
 
 
@@ -2744,8 +2784,14 @@ def empty_permuted(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("empty_permuted", layout, pin_memory)
     return _require(
         requires_grad, _dispatch(_empty_permuted,
         (
@@ -2763,8 +2809,14 @@ def empty_strided(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("empty_strided", layout, pin_memory)
     return _require(
         requires_grad, _dispatch(_empty_strided, (as_size(size), as_size(stride), dtype, device))
     )
@@ -2874,8 +2926,14 @@ def eye(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("eye", layout, pin_memory)
     _bound = (n, m, dtype, device)
     if out is not None:
         return with_out(_eye, _bound, out)
@@ -2945,8 +3003,14 @@ def fft_fftfreq(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("fft_fftfreq", layout, pin_memory)
     return _require(requires_grad, _dispatch(_fft_fftfreq, (n, d, dtype, device)))
 
 
@@ -3159,8 +3223,14 @@ def fft_rfftfreq(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("fft_rfftfreq", layout, pin_memory)
     return _require(requires_grad, _dispatch(_fft_rfftfreq, (n, d, dtype, device)))
 
 
@@ -3310,8 +3380,14 @@ def full(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("full", layout, pin_memory)
     _bound = (as_size(size), fill_value, dtype, device)
     if out is not None:
         return with_out(_full, _bound, out)
@@ -3324,8 +3400,16 @@ def full_like(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    memory_format: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if layout is not None or pin_memory:
+        check_placement("full_like", layout, pin_memory)
+    if memory_format is not None:
+        _made = _dispatch(_full_like, (input, fill_value, dtype, device))
+        return _require(requires_grad, in_format("full_like", _made, memory_format))
     return _require(requires_grad, _dispatch(_full_like, (input, fill_value, dtype, device)))
 
 
@@ -3512,8 +3596,14 @@ def hamming_window(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("hamming_window", layout, pin_memory)
     return _require(
         requires_grad, _dispatch(_hamming_window,
         (
@@ -3533,8 +3623,14 @@ def hann_window(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("hann_window", layout, pin_memory)
     return _require(
         requires_grad, _dispatch(_hann_window, (window_length, periodic, dtype, device))
     )
@@ -4074,8 +4170,14 @@ def kaiser_window(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("kaiser_window", layout, pin_memory)
     return _require(
         requires_grad, _dispatch(_kaiser_window, (window_length, periodic, beta, dtype, device))
     )
@@ -4453,8 +4555,14 @@ def linspace(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("linspace", layout, pin_memory)
     _bound = (start, end, steps, dtype, device)
     if out is not None:
         return with_out(_linspace, _bound, out)
@@ -4655,8 +4763,14 @@ def logspace(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("logspace", layout, pin_memory)
     _bound = (start, end, steps, base, dtype, device)
     if out is not None:
         return with_out(_logspace, _bound, out)
@@ -4704,8 +4818,8 @@ def lu_factors(A: Tensor, pivot: bool, strict: bool = False) -> Any:
     return _dispatch(_lu_factors, (A, pivot, strict))
 
 
-def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
-    return _dispatch(_lu_solve, (b, LU_data, LU_pivots))
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
+    return _dispatch(_lu_solve, (input, LU_data, LU_pivots))
 
 
 def lu_unpack(
@@ -5441,8 +5555,14 @@ def normal(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("normal", layout, pin_memory)
     _bound = (mean, std, as_size_optional(size), generator, dtype, device)
     if out is not None:
         return with_out(_normal, _bound, out)
@@ -5467,8 +5587,14 @@ def ones(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("ones", layout, pin_memory)
     _bound = (as_size(varargs(size_, size)), dtype, device)
     if out is not None:
         return with_out(_ones, _bound, out)
@@ -5480,8 +5606,16 @@ def ones_like(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    memory_format: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if layout is not None or pin_memory:
+        check_placement("ones_like", layout, pin_memory)
+    if memory_format is not None:
+        _made = _dispatch(_ones_like, (input, dtype, device))
+        return _require(requires_grad, in_format("ones_like", _made, memory_format))
     return _require(requires_grad, _dispatch(_ones_like, (input, dtype, device)))
 
 
@@ -5489,18 +5623,18 @@ def order_of_pivots(pivots: Tensor, rows: int) -> Any:
     return _dispatch(_order_of_pivots, (pivots, rows))
 
 
-def orgqr(input: Tensor, tau: Tensor) -> Any:
-    return _dispatch(_orgqr, (input, tau))
+def orgqr(input: Tensor, input2: Tensor) -> Any:
+    return _dispatch(_orgqr, (input, input2))
 
 
 def ormqr(
     input: Tensor,
-    tau: Tensor,
-    other: Tensor,
+    input2: Tensor,
+    input3: Tensor,
     left: bool = True,
     transpose: bool = False,
 ) -> Any:
-    return _dispatch(_ormqr, (input, tau, other, left, transpose))
+    return _dispatch(_ormqr, (input, input2, input3, left, transpose))
 
 
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
@@ -5761,8 +5895,14 @@ def rand(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("rand", layout, pin_memory)
     _bound = (as_size(varargs(size_, size)), generator, dtype, device)
     if out is not None:
         return with_out(_rand, _bound, out)
@@ -5775,8 +5915,16 @@ def rand_like(
     generator: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    memory_format: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if layout is not None or pin_memory:
+        check_placement("rand_like", layout, pin_memory)
+    if memory_format is not None:
+        _made = _dispatch(_rand_like, (input, generator, dtype, device))
+        return _require(requires_grad, in_format("rand_like", _made, memory_format))
     return _require(requires_grad, _dispatch(_rand_like, (input, generator, dtype, device)))
 
 
@@ -5789,8 +5937,14 @@ def randint(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("randint", layout, pin_memory)
     _bound = (low, high, size, generator, dtype, device)
     if out is not None:
         return with_out(_randint, _bound, out)
@@ -5804,8 +5958,16 @@ def randint_like(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    memory_format: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if layout is not None or pin_memory:
+        check_placement("randint_like", layout, pin_memory)
+    if memory_format is not None:
+        _made = _dispatch(_randint_like, (input, low, high, dtype, device))
+        return _require(requires_grad, in_format("randint_like", _made, memory_format))
     return _require(requires_grad, _dispatch(_randint_like, (input, low, high, dtype, device)))
 
 
@@ -5816,8 +5978,14 @@ def randn(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("randn", layout, pin_memory)
     _bound = (as_size(varargs(size_, size)), generator, dtype, device)
     if out is not None:
         return with_out(_randn, _bound, out)
@@ -5830,8 +5998,16 @@ def randn_like(
     generator: Any = None,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    memory_format: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if layout is not None or pin_memory:
+        check_placement("randn_like", layout, pin_memory)
+    if memory_format is not None:
+        _made = _dispatch(_randn_like, (input, generator, dtype, device))
+        return _require(requires_grad, in_format("randn_like", _made, memory_format))
     return _require(requires_grad, _dispatch(_randn_like, (input, generator, dtype, device)))
 
 
@@ -5866,8 +6042,14 @@ def randperm(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("randperm", layout, pin_memory)
     _bound = (n, generator, dtype, device)
     if out is not None:
         return with_out(_randperm, _bound, out)
@@ -6160,8 +6342,14 @@ def scalar_tensor(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("scalar_tensor", layout, pin_memory)
     return _require(requires_grad, _dispatch(_scalar_tensor, (s, dtype, device)))
 
 
@@ -7367,13 +7555,13 @@ def trapezoid(
 
 
 def triangular_solve(
-    b: Tensor,
+    input: Tensor,
     A: Tensor,
     upper: bool = True,
     transpose: bool = False,
     unitriangular: bool = False,
 ) -> Any:
-    return _dispatch(_triangular_solve, (b, A, upper, transpose, unitriangular))
+    return _dispatch(_triangular_solve, (input, A, upper, transpose, unitriangular))
 
 
 def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
@@ -7394,8 +7582,14 @@ def tril_indices(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("tril_indices", layout, pin_memory)
     return _require(requires_grad, _dispatch(_tril_indices, (row, col, offset, dtype, device)))
 
 
@@ -7432,8 +7626,14 @@ def triu_indices(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("triu_indices", layout, pin_memory)
     return _require(requires_grad, _dispatch(_triu_indices, (row, col, offset, dtype, device)))
 
 
@@ -7715,8 +7915,14 @@ def zeros(
     dtype: DType | None = None,
     device: Device | str | None = None,
     out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("zeros", layout, pin_memory)
     _bound = (as_size(varargs(size_, size)), dtype, device)
     if out is not None:
         return with_out(_zeros, _bound, out)
@@ -7728,8 +7934,16 @@ def zeros_like(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    memory_format: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Any:
+    if layout is not None or pin_memory:
+        check_placement("zeros_like", layout, pin_memory)
+    if memory_format is not None:
+        _made = _dispatch(_zeros_like, (input, dtype, device))
+        return _require(requires_grad, in_format("zeros_like", _made, memory_format))
     return _require(requires_grad, _dispatch(_zeros_like, (input, dtype, device)))
 
 

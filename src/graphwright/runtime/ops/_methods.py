@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import refuse_bound
+from graphwright.runtime.formats import in_format
 from graphwright.runtime.ops.normalise import (
     as_size,
     as_tensors,
@@ -821,7 +822,9 @@ class TensorMethods(TensorBase):
     def clamp_min_(self, min: Tensor | Number) -> Any:
         return _dispatch(_clamp_min_, (self, min))
 
-    def clone(self) -> Any:
+    def clone(self, *, memory_format: Any = None) -> Any:
+        if memory_format is not None:
+            return in_format("clone", _dispatch(_clone, (self,)), memory_format)
         return _dispatch(_clone, (self,))
 
     def conj(self) -> Any:
@@ -1935,11 +1938,17 @@ class TensorMethods(TensorBase):
     def normal_(self, mean: float = 0.0, std: float = 1.0, *, generator: Any = None) -> Any:
         return _dispatch(_normal_, (self, mean, std, generator))
 
-    def orgqr(self, tau: Tensor) -> Any:
-        return _dispatch(_orgqr, (self, tau))
+    def orgqr(self, input2: Tensor) -> Any:
+        return _dispatch(_orgqr, (self, input2))
 
-    def ormqr(self, tau: Tensor, other: Tensor, left: bool = True, transpose: bool = False) -> Any:
-        return _dispatch(_ormqr, (self, tau, other, left, transpose))
+    def ormqr(
+        self,
+        input2: Tensor,
+        input3: Tensor,
+        left: bool = True,
+        transpose: bool = False,
+    ) -> Any:
+        return _dispatch(_ormqr, (self, input2, input3, left, transpose))
 
     def outer(self, vec2: Tensor) -> Any:
         return _dispatch(_outer, (self, vec2))

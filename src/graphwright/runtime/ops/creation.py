@@ -178,9 +178,10 @@ define(
 # -- like another tensor: same shape, and the same order of dims in memory
 
 
-def _like(input: Any, dtype: Any) -> TensorSpec:
+def _like(input: Any, dtype: Any, device: Any = None) -> TensorSpec:
     strides = preserved_strides(input.shape, input.stride())
-    return TensorSpec(input.shape, strides, dtype or input.dtype, input.device)
+    place = input.device if device is None else Device(device)
+    return TensorSpec(input.shape, strides, dtype or input.dtype, place)
 
 
 def _full_like_eager(input: Any, fill_value: Any, dtype: Any, device: Any) -> Tensor:
@@ -196,7 +197,7 @@ def _full_like_eager(input: Any, fill_value: Any, dtype: Any, device: Any) -> Te
 define(
     "full_like(Tensor input, Scalar fill_value, *, dtype? dtype=None, device? device=None)",
     Kind.CREATION,
-    meta=lambda input, fill_value, dtype, device: _like(input, dtype),
+    meta=lambda input, fill_value, dtype, device: _like(input, dtype, device),
     vjp=not_differentiable,
     eager=_full_like_eager,
     method=False,

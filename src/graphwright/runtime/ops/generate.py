@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import refuse_bound
+from graphwright.runtime.formats import check_placement, in_format
 from graphwright.runtime.ops.normalise import (
     as_pair,
     as_pair_optional,
@@ -53,6 +54,7 @@ from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
+from graphwright.runtime.settings import PLACE
 
 if TYPE_CHECKING:
     from builtins import complex as Number
@@ -128,6 +130,15 @@ NORMALISERS = {
 
 NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 """NumPy's names of parameters, which are taken as well."""
+
+
+FORMATTED = frozenset(
+    {
+        *("clone", "empty", "empty_like", "full_like", "ones_like", "rand_like"),
+        *("randint_like", "randn_like", "zeros_like"),
+    }
+)
+"""The ops that take `memory_format`."""
 
 
 def _numpy_names(params: tuple[Param, ...]) -> list[tuple[Param, str]]:
@@ -262,10 +273,42 @@ def _function(op: Op, name: str | None = None) -> str:
         statement += f"    if out is not None:\n        return with_out(_{op.name}, _bound, out)\n"
     statement = _same_as(op) + statement
     body = f"_dispatch(_{op.name}, {'_bound' if '_bound' in statement else f'({values})'})"
-    if "factory" in op.tags:
-        parameters += ", requires_grad: bool = False"
+    factory = "factory" in op.tags
+    if op.name in FORMATTED:
+        star = factory or spread
+        parameters += f"{'' if star else ', *'}, memory_format: Any = None"
+        statement += _formatted(op, body, "    ")
+    if factory:
+        parameters += ", layout: Any = None, pin_memory: bool = False, requires_grad: bool = False"
         body = f"_require(requires_grad, {body})"
+        statement = _placed(op) + statement
     return _wrapped(f"def {name or op.name}", parameters, " -> Any:", body, "", statement)
+
+
+def _placed(op: Op) -> str:
+    """The statements that take the default device, and refuse places that do not exist."""
+    default = "    if device is None:\n        device = PLACE[0]\n"
+    return (
+        f"{default if op.schema.params[0].name != 'input' else ''}"
+        "    if layout is not None or pin_memory:\n"
+        f'        check_placement("{op.name}", layout, pin_memory)\n'
+    )
+
+
+def _formatted(op: Op, body: str, indent: str) -> str:
+    """The statements for where `memory_format` is given."""
+    made = f'in_format("{op.name}", {body}, memory_format)'
+    inner = f"{indent}    "
+    line = f"{inner}return {made}\n"
+    if "factory" in op.tags:
+        line = f"{inner}_made = {body}\n"
+        if len(line) > 96:
+            line = f"{inner}_made = {_one_per_line(body, indent).split('return ', 1)[1]}\n"
+        line += (
+            f'{inner}return _require(requires_grad, in_format("{op.name}", _made, '
+            "memory_format))\n"
+        )
+    return f"{indent}if memory_format is not None:\n{line}"
 
 
 def _assigned(values: str, indent: str) -> str:
@@ -312,8 +355,12 @@ def _method(op: Op, name: str | None = None) -> str:
         parameters = f"{_parameters(params[:-1], 'self')}, {given}"
     else:
         parameters = _parameters(params, "self")
+    statement = indent(statement, "    ")
+    if op.name in FORMATTED:
+        parameters += ", *, memory_format: Any = None"
+        statement += _formatted(op, body, "        ")
     head = f"def {name or op.name}"
-    return _wrapped(head, parameters, " -> Any:", body, "    ", indent(statement, "    "))
+    return _wrapped(head, parameters, " -> Any:", body, "    ", statement)
 
 
 def _sorted_ops() -> list[Op]:
@@ -426,6 +473,13 @@ def _trim_imports(source: str) -> str:
     lines = []
     for line in head.splitlines():
         name = line.split()[-1].rstrip(",") if line.strip() else ""
+        if "formats import" in line:
+            used = [n for n in ("check_placement", "in_format") if f"{n}(" in body]
+            if used:
+                lines.append(f"from graphwright.runtime.formats import {', '.join(used)}")
+            continue
+        if "import PLACE" in line and "PLACE[" not in body:
+            continue
         optional = line.endswith(("import with_out", "import refuse_bound"))
         if (line.endswith(",") or optional) and f"{name}(" not in body:
             continue

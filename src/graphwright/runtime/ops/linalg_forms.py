@@ -211,26 +211,26 @@ define(
     method=False,
     public=False,
 )
-define("orgqr(Tensor input, Tensor tau)", Kind.COMPOSITE, decompose=_householder_product)
+define("orgqr(Tensor input, Tensor input2)", Kind.COMPOSITE, decompose=_householder_product)
 define(
-    "ormqr(Tensor input, Tensor tau, Tensor other, bool left=True, bool transpose=False)",
+    "ormqr(Tensor input, Tensor input2, Tensor input3, bool left=True, bool transpose=False)",
     Kind.COMPOSITE,
     decompose=_ormqr,
 )
 
 
 def _triangular_solve(
-    b: Any, A: Any, upper: bool, transpose: bool, unitriangular: bool
+    input: Any, A: Any, upper: bool, transpose: bool, unitriangular: bool
 ) -> TriangularSolution:
     given = adjoint(A) if transpose else A
     solution = ops.linalg_solve_triangular(
-        given, b, upper=upper != transpose, unitriangular=unitriangular
+        given, input, upper=upper != transpose, unitriangular=unitriangular
     )
     return TriangularSolution(solution, by_columns(A))
 
 
 define(
-    "triangular_solve(Tensor b, Tensor A, bool upper=True, bool transpose=False, "
+    "triangular_solve(Tensor input, Tensor A, bool upper=True, bool transpose=False, "
     "bool unitriangular=False)",
     Kind.COMPOSITE,
     decompose=_triangular_solve,

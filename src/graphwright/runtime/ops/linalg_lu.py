@@ -327,7 +327,9 @@ define(
     public=False,
 )
 define(
-    "lu_solve(Tensor b, Tensor LU_data, Tensor LU_pivots)",
+    "lu_solve(Tensor input, Tensor LU_data, Tensor LU_pivots)",
     Kind.COMPOSITE,
-    decompose=lambda b, LU_data, LU_pivots: _lu_solve(LU_data, LU_pivots, b, True, False),
+    decompose=lambda input, LU_data, LU_pivots: _lu_solve(
+        LU_data, LU_pivots, input, True, False
+    ),
 )

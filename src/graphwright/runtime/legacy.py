@@ -1,0 +1,84 @@
+"""Constructors by type: `Tensor(2, 3)`, `FloatTensor([1, 2])`, `LongTensor()`.
+
+Sizes give an uninitialised tensor, a sequence, array or tensor one with those values.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.conversions import MAKE
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.size import Size
+from graphwright.runtime.tensor import CONSTRUCT, Tensor
+
+
+def constructed(name: str, dtype: DType, args: tuple[Any, ...]) -> Tensor:
+    """A tensor of the dtype from sizes, or from data. Raises TypeError for anything else."""
+    if len(args) == 1 and (isinstance(args[0], Tensor) or not hasattr(args[0], "__index__")):
+        return _from_data(name, dtype, args[0])
+    if not all(hasattr(size, "__index__") for size in args):
+        raise TypeError(f"{name}(): sizes must be ints, got {args!r}")
+    return ops.empty(args or (0,), dtype=dtype)
+
+
+def _from_data(name: str, dtype: DType, data: Any) -> Tensor:
+    if isinstance(data, Size):
+        return ops.empty(tuple(data), dtype=dtype)
+    if isinstance(data, Tensor):
+        if data.dtype is not dtype:
+            raise TypeError(f"expected {dtype!r} (got {data.dtype!r})")
+        return ops.alias(data)
+    if not hasattr(data, "__len__"):
+        raise TypeError(f"{name}(): expected sizes or a sequence, not {type(data).__name__}")
+    return MAKE.tensor(data, dtype=dtype)
+
+
+class TensorType(type):
+    """The type of `FloatTensor` and its like: makes tensors of a dtype, and knows them."""
+
+    dtype: DType
+
+    def __call__(cls, *args: Any) -> Tensor:
+        return constructed(cls.__name__, cls.dtype, args)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, Tensor) and value.dtype is cls.dtype
+
+    def __repr__(cls) -> str:
+        return f"<class 'graphwright.{cls.__name__}'>"
+
+
+def _named(name: str, dtype: DType) -> TensorType:
+    about = f"Tensors of {dtype.name}, as a constructor and for `isinstance`."
+    kind = TensorType(name, (), {"dtype": dtype, "__doc__": about, "__module__": "graphwright"})
+    return kind
+
+
+BoolTensor = _named("BoolTensor", dtypes.bool)
+ByteTensor = _named("ByteTensor", dtypes.uint8)
+CharTensor = _named("CharTensor", dtypes.int8)
+ShortTensor = _named("ShortTensor", dtypes.int16)
+IntTensor = _named("IntTensor", dtypes.int32)
+LongTensor = _named("LongTensor", dtypes.int64)
+HalfTensor = _named("HalfTensor", dtypes.float16)
+BFloat16Tensor = _named("BFloat16Tensor", dtypes.bfloat16)
+FloatTensor = _named("FloatTensor", dtypes.float32)
+DoubleTensor = _named("DoubleTensor", dtypes.float64)
+
+
+def set_default_tensor_type(t: TensorType | str) -> None:
+    """Make the dtype of this type (or name, "graphwright.DoubleTensor") the default one.
+
+    Raises TypeError for other than floating point types.
+    """
+    name = t.rpartition(".")[2] if isinstance(t, str) else getattr(t, "__name__", "")
+    kind = globals().get(name)
+    if not isinstance(kind, TensorType):
+        raise TypeError(f"invalid type: {t!r}")
+    dtypes.set_default_dtype(kind.dtype)
+
+
+CONSTRUCT.tensor = lambda dtype, args: constructed("Tensor", dtype, args)
