@@ -21,6 +21,8 @@ from graphwright.runtime.amp.autocast import (
 from graphwright.runtime.autograd import (
     enable_grad,
     inference_mode,
+    is_anomaly_check_nan_enabled,
+    is_anomaly_enabled,
     is_grad_enabled,
     is_inference_mode_enabled,
     no_grad,
@@ -182,6 +184,9 @@ def __getattr__(name: str) -> _typing.Any:
         return globals()[name]
     if name in ("backends", "cuda", "fft", "func", "testing"):
         globals()[name] = _import_module(f"graphwright.{name}")
+        return globals()[name]
+    if name == "vmap":
+        globals()[name] = _import_module("graphwright.runtime.mapping").vmap
         return globals()[name]
     if name in _FUNCTIONAL:
         globals()[name] = getattr(nn.functional, name)

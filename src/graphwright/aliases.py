@@ -14,6 +14,26 @@ from types import ModuleType
 
 _PUBLIC, _REAL = "graphwright.", "graphwright.runtime."
 
+_ELSEWHERE = {
+    "autograd.grad_mode": "autograd.modes",
+    "autograd.variable": "tensor",
+    "nn.utils.spectral_norm": "nn.utils.weight_norm",
+    "optim.adamw": "optim.adam",
+    "optim.nadam": "optim.adaptive",
+    "optim.radam": "optim.adaptive",
+    "optim.rmsprop": "optim.adaptive",
+    "utils.data._utils": "utils.data",
+    "utils.data._utils.collate": "utils.data.collate",
+    "utils.data.dataloader": "utils.data.loader",
+    "utils.data.distributed": "utils.data.sampler",
+}
+"""PyTorch's names of modules whose contents stand in others here."""
+
+
+def _real_name(name: str) -> str:
+    rest = name.removeprefix(_PUBLIC)
+    return _REAL + _ELSEWHERE.get(rest, rest)
+
 
 class _Loader:
     """Gives the module of the real name, and leaves it as it is."""
@@ -22,7 +42,7 @@ class _Loader:
         self._spec: ModuleSpec | None = None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        module = import_module(_REAL + spec.name.removeprefix(_PUBLIC))
+        module = import_module(_real_name(spec.name))
         self._spec = module.__spec__
         return module
 
@@ -43,8 +63,11 @@ class Aliases:
         parts = name.split(".")
         if len(parts) < 2 or parts[0] != "graphwright" or parts[1] not in self._folders:
             return None
-        parent, _, last = (_REAL + name.removeprefix(_PUBLIC)).rpartition(".")
+        real = _real_name(name)
+        parent, _, last = real.rpartition(".")
         finder = import_module(parent)
+        if real in sys.modules:
+            return ModuleSpec(name, _Loader())  # type: ignore[arg-type]
         for place in getattr(finder, "__path__", ()):
             for entry in sys.meta_path:
                 if entry is not self and entry.find_spec(f"{parent}.{last}", [place]):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import collections
+import threading
 from collections import namedtuple
 from collections.abc import Iterator
 from typing import Any
@@ -9,6 +11,15 @@ from typing import Any
 import numpy as np
 import pytest
 from graphwright.utils import data
+from graphwright.utils.data import (
+    DataLoader,
+    Dataset,
+    DistributedSampler,
+    IterableDataset,
+    default_collate,
+    default_convert,
+    get_worker_info,
+)
 
 import graphwright as gw
 
@@ -107,3 +118,86 @@ def test_collating() -> None:
         data.default_collate([object()])
     with pytest.raises(RuntimeError, match="of equal size"):
         data.default_collate([[1], [1, 2]])
+
+
+class Numbered(Dataset):
+    """Each example tells which worker made it."""
+
+    def __len__(self) -> int:
+        return 4
+
+    def __getitem__(self, index: int) -> Any:
+        info = get_worker_info()
+        return (index, -1, 0) if info is None else (index, info.id, info.num_workers)
+
+
+def test_workers_know_who_they_are() -> None:
+    begun: list[int] = []
+    loader = DataLoader(Numbered(), batch_size=2, num_workers=2, worker_init_fn=begun.append)
+    batches = [[part.tolist() for part in batch] for batch in loader]
+    assert batches == [[[0, 1], [0, 0], [2, 2]], [[2, 3], [1, 1], [2, 2]]]
+    assert sorted(begun) == [0, 1] and get_worker_info() is None
+    assert next(iter(DataLoader(Numbered(), batch_size=4)))[1].tolist() == [-1] * 4
+
+
+def test_each_worker_iterates_its_own_copy() -> None:
+    class Share(IterableDataset):
+        def __iter__(self) -> Any:
+            info = get_worker_info()
+            assert info is not None and info.dataset is self
+            return iter(range(info.id, 7, info.num_workers))
+
+    loader = DataLoader(Share(), batch_size=2, num_workers=2)
+    assert [batch.tolist() for batch in loader] == [[0, 2], [1, 3], [4, 6], [5]]
+
+
+def test_a_worker_that_takes_too_long() -> None:
+    held = threading.Event()
+
+    class Slow(Numbered):
+        def __getitem__(self, index: int) -> Any:
+            held.wait(30)
+            return index
+
+    with pytest.raises(RuntimeError, match="timed out"):
+        next(iter(DataLoader(Slow(), num_workers=1, timeout=0.01)))
+    held.set()
+
+
+@pytest.mark.parametrize("options", [
+    {"timeout": -1}, {"prefetch_factor": 2}, {"persistent_workers": True},
+    {"multiprocessing_context": "fork"}, {"num_workers": 1, "prefetch_factor": -1},
+])  # fmt: skip
+def test_options_of_workers_that_make_no_sense(options: dict[str, Any]) -> None:
+    with pytest.raises(ValueError):
+        DataLoader(range(3), **options)
+
+
+def test_what_decides_the_order_is_fixed() -> None:
+    loader = DataLoader(range(3), batch_size=2)
+    assert len(iter(loader)) == 2 and loader.prefetch_factor is None and not loader.pin_memory
+    for name in ("batch_size", "sampler", "dataset", "drop_last", "batch_sampler"):
+        with pytest.raises(ValueError, match="should not be set"):
+            setattr(loader, name, None)
+
+
+def test_collating_keeps_kinds_of_containers() -> None:
+    assert default_collate([(1, "a"), (2, "b")])[1] == ("a", "b")
+    counts = default_collate([collections.defaultdict(int, a=1), {"a": 2}])
+    assert isinstance(counts, collections.defaultdict) and counts["a"].tolist() == [1, 2]
+    with pytest.raises(TypeError, match="must contain"):
+        default_collate([np.array(["a"])])
+    converted = default_convert((1, np.ones(2), {"b": np.float32(2)}, "c"))
+    assert converted[0] == 1 and converted[1].dtype is gw.float64 and converted[3] == "c"
+    assert converted[2]["b"].dtype is gw.float32
+
+
+def test_shares_of_several_processes() -> None:
+    shares = [list(DistributedSampler(range(10), 3, rank, shuffle=False)) for rank in range(3)]
+    assert shares == [[0, 3, 6, 9], [1, 4, 7, 0], [2, 5, 8, 1]]
+    sampler = DistributedSampler(range(10), 3, 1, drop_last=True)
+    first = list(sampler)
+    sampler.set_epoch(1)
+    assert len(first) == len(sampler) == 3 and list(sampler) != first
+    with pytest.raises(ValueError, match="rank"):
+        DistributedSampler(range(10), 3, 3)

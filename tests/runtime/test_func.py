@@ -109,3 +109,71 @@ def test_print_options() -> None:
     finally:
         gw.set_printoptions(profile="default")
     assert repr(x) == "tensor([1.2500e-01, 1.2345e+03])"
+
+
+def test_jacobians_have_the_structure_of_arguments_and_results() -> None:
+    x, y = gw.tensor([1.0, 2.0]), gw.tensor([3.0])
+    both = gw.func.jacrev(lambda d: {"o": d["a"] * d["b"]})({"a": x, "b": y})
+    assert both["o"]["a"].tolist() == [[3, 0], [0, 3]] and both["o"]["b"].tolist() == [[1], [2]]
+    first, second = gw.func.jacfwd(lambda a, b: a * b, argnums=(0, 1))(x, y)
+    assert first.shape == (2, 2) and second.shape == (2, 1)
+    jacobian, more = gw.func.jacrev(lambda a: (a * a, a), has_aux=True)(x)
+    assert jacobian.tolist() == [[2, 0], [0, 4]] and not more.requires_grad
+    blocks = gw.func.hessian(lambda a, b: (a * a * b).sum(), argnums=(0, 1))(x, y)
+    assert blocks[0][0].tolist() == [[6, 0], [0, 6]] and blocks[1][0].tolist() == [[2, 4]]
+    with pytest.raises(RuntimeError, match="argnum=1"):
+        gw.func.jacrev(gw.sin, argnums=1)(x)
+
+
+def test_products_with_the_jacobian() -> None:
+    x, t = gw.tensor([1.0, 2.0]), gw.tensor([1.0, 0.5])
+    value, tangent = gw.func.jvp(lambda a, b: a * b, (x, x), (t, t))
+    assert value.tolist() == [1, 4] and tangent.tolist() == [2, 2]
+    _, _, more = gw.func.jvp(lambda a: (a, a + 1), (x,), (t,), has_aux=True)
+    assert more.tolist() == [2, 3]
+    value, product = gw.func.linearize(lambda a: a**2, x)
+    assert value.tolist() == [1, 4] and product(t).tolist() == [2, 2]
+    with pytest.raises(RuntimeError, match="shapes"):
+        gw.func.jvp(gw.sin, (x,), (gw.ones(3),))
+
+
+def test_gradients_see_what_the_function_closes_over() -> None:
+    scale = gw.tensor([2.0], requires_grad=True)
+    found = gw.func.grad(lambda a: (a * scale).sum())(gw.tensor([1.0]))
+    assert found.tolist() == [2] and found.requires_grad
+    assert gw.func.grad(lambda a: gw.tensor(1.0))(gw.ones(2)).tolist() == [0, 0]
+
+
+def test_a_function_of_one_example_is_mapped_over_a_batch() -> None:
+    x, w = gw.arange(6.0).reshape(3, 2), gw.tensor([1.0, 10.0])
+    assert gw.vmap(gw.dot, in_dims=(0, None))(x, w).tolist() == [10, 32, 54]
+    assert gw.func.vmap(lambda row: row * 2, in_dims=1, out_dims=1)(x).tolist() == (x * 2).tolist()
+    grads = gw.func.vmap(gw.func.grad(lambda row: (row**2).sum()))(x)
+    assert grads.tolist() == (2 * x).tolist()
+    parts = gw.func.vmap(lambda d: {"sum": d["a"].sum(), "all": d["a"]})({"a": x})
+    assert parts["sum"].tolist() == [1, 5, 9] and parts["all"].shape == (3, 2)
+    leaf = x.clone().requires_grad_()
+    gw.func.vmap(lambda row: row.sum() ** 2)(leaf).sum().backward()
+    assert leaf.grad.tolist() == [[2, 2], [10, 10], [18, 18]]
+    noise = gw.func.vmap(lambda row: row + gw.rand(2), randomness="same")(gw.zeros(2, 2))
+    assert gw.equal(noise[0], noise[1])
+
+
+@pytest.mark.parametrize(("in_dims", "args", "message"), [
+    (2, (gw.ones(2),), "in_dim=2"), (0, (1.0,), "cannot be mapped"), (None, (gw.ones(2),), "no"),
+    ((0, 0), (gw.ones(2), gw.ones(3)), "same size"), (0, (), "positional"),
+    ((0, 0), (gw.ones(2),), "structure"),
+])  # fmt: skip
+def test_batches_that_do_not_fit(in_dims: Any, args: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        gw.vmap(lambda *rows: gw.ones(1), in_dims=in_dims)(*args)
+
+
+def test_states_of_several_models() -> None:
+    models = [gw.nn.Linear(2, 1) for _ in range(3)]
+    parameters, buffers = gw.func.stack_module_state(models)
+    assert parameters["weight"].shape == (3, 1, 2) and parameters["weight"].is_leaf and not buffers
+    out = gw.vmap(lambda p: gw.func.functional_call(models[0], p, gw.ones(2)))(parameters)
+    gw.testing.assert_close(out, gw.stack([m(gw.ones(2)) for m in models]))
+    with pytest.raises(RuntimeError, match="at least one"):
+        gw.func.stack_module_state([])

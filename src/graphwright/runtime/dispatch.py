@@ -198,7 +198,8 @@ def check_types(op: Op, args: tuple[Any, ...]) -> None:
         if value is REQUIRED:
             raise TypeError(f"{op.name}() missing required argument '{param.name}'")
         classes = _CLASSES.get(param.type)
-        if classes and value is not param.default and not isinstance(value, classes):
+        absent = value is param.default or (value is None and param.type.endswith("?"))
+        if classes and not absent and not isinstance(value, classes):
             raise TypeError(
                 f"{op.name}(): argument '{param.name}' must be {param.type.rstrip('?')}, "
                 f"not {type(value).__name__}"

@@ -6,13 +6,27 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import autograd
+from graphwright.runtime.mapping import stack_module_state, vmap
 from graphwright.runtime.nn.utils.stateless import functional_call
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 Func = Callable[..., Any]
 
-__all__ = ["functional_call", "grad", "grad_and_value", "hessian", "jacrev", "vjp"]
+__all__ = [
+    "functional_call",
+    "functionalize",
+    "grad",
+    "grad_and_value",
+    "hessian",
+    "jacfwd",
+    "jacrev",
+    "jvp",
+    "linearize",
+    "stack_module_state",
+    "vjp",
+    "vmap",
+]
 
 
 def _leaves(value: Any) -> list[Tensor]:
@@ -53,10 +67,36 @@ def _tracked(value: Any) -> Any:
 
 
 def _gradients(outputs: list[Tensor], inputs: list[Tensor], cotangents: Any, outer: bool) -> Any:
+    kept = [i for i, out in enumerate(outputs) if out.requires_grad]
+    if not kept:
+        return [ops.zeros_like(t.detach()) for t in inputs]
     grads = autograd.grad(
-        outputs, inputs, cotangents, create_graph=outer, retain_graph=True, allow_unused=True
+        [outputs[i] for i in kept],
+        inputs,
+        None if cotangents is None else [cotangents[i] for i in kept],
+        create_graph=outer,
+        retain_graph=True,
+        allow_unused=True,
     )
     return [ops.zeros_like(t) if g is None else g for g, t in zip(grads, inputs, strict=True)]
+
+
+def _reaches_others(value: Tensor, inputs: list[Tensor]) -> bool:
+    """Whether `value` also depends on leaves that are not among `inputs`."""
+    known = {id(tensor) for tensor in inputs}
+    seen: set[int] = set()
+    stack = [value.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        for target, _ in (edge for edge in node.edges if edge is not None):
+            if not isinstance(target, Tensor):
+                stack.append(target)
+            elif id(target) not in known:
+                return True
+    return False
 
 
 def _needs_graph(value: Any) -> bool:
@@ -69,9 +109,9 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
     Gradients have the structure of the arguments at `argnums`. With `has_aux`, `func` returns
     (value, more) and the result is (gradients, (value, more)). May be nested.
     """
-    places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
+        places = _places(argnums, len(args))
         outer = _needs_graph(args)
         given = list(args)
         with autograd.enable_grad():
@@ -89,10 +129,11 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
                     f"{value.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
             inputs = _leaves([given[place] for place in places])
+            outer = outer or _reaches_others(value, inputs)
             grads = iter(_gradients([value], inputs, None, True))
         shaped = tuple(_rebuilt(args[place], grads) for place in places)
         if not outer:
-            shaped = _detached(shaped)
+            shaped, aux = _detached(shaped), _detached(aux)
             value = value.detach()
         result = shaped[0] if isinstance(argnums, int) else shaped
         return result, ((value, aux) if has_aux else value)
@@ -129,6 +170,7 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
         value, aux = out if has_aux else (out, None)
 
     def pull_back(cotangents: Any) -> Any:
+        """The products. Raises RuntimeError unless cotangents are like the output."""
         with autograd.enable_grad():
             grads = _gradients(_leaves(value), _leaves(inputs), _leaves(cotangents), True)
         outer = _needs_graph((primals, cotangents))
@@ -136,34 +178,143 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
         return shaped if outer else _detached(shaped)
 
     shown = value if _needs_graph(primals) else _detached(value)
+    if not _needs_graph(primals):
+        aux = _detached(aux)
     return (shown, pull_back, aux) if has_aux else (shown, pull_back)
 
 
-def jacrev(func: Func, argnums: int = 0) -> Func:
-    """A function that gives the Jacobian of `func`: [*output shape, *argument shape]."""
+def _places(argnums: int | tuple[int, ...], count: int) -> tuple[int, ...]:
+    """The arguments that `argnums` names, of `count`. Raises RuntimeError beyond them."""
+    places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    for place in places:
+        if not -count <= place < count:
+            raise RuntimeError(f"Got argnum={place}, but only {count} positional inputs")
+    return tuple(place % count for place in places)
 
-    def wrapped(*args: Any) -> Tensor:
-        def of_one(x: Tensor) -> Any:
-            return func(*args[:argnums], x, *args[argnums + 1 :])
 
-        jacobian: Tensor = autograd.functional.jacobian(
-            of_one, args[argnums], create_graph=_needs_graph(args)
+class _Split:
+    """`func` as a function of the leaves of the arguments at `places`, and back again."""
+
+    def __init__(
+        self, func: Func, argnums: int | tuple[int, ...], args: tuple[Any, ...], has_aux: bool
+    ) -> None:
+        self.func, self.args, self.has_aux = func, args, has_aux
+        self.single = isinstance(argnums, int)
+        self.places = _places(argnums, len(args))
+        self.chosen = tuple(args[place] for place in self.places)
+        self.aux: Any = None
+        self.out: Any = None
+
+    def __call__(self, *leaves: Tensor) -> tuple[Tensor, ...]:
+        """The output's leaves."""
+        given = list(self.args)
+        for place, value in zip(
+            self.places, _rebuilt(self.chosen, iter(leaves)), strict=True
+        ):
+            given[place] = value
+        out = self.func(*given)
+        self.out, self.aux = out if self.has_aux else (out, None)
+        return tuple(_leaves(self.out))
+
+    def shaped(self, rows: Any) -> Any:
+        """rows[output leaf][input leaf] in the structures of output and arguments."""
+        parts = []
+        for row in rows:
+            inputs = _rebuilt(self.chosen, iter(row))
+            parts.append(_Part(inputs[0] if self.single else inputs))
+        result = _filled(self.out, iter(parts))
+        aux = self.aux if _needs_graph(self.args) else _detached(self.aux)
+        return (result, aux) if self.has_aux else result
+
+
+class _Part:
+    """What stands for one leaf of an output: a structure that is not looked into."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+
+def _filled(value: Any, parts: Any) -> Any:
+    """`value` with what the next of `parts` holds in place of each tensor."""
+    if isinstance(value, Tensor):
+        return next(parts).value
+    if isinstance(value, dict):
+        return {key: _filled(part, parts) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_filled(part, parts) for part in value])
+    return value
+
+
+def jacrev(
+    func: Func,
+    argnums: int | tuple[int, ...] = 0,
+    *,
+    has_aux: bool = False,
+    chunk_size: int | None = None,
+) -> Func:
+    """A function that gives the Jacobians of `func`: [*output shape, *argument shape] each.
+
+    They have the structure of the output, and at each of its tensors that of the arguments at
+    `argnums`. With `has_aux`, `func` returns (output, more) and the result is (Jacobians, more).
+    Rows are computed one after the other, whatever `chunk_size`. Raises RuntimeError for an
+    argument that is not there.
+    """
+
+    def wrapped(*args: Any) -> Any:
+        split = _Split(func, argnums, args, has_aux)
+        rows = autograd.functional.jacobian(
+            split, tuple(_leaves(split.chosen)), create_graph=_needs_graph(args)
         )
-        return jacobian
+        return split.shaped(rows)
 
     return wrapped
 
 
-def hessian(func: Func, argnums: int = 0) -> Func:
-    """A function that gives the matrix of second derivatives of a scalar `func`."""
+def jvp(func: Func, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
+    """(func(*primals), its Jacobian times the tangents), each structured like the output.
 
-    def wrapped(*args: Any) -> Tensor:
-        def of_one(x: Tensor) -> Any:
-            return func(*args[:argnums], x, *args[argnums + 1 :])
+    Computed by differentiating twice in reverse. With `has_aux` a third result is what `func`
+    returned beside its output. Raises RuntimeError unless primals and tangents correspond.
+    """
+    if len(primals) != len(tangents) or not isinstance(primals, tuple):
+        raise RuntimeError("jvp: primals and tangents must be tuples of the same length")
+    vectors = tuple(_leaves(tangents))
+    split = _Split(func, tuple(range(len(primals))), primals, has_aux)
+    leaves = tuple(_leaves(primals))
+    if [v.shape for v in vectors] != [t.shape for t in leaves]:
+        raise RuntimeError("jvp: tangents must have the shapes of the primals")
+    outer = _needs_graph((primals, tangents))
+    values, products = autograd.functional.jvp(split, leaves, vectors, create_graph=outer)
+    shaped = [_rebuilt(split.out, iter(leaves)) for leaves in (values, products)]
+    aux = split.aux if outer else _detached(split.aux)
+    return (*shaped, aux) if has_aux else tuple(shaped)
 
-        second: Tensor = autograd.functional.hessian(
-            of_one, args[argnums], create_graph=_needs_graph(args)
-        )
-        return second
 
-    return wrapped
+def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
+    """(func(*primals), f), where f(*tangents) is the Jacobian there times the tangents."""
+    value = func(*primals)
+    return value, lambda *tangents: jvp(func, primals, tangents)[1]
+
+
+def jacfwd(
+    func: Func,
+    argnums: int | tuple[int, ...] = 0,
+    has_aux: bool = False,
+    *,
+    chunk_size: int | None = None,
+    randomness: str = "error",
+) -> Func:
+    """The Jacobians of `jacrev`; there is no forward mode to compute them column by column."""
+    return jacrev(func, argnums, has_aux=has_aux, chunk_size=chunk_size)
+
+
+def hessian(func: Func, argnums: int | tuple[int, ...] = 0) -> Func:
+    """A function that gives the second derivatives of `func`: `jacrev` of `jacrev`."""
+    return jacrev(jacrev(func, argnums), argnums)
+
+
+def functionalize(func: Func, *, remove: str = "mutations") -> Func:
+    """`func` itself: captured graphs are free of in-place changes whatever their source."""
+    return func

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from graphwright.runtime import dtypes
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.spec import check_writable
 from graphwright.runtime.ops.table import op
@@ -205,7 +206,10 @@ class Operators:
     def __invert__(self) -> Tensor:
         return dispatch(_bitwise_not, (self,))
 
-    def __pos__(self) -> Any:
+    def __pos__(self: Any) -> Any:
+        """The tensor itself. Raises RuntimeError for bool."""
+        if self.dtype is dtypes.bool:
+            raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
         return self
 
     def where(self, condition: Any, other: Any) -> Any:

@@ -68,6 +68,13 @@ def _rebuild(array: np.ndarray[Any, Any], dtype: DType, requires_grad: bool) -> 
     return tensor
 
 
+def _to_number(tensor: Tensor) -> Any:
+    """The one element, for a conversion that Python has asked for."""
+    if tensor.numel() != 1:
+        raise ValueError("only one element tensors can be converted to Python scalars")
+    return tensor.item()
+
+
 def _without_imaginary(value: Any, target: str) -> Any:
     if not isinstance(value, complex):
         return value
@@ -85,7 +92,7 @@ class Tensor(  # type: ignore[misc]
 ):
     """An n-dimensional array of one dtype on one device, that can be differentiated."""
 
-    __slots__ = ("_extra",)
+    __slots__ = ()
     __array_priority__ = 1000
 
     def __new__(cls, *args: Any, device: Any = None) -> Any:
@@ -112,10 +119,10 @@ class Tensor(  # type: ignore[misc]
 
     @property
     def _autograd(self) -> AutogradExtra | None:
-        return getattr(self, "_extra", None)
+        return self._extra
 
     def _autograd_extra(self) -> AutogradExtra:
-        extra = getattr(self, "_extra", None)
+        extra: AutogradExtra | None = self._extra
         if extra is None:
             extra = self._extra = AutogradExtra()
         return extra
@@ -207,13 +214,13 @@ class Tensor(  # type: ignore[misc]
         return bool(self.item())
 
     def __int__(self) -> int:
-        return int(_without_imaginary(self.item(), "int64_t"))
+        return int(_without_imaginary(_to_number(self), "int64_t"))
 
     def __float__(self) -> float:
-        return float(_without_imaginary(self.item(), "double"))
+        return float(_without_imaginary(_to_number(self), "double"))
 
     def __complex__(self) -> complex:
-        return complex(self.item())
+        return complex(_to_number(self))
 
     def __index__(self) -> int:
         if self.dtype.is_floating_point or self.dtype.is_complex or self.numel() != 1:
@@ -232,14 +239,27 @@ class Tensor(  # type: ignore[misc]
             raise TypeError("iteration over a 0-d tensor")
         return iter(ops.unbind(self, 0))
 
+    def __reversed__(self) -> Tensor:
+        """All dims backwards, a copy; a 0-d tensor itself."""
+        return ops.flip(self, tuple(range(self.ndim))) if self.ndim else self
+
     def __contains__(self, value: Any) -> bool:
-        return bool(ops.any(ops.eq(self, value)))
+        if not isinstance(value, Tensor | int | float | complex | np.generic):
+            raise RuntimeError(
+                "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                f"{type(value)}."
+            )
+        other: Any = value
+        return bool(ops.any(ops.eq(self, other)))
 
     def __hash__(self) -> int:
         return id(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        """A leaf with memory of its own. Raises RuntimeError for tensors with history."""
+        """A leaf; tensors copied together share memory where the originals do.
+
+        Raises RuntimeError for tensors with history.
+        """
         if not self.is_leaf:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
@@ -247,18 +267,37 @@ class Tensor(  # type: ignore[misc]
             )
         known: Tensor | None = memo.get(id(self))
         if known is None:
-            known = memo[id(self)] = _rebuild(self._nd.copy("K"), self.dtype, self.requires_grad)
+            known = memo[id(self)] = self._with_memory_of_its_own(memo)
+            known.requires_grad = self.requires_grad
             known.grad = copy.deepcopy(self.grad, memo)
+            if self.__dict__:
+                known.__dict__ = copy.deepcopy(self.__dict__, memo)
         return known
 
+    def _with_memory_of_its_own(self, memo: dict[int, Any]) -> Tensor:
+        """This layout over the copy of the whole memory, which `memo` knows once made."""
+        if self._storage.nbytes == 0:
+            return _rebuild(self._nd.copy("K"), self.dtype, False)
+        cls, source = type(self), self.detach()
+        key = id(self._storage)
+        if key not in memo:
+            size = (self._storage.nbytes,)
+            whole = _core.as_view(Tensor, source, size, (1,), 0, dtypes.uint8)
+            memo[key] = ops.clone(whole), self._storage
+        layout = tuple(self.shape), self.stride(), self.storage_offset()
+        return _core.detach(cls, _core.as_view(cls, memo[key][0], *layout, self.dtype))
+
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _rebuild, (self._nd, self.dtype, self.requires_grad)
+        return _rebuild, (self._nd, self.dtype, self.requires_grad), self.__dict__ or None
 
     def __repr__(self) -> str:
         return format_tensor(self)
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if self.ndim == 0 and spec else str(self)
+        """A 0-d tensor as its number; others only without a `spec`, else TypeError."""
+        return format(self.item(), spec) if self.ndim == 0 and spec else (
+            object.__format__(self, spec)
+        )
 
     # -- autograd
 

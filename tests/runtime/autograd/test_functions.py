@@ -277,6 +277,77 @@ def twice_without_saved(lib: Any) -> Any:
     return x.grad
 
 
+def named_arguments(lib: Any) -> Any:
+    class Scale(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, factor: float = 2.0) -> Any:
+            ctx.factor = factor
+            return x * factor
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return (grad * ctx.factor, None)[: len(ctx.needs_input_grad)]
+
+    x = _leaf(lib, 1.0, 2.0)
+    Scale.apply(x, factor=3.0).sum().backward()
+    return x.grad
+
+
+def changed_but_not_returned(lib: Any) -> Any:
+    class Lost(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            x.mul_(2)
+            ctx.mark_dirty(x)
+            return x + 1
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad
+
+    return Lost.apply(_leaf(lib, 1.0) * 1)
+
+
+def the_older_name_of_backward(lib: Any) -> Any:
+    class Triple(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 3
+
+        @staticmethod
+        def vjp(ctx: Any, grad: Any) -> Any:
+            return grad * 3
+
+    x = _leaf(lib, 1.0)
+    Triple.apply(x).sum().backward()
+    return x.grad
+
+
+def the_node_shows_the_context(lib: Any) -> Any:
+    class Square(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            ctx.note = "kept"
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            return grad * 2 * ctx.saved_tensors[0]
+
+    node = Square.apply(_leaf(lib, 3.0)).grad_fn
+    return node.saved_tensors, node.note, list(node.needs_input_grad), hasattr(node, "other")
+
+
+def what_is_no_tensor_is_returned_as_it_is(lib: Any) -> Any:
+    class Text(lib.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return "text"
+
+    return Text.apply(_leaf(lib, 1.0))
+
+
 PROGRAMS = [value for value in list(globals().values())
             if callable(value) and getattr(value, "__module__", "") == __name__
             and not value.__name__.startswith("_")]  # fmt: skip
@@ -302,8 +373,3 @@ def test_same_as_pytorch(program: Program) -> None:
 
 def test_the_public_module() -> None:
     assert Direct is gw.autograd.Function
-
-
-def test_no_keyword_arguments() -> None:
-    with pytest.raises(TypeError, match="no keyword"):
-        Direct.apply(x=1)

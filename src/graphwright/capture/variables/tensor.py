@@ -90,6 +90,8 @@ class TensorVariable(VariableTracker):
         if name in _NOT_MODELLED:
             unsupported("GB0008", f"attribute {name!r} of a tensor")
         if not hasattr(self.cls, name):
+            if self.source is not None:
+                unsupported("GB0008", f"attribute {name!r} that a tensor may have been given")
             raise AttributeMissing("GB0007", f"'Tensor' object has no attribute {name!r}")
         found = tx.output.run(tx, "call_function", getattr, [self, tx.constant(name)], {})
         return as_size(found) if name == "shape" else found

@@ -69,7 +69,7 @@ from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.formats import layout, memory_format
 from graphwright.runtime.nn.module import Module
-from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import Tensor
 
@@ -352,6 +352,7 @@ _BY_TYPE: dict[type, Rule] = {
     layout: _identified_constant,
     Device: _identified_constant,
     Tensor: _tensor,
+    Buffer: _tensor,
     Parameter: _tensor,
     tuple: _tuple,
     Size: _tuple,

@@ -65,6 +65,12 @@ static PyObject *filled(const Slots *slots, PyObject **values, int n) {
 
 static PyObject *saved_tensor(PyObject *tensor, bool is_output) {
     const GwTensor *t = (GwTensor *)tensor;
+    if (t->storage->inference) {
+        PyErr_SetString(PyExc_RuntimeError, "Inference tensors cannot be saved for backward. To "
+                        "work around you can make a clone to get a normal tensor and use it in "
+                        "autograd.");
+        return NULL;
+    }
     PyObject *values[] = {Py_NewRef(tensor), PyLong_FromLongLong(t->storage->version),
                           Py_NewRef(is_output ? Py_True : Py_False), Py_NewRef(Py_None)};
     return filled(&saved_slots, values, 4);

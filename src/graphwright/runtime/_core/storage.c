@@ -22,6 +22,7 @@ static GwStorage *storage_object(void) {
     s->owner = NULL;
     s->block = 0;
     s->readonly = false;
+    s->inference = (gw_modes() & GW_MODE_INFERENCE) != 0;
     return s;
 }
 

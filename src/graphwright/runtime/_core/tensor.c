@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <stddef.h>
+#include <structmember.h>
 
 /* Objects of the plain layout are kept here, so that a result costs no allocation. */
 enum { CACHE = 128 };
@@ -77,6 +78,8 @@ static int tensor_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(t->shape_obj);
     Py_VISIT(t->strides_obj);
     Py_VISIT(t->offset_obj);
+    Py_VISIT(t->dict);
+    Py_VISIT(t->extra);
     return 0;
 }
 
@@ -85,6 +88,8 @@ static int tensor_clear(PyObject *self) {
     Py_CLEAR(t->base);
     Py_CLEAR(t->grad);
     Py_CLEAR(t->grad_fn);
+    Py_CLEAR(t->dict);
+    Py_CLEAR(t->extra);
     return 0;
 }
 
@@ -206,7 +211,33 @@ GETTER(get_storage) { TENSOR_OR_NULL return Py_NewRef(t->storage); }
 
 static PyObject *or_none(PyObject *o) { return Py_NewRef(o != NULL ? o : Py_None); }
 
-GETTER(get_grad) { TENSOR_OR_NULL return or_none(t->grad); }
+/* 1 unless a gradient is asked for that no pass will ever leave here; -1 with an exception. */
+static int gradient_expected(const GwTensor *t) {
+    if (t->grad != NULL || t->grad_fn == NULL || (t->flags & GW_FAKE) != 0) {
+        return 1;
+    }
+    PyObject *retains = t->extra == NULL ? Py_NewRef(Py_False)
+                                         : PyObject_GetAttrString(t->extra, "retains_grad");
+    int yes = retains == NULL ? -1 : PyObject_IsTrue(retains);
+    Py_XDECREF(retains);
+    return yes;
+}
+
+GETTER(get_own_grad) { TENSOR_OR_NULL return or_none(t->grad); }
+
+GETTER(get_grad) {
+    TENSOR_OR_NULL
+    int expected = gradient_expected(t);
+    if (expected < 0
+        || (expected == 0 && PyErr_WarnEx(
+                PyExc_UserWarning, "The .grad attribute of a Tensor that is not a leaf Tensor is "
+                "being accessed. Its .grad attribute won't be populated during "
+                "autograd.backward(). If you indeed want the .grad field to be populated for a "
+                "non-leaf Tensor, use .retain_grad() on the non-leaf Tensor.", 1) < 0)) {
+        return NULL;
+    }
+    return or_none(t->grad);
+}
 
 /* Called with a view whose memory was written since its grad_fn was set: gives it anew. */
 static PyObject *view_hook;
@@ -265,8 +296,17 @@ static GwTensor *settable(PyObject *self, PyObject *value, const char *name) {
 static int set_requires_grad(PyObject *self, PyObject *value, void *closure) {
     GW_UNUSED(closure);
     GwTensor *t = settable(self, value, "requires_grad");
-    int on = t == NULL ? -1 : PyObject_IsTrue(value);
-    if (on < 0) {
+    if (t == NULL) {
+        return -1;
+    }
+    if (!PyBool_Check(value)) {
+        PyErr_SetString(PyExc_RuntimeError, "requires_grad must be a bool");
+        return -1;
+    }
+    bool on = value == Py_True;
+    if (on && t->storage->inference && (gw_modes() & GW_MODE_INFERENCE) == 0) {
+        PyErr_SetString(PyExc_RuntimeError, "Setting requires_grad=True on inference tensor "
+                        "outside InferenceMode is not allowed.");
         return -1;
     }
     if (on && !gw_dtypes[t->dtype].floating) {
@@ -294,6 +334,10 @@ static int check_grad(GwTensor *t, PyObject *value) {
     if (grad == NULL) {
         return -1;
     }
+    if (grad == t) {
+        PyErr_SetString(PyExc_RuntimeError, "can't assign a tensor as its own grad");
+        return -1;
+    }
     if ((t->flags | grad->flags) & GW_SYMBOLIC) {
         return 0;
     }
@@ -315,7 +359,8 @@ static int check_grad(GwTensor *t, PyObject *value) {
 
 static int set_grad(PyObject *self, PyObject *value, void *closure) {
     GW_UNUSED(closure);
-    GwTensor *t = settable(self, value, "grad");
+    value = value == NULL ? Py_None : value;
+    GwTensor *t = gw_tensor_arg(self);
     if (t == NULL || (value != Py_None && check_grad(t, value) < 0)) {
         return -1;
     }
@@ -356,6 +401,7 @@ static PyGetSetDef tensor_getset[] = {
     {"requires_grad", get_requires_grad, set_requires_grad,
      "Whether operations on this tensor are recorded for backward().", NULL},
     {"grad", get_grad, set_grad, "The gradient that backward() accumulated, or None.", NULL},
+    {"_grad", get_own_grad, NULL, "`grad`, without a warning where none will come.", NULL},
     {"grad_fn", get_grad_fn, set_grad_fn, "The autograd node that made this tensor.", NULL},
     {"output_nr", get_output_nr, set_output_nr, "Which output of grad_fn this is.", NULL},
     {"is_leaf", get_is_leaf, NULL, "Whether no recorded operation made this tensor.", NULL},
@@ -364,7 +410,13 @@ static PyGetSetDef tensor_getset[] = {
     {"_nd", get_nd, NULL, "The ndarray over the data; private to the runtime.", NULL},
     {"_storage", get_storage, NULL, "The Storage; the same object if memory is shared.", NULL},
     {"_base", get_base, NULL, "The tensor that this is a view of, or None.", NULL},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
+};
+
+static PyMemberDef tensor_members[] = {
+    {"_extra", T_OBJECT, offsetof(GwTensor, extra), 0, "Rarely needed state, private."},
+    {NULL, 0, 0, 0, NULL},
 };
 
 /* ---- methods ---- */
@@ -465,6 +517,8 @@ METHOD(tensor_storage_offset) {
     return t->offset_obj != NULL ? Py_NewRef(t->offset_obj) : PyLong_FromLongLong(t->offset);
 }
 
+METHOD(tensor_is_view) { TENSOR_OR_NULL return PyBool_FromLong(t->base != NULL); }
+METHOD(tensor_is_inference) { TENSOR_OR_NULL return PyBool_FromLong(t->storage->inference); }
 METHOD(tensor_dim) { TENSOR_OR_NULL return PyLong_FromLong(t->ndim); }
 METHOD(tensor_element_size) { TENSOR_OR_NULL return PyLong_FromLong(gw_itemsize(t)); }
 METHOD(tensor_data_ptr) { TENSOR_OR_NULL return PyLong_FromVoidPtr(t->data); }
@@ -483,6 +537,9 @@ static PyMethodDef tensor_methods[] = {
     {"is_contiguous", FASTCALL(tensor_is_contiguous), METH_FASTCALL | METH_KEYWORDS,
      "is_contiguous(memory_format=None): whether the elements lie one after the other, in "
      "row-major order or that of the format."},
+    {"is_inference", tensor_is_inference, METH_NOARGS,
+     "Whether the memory was allocated in inference mode."},
+    {"_is_view", tensor_is_view, METH_NOARGS, "Whether this is a view of another tensor."},
     {NULL, NULL, 0, NULL},
 };
 
@@ -497,6 +554,8 @@ PyTypeObject GwTensor_Type = {
     .tp_clear = tensor_clear,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,
     .tp_weaklistoffset = offsetof(GwTensor, weakrefs),
+    .tp_dictoffset = offsetof(GwTensor, dict),
     .tp_getset = tensor_getset,
+    .tp_members = tensor_members,
     .tp_methods = tensor_methods,
 };

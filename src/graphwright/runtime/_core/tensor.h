@@ -35,6 +35,7 @@ typedef struct GwStorage {
     PyObject *owner;    /* object whose memory this is, or NULL for the allocator's */
     size_t block;       /* size of the allocator's block, 0 if none */
     bool readonly;
+    bool inference;     /* made in inference mode: its writes are not tracked */
 } GwStorage;
 
 typedef struct GwTensor {
@@ -49,6 +50,8 @@ typedef struct GwTensor {
     PyObject *strides_obj;  /* they decide in symbolic tensors */
     PyObject *offset_obj;   /* a symbolic offset, or NULL */
     PyObject *weakrefs;
+    PyObject *dict;         /* attributes that users have set, made when first needed */
+    PyObject *extra;        /* AutogradExtra, or NULL */
     int64_t numel;          /* -1 in symbolic tensors */
     int64_t offset;         /* in elements, from the storage's start; -1 if symbolic */
     int64_t view_version;   /* of the storage when a view's grad_fn was last set */

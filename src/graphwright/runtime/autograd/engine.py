@@ -17,6 +17,7 @@ from graphwright.runtime._core import TensorBase
 from graphwright.runtime.autograd import anomaly
 from graphwright.runtime.autograd.node import AccumulateGrad, Node, gradient_edge
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.strides import is_dense
 
 Key = tuple[int, int]  # (id of node or leaf, output number)
 
@@ -180,12 +181,12 @@ def _run_output_hooks(node: Node, grads: list[Any]) -> None:
 
 def _accumulate(leaf: Any, grad: Any) -> None:
     """Add to `leaf.grad`. The first gradient is copied where something else may hold it."""
-    current = leaf.grad
+    current = leaf._grad
     if current is None:
         if _core.grad_enabled():
-            leaf.grad = grad
+            leaf.grad = grad if grad.stride() == leaf.stride() else _laid_out(grad, leaf)
         else:
-            leaf.grad = grad if _is_private(grad, leaf) else ops.clone(grad.detach())
+            leaf.grad = grad if _is_private(grad, leaf) else _laid_out(grad.detach(), leaf)
     elif _core.grad_enabled():
         leaf.grad = ops.add(current, grad)
     else:
@@ -194,6 +195,13 @@ def _accumulate(leaf: Any, grad: Any) -> None:
     if extra is not None and extra.accumulate_hooks:
         for hook in tuple(extra.accumulate_hooks.values()):
             hook(leaf)
+
+
+def _laid_out(grad: Any, leaf: Any) -> Any:
+    """A copy of `grad` with the strides of the leaf, where those are of a dense tensor."""
+    if grad.stride() == leaf.stride() or not is_dense(leaf.shape, leaf.stride()):
+        return ops.clone(grad)
+    return ops.copy(leaf.detach(), grad)
 
 
 def _is_private(grad: Any, leaf: Any) -> bool:
@@ -245,6 +253,11 @@ class GradientEdge(NamedTuple):
 
 def edge_of(tensor: Any) -> tuple[Any, int] | None:
     """The edge of a tensor, or of a GradientEdge."""
+    if not isinstance(tensor, GradientEdge | TensorBase):
+        raise TypeError(
+            "all inputs have to be Tensors or GradientEdges, but got "
+            f"{type(tensor).__name__}"
+        )
     if isinstance(tensor, GradientEdge):
         if isinstance(tensor.node, AccumulateGrad):
             return tensor.node.variable, 0
@@ -311,13 +324,22 @@ def backward(
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    grad_variables: Any = None,
     inputs: Any = None,
 ) -> None:
     """Accumulate into the leaves' `.grad` the gradients of `tensors`.
 
-    `grad_tensors` may be omitted for one-element tensors. With `inputs` only those receive
-    gradients. Raises RuntimeError where a tensor needs no grad or the graph was freed.
+    `grad_tensors` (once called `grad_variables`) may be omitted for one-element tensors. With
+    `inputs` only those receive gradients. Raises RuntimeError where a tensor needs no grad, the
+    graph was freed or both names of `grad_tensors` are given.
     """
+    if grad_variables is not None:
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`. Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
     if inputs is not None and not isinstance(inputs, TensorBase) and not len(inputs):
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
     roots = _as_tuple(tensors)
@@ -357,6 +379,7 @@ def grad(
     grad_outputs: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
@@ -364,8 +387,9 @@ def grad(
     """Gradients of `outputs` with respect to `inputs`, leaving `.grad` alone.
 
     `inputs` may be GradientEdges. An input that was not used raises RuntimeError, unless
-    `allow_unused` (then None) or `materialize_grads` (then zeros). With `is_grads_batched` the
-    first dimension of each of `grad_outputs` counts vectors, and so does that of the results.
+    `allow_unused` (then None) or `materialize_grads` (then zeros). `only_inputs` is always so.
+    With `is_grads_batched` the first dimension of each of `grad_outputs` counts vectors, and so
+    does that of the results.
     """
     if materialize_grads and allow_unused is False:
         raise ValueError(

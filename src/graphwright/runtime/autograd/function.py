@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -63,6 +64,19 @@ def _no_node() -> None:
     return None
 
 
+def _of_context(node: FunctionNode, name: str) -> Any:
+    if name.startswith("_") or name == "context":
+        raise AttributeError(f"{type(node).__name__!r} object has no attribute {name!r}")
+    context = node.context
+    if name != "saved_tensors":
+        return getattr(context, name)
+    previous, context._node = context._node, lambda: node
+    try:
+        return context.saved_tensors
+    finally:
+        context._node = previous
+
+
 class FunctionNode(Node):
     """The tape's node of one call of a Function."""
 
@@ -78,6 +92,10 @@ class FunctionNode(Node):
         super().__init__(f"{function.__name__}Backward", edges)
         self.function, self.context, self.inputs = function, context, inputs
 
+    def __getattr__(self, name: str) -> Any:
+        """What forward left on its `ctx`, which in PyTorch is the node itself."""
+        return _of_context(self, name)
+
     def release(self) -> None:
         if self.context._saved:
             self.context._saved = None
@@ -91,7 +109,7 @@ class FunctionNode(Node):
             ]
         context._node = lambda: self
         try:
-            result = self.function.backward(context, *grads)
+            result = _pull_back(self.function)(context, *grads)
         finally:
             context._node = _no_node
         result = tuple(result) if isinstance(result, tuple | list) else (result,)
@@ -159,12 +177,23 @@ class Function:
             "autograd.Function to use it with backward mode AD."
         )
 
+    vjp = backward
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Raises RuntimeError: functions have no instances."""
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is not supported. Call "
+            f"{type(self).__name__}.apply."
+        )
+
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
         """Run forward, and record backward where grad mode is on and an input needs it."""
-        if kwargs:
-            raise TypeError(f"{cls.__name__}.apply() takes no keyword arguments")
         ctx = FunctionContext()
+        if cls.setup_context is not Function.setup_context:
+            args = _positional(cls.forward, args, kwargs)
+        elif kwargs:
+            args = _positional(cls.forward, (ctx, *args), kwargs)[1:]
         tracked = _core.grad_enabled() and any(
             isinstance(a, TensorBase) and a.requires_grad for a in args
         )
@@ -181,8 +210,14 @@ class Function:
             out = cls._run_forward(ctx, args)
         finally:
             _core.set_grad_enabled(previous)
-        if not tracked:
+        if not tracked or not isinstance(out, tuple | TensorBase):
             return out
+        returned = (out,) if isinstance(out, TensorBase) else out
+        if any(all(tensor is not other for other in returned) for tensor in ctx._dirty):
+            raise RuntimeError(
+                "Some elements marked as dirty during the forward method were not returned as "
+                "output. The inputs that are modified inplace must all be outputs of the Function."
+            )
         for tensor in ctx._dirty:
             if id(tensor) in leaves and tensor.requires_grad:
                 raise RuntimeError(
@@ -198,6 +233,26 @@ class Function:
         out = cls.forward(*args)
         cls.setup_context(ctx, args, out)
         return out
+
+
+def _pull_back(function: type[Function]) -> Callable[..., Any]:
+    """`backward`, or `vjp`, which is another name for it."""
+    own, vjp = function.backward is not Function.backward, function.vjp is not Function.vjp
+    if own and vjp:
+        raise RuntimeError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+            "should only implement one of them."
+        )
+    return function.vjp if vjp else function.backward
+
+
+def _positional(function: Callable[..., Any], args: Any, kwargs: Any) -> tuple[Any, ...]:
+    """All arguments of a call by position, with the defaults of those not given."""
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    bound.apply_defaults()
+    if bound.kwargs:
+        raise TypeError(f"{function.__qualname__} must not have keyword-only parameters")
+    return bound.args
 
 
 def _differentiable(tensor: Any) -> bool:

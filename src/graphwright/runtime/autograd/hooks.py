@@ -67,7 +67,7 @@ def run_backward(
 ) -> None:
     """`Tensor.backward`."""
     grads = None if gradient is None else (gradient,)
-    backward((tensor,), grads, retain_graph, create_graph, inputs)
+    backward((tensor,), grads, retain_graph, create_graph, inputs=inputs)
 
 
 BACKWARD.run = run_backward

@@ -80,7 +80,7 @@ def _check_view(name: str, view: Any) -> None:
             f"mode enabled. {_AMBIGUOUS}"
         )
     base = view._base
-    if base.requires_grad and base.grad_fn is None:
+    if view.requires_grad and base.grad_fn is None:
         raise RuntimeError(
             f"{name}: a view of a leaf Variable that requires grad is being used in an in-place "
             "operation."

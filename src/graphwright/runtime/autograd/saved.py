@@ -20,6 +20,11 @@ FREED = (
     "calling backward."
 )
 
+INFERENCE = (
+    "Inference tensors cannot be saved for backward. To work around you can make a clone to get "
+    "a normal tensor and use it in autograd."
+)
+
 Pack = Callable[[Any], Any]
 
 
@@ -55,6 +60,8 @@ class SavedTensor:
     __slots__ = ("is_output", "packed", "tensor", "version")
 
     def __init__(self, tensor: Any, is_output: bool = False) -> None:
+        if tensor.is_inference():
+            raise RuntimeError(INFERENCE)
         self.tensor = tensor
         self.version = tensor._version
         self.is_output = is_output

@@ -1,5 +1,8 @@
 """Layers and models, after `torch.nn`."""
 
+from importlib import import_module as _import_module
+from typing import Any as _Any
+
 from graphwright.runtime.nn import functional, init, parameter, utils
 from graphwright.runtime.nn.activation import (
     CELU,
@@ -148,7 +151,7 @@ from graphwright.runtime.nn.padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
-from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.nn.parameter_containers import ParameterDict, ParameterList
 from graphwright.runtime.nn.pixelshuffle import ChannelShuffle, PixelShuffle, PixelUnshuffle
 from graphwright.runtime.nn.pooling import (
@@ -217,6 +220,7 @@ __all__ = [
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
+    "Buffer",
     "CTCLoss",
     "ChannelShuffle",
     "CircularPad1d",
@@ -358,3 +362,9 @@ __all__ = [
     "parameter",
     "utils",
 ]
+
+
+def __getattr__(name: str) -> _Any:
+    if name != "modules":
+        raise AttributeError(f"module 'graphwright.nn' has no attribute '{name}'")
+    return _import_module("graphwright.runtime.nn.modules")

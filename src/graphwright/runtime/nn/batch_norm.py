@@ -15,6 +15,8 @@ from graphwright.runtime.tensor import Tensor
 class _Tracking(_Affine):
     """Weight and bias [C], running mean and variance [C] and how many batches they saw."""
 
+    _version = 2
+
     def __init__(
         self,
         num_features: int,
@@ -56,6 +58,16 @@ class _Tracking(_Affine):
         """Forget what was tracked; weights of one, biases of zero."""
         self.reset_running_stats()
         super().reset_parameters()
+
+    def _load_from_state_dict(
+        self, state_dict: Any, prefix: str, local_metadata: Any, *rest: Any
+    ) -> None:
+        """Version 1 did not count batches: without a count the present one stays."""
+        key = f"{prefix}num_batches_tracked"
+        old = local_metadata.get("version", 1) < self._version
+        if old and self.num_batches_tracked is not None and key not in state_dict:
+            state_dict[key] = self.num_batches_tracked
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *rest)
 
     def _check_input_dim(self, input: Tensor) -> None:
         raise NotImplementedError

@@ -112,7 +112,9 @@ class _ConvNd(Module):
             text += f", groups={self.groups}"
         if self.bias is None:
             text += ", bias=False"
-        return text if self.padding_mode == "zeros" else text + f", {self.padding_mode}"
+        if self.padding_mode != "zeros":
+            text += f", padding_mode={self.padding_mode}"
+        return text
 
 
 class _Conv(_ConvNd):

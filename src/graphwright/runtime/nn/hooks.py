@@ -6,7 +6,7 @@ A module that has none pays one attribute test per call (`_hooked`).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.runtime.autograd.function import Function
@@ -140,6 +140,8 @@ class ModuleHooks:
         """
         return self._add_call_hook(self._backward_hooks, hook, prepend)
 
+    register_backward_hook = register_full_backward_hook
+
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before `state_dict` collects this module."""
         return _plain_handle(self._state_dict_pre_hooks, hook)
@@ -178,7 +180,11 @@ class ModuleHooks:
         args, kwargs = self._run_pre_hooks(args, kwargs)
         watch = None
         if self._backward_hooks or self._backward_pre_hooks:
-            watch = BackwardWatch(self)
+            watch = BackwardWatch(
+                self,
+                list(self._backward_pre_hooks.values()),
+                list(self._backward_hooks.values()),
+            )
             args = watch.inputs(args)
         result = self.forward(*args, **kwargs)
         for hook_id, hook in list(self._forward_hooks.items()):
@@ -261,10 +267,9 @@ class _Boundary(Function):
 class BackwardWatch:
     """The backward hooks of one call: identities before and after `forward` see gradients."""
 
-    def __init__(self, module: Any) -> None:
+    def __init__(self, module: Any, pre_hooks: Sequence[Any], hooks: Sequence[Any]) -> None:
         self.module = module
-        self.pre_hooks = list(module._backward_pre_hooks.values())
-        self.hooks = list(module._backward_hooks.values())
+        self.pre_hooks, self.hooks = pre_hooks, hooks
         self.input_places: list[int] = []
         self.output_places: list[int] = []
         self.n_inputs = self.n_outputs = 0

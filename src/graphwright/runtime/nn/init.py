@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
+from collections.abc import Callable
+from typing import Any
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.autograd.modes import no_grad
@@ -218,3 +221,36 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
             for d in range(min(channels, tensor.shape[1])):
                 tensor[(group * channels + d, d, *middle)] = 1
     return tensor
+
+
+_calculate_fan_in_and_fan_out = calculate_fans
+
+
+def _deprecated(name: str) -> Callable[..., Tensor]:
+    initialise = globals()[f"{name}_"]
+
+    @functools.wraps(initialise)
+    def older(*args: Any, **kwargs: Any) -> Tensor:
+        warnings.warn(
+            f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        result: Tensor = initialise(*args, **kwargs)
+        return result
+
+    older.__name__ = older.__qualname__ = name
+    return older
+
+
+constant = _deprecated("constant")
+dirac = _deprecated("dirac")
+eye = _deprecated("eye")
+kaiming_normal = _deprecated("kaiming_normal")
+kaiming_uniform = _deprecated("kaiming_uniform")
+normal = _deprecated("normal")
+orthogonal = _deprecated("orthogonal")
+sparse = _deprecated("sparse")
+uniform = _deprecated("uniform")
+xavier_normal = _deprecated("xavier_normal")
+xavier_uniform = _deprecated("xavier_uniform")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import bfloat16, dtype, float16, float32, float64
 from graphwright.runtime.nn.hooks import ModuleHooks
-from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.nn.state import ModuleState
 from graphwright.runtime.nn.traversal import ModuleTraversal
 from graphwright.runtime.ops import _face as ops
@@ -99,6 +99,10 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
             self._require_init("module")
             self._forget(name, keep="_modules")
             state["_modules"][name] = value
+        elif isinstance(value, Buffer):
+            self._require_init("buffers")
+            self._forget(name, keep="_buffers")
+            self.register_buffer(name, value, value.persistent)
         elif "_modules" in state and self._assign_member(name, value):
             pass
         else:
@@ -259,8 +263,8 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         """Convert parameters and buffers in place to a device, a dtype, or those of a tensor.
 
         `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(tensor)`; a dtype, which must be a
-        floating point one, applies to floating point members only. Optimisers must be made after
-        a conversion: a parameter that changes dtype or device becomes another object.
+        floating point one, applies to floating point members only. Parameters stay the same
+        objects, so that optimisers keep them, except where they change to or from "meta".
         `memory_format=channels_last` orders the dims of members with four of them.
         """
         order = kwargs.pop("memory_format", None)
@@ -300,6 +304,10 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         """Convert all members to `dst_type`."""
         return self._apply(lambda tensor: tensor.to(dst_type))
 
+    def share_memory(self: T) -> T:
+        """The module itself: worker processes get copies of what they are given."""
+        return self
+
     def cpu(self: T) -> T:
         """Move all members to the CPU."""
         return self.to("cpu")
@@ -337,9 +345,12 @@ def _indent(text: str, spaces: int = 2) -> str:
 
 def _convert_parameter(parameter: Parameter, fn: Callable[[Tensor], Tensor]) -> Parameter:
     converted = fn(parameter.detach())
-    if converted.dtype is parameter.dtype and converted.device == parameter.device:
-        if converted.stride() != parameter.stride():
+    if converted.device == parameter.device:
+        if converted.dtype is not parameter.dtype or converted.stride() != parameter.stride():
             parameter.data = converted
+            if parameter.grad is not None:
+                converted, parameter.grad = fn(parameter.grad.detach()), None
+                parameter.grad = converted
         return parameter
     result = Parameter(converted, parameter.requires_grad)
     if parameter.grad is not None:

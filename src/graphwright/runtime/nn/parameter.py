@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
+
+_LAZY = ("UninitializedBuffer", "UninitializedParameter", "is_lazy")
 
 
 class Parameter(Tensor):
     """A tensor that registers itself when it is assigned to an attribute of a `Module`.
 
-    It shares the memory of `data` and is a leaf of the autograd graph. Shapes and dtypes are
-    those of `data`; only floating point data may require gradients.
+    It shares the memory of `data` (None: no elements) and is a leaf of the autograd graph.
+    Shapes and dtypes are those of `data`; only floating point data may require gradients.
     """
 
-    def __new__(cls, data: Tensor, requires_grad: bool = True) -> Parameter:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
+        if data is None:
+            data = ops.empty((0,))
         if not isinstance(data, Tensor):
             raise TypeError(f"Parameter data must be a Tensor, got {type(data).__name__}")
         parameter: Parameter = _core.detach(cls, data)
         parameter.requires_grad = requires_grad
         return parameter
 
-    def __init__(self, data: Tensor, requires_grad: bool = True) -> None:
+    def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         pass
 
     def __repr__(self, **kwargs: Any) -> str:
@@ -36,3 +42,26 @@ class Parameter(Tensor):
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return type(self), (self.detach(), self.requires_grad)
+
+
+class Buffer(Tensor):
+    """A tensor that registers itself as a buffer when it is assigned to a `Module`.
+
+    It shares the memory of `data` (None: no elements); `persistent` says whether it is part of
+    the module's `state_dict`.
+    """
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
+        buffer: Buffer = _core.detach(cls, ops.empty((0,)) if data is None else data)
+        buffer.requires_grad = data is not None and data.requires_grad
+        buffer.persistent = persistent
+        return buffer
+
+    def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None:
+        self.persistent = persistent
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("graphwright.runtime.nn.lazy"), name)

@@ -102,6 +102,24 @@ class ModuleTraversal:
         module: Module = from_here
         return module
 
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put `module` where the dotted name `target` leads.
+
+        Raises ValueError for an empty name or what is no Module, AttributeError where the way
+        there does not exist or, if `strict`, the last name does not.
+        """
+        path, _, name = target.rpartition(".")
+        if not name:
+            raise ValueError("Cannot set the submodule without a target name!")
+        parent: Any = self.get_submodule(path)
+        if not hasattr(module, "_modules"):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if hasattr(parent, name) and name not in parent._modules:
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
+
     def get_parameter(self, target: str) -> Parameter:
         """The parameter of dotted name `target`; AttributeError if there is none."""
         parameter: Parameter = self._get_member("_parameters", "an nn.Parameter", target)

@@ -109,11 +109,16 @@ def _copy_into_eager(input: Any, src: Any) -> Any:
     return input
 
 
+def _overwritten_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    """Nothing of the old value is left: its gradient is zero."""
+    return ops.zeros_like(grad) if ctx.needs["input"] else None, grad
+
+
 define(
     "copy(Tensor input, Tensor src)",
     Kind.POINTWISE,
     meta=_copy_meta,
-    vjp=lambda ctx, grad: (None, grad),
+    vjp=_overwritten_vjp,
     eager=_copy_eager,
     method=False,
     public=False,
@@ -149,7 +154,7 @@ define(
     "fill(Tensor input, Operand value)",
     Kind.POINTWISE,
     meta=_target_spec,
-    vjp=lambda ctx, grad: (None, grad),
+    vjp=_overwritten_vjp,
     eager=_fill_eager,
     method=False,
 )

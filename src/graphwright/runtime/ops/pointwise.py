@@ -258,13 +258,18 @@ def _scaled(grad: Any, alpha: Any) -> Any:
 
 
 def _difference_type(operands: tuple[Any, ...]) -> DType:
-    dtype = result_dtype(operands)
-    if dtype is dtypes.bool:
+    truths = [isinstance(o, bool) or getattr(o, "dtype", None) is dtypes.bool for o in operands]
+    if all(truths):
         raise RuntimeError(
             "Subtraction, the `-` operator, with two bool tensors is not supported. "
             "Use the `^` or `logical_xor()` operator instead."
         )
-    return dtype
+    if any(truths):
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+            "trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
+    return result_dtype(operands)
 
 
 define(

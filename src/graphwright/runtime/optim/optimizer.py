@@ -252,7 +252,7 @@ class Optimizer:
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
         for number, group in enumerate(self.param_groups):
-            lines.append(f"Parameter Group {number}")
+            lines.append(f"{chr(10) if number else ''}Parameter Group {number}")
             options = sorted(key for key in group if key not in ("params", "param_names"))
             lines.extend(f"    {key}: {group[key]}" for key in options)
         return "\n".join([*lines, ")"])

@@ -31,12 +31,34 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
     return lambda averaged, current, count: decay * averaged + (1 - decay) * current
 
 
+def _of_lists(average: Average) -> Average:
+    """`average` of every pair of two lists, written into the first."""
+
+    def multi(averaged: list[Tensor], current: list[Tensor], count: Any) -> None:
+        with no_grad():
+            for own, other in zip(averaged, current, strict=True):
+                new = other if not own.dtype.is_floating_point else average(own, other, count)
+                ops.copy_(own, new)
+
+    return multi
+
+
+def get_swa_multi_avg_fn() -> Average:
+    """The equal average of lists of tensors, in place of the first list's values."""
+    return _of_lists(get_swa_avg_fn())
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> Average:
+    """The exponential average of lists of tensors, in place of the first list's values."""
+    return _of_lists(get_ema_avg_fn(decay))
+
+
 class AveragedModel(Module):
     """A copy of `model` whose parameters are averages of those given to `update_parameters`.
 
-    `avg_fn(averaged, current, n_averaged)` gives the new average (default: the equal one,
-    Izmailov et al., 2018: https://arxiv.org/abs/1803.05407). `use_buffers` averages buffers
-    as well; otherwise they are copied.
+    `avg_fn(averaged, current, n_averaged)`, or `multi_avg_fn` of lists of tensors, gives the new
+    average (default: the equal one, Izmailov et al., 2018: https://arxiv.org/abs/1803.05407).
+    `use_buffers` averages buffers as well; otherwise they are copied.
     """
 
     def __init__(
@@ -44,17 +66,18 @@ class AveragedModel(Module):
         model: Module,
         device: Any = None,
         avg_fn: Average | None = None,
-        multi_avg_fn: None = None,
+        multi_avg_fn: Average | None = None,
         use_buffers: bool = False,
     ) -> None:
         super().__init__()
-        if multi_avg_fn is not None:
-            raise RuntimeError("multi_avg_fn is not supported; give avg_fn")
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
         self.module = copy.deepcopy(model)
         if device is not None:
             self.module = self.module.to(device)
         self.register_buffer("n_averaged", ops.zeros((), dtype=dtypes.int64))
         self.avg_fn = avg_fn or get_swa_avg_fn()
+        self.multi_avg_fn = multi_avg_fn
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
@@ -64,7 +87,11 @@ class AveragedModel(Module):
         """Take the parameters of `model` into the averages."""
         count = self.n_averaged.item()
         with no_grad():
-            for own, other in zip(self._averaged(self.module), self._averaged(model), strict=True):
+            own_members, members = self._averaged(self.module), self._averaged(model)
+            if self.multi_avg_fn is not None and count:
+                self.multi_avg_fn(own_members, members, self.n_averaged)
+                own_members = members = []
+            for own, other in zip(own_members, members, strict=True):
                 value = other.detach()
                 if count and own.dtype.is_floating_point:
                     value = self.avg_fn(own.detach(), value, count)

@@ -2,6 +2,7 @@
 
 from graphwright.runtime.nn.utils import parametrizations, parametrize, rnn, stateless
 from graphwright.runtime.nn.utils.clip_grad import (
+    clip_grad_norm,
     clip_grad_norm_,
     clip_grad_value_,
     clip_grads_with_norm_,
@@ -18,8 +19,15 @@ from graphwright.runtime.nn.utils.fusion import (
     fuse_linear_bn_weights,
 )
 from graphwright.runtime.nn.utils.init import skip_init
+from graphwright.runtime.nn.utils.weight_norm import (
+    remove_spectral_norm,
+    remove_weight_norm,
+    spectral_norm,
+    weight_norm,
+)
 
 __all__ = [
+    "clip_grad_norm",
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
@@ -31,8 +39,12 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "remove_spectral_norm",
+    "remove_weight_norm",
     "rnn",
     "skip_init",
+    "spectral_norm",
     "stateless",
     "vector_to_parameters",
+    "weight_norm",
 ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable
+from typing import Any
 
 from graphwright.runtime.autograd.modes import no_grad
 from graphwright.runtime.ops import _face as ops
@@ -79,6 +81,16 @@ def clip_grad_norm_(
     total = get_total_norm(grads, norm_type, error_if_nonfinite)
     clip_grads_with_norm_(listed, float(max_norm), total)
     return total
+
+
+def clip_grad_norm(*args: Any, **kwargs: Any) -> Tensor:
+    """The older name of `clip_grad_norm_`."""
+    warnings.warn(
+        "`clip_grad_norm` is now deprecated in favor of `clip_grad_norm_`.",
+        FutureWarning,
+        stacklevel=2,
+    )
+    return clip_grad_norm_(*args, **kwargs)
 
 
 def clip_grad_value_(

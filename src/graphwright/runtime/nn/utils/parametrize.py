@@ -71,7 +71,15 @@ class ParametrizationList(ModuleList):
         return [getattr(self, f"original{i}") for i in range(self.ntensors)]
 
     def right_inverse(self, value: Tensor) -> None:
-        """Set the originals so that the parametrised tensor becomes `value`, where defined."""
+        """Set the originals so that the parametrised tensor becomes `value`, where defined.
+
+        Raises RuntimeError where a parametrisation has no `right_inverse`.
+        """
+        for module in self:
+            if not hasattr(module, "right_inverse"):
+                raise RuntimeError(
+                    f"parametrization {type(module).__name__} does not implement right_inverse."
+                )
         with no_grad():
             new = _right_inverse(self, value)
             parts = (new,) if isinstance(new, Tensor) else tuple(new)

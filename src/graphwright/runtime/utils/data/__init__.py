@@ -1,5 +1,6 @@
 """Datasets, samplers and batches, after `torch.utils.data`."""
 
+from graphwright.runtime.utils.data.collate import default_collate, default_convert
 from graphwright.runtime.utils.data.dataset import (
     ChainDataset,
     ConcatDataset,
@@ -10,15 +11,17 @@ from graphwright.runtime.utils.data.dataset import (
     TensorDataset,
     random_split,
 )
-from graphwright.runtime.utils.data.loader import DataLoader, default_collate
+from graphwright.runtime.utils.data.loader import DataLoader
 from graphwright.runtime.utils.data.sampler import (
     BatchSampler,
+    DistributedSampler,
     RandomSampler,
     Sampler,
     SequentialSampler,
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
+from graphwright.runtime.utils.data.workers import get_worker_info
 
 __all__ = [
     "BatchSampler",
@@ -26,6 +29,7 @@ __all__ = [
     "ConcatDataset",
     "DataLoader",
     "Dataset",
+    "DistributedSampler",
     "IterableDataset",
     "RandomSampler",
     "Sampler",
@@ -36,5 +40,7 @@ __all__ = [
     "TensorDataset",
     "WeightedRandomSampler",
     "default_collate",
+    "default_convert",
+    "get_worker_info",
     "random_split",
 ]

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from graphwright.runtime import dtypes
 from graphwright.runtime.generator import Generator
-from graphwright.runtime.interop import as_tensor, tensor
-from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.random import initial_seed
+from graphwright.runtime.utils.data.collate import default_collate, default_convert
 from graphwright.runtime.utils.data.dataset import IterableDataset
 from graphwright.runtime.utils.data.sampler import (
     BatchSampler,
@@ -21,39 +15,9 @@ from graphwright.runtime.utils.data.sampler import (
     Sampler,
     SequentialSampler,
 )
+from graphwright.runtime.utils.data.workers import Workers, infos_of
 
-
-def default_collate(batch: list[Any]) -> Any:
-    """One batch from a list of examples of the same structure.
-
-    Tensors, arrays and numbers are stacked along a new first dimension (floats as float64);
-    mappings, tuples and sequences are gone through; strings stay a list. Raises TypeError for
-    other types and RuntimeError for sequences of different lengths.
-    """
-    first = batch[0]
-    if isinstance(first, Tensor):
-        return ops.stack(batch)
-    if isinstance(first, np.ndarray | np.generic):
-        return ops.stack([as_tensor(np.asarray(x)) for x in batch])
-    if isinstance(first, float):
-        return tensor(batch, dtype=dtypes.float64)
-    if isinstance(first, int):
-        return tensor(batch)
-    if isinstance(first, str | bytes):
-        return batch
-    if isinstance(first, Mapping):
-        return type(first)({key: default_collate([x[key] for x in batch]) for key in first})  # type: ignore[call-arg]
-    if isinstance(first, tuple | list):
-        if any(len(x) != len(first) for x in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
-        parts = [default_collate(list(part)) for part in zip(*batch, strict=True)]
-        if isinstance(first, tuple) and hasattr(first, "_fields"):
-            return type(first)(*parts)
-        return parts
-    raise TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-        f"found {type(first)}"
-    )
+_FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
 class DataLoader:
@@ -67,14 +31,17 @@ class DataLoader:
             `batch_size`, `shuffle`, `sampler` and `drop_last`.
         num_workers: threads that fetch and collate ahead; 0 does it when asked. Threads share
             memory, so nothing is pickled, but pure Python transforms do not run in parallel.
+            Each has a copy of an `IterableDataset`; `get_worker_info()` tells them apart.
+        timeout: seconds to wait for a worker's batch; 0 waits for ever.
+        worker_init_fn: called in every worker with its number.
         collate_fn: makes a batch from a list of examples.
         drop_last: leave out a shorter last batch.
         generator: where `shuffle` draws from.
         prefetch_factor: batches that each worker works ahead (default 2).
 
-    `pin_memory`, `timeout`, `worker_init_fn`, `multiprocessing_context` and
-    `persistent_workers` are accepted for compatibility and change nothing. Raises ValueError for
-    arguments that exclude each other.
+    `pin_memory`, `multiprocessing_context` and `persistent_workers` change nothing. Raises
+    ValueError for arguments that exclude each other, and where `dataset`, `batch_size` or
+    what decides the order is assigned later.
     """
 
     def __init__(
@@ -96,10 +63,14 @@ class DataLoader:
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
     ) -> None:
-        if num_workers < 0:
-            raise ValueError("num_workers option should be non-negative")
+        _check_workers(
+            num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context
+        )
         self.dataset, self.num_workers, self.generator = dataset, num_workers, generator
-        self.prefetch_factor = 2 if prefetch_factor is None else prefetch_factor
+        self.pin_memory, self.timeout, self.worker_init_fn = pin_memory, timeout, worker_init_fn
+        self.multiprocessing_context = multiprocessing_context
+        self.persistent_workers = persistent_workers
+        self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self._by_index = not isinstance(dataset, IterableDataset)
         _check(self._by_index, batch_size, bool(shuffle), sampler, batch_sampler, drop_last)
         self.batch_size = None if batch_sampler is not None else batch_size
@@ -115,7 +86,15 @@ class DataLoader:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.batch_sampler = batch_sampler
         batched = batch_sampler is not None or batch_size is not None
-        self.collate_fn = collate_fn or (default_collate if batched else _same)
+        self.collate_fn = collate_fn or (default_collate if batched else default_convert)
+        self._complete = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _FIXED and "_complete" in self.__dict__:
+            raise ValueError(
+                f"{name} attribute should not be set after {type(self).__name__} is initialized"
+            )
+        object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
         if self._by_index:
@@ -127,10 +106,20 @@ class DataLoader:
         return (count + extra) // self.batch_size
 
     def __iter__(self) -> Iterator[Any]:
-        if not self._by_index:
-            return self._iterate()
+        return _Batches(self, self._batches())
+
+    def _batches(self) -> Iterator[Any]:
         if self.num_workers:
-            return self._ahead()
+            assert self.prefetch_factor is not None
+            infos = infos_of(
+                self.dataset, self.num_workers, initial_seed(), not self._by_index
+            )
+            workers = Workers(infos, self.worker_init_fn, self.prefetch_factor, self.timeout)
+            if self._by_index:
+                return workers.map(self._fetch, self._order())
+            return workers.iterate(self._iterate)
+        if not self._by_index:
+            return self._iterate(self.dataset)
         return (self._fetch(indices) for indices in self._order())
 
     def _order(self) -> Iterable[Any]:
@@ -145,32 +134,52 @@ class DataLoader:
             return self.collate_fn(self.dataset.__getitems__(indices))
         return self.collate_fn([self.dataset[i] for i in indices])
 
-    def _iterate(self) -> Iterator[Any]:
+    def _iterate(self, dataset: Any) -> Iterator[Any]:
         if self.batch_size is None:
-            for example in self.dataset:
+            for example in dataset:
                 yield self.collate_fn(example)
             return
-        for batch in BatchSampler(self.dataset, self.batch_size, self.drop_last):
+        for batch in BatchSampler(dataset, self.batch_size, self.drop_last):
             yield self.collate_fn(batch)
 
-    def _ahead(self) -> Iterator[Any]:
-        """Batches in order, fetched by threads that work ahead."""
-        with ThreadPoolExecutor(self.num_workers, "graphwright-data") as workers:
-            pending: deque[Future[Any]] = deque()
-            try:
-                for indices in self._order():
-                    pending.append(workers.submit(self._fetch, indices))
-                    if len(pending) > self.num_workers * self.prefetch_factor:
-                        yield pending.popleft().result()
-                while pending:
-                    yield pending.popleft().result()
-            finally:
-                for future in pending:
-                    future.cancel()
+
+class _Batches:
+    """One round over a loader."""
+
+    def __init__(self, loader: DataLoader, batches: Iterator[Any]) -> None:
+        self._loader, self._batches = loader, batches
+
+    def __iter__(self) -> _Batches:
+        return self
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    def __len__(self) -> int:
+        return len(self._loader)
 
 
-def _same(value: Any) -> Any:
-    return value
+def _check_workers(
+    count: int, timeout: float, prefetch: int | None, persistent: bool, context: Any
+) -> None:
+    if count < 0:
+        raise ValueError("num_workers option should be non-negative")
+    if timeout < 0:
+        raise ValueError("timeout option should be non-negative")
+    if prefetch is not None and (prefetch < 0 or not count):
+        raise ValueError(
+            "prefetch_factor option should be non-negative"
+            if count
+            else "prefetch_factor option could only be specified in multiprocessing. "
+            "let num_workers > 0 to enable multiprocessing, otherwise set prefetch_factor to None."
+        )
+    if persistent and not count:
+        raise ValueError("persistent_workers option needs num_workers > 0")
+    if context is not None and not count:
+        raise ValueError(
+            "multiprocessing_context can only be used with multi-process loading "
+            f"(num_workers > 0), but got num_workers={count}"
+        )
 
 
 def _check(

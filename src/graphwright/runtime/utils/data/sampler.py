@@ -55,6 +55,11 @@ class RandomSampler(Sampler[int]):
             )
         self.data_source, self.replacement = data_source, replacement
         self.generator, self._num_samples = generator, num_samples
+        if self.num_samples <= 0:
+            raise ValueError(
+                "num_samples should be a positive integer value, "
+                f"but got num_samples={self.num_samples}"
+            )
 
     @property
     def num_samples(self) -> int:
@@ -146,3 +151,47 @@ class BatchSampler(Sampler[list[int]]):
         count = len(self.sampler)  # type: ignore[arg-type]
         extra = 0 if self.drop_last else self.batch_size - 1
         return (count + extra) // self.batch_size
+
+
+class DistributedSampler(Sampler[int]):
+    """The share of one of several processes: indices `rank`, `rank` + `num_replicas`, ...
+
+    The shares are of one length: indices are repeated, or with `drop_last` left out. With
+    `shuffle` the order depends on `seed` and the epoch that `set_epoch` tells, and is the same
+    in every process. Raises ValueError unless 0 <= `rank` < `num_replicas`.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        num_replicas: int = 1,
+        rank: int = 0,
+        shuffle: bool = True,
+        seed: int = 0,
+        drop_last: bool = False,
+    ) -> None:
+        if not 0 <= rank < num_replicas:
+            raise ValueError(
+                f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]"
+            )
+        self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
+        self.shuffle, self.seed, self.drop_last, self.epoch = shuffle, seed, drop_last, 0
+        extra = 0 if drop_last else num_replicas - 1
+        self.num_samples = (len(dataset) + extra) // num_replicas
+        self.total_size = self.num_samples * num_replicas
+
+    def __iter__(self) -> Iterator[int]:
+        count = len(self.dataset)
+        order = list(range(count))
+        if self.shuffle:
+            generator = Generator().manual_seed(self.seed + self.epoch)
+            order = ops.randperm(count, generator=generator).tolist()
+        repeated = itertools.islice(itertools.cycle(order), self.total_size)
+        return itertools.islice(repeated, self.rank, None, self.num_replicas)
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+    def set_epoch(self, epoch: int) -> None:
+        """Choose the order of the next round."""
+        self.epoch = epoch

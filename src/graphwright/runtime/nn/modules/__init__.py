@@ -1,0 +1,57 @@
+"""The layers under the names of `torch.nn.modules`: `nn.modules.conv.Conv2d` is `nn.Conv2d`.
+
+The modules here hold nothing of their own: each shows what one or more modules of `nn` define.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+
+_NN = "graphwright.runtime.nn"
+
+_PARTS = {
+    "activation": ("activation", "attention"),
+    "batchnorm": ("batch_norm",),
+    "container": ("containers", "parameter_containers"),
+    "conv": ("conv",),
+    "distance": ("distance",),
+    "dropout": ("dropout",),
+    "flatten": ("flatten",),
+    "fold": ("fold",),
+    "instancenorm": ("batch_norm",),
+    "lazy": ("lazy",),
+    "linear": ("linear",),
+    "loss": ("loss", "margin_loss"),
+    "module": ("module", "state", "global_hooks"),
+    "normalization": ("norm",),
+    "padding": ("padding",),
+    "pixelshuffle": ("pixelshuffle",),
+    "pooling": ("pooling",),
+    "rnn": ("rnn",),
+    "sparse": ("embedding",),
+    "transformer": ("transformer",),
+    "upsampling": ("upsampling",),
+}
+
+
+def _shown(name: str, parts: tuple[str, ...]) -> ModuleType:
+    """A module with the public names of `parts`; classes keep the module that defines them."""
+    module = ModuleType(f"{__name__}.{name}", f"What `torch.nn.modules.{name}` has.")
+    for part in parts:
+        contents = vars(import_module(f"{_NN}.{part}"))
+        vars(module).update({key: contents[key] for key in contents if not key.startswith("__")})
+    return module
+
+
+for _name, _parts in _PARTS.items():
+    globals()[_name] = sys.modules[f"{__name__}.{_name}"] = _shown(_name, _parts)
+
+
+def __getattr__(name: str) -> object:
+    """The layers themselves, such as `nn.modules.Linear`."""
+    layer = getattr(import_module(_NN), name, None)
+    if name.startswith("_") or not isinstance(layer, type):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return layer

@@ -1,0 +1,145 @@
+"""Tensors as Python objects: attributes of users, copies, conversions, gradients."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import warnings
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+
+
+def test_users_may_set_attributes() -> None:
+    x = gw.ones(2)
+    assert x.__dict__ == {}
+    x.note = [1]
+    assert x.note == [1] and (x * 1).__dict__ == {}
+    del x.note
+    assert not hasattr(x, "note")
+
+
+def test_attributes_are_copied_with_the_tensor() -> None:
+    x = gw.ones(2)
+    x.note = [1]
+    deep, shallow, pickled = copy.deepcopy(x), copy.copy(x), pickle.loads(pickle.dumps(x))
+    assert deep.note == shallow.note == pickled.note == [1]
+    assert deep.note is not x.note and shallow.note is x.note
+    assert shallow.data_ptr() == x.data_ptr()
+
+
+def test_deep_copies_share_memory_where_the_originals_do() -> None:
+    table = gw.arange(6.0).reshape(2, 3)
+    copied, row = copy.deepcopy([table, table[1]])
+    row[0] = 9.0
+    assert copied.tolist() == [[0, 1, 2], [9, 4, 5]] and table[1, 0] == 3
+    assert not copied._is_view() and copied.is_leaf
+    assert copy.deepcopy(gw.ones(3).expand(2, 3)).stride() == (0, 1)
+
+
+def test_a_view_knows_that_it_is_one() -> None:
+    x = gw.ones(4)
+    assert x[1:]._is_view() and not x._is_view() and not x.detach()._is_view()
+
+
+def test_conversions_want_one_element() -> None:
+    for convert in (int, float, complex):
+        with pytest.raises(ValueError, match="only one element"):
+            convert(gw.ones(2))
+
+
+def test_a_format_of_more_than_one_element_is_refused() -> None:
+    assert f"{gw.tensor(1.5):.2f}" == "1.50" and f"{gw.ones(1)}" == "tensor([1.])"
+    with pytest.raises(TypeError, match="format"):
+        f"{gw.ones(1):.2f}"
+
+
+def test_containment_takes_numbers_and_tensors() -> None:
+    x = gw.arange(3)
+    assert 2 in x and gw.tensor(1) in x and 5 not in x
+    for other in ("a", None):
+        with pytest.raises(RuntimeError, match="only supports Tensor or scalar"):
+            other in x  # noqa: B015
+
+
+def test_reversed_reverses_every_dim() -> None:
+    assert reversed(gw.arange(4).reshape(2, 2)).tolist() == [[3, 2], [1, 0]]
+    assert reversed(gw.tensor(1)) == 1
+
+
+@pytest.mark.parametrize("difference", [
+    lambda mask: 1 - mask, lambda mask: mask - 1, lambda mask: gw.ones(1) - mask,
+    lambda mask: mask - mask, lambda mask: +mask,
+])  # fmt: skip
+def test_truth_values_have_no_sign_and_no_difference(difference: Any) -> None:
+    with pytest.raises(RuntimeError, match="bool tensor"):
+        difference(gw.tensor([True]))
+
+
+def test_a_gradient_that_never_comes_is_warned_of() -> None:
+    x = gw.ones(2, requires_grad=True)
+    y = x * 2
+    with pytest.warns(UserWarning, match="not a leaf"):
+        assert y.grad is None
+    y.retain_grad()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert y.grad is None and x.grad is None
+
+
+def test_gradients_are_laid_out_like_their_leaf() -> None:
+    x = gw.ones(3, 2).t().requires_grad_()
+    (x * 2).sum().backward()
+    assert x.grad.stride() == x.stride()
+    y = gw.ones(2, 3, requires_grad=True)
+    (y * 1).backward(gw.ones(3, 2).t())
+    assert y.grad.stride() == (3, 1)
+
+
+def test_what_was_overwritten_has_a_gradient_of_zero() -> None:
+    for write in (lambda t: t.copy_(gw.ones(2)), lambda t: t.fill_(3), lambda t: t.zero_()):
+        x = gw.ones(2, requires_grad=True)
+        y = x * 2
+        write(y)
+        assert gw.autograd.grad(y.sum(), x)[0].tolist() == [0, 0]
+
+
+def test_a_leaf_that_is_a_view_is_not_written() -> None:
+    x = gw.zeros(4).view(2, 2).requires_grad_()
+    with pytest.raises(RuntimeError, match="view of a leaf"):
+        x[0] = 1.0
+
+
+def test_inference_tensors_stay_out_of_the_tape() -> None:
+    with gw.inference_mode():
+        made = gw.ones(2)
+        assert made.is_inference() and made[0].is_inference()
+    w = gw.ones(2, requires_grad=True)
+    assert not w.is_inference()
+    with pytest.raises(RuntimeError, match="Inference tensors cannot be saved"):
+        made * w
+    with pytest.raises(RuntimeError, match="outside InferenceMode"):
+        made.requires_grad_()
+    assert (made.clone() * w).requires_grad
+
+
+def test_the_meta_device_takes_the_shape_alone() -> None:
+    x = gw.ones(2, 3).t()
+    there = x.to("meta")
+    assert there.is_meta and there.shape == (3, 2) and there.stride() == x.stride()
+    assert gw.zeros_like(x, device="meta").is_meta
+    with pytest.raises(NotImplementedError, match="no data"):
+        there.to("cpu")
+
+
+def test_older_keywords_of_backward_and_grad() -> None:
+    x = gw.ones(2, requires_grad=True)
+    gw.autograd.backward([x * 2], grad_variables=[gw.ones(2)])
+    assert x.grad.tolist() == [2, 2]
+    assert gw.autograd.grad((x * 3).sum(), x, only_inputs=True)[0].tolist() == [3, 3]
+    with pytest.raises(RuntimeError, match="only use `grad_tensors`"):
+        gw.autograd.backward([x * 2], [gw.ones(2)], grad_variables=[gw.ones(2)])
+    with pytest.raises(TypeError, match="Tensors or GradientEdges"):
+        gw.autograd.grad(x.sum(), "x")
