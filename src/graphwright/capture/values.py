@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import operator
 import types
 from collections.abc import Callable
@@ -78,6 +77,8 @@ class Values:
             return self.output.wrap(value.cls, value.cls_source)
         if isinstance(value, ObjectVariable) and value.source is not None:
             return self.output.wrap(value.cls, TypeSource(value.source))
+        if isinstance(value, SequenceIterator) and value.origin is None:
+            unsupported("GB0008", "the type of an iterator over a snapshot")
         return self.constant_class(value.python_type())
 
     def tuple_of(self, items: list[VariableTracker]) -> VariableTracker:
@@ -220,13 +221,22 @@ class Values:
         if key is not None and not _is_none(key):
             keys = [key.call(self, [item], {}) for item in items]  # type: ignore[arg-type]
 
-        def compare(a: int, b: int) -> int:
-            if self.truth(self.operate(operator.lt, keys[a], keys[b])):
-                return -1
-            return int(self.truth(self.operate(operator.lt, keys[b], keys[a])))
+        ranks = [_Rank(self, place, value) for place, value in enumerate(keys)]
+        return [items[rank.place] for rank in sorted(ranks, reverse=reverse)]
 
-        order = sorted(range(len(items)), key=functools.cmp_to_key(compare), reverse=reverse)
-        return [items[position] for position in order]
+
+class _Rank:
+    """A key while sorting: Python's own sort asks for the comparisons that it always makes."""
+
+    __slots__ = ("key", "place", "values")
+
+    def __init__(self, values: Values, place: int, key: VariableTracker) -> None:
+        self.values = values
+        self.place = place
+        self.key = key
+
+    def __lt__(self, other: _Rank) -> bool:
+        return self.values.truth(self.values.operate(operator.lt, self.key, other.key))
 
 
 _LONGEST_RANGE = 100_000

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
+from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import ClassVariable
 from graphwright.capture.variables.exceptions import (
     ExceptionVariable,
@@ -22,7 +23,6 @@ from graphwright.capture.variables.sequences import TupleVariable
 if TYPE_CHECKING:
     from graphwright.capture.bytecode import Instruction
     from graphwright.capture.translator import Translator
-    from graphwright.capture.variables.base import VariableTracker
 
 
 @opcode("RAISE_VARARGS")
@@ -35,8 +35,7 @@ def raise_varargs(tx: Translator, inst: Instruction) -> None:
     if context is not None and context is not error:
         error.attributes["__context__"] = context
     if cause:
-        is_none = cause[0].is_constant() and cause[0].as_constant() is None
-        error.attributes["__cause__"] = cause[0] if is_none else raised_by(tx, cause[0])
+        error.attributes["__cause__"] = cause[0] if _is_none(cause[0]) else raised_by(tx, cause[0])
         error.attributes["__suppress_context__"] = tx.constant(True)
     raise Raised(error)
 
@@ -142,9 +141,16 @@ def _left_over(
     tx: Translator, original: VariableTracker, parts: VariableTracker
 ) -> VariableTracker:
     """What `except*` raises again; None if everything was handled."""
-    left = [part for part in parts.unpack(tx) if isinstance(part, ExceptionVariable)]
+    left = [part for part in map(VariableTracker.realize, parts.unpack(tx)) if not _is_none(part)]
     if not left:
         return tx.constant(None)
-    if len(left) > 1 or left[0].attributes.get("__context__") is not None:
-        unsupported("GB0006", "several exceptions leave an except* block")
-    return left[0]
+    first = left[0]
+    if len(left) > 1 or not isinstance(first, ExceptionVariable):
+        unsupported("GB0006", "exceptions leave an except* block")
+    if first.attributes.get("__context__") is not None:
+        unsupported("GB0006", "an exception raised in an except* block")
+    return first
+
+
+def _is_none(value: VariableTracker) -> bool:
+    return value.is_constant() and value.as_constant() is None

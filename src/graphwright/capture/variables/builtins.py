@@ -39,6 +39,7 @@ from graphwright.capture.variables.iterators import (
     EnumerateIterator,
     FilterIterator,
     MapIterator,
+    ReversedDictIterator,
     ReversedIterator,
     ReversedSnapshot,
     ZipIterator,
@@ -272,9 +273,9 @@ def is_totally_ordered(members: set[Any]) -> bool:
 def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     value = args[0].realize()
     if isinstance(value, DictVariable):
-        return ReversedSnapshot([key for key, _ in reversed(value.entries.values())])
+        return ReversedDictIterator(value, "keys", value)
     if isinstance(value, DictView):
-        return ReversedSnapshot(list(reversed(value.items(tx))))
+        return ReversedDictIterator(value.owner, value.kind, value)
     if isinstance(value, ObjectVariable):
         return value.reversed(tx)
     if not hasattr(value, "items"):

@@ -9,6 +9,7 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
+from graphwright.capture.variables.iterators import SequenceIterator
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -82,7 +83,7 @@ class ConstantVariable(VariableTracker):
         if isinstance(self.value, frozenset) and not tx.has_order(self):
             unsupported("GB0017", "the order of a set is known only when running")
         items = [tx.constant(item) for item in fold(list, self.value)]
-        return tx.iterator_over(items)
+        return SequenceIterator(items, self)
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.load_const(self.value)

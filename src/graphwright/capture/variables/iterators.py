@@ -7,7 +7,7 @@ import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.exc import AttributeMissing, Unsupported, unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
 
@@ -85,7 +85,13 @@ class SequenceIterator(IteratorVariable):
         self.position = 0
 
     def python_type(self) -> type:
-        return type(iter(()))
+        kind = tuple if self.origin is None else self.origin.python_type()
+        if issubclass(kind, tuple):
+            return type(iter(()))
+        if issubclass(kind, range):
+            return type(iter(range(0)))
+        assert self.origin is not None
+        return type(iter(self.origin.as_constant()))
 
     def next(self, tx: Translator) -> VariableTracker | None:
         if self.position >= len(self.items):
@@ -100,7 +106,10 @@ class SequenceIterator(IteratorVariable):
         if self.origin is not None:
             cg.push(self.origin)
             cg.builder.emit("GET_ITER")
-            cg.advance_iterator(self.position)
+            if issubclass(self.origin.python_type(), frozenset):
+                cg.skip_items(self.position)
+            else:
+                cg.advance_iterator(self.position)
             return
         for item in self.items[self.position :]:
             cg.push(item)
@@ -132,7 +141,7 @@ class ListIterator(IteratorVariable):
 
     def reconstruct(self, cg: Reconstructor) -> None:
         if self.exhausted:
-            cg.builder.build("tuple", 0)
+            cg.builder.build("list", 0)
             cg.builder.emit("GET_ITER")
             return
         cg.push(self.owner)
@@ -163,9 +172,12 @@ class ReversedIterator(IteratorVariable):
         return [self.owner]
 
     def reconstruct(self, cg: Reconstructor) -> None:
-        if self.exhausted:
-            unsupported("GB0015", "an exhausted reversed() is needed after the graph")
+        over_list = issubclass(self.owner.python_type(), list)
         cg.builder.begin_call(reversed)
+        if self.exhausted:
+            cg.builder.build("list" if over_list else "tuple", 0)
+            cg.builder.end_call(1)
+            return
         cg.push(self.owner)
         cg.builder.end_call(1)
         cg.set_iterator(self.index)
@@ -179,35 +191,74 @@ class ReversedSnapshot(SequenceIterator):
 
 
 class DictIterator(IteratorVariable):
-    """Over the keys, values or items of a dict; the dict must keep its size meanwhile."""
+    """Over the keys, values or items of a dict; the dict must keep its keys meanwhile.
 
-    def __init__(
-        self, owner: Any, items: list[VariableTracker], origin: VariableTracker
-    ) -> None:
+    kind: the name of the view's method. origin: the dict or its view. Values are those of the
+    moment.
+    """
+
+    def __init__(self, owner: Any, kind: str, origin: VariableTracker) -> None:
         self.owner = owner
+        self.kind = kind
         self.origin = origin
-        self.items = items
-        self.size = len(items)
+        self.keys = list(owner.entries)
         self.position = 0
+        self.exhausted = False
 
     def python_type(self) -> type:
-        return type(iter({}))
+        return type(iter(_EMPTY_VIEWS.get(self.origin.python_type(), {})))
 
     def next(self, tx: Translator) -> VariableTracker | None:
-        if len(self.owner.entries) != self.size:
-            unsupported("GB0006", "RuntimeError: dictionary changed size during iteration")
-        if self.position >= self.size:
+        if self.exhausted:
+            return None
+        self._check_unchanged()
+        if self.position >= len(self.keys):
+            self.exhausted = True
             return None
         self.position += 1
-        return self.items[self.position - 1].realize()
+        key, value = self.owner.entries[self._key_at(self.position - 1)]
+        if self.kind == "items":
+            return tx.tuple_of([key, value])
+        return (key if self.kind == "keys" else value).realize()
+
+    def _key_at(self, position: int) -> Any:
+        return self.keys[position]
+
+    def _check_unchanged(self) -> None:
+        if list(self.owner.entries) != self.keys:
+            reason = Unsupported("GB0006", "RuntimeError: dictionary changed during iteration")
+            reason.blame(self.born)
+            raise reason
 
     def parts(self) -> list[VariableTracker]:
         return [self.origin]
 
     def reconstruct(self, cg: Reconstructor) -> None:
+        if self.exhausted:
+            unsupported("GB0015", "an exhausted iterator of a dict is needed after the graph")
+        self._check_unchanged()
         cg.push(self.origin)
         cg.builder.emit("GET_ITER")
         cg.skip_items(self.position)
+
+
+class ReversedDictIterator(DictIterator):
+    """`reversed()` of a dict or its view, which only the frame itself may use."""
+
+    def python_type(self) -> type:
+        return type(reversed(_EMPTY_VIEWS.get(self.origin.python_type(), {})))
+
+    def _key_at(self, position: int) -> Any:
+        return self.keys[-1 - position]
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        VariableTracker.reconstruct(self, cg)
+
+
+_NONE: dict[Any, Any] = {}
+_EMPTY_VIEWS: dict[type, Any] = {
+    type(view): view for view in (_NONE.keys(), _NONE.values(), _NONE.items())
+}
 
 
 class EnumerateIterator(IteratorVariable):

@@ -90,7 +90,7 @@ class DictVariable(VariableTracker):
         del self.entries[raw]
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        return DictIterator(self, [key for key, _ in self.entries.values()], self)
+        return DictIterator(self, "keys", self)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name == "default_factory" and self.kind is collections.defaultdict:
@@ -255,7 +255,7 @@ class DictView(VariableTracker):
         return [tx.tuple_of(list(entry)) for entry in self.owner.entries.values()]
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        return DictIterator(self.owner, self.items(tx), self)
+        return DictIterator(self.owner, self.kind, self)
 
     def length(self, tx: Translator) -> VariableTracker:
         return self.owner.length(tx)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -120,9 +121,10 @@ class SetVariable(VariableTracker):
         if self._ordered and self.origin is not None and list(rebuilt) != members:
             self._replay(cg, self.origin)
             return
-        if not self.ordered or list(rebuilt) != members:
+        order = _order_of_making(members) if self.ordered else None
+        if order is None:
             unsupported("GB0015", "a set whose order is known only when running")
-        for member in members:
+        for member in order:
             cg.push(cg.output.constant(member))
         cg.builder.build("set", len(members))
 
@@ -146,6 +148,17 @@ class SetVariable(VariableTracker):
                 cg.call_method(push, name, *loads)
 
         return write
+
+
+def _order_of_making(members: list[Any]) -> tuple[Any, ...] | None:
+    """In which order members must go into a new set so that it has this order."""
+    for order in itertools.islice(itertools.permutations(members), _MOST_ORDERS):
+        if list(set(order)) == members:
+            return order
+    return None
+
+
+_MOST_ORDERS = 720
 
 
 def _load(cg: Reconstructor, value: Any) -> Callable[[], None]:

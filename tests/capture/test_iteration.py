@@ -1,0 +1,125 @@
+"""Iterators see what their containers hold at the moment, also across a graph break."""
+
+from __future__ import annotations
+
+import pytest
+
+import graphwright as gw
+
+from .programs import Programs, sound
+
+X = gw.tensor([[1.0, -2.0], [4.0, 0.5]])
+MEMBERS = frozenset([1, 2, 3])
+program = Programs()
+
+
+class Ranked:
+    """Comparisons are counted."""
+
+    def __init__(self, rank, log):
+        self.rank = rank
+        self.log = log
+
+    def __lt__(self, other):
+        self.log.append((self.rank, other.rank))
+        return self.rank < other.rank
+
+
+@program
+def values_changed_meanwhile(x):
+    table, seen = {"a": 1, "b": 2}, []
+    for _, value in table.items():
+        table["b"] = 10
+        seen.append(value)
+    for value in table.values():
+        table["b"] = 11
+        seen.append(value)
+    for _, value in reversed(table.items()):
+        table["a"] = x + 1
+        seen.append(value)
+    return seen
+
+
+@program
+def dict_grows_before_a_break(x):
+    table, y = {"a": 1, "b": 2}, x + 1
+    try:
+        for key in table:
+            table["new"] = 3
+            print(key, end="")
+    except RuntimeError as error:
+        return str(error), y * 2
+
+
+@program
+def dict_swaps_keys(x):
+    table, seen = {"a": 1, "b": 2}, []
+    try:
+        for key in table:
+            seen.append(key)
+            if key == "a":
+                del table["b"]
+                table["c"] = 1
+    except RuntimeError as error:
+        seen.append(str(error))
+    return seen, x + 1
+
+
+@program
+def finished_iterator_of_a_dict(x):
+    table = {"a": 1}
+    keys = iter(table)
+    y = x + len(list(keys))
+    print(end="")
+    table["b"] = 2
+    return next(keys, "end"), y * 2
+
+
+@program
+def iterators_across_a_break(x):
+    text, data, numbers, members = iter("aéb"), iter(b"abc"), iter(range(5)), iter(MEMBERS)
+    backwards, done = reversed([1, 2]), iter([])
+    y = x + next(numbers) + next(data) + next(members) + next(backwards) + len(next(text))
+    list(done)
+    print(end="")
+    all_of_them = (text, data, numbers, members, backwards, done)
+    return [type(one).__name__ for one in all_of_them], [list(one) for one in all_of_them], y * 2
+
+
+@program
+def sorting_asks_as_often_as_python(x):
+    log = []
+    ranked = [Ranked(rank, log) for rank in (3, 1, 2, 5, 4)]
+    ordered = sorted(ranked)
+    ranked.sort(reverse=True)
+    pairs = sorted([(ranked[0], 1), (ranked[1], 2)])
+    return log, [one.rank for one in ordered + ranked], pairs[0][1], x + 1
+
+
+@program
+def unmatched_error_leaves_except_star(x):
+    y = x + 1
+    try:
+        try:
+            raise KeyError(1)
+        except* ValueError:
+            y = y + 7
+    except KeyError as error:
+        return y * 2, error.args
+
+
+@program
+def native_error_leaves_except_star(x):
+    y = x + 1
+    try:
+        try:
+            {}["key"]
+        except* ValueError:
+            y = y + 7
+    except KeyError as error:
+        return y * 2, error.args
+
+
+@pytest.mark.parametrize("function", program.all, ids=lambda f: f.__name__)
+def test_iteration(function):
+    sound(function, X)
