@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
+from graphwright import notices
 from graphwright.api import compilation_of
 from graphwright.capture import guards
 from graphwright.capture.break_examples import EXAMPLES, INJECTED
@@ -112,3 +113,67 @@ def test_a_bug_of_capture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(FrameCompiler, "finish_return", broken)
     assert ran(tmp_path, PLAIN, ["f(gw.ones(3))"], {}) == ["GB0021"]
+
+
+class Failing:
+    """A backend whose graphs fail while the program itself does not."""
+
+    def __init__(self, error: type[BaseException]) -> None:
+        self.error = error
+
+    def __call__(self, graph: Any, examples: Any) -> Any:
+        def run(*inputs: Any) -> Any:
+            raise self.error("no memory for 8 bytes")
+
+        run.writes_last = True  # type: ignore[attr-defined]
+        return run
+
+
+WITH_A_SIDE_EFFECT = textwrap.dedent("""
+    seen = {}
+
+    def f(x):
+        seen["shape"] = x.shape
+        return x + 1
+""")
+
+
+@pytest.mark.parametrize("program", [PLAIN, WITH_A_SIDE_EFFECT], ids=["direct", "translated"])
+def test_a_graph_fails_where_python_does_not(program: str, tmp_path: Path) -> None:
+    options = {"backend": Failing(RuntimeError)}
+    codes = ran(tmp_path, program, ["f(gw.ones(3))"] * 3, options)
+    assert [code for code in codes if code < "GB0100"] == ["GB0022"]
+
+
+def test_the_failure_of_a_graph_is_told_of(capsys: pytest.CaptureFixture[str]) -> None:
+    def f(x: Any) -> Any:
+        return x + 1
+
+    notices.forget()
+    told = gw.compile(f, backend=Failing(RuntimeError))
+    assert told(gw.ones(2)).tolist() == [2.0, 2.0]
+    (failed,) = compilation_of(told).record.breaks
+    assert (failed.code, failed.detail) == ("GB0022", "RuntimeError: no memory for 8 bytes")
+    assert capsys.readouterr().err.count("GB0022") == 1
+    explained = gw.explain(f, backend=Failing(RuntimeError))(gw.ones(2))
+    assert explained.stats.fallbacks == 1
+    assert "GB0022" in str(explained)
+
+
+def test_an_error_that_python_raises_too_is_not_told_of() -> None:
+    def f(x: Any, places: Any) -> Any:
+        return x[places] * 2
+
+    compiled = gw.compile(f)
+    compiled(gw.ones(3), gw.tensor([1]))
+    with pytest.raises(IndexError):
+        compiled(gw.ones(3), gw.tensor([7]))
+    assert not compilation_of(compiled).record.breaks
+
+
+def test_an_interrupt_is_no_failure() -> None:
+    def f(x: Any) -> Any:
+        return x + 1
+
+    with pytest.raises(KeyboardInterrupt):
+        gw.compile(f, backend=Failing(KeyboardInterrupt))(gw.ones(2))

@@ -127,6 +127,12 @@ BREAKS: dict[str, BreakKind] = dict(
             "This is a bug in graphwright: please report it. The frame runs as plain Python.",
         ),
         _kind(
+            "GB0022",
+            "a compiled graph failed where plain Python does not",
+            "The call gave plain Python's result. Lower the memory that the program needs, or "
+            "report it if memory is not what was short.",
+        ),
+        _kind(
             "GB0100",
             "more versions of a function than the recompile limit",
             "Make what varies an argument tensor or number, or raise the limit with "

@@ -99,6 +99,7 @@ class Frontend:
         self._states: weakref.WeakKeyDictionary[types.CodeType, FrameState]
         self._states = weakref.WeakKeyDictionary()
         self._roots: set[types.CodeType] = set()
+        self._failed: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
 
     def compile(self, function: types.FunctionType) -> _eval_frame.CompiledFunction:
         """A callable that captures `function` at its first call and at each guard failure."""
@@ -178,6 +179,15 @@ class Frontend:
         self.record.add(break_record(reason, True, code))
         self.record.skip(place(code), reason.detail)
         warn_of_limit(code, self.limit, recompile)
+
+    def graph_failed(self, code: types.CodeType, failure: str) -> None:
+        """A graph raised `failure`, and the code itself, run in its place, gave a result."""
+        if code in self._failed:
+            return
+        self._failed.add(code)
+        reason = Unsupported("GB0022", failure)
+        reason.note_location(place(code))
+        self.record.add(break_record(reason, True, code))
 
     def _note_recompile(
         self,
@@ -265,7 +275,7 @@ class Frontend:
         return frame, output
 
     def _finish(self, tx: RootTranslator, inst: Instruction | None) -> CompiledFrame:
-        compiler = FrameCompiler(tx, self._call_backend)
+        compiler = FrameCompiler(tx, self._call_backend, self.graph_failed)
         try:
             return compiler.finish_return() if inst is None else compiler.finish_break(inst)
         except Unsupported as reason:

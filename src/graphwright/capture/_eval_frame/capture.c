@@ -78,6 +78,31 @@ static int tell_limit(PyObject *callback, EfEntryList *list, PyFunctionObject *f
     return answer == NULL ? -1 : 0;
 }
 
+PyObject *ef_tell_failure(PyObject *callback, PyCodeObject *code, PyObject *result,
+                          PyObject *failure) {
+    PyObject *listener = NULL;
+    if (failure != NULL && result != NULL) {
+        listener = PyObject_GetAttrString(callback, "graph_failed");
+        if (listener == NULL) {
+            PyErr_Clear();
+        }
+    }
+    if (listener != NULL) {
+        Py_INCREF(code);
+        PyObject *suspended = ef_hook_suspend();
+        PyObject *told = PyObject_CallFunctionObjArgs(listener, (PyObject *)code, failure, NULL);
+        ef_hook_resume(suspended);
+        if (told == NULL) {
+            Py_CLEAR(result);
+        }
+        Py_XDECREF(told);
+        Py_DECREF(code);
+        Py_DECREF(listener);
+    }
+    Py_XDECREF(failure);
+    return result;
+}
+
 static int take(EfEntryList *list, PyObject *answer, PyCodeObject *code, EfEntry **entry) {
     if (answer == ef_run_natively) {
         return 0;

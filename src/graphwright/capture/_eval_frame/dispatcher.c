@@ -124,7 +124,9 @@ static PyObject *dispatch(PyObject *self, PyObject *const *args, size_t nargsf,
     bool ready = f->plain && kwnames == NULL && nargs == f->n_slots;
     PyObject *result = ready ? run_slots(f, args) : dispatch_bound(f, args, nargs, kwnames);
     if (result == NULL && !PyErr_Occurred()) {
+        PyObject *failure = ef_take_failure();
         result = call_original(f, args, nargsf, kwnames);
+        result = ef_tell_failure(f->callback, f->code, result, failure);
     }
     Py_DECREF(self);
     return result;

@@ -271,13 +271,32 @@ static PyObject *call_direct(EfEntry *entry, PyFunctionObject *function, PyObjec
     return result;
 }
 
-/* False for what ends programs, such as an interrupt: that stays raised. */
+static _Thread_local PyObject *failure;   /* how the last direct call that raised failed */
+
+PyObject *ef_take_failure(void) {
+    PyObject *taken = failure;
+    failure = NULL;
+    return taken;
+}
+
+/* Clears the error, of which only the text is kept: its traceback would keep the call's values
+ * alive. False for what ends programs, such as an interrupt: that stays raised. */
 static bool forget_error(void) {
-    bool forgotten = PyErr_ExceptionMatches(PyExc_Exception);
-    if (forgotten) {
+    if (!PyErr_ExceptionMatches(PyExc_Exception)) {
+        return false;
+    }
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    PyErr_NormalizeException(&type, &value, &traceback);
+    PyObject *text = PyUnicode_FromFormat("%s: %S", Py_TYPE(value)->tp_name, value);
+    if (text == NULL) {
         PyErr_Clear();
     }
-    return forgotten;
+    Py_XSETREF(failure, text);
+    Py_XDECREF(type);
+    Py_XDECREF(value);
+    Py_XDECREF(traceback);
+    return true;
 }
 
 static bool gather(const EfGuardProgram *program, PyObject *const *registers,

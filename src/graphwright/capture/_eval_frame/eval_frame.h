@@ -143,6 +143,7 @@ typedef enum { EF_MISS, EF_HIT, EF_NATIVE, EF_ERROR } EfOutcome;
  * user's own code raises the error. EF_ERROR where it was no error of the program. */
 EfOutcome ef_list_lookup(EfEntryList *list, PyFunctionObject *function, PyObject *const *slots,
                          EfEntry **entry, PyObject **result);
+PyObject *ef_take_failure(void);   /* the text of EF_NATIVE's error, or NULL; a new reference */
 int ef_list_add(EfEntryList *list, EfEntry *entry);
 void ef_list_clear(EfEntryList *list);
 int ef_list_traverse(EfEntryList *list, visitproc visit, void *arg);
@@ -160,6 +161,10 @@ PyObject *ef_set_stance(PyObject *module, PyObject *value);
 /* What to do about a miss: a new entry, or NULL to run natively; -1 if the callback raised. */
 int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObject *function,
                PyObject *const *slots, EfEntry **entry);
+/* Tell the callback that a graph failed where the code itself gave a result. Takes the reference
+ * to `failure` (or NULL) and hands on `result`; NULL if the callback raised. */
+PyObject *ef_tell_failure(PyObject *callback, PyCodeObject *code, PyObject *result,
+                          PyObject *failure);
 
 /* ---- observers.c ---- */
 /* Whether a debugger, coverage or another tool follows this code: then it runs as it is. */

@@ -128,6 +128,17 @@ static EfEntryList *entries_for(PyThreadState *tstate, EfFrame *frame) {
     return cache == NULL || cache->skip ? NULL : ef_code_entries(cache, here.callback);
 }
 
+/* The frame as it is, after a direct call in its place has failed. */
+static PyObject *run_failed(PyThreadState *tstate, EfFrame *frame) {
+    PyObject *failure = ef_take_failure(), *callback = Py_NewRef(here.callback);
+    PyCodeObject *code = (PyCodeObject *)Py_NewRef(EF_FRAME_CODE(frame));
+    PyObject *result = run_frame(tstate, frame, 0);
+    result = ef_tell_failure(callback, code, result, failure);
+    Py_DECREF(code);
+    Py_DECREF(callback);
+    return result;
+}
+
 static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) {
     bool continued = ef_continuation_begins((PyObject *)EF_FRAME_FUNCTION(frame));
     if (here.callback == NULL || throwflag) {
@@ -144,7 +155,7 @@ static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) 
     EfEntry *entry = NULL;
     PyObject *result = NULL;
     switch (find_entry(list, frame, &entry, &result)) {
-    case EF_NATIVE:
+    case EF_NATIVE: return run_failed(tstate, frame);
     case EF_MISS: return run_frame(tstate, frame, throwflag);
     case EF_ERROR: break;
     case EF_HIT:

@@ -16,7 +16,7 @@ from graphwright.capture.emit.native import (
     run_natively,
 )
 from graphwright.capture.emit.reconstruct import Reconstructor, settled
-from graphwright.capture.emit.replay import Replay
+from graphwright.capture.emit.replay import Listener, Replay
 from graphwright.capture.emit.resuming import Caught, ResumeCall
 from graphwright.capture.exc import unsupported
 from graphwright.capture.graph_result import FinishedGraph, finish_graph
@@ -58,8 +58,12 @@ class CompiledFrame(Record):
 class FrameCompiler:
     """Writes the code of one frame once its translation has ended."""
 
-    def __init__(self, tx: RootTranslator, backend: Backend) -> None:
+    def __init__(
+        self, tx: RootTranslator, backend: Backend, listener: Listener | None = None
+    ) -> None:
+        """`listener` hears of graphs that failed where plain Python did not."""
         self.tx = tx
+        self.listener = listener
         self.output = tx.output
         self.backend = backend
         self.builder = CodeBuilder(tx.code)
@@ -299,7 +303,7 @@ class FrameCompiler:
         del builder.instructions[self._graph_at :]
         builder.line = self._graph_line()
         assert graph.run is not None
-        replay = Replay(builder, self.tx.code)
+        replay = Replay(builder, self.tx.code, self.listener)
         replay.keep(self.output.fake_mode.random, graph.kept)
         builder.begin_try(replay.handler)
         builder.begin_call(graph.run)

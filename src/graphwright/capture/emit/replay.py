@@ -3,8 +3,9 @@
 A graph stands for many of the user's operations, and what the frame did between them is written
 after it. So a graph that fails must have done nothing: then the frame runs from its start, and
 Python itself raises the error, at the right place, in the right `try` block, after whatever came
-before it. Backends that write inputs only once nothing can fail any more say so by an attribute
-`writes_last`; from others the inputs that a graph changes are kept meanwhile.
+before it. Where it raises none, the user is told (GB0022). Backends that write inputs only once
+nothing can fail any more say so by an attribute `writes_last`; from others the inputs that a graph
+changes are kept meanwhile.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import inspect
 import types
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.capture import _eval_frame
@@ -43,21 +44,42 @@ class Kept:
                     tensor.grad_fn, tensor.output_nr = grad_fn, output_nr
 
 
-def undo(error: BaseException, kept: Kept | None) -> bool:
-    """Make the frame ready to run again; False where the error is no business of the graph."""
+def undo(error: BaseException, kept: Kept | None) -> str | None:
+    """Make the frame ready to run again; what failed, None if that is no business of the graph.
+
+    Only the text of the error is kept: its traceback would hold on to what the frame made.
+    """
     if not isinstance(error, Exception):
-        return False
+        return None
     if kept is not None:
         kept.restore()
-    return True
+    return f"{type(error).__name__}: {error}"
+
+
+Listener = Callable[[types.CodeType, str], None]
+
+
+def tell(
+    listener: weakref.WeakMethod[Listener], code: weakref.ref[types.CodeType], failure: str
+) -> None:
+    """Say that a graph failed where the frame, run plainly, gave a result."""
+    hears, found = listener(), code()
+    if hears is not None and found is not None:
+        hears(found, failure)
+
+
+_eval_frame.skip_code(tell.__code__)
 
 
 class Replay:
     """Writes the code around the call of a graph, and what runs where it fails."""
 
-    def __init__(self, builder: CodeBuilder, code: types.CodeType) -> None:
+    def __init__(
+        self, builder: CodeBuilder, code: types.CodeType, listener: Listener | None
+    ) -> None:
         self.builder = builder
         self.code = code
+        self.listener = listener
         self.handler = Label()
         self.kept: str | None = None
 
@@ -75,7 +97,7 @@ class Replay:
 
     def write(self) -> None:
         """The handler: the exception is on the stack."""
-        builder, error, other = self.builder, self.builder.temporary(), Label()
+        builder, error, plainly = self.builder, self.builder.temporary(), Label()
         builder.mark(self.handler)
         builder.store_local(error)
         builder.begin_call(undo)
@@ -85,15 +107,31 @@ class Replay:
         else:
             builder.load_local(self.kept)
         builder.end_call(2)
-        builder.load_const(True)
-        builder.jump_if_not_identical(other)
+        failure = builder.temporary()
+        builder.store_local(failure)
+        builder.load_const(None)
+        builder.load_local(failure)
+        builder.jump_if_not_identical(plainly)
+        builder.load_local(error)
+        builder.emit("RERAISE", 0)
+        builder.mark(plainly)
         builder.load_const(None)
         builder.store_local(error)
         self._run_plainly()
+        self._tell(failure)
         builder.return_value()
-        builder.mark(other)
-        builder.load_local(error)
-        builder.emit("RERAISE", 0)
+
+    def _tell(self, failure: str) -> None:
+        """Below the frame's result, which stays on the stack."""
+        builder = self.builder
+        if self.listener is None:
+            return
+        builder.begin_call(tell)
+        builder.load_const(weakref.WeakMethod(self.listener))
+        builder.load_const(weakref.ref(self.code))
+        builder.load_local(failure)
+        builder.end_call(3)
+        builder.pop()
 
     def _run_plainly(self) -> None:
         code, builder = self.code, self.builder
