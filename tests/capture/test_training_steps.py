@@ -228,3 +228,50 @@ def test_records_are_those_of_plain_python(program: Any, whole: bool) -> None:
     captured(gw.ones(2, 3))
     assert TEXT.getvalue() == expected
     assert (not captured.breaks) == whole
+
+
+# batch normalisation over all that was seen
+
+
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+def test_a_batch_norm_that_averages_over_all_batches_is_one_graph(backend: str) -> None:
+    ours, expected = (nn.BatchNorm1d(4, momentum=None) for _ in range(2))
+    compiled: Any = gw.compile(ours, fullgraph=True, backend=backend)
+    for number in range(4):
+        x = gw.full((3, 4), float(number)) + gw.arange(12.0).reshape(3, 4)
+        assert gw.allclose(compiled(x), expected(x), atol=1e-6)
+        assert gw.allclose(ours.running_mean, expected.running_mean)
+        assert gw.allclose(ours.running_var, expected.running_var)
+        assert ours.num_batches_tracked.item() == number + 1
+
+
+# inputs that are overwritten by one another
+
+
+def counted_average(average: Any, count: Any, x: Any) -> Any:
+    """The factor is needed where the average is, after the count was overwritten."""
+    count.add_(1)
+    factor = 1.0 / count.double()
+    mean = x.mean(0)
+    average.mul_(1 - factor)
+    average.add_(mean * factor)
+    return x - mean
+
+
+def crosswise(average: Any, count: Any, x: Any) -> Any:
+    """Each is overwritten with what the other was."""
+    factor, first = count + 1, average[0] * 2
+    mean = x.mean(0)
+    average.copy_(average * factor + mean)
+    count.copy_(first)
+    return mean
+
+
+@pytest.mark.parametrize("program", [counted_average, crosswise])
+def test_overwritten_inputs_are_read_as_they_were(program: Any) -> None:
+    compiled: Any = gw.compile(program, fullgraph=True, backend="llvm")
+    ours = gw.ones(4), gw.ones(()), gw.arange(12.0).reshape(3, 4)
+    expected = [tensor.clone() for tensor in ours]
+    for _ in range(3):
+        assert gw.allclose(compiled(*ours), program(*expected))
+        assert all(gw.allclose(a, b) for a, b in zip(ours, expected, strict=True))

@@ -16,6 +16,7 @@ from graphwright.capture.float_sources import ScalarSource, scalar_tensor, singl
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.layouts import assume_nesting, stride_order
+from graphwright.capture.known_values import note_known
 from graphwright.capture.marks import marks_of
 from graphwright.capture.side_effects import DeferredCall, SideEffects
 from graphwright.capture.source import (
@@ -425,7 +426,10 @@ class OutputGraph:
         keywords = {key: value.as_example() for key, value in kwargs.items()}
         if self.side_effects.calls:
             self._refuse_shared_memory((*examples, *keywords.values()))
+        drew, self.fake_mode.random = self.fake_mode.random, False
         result = self._run_fake(kind, target, examples, keywords)
+        random = self.fake_mode.random
+        self.fake_mode.random = drew or random
         if not self._belongs_in_graph(result, target):
             return self._plain_result(tx, result, target)
         nodes = tuple([arg.as_node(tx) for arg in args])  # type: ignore[arg-type]
@@ -434,6 +438,7 @@ class OutputGraph:
         node.meta["stack"] = tx.location()  # type: ignore[attr-defined]
         node.meta["val"] = result
         self.n_ops += 1
+        note_known(node, result, random)
         return self.wrap_result(tx, node, result)
 
     def _run_fake(

@@ -7,9 +7,10 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.known_values import KNOWN, known_value
 from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.sequences import SizeVariable, TupleVariable
+from graphwright.capture.variables.sequences import ListVariable, SizeVariable, TupleVariable
 from graphwright.runtime import _core
 from graphwright.runtime.dtypes import float32
 from graphwright.runtime.size import Size
@@ -26,6 +27,7 @@ _READ_BY_PYTHON = frozenset(
         "__dlpack__", "data_ptr", "__repr__", "__str__", "__format__", "__complex__", "nonzero",
     ]
 )
+_VALUES = frozenset(["item", "tolist", "__float__", "__int__", "__bool__", "__index__"])
 _TAPE = frozenset(
     [
         "register_hook", "retain_grad", "detach_", "set_",
@@ -71,6 +73,8 @@ class TensorVariable(VariableTracker):
         return True
 
     def truth(self, tx: Translator) -> bool:
+        if KNOWN in self.node.meta and self.fake.numel() == 1:
+            return bool(known_value(self.node))
         unsupported("GB0001", f"the truth value of {self.describe()}")
 
     def length(self, tx: Translator) -> VariableTracker:
@@ -155,6 +159,13 @@ def _shape_type() -> type:
     return type(_core.empty(Tensor, (1,), float32).shape)
 
 
+def _plain(tx: Translator, value: Any) -> VariableTracker:
+    """A number, or nested lists of numbers."""
+    if isinstance(value, list):
+        return ListVariable([_plain(tx, item) for item in value])
+    return tx.constant(value)
+
+
 class TensorMethod(VariableTracker):
     """A bound method of a tensor."""
 
@@ -175,6 +186,8 @@ class TensorMethod(VariableTracker):
         self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
         name = self.method
+        if name in _VALUES and KNOWN in self.owner.node.meta:
+            return _plain(tx, tx.fold(getattr(known_value(self.owner.node), name)))
         if name in _READ_BY_PYTHON:
             unsupported("GB0002", f"Tensor.{name}()")
         if name in _TAPE:

@@ -87,6 +87,7 @@ def choose_anchors(graph: LoweredGraph) -> Anchors:
     anchors.uses = {name: len(found) for name, found in readers.items()}
     for name in anchors.outputs.values():
         anchors.uses[name] += 1
+    anchors.stored |= _crossing(anchors)
     choice = _Choice(anchors, readers)
     for name in live:
         if choice.visit(name):
@@ -94,6 +95,38 @@ def choose_anchors(graph: LoweredGraph) -> Anchors:
             if not isinstance(nodes[name], Pointwise):
                 anchors.stored.add(name)
     return anchors
+
+
+def _crossing(anchors: Anchors) -> set[str]:
+    """The values of mutations that need one another's targets as they were before."""
+    nodes = anchors.nodes
+    targets = {node.target: n for n, node in nodes.items() if isinstance(node, Mutation)}
+    needs: dict[str, set[str]] = {}
+    for name in targets.values():
+        needs[name] = {targets[s] for s in _sources_of(anchors, name) if s in targets} - {name}
+    found: set[str] = set()
+    for name in targets.values():
+        reached, pending = set(), list(needs[name])
+        while pending:
+            other = pending.pop()
+            if other not in reached:
+                reached.add(other)
+                pending += needs[other]
+        if name in reached:
+            found.update(s for s in anchors.reads.sources(name) if isinstance(nodes[s], Pointwise))
+    return found
+
+
+def _sources_of(anchors: Anchors, name: str) -> set[str]:
+    """Everything that a node is computed from."""
+    found: set[str] = set()
+    pending = [name]
+    while pending:
+        for source in anchors.reads.sources(pending.pop()):
+            if source not in found:
+                found.add(source)
+                pending.append(source)
+    return found
 
 
 class _Choice:

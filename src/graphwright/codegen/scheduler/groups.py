@@ -110,10 +110,25 @@ def group_anchors(anchors: Anchors) -> Grouping:
             for source in sources_of(state, name):
                 state.readers.setdefault(source, []).append(name)
     readers = _readers_of_mutated(state)
-    overwriting = [n for n in anchors.chosen if isinstance(anchors.nodes[n], Mutation)]
+    overwriting = _readers_first(state, readers)
     for name in [n for n in anchors.chosen if n not in overwriting] + overwriting:
         _place(state, name, readers)
     return state
+
+
+def _readers_first(state: Grouping, readers: dict[str, set[str]]) -> list[str]:
+    """The mutations, each after the others that read what it overwrites, where that is possible."""
+    nodes = state.anchors.nodes
+    waiting = {n: node.target for n in state.anchors.chosen
+               if isinstance(node := nodes[n], Mutation)}
+    order: list[str] = []
+    while waiting:
+        free = (n for n, target in waiting.items()
+                if not any(reader in waiting for reader in readers[target] if reader != n))
+        name = next(free, next(iter(waiting)))
+        del waiting[name]
+        order.append(name)
+    return order
 
 
 def _readers_of_mutated(state: Grouping) -> dict[str, set[str]]:

@@ -197,6 +197,15 @@ def _eval_decompose(
     return cast(out, input.dtype)
 
 
+def _move(running: Any, batch: Any, momentum: Any) -> None:
+    """running = (1 - momentum) * running + momentum * batch; `momentum` may be a 0-d tensor."""
+    running.mul_(1 - momentum)
+    if isinstance(momentum, Tensor):
+        running.add_(batch * momentum)
+    else:
+        running.add_(batch, alpha=momentum)
+
+
 def _update_running(
     running_mean: Any, running_var: Any, mean: Any, variance: Any, count: Any, momentum: float
 ) -> None:
@@ -207,10 +216,10 @@ def _update_running(
     if count == 0:
         return
     if running_mean is not None:
-        running_mean.mul_(1 - momentum).add_(cast(mean, running_mean.dtype), alpha=momentum)
+        _move(running_mean, cast(mean, running_mean.dtype), momentum)
     if running_var is not None:
         unbiased = ops.div(ops.mul(variance, count), count - 1)
-        running_var.mul_(1 - momentum).add_(cast(unbiased, running_var.dtype), alpha=momentum)
+        _move(running_var, cast(unbiased, running_var.dtype), momentum)
 
 
 def _batch_norm_decompose(

@@ -1,0 +1,82 @@
+"""Values of tensors that follow from the program's constants are known while it is translated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+
+from .captured import Captured
+from .programs import Programs, whole
+
+program = Programs()
+
+
+@program
+def numbers_of_a_literal(x: Any) -> Any:
+    return x * gw.tensor([1, 2, 3]).tolist()[1], gw.tensor([[1.5], [2.5]]).tolist()
+
+
+@program
+def loop_over_a_range(x: Any) -> Any:
+    return [x * k for k in gw.arange(3).tolist()]
+
+
+@program
+def item_of_sizes(x: Any) -> Any:
+    return x.reshape(gw.tensor(x.shape).prod().item())
+
+
+@program
+def branch(x: Any) -> Any:
+    return x + 1 if gw.tensor([1, 2]).sum() > 2 else x
+
+
+@program
+def still_a_tensor(x: Any) -> Any:
+    steps = gw.linspace(0, 1, 5)
+    return x * steps.tolist()[2] + steps[1], steps
+
+
+@program
+def other_forms(x: Any) -> Any:
+    return x * gw.full((), 3).__int__() + gw.ones(1).item()
+
+
+@pytest.mark.parametrize("program", program.all, ids=lambda value: value.__name__)
+def test_known_values_need_no_break(program: Any) -> None:
+    whole(program, gw.ones(3, 4))
+
+
+def changed(x: Any) -> Any:
+    numbers = gw.zeros(2)
+    numbers += x.sum()
+    return x * numbers.tolist()[0]
+
+
+def changed_through_a_view(x: Any) -> Any:
+    numbers = gw.zeros(2)
+    numbers[0] = x.sum()
+    return x * numbers.sum().item()
+
+
+def random(x: Any) -> Any:
+    return x * gw.rand(2).tolist()[0]
+
+
+def of_an_argument(x: Any) -> Any:
+    return x * (x.sum() + gw.ones(())).item()
+
+
+@pytest.mark.parametrize("program", [changed, changed_through_a_view, random, of_an_argument])
+def test_what_the_graph_computes_is_not_known(program: Any) -> None:
+    captured = Captured(program)
+    for number in (1.0, 2.0):
+        x = gw.full((3,), number)
+        gw.manual_seed(1)
+        expected = program(x)
+        gw.manual_seed(1)
+        assert gw.equal(captured(x), expected)
+    assert "GB0002" in captured.breaks
