@@ -15,8 +15,8 @@ from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, un
 from graphwright.capture.float_sources import ScalarSource, scalar_tensor, single_tensor
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
-from graphwright.capture.layouts import assume_nesting, stride_order
 from graphwright.capture.known_values import note_known
+from graphwright.capture.layouts import assume_nesting, stride_order
 from graphwright.capture.marks import marks_of
 from graphwright.capture.side_effects import DeferredCall, SideEffects
 from graphwright.capture.source import (

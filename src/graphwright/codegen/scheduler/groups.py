@@ -117,7 +117,7 @@ def group_anchors(anchors: Anchors) -> Grouping:
 
 
 def _readers_first(state: Grouping, readers: dict[str, set[str]]) -> list[str]:
-    """The mutations, each after the others that read what it overwrites, where that is possible."""
+    """The mutations, each after the others that read what it overwrites, if there is an order."""
     nodes = state.anchors.nodes
     waiting = {n: node.target for n in state.anchors.chosen
                if isinstance(node := nodes[n], Mutation)}
