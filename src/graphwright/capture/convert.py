@@ -22,6 +22,7 @@ from graphwright.capture.exc import (
     Unsupported,
 )
 from graphwright.capture.frame_state import FrameState
+from graphwright.capture.intact import builtins_are_intact
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.record import (
     RUNS_EAGERLY,
@@ -60,6 +61,7 @@ _UNCAPTURED = (
     | inspect.CO_ITERABLE_COROUTINE
 )
 _MOST_RESTARTS = 12
+_MOST_CAPTURES = 8
 
 
 class Frontend:
@@ -125,6 +127,8 @@ class Frontend:
         entries: tuple[_eval_frame.Entry, ...] = (),
     ) -> Any:
         """An entry for this call, None to run the code natively for ever, or RUN_NATIVELY."""
+        if not builtins_are_intact():
+            return _eval_frame.RUN_NATIVELY
         is_root = code in self._roots
         if code.co_flags & _UNCAPTURED or is_disabled(function):
             return None
@@ -137,6 +141,9 @@ class Frontend:
         if state is None:
             state = self._states[code] = FrameState(self.dynamic)
         state.captures += 1
+        if state.captures > _MOST_CAPTURES * self.limit:
+            self.limit_reached(function, code, slots, entries)
+            return None
         try:
             frame, output, restart = self._translate(function, code, slots, state)
         except SkipFrame as skip:

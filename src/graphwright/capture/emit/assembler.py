@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.records import Record
@@ -183,6 +183,14 @@ class CodeBuilder:
         else:
             self.emit("MAKE_FUNCTION", 8 if closure else 0)
 
+    def forget_unused(self, unbound: Iterable[str]) -> None:
+        """Drop what no later instruction reads: temporaries, and those arguments."""
+        self.emit("FORGET", tuple(unbound))
+
+    def settle(self) -> None:
+        """Carry out `forget_unused`, once the instructions behind it are written."""
+        self.instructions = _forgetting(self.instructions)
+
     # control
 
     def jump_if_not_identical(self, label: Label) -> None:
@@ -236,6 +244,31 @@ def _copy_signature(code: Bytecode, target: types.CodeType) -> None:
     code.filename = target.co_filename
     code.first_lineno = target.co_firstlineno
     code.flags = CompilerFlags(target.co_flags)
+
+
+def _forgetting(written: list[Written | Label]) -> list[Written | Label]:
+    """Carry out FORGET; all jumps go forward, so that what is read later stands below."""
+    result: list[Written | Label] = []
+    read: set[str] = set()
+    stored = [_local(item, "STORE_FAST") for item in written]
+    for item in reversed(written):
+        stored.pop()
+        if isinstance(item, Written) and item.name == "FORGET":
+            for name in dict.fromkeys([*item.arg[0], *stored]):
+                if name not in read and (name in item.arg[0] or name.startswith("$gw")):
+                    result.append(Written("STORE_FAST", (name,), item.line))
+                    result.append(Written("LOAD_CONST", (None,), item.line))
+            continue
+        read.add(_local(item, "LOAD_FAST"))
+        result.append(item)
+    return result[::-1]
+
+
+def _local(item: Written | Label, name: str) -> str:
+    """The local of an instruction of that name; empty for any other."""
+    if isinstance(item, Written) and item.name == name and isinstance(item.arg[0], str):
+        return item.arg[0]
+    return ""
 
 
 def _assembled(written: list[Written | Label]) -> list[Any]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.capture.bytecode import PYTHON, Instruction
-from graphwright.capture.emit.assembler import CodeBuilder, Label
+from graphwright.capture.emit.assembler import CodeBuilder, Label, n_argument_slots
 from graphwright.capture.emit.native import (
     NATIVE,
     UNBOUND,
@@ -155,13 +155,29 @@ class FrameCompiler:
             return self._break_at_unbound
         return self._break_at_instruction if inst.opname in NATIVE else None
 
-    def _natively(self, write: Callable[[], None]) -> None:
+    def _natively(
+        self, write: Callable[[], None], operands: Sequence[Callable[[], None]] = ()
+    ) -> None:
         """Write what the user's instruction does, under the block that is around it."""
         if self._caught is not None:
             self.builder.begin_try(self._caught.label)
+        for push in operands:
+            push()
+        self.builder.forget_unused(self._unbound_arguments())
         write()
         if self._caught is not None:
             self.builder.end_try()
+
+    def _unbound_arguments(self) -> list[str]:
+        """The arguments that the frame's code has deleted or bound to something else."""
+        code, first = self.tx.code, needs_first_argument(self.tx.code)
+        names = code.co_varnames[: n_argument_slots(code)]
+        return [name for name in names if name != first and not self._is_argument(name)]
+
+    def _is_argument(self, name: str) -> bool:
+        """Whether the local still is what the caller gave."""
+        source = getattr(self.tx.locals.get(name), "source", None)
+        return isinstance(source, LocalSource) and source.local == name
 
     def _break_at_raise(self, inst: Instruction) -> None:
         count = inst.arg if inst.opname == "RAISE_VARARGS" else 1
@@ -169,14 +185,12 @@ class FrameCompiler:
         self._effects()
 
         def write() -> None:
-            for push in operands:
-                push()
             if inst.opname == "RERAISE":
                 self.builder.emit("RERAISE", 0)
             else:
                 self.builder.emit("RAISE_VARARGS", inst.arg)
 
-        self._natively(write)
+        self._natively(write, operands)
 
     def _break_at_unbound(self, inst: Instruction) -> None:
         """A local that has no value: the error that Python would raise."""
@@ -196,21 +210,17 @@ class FrameCompiler:
         resume = ResumeCall(self, inst.index + 1, rest)
         self._effects()
 
-        def write() -> None:
-            for push in operands:
-                push()
-            run_natively(self.builder, inst, self.tx.keyword_names)
-
-        self._natively(write)
+        self._natively(
+            lambda: run_natively(self.builder, inst, self.tx.keyword_names), operands
+        )
         resume.call(_null_layout() if _adds_null(inst) else [VALUE] * pushes)
 
     def _check_first_argument(self) -> None:
         """`super()` looks for it in the frame, where it still is what the caller gave."""
         first = needs_first_argument(self.tx.code)
-        if first is not None and first not in self.tx.code.co_cellvars:
-            source = getattr(self.tx.locals.get(first), "source", None)
-            if not isinstance(source, LocalSource) or source.local != first:
-                refuse_any_break("super() in a function that changes its first argument")
+        if first in self.tx.code.co_cellvars or first is None or self._is_argument(first):
+            return
+        refuse_any_break("super() in a function that changes its first argument")
 
     def _break_at_branch(self, inst: Instruction) -> None:
         keeps = inst.opname.endswith("_OR_POP")
@@ -221,11 +231,7 @@ class FrameCompiler:
         self._effects()
         label = Label()
 
-        def write() -> None:
-            push()
-            self._jump(inst, label)
-
-        self._natively(write)
+        self._natively(lambda: self._jump(inst, label), [push])
         otherwise.call([])
         self.builder.mark(label)
         on_jump.call([])
@@ -245,11 +251,7 @@ class FrameCompiler:
         self._effects()
         label = Label()
 
-        def write() -> None:
-            push()
-            self.builder.emit("FOR_ITER", label)
-
-        self._natively(write)
+        self._natively(lambda: self.builder.emit("FOR_ITER", label), [push])
         name = self.builder.temporary()
         self.builder.store_local(name)
         self.builder.pop()
@@ -283,6 +285,7 @@ class FrameCompiler:
         self.cg.make_calls()
 
     def _finish(self, hooked: bool) -> CompiledFrame:
+        self.builder.settle()
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
         if graph.run is not None:
             self._insert_graph_call(graph)

@@ -58,7 +58,7 @@ class Reconstructor:
 
     def push(self, value: VariableTracker) -> None:
         """Push the value; an object that the frame made is built once."""
-        value = settled(value)
+        value = _whole(settled(value))
         if value in self._held:
             self.builder.load_local(self._held[value])
         elif _reads_source(value):
@@ -384,6 +384,14 @@ def settled(value: VariableTracker) -> VariableTracker:
     """The real tracker of a lazy one that somebody has looked at."""
     if isinstance(value, LazyVariable):
         return value.realized() or value
+    return value
+
+
+def _whole(value: VariableTracker) -> VariableTracker:
+    """The object whose contents a tracker stands for; other trackers are their own."""
+    owner = getattr(value, "owner", None)
+    if isinstance(owner, ContainerObjectVariable) and owner.payload is value:
+        return owner
     return value
 
 

@@ -246,6 +246,7 @@ class ClassVariable(VariableTracker):
         init = lookup(self.value, "__init__")
         return (
             not getattr(self.value, "__abstractmethods__", None)
+            and self.value.__flags__ & (_HEAP_TYPE | _NOT_CALLABLE) == _HEAP_TYPE
             and _makes_plain_objects(lookup(self.value, "__new__"))
             and lookup(self.value, "__del__") is ABSENT
             and (isinstance(init, types.FunctionType) or init is object.__init__)
@@ -270,6 +271,7 @@ class ClassVariable(VariableTracker):
         cg.builder.load_const(self.value)
 
 
+_HEAP_TYPE, _NOT_CALLABLE = 1 << 9, 1 << 7
 _OF_CLASS = ("__name__", "__qualname__", "__mro__", "__bases__", "__base__")
 _PLAIN_CALLS = (type.__call__, enum.EnumType.__call__)
 

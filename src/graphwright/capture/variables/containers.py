@@ -74,6 +74,8 @@ class ContainerObjectVariable(ObjectVariable):
             return None
         if name == "__init__":
             return ContainerInit(self)
+        if isinstance(static, types.ClassMethodDescriptorType):
+            unsupported("GB0004", f"call of {self.cls.__name__}.{name}")
         return SequenceMethod(self.payload, name)
 
     def _special(self, tx: Translator, name: str) -> VariableTracker | None:

@@ -129,7 +129,8 @@ def _new_object(
     if type(value) is not ObjectVariable or isinstance(value, NNModuleVariable):
         unsupported("GB0004", f"a copy of {value.describe()}")
     hooks = [lookup(value.cls, name) for name in _HOOKS]
-    if any(isinstance(hook, types.FunctionType) for hook in hooks):
+    plain = [getattr(object, name, ABSENT) for name in _HOOKS]
+    if any(own is not usual for own, usual in zip(hooks, plain, strict=True)):
         unsupported("GB0004", f"a copy of {value.describe()}, which has its own way to be copied")
     if lookup(value.cls, "__slots__") is not ABSENT or lookup(value.cls, "__del__") is not ABSENT:
         unsupported("GB0004", f"a copy of {value.describe()}, which has slots")

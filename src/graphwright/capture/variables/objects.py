@@ -499,6 +499,8 @@ class InstanceDictVariable(VariableTracker):
 
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
         name = key.as_constant()
+        if not isinstance(name, str):
+            unsupported("GB0010", f"assignment to __dict__[{name!r}]")
         if is_data_descriptor(lookup(self.owner.cls, name)):
             unsupported("GB0010", f"assignment to __dict__[{name!r}]")
         tx.side_effects.store_attribute(self.owner, name, value)

@@ -7,7 +7,7 @@ import operator
 import time
 import types
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import AttrSource, MroSource, Source
@@ -262,6 +262,15 @@ class NamedTupleVariable(TupleVariable):
         cg.builder.end_call(2)
 
 
+class _Sorting(list[VariableTracker]):
+    """What a list holds while it is sorted: nothing, and nothing may be put there."""
+
+    def _refuse(self, *args: Any) -> NoReturn:
+        unsupported("GB0008", "a list changes while it is sorted")
+
+    append = extend = insert = clear = reverse = __iadd__ = __setitem__ = _refuse
+
+
 class ListVariable(SequenceVariable):
     """A list. `items` is its contents now."""
 
@@ -360,7 +369,11 @@ class ListVariable(SequenceVariable):
 
     def _sort(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         exactly(0, args)
-        ordered = tx.sorted_items(self.unpack(tx), kwargs)
+        items, self.items = self.items, _Sorting()
+        try:
+            ordered = tx.sorted_items(items, kwargs)
+        finally:
+            self.items = items
         tx.side_effects.mutate(self)
         self.items[:] = ordered
         return tx.constant(None)

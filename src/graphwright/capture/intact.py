@@ -1,0 +1,27 @@
+"""Whether the builtins are those that capture itself was written for.
+
+Programs may replace `len` or delete `iter`, for a test or for ever. The code of this package would
+call what they put there, and translate their programs wrongly: such programs run as they are.
+"""
+
+from __future__ import annotations
+
+import builtins
+
+_OTHERS = frozenset(["print", "input", "open", "breakpoint", "exit", "quit", "help", "copyright",
+                     "credits", "license", "__import__", "__build_class__"])
+_NAMESPACE = vars(builtins)
+_NEEDED = tuple(
+    (name, value)
+    for name, value in _NAMESPACE.items()
+    if callable(value) and name not in _OTHERS and not name.startswith("_")
+)
+
+
+def builtins_are_intact() -> bool:
+    """Whether no builtin function or class has been replaced; calls none of them."""
+    found = _NAMESPACE.get
+    for name, value in _NEEDED:  # noqa: SIM110
+        if found(name) is not value:
+            return False
+    return True
