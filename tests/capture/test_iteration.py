@@ -86,6 +86,61 @@ def iterators_across_a_break(x):
     return [type(one).__name__ for one in all_of_them], [list(one) for one in all_of_them], y * 2
 
 
+def watched(log, count):
+    try:
+        yield from range(count)
+    finally:
+        log.append("closed")
+
+
+@program
+def generator_left_by_break(x):
+    log = []
+    for number in watched(log, 3):
+        x = x + number
+        print(end="")
+        x = x * 2
+        break
+    log.append("after")
+    return log, x + 1
+
+
+@program
+def generator_left_by_an_error(x):
+    log = []
+    try:
+        for place, number in enumerate(watched(log, 3)):
+            x = x + number + place
+            print(end="")
+            x = x * 2
+            raise KeyError(place)
+    except KeyError:
+        log.append("handled")
+    return log, x + 1
+
+
+@program
+def captured_name_without_a_value(x):
+    y = number = x + 1
+    del number
+    print(end="")
+    try:
+        y = y + number
+    except NameError as error:
+        return type(error), str(error), y * 2
+    return lambda: number  # noqa: F821
+
+
+@program
+def captured_name_bound_behind_a_break(x):
+    y = x + 1
+    print(end="")
+    number = y * 2
+    get = lambda: number  # noqa: E731
+    print(end="")
+    return get() + 1
+
+
 @program
 def sorting_asks_as_often_as_python(x):
     log = []

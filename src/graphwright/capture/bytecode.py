@@ -6,6 +6,7 @@ import dis
 import linecache
 import sys
 import types
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -125,9 +126,12 @@ def _successors(inst: Instruction) -> list[int]:
     return [*following, inst.target] if inst.target >= 0 else following
 
 
+Uses = Callable[[Instruction], tuple[frozenset[str], frozenset[str]]]
+
+
 @lru_cache(maxsize=1024)
-def _live_before(code: types.CodeType) -> tuple[frozenset[str], ...]:
-    """For each instruction, the local names that may be read from there on."""
+def _live_before(code: types.CodeType, uses: Uses) -> tuple[frozenset[str], ...]:
+    """For each instruction, the names that may be read from there on before they are written."""
     instructions = decode(code)
     live: list[frozenset[str]] = [frozenset()] * (len(instructions) + 1)
     handlers = _handlers(code, instructions)
@@ -138,7 +142,7 @@ def _live_before(code: types.CodeType) -> tuple[frozenset[str], ...]:
             after: frozenset[str] = frozenset()
             for successor in (*_successors(inst), *handlers[inst.index]):
                 after |= live[successor]
-            reads, writes = local_uses(inst)
+            reads, writes = uses(inst)
             before = (after - writes) | reads
             if before != live[inst.index]:
                 live[inst.index] = before
@@ -156,7 +160,28 @@ def _handlers(code: types.CodeType, instructions: tuple[Instruction, ...]) -> li
 
 def live_locals(code: types.CodeType, index: int) -> frozenset[str]:
     """The locals that the code may still read from instruction `index` on."""
-    return _live_before(code)[index]
+    return _live_before(code, local_uses)[index]
+
+
+def read_cells(code: types.CodeType, index: int) -> frozenset[str]:
+    """The cells that may be read from `index` on before they are bound there."""
+    return _live_before(code, _cell_uses)[index]
+
+
+def read_after_deletion(code: types.CodeType) -> frozenset[str]:
+    """The cells that the code empties and may then read."""
+    emptied = [inst for inst in decode(code) if inst.opname == "DELETE_DEREF"]
+    return frozenset(
+        inst.value for inst in emptied if inst.value in read_cells(code, inst.index + 1)
+    )
+
+
+def _cell_uses(inst: Instruction) -> tuple[frozenset[str], frozenset[str]]:
+    if inst.opname in ("LOAD_DEREF", "DELETE_DEREF"):
+        return frozenset([inst.value]), frozenset()
+    if inst.opname == "STORE_DEREF":
+        return frozenset(), frozenset([inst.value])
+    return frozenset(), frozenset()
 
 
 def local_uses(inst: Instruction) -> tuple[frozenset[str], frozenset[str]]:

@@ -15,7 +15,7 @@ import types
 import weakref
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from graphwright.capture.bytecode import PAIRS, decode
+from graphwright.capture.bytecode import PAIRS, PYTHON, decode
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.relocate import local_names, rebuilt
 from graphwright.runtime.records import Record
@@ -186,8 +186,15 @@ def _prologue(
         elif kind == POSITION:
             prologue.append(("LOAD_CONST", len(code.co_consts)))
         else:
-            prologue.append(("LOAD_FAST", parameters.index(f"$s{position}")))
+            prologue += _moved(parameters.index(f"$s{position}"))
     return [*prologue, ("JUMP_FORWARD", target + 1), ("NOP", 0)]
+
+
+def _moved(slot: int) -> list[tuple[str, int]]:
+    """Push an argument, of which the frame keeps nothing: it may end once it leaves the stack."""
+    if PYTHON >= (3, 12):
+        return [("LOAD_FAST_AND_CLEAR", slot)]
+    return [("LOAD_FAST", slot), ("DELETE_FAST", slot)]
 
 
 def _without_pairs(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import types
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphwright.capture.allowed import is_disabled, may_inline
@@ -45,6 +46,10 @@ from graphwright.capture.variables.generators import GeneratorVariable
 
 _HANDLERS = handlers_for(PYTHON)
 _DEEPEST = 60
+_PLAIN: tuple[Iterable[Any], ...] = (
+    (), [], {}, {}.keys(), {}.values(), {}.items(), set(), "", b"", range(0),
+)  # fmt: skip
+_HOLD_PLAIN_VALUES = frozenset(type(iter(values)) for values in _PLAIN)
 _NOT_A_FUNCTION = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 
 
@@ -100,6 +105,21 @@ class Translator(Values):
         except Raised as raised:
             self._handle(raised, inst, raised)
 
+    def check_dropped(self, values: list[VariableTracker]) -> None:
+        """A break where an iterator ends, since nothing but this frame's stack has held it.
+
+        A generator then runs its `finally` blocks. After the break nothing holds it.
+        """
+        for value in values if self.parent is None else ():
+            source = value.source
+            if not isinstance(source, LocalSource) or not source.local.startswith("$s"):
+                continue
+            kind = value.realize().python_type()
+            if issubclass(kind, Iterator) and kind not in _HOLD_PLAIN_VALUES:
+                reason = Unsupported("GB0013", f"a {kind.__name__} is left before its end")
+                reason.note_location(self.place())
+                raise reason
+
     def throw(self, raised: Raised) -> None:
         """Raise an exception where the frame waits."""
         self._handle(raised, self.current, raised)
@@ -109,6 +129,7 @@ class Translator(Values):
         handler = handler_of(self.code, inst)
         if handler is None:
             raise otherwise
+        self.check_dropped(self.stack[handler.depth :])
         del self.stack[handler.depth :]
         if handler.push_lasti:
             self.push(self.constant(inst.offset))

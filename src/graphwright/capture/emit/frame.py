@@ -151,6 +151,8 @@ class FrameCompiler:
             return self._break_at_loop
         if "JUMP" in inst.opname and "IF" in inst.opname:
             return self._break_at_branch
+        if inst.opname == "POP_TOP":
+            return self._break_at_drop
         if inst.opname in UNBOUND:
             return self._break_at_unbound
         return self._break_at_instruction if inst.opname in NATIVE else None
@@ -191,6 +193,13 @@ class FrameCompiler:
                 self.builder.emit("RAISE_VARARGS", inst.arg)
 
         self._natively(write, operands)
+
+    def _break_at_drop(self, inst: Instruction) -> None:
+        """The last reference to a value goes with the frame."""
+        resume = ResumeCall(self, inst.index + 1, self.tx.stack[:-1])
+        self._effects()
+        self._caught = None
+        resume.call([])
 
     def _break_at_unbound(self, inst: Instruction) -> None:
         """A local that has no value: the error that Python would raise."""

@@ -6,7 +6,14 @@ import types
 from typing import TYPE_CHECKING
 
 from graphwright.capture._eval_frame import Continuation
-from graphwright.capture.bytecode import Instruction, decode, handler_of, live_locals
+from graphwright.capture.bytecode import (
+    Instruction,
+    decode,
+    handler_of,
+    live_locals,
+    read_after_deletion,
+    read_cells,
+)
 from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.emit.reconstruct import Load
 from graphwright.capture.exc import unsupported
@@ -19,6 +26,7 @@ from graphwright.capture.resume import (
     check_resumable,
     closure_names,
     needs_first_argument,
+    origin_of,
     parameter_order,
     resume_code,
 )
@@ -95,7 +103,20 @@ class ResumeCall:
         cell = self.frame.tx.locals.get(name)
         if not isinstance(cell, CellVariable):
             unsupported("GB0016", f"the cell of {name!r} does not exist yet")
+        self._check_bound(name, cell)
         return self.frame.cg.hold(cell)
+
+    def _check_bound(self, name: str, cell: CellVariable) -> None:
+        """No break where an empty cell of the function itself would be read behind it.
+
+        In the resume function it is a free variable, of which Python raises another error.
+        """
+        code = self.frame.tx.code
+        if name not in origin_of(code).code.co_cellvars:
+            return
+        empty = cell.contents is None and name in read_cells(code, self.index)
+        if empty or name in read_after_deletion(code):
+            unsupported("GB0016", f"{name!r} may be read while it has no value")
 
     def call(self, pushed: list[int], extra: list[Load] | None = None) -> None:
         """End the frame. `pushed`: the kinds of what the instruction left on the stack.

@@ -24,7 +24,7 @@ def nothing(tx: Translator, inst: Instruction) -> None:
 
 @opcode("POP_TOP")
 def pop_top(tx: Translator, inst: Instruction) -> None:
-    tx.stack.pop()
+    tx.check_dropped([tx.stack.pop()])
 
 
 @opcode("PUSH_NULL")
