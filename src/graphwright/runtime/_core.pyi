@@ -195,6 +195,33 @@ def attention_backward(
     to_value: NDArray[Any],
     /,
 ) -> None: ...
+def recurrence(
+    mode: str,
+    gates: NDArray[Any],
+    hidden: NDArray[Any],
+    cell: NDArray[Any],
+    weight: NDArray[Any],
+    bias: NDArray[Any],
+    out: NDArray[Any],
+    cells: NDArray[Any],
+    kept: NDArray[Any],
+    /,
+) -> None: ...
+def recurrence_backward(
+    mode: str,
+    grad: NDArray[Any],
+    hidden: NDArray[Any],
+    cell: NDArray[Any],
+    weight: NDArray[Any],
+    out: NDArray[Any],
+    cells: NDArray[Any],
+    kept: NDArray[Any],
+    to_gates: NDArray[Any],
+    to_own: NDArray[Any],
+    to_hidden: NDArray[Any],
+    to_cell: NDArray[Any],
+    /,
+) -> None: ...
 def gemm(
     a: NDArray[Any],
     b: NDArray[Any],

@@ -60,8 +60,11 @@ def decompose(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
 
 
 def _keep(op: Op) -> bool:
-    """Ops that are neither primitive nor made of primitives run eagerly between kernels."""
-    return is_primitive(op) or op.decompose is None
+    """Ops that are neither primitive nor made of primitives run eagerly between kernels.
+
+    So do those tagged "whole", whose own kernel is better than what their parts could become.
+    """
+    return is_primitive(op) or op.decompose is None or "whole" in op.tags
 
 
 def is_primitive(op: Op) -> bool:

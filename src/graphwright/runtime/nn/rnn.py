@@ -140,10 +140,9 @@ class RNNBase(Module):
         steps = ops.transpose(input, 0, 1) if self.batch_first else input
         self._check_input(steps, False)
         state = self._initial(hx, steps, steps.shape[1], batched)
-        length, batch = steps.shape[0], steps.shape[1]
-        if length == 0:
+        if steps.shape[0] == 0:
             raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
-        output, final = self._layers(steps, [batch] * length, state, packed=False)
+        output, final = self._layers(steps, None, state)
         if self.batch_first:
             output = ops.transpose(output, 0, 1)
         if not batched:
@@ -162,7 +161,7 @@ class RNNBase(Module):
         if given is not None and sequence.sorted_indices is not None:
             given = tuple(ops.index_select(t, 1, sequence.sorted_indices) for t in given)
         state = self._initial(given, sequence.data, sizes[0], True)
-        output, final = self._layers(sequence.data, sizes, state, packed=True)
+        output, final = self._layers(sequence.data, sizes, state)
         if sequence.unsorted_indices is not None:
             final = tuple(ops.index_select(t, 1, sequence.unsorted_indices) for t in final)
         packed = PackedSequence(
@@ -195,7 +194,7 @@ class RNNBase(Module):
         return state
 
     def _layers(
-        self, data: Tensor, sizes: list[int], state: State, packed: bool
+        self, data: Tensor, sizes: list[int] | None, state: State
     ) -> tuple[Tensor, State]:
         finals: list[State] = []
         suffixes = self._suffixes()
@@ -206,7 +205,7 @@ class RNNBase(Module):
                 start = tuple(ops.select(t, 0, place) for t in state)
                 weights = self._weights(layer, suffix)
                 output, final = rnn_steps.run(
-                    self.mode, data, sizes, start, weights, bool(suffix), packed
+                    self.mode, data, sizes, start, weights, bool(suffix)
                 )
                 outputs.append(output)
                 finals.append(final)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphwright.runtime.dtypes import float32, float64
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -11,6 +12,7 @@ from graphwright.runtime.tensor import Tensor
 State = tuple[Tensor, ...]
 
 GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
+_WHOLE = (float32, float64)     # dtypes whose steps are one op
 
 
 def step(
@@ -45,11 +47,10 @@ def _gru(gates: Tensor, own: Tensor, hidden: Tensor) -> Tensor:
 def run(
     mode: str,
     data: Tensor,
-    sizes: list[int],
+    sizes: list[int] | None,
     state: State,
     weights: tuple[Any, ...],
     reverse: bool,
-    packed: bool,
 ) -> tuple[Tensor, State]:
     """One direction of one layer: (output, final state).
 
@@ -58,10 +59,25 @@ def run(
     """
     w_input, w_hidden, b_input, b_hidden, project = weights
     gates = F.linear(data, w_input, b_input)
-    steps = ops.split(gates, sizes) if packed else ops.unbind(gates, 0)
+    if sizes is None and project is None and gates.dtype in _WHOLE:
+        return _at_once(mode, gates, state, (w_hidden, b_hidden), reverse)
+    steps = ops.unbind(gates, 0) if sizes is None else ops.split(gates, sizes)
     cell = (mode, w_hidden, b_hidden, project)
-    outputs, final = (_backwards if reverse else _forwards)(cell, steps, sizes, state)
-    return (ops.cat(outputs) if packed else ops.stack(outputs)), final
+    rows = [state[0].shape[0]] * len(steps) if sizes is None else sizes
+    outputs, final = (_backwards if reverse else _forwards)(cell, steps, rows, state)
+    return (ops.stack(outputs) if sizes is None else ops.cat(outputs)), final
+
+
+def _at_once(
+    mode: str, gates: Tensor, state: State, weights: Any, reverse: bool
+) -> tuple[Tensor, State]:
+    """The same in one op, where all sequences are of one length."""
+    if reverse:
+        gates = ops.flip(gates, (0,))
+    cell = state[1] if mode == "LSTM" else None
+    output, cells, _ = ops.recurrence(mode, gates, state[0], cell, *weights)
+    final = tuple(ops.select(t, 0, -1) for t in (output, cells)[: len(state)])
+    return (ops.flip(output, (0,)) if reverse else output), final
 
 
 Cell = tuple[str, Tensor, Tensor | None, Any]

@@ -612,6 +612,8 @@ _ravel = _op("ravel")
 _real = _op("real")
 _reciprocal = _op("reciprocal")
 _reciprocal_ = _op("reciprocal_")
+_recurrence = _op("recurrence")
+_recurrence_backward = _op("recurrence_backward")
 _relu = _op("relu")
 _relu_ = _op("relu_")
 _remainder = _op("remainder")
@@ -6073,6 +6075,48 @@ def reciprocal(input: Tensor, *, out: Any = None) -> Any:
 
 def reciprocal_(input: Tensor) -> Any:
     return _dispatch(_reciprocal_, (input,))
+
+
+def recurrence(
+    mode: str,
+    gates: Tensor,
+    hidden: Tensor,
+    cell: Tensor | None,
+    weight: Tensor,
+    bias: Tensor | None,
+) -> Any:
+    return _dispatch(_recurrence, (mode, gates, hidden, cell, weight, bias))
+
+
+def recurrence_backward(
+    grad: Tensor,
+    last: Tensor | None,
+    mode: str,
+    gates: Tensor,
+    hidden: Tensor,
+    cell: Tensor | None,
+    weight: Tensor,
+    bias: Tensor | None,
+    out: Tensor,
+    cells: Tensor,
+    kept: Tensor,
+) -> Any:
+    return _dispatch(
+        _recurrence_backward,
+        (
+            grad,
+            last,
+            mode,
+            gates,
+            hidden,
+            cell,
+            weight,
+            bias,
+            out,
+            cells,
+            kept,
+        ),
+    )
 
 
 def relu(input: Tensor) -> Any:

@@ -579,6 +579,8 @@ FAMILY = {
     "real": "complex_numbers",
     "reciprocal": "pointwise_unary",
     "reciprocal_": "pointwise_unary",
+    "recurrence": "nn_recurrent",
+    "recurrence_backward": "nn_recurrent",
     "relu": "pointwise_unary",
     "relu_": "pointwise_unary",
     "remainder": "pointwise_compare",

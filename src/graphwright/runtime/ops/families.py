@@ -53,6 +53,7 @@ FAMILIES = (
     "nn_pixels",
     "nn_pooling",
     "nn_pooling_adaptive",
+    "nn_recurrent",
     "nn_sampling",
     "nn_softmax",
     "nn_windows",
