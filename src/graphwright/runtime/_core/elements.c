@@ -1,26 +1,43 @@
 /* Running row kernels over any layout, and finding them by name. */
 #include "elements.h"
+#include "pool.h"
 
 enum { BLOCK = 512 };
 
-/* Writes `n` elements that lie `step` bytes apart next to one another. */
-static void gather(const char *from, npy_intp step, int width, int64_t n, char *to) {
-    switch (width) {
-        case 1: for (int64_t i = 0; i < n; i++) { to[i] = from[i * step]; } break;
-        case 2: for (int64_t i = 0; i < n; i++) { memcpy(to + 2 * i, from + i * step, 2); } break;
-        case 4: for (int64_t i = 0; i < n; i++) { memcpy(to + 4 * i, from + i * step, 4); } break;
-        default: for (int64_t i = 0; i < n; i++) { memcpy(to + 8 * i, from + i * step, 8); } break;
+#define MOVES(bits)                                                                        \
+    GW_VECTORISED static void repeat##bits(const char *from, int64_t n, char *to) {        \
+        uint##bits##_t value;                                                              \
+        memcpy(&value, from, sizeof value);                                                \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            ((uint##bits##_t *)(void *)to)[i] = value;                                     \
+        }                                                                                  \
+    }                                                                                      \
+    static void gather##bits(const char *from, npy_intp step, int64_t n, char *to) {       \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            memcpy(to + i * (bits / 8), from + i * step, bits / 8);                        \
+        }                                                                                  \
+    }                                                                                      \
+    static void spread##bits(const char *from, npy_intp step, int64_t n, char *to) {       \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            memcpy(to + i * step, from + i * (bits / 8), bits / 8);                        \
+        }                                                                                  \
     }
-}
 
-static void spread(const char *from, npy_intp step, int width, int64_t n, char *to) {
-    switch (width) {
-        case 1: for (int64_t i = 0; i < n; i++) { to[i * step] = from[i]; } break;
-        case 2: for (int64_t i = 0; i < n; i++) { memcpy(to + i * step, from + 2 * i, 2); } break;
-        case 4: for (int64_t i = 0; i < n; i++) { memcpy(to + i * step, from + 4 * i, 4); } break;
-        default: for (int64_t i = 0; i < n; i++) { memcpy(to + i * step, from + 8 * i, 8); } break;
-    }
-}
+MOVES(8)
+MOVES(16)
+MOVES(32)
+MOVES(64)
+
+/* Between elements `step` bytes apart and contiguous ones, by the logarithm of their width. */
+static void (*const repeats[])(const char *, int64_t, char *) = {
+    repeat8, repeat16, repeat32, repeat64,
+};
+static void (*const gathers[])(const char *, npy_intp, int64_t, char *) = {
+    gather8, gather16, gather32, gather64,
+};
+static void (*const spreads[])(const char *, npy_intp, int64_t, char *) = {
+    spread8, spread16, spread32, spread64,
+};
 
 static bool is_contiguous(const GwRowRun *run, const npy_intp *steps) {
     for (int i = 0; i < run->count; i++) {
@@ -42,9 +59,11 @@ void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void
     }
     _Alignas(64) char buffers[GW_MAX_OPERANDS][BLOCK * 8];
     char *at[GW_MAX_OPERANDS];
-    for (int i = 0; i < out; i++) {
-        if (steps[i] == 0) {
-            gather(args[i], 0, run->width[i], n < BLOCK ? n : BLOCK, buffers[i]);
+    int kind[GW_MAX_OPERANDS];
+    for (int i = 0; i <= out; i++) {
+        kind[i] = __builtin_ctz((unsigned)run->width[i]);
+        if (steps[i] == 0 && i < out) {
+            repeats[kind[i]](args[i], n < BLOCK ? n : BLOCK, buffers[i]);
         }
     }
     for (int64_t done = 0; done < n; done += BLOCK) {
@@ -53,12 +72,12 @@ void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void
             bool direct = steps[i] == run->width[i];
             at[i] = direct ? args[i] + done * steps[i] : buffers[i];
             if (!direct && i < out && steps[i] != 0) {
-                gather(args[i] + done * steps[i], steps[i], run->width[i], block, buffers[i]);
+                gathers[kind[i]](args[i] + done * steps[i], steps[i], block, buffers[i]);
             }
         }
         run->row(at, block, &run->trouble);
         if (at[out] == buffers[out]) {
-            spread(buffers[out], steps[out], run->width[out], block, args[out] + done * steps[out]);
+            spreads[kind[out]](buffers[out], steps[out], block, args[out] + done * steps[out]);
         }
     }
 }

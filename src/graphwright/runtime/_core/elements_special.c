@@ -9,6 +9,7 @@
 /* The polynomial whose coefficients, the highest first, are in the table. */
 GW_INLINE double sum(const double *table, int count, double x) {
     double value = table[0];
+    _Pragma("GCC unroll 32")
     for (int k = 1; k < count; k++) {
         value = value * x + table[k];
     }
@@ -77,28 +78,29 @@ GW_INLINE double gauss(double x) {
 }
 
 GW_INLINE double scaled_complement(double x) {
-    double t = x < GW_INFINITY(x) ? (x - 2) / (x + 2) : 1;
-    return SUM(scaled_fine, t) / (1 + 2 * x);
+    return SUM(scaled_fine, (x - 2) / (x + 2)) / (1 + 2 * x);
 }
 
 GW_INLINE double erfc_number(double x) {
-    double size = GW_ABS(x), bounded = size > 28 ? 28 : size;
-    double upper = gauss(bounded) * scaled_complement(bounded);
-    double value = x < 0 ? 2 - upper : upper;
-    return size < 0.25 ? 1 - gw_erf_double(x) : x != x ? x : value;
+    double size = GW_ABS(x), near = 1 - gw_erf_small_double(x);
+    double upper = gauss(size) * scaled_complement(size);
+    upper = size > 28 ? 0 : upper;
+    double lower = 2 - upper, value = x < 0 ? lower : upper;
+    return size < 0.25 ? near : value;
 }
 
 GW_INLINE float erfc_coarse(float given) {
     double x = given, size = GW_ABS(x), bounded = size > 28 ? 28 : size;
     double complement = SUM(scaled_coarse, (bounded - 3) / (bounded + 3)) / (1 + 2 * bounded);
-    double upper = gw_exp_double(-bounded * bounded) * complement;
-    return x != x ? given : (float)(x < 0 ? 2 - upper : upper);
+    double upper = gw_exp_double(-bounded * bounded) * complement, lower = 2 - upper;
+    return (float)(x < 0 ? lower : upper);
 }
 
 /* The logarithm of the normal distribution function. */
 GW_INLINE double log_ndtr_number(double x) {
     double z = x * 0.70710678118654752440, size = GW_ABS(z);
     double low = gw_log_double(0.5 * scaled_complement(size)) - 0.5 * x * x;
+    low = size > 1e150 ? -GW_INFINITY(x) : low;
     double high = gw_log1p_double(-0.5 * erfc_number(z));
     return x < -1 ? low : high;
 }
@@ -113,21 +115,28 @@ GW_ROW_OF_1(log_ndtr_float64, double, double, log_ndtr_number(x))
 
 /* ---- its inverse: float64 3 ulp, float32 1 ulp ---- */
 
+/* `value` is erfinv(x) / x. */
+GW_INLINE double erfinv_finished(double x, double value) {
+    double product = value * x, size = GW_ABS(x);
+    product = size == 1 ? x * GW_INFINITY(x) : product;
+    return size <= 1 ? product : GW_NAN(x);
+}
+
 GW_INLINE double erfinv_number(double x) {
-    double w = -gw_log1p_double(-x * x), near = GW_ABS(x) < 0.5 ? 0 : 1;
-    w = near != 0 ? -gw_log_double((1 - x) * (1 + x)) : w;
-    double root = GW_SQRT(w);
-    double value = SUM(centre_fine, w - 3.125);
-    value = w < 6.25 ? value : SUM(middle_fine, root - 3.25);
-    value = w < 16 ? value : SUM(tail_fine, root - 5);
-    return GW_ABS(x) < 1 ? value * x : GW_ABS(x) == 1 ? x * GW_INFINITY(x) : GW_NAN(x);
+    double near = -gw_log1p_double(-x * x), w = -gw_log_double((1 - x) * (1 + x));
+    w = GW_ABS(x) < 0.5 ? near : w;
+    double root = GW_SQRT(w), middle = SUM(middle_fine, root - 3.25);
+    double tail = SUM(tail_fine, root - 5), value = SUM(centre_fine, w - 3.125);
+    value = w < 6.25 ? value : middle;
+    value = w < 16 ? value : tail;
+    return erfinv_finished(x, value);
 }
 
 GW_INLINE float erfinv_coarse(float given) {
     double x = given, w = -gw_log_double((1 - x) * (1 + x));
-    double value = w < 5 ? SUM(centre_coarse, w - 2.5) : SUM(tail_coarse, GW_SQRT(w) - 3);
-    value = GW_ABS(x) < 1 ? value * x : GW_ABS(x) == 1 ? x * GW_INFINITY(x) : GW_NAN(x);
-    return (float)value;
+    double value = SUM(centre_coarse, w - 2.5), tail = SUM(tail_coarse, GW_SQRT(w) - 3);
+    value = w < 5 ? value : tail;
+    return (float)erfinv_finished(x, value);
 }
 
 GW_ROW_OF_1(erfinv_float32, float, float, erfinv_coarse(x))
@@ -153,8 +162,9 @@ LGAMMA(lgamma_float64, double, lgamma_r)
 GW_INLINE double digamma_positive(double x) {
     double shift = 0;
     for (int k = 0; k < 10; k++) {
-        shift -= x < 10 ? 1 / x : 0;
-        x += x < 10 ? 1 : 0;
+        double inverse = 1 / x, less = shift - inverse, more = x + 1;
+        shift = x < 10 ? less : shift;
+        x = x < 10 ? more : x;
     }
     static const double series[] = {
         -3617.0 / 8160, 1.0 / 12, -691.0 / 32760, 1.0 / 132, -1.0 / 240, 1.0 / 252, -1.0 / 120,

@@ -18,6 +18,7 @@ enum {
 
 typedef struct {
     const void *in;
+    const void *result;     /* whose gradient `in` is */
     void *out;
     int64_t outer, n, inner, tiles;
     double correction;
@@ -47,6 +48,9 @@ static double block_sum(const Lines *l, int64_t row) {
     }
     return total;
 }
+
+/* Before a loop that writes a fresh result, none of what it reads. */
+#define GW_TOGETHER _Pragma("GCC ivdep")
 
 #define REAL float
 #define EXP gw_exp_float
@@ -257,6 +261,35 @@ static PyObject *softmax_columns(PyObject *self, PyObject *args) {
     return (PyObject *)out;
 }
 
+static PyObject *softmax_columns_backward(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    PyObject *cls, *grad, *result;
+    int dim, logarithm;
+    Lines l, other;
+    if (!PyArg_ParseTuple(args, "OOOip:softmax_columns_backward", &cls, &grad, &result, &dim,
+                          &logarithm)
+        || gw_tensor_class(cls) == NULL || gw_tensor_arg(grad) == NULL
+        || gw_tensor_arg(result) == NULL) {
+        return NULL;
+    }
+    GwTensor *g = (GwTensor *)grad, *y = (GwTensor *)result;
+    if (dim < 0 || dim >= g->ndim || !read_lines(g, dim, dim, &l) || g->dtype != y->dtype
+        || g->ndim != y->ndim || !read_lines(y, dim, dim, &other)
+        || memcmp(g->sizes, y->sizes, (size_t)g->ndim * sizeof(int64_t)) != 0) {
+        Py_RETURN_NONE;
+    }
+    GwTensor *out = gw_tensor_empty((PyTypeObject *)cls, g->dtype, g->ndim, g->sizes, NULL);
+    if (out != NULL) {
+        l.result = y->data;
+        l.out = out->data;
+        l.logarithm = logarithm != 0;
+        int64_t tasks = l.outer * l.tiles;
+        run(g->dtype == GW_FLOAT32 ? slope_columns_f32 : slope_columns_f64, &l, tasks,
+            g->numel / tasks);
+    }
+    return (PyObject *)out;
+}
+
 PyMethodDef gw_lines_methods[] = {
     {"running_sum", running_sum, METH_VARARGS,
      "running_sum(cls, input, dim): the running sums of float32 or float64 along `dim`, made in "
@@ -269,5 +302,8 @@ PyMethodDef gw_lines_methods[] = {
     {"softmax_columns", softmax_columns, METH_VARARGS,
      "softmax_columns(cls, input, dim, log): softmax or its logarithm along `dim`. None as "
      "running_sum."},
+    {"softmax_columns_backward", softmax_columns_backward, METH_VARARGS,
+     "softmax_columns_backward(cls, grad, result, dim, log): its gradient. None as running_sum, "
+     "and where dtypes or shapes differ."},
     {NULL, NULL, 0, NULL},
 };

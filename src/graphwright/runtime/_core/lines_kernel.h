@@ -219,3 +219,40 @@ static void NAME(softmax_columns)(void *closure, int64_t begin, int64_t end) {
                            t.columns, l->logarithm);
     }
 }
+
+/* ---- the gradient of softmax of columns, from that of its result y ---- */
+
+GW_VECTOR_MATH static void NAME(slope_tile)(const REAL *g, const REAL *y, REAL *out, int64_t n,
+                                            int64_t step, int64_t columns, bool logarithm) {
+    REAL sums[COLUMNS];
+    for (int64_t c = 0; c < columns; c++) {
+        sums[c] = 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t c = 0; c < columns; c++) {
+            REAL grad = g[i * step + c], weighted = grad * y[i * step + c];
+            sums[c] += logarithm ? grad : weighted;
+        }
+    }
+    for (int64_t i = 0; i < n && logarithm; i++) {
+        GW_TOGETHER
+        for (int64_t c = 0; c < columns; c++) {
+            out[i * step + c] = g[i * step + c] - EXP(y[i * step + c]) * sums[c];
+        }
+    }
+    for (int64_t i = 0; i < n && !logarithm; i++) {
+        GW_TOGETHER
+        for (int64_t c = 0; c < columns; c++) {
+            out[i * step + c] = (g[i * step + c] - sums[c]) * y[i * step + c];
+        }
+    }
+}
+
+static void NAME(slope_columns)(void *closure, int64_t begin, int64_t end) {
+    const Lines *l = closure;
+    for (int64_t task = begin; task < end; task++) {
+        Tile t = tile_of(l, task);
+        NAME(slope_tile)((const REAL *)l->in + t.at, (const REAL *)l->result + t.at,
+                         (REAL *)l->out + t.at, l->n, l->inner, t.columns, l->logarithm);
+    }
+}

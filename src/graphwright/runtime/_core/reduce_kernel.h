@@ -1,7 +1,13 @@
 /* One reduction of one element type. Included with these defined: NAME(part), T (elements),
  * L (lanes of a short run), A (accumulators), O (results), START, STEP(acc, x), MERGE(acc, more),
- * FINISH(acc, count), RESULT (a dtype, or -1 for the elements') and TINY: rows of fewer elements
- * are reduced in fewer lanes. */
+ * FINISH(acc, count), RESULT (a dtype, or -1 for the elements'), TINY: rows of fewer elements are
+ * reduced in fewer lanes, and perhaps ROWS_APART: several rows at a time are no faster. */
+
+#ifdef ROWS_APART
+#define FOLD_LANES 32
+#else
+#define FOLD_LANES 64
+#endif
 
 static void NAME(start)(void *acc, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
@@ -12,7 +18,7 @@ static void NAME(start)(void *acc, int64_t n) {
 /* In lanes of type L, so that the order depends on n alone and is vectorised; after PIECE
  * elements the lanes go into the accumulator, which may be wider. */
 GW_VECTOR_MATH static void NAME(fold_row)(A *total, const T *in, int64_t n) {
-    enum { LANES = 64, PIECE = 4096 };
+    enum { LANES = FOLD_LANES, PIECE = 4096 };
     for (int64_t begin = 0; begin < n; begin += PIECE) {
         int64_t count = n - begin < PIECE ? n - begin : PIECE, whole = count / LANES * LANES;
         const T *from = in + begin;
@@ -22,8 +28,8 @@ GW_VECTOR_MATH static void NAME(fold_row)(A *total, const T *in, int64_t n) {
         }
         for (int64_t i = 0; i < whole; i += LANES) {
             for (int j = 0; j < LANES; j++) {
-                L x = (L)from[i + j];
-                lanes[j] = STEP(lanes[j], x);
+                L x = (L)from[i + j], lane = lanes[j];
+                lanes[j] = STEP(lane, x);
             }
         }
         for (int64_t i = whole; i < count; i++) {
@@ -53,8 +59,8 @@ GW_VECTOR_MATH static void NAME(tiny_rows)(void *acc, const char *in, int64_t st
         for (int64_t i = 0; i < whole; i += LANES) {
             GW_AS_ONE_VECTOR
             for (int j = 0; j < LANES; j++) {
-                A x = (A)row[i + j];
-                lanes[j] = STEP(lanes[j], x);
+                A x = (A)row[i + j], lane = lanes[j];
+                lanes[j] = STEP(lane, x);
             }
         }
         for (int64_t i = whole; i < n; i++) {
@@ -95,8 +101,8 @@ static void NAME(fold)(void *acc, const char *in, int64_t step, int64_t n) {
 
 GW_VECTOR_MATH static void NAME(columns_row)(A *acc, const T *in, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
-        A x = (A)in[i];
-        acc[i] = STEP(acc[i], x);
+        A x = (A)in[i], total = acc[i];
+        acc[i] = STEP(total, x);
     }
 }
 
@@ -112,6 +118,14 @@ static void NAME(columns)(void *acc, const char *in, int64_t step, int64_t n) {
     }
 }
 
+#ifdef ROWS_APART
+static void NAME(column_rows)(void *acc, const char *in, int64_t stride, int64_t rows,
+                              int64_t n) {
+    for (int64_t r = 0; r < rows; r++) {
+        NAME(columns_row)(acc, (const T *)(in + r * stride), n);
+    }
+}
+#else
 /* Several rows make a partial result of type L, which goes into the accumulators. */
 GW_VECTOR_MATH static void NAME(column_rows)(void *acc, const char *in, int64_t stride,
                                              int64_t rows, int64_t n) {
@@ -127,13 +141,16 @@ GW_VECTOR_MATH static void NAME(column_rows)(void *acc, const char *in, int64_t 
             one = STEP(one, y);
             other = STEP(other, z);
             other = STEP(other, w);
-            totals[i] = MERGE(totals[i], (A)MERGE(one, other));
+            L both = MERGE(one, other);
+            A total = totals[i], more = (A)both;
+            totals[i] = MERGE(total, more);
         }
     }
     for (; r < rows; r++) {
         NAME(columns_row)(totals, (const T *)(in + r * stride), n);
     }
 }
+#endif
 
 static void NAME(merge)(void *acc, const void *more, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
@@ -153,6 +170,7 @@ static const GwReduction NAME(reduction) = {
     NAME(merge), NAME(finish),
 };
 
+#undef FOLD_LANES
 #undef NAME
 #undef T
 #undef A

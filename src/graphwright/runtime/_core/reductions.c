@@ -99,6 +99,37 @@
 #undef RESULT
 #undef TINY
 
+/* ---- nansum: sum without the NaNs ---- */
+
+#define ROWS_APART
+#define START 0
+#define STEP(acc, x) ((acc) + ((x) == (x) ? (x) : 0))
+#define MERGE(acc, more) ((acc) + (more))
+#define FINISH FIRST
+#define RESULT (-1)
+#define TINY 128
+#define NAME(part) nansum_float32_##part
+#define T float
+#define A double
+#define L float
+#define O float
+#include "reduce_kernel.h"
+
+#define NAME(part) nansum_float64_##part
+#define T double
+#define A double
+#define L double
+#define O double
+#include "reduce_kernel.h"
+
+#undef START
+#undef STEP
+#undef MERGE
+#undef FINISH
+#undef RESULT
+#undef TINY
+#undef ROWS_APART
+
 /* ---- mean ---- */
 
 #define START 0
@@ -166,7 +197,8 @@
 
 /* ---- amax: a NaN is the result ---- */
 
-#define STEP(acc, x) (((x) > (acc)) | ((x) != (x)) ? (x) : (acc))
+#define ROWS_APART
+#define STEP(acc, x) ((x) != (x) ? (x) : (acc) < (x) ? (x) : (acc))
 #define MERGE STEP
 #define FINISH FIRST
 #define RESULT (-1)
@@ -246,10 +278,12 @@
 #undef FINISH
 #undef RESULT
 #undef TINY
+#undef ROWS_APART
 
 /* ---- amin: a NaN is the result ---- */
 
-#define STEP(acc, x) (((x) < (acc)) | ((x) != (x)) ? (x) : (acc))
+#define ROWS_APART
+#define STEP(acc, x) ((x) != (x) ? (x) : (acc) > (x) ? (x) : (acc))
 #define MERGE STEP
 #define FINISH FIRST
 #define RESULT (-1)
@@ -329,6 +363,7 @@
 #undef FINISH
 #undef RESULT
 #undef TINY
+#undef ROWS_APART
 
 /* ---- any: of what is not 0 ---- */
 
@@ -389,6 +424,10 @@ static const struct {
         [GW_BOOL] = &sum_boolean_reduction,
         [GW_FLOAT32] = &sum_float32_reduction,
         [GW_FLOAT64] = &sum_float64_reduction,
+    }},
+    {"nansum", {
+        [GW_FLOAT32] = &nansum_float32_reduction,
+        [GW_FLOAT64] = &nansum_float64_reduction,
     }},
     {"mean", {
         [GW_FLOAT32] = &mean_float32_reduction,

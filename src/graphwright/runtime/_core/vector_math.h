@@ -172,29 +172,37 @@ GW_INLINE double gw_log_positive_double(double x) {
     return e * 6.93147180369123816490e-01 + (f - inner);
 }
 
-#define GW_LOG_SPECIALS(x, value)                              \
-    ((x) < 0 ? GW_NAN(x) : (x) == 0 ? -GW_INFINITY(x)          \
-     : (x) < GW_INFINITY(x) ? (value) : (x))
-
 GW_INLINE float gw_log_float(float x) {
-    return GW_LOG_SPECIALS(x, gw_log_positive_float(x));
+    float value = gw_log_positive_float(x);
+    value = x < __builtin_inff() ? value : x;
+    value = x == 0 ? -__builtin_inff() : value;
+    return x < 0 ? __builtin_nanf("") : value;
 }
 
 GW_INLINE double gw_log_double(double x) {
-    return GW_LOG_SPECIALS(x, gw_log_positive_double(x));
+    double value = gw_log_positive_double(x);
+    value = x < __builtin_inf() ? value : x;
+    value = x == 0 ? -__builtin_inf() : value;
+    return x < 0 ? __builtin_nan("") : value;
 }
 
 /* log(1 + x); about 2 ulp. What 1 + x loses is put back to first order. */
 GW_INLINE float gw_log1p_float(float x) {
-    float u = x + 1.0f, lost = x >= 1.0f ? 1.0f - (u - x) : x - (u - 1.0f);
+    float u = x + 1.0f, part = u - x, lost = (1.0f - part) + (x - (u - part));
     float value = gw_log_positive_float(u) + lost / u;
-    return x == 0.0f ? x : GW_LOG_SPECIALS(u, value);
+    value = u < __builtin_inff() ? value : u;
+    value = u == 0 ? -__builtin_inff() : value;
+    value = u < 0 ? __builtin_nanf("") : value;
+    return x == 0 ? x : value;
 }
 
 GW_INLINE double gw_log1p_double(double x) {
-    double u = x + 1.0, lost = x >= 1.0 ? 1.0 - (u - x) : x - (u - 1.0);
+    double u = x + 1.0, part = u - x, lost = (1.0 - part) + (x - (u - part));
     double value = gw_log_positive_double(u) + lost / u;
-    return x == 0.0 ? x : GW_LOG_SPECIALS(u, value);
+    value = u < __builtin_inf() ? value : u;
+    value = u == 0 ? -__builtin_inf() : value;
+    value = u < 0 ? __builtin_nan("") : value;
+    return x == 0 ? x : value;
 }
 
 /* z / (z + 2) with z = e^(2|x|) - 1; about 2.5 ulp. */
@@ -233,8 +241,8 @@ GW_INLINE float gw_erf_float(float x) {
     return size > 0.927734375f ? large : small;
 }
 
-/* A polynomial below 1; above, 1 - exp(-x^2) * erfcx(x) with erfcx in 1/(x+3). */
-GW_INLINE double gw_erf_double(double x) {
+/* erf of |x| <= 1. */
+GW_INLINE double gw_erf_small_double(double x) {
     static const double low[] = {
         -4.230945824295338e-12, 8.709045129053106e-11, -1.216456005728345e-09,
         1.4792401209404813e-08, -1.6364642158167616e-07, 1.6462045441468418e-06,
@@ -242,6 +250,15 @@ GW_INLINE double gw_erf_double(double x) {
         0.0052239776254232985, -0.02686617064512984, 0.1128379167095512,
         -0.37612638903183754, 0.1283791670955126,
     };
+    double square = x * x, small = low[0];
+    for (int k = 1; k < 14; k++) {
+        small = small * square + low[k];
+    }
+    return small * x + x;
+}
+
+/* A polynomial below 1; above, 1 - exp(-x^2) * erfcx(x) with erfcx in 1/(x+3). */
+GW_INLINE double gw_erf_double(double x) {
     static const double scaled[] = {
         -574656.0591928752, 4234.790466471097, 110706.6530450925, -7767.326147466117,
         -20465.008227451206, 1592.908076197768, 4338.2671872350575, 96.3886064799395,
@@ -249,12 +266,8 @@ GW_INLINE double gw_erf_double(double x) {
         106.036470435407, 37.72498650435314, 10.242397946199057, 2.2113854643084956,
         0.20675157614059253,
     };
-    double size = __builtin_fabs(x), square = x * x;
-    double small = low[0], bounded = size > 6.0 ? 6.0 : size;
-    for (int k = 1; k < 14; k++) {
-        small = small * square + low[k];
-    }
-    small = small * x + x;
+    double size = __builtin_fabs(x), bounded = size > 6.0 ? 6.0 : size;
+    double small = gw_erf_small_double(x);
     double t = 1.0 / (bounded + 3.0) - 0.18, factor = scaled[0];
     for (int k = 1; k < 17; k++) {
         factor = factor * t + scaled[k];

@@ -118,6 +118,7 @@ _REDUCTIONS: dict[str, tuple[tuple[DType, ...], dict[str, bool]]] = {
     "amin": (ALL, {"needs_elements": True}),
     "any": ((dtypes.bool,), {}),
     "mean": (FLOATS, {"dtype": True}),
+    "nansum": (FLOATS, {"dtype": True}),
     "prod": ((*FLOATS, dtypes.int64), {"dtype": True}),
     "sum": (ALL, {"dtype": True}),
 }

@@ -104,6 +104,11 @@ def _log_softmax_vjp(ctx: Any, grad: Any) -> Any:
 
 
 def _backward(rows: Any, grad: Tensor, out: Tensor, dim: int) -> Tensor:
+    if dim != out.ndim - 1 and out.ndim:
+        logarithm = rows is _core.log_softmax_backward_rows
+        quick: Tensor | None = _core.softmax_columns_backward(Tensor, grad, out, dim, logarithm)
+        if quick is not None:
+            return quick
     result, values = output(out.shape, out.dtype)
     if values.size:
         _along_rows(rows, (compute(grad), compute(out)), values, dim)

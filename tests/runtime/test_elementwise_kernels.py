@@ -1,0 +1,134 @@
+"""The C kernels of elementwise ops: accuracy, special values, layouts, refusals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import special
+
+import graphwright as gw
+
+F = gw.nn.functional
+SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 5e-324, 1e308, -1e308, 3.5]
+
+# op, the same in float64, range, the greatest error in float32 and float64 ulps
+FUNCTIONS: list[tuple[Callable[..., Any], Callable[..., Any], tuple[float, float], int]] = [
+    (gw.erfc, np.vectorize(math.erfc), (-4, 20), 8),
+    (gw.erfinv, special.erfinv, (-0.999, 0.999), 8),
+    (gw.lgamma, special.gammaln, (3, 60), 8),
+    (gw.digamma, special.digamma, (2, 60), 16),
+    (gw.special.log_ndtr, special.log_ndtr, (-30, -1), 8),
+    (gw.sin, np.sin, (-1e4, 1e4), 4),
+    (gw.cos, np.cos, (-1e4, 1e4), 4),
+    (lambda x: F.softplus(x, threshold=1e9), lambda x: np.logaddexp(0, x), (-30, 30), 4),
+    (F.logsigmoid, special.log_expit, (-30, 30), 4),
+    (F.elu, lambda x: np.where(x > 0, x, np.expm1(x)), (-30, 5), 4),
+    (gw.special.entr, special.entr, (1.5, 60), 4),
+    (F.silu, lambda x: x * special.expit(x), (-60, 60), 8),
+]
+
+
+@pytest.mark.parametrize("case", FUNCTIONS, ids=range(len(FUNCTIONS)))
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_accuracy(case: Any, dtype: Any) -> None:
+    function, reference, limits, ulps = case
+    low, high = limits
+    x = np.random.default_rng(0).uniform(low, high, 20_000).astype(dtype)
+    exact = reference(x.astype(np.float64))
+    got = function(gw.from_numpy(x)).numpy().astype(np.float64)
+    unit = np.spacing(np.abs(exact).astype(dtype)).astype(np.float64)
+    error = np.abs(got - exact) / unit
+    assert error.max() <= (4 if dtype is np.float32 else ulps)
+
+
+def pairs() -> tuple[np.ndarray, np.ndarray]:
+    """Every pair of special values, and pairs whose quotients have every size."""
+    random = np.random.default_rng(1)
+    sizes = 10.0 ** random.uniform(-300, 300, (2, 4000)) * random.choice([-1, 1], (2, 4000))
+    x, y = (np.array(v) for v in zip(*[(a, b) for a in SPECIAL for b in SPECIAL], strict=True))
+    return np.concatenate([x, sizes[0]]), np.concatenate([y, sizes[1]])
+
+
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+def test_divisions_with_rounding_are_those_of_numpy(name: str) -> None:
+    x, y = pairs()
+    if name == "floor_divide":      # NumPy gives nan for the quotient of an infinity
+        whole = np.isfinite(x)
+        x, y = x[whole], y[whole]
+    with np.errstate(all="ignore"):
+        expected = getattr(np, name)(x, y)
+    got = getattr(gw, name)(gw.from_numpy(x), gw.from_numpy(y)).numpy()
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("name", ["fmod", "remainder", "floor_divide"])
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "int16", "int32", "int64"])
+def test_integers_are_not_divided_by_zero(name: str, dtype: str) -> None:
+    kind = getattr(gw, dtype)
+    x, y = gw.arange(200).to(kind), gw.ones(200).to(kind)
+    assert getattr(gw, name)(x, y).dtype is kind
+    y[150] = 0
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        getattr(gw, name)(x, y)
+
+
+def test_the_least_integer_by_minus_one() -> None:
+    x = gw.tensor([-(2**63), -(2**63)])
+    assert gw.remainder(x, gw.tensor([-1, -1])).tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("function", [
+    lambda x, y: gw.fmod(x, y),
+    lambda x, y: gw.erfc(x),
+    lambda x, y: gw.lerp(x, y, 0.3),
+    lambda x, y: gw.addcmul(x, y, y, value=0.5),
+    lambda x, y: F.softplus(x, 2.0, 5.0),
+    lambda x, y: gw.where(x > y, x, 0.5),
+], ids=["fmod", "erfc", "lerp", "addcmul", "softplus", "where"])
+def test_every_layout_has_the_same_numbers(function: Callable[..., Any]) -> None:
+    random = np.random.default_rng(2)
+    x = gw.from_numpy(random.standard_normal((70, 90)))
+    y = gw.from_numpy(random.standard_normal((70, 90)))
+    expected = function(x, y).numpy()
+    layouts = [
+        (x.T.contiguous().T, y),
+        (gw.stack([x, y], 2)[:, :, 0], gw.stack([x, y], 2)[:, :, 1]),
+        (x.flip(1).flip(1), y.T.contiguous().T),
+    ]
+    for a, b in layouts:
+        np.testing.assert_array_equal(function(a, b).numpy(), expected)
+    row = function(x, y[0].expand(70, 90)).numpy()
+    np.testing.assert_array_equal(row, function(x, y[0].repeat(70, 1)).numpy())
+
+
+def test_in_place_forms_write_the_same_numbers() -> None:
+    x = gw.from_numpy(np.random.default_rng(3).standard_normal(3000))
+    y = x + 1
+    for name, rest in (("lerp", (y, 0.3)), ("addcmul", (y, y)), ("fmod", (y,)), ("erfc", ())):
+        expected = getattr(gw, name)(x, *rest)
+        assert getattr(x.clone(), name + "_")(*rest).equal(expected)
+
+
+@pytest.mark.parametrize("name", ["amax", "amin", "nansum"])
+@pytest.mark.parametrize("dim", [0, 1, 2])
+def test_reductions_where_there_are_nans(name: str, dim: int) -> None:
+    x = np.random.default_rng(4).standard_normal((9, 40, 70))
+    x.reshape(-1)[::211] = np.nan
+    expected = getattr(np, name)(x, axis=dim)
+    np.testing.assert_allclose(getattr(gw, name)(gw.from_numpy(x), dim).numpy(), expected)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax"])
+def test_gradients_of_softmax_are_the_same_along_every_dim(name: str) -> None:
+    values = np.random.default_rng(5).standard_normal((6, 150, 7))
+    seed = gw.from_numpy(np.random.default_rng(6).standard_normal((6, 150, 7)))
+    x = gw.from_numpy(values).requires_grad_()
+    getattr(gw, name)(x, 1).backward(seed)
+    y = gw.from_numpy(values).transpose(1, 2).contiguous().requires_grad_()
+    getattr(gw, name)(y, 2).backward(seed.transpose(1, 2).contiguous())
+    np.testing.assert_allclose(x.grad.numpy(), y.grad.transpose(1, 2).numpy(), rtol=1e-12,
+                               atol=1e-12)
