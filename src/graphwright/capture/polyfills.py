@@ -5,6 +5,7 @@ Each does what the documentation of the function says, for the argument forms th
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -299,6 +300,18 @@ def nlargest(n: int, iterable: Iterable[Any], key: Any = None) -> list[Any]:
 
 def nsmallest(n: int, iterable: Iterable[Any], key: Any = None) -> list[Any]:
     return sorted(iterable, key=key)[: max(n, 0)]
+
+
+# modes as decorators
+
+
+def under_mode(manager: Any, function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        with manager._fresh():
+            return function(*args, **kwargs)
+
+    return wrapper
 
 
 # autograd.Function

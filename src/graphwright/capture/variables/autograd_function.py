@@ -172,6 +172,4 @@ def _all_parts(values: Args) -> Iterator[VariableTracker]:
             yield from _all_parts([part.realize() for part in value.parts()])
 
 
-def function_handlers() -> dict[Any, Any]:
-    """The handler of `Function.apply`."""
-    return {Function.apply.__func__: apply_function}  # type: ignore[attr-defined]
+APPLY: Any = Function.apply.__func__  # type: ignore[attr-defined]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import polyfills
 from graphwright.capture.allowed import is_compiling
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.variables.autograd_function import function_handlers
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member, guard_recognition
 from graphwright.capture.variables.classes import (
@@ -27,7 +26,6 @@ from graphwright.capture.variables.classes import (
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.context import make_autocast
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
-from graphwright.capture.variables.deferred import DEFERRED
 from graphwright.capture.variables.differentiation import DIFFERENTIATION
 from graphwright.capture.variables.exceptions import (
     Raised,
@@ -596,7 +594,5 @@ HANDLERS: dict[Any, Handler] = {
     **_operator_functions(),
     functools.partial: _partial,
     **LIBRARY,
-    **function_handlers(),
     **DIFFERENTIATION,
-    **DEFERRED,
 }

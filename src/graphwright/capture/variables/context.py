@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import types
 import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
+from graphwright.capture.polyfills import under_mode
 from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.runtime import _core
@@ -85,7 +87,12 @@ class ModeVariable(VariableTracker):
         return ModeMethod(self, name)
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        unsupported("GB0004", f"{self.cls.__name__} used as a decorator inside of the frame")
+        function = args[0].realize() if len(args) == 1 and not kwargs else None
+        code = getattr(function, "code", None)
+        if function is None or code is None or code.co_flags & inspect.CO_GENERATOR:
+            unsupported("GB0004", f"{self.cls.__name__} used as a decorator inside of the frame")
+        decorate: Any = under_mode
+        return tx.plain_function(decorate).call(tx, [self, function], {})
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.begin_call(rebuild)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import AttrSource
 from graphwright.capture.tape import leaves_of
+from graphwright.capture.variables.autograd_function import APPLY, apply_function
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
@@ -154,9 +155,8 @@ def require_leaf(tx: Translator, tensor: TensorVariable) -> None:
         unsupported("GB0004", f"a gradient that {tensor.describe()} hands on outside of the frame")
     if real._autograd is not None:
         unsupported("GB0004", f"a gradient that hooks of {tensor.describe()} see")
-    for attribute in ("grad_fn", "_base"):
+    for attribute in ("grad_fn", "_base", "_extra"):
         tx.guards.equals(AttrSource(tensor.source, attribute), None)
-    tx.guards.missing(AttrSource(tensor.source, "_extra"))
 
 
 def _leaves(tx: Translator, roots: list[TensorVariable]) -> list[TensorVariable]:
@@ -184,4 +184,8 @@ def _bound(names: tuple[str, ...], args: Args, kwargs: Kwargs) -> Kwargs:
     return {**bound, **kwargs}
 
 
-DIFFERENTIATION: dict[Any, Any] = {engine.grad: grad, engine.backward: backward}
+DIFFERENTIATION: dict[Any, Any] = {
+    engine.grad: grad,
+    engine.backward: backward,
+    APPLY: apply_function,
+}

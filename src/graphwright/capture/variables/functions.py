@@ -18,6 +18,7 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.dispatching import WRAPPER, implementation
 from graphwright.capture.variables.exceptions import raise_in_frame
 
 if TYPE_CHECKING:
@@ -105,6 +106,8 @@ class UserFunctionVariable(FunctionVariable):
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if self.code.co_qualname in _REPR_WRAPPERS:
             return self.getattr(tx, "__wrapped__").call(tx, args, kwargs)
+        if self.code.co_qualname == WRAPPER and self.source is not None:
+            return implementation(tx, self.function, self.source, args).call(tx, args, kwargs)
         return super().call(tx, args, kwargs)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:

@@ -14,9 +14,11 @@ from graphwright.capture import polyfills
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.deferred import DEFERRED
 from graphwright.capture.variables.deques import make_deque
 from graphwright.capture.variables.generators import GeneratorVariable
 from graphwright.capture.variables.iterators import ChainIterator, CountIterator
+from graphwright.capture.variables.package import PACKAGE
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -104,4 +106,6 @@ LIBRARY: dict[Any, Handler] = {
     functools.cache: _lru_cache,
     collections.deque: make_deque,
     collections._count_elements: by_python(polyfills.count_elements),  # type: ignore[attr-defined]
+    **PACKAGE,
+    **DEFERRED,
 }

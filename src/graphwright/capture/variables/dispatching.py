@@ -1,0 +1,41 @@
+"""`functools.singledispatch`: the implementation for the first argument's class is called."""
+
+from __future__ import annotations
+
+import abc
+import types
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.source import ClosureSource, ItemSource, Source
+from graphwright.capture.variables.base import VariableTracker
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+WRAPPER = "singledispatch.<locals>.wrapper"
+
+
+def implementation(
+    tx: Translator, function: types.FunctionType, source: Source, args: list[VariableTracker]
+) -> VariableTracker:
+    """What a generic function calls for these arguments, guarded against registrations.
+
+    A break where abstract classes are registered: other classes can join them later.
+    """
+    if not args:
+        unsupported("GB0007", "TypeError: a generic function needs an argument")
+    dispatch, inner = _cell(function, source, "dispatch")
+    registry, place = _cell(dispatch, inner, "registry")
+    if any(isinstance(cls, abc.ABCMeta) for cls in registry):
+        unsupported("GB0004", f"call of {function.__qualname__}, registered for abstract classes")
+    found = dispatch(args[0].realize().python_type())
+    key = next(cls for cls, known in registry.items() if known is found)
+    tx.guards.length(place, len(registry))
+    return tx.output.wrap(found, ItemSource(place, key))
+
+
+def _cell(function: types.FunctionType, source: Source, name: str) -> tuple[Any, Source]:
+    """The contents of a closure's cell, and where they are."""
+    index = function.__code__.co_freevars.index(name)
+    return function.__closure__[index].cell_contents, ClosureSource(source, index)  # type: ignore[index]
