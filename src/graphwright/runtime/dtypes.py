@@ -139,3 +139,4 @@ def set_default_dtype(value: dtype) -> None:
     if not isinstance(value, dtype) or not value.is_floating_point:
         raise TypeError(f"only floating point dtypes can be the default, not {value!r}")
     _default[0] = value
+    _core.set_default_dtype(value)

@@ -199,11 +199,12 @@ def _fill_by_mask(view: Any, mask: Any, place: int, value: Any) -> None:
 
 
 class Indexing:
-    """`__getitem__` and `__setitem__`, as a mixin of Tensor."""
+    """What `__getitem__` and `__setitem__` are made of, as a mixin of Tensor."""
 
     __slots__ = ()
 
-    def __getitem__(self: Any, key: Any) -> Tensor:
+    def _picked(self: Any, key: Any) -> Tensor:
+        """`self[key]` by ops."""
         if key.__class__ is int and self.ndim:
             return ops.select(self, 0, key)
         if isinstance(key, TensorBase) and key.dtype is dtypes.int64 and key.ndim and self.ndim:
@@ -213,7 +214,8 @@ class Indexing:
             return ops.alias(self) if view is self else view
         return ops.index(view, _without_masks(indices))
 
-    def __setitem__(self: Any, key: Any, value: Any) -> None:
+    def _assign(self: Any, key: Any, value: Any) -> None:
+        """`self[key] = value` by ops."""
         if key is False:
             return
         view, indices = _parse(self, key)

@@ -229,6 +229,21 @@ class Tensor(  # type: ignore[misc]
             )
         return int(self.item())
 
+    def __getitem__(self, key: Any) -> Tensor:
+        """The view or copy that the key picks, as in PyTorch."""
+        picked = _core.subscript(Tensor, self, key)
+        return self._picked(key) if picked is None else picked
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Write a number, an array or a tensor, which is broadcast, where the key picks."""
+        view = _core.subscript_view(Tensor, self, key)
+        if view is None:
+            self._assign(key, value)
+        elif value.__class__ is float or value.__class__ is int:
+            ops.fill_(view, value)
+        else:
+            view._assign(..., value)
+
     def __len__(self) -> int:
         if self.ndim == 0:
             raise TypeError("len() of a 0-d tensor")

@@ -43,6 +43,7 @@ typedef struct {
 } GwDTypeInfo;
 extern GwDTypeInfo gw_dtypes[GW_NUM_DTYPES];
 int gw_dtype_code(PyObject *dtype);                    /* -1 with TypeError */
+int gw_default_dtype(void);                            /* of Python's floats */
 PyObject *gw_device_object(int code, int index);       /* new reference */
 bool gw_is_dtype_or_device(PyObject *o);
 int gw_device_parse(PyObject *device, int8_t *code, int16_t *index);
@@ -76,7 +77,6 @@ GwTensor *gw_tensor_alias(GwTensor *t);     /* of the same class, without histor
 /* A view of a tensor with data; None where it would reach out of the storage. */
 PyObject *gw_view_of(PyTypeObject *cls, GwTensor *base, int ndim, const int64_t *sizes,
                      const int64_t *strides, int64_t offset);
-extern PyMethodDef gw_view_methods[];   /* views.c */
 extern PyMethodDef gw_factory_methods[], gw_alias_methods[];
 
 /* ---- modes.c: thread-local state of dispatch ---- */
@@ -92,6 +92,9 @@ extern PyMethodDef gw_modes_methods[];
 
 /* ---- philox.c ---- */
 void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset);
+/* One draw of the default generator, on this thread. */
+void gw_draw_words(uint32_t *out, int64_t n);
+void gw_draw_uniform(float *out, int64_t n);
 extern PyMethodDef gw_philox_methods[];
 
 /* ---- pool.c, gemm.c, object.c, optim.c, launcher.c ---- */
@@ -102,7 +105,7 @@ extern PyMethodDef gw_pooling_methods[];
 extern PyMethodDef gw_resample_methods[];
 extern PyMethodDef gw_object_methods[];
 extern PyMethodDef gw_copy_methods[];
-extern PyMethodDef gw_pick_methods[];
+extern PyMethodDef gw_pick_methods[], gw_subscript_methods[];
 extern PyMethodDef gw_optim_methods[];
 extern PyMethodDef gw_rows_methods[], gw_lines_methods[];
 extern PyMethodDef gw_attention_methods[], gw_recurrence_methods[];
@@ -111,7 +114,7 @@ extern PyTypeObject GwLauncher_Type;
 
 /* ---- pointwise.c, dispatch.c ---- */
 extern PyMethodDef gw_pointwise_methods[], gw_dispatch_methods[], gw_record_methods[];
-extern PyTypeObject GwPointwise_Type, GwOpBase_Type, GwReduction_Type;
+extern PyTypeObject GwPointwise_Type, GwOpBase_Type, GwReduction_Type, GwNative_Type;
 int gw_pointwise_init(void);
 
 #endif

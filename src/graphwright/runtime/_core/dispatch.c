@@ -29,6 +29,15 @@ static PyObject *run_modes(PyObject *op, PyObject *args, int flags) {
     return out;
 }
 
+/* An op without a gradient of its own is recorded as the ops that it is made of. */
+static PyObject *run_parts(PyObject *op, PyObject *const *items, Py_ssize_t count) {
+    PyObject *decompose = PyObject_GetAttrString(op, "decompose");
+    PyObject *out = decompose == NULL ? NULL
+                    : PyObject_Vectorcall(decompose, items, (size_t)count, NULL);
+    Py_XDECREF(decompose);
+    return out;
+}
+
 /* The first use of an op: reading `run` sets it. */
 static bool complete(PyObject *op) {
     PyObject *run = PyObject_GetAttrString(op, "run");
@@ -63,6 +72,8 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
         out = PyObject_Vectorcall(base->run, items, (size_t)count, NULL);
     } else if (flags == GW_FLAG_GRAD && !base->inplace && gw_can_record(op, &base->recipe)) {
         out = gw_record(op, &base->recipe, base->run, args);
+    } else if (flags == GW_FLAG_GRAD && base->recipe.by_parts) {
+        out = run_parts(op, items, count);
     } else {
         out = run_modes(op, args, flags);
     }

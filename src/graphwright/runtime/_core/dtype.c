@@ -17,6 +17,20 @@ int gw_dtype_code(PyObject *dtype) {
     return -1;
 }
 
+static int default_dtype = GW_FLOAT32;
+
+int gw_default_dtype(void) { return default_dtype; }
+
+static PyObject *set_default_dtype(PyObject *self, PyObject *dtype) {
+    GW_UNUSED(self);
+    int code = gw_dtype_code(dtype);
+    if (code < 0) {
+        return NULL;
+    }
+    default_dtype = code;
+    Py_RETURN_NONE;
+}
+
 static PyObject *register_dtype(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     int code, floating;
@@ -92,6 +106,8 @@ int gw_device_parse(PyObject *device, int8_t *code, int16_t *index) {
 PyMethodDef gw_dtype_methods[] = {
     {"register_dtype", register_dtype, METH_VARARGS,
      "register_dtype(code, dtype, numpy_dtype, floating)"},
+    {"set_default_dtype", set_default_dtype, METH_O,
+     "The dtype of tensors made from Python floats; float32 at first."},
     {"register_device_class", register_device_class, METH_O, "The class of Tensor.device."},
     {NULL, NULL, 0, NULL},
 };

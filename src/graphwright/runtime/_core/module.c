@@ -47,7 +47,7 @@ static int add_contents(PyObject *module) {
         gw_allocator_methods, gw_modes_methods, gw_pointwise_methods, gw_dispatch_methods,
         gw_record_methods, gw_philox_methods, gw_pool_methods, gw_gemm_methods, gw_conv_methods,
         gw_pooling_methods, gw_resample_methods, gw_object_methods,
-        gw_copy_methods, gw_pick_methods, gw_view_methods,
+        gw_copy_methods, gw_pick_methods, gw_subscript_methods,
         gw_optim_methods, gw_rows_methods, gw_lines_methods, gw_attention_methods,
         gw_recurrence_methods,
     };
@@ -67,7 +67,7 @@ static int add_contents(PyObject *module) {
     }
     PyTypeObject *const types[] = {&GwStorage_Type, &GwSize_Type, &GwTensor_Type, gw_code_type,
                                    &GwLauncher_Type, &GwPointwise_Type, &GwOpBase_Type,
-                                   &GwReduction_Type};
+                                   &GwReduction_Type, &GwNative_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;

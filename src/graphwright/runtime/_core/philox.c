@@ -82,6 +82,16 @@ GW_VECTORISED static void draw_uniform(void *closure, int64_t begin, int64_t end
     }
 }
 
+static void draw_here(void *out, int64_t n, gw_body body) {
+    Draw closure = {.out = out};
+    gw_reserve_random(1, &closure.seed, &closure.offset);
+    body(&closure, 0, n);
+}
+
+void gw_draw_words(uint32_t *out, int64_t n) { draw_here(out, n, draw_words); }
+
+void gw_draw_uniform(float *out, int64_t n) { draw_here(out, n, draw_uniform); }
+
 /* ---- Python ---- */
 
 enum { GRAIN = 8 << 10, RELEASE_GIL = 128 << 10 };

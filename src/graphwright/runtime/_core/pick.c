@@ -4,41 +4,16 @@
  * indexed dims; each index tensor adds `value * step`. Writes to one place keep the domain's
  * row-major order whatever the number of threads: the nest is cut along one dim that no index
  * depends on. */
-#include "core.h"
+#include "pick.h"
 #include "pool.h"
 
 #include <complex.h>
 #include <stdatomic.h>
 
-enum { PICK_READ, PICK_STORE, PICK_ADD, PICK_MUL, PICK_MAX, PICK_MIN, NUM_PICKS };
-
-typedef struct {
-    const char *data;
-    bool wide;                      /* int64, not int32 */
-    int64_t size, step;             /* of the indexed dim; step in bytes */
-    int64_t strides[GW_MAX_DIMS];   /* in bytes */
-} Index;
-
-typedef struct Walk Walk;
-typedef void (*RowFunction)(const Walk *w, char *mem, char *value, int64_t n);
-
-struct Walk {
-    int ndim, count, itemsize;
-    bool wrap;                      /* negative positions count from the end */
-    bool reads;                     /* memory is not written */
-    int64_t sizes[GW_MAX_DIMS], mem[GW_MAX_DIMS], value[GW_MAX_DIMS];  /* strides in bytes */
-    Index *indices;
-    char *memory, *values;
-    RowFunction row;
-    int split;                      /* the dim that threads share, or -1 */
-    atomic_int *failed;
-    int64_t *error;                 /* [2]: position, index tensor */
-};
-
 /* ---- one run of elements with fixed strides ---- */
 
 #define ROW(name, T, STATEMENT)                                                            \
-    GW_VECTORISED static void name(const Walk *w, char *mem, char *value, int64_t n) {     \
+    GW_VECTORISED static void name(const GwWalk *w, char *mem, char *value, int64_t n) {   \
         int64_t ms = w->mem[w->ndim - 1], vs = w->value[w->ndim - 1];                      \
         if (ms == (int64_t)sizeof(T) && vs == (int64_t)sizeof(T)) {                        \
             for (int64_t i = 0; i < n; i++) {                                              \
@@ -92,7 +67,7 @@ ROW(mul_c128, double complex, *m *= *v)
 
 #define NUMERIC(suffix) {add_##suffix, mul_##suffix, max_##suffix, min_##suffix}
 
-static const RowFunction accumulators[GW_NUM_DTYPES][4] = {
+static const GwRow accumulators[GW_NUM_DTYPES][4] = {
     [GW_BOOL] = {or_bool, and_bool, or_bool, and_bool},
     [GW_UINT8] = NUMERIC(u8), [GW_INT8] = NUMERIC(i8),
     [GW_UINT16] = NUMERIC(u16), [GW_INT16] = NUMERIC(i16),
@@ -103,13 +78,13 @@ static const RowFunction accumulators[GW_NUM_DTYPES][4] = {
     [GW_COMPLEX128] = {add_c128, mul_c128, NULL, NULL},
 };
 
-static RowFunction row_function(int pick, int dtype) {
-    static const RowFunction moves[5][2] = {
+GwRow gw_pick_row(int pick, int dtype) {
+    static const GwRow moves[5][2] = {
         {read_1, store_1}, {read_2, store_2}, {read_4, store_4}, {read_8, store_8},
         {read_16, store_16},
     };
-    if (pick > PICK_STORE) {
-        return accumulators[dtype][pick - PICK_ADD];
+    if (pick > GW_PICK_STORE) {
+        return accumulators[dtype][pick - GW_PICK_ADD];
     }
     int size = gw_dtypes[dtype].itemsize, log = 0;
     while ((1 << log) < size) {
@@ -125,7 +100,7 @@ typedef struct {
     const char *at[GW_MAX_DIMS];    /* of each index tensor */
 } Cursor;
 
-static void fail(const Walk *w, int64_t position, int which) {
+static void fail(const GwWalk *w, int64_t position, int which) {
     if (atomic_exchange(w->failed, 1) == 0) {
         w->error[0] = position;
         w->error[1] = which;
@@ -133,8 +108,8 @@ static void fail(const Walk *w, int64_t position, int which) {
 }
 
 /* The bytes that index tensor k adds for its value at `at`; false out of range. */
-static inline bool resolve(const Walk *w, int k, const char *at, int64_t *bytes) {
-    const Index *index = &w->indices[k];
+static inline bool resolve(const GwWalk *w, int k, const char *at, int64_t *bytes) {
+    const GwIndex *index = &w->indices[k];
     int64_t given = index->wide ? *(const int64_t *)at : *(const int32_t *)at;
     int64_t position = given < 0 && w->wrap ? given + index->size : given;
     if ((uint64_t)position >= (uint64_t)index->size) {
@@ -145,7 +120,7 @@ static inline bool resolve(const Walk *w, int k, const char *at, int64_t *bytes)
     return true;
 }
 
-static bool whole_row(const Walk *w, const Cursor *c, int64_t n) {
+static bool whole_row(const GwWalk *w, const Cursor *c, int64_t n) {
     int64_t bytes = 0;
     for (int k = 0; k < w->count; k++) {
         if (!resolve(w, k, c->at[k], &bytes)) {
@@ -169,8 +144,8 @@ static bool whole_row(const Walk *w, const Cursor *c, int64_t n) {
     }                                                                                      \
     return true;
 
-static bool read_each(const Walk *w, const Cursor *c, int64_t n) {
-    const Index *index = w->indices;
+static bool read_each(const GwWalk *w, const Cursor *c, int64_t n) {
+    const GwIndex *index = w->indices;
     int last = w->ndim - 1;
     int64_t stride = index->strides[last], ms = w->mem[last], vs = w->value[last];
     const char *at = c->at[0], *mem = c->mem;
@@ -184,7 +159,7 @@ static bool read_each(const Walk *w, const Cursor *c, int64_t n) {
     }
 }
 
-static bool each_alone(const Walk *w, const Cursor *c, int64_t n) {
+static bool each_alone(const GwWalk *w, const Cursor *c, int64_t n) {
     int last = w->ndim - 1;
     for (int64_t i = 0; i < n; i++) {
         int64_t bytes = i * w->mem[last];
@@ -198,7 +173,7 @@ static bool each_alone(const Walk *w, const Cursor *c, int64_t n) {
     return true;
 }
 
-static bool run_row(const Walk *w, const Cursor *c, int64_t n) {
+static bool run_row(const GwWalk *w, const Cursor *c, int64_t n) {
     int last = w->ndim - 1;
     bool fixed = true;
     for (int k = 0; k < w->count; k++) {
@@ -211,7 +186,7 @@ static bool run_row(const Walk *w, const Cursor *c, int64_t n) {
                                                         : each_alone(w, c, n);
 }
 
-static void move(const Walk *w, Cursor *c, int dim, int64_t by) {
+static void move(const GwWalk *w, Cursor *c, int dim, int64_t by) {
     c->mem += by * w->mem[dim];
     c->value += by * w->value[dim];
     for (int k = 0; k < w->count; k++) {
@@ -221,7 +196,7 @@ static void move(const Walk *w, Cursor *c, int dim, int64_t by) {
 
 /* Indices begin..end of the shared dim; the others in full. */
 static void run_part(void *closure, int64_t begin, int64_t end) {
-    const Walk *w = closure;
+    const GwWalk *w = closure;
     int64_t sizes[GW_MAX_DIMS], place[GW_MAX_DIMS] = {0};
     int last = w->ndim - 1;
     Cursor c = {.mem = w->memory, .value = w->values};
@@ -254,7 +229,7 @@ static void run_part(void *closure, int64_t begin, int64_t end) {
 
 /* ---- setting up ---- */
 
-static bool mergeable(const Walk *w, int a, int b) {
+static bool mergeable(const GwWalk *w, int a, int b) {
     if (w->mem[a] != w->mem[b] * w->sizes[b] || w->value[a] != w->value[b] * w->sizes[b]) {
         return false;
     }
@@ -266,7 +241,7 @@ static bool mergeable(const Walk *w, int a, int b) {
     return true;
 }
 
-static void copy_dim(Walk *w, int to, int from) {
+static void copy_dim(GwWalk *w, int to, int from) {
     w->sizes[to] = w->sizes[from];
     w->mem[to] = w->mem[from];
     w->value[to] = w->value[from];
@@ -276,7 +251,7 @@ static void copy_dim(Walk *w, int to, int from) {
 }
 
 /* Drops dims of size 1 and merges neighbours that are walked as one. */
-static void coalesce(Walk *w) {
+static void coalesce(GwWalk *w) {
     int kept = 0;
     for (int d = 0; d < w->ndim; d++) {
         if (w->sizes[d] == 1) {
@@ -305,7 +280,7 @@ static void coalesce(Walk *w) {
 }
 
 /* Reads share any dim; writes only one along which places differ by their strides alone. */
-static int shared_dim(const Walk *w, int64_t num_threads) {
+static int shared_dim(const GwWalk *w, int64_t num_threads) {
     int best = -1;
     for (int d = 0; d < w->ndim; d++) {
         bool free = w->reads || w->mem[d] != 0;
@@ -325,7 +300,7 @@ static int shared_dim(const Walk *w, int64_t num_threads) {
     return best;
 }
 
-static void run(Walk *w, int64_t numel) {
+static void run(GwWalk *w, int64_t numel) {
     gw_ctx ctx;
     gw_context(&ctx);
     w->split = shared_dim(w, ctx.num_threads);
@@ -355,7 +330,7 @@ static bool scaled(PyObject *tuple, int ndim, int64_t scale, int64_t *out) {
 }
 
 /* From (tensor, strides, size, step). */
-static bool read_index(PyObject *entry, int ndim, int itemsize, Index *index) {
+static bool read_index(PyObject *entry, int ndim, int itemsize, GwIndex *index) {
     if (!PyTuple_Check(entry) || PyTuple_GET_SIZE(entry) != 4) {
         PyErr_SetString(PyExc_TypeError, "pick: an index is (tensor, strides, size, step)");
         return false;
@@ -376,9 +351,8 @@ static bool read_index(PyObject *entry, int ndim, int itemsize, Index *index) {
            && scaled(PyTuple_GET_ITEM(entry, 1), ndim, index->wide ? 8 : 4, index->strides);
 }
 
-static PyObject *pick_now(Walk *w, int64_t numel) {
+bool gw_pick(GwWalk *w, int64_t numel, int64_t error[2]) {
     atomic_int failed = 0;
-    int64_t error[2] = {0, 0};
     w->failed = &failed;
     w->error = error;
     coalesce(w);
@@ -386,14 +360,11 @@ static PyObject *pick_now(Walk *w, int64_t numel) {
         Py_BEGIN_ALLOW_THREADS
         run(w, numel);
         Py_END_ALLOW_THREADS
-    } else {
+    } else if (numel > 0) {
         w->split = -1;
         run_part(w, 0, 1);
     }
-    if (atomic_load(&failed)) {
-        return Py_BuildValue("LL", (long long)error[0], (long long)error[1]);
-    }
-    Py_RETURN_NONE;
+    return !atomic_load(&failed);
 }
 
 static PyObject *pick(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
@@ -409,16 +380,16 @@ static PyObject *pick(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     Py_ssize_t ndim = PyTuple_Check(args[1]) ? PyTuple_GET_SIZE(args[1]) : -1;
     Py_ssize_t count = PyTuple_Check(args[6]) ? PyTuple_GET_SIZE(args[6]) : -1;
     if (ndim < 0 || ndim > GW_MAX_DIMS || count < 0 || count > GW_MAX_DIMS || kind < 0
-        || kind >= NUM_PICKS || memory->data == NULL || values->data == NULL
+        || kind >= GW_NUM_PICKS || memory->data == NULL || values->data == NULL
         || memory->dtype != values->dtype) {
         PyErr_SetString(PyExc_TypeError, "pick: arguments do not fit together");
         return NULL;
     }
-    Index indices[GW_MAX_DIMS];
+    GwIndex indices[GW_MAX_DIMS];
     int itemsize = gw_itemsize(memory);
-    Walk w = {.ndim = (int)ndim, .count = (int)count, .itemsize = itemsize, .indices = indices,
-              .memory = memory->data, .values = values->data, .split = -1, .reads = kind == PICK_READ,
-              .wrap = PyObject_IsTrue(args[7]) == 1, .row = row_function(kind, memory->dtype)};
+    GwWalk w = {.ndim = (int)ndim, .count = (int)count, .itemsize = itemsize, .indices = indices,
+              .memory = memory->data, .values = values->data, .split = -1, .reads = kind == GW_PICK_READ,
+              .wrap = PyObject_IsTrue(args[7]) == 1, .row = gw_pick_row(kind, memory->dtype)};
     if (w.row == NULL) {
         PyErr_SetString(PyExc_TypeError, "pick: not defined for this dtype");
         return NULL;
@@ -439,7 +410,11 @@ static PyObject *pick(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
             return NULL;
         }
     }
-    return pick_now(&w, numel);
+    int64_t error[2] = {0, 0};
+    if (!gw_pick(&w, numel, error)) {
+        return Py_BuildValue("LL", (long long)error[0], (long long)error[1]);
+    }
+    Py_RETURN_NONE;
 }
 
 PyMethodDef gw_pick_methods[] = {

@@ -141,6 +141,12 @@ bool gw_read_recipe(PyObject *op, GwRecipe *r) {
         ok = read_inputs(slots, saved, r) && read_outputs(outputs, r);
         r->plain = !r->several_outputs;
     }
+    PyObject *functional = ok ? PyObject_GetAttrString(op, "functional") : NULL;
+    PyObject *parts = functional != NULL ? PyObject_GetAttrString(op, "decompose") : NULL;
+    r->by_parts = parts != NULL && parts != Py_None && vjp == Py_None && functional == Py_None;
+    ok = ok && parts != NULL;
+    Py_XDECREF(parts);
+    Py_XDECREF(functional);
     Py_XDECREF(slots);
     Py_XDECREF(saved);
     Py_XDECREF(outputs);

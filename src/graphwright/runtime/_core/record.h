@@ -9,6 +9,7 @@ enum { GW_RECIPE_INPUTS = 8 };
 /* What is kept of an op's arguments and output. */
 typedef struct {
     bool known;                     /* read from the op */
+    bool by_parts;                  /* without a gradient of its own: its parts are recorded */
     bool plain;                     /* recorded here; the rest counts only then */
     bool saves_output, several_outputs;
     int output_need;                /* the parameter whose gradient the output serves; -1: any */

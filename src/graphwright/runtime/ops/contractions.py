@@ -171,9 +171,11 @@ def _matmul(input: Any, other: Any) -> Any:
             f"({_times(input.shape)} and {_times(other.shape)})"
         )
     if left == 1 and right == 1:
-        return ops.reshape(ops.mm(ops.unsqueeze(input, 0), ops.unsqueeze(other, 1)), ())
+        return ops.dot(input, other)
     if left == 1:
         return ops.squeeze(_matmul(ops.unsqueeze(input, 0), other), -2)
+    if right == 1 and left == 2:
+        return ops.mv(input, other)
     if right == 1:
         return ops.squeeze(_matmul(input, ops.unsqueeze(other, 1)), -1)
     return _fold(input, other) if right == 2 else _batched(input, other)

@@ -121,7 +121,7 @@ def _kernel(entry: Op) -> Callable[..., Any]:
     """What runs an op on real tensors: C where it can, else NumPy, else its decomposition."""
     run = entry.eager or entry.decompose or entry.undefined
     native = import_module("graphwright.runtime.ops.native")
-    return meta.minding_device(entry, native.kernel(entry, run))
+    return native.kernel(entry, meta.minding_device(entry, run))
 
 
 meta.install()

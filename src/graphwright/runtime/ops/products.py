@@ -51,7 +51,14 @@ def _requires_dtype(name: str, *tensors: Any) -> None:
 
 def _mv(input: Any, vec: Any) -> Any:
     _requires_ndim("mv", (input, vec), (2, 1))
-    return ops.matmul(input, vec)
+    return ops.squeeze(ops.mm(input, ops.unsqueeze(vec, 1)), 1)
+
+
+def _mv_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    return (
+        ops.outer(grad, conjugated(ctx.vec)) if ctx.needs["input"] else None,
+        ops.mv(ops.transpose(conjugated(ctx.input), 0, 1), grad) if ctx.needs["vec"] else None,
+    )
 
 
 def _dot(input: Any, other: Any) -> Any:
@@ -62,7 +69,14 @@ def _dot(input: Any, other: Any) -> Any:
             "dot: inconsistent tensor size, expected the same number of elements, "
             f"got {describe(input)} and {describe(other)}"
         )
-    return ops.matmul(input, other)
+    return ops.reshape(ops.mm(ops.unsqueeze(input, 0), ops.unsqueeze(other, 1)), ())
+
+
+def _dot_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    return (
+        ops.mul(grad, conjugated(ctx.tensor)) if ctx.needs["input"] else None,
+        ops.mul(grad, conjugated(ctx.input)) if ctx.needs["tensor"] else None,
+    )
 
 
 def _dot_eager(input: Any, other: Any) -> Any:
@@ -98,14 +112,25 @@ def _vecdot(x: Any, y: Any, dim: Any) -> Any:
     return ops.sum(ops.mul(conjugated(x), y), (at,))
 
 
-define("mv(Tensor input, Tensor vec)", Kind.COMPOSITE, decompose=_mv)
 define(
-    "dot(Tensor input, Tensor tensor)", Kind.COMPOSITE, decompose=_dot, eager=_dot_eager
+    "mv(Tensor input, Tensor vec)",
+    Kind.COMPOSITE,
+    vjp=_mv_vjp,
+    saves=("input?vec", "vec?input"),
+    decompose=_mv,
+)
+define(
+    "dot(Tensor input, Tensor tensor)",
+    Kind.COMPOSITE,
+    vjp=_dot_vjp,
+    saves=("input?tensor", "tensor?input"),
+    decompose=_dot,
+    eager=_dot_eager,
 )
 define(
     "vdot(Tensor input, Tensor other)",
     Kind.COMPOSITE,
-    decompose=lambda input, other: _dot(conjugated(input), other),
+    decompose=lambda input, other: ops.dot(conjugated(input), other),
 )
 define("outer(Tensor input, Tensor vec2)", Kind.COMPOSITE, decompose=_outer)
 define("inner(Tensor input, Tensor other)", Kind.COMPOSITE, decompose=_inner)

@@ -290,8 +290,13 @@ def _triangle(name: str, compare: str) -> Any:
     return decompose
 
 
-define("tril(Tensor input, int diagonal=0)", Kind.COMPOSITE, decompose=_triangle("tril", "le"))
-define("triu(Tensor input, int diagonal=0)", Kind.COMPOSITE, decompose=_triangle("triu", "ge"))
+for _name, _compare in (("tril", "le"), ("triu", "ge")):
+    define(
+        f"{_name}(Tensor input, int diagonal=0)",
+        Kind.COMPOSITE,
+        vjp=lambda ctx, grad, name=_name: getattr(ops, name)(grad, ctx.diagonal),
+        decompose=_triangle(_name, _compare),
+    )
 define("tril_(Tensor input, int diagonal=0)", Kind.INPLACE, functional="tril", public=False)
 define("triu_(Tensor input, int diagonal=0)", Kind.INPLACE, functional="triu", public=False)
 

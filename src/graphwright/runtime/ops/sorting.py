@@ -130,12 +130,6 @@ define(
 
 def _topk(input: Any, k: Any, dim: int, largest: bool, sorted: bool) -> ValuesAndIndices:
     count = int(k) if isinstance(k, Tensor) else k
-    if input.ndim == 1 and _core.dispatch_flags((input,)) == 0:
-        _check_topk(input, count, dim)
-        array = input._nd
-        places = _first_of_order(wide_array(input), count, dim, largest)
-        values = wrap(array[places], input.dtype)
-        return ValuesAndIndices(values, wrap(places, dtypes.int64))
     indices = ops.topk_positions(input.detach(), count, dim, largest)
     return ValuesAndIndices(ops.gather(input, dim, indices), indices)
 

@@ -26,24 +26,16 @@ def _define_view(
     meta: Any,
     vjp: Any,
     *,
-    fast: Any = None,
     method: bool = True,
     public: bool = True,
 ) -> Op:
-    """`fast`: makes the usual cases in C, and gives None for the others."""
-
-    def by_rule(input: Any, *args: Any) -> Tensor:
+    def eager(input: Any, *args: Any) -> Tensor:
         spec = meta(input, *args)
         offset = input.storage_offset() + spec.offset
         return _core.as_view(Tensor, input, spec.shape, spec.strides, offset)
 
-    def eager(input: Any, *args: Any) -> Tensor:
-        view: Tensor | None = fast(Tensor, input, *args)
-        return by_rule(input, *args) if view is None else view
-
-    kernel = by_rule if fast is None else eager
     return define(
-        schema, Kind.VIEW, meta=meta, vjp=vjp, eager=kernel, method=method, public=public
+        schema, Kind.VIEW, meta=meta, vjp=vjp, eager=eager, method=method, public=public
     )
 
 
@@ -66,7 +58,6 @@ _define_view(
     "view(Tensor input, Size* size)",
     _view_meta,
     lambda ctx, grad: ops.reshape(grad, ctx.input.shape),
-    fast=_core.reshape_view,
 )
 
 
@@ -130,9 +121,7 @@ def _permute_vjp(ctx: Any, grad: Any) -> Any:
     return ops.permute(grad, tuple(inverse))
 
 
-_define_view(
-    "permute(Tensor input, Perm* dims)", _permute_meta, _permute_vjp, fast=_core.permute_view
-)
+_define_view("permute(Tensor input, Perm* dims)", _permute_meta, _permute_vjp)
 
 
 def _swapped(ndim: int, a: int, b: int) -> tuple[int, ...]:
@@ -146,7 +135,6 @@ _define_view(
     "transpose(Tensor input, Dim dim0, Dim dim1)",
     lambda input, dim0, dim1: _permute_meta(input, _swapped(len(input.shape), dim0, dim1)),
     lambda ctx, grad: ops.transpose(grad, ctx.dim0, ctx.dim1),
-    fast=_core.transpose_view,
 )
 
 
@@ -166,7 +154,6 @@ _define_view(
     "unsqueeze(Tensor input, NewDim dim)",
     _unsqueeze_meta,
     lambda ctx, grad: ops.squeeze(grad, ctx.dim),
-    fast=_core.unsqueeze_view,
 )
 
 
@@ -233,7 +220,6 @@ _define_view(
     ),
     method=False,
     public=False,
-    fast=_core.slice_view,
 )
 
 
@@ -263,7 +249,6 @@ _define_view(
     "select(Tensor input, Dim dim, int index)",
     _select_meta,
     lambda ctx, grad: ops.select_backward(grad, ctx.input.shape, ctx.dim, ctx.index),
-    fast=_core.select_view,
 )
 
 

@@ -1,0 +1,325 @@
+/* Making tensors of given values: zeros and their like, ranges, identity, fill_. */
+#include "loops.h"
+#include "native.h"
+
+#include <math.h>
+
+/* One element, as its bytes. */
+typedef struct {
+    _Alignas(16) char bytes[16];
+    int size;
+    bool zero;
+} Element;
+
+static bool in_range(int64_t value, int dtype) {
+    switch (dtype) {
+        case GW_UINT8: return value >= 0 && value <= UINT8_MAX;
+        case GW_INT8: return value >= INT8_MIN && value <= INT8_MAX;
+        case GW_INT16: return value >= INT16_MIN && value <= INT16_MAX;
+        case GW_INT32: return value >= INT32_MIN && value <= INT32_MAX;
+        default: return true;
+    }
+}
+
+static bool write_float(double value, int dtype, char *to) {
+    if (dtype == GW_FLOAT32) {
+        *(float *)to = (float)value;
+    } else if (dtype == GW_FLOAT64) {
+        *(double *)to = value;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+static bool write_int(int64_t value, int dtype, char *to) {
+    switch (dtype) {
+        case GW_BOOL: *(uint8_t *)to = value != 0; return true;
+        case GW_UINT8: case GW_INT8: *(int8_t *)to = (int8_t)value; return true;
+        case GW_INT16: *(int16_t *)to = (int16_t)value; return true;
+        case GW_INT32: *(int32_t *)to = (int32_t)value; return true;
+        case GW_INT64: *(int64_t *)to = value; return true;
+        default: return write_float((double)value, dtype, to);
+    }
+}
+
+bool gw_element(PyObject *number, int dtype, char bytes[16]) {
+    memset(bytes, 0, 16);
+    if (PyFloat_CheckExact(number)) {
+        double value = PyFloat_AS_DOUBLE(number);
+        bool nothing = value == 0 && !signbit(value) && gw_dtypes[dtype].floating;
+        return nothing || write_float(value, dtype, bytes);
+    }
+    int64_t value = number == Py_True;
+    if (!PyBool_Check(number) && !gw_plain_int(number, &value)) {
+        return false;
+    }
+    return in_range(value, dtype) && (value == 0 || write_int(value, dtype, bytes));
+}
+
+static bool element_of(PyObject *number, int dtype, Element *e) {
+    static const char none[sizeof e->bytes];
+    bool known = gw_element(number, dtype, e->bytes);
+    e->size = gw_dtypes[dtype].itemsize;
+    e->zero = known && memcmp(e->bytes, none, sizeof none) == 0;
+    return known;
+}
+
+static void fill_row(char *to, int64_t n, int64_t step, const Element *e) {
+    if (step == e->size && e->zero) {
+        memset(to, 0, (size_t)(n * step));
+        return;
+    }
+    for (int64_t i = 0; i < n; i++, to += step) {
+        switch (e->size) {
+            case 1: *to = e->bytes[0]; break;
+            case 4: memcpy(to, e->bytes, 4); break;
+            case 8: memcpy(to, e->bytes, 8); break;
+            default: memcpy(to, e->bytes, (size_t)e->size);
+        }
+    }
+}
+
+static void fill_dims(char *to, int d, const GwTensor *t, const Element *e) {
+    int64_t step = t->strides[d] * e->size;
+    if (d == t->ndim - 1) {
+        fill_row(to, t->sizes[d], step, e);
+        return;
+    }
+    for (int64_t i = 0; i < t->sizes[d]; i++) {
+        fill_dims(to + i * step, d + 1, t, e);
+    }
+}
+
+/* Writes every element of a tensor that has some. */
+static void fill(const GwTensor *t, const Element *e) {
+    if (t->flags & GW_CONTIGUOUS) {
+        fill_row(t->data, t->numel, e->size, e);
+    } else if (t->numel > 0) {
+        fill_dims(t->data, 0, t, e);
+    }
+}
+
+/* ---- new tensors ---- */
+
+enum { LONGEST = 1 << 16 };     /* elements; more are left to NumPy's loops */
+
+static PyObject *filled(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
+                        const int64_t *strides, PyObject *number) {
+    Element e;
+    int64_t numel = 1;
+    for (int d = 0; d < ndim; d++) {
+        if (__builtin_mul_overflow(numel, sizes[d], &numel) || numel > LONGEST) {
+            return NULL;
+        }
+    }
+    if (number != NULL && !element_of(number, dtype, &e)) {
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_empty(cls, dtype, ndim, sizes, strides);
+    if (out != NULL && number != NULL) {
+        fill_row(out->data, out->numel, e.size, &e);    /* dense, in whatever order */
+    }
+    return (PyObject *)out;
+}
+
+/* In the layout of `input`, if dtype and device are plain. */
+static PyObject *filled_like(PyTypeObject *cls, PyObject *input, PyObject *number, PyObject *dtype,
+                             PyObject *device) {
+    GwTensor *model = gw_plain_tensor(input);
+    int64_t strides[GW_MAX_DIMS];
+    if (model == NULL || !gw_on_cpu(device)) {
+        return NULL;
+    }
+    int code = gw_plain_dtype(dtype, model->dtype);
+    bool strided = gw_result_strides(1, &model, model->ndim, model->sizes, strides);
+    return code < 0 ? NULL
+           : filled(cls, code, model->ndim, model->sizes, strided ? strides : NULL, number);
+}
+
+static PyObject *filled_sizes(PyTypeObject *cls, PyObject *size, PyObject *number, PyObject *dtype,
+                              PyObject *device) {
+    int64_t sizes[GW_MAX_DIMS];
+    int ndim = gw_on_cpu(device) ? gw_plain_sizes(size, sizes) : -1;
+    int code = gw_plain_dtype(dtype, gw_default_dtype());
+    return ndim < 0 || code < 0 ? NULL : filled(cls, code, ndim, sizes, NULL, number);
+}
+
+static PyObject *with_number(PyTypeObject *cls, PyObject *const *args, long number, bool like) {
+    PyObject *value = PyLong_FromLong(number);      /* one that the interpreter keeps */
+    PyObject *out = value == NULL ? NULL
+                    : (like ? filled_like : filled_sizes)(cls, args[0], value, args[1], args[2]);
+    Py_XDECREF(value);
+    return out;
+}
+
+GW_KERNEL(zeros) { return with_number(cls, args, 0, false); }
+GW_KERNEL(ones) { return with_number(cls, args, 1, false); }
+GW_KERNEL(empty) { return filled_sizes(cls, args[0], NULL, args[1], args[2]); }
+GW_KERNEL(zeros_like) { return with_number(cls, args, 0, true); }
+GW_KERNEL(ones_like) { return with_number(cls, args, 1, true); }
+GW_KERNEL(empty_like) { return filled_like(cls, args[0], NULL, args[1], args[2]); }
+GW_KERNEL(full_like) { return filled_like(cls, args[0], args[1], args[2], args[3]); }
+
+/* The dtype is that of the number where none is given. */
+GW_KERNEL(full) {
+    int64_t sizes[GW_MAX_DIMS];
+    int ndim = gw_on_cpu(args[3]) ? gw_plain_sizes(args[0], sizes) : -1;
+    int own = PyBool_Check(args[1]) ? GW_BOOL : PyLong_CheckExact(args[1]) ? GW_INT64
+              : PyFloat_CheckExact(args[1]) ? gw_default_dtype() : -1;
+    int code = own < 0 ? -1 : gw_plain_dtype(args[2], own);
+    return ndim < 0 || code < 0 ? NULL : filled(cls, code, ndim, sizes, NULL, args[1]);
+}
+
+GW_KERNEL(eye) {
+    int64_t sizes[2];
+    Element one;
+    int code = gw_plain_dtype(args[2], gw_default_dtype());
+    if (!gw_plain_int(args[0], &sizes[0]) || code < 0 || !gw_on_cpu(args[3])
+        || !element_of(Py_True, code, &one)) {
+        return NULL;
+    }
+    sizes[1] = sizes[0];
+    if ((args[1] != Py_None && !gw_plain_int(args[1], &sizes[1])) || sizes[0] < 0
+        || sizes[1] < 0) {
+        return NULL;
+    }
+    PyObject *out = filled(cls, code, 2, sizes, NULL, Py_False);
+    if (out != NULL) {
+        int64_t n = sizes[0] < sizes[1] ? sizes[0] : sizes[1];
+        fill_row(((GwTensor *)out)->data, n, (sizes[1] + 1) * one.size, &one);
+    }
+    return out;
+}
+
+/* ---- ranges ---- */
+
+static bool plain_number(PyObject *o, double *value) {
+    int64_t whole;
+    if (PyFloat_CheckExact(o)) {
+        *value = PyFloat_AS_DOUBLE(o);
+        return isfinite(*value);
+    }
+    bool ok = gw_plain_int(o, &whole) && whole > -((int64_t)1 << 53) && whole < (int64_t)1 << 53;
+    *value = ok ? (double)whole : 0;
+    return ok;
+}
+
+static PyObject *floats(PyTypeObject *cls, int dtype, int64_t n) {
+    if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64) || n < 0 || n > LONGEST) {
+        return NULL;
+    }
+    return (PyObject *)gw_tensor_empty(cls, dtype, 1, &n, NULL);
+}
+
+static void set_float(GwTensor *t, int64_t at, double value) {
+    if (t->dtype == GW_FLOAT32) {
+        ((float *)t->data)[at] = (float)value;
+    } else {
+        ((double *)t->data)[at] = value;
+    }
+}
+
+static PyObject *float_range(PyTypeObject *cls, double start, double end, double step, int dtype) {
+    double length = ceil((end - start) / step);
+    if (step == 0 || !(length >= 0 && length <= LONGEST)) {
+        return NULL;
+    }
+    PyObject *out = floats(cls, dtype, (int64_t)length);
+    for (int64_t i = 0; out != NULL && i < (int64_t)length; i++) {
+        set_float((GwTensor *)out, i, start + (double)i * step);
+    }
+    return out;
+}
+
+GW_KERNEL(arange) {
+    bool one = args[1] == Py_None, fraction = false;
+    PyObject *given[3] = {one ? NULL : args[0], one ? args[0] : args[1], args[2]};
+    double values[3] = {0, 0, 1};
+    for (int i = one ? 1 : 0; i < 3; i++) {
+        if (!plain_number(given[i], &values[i])) {
+            return NULL;
+        }
+        fraction = fraction || PyFloat_CheckExact(given[i]);
+    }
+    int code = gw_plain_dtype(args[3], fraction ? gw_default_dtype() : GW_INT64);
+    if (!gw_on_cpu(args[4]) || code < 0) {
+        return NULL;
+    }
+    if (code != GW_INT64) {
+        return float_range(cls, values[0], values[1], values[2], code);
+    }
+    int64_t start = (int64_t)values[0], end = (int64_t)values[1], step = (int64_t)values[2];
+    if (fraction || step <= 0 || end < start || (end - start) / step >= LONGEST) {
+        return NULL;
+    }
+    int64_t n = (end - start + step - 1) / step;
+    GwTensor *out = gw_tensor_empty(cls, GW_INT64, 1, &n, NULL);
+    for (int64_t i = 0; out != NULL && i < n; i++) {
+        ((int64_t *)out->data)[i] = start + i * step;
+    }
+    return (PyObject *)out;
+}
+
+/* From both ends towards the middle, so that both ends are exact. */
+GW_KERNEL(linspace) {
+    double start, end;
+    int64_t n;
+    int code = gw_plain_dtype(args[3], gw_default_dtype());
+    if (!plain_number(args[0], &start) || !plain_number(args[1], &end)
+        || !gw_plain_int(args[2], &n) || !gw_on_cpu(args[4])) {
+        return NULL;
+    }
+    PyObject *out = floats(cls, code, n);
+    if (out == NULL) {
+        return NULL;
+    }
+    double step = n > 1 ? (end - start) / (double)(n - 1) : 0;
+    int64_t middle = n > 1 ? n / 2 : 1;
+    for (int64_t i = 0; i < n; i++) {
+        set_float((GwTensor *)out, i, i < middle ? start + (double)i * step
+                                                 : end + (double)(i - (n - 1)) * step);
+    }
+    return out;
+}
+
+/* ---- in place ---- */
+
+static PyObject *fill_with(PyObject *target, PyObject *number) {
+    Element e;
+    GwTensor *t = gw_plain_tensor(target);
+    if (t == NULL || t->storage->readonly || t->numel > LONGEST
+        || !element_of(number, t->dtype, &e)) {
+        return NULL;
+    }
+    fill(t, &e);
+    t->storage->version++;
+    return Py_NewRef(target);
+}
+
+GW_KERNEL(fill_) {
+    GW_UNUSED(cls);
+    return fill_with(args[0], args[1]);
+}
+
+GW_KERNEL(zero_) {
+    GW_UNUSED(cls);
+    return fill_with(args[0], Py_False);
+}
+
+const GwKernelEntry gw_creation_kernels[] = {
+    {"arange", 5, arange},
+    {"empty", 3, empty},
+    {"empty_like", 3, empty_like},
+    {"eye", 4, eye},
+    {"fill_", 2, fill_},
+    {"full", 4, full},
+    {"full_like", 4, full_like},
+    {"linspace", 5, linspace},
+    {"ones", 3, ones},
+    {"ones_like", 3, ones_like},
+    {"zero_", 1, zero_},
+    {"zeros", 3, zeros},
+    {"zeros_like", 3, zeros_like},
+    {NULL, 0, NULL},
+};

@@ -1,0 +1,156 @@
+/* Native: a kernel in C as the `run` of an op, with the kernel in Python that it falls back on. */
+#include "native.h"
+
+#include <structmember.h>
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc call;
+    PyTypeObject *cls;
+    PyObject *fallback;
+    const GwKernelEntry *entry;
+} Native;
+
+static const GwKernelEntry *const tables[] = {
+    gw_view_kernels, gw_creation_kernels, gw_picking_kernels, gw_joining_kernels,
+    gw_triangle_kernels, gw_product_kernels, gw_random_kernels, gw_order_kernels,
+    gw_loss_kernels,
+};
+
+static const GwKernelEntry *find(const char *name) {
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        for (const GwKernelEntry *entry = tables[i]; entry->name != NULL; entry++) {
+            if (strcmp(entry->name, name) == 0) {
+                return entry;
+            }
+        }
+    }
+    return NULL;
+}
+
+int gw_plain_dtype(PyObject *o, int missing) {
+    if (o == Py_None) {
+        return missing;
+    }
+    for (int code = 0; code < GW_NUM_DTYPES; code++) {
+        if (gw_dtypes[code].object == o) {
+            return code;
+        }
+    }
+    return -1;
+}
+
+bool gw_on_cpu(PyObject *device) {
+    if (device == Py_None) {
+        return true;
+    }
+    PyObject *cpu = gw_device_object(GW_CPU, -1);
+    bool same = cpu == device;
+    if (cpu == NULL) {
+        PyErr_Clear();
+    }
+    Py_XDECREF(cpu);
+    return same;
+}
+
+int gw_plain_sizes(PyObject *tuple, int64_t *sizes) {
+    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) > GW_MAX_DIMS) {
+        return -1;
+    }
+    int n = (int)PyTuple_GET_SIZE(tuple);
+    for (int i = 0; i < n; i++) {
+        if (!gw_plain_int(PyTuple_GET_ITEM(tuple, i), &sizes[i]) || sizes[i] < 0) {
+            return -1;
+        }
+    }
+    return n;
+}
+
+static PyObject *native_call(PyObject *self, PyObject *const *args, size_t nargsf,
+                             PyObject *kwnames) {
+    const Native *native = (Native *)self;
+    if (kwnames == NULL && PyVectorcall_NARGS(nargsf) == native->entry->nargs) {
+        PyObject *out = native->entry->kernel(native->cls, args);
+        if (out != NULL || PyErr_Occurred()) {
+            return out;
+        }
+    }
+    return PyObject_Vectorcall(native->fallback, args, nargsf, kwnames);
+}
+
+/* ---- the type ---- */
+
+static PyObject *native_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
+    static char *names[] = {"cls", "name", "fallback", NULL};
+    PyObject *cls, *fallback;
+    const char *name;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OsO:Native", names, &cls, &name, &fallback)
+        || gw_tensor_class(cls) == NULL) {
+        return NULL;
+    }
+    const GwKernelEntry *entry = find(name);
+    if (entry == NULL) {
+        return PyErr_Format(PyExc_ValueError, "there is no kernel in C of the op '%s'", name);
+    }
+    Native *native = (Native *)type->tp_alloc(type, 0);
+    if (native == NULL) {
+        return NULL;
+    }
+    native->call = native_call;
+    native->cls = (PyTypeObject *)Py_NewRef(cls);
+    native->fallback = Py_NewRef(fallback);
+    native->entry = entry;
+    return (PyObject *)native;
+}
+
+static int native_traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((Native *)self)->cls);
+    Py_VISIT(((Native *)self)->fallback);
+    return 0;
+}
+
+static int native_clear(PyObject *self) {
+    Py_CLEAR(((Native *)self)->fallback);
+    return 0;
+}
+
+static void native_dealloc(PyObject *self) {
+    PyObject_GC_UnTrack(self);
+    Py_XDECREF(((Native *)self)->cls);
+    Py_XDECREF(((Native *)self)->fallback);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyObject *has(PyObject *type, PyObject *name) {
+    GW_UNUSED(type);
+    const char *text = PyUnicode_AsUTF8(name);
+    return text == NULL ? NULL : PyBool_FromLong(find(text) != NULL);
+}
+
+static PyMethodDef native_methods[] = {
+    {"has", has, METH_O | METH_STATIC, "has(name): whether the op of that name has a kernel."},
+    {NULL, NULL, 0, NULL},
+};
+
+static PyMemberDef native_members[] = {
+    {"fallback", T_OBJECT, offsetof(Native, fallback), READONLY,
+     "What runs where the call is not a plain one."},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyTypeObject GwNative_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graphwright.runtime._core.Native",
+    .tp_doc = "Native(cls, name, fallback): the kernel in C of the op of that name, whose results "
+              "are of `cls`.",
+    .tp_basicsize = sizeof(Native),
+    .tp_new = native_new,
+    .tp_dealloc = native_dealloc,
+    .tp_traverse = native_traverse,
+    .tp_clear = native_clear,
+    .tp_call = PyVectorcall_Call,
+    .tp_vectorcall_offset = offsetof(Native, call),
+    .tp_methods = native_methods,
+    .tp_members = native_members,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+};

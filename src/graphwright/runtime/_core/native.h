@@ -1,0 +1,77 @@
+/* Eager kernels in C of ops that are neither elementwise nor reductions. Each takes the plain
+ * calls of its op; for any other it gives NULL without an exception, and the kernel in Python,
+ * whose rules also word every refusal, does it. */
+#ifndef GRAPHWRIGHT_NATIVE_H
+#define GRAPHWRIGHT_NATIVE_H
+
+#include "core.h"
+
+/* `args` are the op's bound arguments, as many as its entry says; `cls` is the results' class. */
+typedef PyObject *(*GwKernel)(PyTypeObject *cls, PyObject *const *args);
+
+typedef struct {
+    const char *name;       /* of the op */
+    int nargs;
+    GwKernel kernel;
+} GwKernelEntry;
+
+/* Each ends with a NULL name. */
+extern const GwKernelEntry gw_view_kernels[], gw_creation_kernels[], gw_picking_kernels[],
+    gw_joining_kernels[], gw_triangle_kernels[], gw_product_kernels[], gw_random_kernels[],
+    gw_order_kernels[], gw_loss_kernels[];
+
+PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args);   /* picking.c */
+
+#define GW_KERNEL(name) static PyObject *name(PyTypeObject *cls, PyObject *const *args)
+
+/* A tensor with data on the CPU and known sizes; else NULL, without an exception. */
+static inline GwTensor *gw_plain_tensor(PyObject *o) {
+    if (!gw_is_tensor(o)) {
+        return NULL;
+    }
+    GwTensor *t = (GwTensor *)o;
+    bool plain = t->storage != NULL && t->data != NULL && t->device == GW_CPU
+                 && (t->flags & (GW_FAKE | GW_SYMBOLIC)) == 0;
+    return plain ? t : NULL;
+}
+
+/* An int that fits; false, without an exception, for anything else. */
+static inline bool gw_plain_int(PyObject *o, int64_t *value) {
+    if (!PyLong_CheckExact(o)) {
+        return false;
+    }
+    int overflow;
+    *value = PyLong_AsLongLongAndOverflow(o, &overflow);
+    return overflow == 0;
+}
+
+/* A dim in 0..ndim-1. */
+static inline bool gw_plain_dim(PyObject *o, int ndim, int *dim) {
+    int64_t value;
+    bool ok = gw_plain_int(o, &value) && value >= 0 && value < ndim;
+    *dim = ok ? (int)value : 0;
+    return ok;
+}
+
+/* As gw_plain_dim, but counted from the end where it is negative. */
+static inline bool gw_wrapped_dim(PyObject *o, int ndim, int *dim) {
+    int64_t value;
+    bool ok = gw_plain_int(o, &value) && value >= -ndim && value < ndim;
+    *dim = !ok ? 0 : (int)(value < 0 ? value + ndim : value);
+    return ok;
+}
+
+/* The code of a dtype, `missing` for None, -1 for anything else; no exception. */
+int gw_plain_dtype(PyObject *o, int missing);
+
+/* creation.c: writes a number as an element, zeros behind it; false, without an exception, where it
+ * does not plainly fit the dtype. */
+bool gw_element(PyObject *number, int dtype, char bytes[16]);
+
+/* Whether a device argument leaves the tensor on the CPU. */
+bool gw_on_cpu(PyObject *device);
+
+/* Sizes of a tuple of ints that are not negative: how many, or -1. No exception. */
+int gw_plain_sizes(PyObject *tuple, int64_t *sizes);
+
+#endif

@@ -1,0 +1,152 @@
+/* Orders of short lines: argsort, topk, the k-th, the median. Stable; NaN is the greatest. */
+#include "native.h"
+
+enum { LONGEST = 128, LARGEST = 8 << 10 };  /* of a line, of the tensor; longer ones take NumPy */
+
+/* The dim of a contiguous tensor along which lines are put in order. */
+typedef struct {
+    const GwTensor *t;
+    int64_t lines, n, step;         /* elements of a line, and how far apart they are */
+    bool descending;
+} Lines;
+
+typedef struct {
+    int place[LONGEST];             /* in order */
+    int missing;                    /* NaNs */
+} Order;
+
+/* Whether one value comes before another that stands later. */
+#define ORDER(T, name)                                                                     \
+    static void name(const char *line, const Lines *l, Order *order) {                     \
+        T sorted[LONGEST];                                                                 \
+        order->missing = 0;                                                                \
+        for (int i = 0; i < (int)l->n; i++) {                                              \
+            T value = *(const T *)(line + i * l->step);                                    \
+            bool nan = value != value;                                                     \
+            int at = i;                                                                    \
+            order->missing += nan;                                                         \
+            for (; at > 0; at--) {                                                         \
+                T other = sorted[at - 1];                                                  \
+                bool before = l->descending ? value > other || (nan && other == other)     \
+                                            : value < other || (!nan && other != other);   \
+                if (!before) {                                                             \
+                    break;                                                                 \
+                }                                                                          \
+                sorted[at] = other;                                                        \
+                order->place[at] = order->place[at - 1];                                   \
+            }                                                                              \
+            sorted[at] = value;                                                            \
+            order->place[at] = i;                                                          \
+        }                                                                                  \
+    }
+
+ORDER(float, order_float)
+ORDER(double, order_double)
+ORDER(int32_t, order_int32)
+ORDER(int64_t, order_int64)
+
+typedef void (*OrderLine)(const char *line, const Lines *l, Order *order);
+
+static OrderLine order_of(int dtype) {
+    switch (dtype) {
+        case GW_FLOAT32: return order_float;
+        case GW_FLOAT64: return order_double;
+        case GW_INT32: return order_int32;
+        case GW_INT64: return order_int64;
+        default: return NULL;
+    }
+}
+
+/* The lines of a tensor; false where they are not short or its dtype is another. */
+static bool begin(Lines *l, PyObject *input, PyObject *dim, bool descending) {
+    const GwTensor *t = gw_plain_tensor(input);
+    int d;
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0 || t->numel > LARGEST
+        || order_of(t->dtype) == NULL || !gw_plain_dim(dim, t->ndim, &d)
+        || t->sizes[d] > LONGEST) {
+        return false;
+    }
+    *l = (Lines){t, t->numel / t->sizes[d], t->sizes[d], t->strides[d] * gw_itemsize(t),
+                 descending};
+    return true;
+}
+
+/* Places `first`.. of the order of each line; `rank` gives the first where it depends on NaNs. */
+static PyObject *places(PyTypeObject *cls, const Lines *l, PyObject *dim, int64_t first,
+                        int64_t count, int (*rank)(const Lines *l, int missing)) {
+    int64_t sizes[GW_MAX_DIMS];
+    int d = (int)PyLong_AsLong(dim);
+    memcpy(sizes, l->t->sizes, (size_t)l->t->ndim * sizeof(int64_t));
+    sizes[d] = count;
+    GwTensor *out = gw_tensor_empty(cls, GW_INT64, l->t->ndim, sizes, NULL);
+    if (out == NULL) {
+        return NULL;
+    }
+    OrderLine order_line = order_of(l->t->dtype);
+    int64_t inner = l->t->strides[d], item = gw_itemsize(l->t);
+    for (int64_t line = 0; line < l->lines; line++) {
+        int64_t outer = line / inner, within = line % inner;
+        Order order;
+        order_line(l->t->data + (outer * l->n * inner + within) * item, l, &order);
+        int64_t from = rank != NULL ? rank(l, order.missing) : first;
+        int64_t *to = (int64_t *)out->data + outer * count * inner + within;
+        for (int64_t i = 0; i < count; i++) {
+            to[i * inner] = order.place[from + i];
+        }
+    }
+    return (PyObject *)out;
+}
+
+/* input, dim, descending, stable */
+GW_KERNEL(argsort) {
+    Lines l;
+    bool given = PyBool_Check(args[2]);
+    return !given || !begin(&l, args[0], args[1], args[2] == Py_True)
+           ? NULL : places(cls, &l, args[1], 0, l.n, NULL);
+}
+
+/* input, k, dim, largest */
+GW_KERNEL(topk_positions) {
+    Lines l;
+    int64_t k;
+    if (!gw_plain_int(args[1], &k) || !PyBool_Check(args[3])
+        || !begin(&l, args[0], args[2], args[3] == Py_True) || k < 0 || k > l.n) {
+        return NULL;
+    }
+    return places(cls, &l, args[2], 0, k, NULL);
+}
+
+/* input, k, dim */
+GW_KERNEL(kth_position) {
+    Lines l;
+    int64_t k;
+    if (!gw_plain_int(args[1], &k) || !begin(&l, args[0], args[2], false) || k < 1 || k > l.n) {
+        return NULL;
+    }
+    return places(cls, &l, args[2], k - 1, 1, NULL);
+}
+
+/* The lower median; a NaN where there is one. */
+static int median(const Lines *l, int missing) {
+    return missing > 0 ? (int)l->n - missing : ((int)l->n - 1) / 2;
+}
+
+static int median_of_known(const Lines *l, int missing) {
+    int known = (int)l->n - missing;
+    return known > 0 ? (known - 1) / 2 : 0;
+}
+
+/* input, dim, skip_nan */
+GW_KERNEL(median_position) {
+    Lines l;
+    return !begin(&l, args[0], args[1], false) ? NULL
+           : places(cls, &l, args[1], 0, 1, args[2] == Py_True ? median_of_known : median);
+}
+
+const GwKernelEntry gw_order_kernels[] = {
+    {"argsort", 4, argsort},
+    {"kth_position", 3, kth_position},
+    {"median_position", 3, median_position},
+    {"topk_positions", 4, topk_positions},
+    {NULL, 0, NULL},
+};

@@ -1,0 +1,252 @@
+/* Matrix products of float32 and float64 tensors, as BLAS takes them without a copy. */
+#include "native.h"
+#include "pool.h"
+
+static const double LONG_WORK = 200e3;  /* multiplications that are worth giving up the GIL */
+
+/* A matrix, or `batch` of them `step` elements apart. */
+typedef struct {
+    const char *data;
+    int64_t rows, columns, row_step, column_step, batch, step;
+} Matrix;
+
+static bool multiplies(const GwTensor *t) {
+    return t != NULL && t->numel > 0 && (t->dtype == GW_FLOAT32 || t->dtype == GW_FLOAT64);
+}
+
+/* Two tensors of one dtype that can be multiplied. */
+static bool factors(PyObject *a, PyObject *b, const GwTensor **left, const GwTensor **right) {
+    *left = gw_plain_tensor(a);
+    *right = gw_plain_tensor(b);
+    return multiplies(*left) && multiplies(*right) && (*left)->dtype == (*right)->dtype;
+}
+
+/* The last two dims of a tensor of two or three. */
+static Matrix matrix(const GwTensor *t) {
+    int row = t->ndim - 2;
+    return (Matrix){t->data, t->sizes[row], t->sizes[row + 1], t->strides[row],
+                    t->strides[row + 1], row > 0 ? t->sizes[0] : 1, row > 0 ? t->strides[0] : 0};
+}
+
+static Matrix row_of(const GwTensor *t) {
+    return (Matrix){t->data, 1, t->sizes[0], t->sizes[0] * t->strides[0], t->strides[0], 1, 0};
+}
+
+static Matrix column_of(const GwTensor *t) {
+    return (Matrix){t->data, t->sizes[0], 1, t->strides[0], 1, 1, 0};
+}
+
+/* All dims but the last as one, of a contiguous tensor. */
+static Matrix flat(const GwTensor *t) {
+    int64_t columns = t->sizes[t->ndim - 1];
+    return (Matrix){t->data, t->numel / columns, columns, columns, 1, 1, 0};
+}
+
+static Matrix turned(Matrix m) {
+    return (Matrix){m.data, m.columns, m.rows, m.column_step, m.row_step, m.batch, m.step};
+}
+
+/* The leading dimension, and whether the matrix lies transposed; false where it needs a copy. */
+static bool lies(const Matrix *m, int32_t *transposed, int64_t *leading) {
+    *transposed = 0;
+    if ((m->column_step == 1 || m->columns == 1)
+        && (m->row_step >= m->columns || m->rows == 1)) {
+        *leading = m->rows == 1 ? m->columns : m->row_step;
+        return true;
+    }
+    *transposed = 1;
+    *leading = m->columns == 1 ? m->rows : m->column_step;
+    return (m->row_step == 1 || m->rows == 1)
+           && (m->column_step >= m->rows || m->columns == 1);
+}
+
+typedef struct {
+    Matrix a, b;
+    int32_t flip_a, flip_b;
+    int64_t lda, ldb;
+} Product;
+
+static bool fits(Product *p) {
+    return p->a.columns == p->b.rows && p->a.batch == p->b.batch
+           && lies(&p->a, &p->flip_a, &p->lda) && lies(&p->b, &p->flip_b, &p->ldb);
+}
+
+/* out = alpha a @ b + beta out. */
+static void multiply(const Product *p, GwTensor *out, double alpha, double beta) {
+    gw_ctx ctx;
+    gw_context(&ctx);
+    int64_t m = p->a.rows, n = p->b.columns, k = p->a.columns, batch = p->a.batch;
+    bool large = (double)m * (double)n * (double)k * (double)batch > LONG_WORK;
+    PyThreadState *released = large ? PyEval_SaveThread() : NULL;
+    gw_gemm(&ctx, out->dtype, p->flip_a, p->flip_b, m, n, k, alpha, p->a.data, p->lda, p->a.step,
+            p->b.data, p->ldb, p->b.step, beta, out->data, n, m * n, batch);
+    if (released != NULL) {
+        PyEval_RestoreThread(released);
+    }
+}
+
+static PyObject *product(PyTypeObject *cls, Product *p, int dtype, int ndim,
+                         const int64_t *sizes) {
+    GwTensor *out = fits(p) ? gw_tensor_empty(cls, dtype, ndim, sizes, NULL) : NULL;
+    if (out != NULL) {
+        multiply(p, out, 1, 0);
+    }
+    return (PyObject *)out;
+}
+
+/* ---- the ops ---- */
+
+static PyObject *of_matrices(PyTypeObject *cls, const GwTensor *a, const GwTensor *b) {
+    Product p = {.a = matrix(a), .b = matrix(b)};
+    int64_t sizes[3] = {p.a.batch, p.a.rows, p.b.columns};
+    return product(cls, &p, a->dtype, a->ndim, sizes + 3 - a->ndim);
+}
+
+GW_KERNEL(mm) {
+    const GwTensor *a, *b;
+    return !factors(args[0], args[1], &a, &b) || a->ndim != 2 || b->ndim != 2
+           ? NULL : of_matrices(cls, a, b);
+}
+
+GW_KERNEL(bmm) {
+    const GwTensor *a, *b;
+    return !factors(args[0], args[1], &a, &b) || a->ndim != 3 || b->ndim != 3
+           ? NULL : of_matrices(cls, a, b);
+}
+
+GW_KERNEL(dot) {
+    const GwTensor *a, *b;
+    if (!factors(args[0], args[1], &a, &b) || a->ndim != 1 || b->ndim != 1) {
+        return NULL;
+    }
+    Product p = {.a = row_of(a), .b = column_of(b)};
+    return product(cls, &p, a->dtype, 0, NULL);
+}
+
+static PyObject *matrix_by_vector(PyTypeObject *cls, Matrix a, const GwTensor *vector) {
+    Product p = {.a = a, .b = column_of(vector)};
+    return product(cls, &p, vector->dtype, 1, &a.rows);
+}
+
+GW_KERNEL(mv) {
+    const GwTensor *a, *b;
+    return !factors(args[0], args[1], &a, &b) || a->ndim != 2 || b->ndim != 1
+           ? NULL : matrix_by_vector(cls, matrix(a), b);
+}
+
+/* All dims but the last of `a` as rows. */
+static PyObject *of_rows(PyTypeObject *cls, const GwTensor *a, Matrix b) {
+    int64_t sizes[GW_MAX_DIMS];
+    Product p = {.a = flat(a), .b = b};
+    memcpy(sizes, a->sizes, (size_t)a->ndim * sizeof(int64_t));
+    sizes[a->ndim - 1] = b.columns;
+    return product(cls, &p, a->dtype, a->ndim, sizes);
+}
+
+GW_KERNEL(matmul) {
+    const GwTensor *a, *b;
+    if (!factors(args[0], args[1], &a, &b)) {
+        return NULL;
+    }
+    if (a->ndim == b->ndim && (a->ndim == 2 || a->ndim == 3)) {
+        return of_matrices(cls, a, b);
+    }
+    if (a->ndim == 1 && b->ndim == 1) {
+        return dot(cls, args);
+    }
+    if (a->ndim == 2 && b->ndim == 1) {
+        return matrix_by_vector(cls, matrix(a), b);
+    }
+    if (a->ndim == 1 && b->ndim == 2) {
+        return matrix_by_vector(cls, turned(matrix(b)), a);
+    }
+    bool rows = a->ndim > 2 && b->ndim == 2 && (a->flags & GW_CONTIGUOUS) != 0;
+    return rows ? of_rows(cls, a, matrix(b)) : NULL;
+}
+
+/* ---- with a term added ---- */
+
+/* A row for all rows, or all of the result: what products are added to. */
+static bool spread(const GwTensor *term, GwTensor *out) {
+    if (!multiplies(term) || term->dtype != out->dtype || (term->flags & GW_CONTIGUOUS) == 0
+        || term->ndim > out->ndim) {
+        return false;
+    }
+    for (int d = 1; d <= term->ndim; d++) {
+        if (term->sizes[term->ndim - d] != out->sizes[out->ndim - d]) {
+            return false;
+        }
+    }
+    size_t bytes = (size_t)(term->numel * gw_itemsize(term));
+    for (int64_t i = 0; i < out->numel / term->numel; i++) {
+        memcpy(out->data + (size_t)i * bytes, term->data, bytes);
+    }
+    return true;
+}
+
+static PyObject *with_term(PyTypeObject *cls, Product *p, const GwTensor *term, int dtype,
+                           int ndim, const int64_t *sizes) {
+    GwTensor *out = fits(p) ? gw_tensor_empty(cls, dtype, ndim, sizes, NULL) : NULL;
+    if (out == NULL) {
+        return NULL;
+    }
+    if (!spread(term, out)) {
+        Py_DECREF(out);
+        return NULL;
+    }
+    multiply(p, out, 1, 1);
+    return (PyObject *)out;
+}
+
+GW_KERNEL(linear) {
+    const GwTensor *x, *weight;
+    if (!factors(args[0], args[1], &x, &weight) || x->ndim == 0 || weight->ndim != 2
+        || (x->flags & GW_CONTIGUOUS) == 0) {
+        return NULL;
+    }
+    Matrix w = turned(matrix(weight));
+    if (args[2] == Py_None) {
+        return of_rows(cls, x, w);
+    }
+    const GwTensor *bias = gw_plain_tensor(args[2]);
+    if (bias == NULL || bias->ndim != 1) {
+        return NULL;
+    }
+    int64_t sizes[GW_MAX_DIMS];
+    Product p = {.a = flat(x), .b = w};
+    memcpy(sizes, x->sizes, (size_t)x->ndim * sizeof(int64_t));
+    sizes[x->ndim - 1] = w.columns;
+    return with_term(cls, &p, bias, x->dtype, x->ndim, sizes);
+}
+
+static bool is_one(PyObject *factor) {
+    int64_t value;
+    return gw_plain_int(factor, &value) && value == 1;
+}
+
+/* addmm and baddbmm with factors of 1. */
+static PyObject *added(PyTypeObject *cls, PyObject *const *args, int ndim) {
+    const GwTensor *a, *b, *term = gw_plain_tensor(args[0]);
+    if (term == NULL || !factors(args[1], args[2], &a, &b) || a->ndim != ndim || b->ndim != ndim
+        || !is_one(args[3]) || !is_one(args[4])) {
+        return NULL;
+    }
+    Product p = {.a = matrix(a), .b = matrix(b)};
+    int64_t sizes[3] = {p.a.batch, p.a.rows, p.b.columns};
+    return with_term(cls, &p, term, a->dtype, ndim, sizes + 3 - ndim);
+}
+
+GW_KERNEL(addmm) { return added(cls, args, 2); }
+GW_KERNEL(baddbmm) { return added(cls, args, 3); }
+
+const GwKernelEntry gw_product_kernels[] = {
+    {"addmm", 5, addmm},
+    {"baddbmm", 5, baddbmm},
+    {"bmm", 2, bmm},
+    {"dot", 2, dot},
+    {"linear", 3, linear},
+    {"matmul", 2, matmul},
+    {"mm", 2, mm},
+    {"mv", 2, mv},
+    {NULL, 0, NULL},
+};

@@ -1,0 +1,162 @@
+"""Kernels in C of single ops: they give what the kernels in Python give that they fall back on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright.runtime import _core
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.table import op
+
+from ..layouts import LAYOUTS, build, lay_out, tensors_in
+from ..samples import ALL, OpSamples, Sample
+
+UNSET = {"empty", "empty_like"}     # elements that are whatever was there
+NATIVE = [e for e in ALL.values() if _core.Native.has(e.name) and e.name not in UNSET]
+SAMPLES = [
+    pytest.param(entry, sample, layout, id=f"{entry.name}-{i}-{layout}")
+    for entry in NATIVE
+    for i, sample in enumerate(entry.samples)
+    for layout in (LAYOUTS if entry.layouts else LAYOUTS[:1])
+]
+ROUNDED = {"addmm", "baddbmm", "bmm", "dot", "linear", "matmul", "mm", "mv", "nll_loss", "randn"}
+"""Ops whose sums or functions may be rounded in another order."""
+
+
+def _fall_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the op run on its kernel in Python."""
+    kernel: Any = op(name).run
+    monkeypatch.setattr(op(name), "run", kernel.fallback)
+
+
+def _run(entry: OpSamples, sample: Sample, layout: str) -> Any:
+    def leaf(arr: Any, values: Any) -> Any:
+        return lay_out(values.astype(np.float32) if arr.kind == "float" else values, layout)
+
+    args, kwargs = build(sample, entry.name, leaf)
+    gw.manual_seed(3)
+    return getattr(ops, entry.name)(*args, **kwargs)
+
+
+def _same(got: Any, want: Any, rounded: bool) -> None:
+    assert (got.dtype, got.shape) == (want.dtype, want.shape)
+    assert got.numel() == 0 or got.stride() == want.stride()
+    tolerance = 1e-6 if rounded else 0.0
+    np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize(("entry", "sample", "layout"), SAMPLES)
+def test_gives_what_the_kernel_in_python_gives(
+    entry: OpSamples, sample: Sample, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    got = tensors_in(_run(entry, sample, layout))
+    _fall_back(entry.name, monkeypatch)
+    want = tensors_in(_run(entry, sample, layout))
+    for mine, other in zip(got, want, strict=True):
+        _same(mine, other, entry.name in ROUNDED)
+
+
+@pytest.mark.parametrize("name", ["argsort", "topk_positions", "kth_position", "median_position"])
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("flag", [False, True])
+def test_orders_with_ties_and_nans(
+    name: str, dim: int, flag: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values = np.random.default_rng(0).integers(0, 5, (4, 6, 5)).astype(np.float32)
+    values[values == 4] = np.nan
+    x = gw.from_numpy(values)
+    args = {"argsort": (dim, flag, True), "topk_positions": (3, dim, flag),
+            "kth_position": (2, dim), "median_position": (dim, flag)}[name]
+    got = getattr(ops, name)(x, *args)
+    _fall_back(name, monkeypatch)
+    want = getattr(ops, name)(x, *args)
+    mine, other = (ops.gather(x, dim, places).numpy() for places in (got, want))
+    np.testing.assert_array_equal(mine, other)
+
+
+def test_random_numbers_are_those_of_the_kernels_in_python(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def draw() -> list[Any]:
+        gw.manual_seed(5)
+        filled = [gw.empty(7).uniform_(-1, 3), gw.empty(7).normal_(1, 2)]
+        made = [gw.rand(3, 5), gw.randn(3, 5), gw.randint(-4, 9, (20,)), gw.randperm(30)]
+        return [*made, *filled, gw.rand(2)]
+
+    got = draw()
+    for name in ("rand", "randn", "random_scaled", "randperm", "uniform_", "normal_"):
+        _fall_back(name, monkeypatch)
+    for mine, other in zip(got, draw(), strict=True):
+        np.testing.assert_allclose(mine.numpy(), other.numpy(), rtol=2e-6, atol=2e-6)
+
+
+KEYS = [
+    0, -1, (0, 1), (slice(None), 1), slice(1, 3), (slice(1, 3), slice(0, 4, 2)), None, ...,
+    (..., 0), (0, ...), (None, 1, None), (slice(2, 1),), (),
+    (1, ..., None, 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS, ids=repr)
+def test_subscripts_that_are_views(key: Any) -> None:
+    array = np.arange(60.0).reshape(4, 3, 5)
+    x = gw.from_numpy(array)
+    view = x[key]
+    np.testing.assert_array_equal(view.numpy(), array[key])
+    assert view._storage is x._storage
+    x[key] = 7.0
+    assert (array[key] == 7.0).all()
+
+
+PICKS = [
+    ((0, 2),), (slice(None), (1, 0)), ((0, 1), (2, 1)), ((0, 1), slice(None), (3, 4)),
+    ((3, -1), 1), (slice(1, 3), (0, 2)), (((0, 1), (2, 3)),), (..., (4, 0, 0)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", PICKS, ids=repr)
+def test_subscripts_by_positions(key: tuple[Any, ...]) -> None:
+    array = np.arange(60.0).reshape(4, 3, 5)
+    as_tensors = tuple(gw.tensor(k) if isinstance(k, tuple) else k for k in key)
+    as_arrays = tuple(np.array(k) if isinstance(k, tuple) else k for k in key)
+    x = gw.from_numpy(array)
+    np.testing.assert_array_equal(x[as_tensors].numpy(), array[as_arrays])
+    x[as_tensors] = -1.0
+    assert (array[as_arrays] == -1.0).all()
+
+
+@pytest.mark.parametrize("shape", [(4,), (4, 3), (4, 3, 5)])
+def test_subscripts_by_a_mask(shape: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(1)
+    array, mask = rng.random((4, 3, 5)), rng.random(shape) < 0.5
+    np.testing.assert_array_equal(gw.from_numpy(array)[gw.from_numpy(mask)].numpy(), array[mask])
+
+
+def test_a_position_out_of_range_is_refused() -> None:
+    x, far = gw.zeros(3, 3), gw.tensor([3])
+    for call in (lambda: x[far], lambda: x[:, far], lambda: gw.gather(x, 0, far.expand(1, 1)),
+                 lambda: gw.index_select(x, 0, far)):
+        with pytest.raises(IndexError):
+            call()
+
+
+def test_gradients_pass_through_subscripts() -> None:
+    x = gw.zeros(3, 4).requires_grad_()
+    (x[1, 1:3].sum() + 2 * x[gw.tensor([0, 0])].sum()).backward()
+    expected = np.zeros((3, 4))
+    expected[1, 1:3], expected[0] = 1, 4
+    np.testing.assert_array_equal(x.grad.numpy(), expected)
+
+
+def test_writing_counts_as_a_change() -> None:
+    x = gw.zeros(3)
+    version = x._version
+    for write in (lambda: x.fill_(1), lambda: x.zero_(), lambda: x.uniform_(),
+                  lambda: x.normal_(), lambda: x.scatter_add_(0, gw.tensor([1]), gw.ones(1))):
+        write()
+        version += 1
+        assert x._version == version
