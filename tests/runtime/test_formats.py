@@ -113,3 +113,23 @@ def test_to_the_meta_device_and_back() -> None:
     assert IMAGES.to("meta").shape == IMAGES.shape and IMAGES.to("meta").is_meta
     with pytest.raises(NotImplementedError, match="no data"):
         IMAGES.to("meta").to("cpu")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: gw.is_signed(1),
+        lambda: gw.numel([1]),
+        lambda: gw.is_same_size(IMAGES, "a"),
+        lambda: IMAGES.clone().set_("a"),
+        lambda: IMAGES.clone().resize_("a"),
+        lambda: IMAGES.clone().resize_as_(3),
+        lambda: IMAGES.type_as(3),
+        lambda: gw.nn.functional.mse_loss("a", IMAGES),
+        lambda: gw.nn.functional.margin_ranking_loss(1, 2, 3),
+        lambda: gw.nn.functional.embedding(IMAGES, (1,)),
+    ],
+)
+def test_what_is_no_tensor_is_told(call: Any) -> None:
+    with pytest.raises(TypeError, match=r"must be (Tensor|ints)"):
+        call()

@@ -53,6 +53,13 @@ DELIBERATE: dict[str, tuple[tuple[str, ...], str]] = {
             *("ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn"),
         )
     },
+    "nn.functional.interpolate.bilinear": (
+        ("strides",), "PyTorch keeps channels last for bytes; here results are row-major"
+    ),
+    "nn.functional.interpolate.bicubic": (
+        ("strides", "value", "compiled"),
+        "as bilinear; PyTorch's weights of bytes come from float32, here from float64",
+    ),
     "istft": (("gradient",), "PyTorch gives none of a window that is shorter than a frame"),
     "linalg.householder_product": (
         ("gradient",), "of no reflections PyTorch gives zeros, here the result depends on nothing"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime import dtypes
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.formats import in_format, is_in_format
 from graphwright.runtime.ops import _face as ops
 
@@ -128,6 +129,7 @@ class Conversions:
         return self.to(getattr(dtype, "dtype", dtype))
 
     def type_as(self: Any, other: Tensor) -> Tensor:
+        require_tensor("type_as", "other", other)
         return self.to(other.dtype)
 
     def float(self: Any) -> Tensor:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime._core import OutOfRange
+from graphwright.runtime._core import OutOfRange, TensorBase
 
 
 class DataDependent(RuntimeError):
@@ -24,4 +24,12 @@ def describe(value: Any) -> str:
     return type(value).__name__
 
 
-__all__ = ["DataDependent", "LinAlgError", "OutOfRange", "describe"]
+def require_tensor(name: str, argument: str, value: Any) -> None:
+    """Raise TypeError, naming the function and the argument, for anything but a tensor."""
+    if not isinstance(value, TensorBase):
+        raise TypeError(
+            f"{name}(): argument '{argument}' must be Tensor, not {type(value).__name__}"
+        )
+
+
+__all__ = ["DataDependent", "LinAlgError", "OutOfRange", "describe", "require_tensor"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.formats import strided
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ def is_nonzero(input: Tensor) -> bool:
 
     Raises RuntimeError where `input` has no element, or more than one.
     """
+    require_tensor("is_nonzero", "input", input)
     if input.numel() != 1:
         raise RuntimeError(
             "Boolean value of Tensor with "
@@ -31,26 +33,32 @@ def is_nonzero(input: Tensor) -> bool:
 
 def is_same_size(input: Tensor, other: Tensor) -> bool:
     """Whether both have the same shape."""
+    require_tensor("is_same_size", "input", input)
+    require_tensor("is_same_size", "other", other)
     return bool(input.shape == other.shape)
 
 
 def is_signed(input: Tensor) -> bool:
     """Whether the dtype of `input` has negative values."""
+    require_tensor("is_signed", "input", input)
     return input.dtype.is_signed
 
 
 def is_conj(input: Tensor) -> bool:
     """False: conjugates are computed, not marked."""
+    require_tensor("is_conj", "input", input)
     return input.is_conj()
 
 
 def is_neg(input: Tensor) -> bool:
     """False: negatives are computed, not marked."""
+    require_tensor("is_neg", "input", input)
     return input.is_neg()
 
 
 def is_inference(input: Tensor) -> bool:
     """Whether the memory of `input` was allocated in inference mode."""
+    require_tensor("is_inference", "input", input)
     return bool(input.is_inference())
 
 
@@ -61,6 +69,7 @@ def is_storage(obj: Any) -> bool:
 
 def get_device(input: Tensor) -> int:
     """The index of the GPU that `input` lies on; -1 for one in main memory."""
+    require_tensor("get_device", "input", input)
     return input.get_device()
 
 

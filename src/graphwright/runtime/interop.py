@@ -149,7 +149,7 @@ def from_dlpack(
 
 def to_dlpack(tensor: Tensor) -> Any:
     """A capsule of `tensor` for consumers that take one; without versions and flags."""
-    return tensor.__dlpack__()
+    return _tensor_of("to_dlpack", tensor).__dlpack__()
 
 
 def as_tensor(
@@ -244,4 +244,4 @@ def _tensor_of(name: str, value: Any) -> Tensor:
 
 def numel(input: Tensor) -> int:
     """How many elements `input` has."""
-    return input.numel()
+    return _tensor_of("numel", input).numel()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.errors import DataDependent, require_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.normalise import as_size, varargs
 from graphwright.runtime.ops.strides import contiguous_strides
@@ -59,6 +59,8 @@ class Memory:
         _refuse_fake("resize_", self)
         _refuse_grad("resize_", self)
         shape = as_size(varargs(sizes))
+        if not all(hasattr(n, "__index__") for n in shape):
+            raise TypeError(f"resize_(): sizes must be ints, got {shape!r}")
         if any(n < 0 for n in shape):
             raise RuntimeError(f"resize_: negative size in {list(shape)}")
         if shape == self.shape:
@@ -73,6 +75,7 @@ class Memory:
 
     def resize_as_(self: Any, the_template: Tensor) -> Tensor:
         """`resize_` to the shape of `the_template`."""
+        require_tensor("resize_as_", "the_template", the_template)
         return self.resize_(the_template.shape)
 
     def set_(
@@ -93,6 +96,7 @@ class Memory:
         if source is None:
             _core.become(self, _core.empty(cls, (0,), self.dtype))
             return self
+        require_tensor("set_", "source", source)
         if source.dtype is not self.dtype:
             raise RuntimeError(
                 f"set_: expected a source of {self.dtype.name}, got {source.dtype.name}"

@@ -41,10 +41,11 @@ def _arange(
     context: Lowering, call: Call, start: Any, end: Any, step: Any, *unused: Any
 ) -> Tensor:
     compute = dtypes.float64
+    first, by = (int(v) if isinstance(v, float) else v for v in (start, step))
 
     def at(index: Index) -> Any:
         if not call.dtype.is_floating_point:
-            return convert(index_value(as_expr(start) + index[0] * as_expr(step)), call.dtype)
+            return convert(index_value(as_expr(first) + index[0] * as_expr(by)), call.dtype)
         offset = apply("mul", convert(index_value(index[0]), compute), scalar(step, compute))
         return convert(apply("add", offset, scalar(start, compute)), call.dtype)
     return context.pointwise("arange", call.shape, call.dtype, at)

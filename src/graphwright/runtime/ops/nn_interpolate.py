@@ -171,6 +171,15 @@ def _antialiased(
     return np.minimum(index, size - 1), weight / np.where(total == 0, 1, total)
 
 
+def _whole(weight: Array) -> Array:
+    """Weights as multiples of the power of two with which all fit in 16 bits, as PyTorch's are."""
+    bits = 0
+    while bits < 22 and int(0.5 + weight.max(initial=0) * 2.0 ** (bits + 1)) < 1 << 15:
+        bits += 1
+    scaled = weight * 2.0**bits
+    return np.trunc(scaled + np.copysign(0.5, scaled)) / 2.0**bits
+
+
 @lru_cache(256)
 def _table(
     mode: str,
@@ -180,9 +189,10 @@ def _table(
     factor: float | None,
     antialias: bool,
     double: bool,
+    of_bytes: bool = False,
 ) -> tuple[Tensor, Tensor]:
     """Places and weights as tensors [count, taps], int64 and float."""
-    real = np.float64 if double else np.float32
+    real = np.float64 if double or of_bytes else np.float32
     if mode in ("nearest", "nearest-exact"):
         index, weight = _nearest(size, count, factor, mode == "nearest-exact")
     elif antialias:
@@ -190,10 +200,12 @@ def _table(
     else:
         function = _cubic if mode == "bicubic" else _linear
         index, weight = function(size, count, align_corners, factor, real)
+    if of_bytes:
+        weight = _whole(weight)
     dtype = dtypes.float64 if double else dtypes.float32
     return (
         _core.from_ndarray(Tensor, np.ascontiguousarray(index), int64),
-        _core.from_ndarray(Tensor, np.ascontiguousarray(weight, real), dtype),
+        _core.from_ndarray(Tensor, np.ascontiguousarray(weight, dtype.numpy), dtype),
     )
 
 
@@ -217,10 +229,11 @@ def _resize(
         extent, count = int(x.shape[first + i]), int(size[i])
         if extent == count and factors[i] in (None, 1.0) and not antialias:
             continue
-        table = _table(mode, extent, count, align_corners, factors[i], antialias, double)
+        bytes_ = input.dtype is dtypes.uint8
+        table = _table(mode, extent, count, align_corners, factors[i], antialias, double, bytes_)
         x = ops.resample(x, first + i, *table)
-    if input.dtype is dtypes.uint8:
-        x = ops.clamp(ops.round(x), 0, 255)
+        if bytes_:
+            x = ops.clamp(ops.floor(ops.add(x, 0.5)), 0, 255)
     out = cast(x, input.dtype)
     return ops.clone(out) if out is input else out
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -37,6 +38,7 @@ def embedding(
     larger, in place. `scale_grad_by_freq` divides gradients by how often a row was looked up.
     Gradients are dense; `sparse` changes nothing. IndexError for an index out of range.
     """
+    require_tensor("embedding", "weight", weight)
     if weight.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
     row = _row(padding_idx, weight.shape[0], "num_embeddings")

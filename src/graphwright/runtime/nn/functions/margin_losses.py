@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.nn.functions.reduction import reduction_of
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -54,6 +55,8 @@ def margin_ranking_loss(
 ) -> Tensor:
     """max(0, -target * (input1 - input2) + margin). RuntimeError unless of one rank."""
     kind = reduction_of(reduction, size_average, reduce)
+    for argument, value in (("input1", input1), ("input2", input2), ("target", target)):
+        require_tensor("margin_ranking_loss", argument, value)
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -161,6 +164,8 @@ def triplet_margin_with_distance_loss(
     """As `triplet_margin_loss` with any distance of two tensors; by default the Euclidean."""
     kind = reduction_of(reduction)
     _check_margin(margin)
+    for argument, value in (("anchor", anchor), ("positive", positive), ("negative", negative)):
+        require_tensor("triplet_margin_with_distance_loss", argument, value)
     if not anchor.ndim == positive.ndim == negative.ndim:
         raise RuntimeError(
             "The anchor, positive, and negative tensors are expected to have the same number of "

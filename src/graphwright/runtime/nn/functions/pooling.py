@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_windows import spread_over
 from graphwright.runtime.tensor import Tensor
@@ -109,6 +110,7 @@ def _max_unpool(ndim: int) -> Callable[..., Any]:
         `output_size` decides between the sizes that pool to the input's. RuntimeError for an
         index outside of the plane, ValueError for an impossible size.
         """
+        require_tensor(name, "input", input)
         if input.ndim not in (ndim + 1, ndim + 2):
             raise RuntimeError(
                 f"{name}: Input to {name} should be a {ndim + 1}d or {ndim + 2}d Tensor, but got "

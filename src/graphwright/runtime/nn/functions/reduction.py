@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from graphwright.runtime.errors import require_tensor
+
 
 def reduction_of(
     reduction: str, size_average: bool | None = None, reduce: bool | None = None
@@ -28,7 +30,9 @@ def reduction_of(
 
 
 def warn_of_sizes(input: Any, target: Any) -> None:
-    """Warn where a loss is about to broadcast its target."""
+    """Warn where a loss is about to broadcast its target. TypeError for no tensors."""
+    require_tensor("loss", "input", input)
+    require_tensor("loss", "target", target)
     if tuple(target.shape) != tuple(input.shape):
         warnings.warn(
             f"Using a target size ({tuple(target.shape)}) that is different to the input size "

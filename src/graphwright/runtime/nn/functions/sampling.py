@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graphwright.runtime.errors import describe
+from graphwright.runtime.errors import describe, require_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_windows import spread_over
 from graphwright.runtime.tensor import Tensor
@@ -56,6 +56,7 @@ def _fractional_max_pool(ndim: int) -> Callable[..., Any]:
         `output_size`, or `output_ratio` (in 0..1) of the input's, is the size of the result.
         `_random_samples` [N, C, dimensions] in 0..1 replaces the drawn ones.
         """
+        require_tensor(name, "input", input)
         if input.ndim not in (ndim + 1, ndim + 2):
             raise RuntimeError(f"{name}: Expected {ndim + 1}D or {ndim + 2}D tensor, but got "
                                f"{describe(input)}")  # fmt: skip
