@@ -10,6 +10,7 @@ from graphwright.runtime.mapping import stack_module_state, vmap
 from graphwright.runtime.nn.utils.stateless import functional_call
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.trees import rebuilt, tensors_of
 
 Func = Callable[..., Any]
 
@@ -29,29 +30,6 @@ __all__ = [
 ]
 
 
-def _leaves(value: Any) -> list[Tensor]:
-    """The tensors of a tensor, list, tuple or dict, in order."""
-    if isinstance(value, Tensor):
-        return [value]
-    if isinstance(value, dict):
-        return [leaf for part in value.values() for leaf in _leaves(part)]
-    if isinstance(value, list | tuple):
-        return [leaf for part in value for leaf in _leaves(part)]
-    return []
-
-
-def _rebuilt(value: Any, leaves: Any) -> Any:
-    """`value` with the next of `leaves` in place of each tensor."""
-    if isinstance(value, Tensor):
-        return next(leaves)
-    if isinstance(value, dict):
-        return {key: _rebuilt(part, leaves) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        parts = [_rebuilt(part, leaves) for part in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
-    return value
-
-
 def _tracked(value: Any) -> Any:
     """The same structure with tensors that gradients can be taken of.
 
@@ -63,7 +41,7 @@ def _tracked(value: Any) -> Any:
             return tensor.view_as(tensor)
         return tensor.detach().requires_grad_()
 
-    return _rebuilt(value, iter([track(t) for t in _leaves(value)]))
+    return rebuilt(value, iter([track(t) for t in tensors_of(value)]))
 
 
 def _gradients(outputs: list[Tensor], inputs: list[Tensor], cotangents: Any, outer: bool) -> Any:
@@ -100,7 +78,7 @@ def _reaches_others(value: Tensor, inputs: list[Tensor]) -> bool:
 
 
 def _needs_graph(value: Any) -> bool:
-    return any(t.requires_grad for t in _leaves(value))
+    return any(t.requires_grad for t in tensors_of(value))
 
 
 def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Func:
@@ -128,10 +106,10 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
                     "Expected the function to return a scalar tensor, got tensor with "
                     f"{value.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
-            inputs = _leaves([given[place] for place in places])
+            inputs = tensors_of([given[place] for place in places])
             outer = outer or _reaches_others(value, inputs)
             grads = iter(_gradients([value], inputs, None, True))
-        shaped = tuple(_rebuilt(args[place], grads) for place in places)
+        shaped = tuple(rebuilt(args[place], grads) for place in places)
         if not outer:
             shaped, aux = _detached(shaped), _detached(aux)
             value = value.detach()
@@ -142,7 +120,7 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
 
 
 def _detached(value: Any) -> Any:
-    return _rebuilt(value, iter([t.detach() for t in _leaves(value)]))
+    return rebuilt(value, iter([t.detach() for t in tensors_of(value)]))
 
 
 def grad(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Func:
@@ -172,9 +150,9 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
     def pull_back(cotangents: Any) -> Any:
         """The products. Raises RuntimeError unless cotangents are like the output."""
         with autograd.enable_grad():
-            grads = _gradients(_leaves(value), _leaves(inputs), _leaves(cotangents), True)
+            grads = _gradients(tensors_of(value), tensors_of(inputs), tensors_of(cotangents), True)
         outer = _needs_graph((primals, cotangents))
-        shaped = _rebuilt(primals, iter(grads))
+        shaped = rebuilt(primals, iter(grads))
         return shaped if outer else _detached(shaped)
 
     shown = value if _needs_graph(primals) else _detached(value)
@@ -209,18 +187,18 @@ class _Split:
         """The output's leaves."""
         given = list(self.args)
         for place, value in zip(
-            self.places, _rebuilt(self.chosen, iter(leaves)), strict=True
+            self.places, rebuilt(self.chosen, iter(leaves)), strict=True
         ):
             given[place] = value
         out = self.func(*given)
         self.out, self.aux = out if self.has_aux else (out, None)
-        return tuple(_leaves(self.out))
+        return tuple(tensors_of(self.out))
 
     def shaped(self, rows: Any) -> Any:
         """rows[output leaf][input leaf] in the structures of output and arguments."""
         parts = []
         for row in rows:
-            inputs = _rebuilt(self.chosen, iter(row))
+            inputs = rebuilt(self.chosen, iter(row))
             parts.append(_Part(inputs[0] if self.single else inputs))
         result = _filled(self.out, iter(parts))
         aux = self.aux if _needs_graph(self.args) else _detached(self.aux)
@@ -265,7 +243,7 @@ def jacrev(
     def wrapped(*args: Any) -> Any:
         split = _Split(func, argnums, args, has_aux)
         rows = autograd.functional.jacobian(
-            split, tuple(_leaves(split.chosen)), create_graph=_needs_graph(args)
+            split, tuple(tensors_of(split.chosen)), create_graph=_needs_graph(args)
         )
         return split.shaped(rows)
 
@@ -280,14 +258,14 @@ def jvp(func: Func, primals: Any, tangents: Any, *, has_aux: bool = False) -> An
     """
     if len(primals) != len(tangents) or not isinstance(primals, tuple):
         raise RuntimeError("jvp: primals and tangents must be tuples of the same length")
-    vectors = tuple(_leaves(tangents))
+    vectors = tuple(tensors_of(tangents))
     split = _Split(func, tuple(range(len(primals))), primals, has_aux)
-    leaves = tuple(_leaves(primals))
+    leaves = tuple(tensors_of(primals))
     if [v.shape for v in vectors] != [t.shape for t in leaves]:
         raise RuntimeError("jvp: tangents must have the shapes of the primals")
     outer = _needs_graph((primals, tangents))
     values, products = autograd.functional.jvp(split, leaves, vectors, create_graph=outer)
-    shaped = [_rebuilt(split.out, iter(leaves)) for leaves in (values, products)]
+    shaped = [rebuilt(split.out, iter(leaves)) for leaves in (values, products)]
     aux = split.aux if outer else _detached(split.aux)
     return (*shaped, aux) if has_aux else tuple(shaped)
 

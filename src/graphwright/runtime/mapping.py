@@ -11,6 +11,7 @@ from typing import Any
 
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.trees import of_kind
 
 Func = Callable[..., Any]
 _RANDOMNESS = ("error", "different", "same")
@@ -65,7 +66,7 @@ def _row(dims: Any, value: Any, index: int) -> Any:
     if isinstance(dims, dict):
         return {key: _row(dim, value[key], index) for key, dim in dims.items()}
     parts = [_row(dim, part, index) for dim, part in zip(dims, value, strict=True)]
-    return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return of_kind(value, parts)
 
 
 def _stacked(dims: Any, rows: list[Any]) -> Any:
@@ -86,7 +87,7 @@ def _stacked(dims: Any, rows: list[Any]) -> Any:
             _stacked(dim, list(column))
             for dim, column in zip(dims, zip(*rows, strict=True), strict=True)
         ]
-        return type(first)(*parts) if hasattr(first, "_fields") else type(first)(parts)
+        return of_kind(first, parts)
     raise ValueError(
         f"vmap: the function must only return Tensors, got type {type(first)}"
     )

@@ -58,15 +58,6 @@ class ConstantVariable(VariableTracker):
             return ConstantMethod(self, name)
         return tx.constant(found)
 
-    def call_method(
-        self,
-        tx: Translator,
-        name: str,
-        args: list[VariableTracker],
-        kwargs: dict[str, VariableTracker],
-    ) -> VariableTracker:
-        return self.getattr(tx, name).call(tx, args, kwargs)
-
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
         return tx.constant(fold(lambda value, k: value[k], self.value, key.as_constant()))
 

@@ -38,13 +38,6 @@ class EnumVariable(ConstantVariable):
             return tx.bind(static, source, self, name)
         return super().getattr(tx, name)
 
-    def own_method(self, tx: Translator, name: str) -> VariableTracker | None:
-        """A special method written in Python by the class itself, bound."""
-        static = _static(type(self.value), name)
-        if isinstance(static, types.FunctionType) and not _is_library(static):
-            return self.getattr(tx, name)
-        return None
-
 
 def _static(cls: type, name: str) -> Any:
     return next((base.__dict__[name] for base in cls.__mro__ if name in base.__dict__), None)

@@ -313,9 +313,6 @@ class DictView(VariableTracker):
         cg.builder.end_call(0)
 
 
-DICT_KINDS = (dict, collections.OrderedDict, collections.defaultdict)
-
-
 def hashed(tx: Translator, key: VariableTracker) -> Any:
     """What finds `key` in a dict: its value, or the tracker where only identity counts."""
     key = key.realize()

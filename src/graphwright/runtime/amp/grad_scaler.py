@@ -17,6 +17,7 @@ from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.optim.optimizer import Optimizer
 from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.trees import of_kind
 
 _READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"
 
@@ -79,8 +80,7 @@ class GradScaler:
             factor = ops.full((), self._scale, dtype=dtypes.float32, device=outputs.device)
             return ops.mul(outputs, factor)
         if isinstance(outputs, list | tuple):
-            parts = [self.scale(output) for output in outputs]
-            return type(outputs)(*parts) if hasattr(outputs, "_fields") else type(outputs)(parts)
+            return of_kind(outputs, [self.scale(output) for output in outputs])
         raise ValueError("outputs must be a Tensor or an iterable of Tensors")
 
     def unscale_(self, optimizer: Optimizer) -> None:

@@ -9,7 +9,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from graphwright.runtime import _core
 
@@ -97,36 +97,35 @@ class _GradMode(ThreadMode):
         return _GradMode(self._mode)
 
 
-class no_grad(_GradMode):
+class _NamedGradMode(_GradMode):
+    """The grad mode of its class: `with mode():`, `@mode()` or `@mode`."""
+
+    __slots__ = ()
+    _enabled: ClassVar[bool]
+
+    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
+        self = super().__new__(cls)
+        if function is None:
+            return self
+        _GradMode.__init__(self, cls._enabled)
+        return self(function)
+
+    def __init__(self) -> None:
+        super().__init__(self._enabled)
+
+
+class no_grad(_NamedGradMode):
     """No op is recorded inside: `with no_grad():`, `@no_grad()` or `@no_grad`."""
 
     __slots__ = ()
-
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
-        self = super().__new__(cls)
-        if function is None:
-            return self
-        _GradMode.__init__(self, False)
-        return self(function)
-
-    def __init__(self) -> None:
-        super().__init__(False)
+    _enabled = False
 
 
-class enable_grad(_GradMode):
+class enable_grad(_NamedGradMode):
     """Ops are recorded inside, also under an outer `no_grad`."""
 
     __slots__ = ()
-
-    def __new__(cls, function: Callable[..., Any] | None = None) -> Any:
-        self = super().__new__(cls)
-        if function is None:
-            return self
-        _GradMode.__init__(self, True)
-        return self(function)
-
-    def __init__(self) -> None:
-        super().__init__(True)
+    _enabled = True
 
 
 class set_grad_enabled(_GradMode):

@@ -12,6 +12,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.interop import as_tensor, tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.trees import of_kind
 
 _NOT_NUMBERS = "SaUO"
 
@@ -37,7 +38,7 @@ def default_collate(batch: Any) -> Any:
     if isinstance(first, Mapping):
         return _like(first, {key: default_collate([x[key] for x in batch]) for key in first})
     if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return type(first)(*(default_collate(part) for part in zip(*batch, strict=True)))
+        return of_kind(first, [default_collate(part) for part in zip(*batch, strict=True)])
     if isinstance(first, Sequence):
         if any(len(x) != len(first) for x in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
@@ -55,7 +56,7 @@ def default_convert(data: Any) -> Any:
     if isinstance(data, Mapping):
         return _like(data, {key: default_convert(value) for key, value in data.items()})
     if isinstance(data, tuple) and hasattr(data, "_fields"):
-        return type(data)(*(default_convert(value) for value in data))
+        return of_kind(data, [default_convert(value) for value in data])
     if isinstance(data, tuple | list):
         return [default_convert(value) for value in data]
     return data
