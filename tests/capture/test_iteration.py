@@ -52,6 +52,30 @@ def dict_grows_before_a_break(x):
 
 
 @program
+def iterator_of_a_dict_that_the_frame_changed(x):
+    table = {"a": 1}
+    y = x + 1
+    for round_ in range(2):
+        table[round_] = 3
+        for key in table:
+            print(key, end="")
+            y = y * 2
+    return table, y
+
+
+@program
+def part_of_a_group_leaves_except_star(x):
+    y = x + 1
+    try:
+        try:
+            raise ExceptionGroup("both", [KeyError(1), ValueError([y.shape[0], print(end="")])])
+        except* KeyError:
+            y = y * 2
+    except ExceptionGroup as group:
+        return [type(error).__name__ for error in group.exceptions], y + 1
+
+
+@program
 def dict_swaps_keys(x):
     table, seen = {"a": 1, "b": 2}, []
     try:

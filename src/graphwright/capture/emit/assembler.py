@@ -286,6 +286,9 @@ def _assembled(written: list[Written | Label]) -> list[Any]:
             return bytecode.BinaryOp(value)
         if name == "COMPARE_OP":
             return bytecode.Compare(_COMPARISONS.index(value))
+        if name in ("CALL_INTRINSIC_1", "CALL_INTRINSIC_2"):
+            kinds = bytecode.Intrinsic1Op if name.endswith("1") else bytecode.Intrinsic2Op
+            return kinds(value)
         return value
 
     result: list[Any] = []

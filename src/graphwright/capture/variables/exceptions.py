@@ -96,7 +96,10 @@ class ExceptionVariable(VariableTracker):
         """`str(error)`."""
         custom = next(b.__dict__["__str__"] for b in self.cls.__mro__ if "__str__" in b.__dict__)
         if isinstance(custom, types.FunctionType):
-            return tx.class_function(self.cls, "__str__").call(tx, [self], {})
+            text = tx.class_function(self.cls, "__str__").call(tx, [self], {}).realize()
+            if text.python_type() is not str:
+                unsupported("GB0007", f"__str__ gives {text.describe()}")
+            return text
         if self.args is None or custom not in _PLAIN_TEXTS:
             unsupported("GB0008", f"str() of {self.describe()}")
         values = [arg.realize() for arg in self.args]
@@ -294,7 +297,8 @@ def split_group(
         unsupported("GB0008", f"except* of {group.describe()}")
     inside, outside = [], []
     for part in group.args[1].realize().unpack(tx):
-        assert isinstance(part, ExceptionVariable)
+        if not isinstance(part, ExceptionVariable):
+            unsupported("GB0008", f"except* of a group with {part.describe()}")
         yes, no = split_group(tx, part, match)
         inside += [yes] if yes is not None else []
         outside += [no] if no is not None else []

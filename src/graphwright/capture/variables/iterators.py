@@ -237,6 +237,8 @@ class DictIterator(IteratorVariable):
         if self.exhausted:
             unsupported("GB0015", "an exhausted iterator of a dict is needed after the graph")
         self._check_unchanged()
+        if cg.output.side_effects.is_mutated(self.owner):  # which is written after this
+            unsupported("GB0015", "an iterator of a changed dict is needed after the graph")
         cg.push(self.origin)
         cg.builder.emit("GET_ITER")
         cg.skip_items(self.position)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import sys
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -309,11 +310,15 @@ class ObjectVariable(VariableTracker):
             unsupported("GB0008", f"{self.cls.__name__}.{name}")
         return BoundMethodVariable(tx.output.wrap(static, self._class_source(name)), self, name)
 
-    def _call_special(self, tx: Translator, name: str, *args: VariableTracker) -> VariableTracker:
+    def call_special(self, tx: Translator, name: str, *args: VariableTracker) -> VariableTracker:
+        """The special method of the class; a break where Python refuses what it gives."""
         method = self._special(tx, name)
         if method is None:
             unsupported("GB0007", f"TypeError: {self.cls.__name__!r} has no {name}")
-        return method.call(tx, list(args), {})
+        result = method.call(tx, list(args), {})
+        if name in _RESULTS:
+            _check_result(name, result.realize())
+        return result
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         method = self._special(tx, "__call__")
@@ -322,21 +327,21 @@ class ObjectVariable(VariableTracker):
         return method.call(tx, args, kwargs)
 
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
-        return self._call_special(tx, "__getitem__", key)
+        return self.call_special(tx, "__getitem__", key)
 
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
-        self._call_special(tx, "__setitem__", key, value)
+        self.call_special(tx, "__setitem__", key, value)
 
     def delitem(self, tx: Translator, key: VariableTracker) -> None:
-        self._call_special(tx, "__delitem__", key)
+        self.call_special(tx, "__delitem__", key)
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         if lookup(self.cls, "__contains__") is ABSENT:
             return any(tx.same_or_equal(own, item) for own in self.unpack(tx))
-        return tx.truth(self._call_special(tx, "__contains__", item))
+        return tx.truth(self.call_special(tx, "__contains__", item))
 
     def length(self, tx: Translator) -> VariableTracker:
-        return self._call_special(tx, "__len__")
+        return self.call_special(tx, "__len__")
 
     def iterate(self, tx: Translator) -> VariableTracker:
         by_index = lookup(self.cls, "__getitem__") is not ABSENT
@@ -344,11 +349,11 @@ class ObjectVariable(VariableTracker):
             tx.guards.missing(self._class_source("__iter__"))
             function: Any = sequence_iterator
             return tx.plain_function(function).call(tx, [self], {})
-        return self._call_special(tx, "__iter__")
+        return self.call_special(tx, "__iter__")
 
     def next(self, tx: Translator) -> VariableTracker | None:
         try:
-            return self._call_special(tx, "__next__")
+            return self.call_special(tx, "__next__")
         except Raised as raised:
             if not issubclass(raised.value.cls, StopIteration):
                 raise
@@ -362,14 +367,9 @@ class ObjectVariable(VariableTracker):
         return method.call(tx, [], {})
 
     def truth(self, tx: Translator) -> bool:
-        for name, kind in (("__bool__", bool), ("__len__", int)):
-            method = self._special(tx, name)
-            if method is not None:
-                result = method.call(tx, [], {}).realize()
-                known = result.is_constant()
-                if result.python_type() is not kind or (known and result.as_constant() < 0):
-                    unsupported("GB0007", f"{name} gives {result.describe()}")
-                return tx.truth(result)
+        for name in ("__bool__", "__len__"):
+            if self._special(tx, name) is not None:
+                return tx.truth(self.call_special(tx, name))
         return True
 
     def hashes_by_identity(self, tx: Translator) -> bool:
@@ -411,6 +411,20 @@ class ObjectVariable(VariableTracker):
         self.cls_source.emit(cg.builder)
         cg.builder.end_call(1)
         cg.fill_later(self)
+
+
+_RESULTS = {
+    "__bool__": bool, "__len__": int, "__hash__": int, "__index__": int, "__int__": int,
+    "__float__": float, "__str__": str, "__repr__": str, "__format__": str,
+}  # fmt: skip
+
+
+def _check_result(name: str, result: VariableTracker) -> None:
+    right = result.python_type() is _RESULTS[name]
+    if right and name == "__len__" and result.is_constant():
+        right = 0 <= result.as_constant() <= sys.maxsize
+    if not right:
+        unsupported("GB0007", f"{name} gives {result.describe()}")
 
 
 class NNModuleVariable(ObjectVariable):

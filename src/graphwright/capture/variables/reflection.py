@@ -34,10 +34,22 @@ def by_special(name: str, otherwise: Handler) -> Handler:
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         owner = args[0].realize() if args else None
         if isinstance(owner, ObjectVariable) and lookup(owner.cls, name) is not ABSENT:
-            return owner.getattr(tx, name).call(tx, args[1:], kwargs)
+            if kwargs:
+                unsupported("GB0008", f"keyword arguments of {name}")
+            return owner.call_special(tx, name, *args[1:])
         return otherwise(tx, args, kwargs)
 
     return handler
+
+
+class _Hashed:
+    """Python makes the hash of what `__hash__` gives: never -1, never more than a word."""
+
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+    def __hash__(self) -> int:
+        return self.value
 
 
 def _hash(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -46,7 +58,7 @@ def _hash(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if isinstance(value, ObjectVariable):
         method = lookup(value.cls, "__hash__")
         if isinstance(method, types.FunctionType):
-            return value.getattr(tx, "__hash__").call(tx, [], {})
+            return tx.constant(hash(_Hashed(value.call_special(tx, "__hash__").as_constant())))
         unsupported("GB0008", f"hash() of {value.describe()}, which is its address")
     constant = value.as_constant()
     if not isinstance(constant, (int, float, complex, str, bytes, tuple, frozenset, type(None))):

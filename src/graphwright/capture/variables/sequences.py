@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import operator
+import sys
 import time
 import types
 from collections.abc import Callable, Iterable
@@ -500,6 +501,8 @@ def index_of(tx: Translator, key: VariableTracker) -> int:
     key = key.realize()
     if key.has_method("__index__"):
         key = key.getattr(tx, "__index__").call(tx, [], {})
+        if key.is_constant() and key.python_type() is int and abs(key.as_constant()) > sys.maxsize:
+            unsupported("GB0007", "IndexError: cannot fit the value into an index-sized integer")
     value = key.as_constant()
     if not isinstance(value, int):
         unsupported("GB0007", f"TypeError: indices must be integers, not {type(value).__name__}")

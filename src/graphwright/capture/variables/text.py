@@ -78,7 +78,7 @@ def _special(
     if not isinstance(static, types.FunctionType):
         unsupported("GB0008", f"{name} of {value.describe()}")
     args = [tx.constant(spec)] if name == "__format__" else []
-    return value.getattr(tx, name).call(tx, args, {})
+    return value.call_special(tx, name, *args)
 
 
 class _Repr:
