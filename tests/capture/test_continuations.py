@@ -214,3 +214,21 @@ def test_a_continuation_lets_go_of_what_it_holds():
     del made, held, cell
     gc.collect()
     assert not gone.alive
+
+
+def test_a_stack_that_ends_at_a_break_in_a_handler_leaves_no_exception_behind():
+    def g(n):
+        try:
+            raise ValueError(n)
+        except ValueError:
+            breaks()
+            return g(n + 1)
+
+    def f(x):
+        try:
+            g(0)
+        except RecursionError:
+            pass
+        return x + 1, sys.exc_info()[1]
+
+    assert Captured(f, everywhere=True)(X)[1] is None

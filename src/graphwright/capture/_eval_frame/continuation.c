@@ -86,11 +86,27 @@ static PyObject *start(EfContinuation *next) {
     return result;
 }
 
-PyObject *ef_continue(PyObject *result) {
+PyObject *ef_handled(void) {
+    return Py_XNewRef(PyThreadState_Get()->exc_info->exc_value);
+}
+
+/* Continuations begin inside of the handlers that they end in. One that could not begin, for want
+ * of stack or memory, leaves the thread in them. */
+static void leave_handlers(PyObject *handled) {
+    _PyErr_StackItem *top = PyThreadState_Get()->exc_info;
+    if (top->exc_value != handled) {
+        Py_XSETREF(top->exc_value, Py_XNewRef(handled));
+    }
+}
+
+PyObject *ef_continue(PyObject *result, PyObject *handled) {
     while (result != NULL && Py_IS_TYPE(result, &EfContinuation_Type)) {
         EfContinuation *next = (EfContinuation *)result;
         result = start(next);
         Py_DECREF((PyObject *)next);
+    }
+    if (result == NULL) {
+        leave_handlers(handled);
     }
     return result;
 }

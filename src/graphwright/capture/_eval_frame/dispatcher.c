@@ -54,9 +54,11 @@ static PyObject *run_code(EfCompiledFunction *f, EfEntry *entry, PyObject *const
         return NULL;
     }
     Py_INCREF(made);
+    PyObject *handled = ef_handled();
     PyObject *result = PyObject_Vectorcall(made, slots, (size_t)f->n_slots, NULL);
     Py_DECREF(made);
-    result = ef_continue(result);
+    result = ef_continue(result, handled);
+    Py_XDECREF(handled);
     if (entry->hooked) {
         ef_hook_leave(&state);
     }

@@ -176,8 +176,10 @@ PyCodeObject *ef_visible_code(PyCodeObject *guise, int line);
 /* ---- continuation.c: going on after a graph break ---- */
 typedef struct EfContinuation EfContinuation;
 extern PyTypeObject EfContinuation_Type;
-/* A call's result; while that is a continuation, what it gives. Steals, and takes NULL. */
-PyObject *ef_continue(PyObject *result);
+/* A call's result; while that is a continuation, what it gives. Steals, and takes NULL.
+ * `handled` is what `ef_handled` gave before the call: the exception being handled, or NULL. */
+PyObject *ef_continue(PyObject *result, PyObject *handled);
+PyObject *ef_handled(void);
 /* Whether a frame of `function` that begins is that of a continuation. Then the frame has the
  * arguments, and nobody else: it returns its own continuation to the loop that began it. */
 bool ef_continuation_begins(PyObject *function);

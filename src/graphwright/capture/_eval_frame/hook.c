@@ -83,17 +83,19 @@ static PyObject *run_apart(PyThreadState *tstate, EfFrame *frame, EfEntry *entry
  * follows one, and that who began it goes on. */
 static PyObject *run_entry(PyThreadState *tstate, EfFrame *frame, EfEntry *entry,
                            bool continued) {
+    PyObject *handled = ef_handled();
     bool swapped = ef_frame_swap(tstate, frame, entry->code);
     PyObject *result = swapped ? NULL : run_apart(tstate, frame, entry);
     Py_DECREF((PyObject *)entry);
     if (swapped) {
         result = run_frame(tstate, frame, 0);
     }
-    if (continued || result == NULL || !Py_IS_TYPE(result, &EfContinuation_Type)) {
-        return result;
+    if (!continued && result != NULL && Py_IS_TYPE(result, &EfContinuation_Type)) {
+        ef_frame_empty(frame);
+        result = ef_continue(result, handled);
     }
-    ef_frame_empty(frame);
-    return ef_continue(result);
+    Py_XDECREF(handled);
+    return result;
 }
 
 static EfOutcome find_entry(EfEntryList *list, EfFrame *frame, EfEntry **entry,
