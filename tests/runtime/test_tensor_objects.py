@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import warnings
 from typing import Any
@@ -143,3 +144,73 @@ def test_older_keywords_of_backward_and_grad() -> None:
         gw.autograd.backward([x * 2], [gw.ones(2)], grad_variables=[gw.ones(2)])
     with pytest.raises(TypeError, match="Tensors or GradientEdges"):
         gw.autograd.grad(x.sum(), "x")
+
+
+def test_operators_give_way_to_those_of_other_classes() -> None:
+    class Unit:
+        def __radd__(self, other: Any) -> str:
+            return "radd"
+
+        def __gt__(self, other: Any) -> str:
+            return "gt"
+
+    x: Any = gw.ones(2)
+    assert x + Unit() == "radd" and (x < Unit()) == "gt"
+    x += Unit()
+    assert x == "radd"
+    assert (1,) * gw.tensor(2) == (1, 1)
+    with pytest.raises(TypeError, match="must be Tensor or number, not Unit"):
+        gw.ones(2) * Unit()
+
+
+def test_pythons_types_name_dtypes() -> None:
+    kinds = {bool: gw.bool, int: gw.int64, float: gw.float64, complex: gw.complex128}
+    for kind, dtype in kinds.items():
+        assert gw.ones(2, dtype=kind).dtype is dtype and gw.ones(2).to(kind).dtype is dtype
+    with pytest.raises(TypeError, match="must be dtype"):
+        gw.ones(2, dtype=str)
+
+
+def test_memory_as_an_object() -> None:
+    x = gw.ones(2, 3)
+    row = x[1]
+    assert row.untyped_storage() == x.untyped_storage() != gw.ones(2, 3).untyped_storage()
+    assert row.untyped_storage().nbytes() == 24 and len(row.storage()) == 6
+    assert row.storage().data_ptr() == x.data_ptr() and x.storage().untyped().size() == 24
+    assert x.is_set_to(x.view(2, 3)) and not x.is_set_to(x.t())
+
+
+def test_changing_the_layout_is_a_change() -> None:
+    x = gw.ones(2, 3)
+    x.t_().unsqueeze_(0)
+    assert x._version == 2
+
+
+def test_saved_values_by_name() -> None:
+    x = gw.tensor([2.0], requires_grad=True)
+    node = (x * 3).exp().grad_fn
+    assert node._saved_result.item() == pytest.approx(math.exp(6))
+    product = x * x
+    assert product.grad_fn._saved_self is x and product.grad_fn._saved_other is x
+    assert not hasattr(node, "_saved_nothing")
+    product.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        getattr(product.grad_fn, "_saved_self")  # noqa: B009
+
+
+def test_saved_values_may_be_changed_where_allowed() -> None:
+    x = gw.tensor([2.0], requires_grad=True)
+    with gw.autograd.graph.allow_mutation_on_saved_tensors():
+        y = x.clone()
+        square = y**2
+        y.sin_()
+        square.sum().backward()
+    assert x.grad.item() == 4.0
+
+
+def test_a_complex_number_without_imaginary_part_is_real() -> None:
+    x = gw.zeros(2)
+    x[0] = 2 + 0j
+    assert x.tolist() == [2, 0]
+    with pytest.raises(RuntimeError, match="cannot be converted"):
+        x[0] = 1j

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.device import device as Device
+from graphwright.runtime.dispatch import PYTHON_TYPES
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.formats import in_format, is_in_format
@@ -26,8 +27,8 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
     for arg in args:
-        if isinstance(arg, DType):
-            dtype = arg
+        if isinstance(arg, DType) or (isinstance(arg, type) and arg in PYTHON_TYPES):
+            dtype = PYTHON_TYPES.get(arg, arg)
         elif isinstance(arg, str | Device):
             device = arg
         elif hasattr(arg, "dtype") and hasattr(arg, "device"):

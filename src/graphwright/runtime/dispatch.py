@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graphwright.runtime import _core
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
@@ -48,8 +48,8 @@ def _failed(op: Op, args: tuple[Any, ...], error: Exception) -> Any:
     """The result with numbers made plain, where that helps; else raise what there is to say."""
     if not isinstance(error, _EXPLAINED):
         raise error
-    check_types(op, args)
     plain = _plain_numbers(op, args)
+    check_types(op, args if plain is None else plain)
     if plain is None:
         raise refusal(op, args, error) from error.__cause__
     return dispatch(op, plain)
@@ -67,8 +67,8 @@ _REPEATABLE = frozenset({"fill_", "zero_", "index_put_", "masked_fill_"})
 def _checked(op: Op, args: tuple[Any, ...], flags: int) -> tuple[Any, ...]:
     """The arguments where one is neither tensor nor plain value, or the first overlaps itself."""
     if flags & FOREIGN:
-        check_types(op, args)
         args = _plain_numbers(op, args) or args
+        check_types(op, args)
     if flags & OVERLAP and op.is_inplace:
         _check_overlap(op, args)
     return args
@@ -167,6 +167,15 @@ _CLASSES: dict[str, tuple[type, ...]] = {
 }
 
 
+PYTHON_TYPES = {
+    bool: dtypes.bool,
+    int: dtypes.int64,
+    float: dtypes.float64,
+    complex: dtypes.complex128,
+}
+"""What Python's own types mean as a dtype."""
+
+
 def _plain_number(value: Any) -> Any:
     for kind in (int, float):
         if isinstance(value, kind):
@@ -180,6 +189,9 @@ def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     Kernels test exact types; this is tried after one has failed.
     """
     values = list(args)
+    for index, param in enumerate(op.schema.params):
+        if param.type in ("dtype", "dtype?") and type(values[index]) is type:
+            values[index] = PYTHON_TYPES.get(values[index], values[index])
     for index, _ in op.tensor_slots:
         item = values[index]
         if type(item) in (int, float, bool, complex) or isinstance(item, TensorBase):
@@ -225,5 +237,12 @@ def check_types(op: Op, args: tuple[Any, ...]) -> None:
 
 _core.set_dispatch_hooks(_dispatch_modes, _failed)
 
-__all__ = ["HOOKS", "below_autograd", "check_types", "dispatch", "dispatch_as_given",
-           "refuse_bound"]
+__all__ = [
+    "HOOKS",
+    "PYTHON_TYPES",
+    "below_autograd",
+    "check_types",
+    "dispatch",
+    "dispatch_as_given",
+    "refuse_bound",
+]

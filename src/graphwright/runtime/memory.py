@@ -9,6 +9,7 @@ from graphwright.runtime.errors import DataDependent, require_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.normalise import as_size, varargs
 from graphwright.runtime.ops.strides import contiguous_strides
+from graphwright.runtime.storage import TypedStorage, UntypedStorage
 
 if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
@@ -108,6 +109,23 @@ class Memory:
         strides = as_size(stride) if stride else contiguous_strides(shape)
         _core.become(self, _core.as_view(cls, source, shape, strides, storage_offset))
         return self
+
+    def untyped_storage(self: Any) -> UntypedStorage:
+        """The memory that this tensor and its views share."""
+        return UntypedStorage(self._storage)
+
+    def storage(self: Any) -> TypedStorage:
+        """The same, counted in elements of this tensor's dtype."""
+        return TypedStorage(self._storage, self.dtype)
+
+    def is_set_to(self: Any, tensor: Tensor) -> bool:
+        """Whether `tensor` has the same memory, offset, shape and strides."""
+        return bool(
+            self._storage is tensor._storage
+            and self.storage_offset() == tensor.storage_offset()
+            and self.shape == tensor.shape
+            and self.stride() == tensor.stride()
+        )
 
     @property
     def data(self: Any) -> Tensor:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime import dtypes
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.spec import check_writable
-from graphwright.runtime.ops.table import op
+from graphwright.runtime.ops.table import Op, op
 
 if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
@@ -51,128 +51,104 @@ _where = op("where")
 _COMPARABLE = frozenset({int, float, bool})
 
 
+def _gives_way(other: Any, name: str) -> bool:
+    """Whether the class of an operand that is no number has its own form of the operator."""
+    own = getattr(type(other), name, None)
+    return own is not None and own is not getattr(object, name, None)
+
+
+def _operator(name: str, reflected: str, entry: Op, *extra: Any) -> Any:
+    """The method `name`, `tensor OP other`: `entry` of both.
+
+    What raises TypeError is left to the other operand's method `reflected` where that has one.
+    """
+
+    def method(self: Any, other: Any) -> Any:
+        try:
+            return dispatch(entry, (self, other))
+        except TypeError:
+            if _gives_way(other, reflected):
+                return NotImplemented
+            raise
+
+    def with_one_more(self: Any, other: Any) -> Any:
+        try:
+            return dispatch(entry, (self, other, more))
+        except TypeError:
+            if _gives_way(other, reflected):
+                return NotImplemented
+            raise
+
+    more = extra[0] if extra else None
+    return _named(with_one_more if extra else method, name)
+
+
+def _reflected(name: str, plain: str, entry: Op, *extra: Any) -> Any:
+    """The method `name`, `other OP tensor`; `plain` is the other operand's own method."""
+
+    def method(self: Any, other: Any) -> Any:
+        try:
+            return dispatch(entry, (other, self, *extra))
+        except TypeError:
+            if _gives_way(other, plain):
+                return NotImplemented
+            raise
+
+    return _named(method, name)
+
+
+def _named(method: Any, name: str) -> Any:
+    method.__name__ = name
+    method.__qualname__ = f"Operators.{name}"
+    return method
+
+
 class Operators:
     """`+ - * / // % ** @ & | ^ ~ << >>`, comparisons, and their reflected and in-place forms;
     methods whose tensor is not the op's first argument."""
 
     __slots__ = ()
 
-    def __add__(self, other: Any) -> Tensor:
-        return dispatch(_add, (self, other, 1))
-
-    def __radd__(self, other: Any) -> Tensor:
-        return dispatch(_add, (other, self, 1))
-
-    def __iadd__(self, other: Any) -> Tensor:
-        return dispatch(_add_, (self, other, 1))
-
-    def __sub__(self, other: Any) -> Tensor:
-        return dispatch(_sub, (self, other, 1))
-
-    def __rsub__(self, other: Any) -> Tensor:
-        return dispatch(_sub, (other, self, 1))
-
-    def __isub__(self, other: Any) -> Tensor:
-        return dispatch(_sub_, (self, other, 1))
-
-    def __mul__(self, other: Any) -> Tensor:
-        return dispatch(_mul, (self, other))
-
-    def __rmul__(self, other: Any) -> Tensor:
-        return dispatch(_mul, (other, self))
-
-    def __imul__(self, other: Any) -> Tensor:
-        return dispatch(_mul_, (self, other))
-
-    def __truediv__(self, other: Any) -> Tensor:
-        return dispatch(_div, (self, other, None))
-
-    def __rtruediv__(self, other: Any) -> Tensor:
-        return dispatch(_div, (other, self, None))
-
-    def __itruediv__(self, other: Any) -> Tensor:
-        return dispatch(_div_, (self, other, None))
-
+    __add__ = _operator("__add__", "__radd__", _add, 1)
+    __radd__ = _reflected("__radd__", "__add__", _add, 1)
+    __iadd__ = _operator("__iadd__", "__radd__", _add_, 1)
+    __sub__ = _operator("__sub__", "__rsub__", _sub, 1)
+    __rsub__ = _reflected("__rsub__", "__sub__", _sub, 1)
+    __isub__ = _operator("__isub__", "__rsub__", _sub_, 1)
+    __mul__ = _operator("__mul__", "__rmul__", _mul)
+    __rmul__ = _reflected("__rmul__", "__mul__", _mul)
+    __imul__ = _operator("__imul__", "__rmul__", _mul_)
+    __truediv__ = _operator("__truediv__", "__rtruediv__", _div, None)
+    __rtruediv__ = _reflected("__rtruediv__", "__truediv__", _div, None)
+    __itruediv__ = _operator("__itruediv__", "__rtruediv__", _div_, None)
     __rdiv__ = __rtruediv__
 
-    def __floordiv__(self, other: Any) -> Tensor:
-        return dispatch(_div, (self, other, "floor"))
-
-    def __rfloordiv__(self, other: Any) -> Tensor:
-        return dispatch(_div, (other, self, "floor"))
-
-    def __ifloordiv__(self, other: Any) -> Tensor:
-        return dispatch(_div_, (self, other, "floor"))
-
-    def __mod__(self, other: Any) -> Tensor:
-        return dispatch(_remainder, (self, other))
-
-    def __rmod__(self, other: Any) -> Tensor:
-        return dispatch(_remainder, (other, self))
-
-    def __imod__(self, other: Any) -> Tensor:
-        return dispatch(_remainder_, (self, other))
-
-    def __pow__(self, other: Any) -> Tensor:
-        return dispatch(_pow, (self, other))
-
-    def __rpow__(self, other: Any) -> Tensor:
-        return dispatch(_pow, (other, self))
-
-    def __ipow__(self, other: Any) -> Tensor:
-        return dispatch(_pow_, (self, other))
-
-    def __matmul__(self, other: Any) -> Tensor:
-        return dispatch(_matmul, (self, other))
-
-    def __rmatmul__(self, other: Any) -> Tensor:
-        return dispatch(_matmul, (other, self))
-
-    def __and__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_and, (self, other))
-
-    def __rand__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_and, (other, self))
-
-    def __iand__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_and_, (self, other))
-
-    def __or__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_or, (self, other))
-
-    def __ror__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_or, (other, self))
-
-    def __ior__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_or_, (self, other))
-
-    def __xor__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_xor, (self, other))
-
-    def __rxor__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_xor, (other, self))
-
-    def __ixor__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_xor_, (self, other))
-
-    def __lshift__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_left_shift, (self, other))
-
-    def __rlshift__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_left_shift, (other, self))
-
-    def __ilshift__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_left_shift_, (self, other))
-
-    def __rshift__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_right_shift, (self, other))
-
-    def __rrshift__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_right_shift, (other, self))
-
-    def __irshift__(self, other: Any) -> Tensor:
-        return dispatch(_bitwise_right_shift_, (self, other))
-
+    __floordiv__ = _operator("__floordiv__", "__rfloordiv__", _div, "floor")
+    __rfloordiv__ = _reflected("__rfloordiv__", "__floordiv__", _div, "floor")
+    __ifloordiv__ = _operator("__ifloordiv__", "__rfloordiv__", _div_, "floor")
+    __mod__ = _operator("__mod__", "__rmod__", _remainder)
+    __rmod__ = _reflected("__rmod__", "__mod__", _remainder)
+    __imod__ = _operator("__imod__", "__rmod__", _remainder_)
+    __pow__ = _operator("__pow__", "__rpow__", _pow)
+    __rpow__ = _reflected("__rpow__", "__pow__", _pow)
+    __ipow__ = _operator("__ipow__", "__rpow__", _pow_)
+    __matmul__ = _operator("__matmul__", "__rmatmul__", _matmul)
+    __rmatmul__ = _reflected("__rmatmul__", "__matmul__", _matmul)
+    __and__ = _operator("__and__", "__rand__", _bitwise_and)
+    __rand__ = _reflected("__rand__", "__and__", _bitwise_and)
+    __iand__ = _operator("__iand__", "__rand__", _bitwise_and_)
+    __or__ = _operator("__or__", "__ror__", _bitwise_or)
+    __ror__ = _reflected("__ror__", "__or__", _bitwise_or)
+    __ior__ = _operator("__ior__", "__ror__", _bitwise_or_)
+    __xor__ = _operator("__xor__", "__rxor__", _bitwise_xor)
+    __rxor__ = _reflected("__rxor__", "__xor__", _bitwise_xor)
+    __ixor__ = _operator("__ixor__", "__rxor__", _bitwise_xor_)
+    __lshift__ = _operator("__lshift__", "__rlshift__", _bitwise_left_shift)
+    __rlshift__ = _reflected("__rlshift__", "__lshift__", _bitwise_left_shift)
+    __ilshift__ = _operator("__ilshift__", "__rlshift__", _bitwise_left_shift_)
+    __rshift__ = _operator("__rshift__", "__rrshift__", _bitwise_right_shift)
+    __rrshift__ = _reflected("__rrshift__", "__rshift__", _bitwise_right_shift)
+    __irshift__ = _operator("__irshift__", "__rrshift__", _bitwise_right_shift_)
     def __eq__(self, other: Any) -> Any:
         if other.__class__ not in _COMPARABLE and not hasattr(other, "dtype"):
             return NotImplemented
@@ -183,18 +159,10 @@ class Operators:
             return NotImplemented
         return dispatch(_ne, (self, other))
 
-    def __lt__(self, other: Any) -> Tensor:
-        return dispatch(_lt, (self, other))
-
-    def __le__(self, other: Any) -> Tensor:
-        return dispatch(_le, (self, other))
-
-    def __gt__(self, other: Any) -> Tensor:
-        return dispatch(_gt, (self, other))
-
-    def __ge__(self, other: Any) -> Tensor:
-        return dispatch(_ge, (self, other))
-
+    __lt__ = _operator("__lt__", "__gt__", _lt)
+    __le__ = _operator("__le__", "__ge__", _le)
+    __gt__ = _operator("__gt__", "__lt__", _gt)
+    __ge__ = _operator("__ge__", "__le__", _ge)
     __hash__ = object.__hash__
 
     def __neg__(self) -> Tensor:

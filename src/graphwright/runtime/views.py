@@ -25,6 +25,7 @@ def _become(name: str, tensor: Any, view: Any) -> Any:
         )
     node, number = view.grad_fn, view.output_nr
     _core.become(tensor, view)
+    _core.bump_version(tensor)
     if node is not None:
         tensor.grad_fn, tensor.output_nr = node, number
     return tensor

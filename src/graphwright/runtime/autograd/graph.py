@@ -21,6 +21,7 @@ from graphwright.runtime.autograd.saved import ACTIVE, PACKING
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
@@ -73,6 +74,13 @@ class save_on_cpu(saved_tensors_hooks):
             return packed[1].to(packed[0])
 
         super().__init__(pack, unpack)
+
+
+class allow_mutation_on_saved_tensors(saved_tensors_hooks):
+    """Within it, what is saved for backward is copied: it may be changed in place afterwards."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda tensor: tensor.detach().clone(), lambda tensor: tensor)
 
 
 class disable_saved_tensors_hooks:

@@ -204,6 +204,16 @@ class OpNode(Node):
         if STATE.enabled:
             note(self)
 
+    def __getattr__(self, name: str) -> Any:
+        """What was saved, by PyTorch's names: `_saved_self`, `_saved_other`, `_saved_result`."""
+        if not name.startswith("_saved_"):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        part = name.removeprefix("_saved_")
+        value = getattr(self.context(), {"self": "input", "result": "out"}.get(part, part))
+        if isinstance(value, TensorSpec):
+            raise AttributeError(f"{self.name()} did not save {part!r}")
+        return value
+
     def name(self) -> str:
         return f"{self.op.name.title().replace('_', '')}Backward0"
 
