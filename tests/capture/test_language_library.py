@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
+from graphwright import nn
 
 from .captured import Captured
 from .programs import Programs, sound, whole
@@ -53,6 +54,35 @@ def types_and_devices(x: Any) -> Any:
     return x.to(gw.device("cpu")) * gw.finfo(dtype).eps, gw.iinfo(gw.int8).max, dtype
 
 
+class Scaled(nn.Module):
+    """A module with a buffer, a counter and a module of its own."""
+
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+        self.register_buffer("shift", gw.ones(3))
+        self.inner = nn.ReLU()
+        self.calls = 0
+
+    def forward(self, x: Any) -> Any:
+        self.calls += 1
+        return self.inner(x * self.factor + self.shift)
+
+
+@program
+def modules_made_in_the_frame(x: Any) -> Any:
+    layers = nn.Sequential(nn.Tanh(), nn.Softmax(dim=-1), nn.Dropout(0.0))
+    by_name = nn.ModuleDict({"relu": nn.ReLU()})
+    return by_name["relu"](layers(x)) + nn.MSELoss()(x, x * 2), list(by_name), len(layers)
+
+
+@program
+def modules_of_the_users_own(x: Any) -> Any:
+    module = Scaled(3.0)
+    y = module(module(x))
+    return y, module.calls, module.training, [name for name, _ in module.named_buffers()]
+
+
 @pytest.mark.parametrize("program", program.all, ids=lambda value: value.__name__)
 def test_they_are_part_of_one_graph(program: Any) -> None:
     whole(program, gw.ones(2, 3))
@@ -87,3 +117,28 @@ def test_abstract_classes_are_dispatched_natively() -> None:
         return counted({"a": 1, "b": 2}, x) * 2
 
     assert sound(program, gw.ones(2)).breaks
+
+
+def test_a_module_that_leaves_the_frame_is_complete() -> None:
+    def program(x: Any) -> Any:
+        module = Scaled(2.0)
+        return module(x), module
+
+    captured = Captured(program, fullgraph=True)
+    y, module = captured(gw.ones(3))
+    _, expected = program(gw.ones(3))
+    assert gw.equal(module(gw.ones(3)), y)
+    assert list(vars(module)) == list(vars(expected))
+    assert repr(module) == repr(expected)
+    assert module.calls == 2
+
+
+def test_parameters_are_made_natively() -> None:
+    def program(x: Any) -> Any:
+        gw.manual_seed(1)
+        return nn.Linear(3, 2)(x) * 2
+
+    captured = Captured(program)
+    y = captured(gw.ones(3))
+    assert gw.equal(y, program(gw.ones(3)))
+    assert y.requires_grad

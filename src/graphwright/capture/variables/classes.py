@@ -288,7 +288,10 @@ def _makes_plain_objects(new: Any) -> bool:
 def _may_be_made(base: type) -> bool:
     """Whether the class is not one of this package, whose instances mean something to it."""
     name = base.__module__
-    return not name.startswith("graphwright") or name == "graphwright.capture.polyfills"
+    return not name.startswith("graphwright") or name.startswith(_OF_PACKAGE)
+
+
+_OF_PACKAGE = ("graphwright.capture.polyfills", "graphwright.runtime.nn.")
 
 
 class _Slotted:
