@@ -74,7 +74,8 @@ def may_inline(filename: str) -> bool:
 
 
 _INLINED_OF_PACKAGE = (
-    ["runtime", "nn"], ["runtime", "autograd"], ["runtime", "optim"], ["capture", "polyfills.py"],
+    ["runtime", "nn"], ["runtime", "autograd"], ["runtime", "optim"], ["runtime", "errors.py"],
+    ["capture", "polyfills.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [
