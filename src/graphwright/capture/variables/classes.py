@@ -246,13 +246,17 @@ class ClassVariable(VariableTracker):
         init = lookup(self.value, "__init__")
         return (
             not getattr(self.value, "__abstractmethods__", None)
-            and self.value.__flags__ & (_HEAP_TYPE | _NOT_CALLABLE) == _HEAP_TYPE
+            and (self.value is object or self._is_python_class())
             and _makes_plain_objects(lookup(self.value, "__new__"))
             and lookup(self.value, "__del__") is ABSENT
             and (isinstance(init, types.FunctionType) or init is object.__init__)
             and self.value.__basicsize__ <= _LARGEST_PLAIN
             and all(_may_be_made(base) for base in self.value.__mro__)
         )
+
+    def _is_python_class(self) -> bool:
+        """Whether no C code says how instances are made, or that there are none."""
+        return self.value.__flags__ & (_HEAP_TYPE | _NOT_CALLABLE) == _HEAP_TYPE
 
     def _named_tuple(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         cls: Any = self.value

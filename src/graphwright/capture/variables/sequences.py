@@ -207,6 +207,8 @@ _FIELD_READERS = (
 class NamedTupleVariable(TupleVariable):
     """An instance of a `namedtuple` class (or of a C struct sequence)."""
 
+    mutable = True    # those of classes derived from it take attributes
+
     def __init__(
         self, items: list[VariableTracker], cls: type, source: Source | None = None
     ) -> None:
