@@ -27,8 +27,10 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
     for arg in args:
-        if isinstance(arg, DType) or (isinstance(arg, type) and arg in PYTHON_TYPES):
-            dtype = PYTHON_TYPES.get(arg, arg)
+        if isinstance(arg, DType):
+            dtype = arg
+        elif isinstance(arg, type) and arg in PYTHON_TYPES:
+            dtype = PYTHON_TYPES[arg]
         elif isinstance(arg, str | Device):
             device = arg
         elif hasattr(arg, "dtype") and hasattr(arg, "device"):
