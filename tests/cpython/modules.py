@@ -14,10 +14,8 @@ MODULES = (
 LEAST_TRANSLATED = 0.6
 
 _LIFETIME = "asks at once whether an object is gone: what is resumed after a break keeps it longer"
-_DEPTH = "looks at frames further up: what is resumed after a break has one more below it"
 
 DIFFERENT: dict[str, str] = {
     "test_exceptions.ExceptionTests.testExceptionCleanupState": _LIFETIME,
-    "test_contextlib.TestExitStack.test_exit_exception_traceback": _DEPTH,
 }
 """Part of a test's name -> why it may end otherwise than in plain Python."""
