@@ -17,6 +17,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import contiguous_spec
 from graphwright.runtime.ops.nn_support import (
     Array,
     cast,
@@ -28,7 +29,8 @@ from graphwright.runtime.ops.nn_support import (
     spec,
     widened,
 )
-from graphwright.runtime.ops.table import Kind
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.table import Kind, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
 _CUBIC, _CUBIC_ANTIALIAS = -0.75, -0.5
@@ -209,6 +211,34 @@ def _table(
     )
 
 
+_TAPS = {"nearest": 1, "nearest-exact": 1, "bicubic": 4}
+
+
+def _table_meta(mode: str, size: Any, count: Any, *options: Any) -> tuple[TensorSpec, TensorSpec]:
+    shape = (count, _TAPS.get(mode, 2))
+    dtype = dtypes.float64 if options[3] else dtypes.float32
+    return contiguous_spec(shape, int64, None), contiguous_spec(shape, dtype, None)
+
+
+internal(
+    "resample_table(str mode, int size, int count, bool align_corners, object factor, "
+    "bool antialias, bool double, bool of_bytes)",
+    Kind.CREATION,
+    meta=_table_meta,
+    vjp=not_differentiable,
+    eager=_table,
+)
+
+
+def _places(mode: str, size: Any, count: Any, *options: Any) -> tuple[Any, Any]:
+    """The table: made once for sizes that are known, as a step of the graph for symbolic ones."""
+    known = size.__class__ is int and count.__class__ is int
+    if known or options[2]:
+        return _table(mode, int(size), int(count), *options)
+    table: tuple[Any, Any] = ops.resample_table(mode, size, count, *options)
+    return table
+
+
 # -- images
 
 
@@ -218,19 +248,21 @@ def _resize(
     first = len(input.shape) - len(size)
     if mode.startswith("nearest") and not input.dtype.is_floating_point:
         for i, count in enumerate(size):
-            index, _ = _table(
-                mode, int(input.shape[first + i]), int(count), False, factors[i], False, False
+            index, _ = _places(
+                mode, input.shape[first + i], count, False, factors[i], False, False, False
             )
             input = ops.index_select(input, first + i, ops.select(index, 1, 0))
         return input
     x = ops.to_dtype(input, dtypes.float32) if input.dtype is dtypes.uint8 else widened(input)
     double = x.dtype is dtypes.float64
     for i in reversed(range(len(size))):
-        extent, count = int(x.shape[first + i]), int(size[i])
+        extent, count = x.shape[first + i], size[i]
         if extent == count and factors[i] in (None, 1.0) and not antialias:
             continue
         bytes_ = input.dtype is dtypes.uint8
-        table = _table(mode, extent, count, align_corners, factors[i], antialias, double, bytes_)
+        table = _places(
+            mode, extent, count, align_corners, factors[i], antialias, double, bytes_
+        )
         x = ops.resample(x, first + i, *table)
         if bytes_:
             x = ops.clamp(ops.floor(ops.add(x, 0.5)), 0, 255)
@@ -253,9 +285,10 @@ def _interpolate(
 
 
 def output_size(sizes: Any, factors: Any) -> tuple[int, ...]:
-    """floor(size * factor) of each dimension."""
+    """floor(size * factor) of each dimension; of a symbolic size, where the factor is whole."""
     return tuple(
-        math.floor(float(size) * factor) for size, factor in zip(sizes, factors, strict=True)
+        size * int(factor) if factor.is_integer() else math.floor(float(size) * factor)
+        for size, factor in zip(sizes, factors, strict=True)
     )
 
 
