@@ -625,6 +625,7 @@ _repeat_interleave = _op("repeat_interleave")
 _repeat_positions = _op("repeat_positions")
 _resample = _op("resample")
 _resample_backward = _op("resample_backward")
+_resample_table = _op("resample_table")
 _reshape = _op("reshape")
 _reshape_as = _op("reshape_as")
 _resolve_conj = _op("resolve_conj")
@@ -6211,6 +6212,21 @@ def resample_backward(
     if axis is not None:
         dim = same_as("resample_backward", "dim", dim, REQUIRED, "axis", axis)
     return _dispatch(_resample_backward, (grad, dim, index, weight, size))
+
+
+def resample_table(
+    mode: str,
+    size: int,
+    count: int,
+    align_corners: bool,
+    factor: Any,
+    antialias: bool,
+    double: bool,
+    of_bytes: bool,
+) -> Any:
+    return _dispatch(
+        _resample_table, (mode, size, count, align_corners, factor, antialias, double, of_bytes)
+    )
 
 
 def reshape(input: Tensor, shape: int | Sequence[int]) -> Any:

@@ -592,6 +592,7 @@ FAMILY = {
     "repeat_positions": "rearrange",
     "resample": "nn_interpolate",
     "resample_backward": "nn_interpolate",
+    "resample_table": "nn_interpolate",
     "reshape": "views_shape",
     "reshape_as": "views_shape",
     "resolve_conj": "complex_numbers",
