@@ -87,6 +87,7 @@ HOSTILE = {
     "overlap": _file({"a": _entry(), "b": _entry()}, EIGHT),
     "gap": _file({"a": _entry(data_offsets=[8, 16])}, EIGHT * 2),
     "dimensions of a lie": _file({"a": _entry(shape=[0, 2**62, 2**62], data_offsets=[0, 0])}),
+    "bytes of a lie": _file({"a": _entry(shape=[0, 2**62], data_offsets=[0, 0])}),
     "bool of 2": _file({"a": _entry(dtype="BOOL", shape=[8])}, b"\2" * 8),
     "an endless number": _file(b'{"a":' + b"1" * 5000 + b"}"),
     "negative offset": _file({"a": _entry(data_offsets=[-8, 0])}, EIGHT),

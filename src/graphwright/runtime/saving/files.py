@@ -239,7 +239,7 @@ def _checked(name: str, entry: Any, size: int) -> Entry:
     begin, end = offsets
     if end > size or end - begin != math.prod(shape) * kind.itemsize:
         raise InvalidFile(f"'{name}': shape and bytes do not agree")
-    if math.prod(n for n in shape if n) >= 2**63:
+    if math.prod(n for n in shape if n) * kind.itemsize >= 2**63:
         raise InvalidFile(f"'{name}': malformed shape")
     return kind, tuple(shape), (begin, end)
 
