@@ -19,6 +19,7 @@ def _sample(name: str, samples: Any, reference: Any, **options: bool) -> OpSampl
 
 LINALG = (
     _sample("linalg_inv", _SQUARE, np.linalg.inv),
+    _sample("inverse", _SQUARE, np.linalg.inv),
     _sample("linalg_det", _SQUARE, np.linalg.det),
     _sample("det", _SQUARE, np.linalg.det),
     _sample("cofactors", _SQUARE, lambda x: np.linalg.det(x)[..., None, None]

@@ -40,7 +40,6 @@ ALIASES: dict[str, str | Renamed] = {
     "greater_equal": "ge",
     "igamma": "gammainc",
     "igammac": "gammaincc",
-    "inverse": "linalg_inv",
     "less": "lt",
     "less_equal": "le",
     "moveaxis": "movedim",

@@ -235,3 +235,6 @@ define(
     Kind.COMPOSITE,
     decompose=_triangular_solve,
 )
+define(
+    "inverse(Tensor input)", Kind.COMPOSITE, decompose=lambda input: ops.linalg_inv(input)
+)
