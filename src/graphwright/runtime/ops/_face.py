@@ -387,6 +387,7 @@ _index_select = _op("index_select")
 _inner = _op("inner")
 _instance_norm = _op("instance_norm")
 _interpolate = _op("interpolate")
+_inverse = _op("inverse")
 _isclose = _op("isclose")
 _isfinite = _op("isfinite")
 _isin = _op("isin")
@@ -4081,6 +4082,10 @@ def interpolate(
     return _dispatch(
         _interpolate, (input, as_size(size), mode, align_corners, scale_factors, antialias)
     )
+
+
+def inverse(input: Tensor) -> Any:
+    return _dispatch(_inverse, (input,))
 
 
 def isclose(
@@ -8036,7 +8041,6 @@ greater = gt
 greater_ = gt_
 greater_equal = ge
 greater_equal_ = ge_
-inverse = linalg_inv
 less = lt
 less_ = lt_
 less_equal = le
@@ -8265,6 +8269,7 @@ __all__ = [
     "index_reduce",
     "index_select",
     "inner",
+    "inverse",
     "isclose",
     "isfinite",
     "isin",

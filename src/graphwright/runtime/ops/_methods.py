@@ -218,6 +218,7 @@ _index_reduce = _op("index_reduce")
 _index_reduce_ = _op("index_reduce_")
 _index_select = _op("index_select")
 _inner = _op("inner")
+_inverse = _op("inverse")
 _isclose = _op("isclose")
 _isfinite = _op("isfinite")
 _isinf = _op("isinf")
@@ -1419,6 +1420,9 @@ class TensorMethods(TensorBase):
 
     def inner(self, other: Tensor) -> Any:
         return _dispatch(_inner, (self, other))
+
+    def inverse(self) -> Any:
+        return _dispatch(_inverse, (self,))
 
     def isclose(
         self,

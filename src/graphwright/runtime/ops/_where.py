@@ -354,6 +354,7 @@ FAMILY = {
     "inner": "products",
     "instance_norm": "nn_batch_norm",
     "interpolate": "nn_interpolate",
+    "inverse": "linalg_forms",
     "isclose": "pointwise_binary",
     "isfinite": "pointwise_unary",
     "isin": "searching",
