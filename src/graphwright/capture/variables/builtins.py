@@ -104,6 +104,8 @@ def _range(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _enumerate(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     start = kwargs.get("start", args[1] if len(args) > 1 else tx.constant(0))
+    if not issubclass(start.python_type(), int):
+        raise_in_frame(TypeError)
     return EnumerateIterator(args[0].realize().iterate(tx), start.as_constant())
 
 

@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
 
 _HEAP_TYPE = 1 << 9
+_LARGEST = 4096
 _MODULE_GETATTR = Module.__getattr__
 
 
@@ -136,7 +137,15 @@ def _tensor(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     return variable
 
 
+def _too_large(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """A container whose items would take too long to go through one by one."""
+    _same_type(output, value, source)
+    return OpaqueVariable(value, source)
+
+
 def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> VariableTracker:
+    if len(value) > _LARGEST:
+        return _too_large(output, value, source)
     _sized(output, value, source)
     items = [output.wrap_lazily(v, ItemSource(source, i)) for i, v in enumerate(value)]
     if type(value) is Size:
@@ -153,12 +162,16 @@ def _sized(output: OutputGraph, value: Any, source: Source) -> None:
 
 
 def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTracker:
+    if len(value) > _LARGEST:
+        return _too_large(output, value, source)
     _sized(output, value, source)
     items = [output.wrap_lazily(v, ItemSource(source, i)) for i, v in enumerate(value)]
     return ListVariable(items, source)
 
 
 def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> VariableTracker:
+    if len(value) > _LARGEST:
+        return _too_large(output, value, source)
     if not all(_eval_frame.is_constant(key) for key in value):
         return OpaqueVariable(value, source)
     _same_type(output, value, source)
