@@ -144,6 +144,17 @@ def generator_left_by_an_error(x):
 
 
 @program
+def generator_held_to_the_end(x):
+    log = []
+    held = watched(log, 3)
+    log.append(next(held))
+    y = x + 1
+    print(end="")
+    log.append("last")
+    return log, y * 2
+
+
+@program
 def captured_name_without_a_value(x):
     y = number = x + 1
     del number

@@ -30,8 +30,12 @@ from graphwright.capture.resume import (
     parameter_order,
     resume_code,
 )
+from graphwright.capture.source import LocalSource
 from graphwright.capture.variables.base import NULL, VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.functions import CellVariable
+from graphwright.capture.variables.lazy import LazyVariable
+from graphwright.capture.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.frame import FrameCompiler
@@ -74,6 +78,17 @@ class Caught:
         self.resume.call([POSITION] * self.lasti + [VALUE] * len(names), loads)
 
 
+def _may_end(value: VariableTracker) -> bool:
+    """Whether the program may see when an object goes that nobody reads any more.
+
+    Locals hold their objects to the end of the function: generators then run `finally` blocks.
+    """
+    if not isinstance(value.source, LocalSource):
+        return False
+    real = value.realized() if isinstance(value, LazyVariable) else value
+    return real is None or not isinstance(real, (TensorVariable, ConstantVariable))
+
+
 class ResumeCall:
     """Going on in a resume function: what it needs is evaluated early, the end written late."""
 
@@ -96,7 +111,9 @@ class ResumeCall:
         return {
             name: self.frame.cg.hold(value)
             for name, value in sorted(tx.locals.items())
-            if name in wanted and not isinstance(value, CellVariable) and value is not NULL
+            if (name in wanted or _may_end(value))
+            and not isinstance(value, CellVariable)
+            and value is not NULL
         }
 
     def _hold_cell(self, name: str) -> Load:

@@ -144,12 +144,14 @@ class GeneratorVariable(IteratorVariable):
         if self.finished or not self.started:
             return False
         offset = self.frame.current.offset
-        return any(
-            handler.start <= offset < handler.end
-            and self.frame.instructions[handler.target].opname != "CALL_INTRINSIC_1"
-            and self.frame.instructions[handler.target].opname != "CLEANUP_THROW"
-            for handler in exception_handlers(self.frame.code)
-        )
+        while True:
+            around = [h for h in exception_handlers(self.frame.code) if h.start <= offset < h.end]
+            if not around:
+                return False
+            target = self.frame.instructions[around[0].target]
+            if target.opname != "CLEANUP_THROW":  # which is only about `yield from` itself
+                return target.opname != "CALL_INTRINSIC_1"
+            offset = target.offset
 
     # its methods
 
