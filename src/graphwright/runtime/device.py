@@ -7,6 +7,9 @@ from typing import Any
 from graphwright.runtime import _core
 
 _CODES = {"cpu": 0, "cuda": 1, "meta": 2}
+PLACE: list[device | None] = [None]
+"""The device of tensors that are made without naming one; None is the CPU."""
+
 _OUTER: list[device | None] = []
 _INTERNED: dict[tuple[str, int | None], device] = {}
 
@@ -59,15 +62,11 @@ class device:
 
     def __enter__(self) -> device:
         """Make tensors here, unless told otherwise, until the block ends."""
-        from graphwright.runtime.settings import PLACE
-
         _OUTER.append(PLACE[0])
         PLACE[0] = None if self.type == "cpu" else self
         return self
 
     def __exit__(self, *exc: object) -> None:
-        from graphwright.runtime.settings import PLACE
-
         PLACE[0] = _OUTER.pop()
 
     def __reduce__(self) -> tuple[Any, ...]:

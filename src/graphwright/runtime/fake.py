@@ -108,8 +108,9 @@ def _dense_strides(sizes: Sizes, strides: Sizes, new_sizes: Sizes) -> Sizes | No
         if strides[dim] != expected:
             return None
         result[dim] = step
-        expected = expected * max(sizes[dim], 1)
-        step = step * new_sizes[dim]
+        if sizes[dim]:
+            expected = expected * sizes[dim]
+            step = step * new_sizes[dim]
     return tuple(result)
 
 

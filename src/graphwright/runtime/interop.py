@@ -9,12 +9,12 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import MAKE
+from graphwright.runtime.device import PLACE
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.exchange import CPU
 from graphwright.runtime.formats import check_placement
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.settings import PLACE
 from graphwright.runtime.tensor import Tensor
 
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime.device import device
+from graphwright.runtime.device import PLACE, device
 
 _PRECISIONS = ("highest", "high", "medium")
-PLACE: list[device | None] = [None]
-"""The device of tensors that are made without naming one; None is the CPU."""
-
 _STATE: dict[str, Any] = {"precision": "highest", "deterministic": False}
 
 

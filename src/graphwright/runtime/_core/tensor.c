@@ -476,13 +476,20 @@ METHOD(tensor_numel) {
 }
 
 /* Compares as Python does, so that a SymInt records what was relied on. */
+static bool is_literal(PyObject *size, long value) {
+    return PyLong_CheckExact(size) && PyLong_AsLong(size) == value;
+}
+
+/* Sizes of 0 and 1 are never symbolic. */
 static int symbolic_contiguous(GwTensor *t) {
-    PyObject *one = PyLong_FromLong(1);
-    int yes = one != NULL ? 1 : -1;
+    int yes = 1;
+    for (Py_ssize_t i = 0; i < t->ndim; i++) {
+        if (is_literal(PyTuple_GET_ITEM(t->shape_obj, i), 0)) {
+            return yes;
+        }
+    }
     for (Py_ssize_t i = t->ndim - 1; i >= 0 && yes == 1; i--) {
-        int single = PyObject_RichCompareBool(PyTuple_GET_ITEM(t->shape_obj, i), one, Py_EQ);
-        if (single != 0) {
-            yes = single < 0 ? -1 : 1;
+        if (is_literal(PyTuple_GET_ITEM(t->shape_obj, i), 1)) {
             continue;
         }
         PyObject *expected = size_product(t, i + 1);
@@ -490,7 +497,6 @@ static int symbolic_contiguous(GwTensor *t) {
             PyTuple_GET_ITEM(t->strides_obj, i), expected, Py_EQ);
         Py_XDECREF(expected);
     }
-    Py_XDECREF(one);
     return yes;
 }
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from graphwright.runtime.device import PLACE
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import refuse_bound
 from graphwright.runtime.formats import check_placement, in_format
@@ -29,7 +30,6 @@ from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
-from graphwright.runtime.settings import PLACE
 
 if TYPE_CHECKING:
     from builtins import complex as Number

@@ -31,6 +31,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.device import PLACE
 from graphwright.runtime.dispatch import dispatch as _dispatch
 from graphwright.runtime.dispatch import refuse_bound
 from graphwright.runtime.formats import check_placement, in_format
@@ -54,7 +55,6 @@ from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
-from graphwright.runtime.settings import PLACE
 
 if TYPE_CHECKING:
     from builtins import complex as Number
