@@ -192,7 +192,8 @@ def __getattr__(name: str) -> _typing.Any:
         globals()[name] = getattr(nn.functional, name)
         return globals()[name]
     if name in _IN_PLACE.split():
-        globals()[name] = getattr(Tensor, name)
+        face = _import_module("graphwright.runtime.ops._face")
+        globals()[name] = getattr(face if hasattr(face, name) else Tensor, name)
         return globals()[name]
     if name not in ("compile", "compiler", "explain"):
         raise AttributeError(f"module 'graphwright' has no attribute '{name}'")

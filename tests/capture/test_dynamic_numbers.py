@@ -99,7 +99,7 @@ def test_what_looks_at_the_value_specialises() -> None:
 
 @pytest.mark.parametrize("backend", ["eager", "llvm"])
 def test_beside_integers_a_float_is_of_the_default_dtype(backend: str) -> None:
-    for dtype in (gw.int64, gw.int32, gw.uint8, gw.bool):
+    for dtype in (gw.int64, gw.int32, gw.uint8):
         for x in (gw.arange(4).to(dtype), gw.tensor(1, dtype=dtype)):
             assert graphs(arithmetic, [(x, value) for value in VALUES], backend) == 2
     calls = [(gw.arange(4), value) for value in (0.5, 1.5, 2.5)]

@@ -290,13 +290,13 @@ def dict_views(x):
     return (
         x + len(keys),
         d.keys() & e.keys(),
-        d.keys() - e.keys(),
+        sorted(d.keys() - e.keys()),
         sorted(d.keys() | e),
         ("b", 2) in d.items(),
         4 in d.values(),
         list(reversed(d.items())),
         d.keys() == {"a"},
-        d.items() & e.items(),
+        sorted(d.items() & e.items()),
         keys.isdisjoint(e),
         sorted(d.keys() ^ e.keys()),
     )

@@ -268,3 +268,19 @@ def test_subclasses_of_tensor_are_refused_with_a_reason():
     captured = Captured(lambda x: x + 1)
     assert bool((captured(_core.detach(Mine, X)) == X + 1).all())
     assert "GB0014" in captured.breaks
+
+
+def test_attributes_that_users_set():
+    """They are read and guarded like those of other objects; tensors mostly have none."""
+    def scaled(x):
+        return x * x.scale if hasattr(x, "scale") else x + 1
+
+    captured = Captured(scaled)
+    x = gw.ones(2)
+    assert captured.agrees(x)
+    for scale in (3, 0.5, gw.tensor([5.0, 6.0])):
+        x.scale = scale
+        assert captured.agrees(x)
+    del x.scale
+    x.other = 1
+    assert captured.agrees(x) and not captured.breaks

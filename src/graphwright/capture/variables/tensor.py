@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.known_values import KNOWN, known_value
-from graphwright.capture.source import Source
+from graphwright.capture.source import InstanceAttrSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.sequences import ListVariable, SizeVariable, TupleVariable
 from graphwright.runtime import _core
@@ -94,11 +94,18 @@ class TensorVariable(VariableTracker):
         if name in _NOT_MODELLED:
             unsupported("GB0008", f"attribute {name!r} of a tensor")
         if not hasattr(self.cls, name):
-            if self.source is not None:
-                unsupported("GB0008", f"attribute {name!r} that a tensor may have been given")
-            raise AttributeMissing("GB0007", f"'Tensor' object has no attribute {name!r}")
+            return self._given(tx, name)
         found = tx.output.run(tx, "call_function", getattr, [self, tx.constant(name)], {})
         return as_size(found) if name == "shape" else found
+
+    def _given(self, tx: Translator, name: str) -> VariableTracker:
+        """An attribute that the user has set on a tensor."""
+        if self.source is not None:
+            source = InstanceAttrSource(self.source, name)
+            if name in vars(tx.output.real_inputs()[self.node]):
+                return tx.output.wrap_attribute(self, source, name)
+            tx.guards.missing(source)
+        raise AttributeMissing("GB0007", f"'Tensor' object has no attribute {name!r}")
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
         if name == "grad":

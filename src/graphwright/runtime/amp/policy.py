@@ -35,10 +35,10 @@ FLOAT32 = _names(
 
     cdist nanquantile polar prod quantile trace view_as_complex
 
-    cholesky cholesky_inverse cholesky_solve linalg_cholesky linalg_cond linalg_eig linalg_eigh
-    linalg_eigvals linalg_eigvalsh linalg_inv linalg_lstsq linalg_matrix_rank linalg_pinv
-    linalg_qr linalg_solve linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve pinverse
-    qr svd
+    cholesky cholesky_inverse cholesky_solve linalg_cholesky linalg_cholesky_ex linalg_cond
+    linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_householder_product linalg_inv
+    linalg_inv_ex linalg_lstsq linalg_matrix_rank linalg_pinv linalg_qr linalg_solve linalg_svd
+    linalg_svdvals linalg_tensorinv linalg_tensorsolve pinverse qr svd
     """
 )
 """What loses too much in 16 bits, or has no kernel for them: these run in float32."""
