@@ -143,6 +143,17 @@ def default_dtype_and_new_tensors() -> Iterator[Step]:
 
 
 @case
+def default_device() -> Iterator[Step]:
+    def f(x):
+        return str(gw.zeros(3, 4).device), x + 1
+
+    yield f, (X,)
+    with gw.device("meta"):
+        yield f, (X,)
+    yield f, (X,)
+
+
+@case
 def seed_of_the_generator() -> Iterator[Step]:
     def f(x, seed):
         gw.manual_seed(seed)
