@@ -31,7 +31,8 @@ class Instruction(Record):
     """One instruction, its EXTENDED_ARGs folded in.
 
     value: the decoded argument (name, constant, ...); target: index of the jump's destination in
-    the instruction list, -1 where it does not jump; protected: a block's handler covers it.
+    the instruction list, -1 where it does not jump; columns: its last line, first and last column
+    where they are known; protected: a block's handler covers it.
     """
 
     index: int
@@ -40,6 +41,7 @@ class Instruction(Record):
     value: Any
     target: int
     line: int
+    columns: tuple[int, int, int] | None
     offset: int
     protected: bool
 
@@ -65,6 +67,7 @@ def decode(code: types.CodeType) -> tuple[Instruction, ...]:
                 value=inst.argval,
                 target=target,
                 line=line,
+                columns=_columns_of(inst),
                 offset=inst.offset,
                 protected=protected,
             )
@@ -75,6 +78,13 @@ def decode(code: types.CodeType) -> tuple[Instruction, ...]:
 def _line_of(inst: dis.Instruction) -> int | None:
     positions = inst.positions
     return positions.lineno if positions is not None else None
+
+
+def _columns_of(inst: dis.Instruction) -> tuple[int, int, int] | None:
+    at = inst.positions
+    if at is None or at.end_lineno is None or at.col_offset is None or at.end_col_offset is None:
+        return None
+    return at.end_lineno, at.col_offset, at.end_col_offset
 
 
 def _offsets(raw: list[dis.Instruction], kept: list[dis.Instruction]) -> dict[int, int]:

@@ -32,11 +32,15 @@ class Free(Record):
 
 
 class Written(Record):
-    """One instruction: name, argument (none: an empty tuple), line."""
+    """One instruction: name, argument (none: an empty tuple), line, columns if they matter.
+
+    columns: last line, first and last column, which a traceback underlines.
+    """
 
     name: str
     arg: tuple[Any, ...]
     line: int
+    columns: tuple[int, int, int] | None = None
 
 
 class CodeBuilder:
@@ -50,6 +54,7 @@ class CodeBuilder:
         self.target = target
         self.instructions: list[Written | Label] = []
         self.line = target.co_firstlineno
+        self.columns: tuple[int, int, int] | None = None
         self._temporaries = 0
         self._prologue()
 
@@ -60,7 +65,7 @@ class CodeBuilder:
 
     def emit(self, name: str, *arg: Any) -> None:
         """Append one instruction at the current line."""
-        self.instructions.append(Written(name, arg, self.line))
+        self.instructions.append(Written(name, arg, self.line, self.columns))
 
     def mark(self, label: Label) -> None:
         """Place a label here."""
@@ -274,6 +279,7 @@ def _local(item: Written | Label, name: str) -> str:
 def _assembled(written: list[Written | Label]) -> list[Any]:
     """The instructions in the form of the `bytecode` library."""
     import bytecode
+    from bytecode import instr
 
     labels: dict[Label, Any] = {}
 
@@ -303,7 +309,9 @@ def _assembled(written: list[Written | Label]) -> list[Any]:
             result.append(bytecode.TryEnd(block))
         else:
             arg = [argument(item.name, value) for value in item.arg]
-            result.append(bytecode.Instr(item.name, *arg, lineno=item.line))
+            end_line, start, end = item.columns or (None, None, None)
+            place = instr.InstrLocation(item.line, end_line, start, end)
+            result.append(bytecode.Instr(item.name, *arg, location=place))
     return result
 
 

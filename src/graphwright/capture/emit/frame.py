@@ -166,7 +166,9 @@ class FrameCompiler:
         for push in operands:
             push()
         self.builder.forget_unused(self._unbound_arguments())
+        self.builder.columns = self.tx.current.columns
         write()
+        self.builder.columns = None
         if self._caught is not None:
             self.builder.end_try()
 

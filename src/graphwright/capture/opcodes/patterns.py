@@ -8,7 +8,7 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.opcodes.registry import opcode
 from graphwright.capture.variables.builtins import HANDLERS
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
-from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.mappings import DictVariable, hashed
 
 if TYPE_CHECKING:
     from graphwright.capture.bytecode import Instruction
@@ -37,6 +37,8 @@ def match_keys(tx: Translator, inst: Instruction) -> None:
     if not isinstance(subject, DictVariable):
         unsupported("GB0008", f"a mapping pattern on {subject.describe()}")
     wanted = keys.unpack(tx)
+    if len({hashed(tx, key) for key in wanted}) < len(wanted):
+        unsupported("GB0007", "ValueError: a mapping pattern checks a key twice")
     if all(subject.contains(tx, key) for key in wanted):
         tx.push(tx.tuple_of([subject.getitem(tx, key) for key in wanted]))
     else:
@@ -63,11 +65,23 @@ def _attributes(
     if count == 1 and cls.as_constant() in _MATCHES_ITSELF:
         result.append(subject)
     elif count:
-        positional = cls.getattr(tx, "__match_args__").as_constant()
-        if len(positional) < count:
-            unsupported("GB0007", "TypeError: too many positional sub-patterns")
-        names = [*positional[:count], *names]
+        names = [*_positional_names(tx, cls, count), *names]
+    if len(set(names)) < len(names):
+        unsupported("GB0007", "TypeError: several sub-patterns for one attribute")
     try:
         return result + [subject.getattr(tx, name) for name in names]
     except AttributeMissing:
         return None
+
+
+def _positional_names(tx: Translator, cls: VariableTracker, count: int) -> tuple[str, ...]:
+    """The attributes that so many positional sub-patterns stand for."""
+    try:
+        names = cls.getattr(tx, "__match_args__").as_constant()
+    except AttributeMissing:
+        unsupported("GB0007", "a class pattern by position with a class that names no attributes")
+    if type(names) is not tuple or not all(type(name) is str for name in names):
+        unsupported("GB0007", "TypeError: __match_args__ must be a tuple of strings")
+    if len(names) < count:
+        unsupported("GB0007", "TypeError: too many positional sub-patterns")
+    return names[:count]

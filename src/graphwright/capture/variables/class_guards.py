@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import abc
+import types
 from typing import TYPE_CHECKING
 
+from graphwright.capture.bytecode import PYTHON
+from graphwright.capture.exc import unsupported
 from graphwright.capture.source import (
     AttrSource,
     ClassSource,
@@ -24,6 +27,15 @@ _HEAP_TYPE = 1 << 9
 def may_change(cls: type) -> bool:
     """Whether attributes and bases of the class can be assigned."""
     return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
+
+
+def refuse_wrapped_descriptor(member: classmethod, name: str) -> None:  # type: ignore[type-arg]
+    """A break where a classmethod leaves binding to the descriptor it wraps, as until 3.12."""
+    wrapped = member.__func__
+    if isinstance(wrapped, types.FunctionType) or PYTHON >= (3, 13):
+        return
+    if hasattr(type(wrapped), "__get__"):
+        unsupported("GB0010", f"classmethod {name!r} of a {type(wrapped).__name__}")
 
 
 def class_source(cls: type) -> Source:

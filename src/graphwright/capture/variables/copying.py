@@ -80,6 +80,8 @@ def _own_hook(tx: Translator, value: VariableTracker, name: str) -> VariableTrac
 
 def _deep(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTracker:
     value = value.realize()
+    if isinstance(value, ConstantVariable) and isinstance(value.value, frozenset):
+        unsupported("GB0004", "copy.deepcopy of a frozenset, which is another object")
     if isinstance(value, (*_ATOMS, SymIntVariable)):
         return value
     if value not in memo:

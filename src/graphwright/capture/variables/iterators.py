@@ -202,6 +202,7 @@ class DictIterator(IteratorVariable):
         self.kind = kind
         self.origin = origin
         self.keys = list(owner.entries)
+        self.removals = owner.removals
         self.position = 0
         self.exhausted = False
 
@@ -225,7 +226,7 @@ class DictIterator(IteratorVariable):
         return self.keys[position]
 
     def _check_unchanged(self) -> None:
-        if list(self.owner.entries) != self.keys:
+        if self.owner.removals != self.removals or list(self.owner.entries) != self.keys:
             reason = Unsupported("GB0006", "RuntimeError: dictionary changed during iteration")
             reason.blame(self.born)
             raise reason

@@ -40,6 +40,7 @@ class DictVariable(VariableTracker):
         self.source = source
         self.default_factory = default_factory
         self.original = dict(entries)
+        self.removals = 0
 
     def python_type(self) -> type:
         return self.kind
@@ -86,8 +87,13 @@ class DictVariable(VariableTracker):
         raw = hashed(tx, key)
         if raw not in self.entries:
             raise_in_frame(KeyError, [key])
+        self._remove(tx, raw)
+
+    def _remove(self, tx: Translator, raw: Any) -> tuple[VariableTracker, VariableTracker]:
+        """Take an entry out; iterators of the dict notice."""
         tx.side_effects.mutate(self)
-        del self.entries[raw]
+        self.removals += 1
+        return self.entries.pop(raw)
 
     def iterate(self, tx: Translator) -> VariableTracker:
         return DictIterator(self, "keys", self)
@@ -131,8 +137,7 @@ class DictVariable(VariableTracker):
             if len(args) > 1:
                 return args[1]
             raise_in_frame(KeyError, [args[0]])
-        tx.side_effects.mutate(self)
-        return self.entries.pop(raw)[1].realize()
+        return self._remove(tx, raw)[1].realize()
 
     def _missing(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         assert self.default_factory is not None
@@ -174,16 +179,14 @@ class DictVariable(VariableTracker):
             prefix = "" if self.kind is collections.OrderedDict else "popitem(): "
             raise_in_frame(KeyError, [tx.constant(f"{prefix}dictionary is empty")])
         raw = next(reversed(self.entries) if last else iter(self.entries))
-        tx.side_effects.mutate(self)
-        return tx.tuple_of(list(self.entries.pop(raw)))
+        return tx.tuple_of(list(self._remove(tx, raw)))
 
     def _move_to_end(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         raw = hashed(tx, args[0])
         last = [*args[1:], *kwargs.values()]
         if raw not in self.entries:
             raise_in_frame(KeyError, [args[0]])
-        tx.side_effects.mutate(self)
-        entry = self.entries.pop(raw)
+        entry = self._remove(tx, raw)
         if not last or tx.truth(last[0]):
             self.entries[raw] = entry
         else:
@@ -195,6 +198,7 @@ class DictVariable(VariableTracker):
 
     def _clear(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         tx.side_effects.mutate(self)
+        self.removals += 1
         self.entries.clear()
         return tx.constant(None)
 

@@ -20,6 +20,7 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_guards import refuse_wrapped_descriptor
 from graphwright.capture.variables.exceptions import ExceptionMethod, ExceptionVariable, Raised
 from graphwright.capture.variables.functions import BoundMethodVariable
 from graphwright.capture.variables.sequences import SequenceMethod
@@ -581,6 +582,7 @@ def bind_class_attribute(
     if isinstance(static, staticmethod):
         return tx.output.wrap(static.__func__, AttrSource(source, "__func__"))
     if isinstance(static, classmethod):
+        refuse_wrapped_descriptor(static, name)
         function = tx.output.wrap(static.__func__, AttrSource(source, "__func__"))
         return BoundMethodVariable(function, tx.class_of(owner), name)
     if lookup(type(static), "__get__") is not ABSENT and not isinstance(static, type):

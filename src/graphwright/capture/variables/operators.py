@@ -386,6 +386,8 @@ def _ordered(function: Callable[..., Any]) -> Callable[..., VariableTracker | No
         left, right = args
         if not (isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable)):
             return _set_rule(function)(tx, args)
+        if not any(issubclass(left.kind, k) and issubclass(right.kind, k) for k in (list, tuple)):
+            unsupported("GB0007", f"TypeError: {left.describe()} and {right.describe()} in order")
         for own, other in zip(left.items, right.items, strict=False):
             if not tx.same_or_equal(own, other):
                 return operate(tx, function, [own, other])

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.exc import AttributeMissing, Unsupported, unsupported
 from graphwright.capture.source import ConstSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable, fold
@@ -192,17 +192,25 @@ class SetIterator(IteratorVariable):
         return type(iter(set()))
 
     def next(self, tx: Translator) -> VariableTracker | None:
-        if len(self.owner.real) != len(self.items):
-            unsupported("GB0006", "RuntimeError: Set changed size during iteration")
+        self._check_unchanged()
         if self.position >= len(self.items):
             return None
         self.position += 1
         return self.items[self.position - 1]
 
+    def _check_unchanged(self) -> None:
+        if len(self.owner.real) != len(self.items):
+            reason = Unsupported("GB0006", "RuntimeError: Set changed size during iteration")
+            reason.blame(self.born)
+            raise reason
+
     def parts(self) -> list[VariableTracker]:
         return [self.owner]
 
     def reconstruct(self, cg: Reconstructor) -> None:
+        self._check_unchanged()
+        if cg.output.side_effects.is_mutated(self.owner):  # which is written after this
+            unsupported("GB0015", "an iterator of a changed set is needed after the graph")
         cg.push(self.owner)
         cg.builder.emit("GET_ITER")
         cg.skip_items(self.position)
@@ -251,6 +259,8 @@ def result_of(tx: Translator, result: Any, operands: Args) -> VariableTracker:
     ordered = all(map(has_order, operands))
     if isinstance(result, set):
         return SetVariable(result, None, ordered)
+    if isinstance(result, frozenset) and any(isinstance(m, VariableTracker) for m in result):
+        unsupported("GB0015", "a frozenset of objects")
     if isinstance(result, frozenset) and not (ordered or order_is_fixed(result)):
         unsupported("GB0015", "a frozenset whose order is known only when running")
     return tx.constant(result)
