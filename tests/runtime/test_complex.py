@@ -213,3 +213,28 @@ def test_names_of_dtypes() -> None:
     assert x.type() == "graphwright.FloatTensor" and x.type("torch.IntTensor").dtype is gw.int32
     assert x.short().dtype is gw.int16 and x.char().dtype is gw.int8
     assert x.byte().dtype is gw.uint8 and x.cdouble().dtype is gw.complex128
+
+
+HOLOMORPHIC_AND_NOT = {
+    "products": lambda x: x * x.conj() + x**3 / (x + 2),
+    "magnitudes": lambda x: x.abs() + x.angle(),
+    "signs": lambda x: x.sgn(),
+    "functions": lambda x: x.exp() + x.sin() + x.sqrt() + x.log() + x.tanh(),
+    "reductions": lambda x: x.sum(0) + x.prod(1) + x.mean(),
+    "scans": lambda x: x.cumsum(0),
+    "parts": lambda x: gw.view_as_real(x),
+    "indices": lambda x: x[[0, 2], 1:],
+    "contractions": lambda x: gw.einsum("ij,kj->ik", x @ x, x),
+    "linear algebra": lambda x: gw.linalg.inv(x) + gw.linalg.solve(x, x + 1) * gw.linalg.det(x),
+    "transforms": lambda x: gw.fft.fft2(x),
+}
+
+
+@pytest.mark.parametrize("name", HOLOMORPHIC_AND_NOT)
+def test_gradients_of_complex_functions(name: str) -> None:
+    """First and second derivatives, by finite differences in the real and imaginary parts."""
+    gw.manual_seed(0)
+    x = gw.randn(3, 3, dtype=gw.complex128, requires_grad=True)
+    function = HOLOMORPHIC_AND_NOT[name]
+    assert gw.autograd.gradcheck(function, [x])
+    assert gw.autograd.gradgradcheck(function, [x])
