@@ -69,6 +69,7 @@ class FrameCompiler:
         self.builder = CodeBuilder(tx.code)
         self.cg = Reconstructor(self.builder, tx.output)
         self._caught: Caught | None = None
+        self._columns: tuple[int, int, int] | None = None
         self._graph_at = len(self.builder.instructions)
         self.builder.line = self._graph_line()
 
@@ -132,7 +133,7 @@ class FrameCompiler:
 
     def finish_break(self, inst: Instruction) -> CompiledFrame:
         """The graph ends before `inst`, which runs natively."""
-        self.builder.line = inst.line
+        self.builder.line, self._columns = inst.line, inst.columns
         write = self._breaker(inst)
         if write is None:
             unsupported("GB0016", f"a break at {inst.opname}")
@@ -166,7 +167,7 @@ class FrameCompiler:
         for push in operands:
             push()
         self.builder.forget_unused(self._unbound_arguments())
-        self.builder.columns = self.tx.current.columns
+        self.builder.columns = self._columns
         write()
         self.builder.columns = None
         if self._caught is not None:

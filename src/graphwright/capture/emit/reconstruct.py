@@ -338,17 +338,24 @@ class Reconstructor:
         self._writes.append(write)
 
     def _prepare_dict(self, container: DictVariable, push: Load) -> None:
-        old, new = container.original, container.entries
+        """Keys that went are deleted even if they came back: iterators of the dict notice."""
+        new, removed = container.entries, container.removed
+        old = {key: entry for key, entry in container.original.items() if key not in removed}
         keeps_order = list(old) == list(new)[: len(old)]
         changed = [
             (self.hold(entry[0]), self.hold(entry[1]))
             for key, entry in new.items()
             if not keeps_order or old.get(key) is not entry
         ]
+        gone = [self.hold(container.original[key][0]) for key in removed if keeps_order]
 
         def write() -> None:
             if not keeps_order:
                 self.call_method(push, "clear")
+            for key in gone:
+                push()
+                key()
+                self.builder.emit("DELETE_SUBSCR")
             for key, value in changed:
                 value()
                 push()

@@ -29,7 +29,7 @@ def may_change(cls: type) -> bool:
     return bool(cls.__flags__ & _HEAP_TYPE) and not cls.__flags__ & _IMMUTABLE_TYPE
 
 
-def refuse_wrapped_descriptor(member: classmethod, name: str) -> None:  # type: ignore[type-arg]
+def refuse_wrapped_descriptor(member: classmethod, name: str) -> None:
     """A break where a classmethod leaves binding to the descriptor it wraps, as until 3.12."""
     wrapped = member.__func__
     if isinstance(wrapped, types.FunctionType) or PYTHON >= (3, 13):

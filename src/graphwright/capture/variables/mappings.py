@@ -41,6 +41,7 @@ class DictVariable(VariableTracker):
         self.default_factory = default_factory
         self.original = dict(entries)
         self.removals = 0
+        self.removed: dict[Any, None] = {}
 
     def python_type(self) -> type:
         return self.kind
@@ -92,8 +93,12 @@ class DictVariable(VariableTracker):
     def _remove(self, tx: Translator, raw: Any) -> tuple[VariableTracker, VariableTracker]:
         """Take an entry out; iterators of the dict notice."""
         tx.side_effects.mutate(self)
-        self.removals += 1
+        self._note_removal(raw)
         return self.entries.pop(raw)
+
+    def _note_removal(self, *keys: Any) -> None:
+        self.removals += 1
+        self.removed.update((key, None) for key in keys if key in self.original)
 
     def iterate(self, tx: Translator) -> VariableTracker:
         return DictIterator(self, "keys", self)
@@ -198,7 +203,7 @@ class DictVariable(VariableTracker):
 
     def _clear(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         tx.side_effects.mutate(self)
-        self.removals += 1
+        self._note_removal(*self.entries)
         self.entries.clear()
         return tx.constant(None)
 
