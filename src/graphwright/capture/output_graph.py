@@ -37,6 +37,7 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.floats import scalar_arguments
 from graphwright.capture.variables.functions import CellVariable, FunctionVariable
 from graphwright.capture.variables.lazy import LazyVariable
+from graphwright.capture.variables.mappings import container_of
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -216,14 +217,13 @@ class OutputGraph:
         return self._by_identity.get(id(value))
 
     def constant(self, value: Any) -> VariableTracker:
-        """The tracker of an immutable value that needs no guard."""
+        """The tracker of a value that needs no guard; each run makes lists and dicts anew."""
         if isinstance(value, VariableTracker):
             return value
-        if type(value) is tuple:
-            return TupleVariable([self.constant(item) for item in value])
+        if type(value) in (tuple, list, dict):
+            return container_of(value, self.constant)
         if type(value) is slice:
-            parts = (value.start, value.stop, value.step)
-            return SliceVariable([self.constant(part) for part in parts])
+            return SliceVariable([*map(self.constant, (value.start, value.stop, value.step))])
         if isinstance(value, _NEEDS_WRAPPING):
             return self.wrap(value, ConstSource(value))
         return ConstantVariable(value)

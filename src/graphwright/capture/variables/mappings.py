@@ -12,7 +12,12 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import DictIterator
-from graphwright.capture.variables.sequences import SequenceMethod, exactly
+from graphwright.capture.variables.sequences import (
+    ListVariable,
+    SequenceMethod,
+    TupleVariable,
+    exactly,
+)
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -243,6 +248,16 @@ _DICT_METHODS: dict[str, Callable[..., VariableTracker]] = {
 }
 
 
+def container_of(
+    value: tuple[Any, ...] | list[Any] | dict[Any, Any], track: Callable[[Any], VariableTracker]
+) -> VariableTracker:
+    """The tracker of a tuple, list or dict that each run makes anew; `track` takes the members."""
+    if isinstance(value, dict):
+        return DictVariable({key: (track(key), track(value[key])) for key in value})
+    items = [track(item) for item in value]
+    return TupleVariable(items) if isinstance(value, tuple) else ListVariable(items)
+
+
 class DictView(VariableTracker):
     """`d.keys()`, `d.values()` or `d.items()`."""
 
@@ -346,7 +361,14 @@ def pairs_of(tx: Translator, args: Args) -> list[tuple[VariableTracker, Variable
         source = source.snapshot(tx)
     if isinstance(source, DictVariable):
         return list(source.entries.values())
-    pairs = [pair.unpack(tx) for pair in source.unpack(tx)]
+    items = [item.realize() for item in source.unpack(tx)]
+    if not all(_is_iterable(item.python_type()) for item in items):
+        unsupported("GB0007", "TypeError: a dictionary update sequence element is no sequence")
+    pairs = [item.unpack(tx) for item in items]
     if any(len(pair) != 2 for pair in pairs):
         unsupported("GB0007", "ValueError: dictionary update sequence element has no length 2")
     return [(key, value) for key, value in pairs]
+
+
+def _is_iterable(kind: type) -> bool:
+    return hasattr(kind, "__iter__") or hasattr(kind, "__getitem__")
