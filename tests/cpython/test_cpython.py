@@ -8,7 +8,7 @@ import pytest
 
 from graphwright.capture import _eval_frame
 
-from .modules import LEAST_TRANSLATED, MODULES, QUICK
+from .modules import DISAGREEING, LEAST_TRANSLATED, MODULES, QUICK
 from .running import differences, run
 
 pytestmark = [
@@ -21,10 +21,14 @@ pytestmark = [
 ]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MODULES],
-)
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    marks = [] if name in QUICK else [pytest.mark.slow]
+    if name in DISAGREEING:
+        marks.append(pytest.mark.xfail(reason="docs/cpython_tests.md names the tests"))
+    return marks
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=_marks(name)) for name in MODULES])
 def test_module_passes_as_without_capture(name: str) -> None:
     plain, captured = run(name, captured=False), run(name, captured=True)
     assert plain.status == 0 and plain.tests, plain.errors[-3000:]
