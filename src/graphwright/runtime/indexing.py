@@ -218,7 +218,7 @@ class Indexing:
         """`self[key] = value` by ops."""
         if key is False:
             return
-        view, indices = _parse(self, key)
+        view, indices = (self[key], []) if _is_view(key) else _parse(self, key)
         if isinstance(value, np.generic):
             value = value.item()
         number = isinstance(value, int | float | complex) or hasattr(value, "expr")
@@ -242,6 +242,16 @@ class Indexing:
         if lead > 0 and all(n == 1 for n in value.shape[:lead]):
             value = ops.reshape(value, value.shape[lead:])
         ops.copy_(view, value)
+
+
+_VIEWS = frozenset((int, slice, type(None), type(...)))
+
+
+def _is_view(key: Any) -> bool:
+    """Whether what a subscript picks is a view for sure."""
+    if key.__class__ is tuple:
+        return all(part.__class__ in _VIEWS for part in key)
+    return key.__class__ in _VIEWS
 
 
 def _cast(value: Any, dtype: Any) -> Any:

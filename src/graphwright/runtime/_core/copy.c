@@ -2,7 +2,7 @@
  *
  * Dims are walked in the order of the destination. Where the source is dense along another dim
  * than the destination, both are walked in tiles, so that every cache line is used whole. */
-#include "core.h"
+#include "native.h"
 #include "pool.h"
 
 enum { TILE = 32, GRAIN_BYTES = 64 << 10 };
@@ -183,6 +183,22 @@ static bool same_sizes(const GwTensor *a, const GwTensor *b) {
            && memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof(int64_t)) == 0;
 }
 
+/* Between tensors of one dtype and shape that share no memory. Needs the GIL. */
+static void copy_tensor(GwTensor *dst, const GwTensor *src) {
+    if (dst->numel == 0) {
+        return;
+    }
+    Copy c = {.itemsize = gw_itemsize(dst), .dst = dst->data, .src = src->data};
+    arrange(&c, dst, src);
+    if (dst->numel * c.itemsize < GRAIN_BYTES) {
+        run(&c, dst->numel);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        run(&c, dst->numel);
+        Py_END_ALLOW_THREADS
+    }
+}
+
 static PyObject *copy_strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     GW_UNUSED(self);
     if (nargs != 2) {
@@ -197,20 +213,35 @@ static PyObject *copy_strided(PyObject *self, PyObject *const *args, Py_ssize_t 
         PyErr_SetString(PyExc_TypeError, "copy_strided: the tensors do not fit together");
         return NULL;
     }
-    if (dst->numel == 0) {
-        Py_RETURN_NONE;
-    }
-    Copy c = {.itemsize = gw_itemsize(dst), .dst = dst->data, .src = src->data};
-    arrange(&c, dst, src);
-    if (dst->numel * c.itemsize < GRAIN_BYTES) {
-        run(&c, dst->numel);
-    } else {
-        Py_BEGIN_ALLOW_THREADS
-        run(&c, dst->numel);
-        Py_END_ALLOW_THREADS
-    }
+    copy_tensor(dst, src);
     Py_RETURN_NONE;
 }
+
+static bool repeats_elements(const GwTensor *t) {
+    for (int d = 0; d < t->ndim; d++) {
+        if (t->strides[d] == 0 && t->sizes[d] > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+GW_KERNEL(copy_) {
+    GW_UNUSED(cls);
+    GwTensor *dst = gw_plain_tensor(args[0]), *src = gw_plain_tensor(args[1]);
+    if (dst == NULL || src == NULL || dst->dtype != src->dtype || !same_sizes(dst, src)
+        || dst->storage == src->storage || dst->storage->readonly || repeats_elements(dst)) {
+        return NULL;
+    }
+    copy_tensor(dst, src);
+    dst->storage->version++;
+    return Py_NewRef(args[0]);
+}
+
+const GwKernelEntry gw_copy_kernels[] = {
+    {"copy_", 2, copy_},
+    {NULL, 0, NULL},
+};
 
 PyMethodDef gw_copy_methods[] = {
     {"copy_strided", (PyCFunction)(void (*)(void))copy_strided, METH_FASTCALL,
