@@ -210,6 +210,38 @@ def native_error_leaves_except_star(x):
         return y * 2, error.args
 
 
+@program
+def loops_end_before_their_error_arrives(x):
+    log = []
+
+    def told():
+        try:
+            yield from (1, 2)
+        finally:
+            log.append("closed")
+
+    def loop(handled):
+        for _ in told():
+            try:
+                bytes("no encoding", x.shape[0])
+            except handled:
+                log.append("handled")
+
+    try:
+        loop(ValueError)
+    except TypeError as error:
+        log.append(type(error).__name__)
+    return log, x + 1
+
+
+@program
+def dict_of_what_are_no_pairs(x):
+    try:
+        dict([5])
+    except TypeError as error:
+        return str(error), x + 1
+
+
 @pytest.mark.parametrize("function", program.all, ids=lambda f: f.__name__)
 def test_iteration(function):
     sound(function, X)

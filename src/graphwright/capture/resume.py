@@ -149,6 +149,11 @@ def argument_names(stack: tuple[int, ...]) -> list[str]:
     return [f"$s{i}" for i, kind in enumerate(stack) if kind == VALUE]
 
 
+def stack_parameters(code: types.CodeType) -> list[str]:
+    """The parameters of a resume function's code that hold values of the stack."""
+    return [name for name in code.co_varnames[: code.co_argcount] if name.startswith("$s")]
+
+
 def parameter_order(
     code: types.CodeType, stack_names: list[str], local_names: tuple[str, ...]
 ) -> list[str]:

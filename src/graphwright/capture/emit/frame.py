@@ -17,7 +17,7 @@ from graphwright.capture.emit.native import (
 )
 from graphwright.capture.emit.reconstruct import Reconstructor, settled
 from graphwright.capture.emit.replay import Listener, Replay
-from graphwright.capture.emit.resuming import Caught, ResumeCall
+from graphwright.capture.emit.resuming import Caught, Escaping, ResumeCall, handler_around
 from graphwright.capture.exc import unsupported
 from graphwright.capture.graph_result import FinishedGraph, finish_graph
 from graphwright.capture.resume import (
@@ -68,7 +68,7 @@ class FrameCompiler:
         self.backend = backend
         self.builder = CodeBuilder(tx.code)
         self.cg = Reconstructor(self.builder, tx.output)
-        self._caught: Caught | None = None
+        self._caught: Caught | Escaping | None = None
         self._columns: tuple[int, int, int] | None = None
         self._graph_at = len(self.builder.instructions)
         self.builder.line = self._graph_line()
@@ -138,7 +138,7 @@ class FrameCompiler:
         if write is None:
             unsupported("GB0016", f"a break at {inst.opname}")
         self.tx.check_handlers()
-        self._caught = Caught.of(self, inst)
+        self._caught = handler_around(self, inst)
         write(inst)
         if self._caught is not None:
             self._caught.write()

@@ -29,6 +29,7 @@ from graphwright.capture.resume import (
     origin_of,
     parameter_order,
     resume_code,
+    stack_parameters,
 )
 from graphwright.capture.source import LocalSource
 from graphwright.capture.variables.base import NULL, VariableTracker
@@ -75,7 +76,35 @@ class Caught:
         for name in reversed(names):
             builder.store_local(name)
         loads: list[Load] = [lambda n=name: builder.load_local(n) for name in names]  # type: ignore[misc]
-        self.resume.call([POSITION] * self.lasti + [VALUE] * len(names), loads)
+        self.resume.call([POSITION] * self.lasti + [VALUE] * len(names), loads, caught=True)
+
+
+class Escaping:
+    """An exception of the native instruction leaves the frame: the values on the stack end.
+
+    The traceback keeps the frame, and so would the parameters that hold them.
+    """
+
+    def __init__(self, frame: FrameCompiler) -> None:
+        self.frame = frame
+        self.label = Label()
+
+    def write(self) -> None:
+        """Write what happens before the exception, which is on the stack, goes on."""
+        builder = self.frame.builder
+        builder.mark(self.label)
+        for name in stack_parameters(self.frame.tx.code):
+            builder.load_const(None)
+            builder.store_local(name)
+        builder.emit("RERAISE", 0)
+
+
+def handler_around(frame: FrameCompiler, inst: Instruction) -> Caught | Escaping | None:
+    """What an exception of an instruction that runs natively needs, if anything."""
+    caught = Caught.of(frame, inst)
+    if caught is None and stack_parameters(frame.tx.code):
+        return Escaping(frame)
+    return caught
 
 
 def _may_end(value: VariableTracker) -> bool:
@@ -135,10 +164,13 @@ class ResumeCall:
         if empty or name in read_after_deletion(code):
             unsupported("GB0016", f"{name!r} may be read while it has no value")
 
-    def call(self, pushed: list[int], extra: list[Load] | None = None) -> None:
+    def call(
+        self, pushed: list[int], extra: list[Load] | None = None, caught: bool = False
+    ) -> None:
         """End the frame. `pushed`: the kinds of what the instruction left on the stack.
 
-        The values are there, unless `extra` pushes them.
+        The values are there, unless `extra` pushes them. `caught`: an exception's traceback
+        keeps the frame, which must hold nothing of the stack.
         """
         builder = self.frame.builder
         kinds = zip(self.stack, self.kinds, strict=True)
@@ -150,7 +182,8 @@ class ResumeCall:
         names = argument_names(layout)
         by_name = {**dict(zip(names, loads, strict=True)), **self.locals}
         order = parameter_order(self.frame.tx.code, names, tuple(self.locals))
-        self._write(builder, code, [by_name[name] for name in order])
+        held = stack_parameters(self.frame.tx.code) if caught else None
+        self._write(builder, code, [by_name[name] for name in order], held)
 
     def _take(self, pushed: list[int]) -> list[Load]:
         """Move the values that the instruction left on the stack into temporaries."""
@@ -160,7 +193,13 @@ class ResumeCall:
             builder.store_local(name)
         return [lambda n=name: builder.load_local(n) for name in names]  # type: ignore[misc]
 
-    def _write(self, builder: CodeBuilder, code: types.CodeType, args: list[Load]) -> None:
+    def _write(
+        self,
+        builder: CodeBuilder,
+        code: types.CodeType,
+        args: list[Load],
+        held: list[str] | None,
+    ) -> None:
         """Return the continuation: whoever evaluates the frame goes on with it."""
         builder.begin_call(Continuation)
         for cell in self.cells:
@@ -171,4 +210,6 @@ class ResumeCall:
         for arg in args:
             arg()
         builder.end_call(len(args) + 1)
+        if held is not None:
+            builder.forget_unused(held)
         builder.return_value()
