@@ -12,7 +12,22 @@ from graphwright.capture.breaks import BREAKS, BreakKind
 from graphwright.capture.record import Location
 
 
-class Unsupported(Exception):
+class Signal(Exception):
+    """Goes on its way through capture only: no program sees it."""
+
+    def drop_frames(self) -> None:
+        """Let go of the frames that it and those behind it came through.
+
+        They hold the user's objects, and often the exception itself.
+        """
+        behind = (self.__cause__, self.__context__)
+        self.__traceback__ = self.__cause__ = self.__context__ = None
+        for error in behind:
+            if isinstance(error, Signal):
+                error.drop_frames()
+
+
+class Unsupported(Signal):
     """Something that the graph cannot hold. `code` names an entry of `breaks.BREAKS`.
 
     cut_at: the step of the captured frame that should run natively instead, where that is not
@@ -46,7 +61,7 @@ class AttributeMissing(Unsupported):
     """The attribute provably does not exist; `hasattr` and `getattr` with a default catch it."""
 
 
-class RestartTranslation(Exception):
+class RestartTranslation(Signal):
     """Translate the frame again from its start, stopping before root instruction `step`."""
 
     def __init__(self, step: int, reason: Unsupported) -> None:
@@ -56,10 +71,9 @@ class RestartTranslation(Exception):
 
     def without_frames(self) -> RestartTranslation:
         """The same, without the frames that it came through: they hold the user's objects."""
-        self.__cause__ = self.__context__ = None
-        self.reason.__cause__ = self.reason.__context__ = None
-        self.reason.__traceback__ = None
-        return self.with_traceback(None)
+        self.drop_frames()
+        self.reason.drop_frames()
+        return self
 
 
 class SkipFrame(Exception):

@@ -6,7 +6,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import Signal, unsupported
 from graphwright.capture.source import ClassSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 
@@ -210,7 +210,7 @@ class CallersExceptionVariable(VariableTracker):
         unsupported("GB0004", "sys.exc_info() tells of the callers' exceptions too")
 
 
-class Raised(Exception):
+class Raised(Signal):
     """An exception of the user's program on its way to a handler of the frames translated."""
 
     def __init__(self, value: ExceptionVariable) -> None:
