@@ -12,7 +12,8 @@ import pytest
 import graphwright as gw
 
 from .captured import Captured, check
-from .programs import Programs, picture, whole
+from .pictures import picture
+from .programs import Programs, whole
 
 RATE = 1.0
 HALF = np.float64(0.5)

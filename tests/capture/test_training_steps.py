@@ -15,7 +15,7 @@ from graphwright.runtime.nn.utils import clip_grad_norm_
 from graphwright.runtime.optim import lr_scheduler
 
 from .captured import Captured
-from .programs import picture
+from .pictures import picture
 
 OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "SGD": lambda p: gw.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),

@@ -1,0 +1,54 @@
+"""Random Python functions over tensors, numbers and containers, to run in two ways."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+from .definitions import Definitions
+
+WORLD = Path(__file__).with_name("world.py").read_text()
+PARAMETERS = {
+    "tensors": ["x", "y"], "ints": ["n"], "lists": ["items"], "tables": ["table"],
+    "objects": ["obj"],
+}
+
+
+class Program(Definitions):
+    """One function `f(x, y, n, items, table, obj)`; `function_text` is its source."""
+
+    def __init__(self, chance: random.Random) -> None:
+        super().__init__(chance)
+        for kind, names in PARAMETERS.items():
+            getattr(self.names, kind).extend(names)
+            self.names.own.update(names)
+        self.block(1, 9)
+        self.emit(1, f"return {', '.join(self._results())}")
+        body, self.lines = self.lines, []
+        self.declare(1, self.names.rebound)
+        self.function_text = "\n".join(
+            ["def f(x, y, n, items, table, obj):", *self.lines, *body, ""]
+        )
+
+    def _results(self) -> list[str]:
+        """The newest names of each kind."""
+        names = self.names
+        return [
+            *names.tensors[-3:], *names.ints[-3:], *names.lists[-2:], *names.tables[-2:],
+            *names.objects[-2:],
+        ]
+
+    def statement(self, indent: int) -> None:
+        """One random statement; deep inside one of a single line."""
+        kinds = [
+            self.assign, self.assign_int, self.mutate, self.assign, self.mutate, self.effect,
+            self.in_place, self.alias, self.unpack, self.swap,
+        ]
+        if indent < 5:
+            kinds += [
+                self.branch, self.attempt, self.with_block, self.match, self.leave, self.attempt,
+                self.closure, self.comprehension, self.comprehension, self.instance, self.driven,
+                self.generator, self.local_class, self.coroutine, self.forget, self.with_block,
+                *([self.loop, self.while_loop, self.loop] if self.loops < 2 else []),
+            ]
+        self.random.choice(kinds)(indent)
