@@ -7,11 +7,12 @@ from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, Modul
 from graphwright.capture import _eval_frame
 
 _LIMIT = 120
+_DEEPEST = 4
 _SCALARS = (type(None), bool, int, float, complex, str, bytes, range, slice)
 
 
-def describe(value: object) -> str:
-    """A value without memory addresses."""
+def describe(value: object, depth: int = 0) -> str:
+    """A value without memory addresses; containers in containers are cut off, also from cycles."""
     if value is _eval_frame.MISSING:
         return "nothing"
     if isinstance(value, type):
@@ -22,17 +23,20 @@ def describe(value: object) -> str:
         return f"<code {value.co_qualname}, line {value.co_firstlineno}>"
     if isinstance(value, FunctionType | BuiltinFunctionType | MethodType):
         return f"<function {value.__qualname__}>"
-    return _shorten(_container_text(value))
+    return _shorten(_container_text(value, depth))
 
 
-def _container_text(value: object) -> str:
+def _container_text(value: object, depth: int) -> str:
+    if type(value) in (tuple, list, frozenset) and depth >= _DEEPEST:
+        return "..."
     if type(value) is tuple:
-        inner = ", ".join(map(describe, value))
+        inner = ", ".join(describe(member, depth + 1) for member in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if type(value) is list:
-        return f"[{', '.join(map(describe, value))}]"
+        return f"[{', '.join(describe(member, depth + 1) for member in value)}]"
     if type(value) is frozenset:
-        return f"frozenset({{{', '.join(sorted(map(describe, value)))}}})"
+        members = sorted(describe(member, depth + 1) for member in value)
+        return f"frozenset({{{', '.join(members)}}})"
     if isinstance(value, _SCALARS):
         return repr(value)
     return f"<{_qualified(type(value))} object>"
