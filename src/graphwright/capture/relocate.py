@@ -24,6 +24,7 @@ from graphwright.capture.exc import unsupported
 
 _CODE = dis.opmap
 _SLOTS = frozenset([*dis.haslocal, *dis.hasfree])
+_TOO_MANY = "the function has too many variables"
 _EXTENDED, _NOP = _CODE["EXTENDED_ARG"], _CODE["NOP"]
 _HEAD = frozenset(_CODE[name] for name in ("MAKE_CELL", "COPY_FREE_VARS", "RESUME"))
 _PAIRS = frozenset(_CODE[name] for name in PAIRS if name in _CODE)
@@ -106,6 +107,8 @@ def _renumbered(code: types.CodeType, slots: Sequence[int]) -> bytes:
             _write(result, first, at, _NOP, 0)
         elif opcode in _PAIRS:
             high, low = divmod(result[at + 1], 16)
+            if max(slots[high], slots[low]) >= 16:
+                unsupported("GB0016", _TOO_MANY)
             result[at + 1] = slots[high] << 4 | slots[low]
         elif opcode in _SLOTS:
             _write(result, first, at, opcode, slots[prefix | result[at + 1]])
@@ -117,7 +120,7 @@ def _write(units: bytearray, first: int, at: int, opcode: int, arg: int) -> None
     """One instruction in the room of another, whose prefixes begin at `first`."""
     size = (at - first) // 2 + 1
     if arg >= 1 << 8 * size:
-        unsupported("GB0016", "the function has too many variables")
+        unsupported("GB0016", _TOO_MANY)
     units[at] = opcode
     units[first + 1 : at + 2 : 2] = arg.to_bytes(size, "big")
 
