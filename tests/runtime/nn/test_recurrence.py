@@ -12,13 +12,14 @@ import graphwright as gw
 from graphwright.runtime import _core
 from graphwright.runtime.nn import rnn_steps
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.recurrent_cells import GATES
 
-MODES = list(rnn_steps.GATES)
+MODES = list(GATES)
 
 
 def _inputs(mode: str, bias: bool, steps: int = 3, batch: int = 2, size: int = 3) -> list[Any]:
     """Gates, hidden state, cell, weights and bias; None for what there is not."""
-    wide = rnn_steps.GATES[mode] * size
+    wide = GATES[mode] * size
     shapes = [
         (steps, batch, wide),
         (batch, size),

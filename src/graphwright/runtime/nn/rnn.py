@@ -17,6 +17,7 @@ from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.nn.utils.rnn import PackedSequence
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.recurrent_cells import GATES
 from graphwright.runtime.tensor import Tensor
 
 State = tuple[Tensor, ...]
@@ -62,7 +63,7 @@ class RNNBase(Module):
     def _make_weights(self, layer: int, suffix: str, factory: dict[str, Any]) -> None:
         directions = len(self._suffixes())
         own = self.proj_size or self.hidden_size
-        rows = rnn_steps.GATES[self.mode] * self.hidden_size
+        rows = GATES[self.mode] * self.hidden_size
         columns = self.input_size if layer == 0 else own * directions
         shapes: dict[str, tuple[int, ...]] = {
             "weight_ih": (rows, columns), "weight_hh": (rows, own)
@@ -330,7 +331,7 @@ class RNNCellBase(Module):
         super().__init__()
         self.mode = mode
         self.input_size, self.hidden_size, self.bias = input_size, hidden_size, bias
-        rows = rnn_steps.GATES[mode] * hidden_size
+        rows = GATES[mode] * hidden_size
         factory = {"device": device, "dtype": dtype}
         self.weight_ih = Parameter(ops.empty((rows, input_size), **factory))
         self.weight_hh = Parameter(ops.empty((rows, hidden_size), **factory))
@@ -409,7 +410,7 @@ class RNNCell(RNNCellBase):
         dtype: Any = None,
     ) -> None:
         mode = f"RNN_{nonlinearity.upper()}"
-        if mode not in rnn_steps.GATES:
+        if mode not in GATES:
             raise RuntimeError(f"Unknown nonlinearity: {nonlinearity}")
         super().__init__(mode, input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = nonlinearity

@@ -7,11 +7,11 @@ from typing import Any
 from graphwright.runtime.dtypes import float32, float64
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.recurrent_cells import CELLS
 from graphwright.runtime.tensor import Tensor
 
 State = tuple[Tensor, ...]
 
-GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "LSTM": 4, "GRU": 3}
 _WHOLE = (float32, float64)     # dtypes whose steps are one op
 
 
@@ -20,28 +20,10 @@ def step(
 ) -> State:
     """The next state; `gates` [batch, gates * hidden] is the input's share, with its bias."""
     own = F.linear(state[0], weight, bias)
-    if mode == "LSTM":
-        return _lstm(gates + own, state[1], project)
-    if mode == "GRU":
-        return (_gru(gates, own, state[0]),)
-    total = gates + own
-    return (ops.tanh(total) if mode == "RNN_TANH" else ops.relu(total),)
-
-
-def _lstm(gates: Tensor, cell: Tensor, project: Tensor | None) -> State:
-    i, f, g, o = ops.chunk(gates, 4, 1)
-    cell = ops.sigmoid(f) * cell + ops.sigmoid(i) * ops.tanh(g)
-    hidden = ops.sigmoid(o) * ops.tanh(cell)
+    _, cell, hidden = CELLS[mode](gates, own, state[0], state[-1])
+    if cell is None:
+        return (hidden,)
     return (hidden if project is None else F.linear(hidden, project)), cell
-
-
-def _gru(gates: Tensor, own: Tensor, hidden: Tensor) -> Tensor:
-    i_r, i_z, i_n = ops.chunk(gates, 3, 1)
-    h_r, h_z, h_n = ops.chunk(own, 3, 1)
-    reset, update = ops.sigmoid(i_r + h_r), ops.sigmoid(i_z + h_z)
-    new = ops.tanh(i_n + reset * h_n)
-    result: Tensor = new + update * (hidden - new)
-    return result
 
 
 def run(

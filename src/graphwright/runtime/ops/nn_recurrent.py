@@ -9,6 +9,7 @@ import numpy as np
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import Array, compute, finish, internal, output, spec
+from graphwright.runtime.ops.recurrent_cells import CELLS
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
 
@@ -64,7 +65,7 @@ def _vjp(ctx: Any, grad: Any, grad_cells: Any, grad_kept: Any) -> Any:
         ctx.out1,
         ctx.out2,
     )
-    own = ops.reshape(to_own, (-1, weight.shape[0]))
+    own = ops.reshape(to_own if ctx.mode == "GRU" else to_gates, (-1, weight.shape[0]))
     before = ops.cat([ops.unsqueeze(hidden, 0), ops.narrow(out, 0, 0, out.shape[0] - 1)])
     to_weight = ops.matmul(ops.t(own), ops.reshape(before, (-1, weight.shape[1])))
     to_bias = None if ctx.bias is None else ops.sum(own, 0)
@@ -80,13 +81,10 @@ def _vjp(ctx: Any, grad: Any, grad_cells: Any, grad_kept: Any) -> Any:
 def _backward_meta(
     grad: Any, last: Any, mode: str, gates: Any, hidden: Any, cell: Any, *rest: Any
 ) -> Any:
-    state = spec(hidden.shape, hidden)
-    return (
-        spec(gates.shape, gates),
-        spec(gates.shape, gates),
-        state,
-        state if mode == "LSTM" else spec((0,), hidden),
-    )
+    """The state's share of the gates has a gradient of its own in a GRU only."""
+    none, state, wide = (spec(s, hidden) for s in ((0,), hidden.shape, gates.shape))
+    own = wide if mode == "GRU" else none
+    return wide, own, state, state if mode == "LSTM" else none
 
 
 def _backward_eager(
@@ -111,13 +109,11 @@ def _backward_eager(
     first, first_cell, matrix, hiddens, states, activations = (
         _dense(t, slopes.dtype) for t in (hidden, cell, weight, out, cells, kept)
     )
-    same = mode != "GRU"
+    own = to_own if mode == "GRU" else to_gates
     _core.recurrence_backward(
         mode, slopes, first, first_cell, matrix, hiddens, states, activations,
-        to_gates, to_gates if same else to_own, to_hidden, to_cell,
+        to_gates, own, to_hidden, to_cell,
     )  # fmt: skip
-    if same:
-        to_own[...] = to_gates
     return tuple(finish(tensor, array) for tensor, array in results)
 
 
@@ -128,36 +124,11 @@ def _steps(
     activations, cells, states = [], [cell], [hidden]
     for x in ops.unbind(gates, 0):
         own = ops.linear(states[-1], weight, bias)
-        kept, cell, hidden = _STEP[mode](x, own, states[-1], cells[-1])
+        kept, cell, hidden = CELLS[mode](x, own, states[-1], cells[-1])
         activations.append(kept)
         cells.append(cell)
         states.append(hidden)
     return activations, cells, states
-
-
-def _lstm(x: Any, own: Any, _hidden: Any, cell: Any) -> Any:
-    i, f, g, o = ops.chunk(ops.add(x, own), 4, 1)
-    i, f, g, o = ops.sigmoid(i), ops.sigmoid(f), ops.tanh(g), ops.sigmoid(o)
-    cell = ops.add(ops.mul(f, cell), ops.mul(i, g))
-    return (i, f, g, o), cell, ops.mul(o, ops.tanh(cell))
-
-
-def _gru(x: Any, own: Any, hidden: Any, _cell: Any) -> Any:
-    (x_r, x_z, x_n), (h_r, h_z, h_n) = ops.chunk(x, 3, 1), ops.chunk(own, 3, 1)
-    r, z = ops.sigmoid(ops.add(x_r, h_r)), ops.sigmoid(ops.add(x_z, h_z))
-    n = ops.tanh(ops.add(x_n, ops.mul(r, h_n)))
-    return (r, z, n, h_n), None, ops.add(n, ops.mul(z, ops.sub(hidden, n)))
-
-
-def _tanh(x: Any, own: Any, _hidden: Any, _cell: Any) -> Any:
-    return (), None, ops.tanh(ops.add(x, own))
-
-
-def _relu(x: Any, own: Any, _hidden: Any, _cell: Any) -> Any:
-    return (), None, ops.relu(ops.add(x, own))
-
-
-_STEP = {"LSTM": _lstm, "GRU": _gru, "RNN_TANH": _tanh, "RNN_RELU": _relu}
 
 
 def _through_sigmoid(slope: Any, y: Any) -> Any:
@@ -226,8 +197,9 @@ def _backward_decompose(
         slope = slope if rest is None else ops.add(slope, rest)
         all_gates.append(to_gates)
         all_own.append(to_own)
-    first_cell = to_cell if mode == "LSTM" else ops.zeros(0, dtype=hidden.dtype)
-    return ops.stack(all_gates[::-1]), ops.stack(all_own[::-1]), slope, first_cell
+    none = ops.zeros(0, dtype=hidden.dtype)
+    own = ops.stack(all_own[::-1]) if mode == "GRU" else none
+    return ops.stack(all_gates[::-1]), own, slope, to_cell if mode == "LSTM" else none
 
 
 internal(
