@@ -9,6 +9,7 @@ import pytest
 from graphwright.nn import functional as F
 
 import graphwright as gw
+from graphwright.ir.pipeline import lower_graph
 
 from .captured import Captured
 
@@ -162,8 +163,6 @@ def test_the_casts_are_in_the_graphs() -> None:
     captured(X)
     graph = captured.record.graphs[0].graph
     assert "set_autocast" in [getattr(node.target, "__name__", "") for node in graph.graph.nodes]
-    from graphwright.ir.pipeline import lower_graph
-
     inputs = [node.meta["val"] for node in graph.graph.placeholders]
     lowered = lower_graph(graph, inputs, needs_grad=True)
     dtypes = {

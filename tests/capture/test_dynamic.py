@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import graphwright as gw
+from graphwright.capture import marks
 
 from .captured import Captured
 
@@ -221,8 +222,6 @@ def test_marked_static():
 
 
 def test_marks_die_with_their_tensors():
-    from graphwright.capture import marks
-
     x = gw.ones(3)
     gw.compiler.mark_dynamic(x, 0)
     gw.compiler.mark_static(x)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import weakref
 
 import graphwright as gw
 
@@ -43,8 +44,6 @@ def test_a_missing_builtin_raises_where_the_program_wants_it():
 
 
 def test_only_what_is_bound_is_kept_while_python_runs():
-    import weakref
-
     class Thing:
         pass
 

@@ -6,6 +6,7 @@ import copy
 
 import pytest
 from graphwright.nn import functional as F
+from graphwright.nn.utils import parametrize
 
 import graphwright as gw
 from graphwright import nn
@@ -154,8 +155,6 @@ def transformer():
 
 @case
 def parametrised():
-    from graphwright.nn.utils import parametrize
-
     class Double(nn.Module):
         def forward(self, w):
             return w * 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
@@ -248,8 +250,6 @@ def test_generators_of_random_numbers_are_sound():
 
 
 def test_python_random_numbers_are_sound():
-    import random
-
     def draw(x, source):
         return x * source.random(), random.random()
 

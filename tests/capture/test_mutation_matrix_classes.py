@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import collections
 import enum
 import types
@@ -219,8 +220,6 @@ def isinstance_by_the_metaclass() -> Iterator[Step]:
 def registered_with_an_abstract_class() -> Iterator[Step]:
     class Thing:
         pass
-
-    import abc
 
     class Kind(abc.ABC):  # noqa: B024
         pass

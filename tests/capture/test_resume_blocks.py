@@ -6,6 +6,7 @@ import contextlib
 import sys
 import threading
 import traceback
+import weakref
 from types import ModuleType
 from typing import Any
 
@@ -266,8 +267,6 @@ def test_the_first_error_has_the_users_line():
 
 
 def test_exceptions_are_freed():
-    import weakref
-
     class Mine(Exception):
         pass
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.capture.layouts import stride_order
 from graphwright.capture.marks import marks_of
 from graphwright.capture.source import InstanceAttrSource, ItemSource, LocalSource, Source
+from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.places import STRIDE, integers_of
 
@@ -50,7 +50,7 @@ class FrameState(Record, frozen=False):
             and dim not in marks.static
             and (dim in marks.dynamic or varies[dim])
         )
-        if stride_order(tensor) is not None:
+        if dense_order(tensor.shape, tensor.stride()) is not None:
             return dims
         steps = (d for d in range(rank) if values[rank + d] >= 2 and varies[rank + d])
         return (*dims, *(STRIDE + dim for dim in steps))

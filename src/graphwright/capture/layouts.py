@@ -8,23 +8,8 @@ from typing import Any
 
 from graphwright.capture.guards import TensorLayout
 from graphwright.runtime.fake import FakeTensor
+from graphwright.runtime.ops.strides import dense_order, nesting
 from graphwright.runtime.symbolic.places import STRIDE, integers_of
-
-
-def stride_order(tensor: Any) -> tuple[int, ...] | None:
-    """The dimensions of a dense tensor, outermost first; None if its memory has gaps.
-
-    Strides of dimensions of size 1 say nothing about memory, but programs can read them: they
-    too have to be what the sizes give.
-    """
-    shape, strides = tuple(tensor.shape), tuple(tensor.stride())
-    order = _nesting(strides)
-    expected = 1
-    for dim in reversed(order):
-        if strides[dim] != expected:
-            return None
-        expected *= max(shape[dim], 1)
-    return tuple(order)
 
 
 def symbolic_places(fake: FakeTensor) -> tuple[int, ...]:
@@ -38,13 +23,14 @@ def layout_of(tensor: Any, places: Collection[int]) -> TensorLayout:
     Strides of dense tensors with symbolic sizes follow from these.
     """
     shape = tuple(tensor.shape)
-    order = stride_order(tensor) if places else None
+    order = dense_order(shape, tensor.stride()) if places else None
     strides: Any
     if order is None:
         steps = enumerate(tensor.stride(), STRIDE)
         strides = tuple(None if place in places else step for place, step in steps)
     else:
-        strides = "contiguous" if order == tuple(range(len(shape))) else ("order", order)
+        outwards = order[::-1]
+        strides = "contiguous" if outwards == tuple(range(len(shape))) else ("order", outwards)
     return TensorLayout(
         cls=type(tensor),
         dtype=tensor.dtype,
@@ -62,13 +48,7 @@ def assume_nesting(fake: FakeTensor, tensor: Any) -> None:
     does now: that decides all questions about contiguity, order and overlap of elements.
     """
     strides: tuple[Any, ...] = tuple(fake.stride())
-    order = _nesting(tuple(tensor.stride()))
-    for outer, inner in pairwise(order):
+    for inner, outer in pairwise(nesting(tensor.stride())):
         filled = strides[inner] * fake.shape[inner]
         if not strides[outer] > filled and strides[outer] != filled:
             bool(strides[outer] >= strides[inner])
-
-
-def _nesting(strides: tuple[int, ...]) -> list[int]:
-    """The dimensions, outermost first."""
-    return sorted(range(len(strides)), key=lambda dim: (-strides[dim], dim))

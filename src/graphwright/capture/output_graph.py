@@ -16,7 +16,7 @@ from graphwright.capture.float_sources import ScalarSource, scalar_tensor, singl
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.known_values import note_known
-from graphwright.capture.layouts import assume_nesting, stride_order
+from graphwright.capture.layouts import assume_nesting
 from graphwright.capture.marks import marks_of
 from graphwright.capture.side_effects import DeferredCall, SideEffects
 from graphwright.capture.source import (
@@ -57,6 +57,7 @@ from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
 from graphwright.runtime.formats import layout, memory_format
+from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.ops.views import view_extent
 from graphwright.runtime.size import Size
@@ -315,7 +316,7 @@ class OutputGraph:
         places = self.state.dynamic_places(value, source)
         sources = {place: SizeSource(source, place) for place in places}
         fake = fake_like(value, self.shape_env, places, sources)
-        if places and stride_order(value) is None:
+        if places and dense_order(value.shape, value.stride()) is None:
             assume_nesting(fake, value)
         self._bound(fake, value, places)
         node = self._placeholder(_readable(source), source)

@@ -14,6 +14,7 @@ from graphwright.runtime.dispatch import HOOKS
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.meta import mutate
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
+from graphwright.runtime.ops.strides import dense_order, strides_in_order
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.symbolic.places import STRIDE, integers_of, value_at
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
@@ -93,25 +94,10 @@ def fake_like(
     rank = len(tensor.shape)
     shape = tuple(found[dim] for dim in range(rank))
     strides: Sizes = tuple(found[STRIDE + dim] for dim in range(rank))
-    if dynamic:
-        strides = _dense_strides(tensor.shape, tensor.stride(), shape) or strides
+    order = dense_order(tensor.shape, tensor.stride()) if dynamic else None
+    if order is not None:
+        strides = strides_in_order(shape, order)
     return make_fake(shape, strides, tensor.dtype, tensor.device, tensor.requires_grad)
-
-
-def _dense_strides(sizes: Sizes, strides: Sizes, new_sizes: Sizes) -> Sizes | None:
-    """Strides of `new_sizes` in the order of `strides`; None if those leave gaps."""
-    order = sorted(range(len(sizes)), key=lambda d: (strides[d], -d))
-    result: list[IntLike] = [0] * len(sizes)
-    expected: IntLike = 1
-    step: IntLike = 1
-    for dim in order:
-        if strides[dim] != expected:
-            return None
-        result[dim] = step
-        if sizes[dim]:
-            expected = expected * sizes[dim]
-            step = step * new_sizes[dim]
-    return tuple(result)
 
 
 def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:

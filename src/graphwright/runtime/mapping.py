@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.random import get_rng_state, set_rng_state
 from graphwright.runtime.tensor import Tensor
 from graphwright.runtime.trees import of_kind
 
@@ -146,8 +147,6 @@ def _called(
     func: Func, dims: Any, given: Any, kwargs: Any, count: int, randomness: str
 ) -> list[Any]:
     """`func` of every row; with the same random numbers in each where that is asked."""
-    from graphwright.runtime.random import get_rng_state, set_rng_state
-
     if count == 0:
         raise ValueError("vmap: the mapped dimension has no elements")
     state = get_rng_state() if randomness == "same" else None

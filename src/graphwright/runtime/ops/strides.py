@@ -62,6 +62,27 @@ def is_dense(shape: Sizes, strides: Sizes) -> bool:
     return True
 
 
+def nesting(strides: Sizes) -> list[int]:
+    """The dimensions by their strides, fastest first."""
+    return sorted(range(len(strides)), key=lambda dim: (strides[dim], -dim))
+
+
+def dense_order(shape: Sizes, strides: Sizes) -> tuple[int, ...] | None:
+    """The dimensions of a dense tensor, fastest first; None if its memory has gaps.
+
+    Strides of dimensions of size 1 say nothing about memory, but programs can read them: they
+    too have to be what the sizes give.
+    """
+    order = nesting(strides)
+    expected: Any = 1
+    for dim in order:
+        if strides[dim] != expected:
+            return None
+        if shape[dim]:
+            expected = expected * shape[dim]
+    return tuple(order)
+
+
 def same_shape(a: Sizes, b: Sizes) -> bool:
     """Whether two shapes are equal.
 
