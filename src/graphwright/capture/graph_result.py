@@ -163,10 +163,10 @@ def _guard_mutation(output: OutputGraph) -> None:
     mutated = output.mutated_inputs()
     if not mutated:
         return
-    real = output.real_inputs()
+    real = {node: value for node, value in output.real_inputs().items() if node.users}
     for node in mutated:
-        for other in real:
-            if other is not node and _overlap(real[node], real[other]):
+        for other, value in real.items():
+            if other is not node and _overlap(real[node], value):
                 unsupported("GB0008", "an input that is changed shares memory with another")
     sources = [output.inputs[node] for node in mutated]
     others = [output.inputs[node] for node in real if node not in mutated]

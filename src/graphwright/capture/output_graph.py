@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from graphwright.capture.data_aliases import DataAliases
 from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
+from graphwright.capture.fake_mode import FakeMode
 from graphwright.capture.float_sources import ScalarSource, scalar_tensor, single_tensor
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
@@ -55,11 +57,9 @@ from graphwright.runtime.amp import state as amp
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
+from graphwright.runtime.fake import FakeTensor, fake_like, make_fake
 from graphwright.runtime.formats import layout, memory_format
 from graphwright.runtime.ops.strides import dense_order
-from graphwright.runtime.ops.table import Kind, Op
-from graphwright.runtime.ops.views import view_extent
 from graphwright.runtime.size import Size
 from graphwright.runtime.symbolic.expr import Int
 from graphwright.runtime.symbolic.relation import Relation
@@ -80,44 +80,6 @@ _USER_ERRORS = (
     AttributeError,
 )
 Wrapper = Callable[["OutputGraph", Any, Source], VariableTracker]
-
-
-class FakeMode:
-    """While it is the thread's tracer, ops give fake tensors even without fake inputs.
-
-    random: whether some op draws random numbers.
-    """
-
-    def __init__(self) -> None:
-        self.random = False
-
-    def record(self, op: Op, args: tuple[Any, ...]) -> Any:
-        """The op's result by its shape rule; NotImplemented to have it decomposed."""
-        if op.meta is None and op.functional is None:
-            return NotImplemented
-        self.random = self.random or op.kind is Kind.RANDOM or _drops(op)
-        if op.name == "as_strided":
-            _check_strided(*args)
-        return fake_kernel(op, args)
-
-
-def _drops(op: Op) -> bool:
-    """Whether an op that is not random itself has a dropout in it."""
-    return any("dropout" in name or name == "generator" for name in op.schema.names)
-
-
-def _check_strided(input: Any, size: Any, stride: Any, storage_offset: Any) -> None:
-    """Raise DataDependent unless the view provably stays within the memory `input` spans.
-
-    The graph knows a tensor's own layout, but neither where in its storage it begins nor how
-    large that storage is.
-    """
-    sizes = (*size, *stride, *input.shape, *input.stride())
-    known = storage_offset is None and all(type(n) is int for n in sizes)
-    if not known or view_extent(size, stride) > view_extent(input.shape, input.stride()):
-        raise DataDependent(
-            "as_strided() reads memory that the tensor's own sizes and strides do not tell of"
-        )
 
 
 class OutputGraph:
@@ -162,6 +124,7 @@ class OutputGraph:
         self.check_read: Callable[[VariableTracker], None] | None = None
         self.shared: list[tuple[FakeTensor, int, int]] = []
         self.tape = Tape(self)
+        self.data = DataAliases(self)
 
     def count_step(self) -> None:
         """Give the frame up where it would take too long to unroll."""
@@ -319,9 +282,15 @@ class OutputGraph:
         if places and dense_order(value.shape, value.stride()) is None:
             assume_nesting(fake, value)
         self._bound(fake, value, places)
+        return self.add_input(value, fake, source, type(value))
+
+    def add_input(
+        self, value: Any, fake: FakeTensor, source: Source, cls: type
+    ) -> TensorVariable:
+        """An argument of the graph that `fake` stands for."""
         node = self._placeholder(_readable(source), source)
         node.meta["val"] = fake
-        variable = TensorVariable(node, fake, type(value), source)
+        variable = TensorVariable(node, fake, cls, source)
         self._tensors[id(fake)] = variable
         self._versions[node] = fake._version
         self._real[node] = value
@@ -440,6 +409,7 @@ class OutputGraph:
         node.meta["val"] = result
         self.n_ops += 1
         note_known(node, result, random)
+        self.data.check()
         return self.wrap_result(tx, node, result)
 
     def _run_fake(

@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.capture import _eval_frame
+from graphwright.capture.data_aliases import DataSource
 from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.source import Source
 from graphwright.capture.variables.operators import BINARY
@@ -24,9 +25,13 @@ from graphwright.runtime import _core
 
 
 class Kept:
-    """Inputs as they were before the graph, and the generator of random numbers."""
+    """Inputs as they were before the graph, and the generator of random numbers.
 
-    def __init__(self, random: bool, *tensors: Any) -> None:
+    behind: how many of the first tensors are written where their versions do not tell.
+    """
+
+    def __init__(self, random: bool, behind: int, *tensors: Any) -> None:
+        self.behind = behind
         self.random = _core.rng_state() if random else None
         mode = _core.set_grad_enabled(False)
         self.tensors = [(t, t.detach().clone(), t._version, t.grad_fn, t.output_nr)
@@ -37,8 +42,9 @@ class Kept:
         """Undo what the graph wrote until it failed."""
         if self.random is not None:
             _core.set_rng_state(*self.random)
-        for tensor, values, version, grad_fn, output_nr in self.tensors:
-            if tensor._version != version:
+        for index, kept in enumerate(self.tensors):
+            tensor, values, version, grad_fn, output_nr = kept
+            if index < self.behind or tensor._version != version:
                 tensor.detach().copy_(values)
                 if tensor.grad_fn is not grad_fn:
                     tensor.grad_fn, tensor.output_nr = grad_fn, output_nr
@@ -90,9 +96,11 @@ class Replay:
         self.kept = self.builder.temporary()
         self.builder.begin_call(Kept)
         self.builder.load_const(random)
-        for source in tensors:
+        behind = [source for source in tensors if isinstance(source, DataSource)]
+        self.builder.load_const(len(behind))
+        for source in (*behind, *(source for source in tensors if source not in behind)):
             source.emit(self.builder)
-        self.builder.end_call(1 + len(tensors))
+        self.builder.end_call(2 + len(tensors))
         self.builder.store_local(self.kept)
 
     def write(self) -> None:

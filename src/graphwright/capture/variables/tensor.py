@@ -36,7 +36,7 @@ _TAPE = frozenset(
 )
 _NOT_MODELLED = frozenset(
     [
-        "grad_fn", "data", "_version", "_nd", "_storage", "_base", "output_nr", "_backward_hooks",
+        "grad_fn", "_version", "_nd", "_storage", "_base", "output_nr", "_backward_hooks",
         "_grad", "__dict__", "__class__",
     ]
 )
@@ -61,6 +61,7 @@ class TensorVariable(VariableTracker):
         return self.cls
 
     def as_node(self, tx: Translator) -> Any:
+        tx.output.data.require_memory(self)
         return self.node
 
     def as_example(self) -> Any:
@@ -78,6 +79,7 @@ class TensorVariable(VariableTracker):
         unsupported("GB0001", f"the truth value of {self.describe()}")
 
     def length(self, tx: Translator) -> VariableTracker:
+        tx.output.data.require_memory(self)
         if self.fake.ndim == 0:
             unsupported("GB0007", "TypeError: len() of a 0-d tensor")
         return tx.wrap_plain(self.fake.shape[0])
@@ -87,6 +89,9 @@ class TensorVariable(VariableTracker):
             return TensorMethod(self, name)
         if name == "grad":
             return tx.gradient_of(self)
+        if name == "data":
+            return tx.output.data.read(tx, self)
+        tx.output.data.require_memory(self)
         if name == "is_leaf":
             return self._is_leaf(tx)
         if name == "__class__":
@@ -110,6 +115,8 @@ class TensorVariable(VariableTracker):
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
         if name == "grad":
             tx.store_gradient(self, value)
+        elif name == "data":
+            tx.output.data.assign(tx, self, value)
         elif name == "requires_grad":
             self.call_method(tx, "requires_grad_", [value], {})
         else:
@@ -141,6 +148,7 @@ class TensorVariable(VariableTracker):
         unsupported("GB0001", f"membership test on {self.describe()}")
 
     def iterate(self, tx: Translator) -> VariableTracker:
+        tx.output.data.require_memory(self)
         if self.fake.ndim == 0:
             unsupported("GB0007", "TypeError: iteration over a 0-d tensor")
         count = int(self.fake.shape[0])

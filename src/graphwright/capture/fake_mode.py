@@ -1,0 +1,48 @@
+"""Operations on fake tensors while a frame is translated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.fake import fake_kernel
+from graphwright.runtime.ops.table import Kind, Op
+from graphwright.runtime.ops.views import view_extent
+
+
+class FakeMode:
+    """While it is the thread's tracer, ops give fake tensors even without fake inputs.
+
+    random: whether some op draws random numbers.
+    """
+
+    def __init__(self) -> None:
+        self.random = False
+
+    def record(self, op: Op, args: tuple[Any, ...]) -> Any:
+        """The op's result by its shape rule; NotImplemented to have it decomposed."""
+        if op.meta is None and op.functional is None:
+            return NotImplemented
+        self.random = self.random or op.kind is Kind.RANDOM or _drops(op)
+        if op.name == "as_strided":
+            _check_strided(*args)
+        return fake_kernel(op, args)
+
+
+def _drops(op: Op) -> bool:
+    """Whether an op that is not random itself has a dropout in it."""
+    return any("dropout" in name or name == "generator" for name in op.schema.names)
+
+
+def _check_strided(input: Any, size: Any, stride: Any, storage_offset: Any) -> None:
+    """Raise DataDependent unless the view provably stays within the memory `input` spans.
+
+    The graph knows a tensor's own layout, but neither where in its storage it begins nor how
+    large that storage is.
+    """
+    sizes = (*size, *stride, *input.shape, *input.stride())
+    known = storage_offset is None and all(type(n) is int for n in sizes)
+    if not known or view_extent(size, stride) > view_extent(input.shape, input.stride()):
+        raise DataDependent(
+            "as_strided() reads memory that the tensor's own sizes and strides do not tell of"
+        )

@@ -1,0 +1,130 @@
+"""`tensor.data`: a name of the same memory that neither tape nor versions know of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright import nn
+
+from .captured import Captured
+from .programs import Programs, sound, whole
+
+whole_program = Programs()
+broken_program = Programs()
+
+
+@whole_program
+def read_of_an_argument(x: Any, w: Any) -> Any:
+    return x * w.data, w.data.shape, w.data.requires_grad, w.requires_grad
+
+
+@whole_program
+def read_of_what_the_frame_made(x: Any, w: Any) -> Any:
+    y = x * w
+    return y.data + 1, y.data.requires_grad, y.requires_grad
+
+
+@whole_program
+def moving_average(x: Any, w: Any) -> Any:
+    x.data.mul_(0.9).add_(w.data, alpha=0.1)
+    x.data[0] = 3.0
+    return None
+
+
+@whole_program
+def augmented_assignment(x: Any, w: Any) -> Any:
+    w.data -= 0.1 * x
+    w.data.clamp_(-1, 1)
+    return x * 2
+
+
+@whole_program
+def other_memory(x: Any, w: Any) -> Any:
+    w.data = x * 2
+    return w.data + 1, w
+
+
+@broken_program
+def written_beside_its_use(x: Any, w: Any) -> Any:
+    y = x * w
+    w.data.add_(1)
+    return y, w * 2
+
+
+@broken_program
+def used_after_other_memory(x: Any, w: Any) -> Any:
+    w.data = x.data * 2
+    return w * 3, w.shape
+
+
+@broken_program
+def written_by_name_beside_data(x: Any, w: Any) -> Any:
+    with gw.no_grad():
+        old = w.data
+        w.add_(1)
+        return old * 1
+
+
+@broken_program
+def steps_of_descent(x: Any, w: Any) -> Any:
+    (x * w).sum().backward()
+    w.data -= 0.1 * w.grad.data
+    w.grad = None
+    return (x * w).sum()
+
+
+def arguments() -> tuple[Any, Any]:
+    return gw.randn(2, 3), nn.Parameter(gw.randn(2, 3))
+
+
+@pytest.mark.parametrize("program", whole_program.all, ids=lambda p: p.__name__)
+def test_in_one_graph(program: Any) -> None:
+    whole(program, *arguments())
+
+
+@pytest.mark.parametrize("program", broken_program.all, ids=lambda p: p.__name__)
+def test_two_names_are_told_apart_by_a_break(program: Any) -> None:
+    captured = sound(program, *arguments())
+    assert captured.breaks == ["GB0004"] * len(captured.breaks) != []
+
+
+@pytest.mark.parametrize("compiled", [Captured, gw.compile], ids=["captured", "native"])
+def test_writes_are_not_seen_by_versions(compiled: Any) -> None:
+    w = nn.Parameter(gw.ones(3))
+    x = gw.ones(3, requires_grad=True)
+    loss = (x * w).sum()
+
+    def double() -> None:
+        w.data.mul_(2)
+
+    before = w._version
+    function = compiled(double)
+    function()
+    function()
+    assert w.tolist() == [4.0] * 3
+    assert w._version == before
+    loss.backward()
+    assert x.grad.tolist() == [4.0] * 3
+
+
+def test_a_graph_that_fails_has_written_nothing() -> None:
+    w = nn.Parameter(gw.ones(3))
+    calls = []
+
+    def failing(module: Any, examples: Any) -> Any:
+        def run(*args: Any) -> Any:
+            module(*args)
+            calls.append(1)
+            raise RuntimeError("out of memory")
+
+        return run
+
+    def double() -> None:
+        w.data.mul_(2)
+
+    gw.compile(double, backend=failing)()
+    assert calls == [1]
+    assert w.tolist() == [2.0] * 3
