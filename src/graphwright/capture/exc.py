@@ -58,7 +58,20 @@ class Unsupported(Signal):
 
 
 class AttributeMissing(Unsupported):
-    """The attribute provably does not exist; `hasattr` and `getattr` with a default catch it."""
+    """The attribute provably does not exist; `hasattr` and `getattr` with a default catch it.
+
+    text: what Python says, where that is known.
+    """
+
+    text: str | None = None
+
+    @classmethod
+    def of(cls, owner: type, name: str) -> AttributeMissing:
+        """Of a plain object, found by nobody."""
+        text = f"{owner.__name__!r} object has no attribute {name!r}"
+        missing = cls("GB0007", text)
+        missing.text = text
+        return missing
 
 
 class RestartTranslation(Signal):

@@ -98,7 +98,8 @@ class Translator(Values):
             handler(self, inst)
         except AttributeMissing as reason:
             reason.note_location(self.place())
-            self._handle(Raised(ExceptionVariable(AttributeError, None)), inst, reason)
+            args = [self.constant(reason.text)] if reason.text is not None else None
+            self._handle(Raised(ExceptionVariable(AttributeError, args)), inst, reason)
         except Unsupported as reason:
             reason.note_location(self.place())
             raise

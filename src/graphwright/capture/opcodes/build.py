@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.mappings import DictVariable, hashed
 from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable
@@ -159,9 +160,16 @@ def list_to_tuple(tx: Translator, inst: Instruction) -> None:
 
 @opcode("UNPACK_SEQUENCE")
 def unpack_sequence(tx: Translator, inst: Instruction) -> None:
-    items = tx.pop().unpack(tx)
-    if len(items) != inst.arg:
-        unsupported("GB0007", f"ValueError: {inst.arg} values expected, got {len(items)}")
+    value = tx.pop()
+    items = value.unpack(tx)
+    if len(items) < inst.arg:
+        few = f"not enough values to unpack (expected {inst.arg}, got {len(items)})"
+        raise_in_frame(ValueError, [tx.constant(few)])
+    if len(items) > inst.arg:
+        many = f"ValueError: too many values to unpack (expected {inst.arg})"
+        if not isinstance(value, (TupleVariable, ListVariable)):
+            unsupported("GB0007", many)
+        raise_in_frame(ValueError, [tx.constant(many.removeprefix("ValueError: "))])
     tx.stack += reversed(items)
 
 
@@ -170,7 +178,8 @@ def unpack_ex(tx: Translator, inst: Instruction) -> None:
     before, after = inst.arg & 0xFF, inst.arg >> 8
     items = tx.pop().unpack(tx)
     if len(items) < before + after:
-        unsupported("GB0007", f"ValueError: at least {before + after} values expected")
+        few = f"expected at least {before + after}, got {len(items)}"
+        raise_in_frame(ValueError, [tx.constant(f"not enough values to unpack ({few})")])
     middle = ListVariable(items[before : len(items) - after])
     ending = items[len(items) - after :]
     tx.stack += reversed([*items[:before], middle, *ending])

@@ -233,7 +233,7 @@ def _all(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.constant(True)
 
 
-def _extreme(better: Callable[..., Any]) -> Handler:
+def _extreme(function: Callable[..., Any], better: Callable[..., Any]) -> Handler:
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         items = args[0].realize().unpack(tx) if len(args) == 1 else args
         key = kwargs.get("key")
@@ -242,7 +242,7 @@ def _extreme(better: Callable[..., Any]) -> Handler:
         if not items:
             if "default" in kwargs:
                 return kwargs["default"]
-            raise_in_frame(ValueError)
+            fold(function, ())
         best = items[0].realize()
         best_key = key.call(tx, [best], {}) if key is not None else best
         for item in items[1:]:
@@ -547,8 +547,8 @@ HANDLERS: dict[Any, Handler] = {
     sum: _sum,
     any: _any,
     all: _all,
-    min: _extreme(operator.lt),
-    max: _extreme(operator.gt),
+    min: _extreme(min, operator.lt),
+    max: _extreme(max, operator.gt),
     sorted: _sorted,
     reversed: _reversed,
     type: _type,

@@ -50,6 +50,8 @@ class ConstantVariable(VariableTracker):
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if not hasattr(type(self.value), name) and not hasattr(self.value, name):
+            if type(self.value) in SCALARS:
+                raise AttributeMissing.of(type(self.value), name)
             raise AttributeMissing(
                 "GB0007", f"{type(self.value).__name__!r} object has no attribute {name!r}"
             )

@@ -12,9 +12,9 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.functions import FunctionVariable
 from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.nn_modules import NNModuleVariable
 from graphwright.capture.variables.objects import (
     ABSENT,
-    NNModuleVariable,
     ObjectVariable,
     instance_dict,
     lookup,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import types
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import AttributeMissing, Unsupported, unsupported
 from graphwright.capture.variables.base import VariableTracker
@@ -314,8 +314,11 @@ class ZipIterator(IteratorVariable):
     def _check_lengths(self, tx: Translator, taken: list[VariableTracker]) -> None:
         if not self.strict:
             return
-        if taken or any(inner.next(tx) is not None for inner in self.inners[1:]):
-            unsupported("GB0006", "ValueError: zip() arguments have different lengths")
+        if taken:
+            _unequal_lengths(tx, len(taken), "shorter")
+        for place, inner in enumerate(self.inners[1:], 1):
+            if inner.next(tx) is not None:
+                _unequal_lengths(tx, place, "longer")
 
     def parts(self) -> list[VariableTracker]:
         return list(self.inners)
@@ -327,6 +330,13 @@ class ZipIterator(IteratorVariable):
         for inner in self.inners:
             cg.push(inner)
         cg.builder.end_call(len(self.inners))
+
+
+def _unequal_lengths(tx: Translator, place: int, how: str) -> NoReturn:
+    """What `zip` says of the argument at a place, counted from 0."""
+    others = " 1" if place == 1 else f"s 1-{place}"
+    message = f"zip() argument {place + 1} is {how} than argument{others}"
+    raise_in_frame(ValueError, [tx.constant(message)])
 
 
 class MapIterator(IteratorVariable):

@@ -6,16 +6,15 @@ import collections
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.polyfills import sequence_iterator
+from graphwright.capture.polyfills import reversed_iterator, sequence_iterator
 from graphwright.capture.source import (
     AttrSource,
     ClassSource,
     InstanceAttrSource,
-    ItemSource,
     MroSource,
     Source,
 )
@@ -218,10 +217,18 @@ class ObjectVariable(VariableTracker):
             return function.call(tx, [self, tx.constant(name)], {})
         if fallback is ABSENT:
             tx.guards.missing(self._class_source("__getattr__"))
-            raise AttributeMissing(
-                "GB0007", f"{self.cls.__name__!r} object has no attribute {name!r}"
-            )
-        unsupported("GB0010", f"{self.cls.__name__}.__getattr__")
+            raise AttributeMissing.of(self.cls, name)
+        return self._call_builtin(tx, "__getattr__", fallback, tx.constant(name))
+
+    def _call_builtin(
+        self, tx: Translator, name: str, static: Any, *args: VariableTracker
+    ) -> VariableTracker:
+        """A special method that is one of the builtin base's, as in `__getattr__ = dict.get`."""
+        method = self.builtin_attribute(tx, static, getattr(static, "__name__", name))
+        if method is None:
+            unsupported("GB0010", f"{self.cls.__name__}.{name}")
+        tx.guards.id_match(self._class_source(name), static)
+        return method.call(tx, list(args), {})
 
     # writing
 
@@ -229,7 +236,8 @@ class ObjectVariable(VariableTracker):
         custom = lookup(self.cls, "__setattr__")
         if custom not in _PLAIN_WRITES:
             if not isinstance(custom, types.FunctionType):
-                unsupported("GB0010", f"{self.cls.__name__}.__setattr__")
+                self._call_builtin(tx, "__setattr__", custom, tx.constant(name), value)
+                return
             function = tx.output.wrap(custom, self._class_source("__setattr__"))
             function.call(tx, [self, tx.constant(name), value], {})
             return
@@ -261,7 +269,8 @@ class ObjectVariable(VariableTracker):
             function.call(tx, [self, tx.constant(name)], {})
             return
         if custom not in _PLAIN_DELETES:
-            unsupported("GB0010", f"{self.cls.__name__}.__delattr__")
+            self._call_builtin(tx, "__delattr__", custom, tx.constant(name))
+            return
         self.remove(tx, name)
 
     def remove(self, tx: Translator, name: str) -> None:
@@ -363,9 +372,14 @@ class ObjectVariable(VariableTracker):
     def reversed(self, tx: Translator) -> VariableTracker:
         """`reversed(value)`."""
         method = self._special(tx, "__reversed__")
-        if method is None:
-            unsupported("GB0008", f"reversed() of {self.describe()}")
-        return method.call(tx, [], {})
+        if method is not None:
+            return method.call(tx, [], {})
+        if lookup(self.cls, "__getitem__") is ABSENT or lookup(self.cls, "__len__") is ABSENT:
+            unsupported("GB0007", f"TypeError: {self.cls.__name__!r} object is not reversible")
+        function: Any = reversed_iterator
+        made = tx.plain_function(function).call(tx, [self], {})
+        made.kind = reversed  # type: ignore[attr-defined]
+        return made
 
     def truth(self, tx: Translator) -> bool:
         for name in ("__bool__", "__len__"):
@@ -426,39 +440,6 @@ def _check_result(name: str, result: VariableTracker) -> None:
         right = 0 <= result.as_constant() <= sys.maxsize
     if not right:
         unsupported("GB0007", f"{name} gives {result.describe()}")
-
-
-class NNModuleVariable(ObjectVariable):
-    """An `nn.Module`: parameters, buffers and submodules are found without inlining."""
-
-    KINDS = ("_parameters", "_buffers", "_modules")
-
-    def __init__(
-        self, cls: type, value: object, source: Source, plain_getattr: Callable[..., Any]
-    ) -> None:
-        super().__init__(cls, value, source)
-        self.plain_getattr = plain_getattr
-
-    def _missing(self, tx: Translator, name: str) -> VariableTracker:
-        if lookup(self.cls, "__getattr__") is not self.plain_getattr:
-            return super()._missing(tx, name)
-        assert self.source is not None
-        state = instance_dict(self.value)
-        self._guard_absent(tx, name)
-        tx.guards.missing(self._class_source(name))
-        tx.guards.id_match(self._class_source("__getattr__"), self.plain_getattr)
-        for kind in self.KINDS:
-            members = state.get(kind)
-            if not isinstance(members, dict) or tx.side_effects.attribute(self, kind) is not None:
-                return super()._missing(tx, name)
-            tracked = tx.output.tracked(members)
-            if tracked is not None and tx.side_effects.is_mutated(tracked):
-                return super()._missing(tx, name)
-            source = ItemSource(InstanceAttrSource(self.source, kind), name)
-            if name in members:
-                return tx.output.wrap(members[name], source)
-            tx.guards.missing(source)
-        raise AttributeMissing("GB0007", f"{self.cls.__name__!r} object has no attribute {name!r}")
 
 
 class InstanceDictVariable(VariableTracker):

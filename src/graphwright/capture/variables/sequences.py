@@ -94,6 +94,8 @@ class SequenceVariable(VariableTracker):
         for position, own in enumerate(self.items):
             if len(args) == 1 and tx.same_or_equal(own, args[0]):
                 return tx.constant(position)
+        if len(args) == 1 and args[0].realize().is_constant():
+            tx.fold(self.kind([]).index, args[0].as_constant())
         raise_in_frame(ValueError)
 
     def _count(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -274,6 +276,9 @@ class _Sorting(list[VariableTracker]):
     append = extend = insert = clear = reverse = __iadd__ = __setitem__ = _refuse
 
 
+_ASSIGNED = "list assignment index out of range"
+
+
 class ListVariable(SequenceVariable):
     """A list. `items` is its contents now."""
 
@@ -302,7 +307,7 @@ class ListVariable(SequenceVariable):
             assert isinstance(key, SliceVariable)
             self._set_slice(key.as_slice(), new)
             return
-        self.items[self._position(tx, key)] = value
+        self.items[self._position(tx, key, _ASSIGNED)] = value
 
     def _set_slice(self, where: slice, new: list[VariableTracker]) -> None:
         try:
@@ -310,15 +315,16 @@ class ListVariable(SequenceVariable):
         except ValueError as error:
             unsupported("GB0007", f"ValueError: {error}")
 
-    def _position(self, tx: Translator, key: VariableTracker) -> int:
+    def _position(self, tx: Translator, key: VariableTracker, error: str) -> int:
         index = index_of(tx, key)
         if not -len(self.items) <= index < len(self.items):
-            raise_in_frame(IndexError)
+            raise_in_frame(IndexError, [tx.constant(error)])
         return index
 
     def delitem(self, tx: Translator, key: VariableTracker) -> None:
         key = key.realize()
-        where = key.as_slice() if isinstance(key, SliceVariable) else self._position(tx, key)
+        sliced = isinstance(key, SliceVariable)
+        where = key.as_slice() if sliced else self._position(tx, key, _ASSIGNED)  # type: ignore[attr-defined]
         tx.side_effects.mutate(self)
         del self.items[where]
 
@@ -347,12 +353,17 @@ class ListVariable(SequenceVariable):
         return tx.constant(None)
 
     def _pop(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        index = self._position(tx, args[0] if args else tx.constant(-1))
+        error = "pop index out of range" if self.items else "pop from empty list"
+        index = self._position(tx, args[0] if args else tx.constant(-1), error)
         tx.side_effects.mutate(self)
         return self.items.pop(index).realize()
 
     def _remove(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        position = self._index(tx, exactly(1, args), {}).as_constant()
+        (item,) = exactly(1, args)
+        found = (place for place, own in enumerate(self.items) if tx.same_or_equal(own, item))
+        position = next(found, None)
+        if position is None:
+            raise_in_frame(ValueError, [tx.constant("list.remove(x): x not in list")])
         tx.side_effects.mutate(self)
         del self.items[position]
         return tx.constant(None)

@@ -51,9 +51,10 @@ from graphwright.capture.variables.functions import (
     UserFunctionVariable,
 )
 from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.nn_modules import NNModuleVariable
 from graphwright.capture.variables.numpy_values import NUMPY_SCALARS, wrap_function, wrap_scalar
 from graphwright.capture.variables.numpy_values import is_pure as is_numpy_function
-from graphwright.capture.variables.objects import NNModuleVariable, ObjectVariable, lookup
+from graphwright.capture.variables.objects import ObjectVariable, lookup
 from graphwright.capture.variables.purity import PURE_TYPES, cached_call, pure_method
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -169,10 +170,18 @@ def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTrac
     return ListVariable(items, source)
 
 
+_FIXED_HASHES = tuple([kind.__hash__ for kind in (object, type, int, str, enum.Enum)])
+
+
+def _is_fixed(key: Any) -> bool:
+    """Whether a key is a class, a dtype or a member of an enumeration, by what object it is."""
+    return isinstance(key, (type, DType, enum.Enum)) and type(key).__hash__ in _FIXED_HASHES
+
+
 def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> VariableTracker:
     if len(value) > _LARGEST:
         return _too_large(output, value, source)
-    if not all(_eval_frame.is_constant(key) for key in value):
+    if not all(_eval_frame.is_constant(key) or _is_fixed(key) for key in value):
         return OpaqueVariable(value, source)
     _same_type(output, value, source)
     output.guards.dict_keys(source, value)

@@ -1,0 +1,133 @@
+"""Idioms of user code around containers: keys of all kinds, dicts with attributes, failures."""
+
+from __future__ import annotations
+
+import enum
+import operator
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright import nn
+
+from .programs import Programs, whole
+
+program = Programs()
+
+
+class Mode(enum.Enum):
+    """Plain members."""
+
+    TRAIN = "train"
+    EVAL = "eval"
+
+
+class Level(enum.IntEnum):
+    """Members that are numbers."""
+
+    LOW = 1
+
+
+class Settings(dict[str, Any]):
+    """A dict whose keys are attributes too."""
+
+    __getattr__ = dict.get
+    __setattr__ = dict.__setitem__  # type: ignore[assignment]
+    __delattr__ = dict.__delitem__  # type: ignore[assignment]
+
+
+FACTORS = {gw.float32: 2, gw.int64: 3}
+GAINS = {nn.Linear: 1, nn.ReLU: 5, int: 7}
+LEVELS = {Level.LOW: 2, Mode.EVAL: 4}
+
+
+@program
+def keys_of_all_kinds(x: Any) -> Any:
+    seen = {Mode.TRAIN: 1}
+    seen[Mode.EVAL] = LEVELS[Mode.EVAL] + LEVELS[Level.LOW] + LEVELS[1]  # type: ignore[index]
+    return x * FACTORS[x.dtype] + GAINS[nn.ReLU] + GAINS[int], seen, Mode.TRAIN in LEVELS
+
+
+def existing_dicts_with_other_keys(x: Any, table: dict[Any, Any]) -> Any:
+    table[Mode.EVAL] = x.shape[0]
+    table[Mode.TRAIN] += 1
+    return x * len(table), list(table.items())
+
+
+@program
+def attributes_that_are_keys(x: Any) -> Any:
+    settings = Settings(scale=x)
+    settings.bias = 3
+    settings.scratch = 1
+    del settings.scratch
+    return settings.scale * settings.bias, settings.absent, settings
+
+
+@program
+def texts_of_failed_lookups(x: Any) -> Any:
+    texts = []
+    for value in (object(), None, 3, "a"):
+        try:
+            value.missing  # type: ignore[attr-defined] # noqa: B018
+        except AttributeError as error:
+            texts.append(str(error))
+    for failing in (
+        lambda: [1].remove(3),
+        lambda: [1].index(3),
+        lambda: (1,).index(3),
+        lambda: min([]),
+        lambda: max(()),
+        lambda: [1].pop(7),
+        lambda: [].pop(),
+        lambda: [][0],
+        lambda: {}["a"],
+        lambda: operator.setitem([1], 3, 4),
+    ):
+        try:
+            failing()  # type: ignore[no-untyped-call]
+        except (ValueError, LookupError) as error:
+            texts.append(str(error))
+    return x + 1, texts
+
+
+@program
+def texts_of_failed_unpacking(x: Any) -> Any:
+    texts = []
+    try:
+        _, _ = [1]
+    except ValueError as error:
+        texts.append(str(error))
+    try:
+        _, _ = (1, 2, 3)  # type: ignore[misc]
+    except ValueError as error:
+        texts.append(str(error))
+    try:
+        _, *_, _ = [1]
+    except ValueError as error:
+        texts.append(str(error))
+    for rows in (([1], [1, 2]), ([1, 2], [1]), ([1], [1], [1, 2]), ([1, 2], [1, 2], [1])):
+        try:
+            list(zip(*rows, strict=True))
+        except ValueError as error:
+            texts.append(str(error))
+    return x + 1, texts
+
+
+@program
+def modules_backwards(x: Any) -> Any:
+    for module in reversed(LAYERS):
+        x = module(x)
+    return x, [type(module).__name__ for module in reversed(LAYERS)]
+
+
+LAYERS = nn.ModuleList([nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3)])
+
+
+@pytest.mark.parametrize("program", program.all, ids=lambda p: p.__name__)
+def test_in_one_graph(program: Any) -> None:
+    whole(program, gw.randn(2, 3))
+
+
+def test_existing_dict_keyed_by_members() -> None:
+    whole(existing_dicts_with_other_keys, gw.randn(2, 3), {Mode.TRAIN: 4})
