@@ -84,7 +84,7 @@ void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void
 
 GwRow gw_own_row(const char *name, int dtype) {
     const GwRowTable *const families[] = {gw_plain_rows, gw_choice_rows, gw_division_rows,
-                                          gw_smooth_rows, gw_special_rows};
+                                          gw_smooth_rows, gw_special_rows, gw_gamma_rows};
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
         for (const GwRowTable *entry = families[f]; entry->name != NULL; entry++) {
             if (strcmp(entry->name, name) == 0 && entry->rows[dtype] != NULL) {

@@ -13,7 +13,7 @@ typedef struct {
 
 /* The families; each ends with an entry without a name. */
 extern const GwRowTable gw_plain_rows[], gw_choice_rows[], gw_division_rows[],
-    gw_smooth_rows[], gw_special_rows[];
+    gw_smooth_rows[], gw_special_rows[], gw_gamma_rows[];
 
 /* The row may be written where one of the inputs is read, element by element. */
 #define GW_EACH(i, n) _Pragma("GCC ivdep") for (int64_t i = 0; i < (n); i++)
@@ -64,6 +64,18 @@ extern const GwRowTable gw_plain_rows[], gw_choice_rows[], gw_division_rows[],
             out[i] = (R)(expression);                                                      \
         }                                                                                  \
     }
+
+/* The polynomial whose coefficients, the highest first, are in the table. */
+#define GW_POLYNOMIAL(table, x) gw_polynomial(table, sizeof(table) / sizeof *(table), x)
+
+GW_INLINE double gw_polynomial(const double *table, int count, double x) {
+    double value = table[0];
+    _Pragma("GCC unroll 32")
+    for (int k = 1; k < count; k++) {
+        value = value * x + table[k];
+    }
+    return value;
+}
 
 #define GW_FLOAT_ROWS(name) \
     {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64}}

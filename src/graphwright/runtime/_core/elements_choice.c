@@ -38,16 +38,41 @@ NUMBERS(int16, int16_t)
 NUMBERS(int32, int32_t)
 NUMBERS(int64, int64_t)
 
+/* Tests of one number; half types are tested as they are. */
+#define ENDLESS(name, sign, bits)                                                          \
+    GW_ROW_OF_1(name##_float32, float, uint8_t, x == sign GW_INFINITY(x))                  \
+    GW_ROW_OF_1(name##_float64, double, uint8_t, x == sign GW_INFINITY(x))                 \
+    GW_ROW_OF_1(name##_float16, uint16_t, uint8_t, x == (0x7c00 | (bits)))                 \
+    GW_ROW_OF_1(name##_bfloat16, uint16_t, uint8_t, x == (0x7f80 | (bits)))
+
+ENDLESS(isposinf, +, 0)
+ENDLESS(isneginf, -, 0x8000)
+
+static void isreal(char *const *args, int64_t n, int *trouble) {
+    GW_UNUSED(trouble);
+    memset(args[1], 1, (size_t)n);
+}
+
+GW_ROW_OF_1(angle_float32, float, float, x < 0 ? 3.14159265358979323846f : x != x ? x : 0)
+GW_ROW_OF_1(angle_float64, double, double, x < 0 ? 3.14159265358979323846 : x != x ? x : 0)
+
 #define NAMES(name)                                                                        \
     {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64,                 \
              [GW_BOOL] = name##_uint8, [GW_UINT8] = name##_uint8, [GW_INT8] = name##_int8, \
              [GW_INT16] = name##_int16, [GW_INT32] = name##_int32, [GW_INT64] = name##_int64}}
+
+#define OF_FLOATS(name)                                                                    \
+    {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64,                 \
+             [GW_FLOAT16] = name##_float16, [GW_BFLOAT16] = name##_bfloat16}}
 
 const GwRowTable gw_choice_rows[] = {
     {"where", {[GW_BOOL] = where8, [GW_UINT8] = where8, [GW_INT8] = where8, [GW_INT16] = where16,
                [GW_INT32] = where32, [GW_INT64] = where64, [GW_FLOAT16] = where16,
                [GW_BFLOAT16] = where16, [GW_FLOAT32] = where32, [GW_FLOAT64] = where64}},
     NAMES(clamp), NAMES(logical_and), NAMES(logical_or),
-    NAMES(logical_xor), NAMES(logical_not),
+    NAMES(logical_xor), NAMES(logical_not), OF_FLOATS(isposinf), OF_FLOATS(isneginf),
+    {"isreal", {[GW_FLOAT32] = isreal, [GW_FLOAT64] = isreal, [GW_FLOAT16] = isreal,
+                [GW_BFLOAT16] = isreal}},
+    GW_FLOAT_ROWS(angle),
     {NULL, {NULL}},
 };

@@ -77,6 +77,8 @@ FLOATS_2(copysign, GW_COPYSIGN(x, y))
 GW_ROW_OF_2(copysign_half, uint16_t, uint16_t, (x & 0x7fff) | (y & 0x8000))
 ALL_2(relu_backward, y <= 0 ? 0 : x)
 FLOATS_2(heaviside, x == 0 ? y : (x > 0))
+FLOATS_2(round_multiple, GW_RINT(x / y) * y)
+FLOATS_2(round_fraction, GW_RINT(x * y) / y)
 FLOATS_2(fmax, x >= y || y != y ? x : y)
 FLOATS_2(fmin, x <= y || y != y ? x : y)
 
@@ -156,7 +158,8 @@ const GwRowTable gw_plain_rows[] = {
     WITH_BFLOAT16(square), WITH_BFLOAT16(cube), WITH_BFLOAT16(sqrt), WITH_BFLOAT16(rsqrt),
     WITH_BFLOAT16(reciprocal), OF_BFLOAT16(add), OF_BFLOAT16(subtract), OF_BFLOAT16(multiply),
     OF_BFLOAT16(divide), WITH_BFLOAT16(relu_backward), WITH_BFLOAT16(hardsigmoid),
-    WITH_BFLOAT16(hardswish), NAMES(heaviside), NAMES(fmax), NAMES(fmin), NAMES(nextafter),
+    WITH_BFLOAT16(hardswish), NAMES(heaviside), NAMES(round_multiple),
+    NAMES(round_fraction), NAMES(fmax), NAMES(fmin), NAMES(nextafter),
     NAMES(hypot), NAMES(lerp), NAMES(add_scaled), NAMES(sub_scaled), NAMES(addcmul),
     NAMES(addcdiv), NAMES(nan_to_num), NAMES(leaky_relu), NAMES(leaky_relu_backward),
     NAMES(hardsigmoid_backward), NAMES(hardswish_backward), NAMES(hardshrink),

@@ -1,20 +1,8 @@
-/* Elementwise kernels of special functions: erfc and its kin, erfinv, lgamma, digamma; sine and
- * cosine in float64. The polynomials are Chebyshev fits made for this file. */
+/* Elementwise kernels of special functions: erfc and its kin, erfinv, modified Bessel functions;
+ * sine and cosine in float64. The polynomials are Chebyshev fits made for this file. */
 #include "elements.h"
 
 #include <math.h>
-
-#define SUM(table, x) sum(table, sizeof(table) / sizeof *(table), x)
-
-/* The polynomial whose coefficients, the highest first, are in the table. */
-GW_INLINE double sum(const double *table, int count, double x) {
-    double value = table[0];
-    _Pragma("GCC unroll 32")
-    for (int k = 1; k < count; k++) {
-        value = value * x + table[k];
-    }
-    return value;
-}
 
 /* (1 + 2x) e^(x^2) erfc(x) of x >= 0 in (x - 2) / (x + 2), and in (x - 3) / (x + 3); then
  * erfinv(x) / x in w - 3.125, sqrt(w) - 3.25 and sqrt(w) - 5 for w = -log(1 - x^2), and again in
@@ -78,7 +66,7 @@ GW_INLINE double gauss(double x) {
 }
 
 GW_INLINE double scaled_complement(double x) {
-    return SUM(scaled_fine, (x - 2) / (x + 2)) / (1 + 2 * x);
+    return GW_POLYNOMIAL(scaled_fine, (x - 2) / (x + 2)) / (1 + 2 * x);
 }
 
 GW_INLINE double erfc_number(double x) {
@@ -91,7 +79,7 @@ GW_INLINE double erfc_number(double x) {
 
 GW_INLINE float erfc_coarse(float given) {
     double x = given, size = GW_ABS(x), bounded = size > 28 ? 28 : size;
-    double complement = SUM(scaled_coarse, (bounded - 3) / (bounded + 3)) / (1 + 2 * bounded);
+    double complement = GW_POLYNOMIAL(scaled_coarse, (bounded - 3) / (bounded + 3)) / (1 + 2 * bounded);
     double upper = gw_exp_double(-bounded * bounded) * complement, lower = 2 - upper;
     return (float)(x < 0 ? lower : upper);
 }
@@ -125,8 +113,8 @@ GW_INLINE double erfinv_finished(double x, double value) {
 GW_INLINE double erfinv_number(double x) {
     double near = -gw_log1p_double(-x * x), w = -gw_log_double((1 - x) * (1 + x));
     w = GW_ABS(x) < 0.5 ? near : w;
-    double root = GW_SQRT(w), middle = SUM(middle_fine, root - 3.25);
-    double tail = SUM(tail_fine, root - 5), value = SUM(centre_fine, w - 3.125);
+    double root = GW_SQRT(w), middle = GW_POLYNOMIAL(middle_fine, root - 3.25);
+    double tail = GW_POLYNOMIAL(tail_fine, root - 5), value = GW_POLYNOMIAL(centre_fine, w - 3.125);
     value = w < 6.25 ? value : middle;
     value = w < 16 ? value : tail;
     return erfinv_finished(x, value);
@@ -134,7 +122,7 @@ GW_INLINE double erfinv_number(double x) {
 
 GW_INLINE float erfinv_coarse(float given) {
     double x = given, w = -gw_log_double((1 - x) * (1 + x));
-    double value = SUM(centre_coarse, w - 2.5), tail = SUM(tail_coarse, GW_SQRT(w) - 3);
+    double value = GW_POLYNOMIAL(centre_coarse, w - 2.5), tail = GW_POLYNOMIAL(tail_coarse, GW_SQRT(w) - 3);
     value = w < 5 ? value : tail;
     return (float)erfinv_finished(x, value);
 }
@@ -142,76 +130,47 @@ GW_INLINE float erfinv_coarse(float given) {
 GW_ROW_OF_1(erfinv_float32, float, float, erfinv_coarse(x))
 GW_ROW_OF_1(erfinv_float64, double, double, erfinv_number(x))
 
-/* ---- the gamma function's logarithm (of the C library) and its derivative ---- */
+/* ---- modified Bessel functions of order 0 and 1: float64 6 ulp ---- */
 
-#define LGAMMA(name, T, library)                                                           \
-    static void name(char *const *args, int64_t n, int *trouble) {                         \
-        GW_UNUSED(trouble);                                                                \
-        const T *a = (const T *)args[0];                                                   \
-        T *out = (T *)args[1];                                                             \
-        for (int64_t i = 0; i < n; i++) {                                                  \
-            int sign;                                                                      \
-            out[i] = library(a[i], &sign);                                                 \
-        }                                                                                  \
+enum { POWERS = 52, INVERSE_POWERS = 24 };
+
+/* e^-x I(x) for x >= 0: the series of powers (DLMF 10.25.2) up to 20, whose terms are positive,
+ * then Hankel's expansion (DLMF 10.40.1). */
+GW_INLINE double bessel_scaled(double x, int order) {
+    double near = x < 20 ? x : 20, square = 0.25 * near * near, series = 1;
+    _Pragma("GCC unroll 64")
+    for (int k = POWERS; k >= 1; k--) {
+        series = series * square * (1.0 / (k * (k + order))) + 1;
     }
-
-LGAMMA(lgamma_float32, float, lgammaf_r)
-LGAMMA(lgamma_float64, double, lgamma_r)
-
-/* Of x > 0: the recurrence up to 10, then the asymptotic series (DLMF 5.11.2). */
-GW_INLINE double digamma_positive(double x) {
-    double shift = 0;
-    for (int k = 0; k < 10; k++) {
-        double inverse = 1 / x, less = shift - inverse, more = x + 1;
-        shift = x < 10 ? less : shift;
-        x = x < 10 ? more : x;
+    series *= (order == 1 ? 0.5 * near : 1) * gw_exp_double(-near);
+    double far = x < 20 ? 20 : x, inverse = 0.125 / far, expansion = 1;
+    _Pragma("GCC unroll 64")
+    for (int k = INVERSE_POWERS; k >= 1; k--) {
+        double odd = 2.0 * k - 1;
+        expansion = 1 - expansion * inverse * ((4.0 * order - odd * odd) / k);
     }
-    static const double series[] = {
-        -3617.0 / 8160, 1.0 / 12, -691.0 / 32760, 1.0 / 132, -1.0 / 240, 1.0 / 252, -1.0 / 120,
-        1.0 / 12,
-    };
-    double inverse = 1 / x, square = inverse * inverse;
-    return shift + gw_log_double(x) - 0.5 * inverse - square * SUM(series, square);
+    return x < 20 ? series : expansion * GW_SQRT(0.15915494309189533577 / far);
 }
 
-/* Elsewhere: reflection (DLMF 5.5.4); infinite at 0, nan at -1, -2, ... */
-static double digamma_reflected(double x) {
-    if (x == 0) {
-        return copysign(INFINITY, -x);
-    }
-    if (x != x || x == floor(x)) {
-        return NAN;
-    }
-    double pi = 3.14159265358979323846;
-    return digamma_positive(1 - x) - pi / tan(pi * (x - rint(x)));
+GW_INLINE double bessel_i(double x, int order, bool scaled) {
+    double size = GW_ABS(x), value = bessel_scaled(size, order);
+    double root = gw_exp_double(0.5 * size), grown = value * root * root;
+    grown = size > 1e3 ? GW_INFINITY(x) : grown;
+    value = scaled ? value : grown;
+    value = x != x ? x : value;
+    return order == 1 ? GW_COPYSIGN(value, x) : value;
 }
+
+#define BESSEL(name, order, scaled)                                                        \
+    GW_ROW_OF_1(name##_float32, float, float, bessel_i(x, order, scaled))                  \
+    GW_ROW_OF_1(name##_float64, double, double, bessel_i(x, order, scaled))
+
+BESSEL(i0, 0, false)
+BESSEL(i0e, 0, true)
+BESSEL(i1, 1, false)
+BESSEL(i1e, 1, true)
 
 enum { CHUNK = 64 };
-
-#define DIGAMMA(name, T)                                                                   \
-    GW_ROW(name) {                                                                         \
-        GW_UNUSED(trouble);                                                                \
-        const T *a = (const T *)args[0];                                                   \
-        T *out = (T *)args[1];                                                             \
-        for (int64_t begin = 0; begin < n; begin += CHUNK) {                               \
-            T values[CHUNK];                                                               \
-            int64_t count = n - begin < CHUNK ? n - begin : CHUNK;                         \
-            int other = 0;                                                                 \
-            for (int64_t i = 0; i < count; i++) {                                          \
-                T x = a[begin + i];                                                        \
-                other |= !(x > 0);                                                         \
-                values[i] = (T)digamma_positive(x);                                        \
-            }                                                                              \
-            for (int64_t i = 0; other && i < count; i++) {                                 \
-                T x = a[begin + i];                                                        \
-                values[i] = x > 0 ? values[i] : (T)digamma_reflected(x);                   \
-            }                                                                              \
-            memcpy(out + begin, values, (size_t)count * sizeof(T));                        \
-        }                                                                                  \
-    }
-
-DIGAMMA(digamma_float32, float)
-DIGAMMA(digamma_float64, double)
 
 /* ---- sine and cosine of float64: 1 ulp below 2^20, then the C library ---- */
 
@@ -262,10 +221,26 @@ GW_INLINE double sine_shifted(double x, int64_t quarters) {
 WAVE(sin_float64, 0, sin)
 WAVE(cos_float64, 1, cos)
 
+/* sin(pi x) / (pi x), 1 at 0. */
+#define SINC(name, T, library)                                                             \
+    static void name(char *const *args, int64_t n, int *trouble) {                         \
+        GW_UNUSED(trouble);                                                                \
+        const T *a = (const T *)args[0];                                                   \
+        T *out = (T *)args[1];                                                             \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            T x = a[i] * (T)3.14159265358979323846;                                        \
+            out[i] = a[i] == 0 ? 1 : library(x) / x;                                       \
+        }                                                                                  \
+    }
+
+SINC(sinc_float32, float, sinf)
+SINC(sinc_float64, double, sin)
+
 #define NAMES(name) GW_FLOAT_ROWS(name)
 
 const GwRowTable gw_special_rows[] = {
-    NAMES(erfc), NAMES(ndtr), NAMES(log_ndtr), NAMES(erfinv), NAMES(lgamma), NAMES(digamma),
+    NAMES(erfc), NAMES(ndtr), NAMES(log_ndtr), NAMES(erfinv), NAMES(i0), NAMES(i0e),
+    NAMES(i1), NAMES(i1e), NAMES(sinc),
     {"sin", {[GW_FLOAT64] = sin_float64}},
     {"cos", {[GW_FLOAT64] = cos_float64}},
     {NULL, {NULL}},

@@ -52,8 +52,8 @@ def _costly(**sources: Any) -> dict[str, tuple[Loops, ...]]:
     return {name: (Loops(source, costly=True),) for name, source in sources.items()}
 
 
-def _tests(dtypes: tuple[DType, ...], **ufuncs: Any) -> dict[str, tuple[Loops, ...]]:
-    return {name: (Loops(ufunc, dtypes, to_bool=True),) for name, ufunc in ufuncs.items()}
+def _tests(dtypes: tuple[DType, ...], **sources: Any) -> dict[str, tuple[Loops, ...]]:
+    return {name: (Loops(source, dtypes, to_bool=True),) for name, source in sources.items()}
 
 
 WIDE = (dtypes.float32, dtypes.float64)
@@ -65,12 +65,14 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
     **_each(ALL, maximum=np.maximum, minimum=np.minimum, mul=np.multiply),
     **_each(INTEGRAL, bitwise_and=np.bitwise_and, bitwise_not=np.invert,
             bitwise_or=np.bitwise_or, bitwise_xor=np.bitwise_xor),
+    **_each(INTEGERS, bitwise_left_shift=np.left_shift, bitwise_right_shift=np.right_shift,
+            gcd=np.gcd, lcm=np.lcm),
     **_each(FLOATS, ceil=np.ceil, copysign=np.copysign, floor=np.floor, sqrt=np.sqrt,
             square=np.square, trunc=np.trunc),
     **_own("relu", "sign", dtypes=SIGNED),
     "sgn": (Loops("sign", SIGNED),),
     **_own("reciprocal", "rsqrt", "frac", "fmax", "fmin", "heaviside", "lerp", "hardsigmoid",
-           "hardswish", "hardsigmoid_backward", "hardswish_backward", "softsign"),
+           "hardswish", "angle", "hardsigmoid_backward", "hardswish_backward", "softsign"),
     **_own("nextafter", dtypes=WIDE),
     **_own("remainder", "fmod", "floor_divide", dtypes=NUMBERS),
     **_own("addcmul", "addcdiv", operands=4),
@@ -98,18 +100,21 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
               atan2=np.arctan2, atanh=np.arctanh, cos=np.cos, cosh=np.cosh, exp=np.exp,
               exp2=np.exp2, expm1=np.expm1, hypot=np.hypot, log=np.log, log10=np.log10,
               log1p=np.log1p, log2=np.log2, sin=np.sin, sinh=np.sinh, tan=np.tan, tanh=np.tanh,
-              special_entr="entr", special_log_ndtr="log_ndtr", special_ndtr="ndtr",
-              special_xlog1py="xlog1py"),
-    **_own("digamma", "erf", "erfc", "erfinv", "lgamma", "logaddexp", "logaddexp2", "logsigmoid",
-           "logsigmoid_backward", "mish", "mish_backward", "selu", "selu_backward", "sigmoid",
-           "silu", "silu_backward", "tanhshrink", "xlogy", costly=True),
+              special_entr="entr", special_i0e="i0e", special_i1="i1", special_i1e="i1e",
+              special_log_ndtr="log_ndtr", special_modified_bessel_i0="i0",
+              special_modified_bessel_i1="i1", special_ndtr="ndtr", special_xlog1py="xlog1py",
+              special_zeta="zeta"),
+    **_own("digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma",
+           "logaddexp", "logaddexp2", "logsigmoid", "logsigmoid_backward", "mish",
+           "mish_backward", "selu", "selu_backward", "sigmoid", "silu", "silu_backward", "sinc", "tanhshrink", "xlogy", costly=True),
     **_own("elu", operands=2, costly=True),
     **_own("elu_backward", "celu_backward", "softplus", operands=3, costly=True),
     **_own("softplus_backward", operands=4, costly=True),
     **_tests(ALL, eq=np.equal, ge=np.greater_equal, gt=np.greater, le=np.less_equal, lt=np.less,
              logical_and=np.logical_and, logical_not=np.logical_not, logical_or=np.logical_or,
              logical_xor=np.logical_xor, ne=np.not_equal),
-    **_tests(FLOATS, isfinite=np.isfinite, isinf=np.isinf, isnan=np.isnan),
+    **_tests(FLOATS, isfinite=np.isfinite, isinf=np.isinf, isnan=np.isnan, signbit=np.signbit,
+             isneginf="isneginf", isposinf="isposinf", isreal="isreal"),
 }
 
 _REDUCTIONS: dict[str, tuple[tuple[DType, ...], dict[str, bool]]] = {
@@ -154,6 +159,9 @@ def kernel(entry: Op, run: Any) -> Any:
     """
     if _core.Native.has(entry.name):
         return _core.Native(Tensor, entry.name, run)
+    special = _SPECIAL.get(entry.name)
+    if special is not None:
+        run = special(run)
     functional = entry.functional if entry.is_inplace else None
     of = functional if functional is not None and functional.name + "_" == entry.name else entry
     for loops in reversed(_ELEMENTWISE.get(of.name, ())):
@@ -162,8 +170,7 @@ def kernel(entry: Op, run: Any) -> Any:
     if entry.name in _REDUCTIONS:
         kinds, options = _REDUCTIONS[entry.name]
         return _core.Reduction(Tensor, entry.name, kinds, run, **options)
-    special = _SPECIAL.get(entry.name)
-    return run if special is None else special(run)
+    return run
 
 
 def _clamp(fallback: Any) -> Any:
@@ -251,11 +258,36 @@ def _nan_to_num(fallback: Any) -> Any:
     return run
 
 
+def _polygamma(fallback: Any) -> Any:
+    """polygamma, which has no negative orders."""
+    plain = _core.Pointwise(
+        Tensor, "polygamma", 2, FLOATS, fallback, costly=True, tensors=2, numbers=1
+    )
+    return lambda n, input: (plain if n >= 0 else fallback)(n, input)
+
+
+def _round(fallback: Any) -> Any:
+    """round to so many decimals, of the value scaled by that power of ten."""
+    multiple, fraction = (
+        _core.Pointwise(Tensor, name, 2, FLOATS, lambda *args: None, tensors=1, numbers=2)
+        for name in ("round_multiple", "round_fraction")
+    )
+
+    def run(input: Any, decimals: int) -> Any:
+        kernel = fraction if decimals > 0 else multiple
+        out = kernel(input, float(10 ** abs(decimals)))
+        return fallback(input, decimals) if out is None else out
+
+    return run
+
+
 _SPECIAL = {
     "celu": _celu,
     "clamp": _clamp,
     "nan_to_num": _nan_to_num,
+    "polygamma": _polygamma,
     "pow": _power,
+    "round": _round,
     "softshrink": _softshrink,
     "where": _where,
 }

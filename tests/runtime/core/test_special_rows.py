@@ -1,0 +1,68 @@
+"""Special functions in C at the edges of their domains, against their kernels in NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright.runtime.ops import special_gamma
+from graphwright.runtime.ops.table import op
+
+EDGES = (0.0, -0.0, np.inf, -np.inf, np.nan, 0.5, 1.0, 1.05, 2.0, 3.0, 7.0, 25.0, 150.0, 1e-6,
+         -0.5, -1.0, -2.0, -3.5)
+ONE = ("angle", "digamma", "i0", "isneginf", "isposinf", "isreal", "signbit", "sinc",
+       "special_i0e", "special_i1", "special_i1e")
+TWO = ("igamma", "igammac", "special_zeta")
+SPREAD = np.concatenate([np.asarray(EDGES), np.random.default_rng(0).uniform(-30, 30, 200)])
+TOLERANCE = {"float32": 3e-7, "float64": 3e-13}
+
+
+def _agree(name: str, dtype: str, *args: Any) -> None:
+    kernel: Any = op(name).run
+    got, want = kernel(*args), kernel.fallback(*args)
+    assert got.dtype is want.dtype
+    bound = TOLERANCE[dtype]
+    np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=bound, atol=bound)
+
+
+def _tensor(values: Any, dtype: str) -> gw.Tensor:
+    return gw.from_numpy(np.asarray(values, dtype))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("name", ONE)
+def test_of_one_number(name: str, dtype: str) -> None:
+    assert op(name)(gw.ones(())).shape == ()
+    _agree(name, dtype, _tensor(SPREAD, dtype))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("name", TWO)
+def test_of_two_numbers(name: str, dtype: str) -> None:
+    _agree(name, dtype, _tensor(EDGES, dtype)[:, None], _tensor(EDGES, dtype))
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("order", [0, 1, 2, 3, 9, 20])
+def test_polygamma(order: int, dtype: str) -> None:
+    for values in (np.abs(SPREAD) + 0.25, np.asarray(EDGES)):
+        x = _tensor(values, dtype)
+        with np.errstate(all="ignore"):
+            want = special_gamma.polygamma(order, x.numpy().astype(np.float64)).astype(dtype)
+        bound = TOLERANCE[dtype]
+        np.testing.assert_allclose(
+            gw.polygamma(order, x).numpy(), want, rtol=bound, atol=bound
+        )
+
+
+@pytest.mark.parametrize("decimals", [-2, -1, 0, 1, 3])
+def test_round_to_decimals(decimals: int) -> None:
+    x = _tensor([-312.5, -0.25, 0.15, 2.5, 1234.5678, np.inf, np.nan], "float32")
+    kernel: Any = op("round").run
+    want = np.asarray(x.numpy(), np.float64) * 10.0**decimals
+    np.testing.assert_allclose(
+        kernel(x, decimals).numpy(), np.rint(want) / 10.0**decimals, rtol=1e-6
+    )
