@@ -27,7 +27,7 @@ from graphwright.capture.variables.functions import BoundMethodVariable, UserFun
 from graphwright.capture.variables.iterators import SequenceIterator
 from graphwright.capture.variables.mappings import DictVariable, pairs_of
 from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute, lookup
-from graphwright.capture.variables.operators import equals, is_same, operate
+from graphwright.capture.variables.operators import check_reflexive, equals, is_same, operate
 from graphwright.capture.variables.sequences import RangeVariable, TupleVariable
 from graphwright.capture.variables.sets import frozen_method, has_order
 from graphwright.capture.variables.symint import SymIntVariable
@@ -198,6 +198,7 @@ class Values:
         left, right = left.realize(), right.realize()
         if left is right:
             return True
+        check_reflexive(left, right)
         result = equals(self, left, right)  # type: ignore[arg-type]
         return result if isinstance(result, bool) else self.truth(result)
 

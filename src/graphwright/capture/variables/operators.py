@@ -176,7 +176,7 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
     left, right = left.realize(), right.realize()
     if isinstance(left, ObjectVariable) or isinstance(right, ObjectVariable):
         result = _by_special_method(tx, operator.eq, [left, right])
-        return left is right if result is None else result
+        return is_same(tx, left, right) if result is None else result
     if isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable):
         return _same_items(tx, left, right)
     if isinstance(left, DictVariable) and isinstance(right, DictVariable):
@@ -280,7 +280,15 @@ def _same_constant(left: ConstantVariable, right: ConstantVariable) -> bool:
         return True
     if type(left.value) is type(right.value) and left.value == right.value:
         unsupported("GB0008", "identity of equal constants")
+    check_reflexive(left, right)
     return False
+
+
+def check_reflexive(*values: VariableTracker) -> None:
+    """A break for NaN, of which there are many: whether two are one object is not known."""
+    for value in values:
+        if isinstance(value, ConstantVariable) and value.value != value.value:
+            unsupported("GB0008", "identity of NaN")
 
 
 def _add(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:

@@ -1,0 +1,76 @@
+"""Which objects are the same is part of what a frame has learnt: it must not outlive a change."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import graphwright as gw
+
+from .captured import Captured
+
+X = gw.tensor([1.0, 2.0])
+
+
+class Mark:
+    """Compares by identity."""
+
+
+A, B = Mark(), Mark()
+
+
+class Record:
+    def __init__(self, mark):
+        self.mark = mark
+
+
+def is_member(x, record):
+    return x + 1, record.mark in (A, B)
+
+
+def is_in_list(x, record):
+    return x + 1, record.mark in [A, B]
+
+
+def is_equal(x, record):
+    return x + 1, record.mark == A
+
+
+def differs(x, record):
+    return x + 1, record.mark != A
+
+
+def counts(x, record):
+    return x + 1, [A, B, A].count(record.mark)
+
+
+def selects(x, record):
+    return [x + 1 for mark in (A, B, None) if mark == record.mark]
+
+
+FUNCTIONS = [is_member, is_in_list, is_equal, differs, counts, selects]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("order", [(A, B, Mark()), (Mark(), A, B), (B, Mark(), A)])
+def test_comparison_of_objects_follows_which_they_are(function, order):
+    captured = Captured(function)
+    for mark in (*order, *order):
+        record = Record(mark)
+        plain, own = function(X, record), captured(X, record)
+        assert repr(own) == repr(plain)
+
+
+NAN = math.nan
+
+
+def holds_nan(x, value):
+    return x + 1, value in [NAN], [value] == [NAN], [NAN, 2].count(value), value == NAN
+
+
+@pytest.mark.parametrize("values", [(NAN, float("nan"), 1.0), (float("nan"), 1.0, NAN)])
+def test_containers_find_the_very_object_though_it_equals_nothing(values):
+    captured = Captured(holds_nan)
+    for value in (*values, *values):
+        assert captured(X, value)[1:] == holds_nan(X, value)[1:]
