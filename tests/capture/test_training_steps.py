@@ -218,7 +218,7 @@ def tensors(x: Any) -> Any:
 
 
 @pytest.mark.parametrize(("program", "whole"), [(texts, True), (in_a_helper, False),
-                                                (tensors, False)])  # fmt: skip
+                                                (tensors, True)])  # fmt: skip
 def test_records_are_those_of_plain_python(program: Any, whole: bool) -> None:
     program(gw.ones(2, 3))
     expected = TEXT.getvalue()

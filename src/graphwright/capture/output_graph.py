@@ -400,7 +400,7 @@ class OutputGraph:
         result = self._run_fake(kind, target, examples, keywords)
         random = self.fake_mode.random
         self.fake_mode.random = drew or random
-        if not self._belongs_in_graph(result, target):
+        if result is not None and not _holds_tensors(result):
             return self._plain_result(tx, result, target)
         nodes = tuple([arg.as_node(tx) for arg in args])  # type: ignore[arg-type]
         keyword_nodes = {key: value.as_node(tx) for key, value in kwargs.items()}  # type: ignore
@@ -433,13 +433,6 @@ class OutputGraph:
         finally:
             _core.set_tracer(previous)
 
-    def _belongs_in_graph(self, result: Any, target: Any) -> bool:
-        if isinstance(result, _core.TensorBase):
-            return True
-        if isinstance(result, (tuple, list)):
-            return any(self._belongs_in_graph(item, target) for item in result)
-        return result is None
-
     def _plain_result(self, tx: Values, result: Any, target: Any) -> VariableTracker:
         if isinstance(result, (tuple, list)):
             items = [self._plain_result(tx, item, target) for item in result]
@@ -468,11 +461,11 @@ class OutputGraph:
         return self._plain_result(tx, result, node.target)
 
     def _item(self, tx: Values, node: Node, index: int, value: Any) -> VariableTracker:
-        if not isinstance(value, _core.TensorBase):
+        if not _holds_tensors(value):
             return self._plain_result(tx, value, node.target)
         part = self.graph.call_function(operator.getitem, (node, index))
         part.meta.update(stack=node.meta["stack"], val=value)
-        return self._wrap_tensor(part, value)
+        return self.wrap_result(tx, part, value)
 
     def _wrap_tensor(self, node: Node, value: Any) -> TensorVariable:
         known = self._tensors.get(id(value))
@@ -489,6 +482,17 @@ class OutputGraph:
     def defer(self, call: DeferredCall) -> None:
         """Note a call that runs after the graph."""
         self.side_effects.calls.append(call)
+
+    def check_deferred(self, call: DeferredCall) -> None:
+        """A break before a call after which the graph writes what the call may see."""
+        known = {id(fake): version for fake, version in call.versions}
+        for fake, version in call.versions:
+            if fake._version != version:
+                call.refuse()
+        if not call.tensors and any(
+            id(node.meta["val"]) not in known for node in self.mutated_inputs()
+        ):
+            call.refuse()
 
     def _refuse_shared_memory(self, values: tuple[Any, ...]) -> None:
         """After calls that work on tensors: operations on memory that they may see."""
@@ -568,3 +572,10 @@ def _readable(source: Source) -> str:
     words = "".join(char if char.isalnum() else " " for char in text).split()
     name = "_".join(words) or "input"
     return f"{name}_input" if name[:1] == "s" and name[1:].isdigit() else name
+
+
+def _holds_tensors(value: Any) -> bool:
+    """Whether a value is a tensor, or a tuple or list with one in it."""
+    if isinstance(value, (tuple, list)):
+        return any(_holds_tensors(item) for item in value)
+    return isinstance(value, _core.TensorBase)

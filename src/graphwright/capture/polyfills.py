@@ -316,6 +316,19 @@ def nsmallest(n: int, iterable: Iterable[Any], key: Any = None) -> list[Any]:
     return sorted(iterable, key=key)[: max(n, 0)]
 
 
+# logging
+
+
+def is_enabled_for(logger: Any, level: int) -> bool:
+    if logger.disabled or logger.manager._disable >= level:
+        return False
+    while logger:
+        if logger.level:
+            return bool(level >= logger.level)
+        logger = logger.parent
+    return level >= 0
+
+
 # modes as decorators
 
 

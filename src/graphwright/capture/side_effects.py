@@ -8,6 +8,7 @@ what it would have seen.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any, NoReturn
 
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.variables.base import Clock, VariableTracker
@@ -16,18 +17,31 @@ from graphwright.runtime.records import Record
 
 
 class DeferredCall(Record):
-    """A call of a method that runs after the graph, for its effect.
+    """A call that runs after the graph, for its effect: of a method, or of `owner` itself.
 
-    tensors: whether it reads and writes tensors. step: when the frame made it.
+    tensors: whether it reads and writes tensors. step: when the frame made it. versions: of the
+    tensors that must not be written between the call and the end of the graph.
     """
 
     owner: VariableTracker
-    name: str
+    name: str | None
     args: tuple[VariableTracker, ...]
     tensors: bool
     grad_mode: bool
     line: int
     step: int
+    versions: tuple[tuple[Any, int], ...] = ()
+
+    def describe(self) -> str:
+        """The call as messages name it."""
+        what = self.owner.describe()
+        return f"{what}.{self.name}()" if self.name is not None else f"{what}()"
+
+    def refuse(self) -> NoReturn:
+        """A break before the call."""
+        reason = Unsupported("GB0004", f"{self.describe()} before that")
+        reason.blame(self.step)
+        raise reason
 
 
 class SideEffects:
@@ -63,10 +77,7 @@ class SideEffects:
         """A break before the first deferred call (that sees tensors), if there is one."""
         for call in self.calls:
             if call.tensors or not tensors:
-                what = f"{call.owner.describe()}.{call.name}() before that"
-                reason = Unsupported("GB0004", what)
-                reason.blame(call.step)
-                raise reason
+                call.refuse()
 
     def store_global(self, name: str, value: VariableTracker) -> None:
         """Note a write to a global of the captured function."""

@@ -229,11 +229,12 @@ class Reconstructor:
     def _prepare_call(self, call: DeferredCall) -> None:
         if call.tensors and call.grad_mode != _core.grad_enabled():
             self.output.side_effects.refuse_after_calls()
+        self.output.check_deferred(call)
         push, args = self.hold(call.owner), [self.hold(arg) for arg in call.args]
 
         def write() -> None:
             self.builder.line = call.line
-            self.call_method(push, call.name, *args)
+            self._call(push if call.name is None else self._method(push, call.name), *args)
 
         self._calls.append(write)
 
@@ -366,12 +367,17 @@ class Reconstructor:
 
     def call_method(self, push: Load, name: str, *args: Load) -> None:
         """Call a method for its effect."""
+        self._call(self._method(push, name), *args)
 
+    def _method(self, push: Load, name: str) -> Load:
         def method() -> None:
             push()
             self.builder.load_attr(name)
 
-        self.builder.begin_call_with(method)
+        return method
+
+    def _call(self, function: Load, *args: Load) -> None:
+        self.builder.begin_call_with(function)
         for arg in args:
             arg()
         self.builder.end_call(len(args))

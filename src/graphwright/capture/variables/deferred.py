@@ -1,4 +1,4 @@
-"""Calls that wait until the graph has run: steps of optimisers and schedules, logging.
+"""Calls that wait until the graph has run: steps of optimisers and schedules.
 
 They run as plain Python, after everything else that the frame has done so far. So nothing that
 they could notice, or that could notice them, may come after them in the frame: where it does, the
@@ -7,7 +7,6 @@ graph ends before the first of them instead.
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.bytecode import handler_of
@@ -15,7 +14,6 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.side_effects import DeferredCall
 from graphwright.capture.source import AttrSource
 from graphwright.capture.variables.base import Clock, VariableTracker
-from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.runtime import _core
 from graphwright.runtime.optim import Optimizer
@@ -36,7 +34,7 @@ def optimizer_step(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracke
     tx.guards.length(AttrSource(owner.source, "_hooks"), 0)
     if owner.value._hooks:  # type: ignore[attr-defined]
         unsupported("GB0004", "a step of an optimiser with hooks")
-    return _defer(tx, owner, "step", [], tensors=True)
+    return _defer(tx, owner, "step")
 
 
 def zero_gradients(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -46,14 +44,14 @@ def zero_gradients(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracke
         function: Any = Optimizer.zero_grad
         return tx.plain_function(function).call(tx, [owner, *rest], kwargs)
     _require_plain(owner, Optimizer, args, kwargs)
-    return _defer(tx, owner, "zero_grad", [], tensors=True)
+    return _defer(tx, owner, "zero_grad")
 
 
 def schedule_step(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     """`LRScheduler.step(self)`."""
     owner = args[0].realize()
     _require_plain(owner, LRScheduler, args, kwargs)
-    return _defer(tx, owner, "step", [], tensors=True)
+    return _defer(tx, owner, "step")
 
 
 def _require_plain(owner: VariableTracker, cls: type, args: Args, kwargs: Kwargs) -> None:
@@ -62,35 +60,19 @@ def _require_plain(owner: VariableTracker, cls: type, args: Args, kwargs: Kwargs
         unsupported("GB0004", f"call of {owner.describe()}.step")
 
 
-def logging_method(name: str) -> Any:
-    """A method of `logging.Logger` on texts and numbers, called by the captured function itself.
-
-    Called by another function, the record would name the wrong one.
-    """
-
-    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        owner, *values = [arg.realize() for arg in args]
-        known = isinstance(owner, ObjectVariable) and owner.cls is logging.Logger
-        if not known or owner.source is None or kwargs or tx.parent is not None:
-            unsupported("GB0004", f"call of Logger.{name}")
-        if not all(isinstance(value, ConstantVariable) for value in values):
-            unsupported("GB0004", f"Logger.{name} with other than texts and numbers")
-        return _defer(tx, owner, name, values, tensors=False)
-
-    return handler
-
-
-def _defer(
-    tx: Translator, owner: VariableTracker, name: str, args: Args, tensors: bool
-) -> VariableTracker:
+def refuse_handlers(tx: Translator, what: str) -> None:
+    """A break before a call whose exception a block of the frame could handle."""
     frame: Translator | None = tx
-    while frame is not None and tensors:
+    while frame is not None:
         if handler_of(frame.code, frame.current) is not None:
-            unsupported("GB0004", f"call of {owner.describe()}.{name} in a with or try block")
+            unsupported("GB0004", f"call of {what} in a with or try block")
         frame = frame.parent
-    call = DeferredCall(
-        owner, name, tuple(args), tensors, _core.grad_enabled(), tx.current.line, Clock.step
-    )
+
+
+def _defer(tx: Translator, owner: VariableTracker, name: str) -> VariableTracker:
+    refuse_handlers(tx, f"{owner.describe()}.{name}")
+    mode, line = _core.grad_enabled(), tx.current.line
+    call = DeferredCall(owner, name, (), True, mode, line, Clock.step)
     tx.output.defer(call)
     return tx.constant(None)
 
@@ -99,8 +81,4 @@ DEFERRED: dict[Any, Any] = {
     Optimizer.step: optimizer_step,
     Optimizer.zero_grad: zero_gradients,
     LRScheduler.step: schedule_step,
-    **{
-        getattr(logging.Logger, name): logging_method(name)
-        for name in ("debug", "info", "warning", "error", "critical", "log")
-    },
 }

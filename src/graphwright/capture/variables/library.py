@@ -18,6 +18,7 @@ from graphwright.capture.variables.deferred import DEFERRED
 from graphwright.capture.variables.deques import make_deque
 from graphwright.capture.variables.generators import GeneratorVariable
 from graphwright.capture.variables.iterators import ChainIterator, CountIterator
+from graphwright.capture.variables.messages import MESSAGES
 from graphwright.capture.variables.package import PACKAGE
 
 if TYPE_CHECKING:
@@ -108,4 +109,5 @@ LIBRARY: dict[Any, Handler] = {
     collections._count_elements: by_python(polyfills.count_elements),  # type: ignore[attr-defined]
     **PACKAGE,
     **DEFERRED,
+    **MESSAGES,
 }
