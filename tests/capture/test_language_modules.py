@@ -235,3 +235,11 @@ def test_lazy_modules_are_sound():
     result = captured(X)
     assert same(result, module(X))
     assert captured.agrees(X)
+
+
+@pytest.mark.parametrize("kind", [nn.RNNCell, nn.LSTMCell, nn.GRUCell])
+def test_recurrent_cells(kind):
+    cell = kind(4, 3)
+    captured = Captured(lambda x: cell(x))
+    assert captured.agrees(X)
+    assert (captured.graphs, captured.breaks) == (1, [])

@@ -59,6 +59,19 @@ def test_allow_in_graph_makes_one_node() -> None:
     assert seen[0] is twice and len(seen) == 2
 
 
+def test_an_allowed_function_may_give_tuples_in_tuples() -> None:
+    @gw.compiler.allow_in_graph
+    def parts(x: gw.Tensor) -> tuple[Any, ...]:
+        return (x + 1, [x * 2, 3]), None, x - 1
+
+    def f(x: gw.Tensor) -> gw.Tensor:
+        (more, (twice, three)), nothing, less = parts(x)
+        return (more, twice * three, less, nothing)
+
+    outputs = gw.compile(f, fullgraph=True)(gw.ones(1))
+    assert [value and value.item() for value in outputs] == [2, 6, 0, None]
+
+
 def test_names_of_backends() -> None:
     assert gw.compiler.list_backends() == ["auto", "c", "eager", "llvm"]
 

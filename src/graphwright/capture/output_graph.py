@@ -86,6 +86,7 @@ class OutputGraph:
     """Everything that translating one frame produces.
 
     marked: names of the size symbols that the user asked for.
+    seed: of the random numbers, where the frame says it.
     restored: the exception being handled again once those of the frame's start are done with.
     wrap_value: the table-driven function that makes a tracker of an existing value.
     """
@@ -123,6 +124,7 @@ class OutputGraph:
         self._real: dict[Node, Any] = {}
         self.check_read: Callable[[VariableTracker], None] | None = None
         self.shared: list[tuple[FakeTensor, int, int]] = []
+        self.seed: VariableTracker | None = None
         self.tape = Tape(self)
         self.data = DataAliases(self)
 
