@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from graphwright.capture import _eval_frame
 from graphwright.capture.bytecode import PYTHON, Instruction
 from graphwright.capture.emit.assembler import CodeBuilder, Label, n_argument_slots
 from graphwright.capture.emit.native import (
@@ -34,6 +35,7 @@ from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.amp import state as amp
+from graphwright.runtime.random import manual_seed
 from graphwright.runtime.records import Record
 
 Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
@@ -103,7 +105,7 @@ class FrameCompiler:
         output = self.output
         if output.side_effects or output.restored is not None:
             return None
-        if output.grad_nodes or output.autocast_nodes:
+        if output.grad_nodes or output.autocast_nodes or output.seed is not None:
             return None
         if output.mutated_inputs() or output.fake_mode.random or output.float_inputs():
             return None
@@ -299,7 +301,7 @@ class FrameCompiler:
     def _finish(self, hooked: bool) -> CompiledFrame:
         self.builder.settle()
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
-        if graph.run is not None:
+        if graph.run is not None or self.output.seed is not None:
             self._insert_graph_call(graph)
         return CompiledFrame(
             code=self.builder.finish(),
@@ -317,11 +319,16 @@ class FrameCompiler:
         tail = builder.instructions[self._graph_at :]
         del builder.instructions[self._graph_at :]
         builder.line = self._graph_line()
-        assert graph.run is not None
+        seed = self.output.seed
         replay = Replay(builder, self.tx.code, self.listener)
-        replay.keep(self.output.fake_mode.random, graph.kept)
+        replay.keep(self.output.fake_mode.random or seed is not None, graph.kept)
         builder.begin_try(replay.handler)
-        builder.begin_call(graph.run)
+        if seed is not None:
+            builder.begin_call(manual_seed)
+            self.cg.push(seed)
+            builder.end_call(1)
+            builder.pop()
+        builder.begin_call(graph.run or _no_results)
         for source in graph.sources:
             source.emit(builder)
         builder.end_call(len(graph.sources))
@@ -329,6 +336,14 @@ class FrameCompiler:
         builder.store_local(self.cg.results)
         builder.instructions += tail
         replay.write()
+
+
+def _no_results() -> tuple[()]:
+    """What runs in place of a graph without operations."""
+    return ()
+
+
+_eval_frame.skip_code(_no_results.__code__)
 
 
 def _adds_null(inst: Instruction) -> bool:

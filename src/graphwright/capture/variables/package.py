@@ -1,13 +1,16 @@
-"""Functions of this package about types: they are called while translating."""
+"""Functions of this package about types, called while translating, and of the generator."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.exc import unsupported
+from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import fold
-from graphwright.runtime import dtypes, interop, limits, promotion
+from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.runtime import cuda, dtypes, generator, interop, limits, promotion, random
 from graphwright.runtime.device import device
 
 if TYPE_CHECKING:
@@ -34,7 +37,31 @@ def _of_tensors(function: Any) -> Handler:
     return handler
 
 
+def _manual_seed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`manual_seed(seed)` runs before the graph, so nothing may have drawn numbers yet."""
+    (seed,) = (value.realize() for value in (*args, *kwargs.values()))
+    output = tx.output
+    if output.fake_mode.random or output.check_read is not None:
+        unsupported("GB0004", "manual_seed() after random numbers were drawn")
+    try:
+        if not isinstance(seed, SymIntVariable):
+            generator.checked_seed(seed.as_constant())
+    except (TypeError, RuntimeError) as error:
+        unsupported("GB0007", f"{type(error).__name__}: {error}")
+    tx.side_effects.refuse_after_calls()
+    output.seed = seed
+    known = generator.default_generator
+    return output.wrap(known, ConstSource(known, "default_generator"))
+
+
+def _nothing(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return tx.constant(None)
+
+
 PACKAGE: dict[Any, Handler] = {
+    random.manual_seed: _manual_seed,
+    cuda.manual_seed: _nothing,
+    cuda.manual_seed_all: _nothing,
     **{
         function: _of_constants(function)
         for function in (
