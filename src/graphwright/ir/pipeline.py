@@ -8,6 +8,7 @@ from typing import Any
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.joint import Joint, Retaped, needs_tape, trace_joint
 from graphwright.ir.lowered import Lowered, OutputSpec, Saved
+from graphwright.ir.node import Node
 from graphwright.ir.partition import partition
 from graphwright.ir.passes.algebra import simplify
 from graphwright.ir.passes.constants import fold_constants
@@ -76,6 +77,16 @@ def _each(rewrite: Callable[[GraphModule], None]) -> Callable[[State], None]:
     return run
 
 
+def _algebra(state: State) -> None:
+    """Until the gradients run, the caller may write to the forward's arguments and results."""
+    exposed: set[Node] = set()
+    if state.joint is not None:
+        graph = state.module.graph
+        exposed.update(graph.placeholders[:len(state.inputs)])
+        exposed.update(n for n in graph.output_node.args[0] if isinstance(n, Node))
+    simplify(state.module, exposed)
+
+
 def _partition(state: State) -> None:
     joint = state.joint
     if joint is None:
@@ -107,7 +118,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("joint", _joint, after=("functionalise", "partition")),
     Pass("decompose", _decompose, after=("normalise", "functionalise")),
     Pass("constants", _each(fold_constants), after=("functionalise",)),
-    Pass("algebra", _each(simplify), after=("functionalise",)),
+    Pass("algebra", _algebra, after=("functionalise",)),
     Pass("cse", _each(merge_common), after=("functionalise",)),
     Pass("dce", _each(eliminate_dead_code), after=("functionalise",)),
     Pass("partition", _partition, after=("joint",)),

@@ -17,7 +17,7 @@ hold for every float, -0.0 and nan included, are here: x * 1, but not x + 0.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
@@ -28,10 +28,14 @@ from graphwright.runtime.ops.table import Op
 Rule = Callable[[GraphModule, Node], Node | None]
 
 
-def simplify(module: GraphModule) -> None:
+def simplify(module: GraphModule, exposed: Collection[Node] = ()) -> None:
     """See the module's docstring.
 
     A graph that reads memory by position (`as_strided`) is left alone: rules may change strides.
+
+    Args:
+        exposed: values that the caller may write to before gradients read them: what has memory
+            of its own is not replaced by one of these or by a view of one.
     """
     if any(isinstance(node.target, Op) and node.target.name == "as_strided"
            for node in module.graph.nodes):
@@ -41,9 +45,29 @@ def simplify(module: GraphModule) -> None:
             continue
         for rule in RULES.get(node.target.name, ()):
             other = rule(module, node)
-            if other is not None and (rule in RELAYOUT or same_type(other, node)):
+            if other is None or (_has_own_memory(node) and _base(other) in exposed):
+                continue
+            if rule in RELAYOUT or same_type(other, node):
                 node.replace_all_uses_with(other)
                 break
+
+
+_MAYBE_ALIAS = frozenset({"to_dtype", "contiguous"})
+"""Ops that give their input itself where it has the type and the layout already."""
+
+
+def _has_own_memory(node: Node) -> bool:
+    op = node.target
+    return isinstance(op, Op) and not op.is_view and op.name not in _MAYBE_ALIAS
+
+
+def _base(node: Node) -> Node:
+    """What a node is a view of in the end."""
+    while isinstance(node.target, Op) and not _has_own_memory(node):
+        source = node.args[0]
+        assert isinstance(source, Node)
+        node = source
+    return node
 
 
 def same_type(one: Node, two: Node) -> bool:
