@@ -2,6 +2,7 @@
  *
  * Dims are walked in the order of the destination. Where the source is dense along another dim
  * than the destination, both are walked in tiles, so that every cache line is used whole. */
+#include "loops.h"
 #include "native.h"
 #include "pool.h"
 
@@ -238,7 +239,36 @@ GW_KERNEL(copy_) {
     return Py_NewRef(args[0]);
 }
 
+/* A copy in the layout of `strides`, NULL for a contiguous one. */
+static PyObject *fresh_copy(PyTypeObject *cls, GwTensor *t, const int64_t *strides) {
+    GwTensor *out = gw_tensor_empty(cls, t->dtype, t->ndim, t->sizes, strides);
+    if (out != NULL && (t->flags & out->flags & GW_CONTIGUOUS) != 0
+        && t->numel * gw_itemsize(t) < GRAIN_BYTES) {
+        memcpy(out->data, t->data, (size_t)(t->numel * gw_itemsize(t)));
+    } else if (out != NULL) {
+        copy_tensor(out, t);
+    }
+    return (PyObject *)out;
+}
+
+GW_KERNEL(clone_tensor) {
+    GwTensor *t = gw_plain_tensor(args[0]);
+    int64_t strides[GW_MAX_DIMS];
+    if (t == NULL) {
+        return NULL;
+    }
+    bool strided = gw_result_strides(1, &t, t->ndim, t->sizes, strides);
+    return fresh_copy(cls, t, strided ? strides : NULL);
+}
+
+GW_KERNEL(contiguous) {
+    GwTensor *t = gw_plain_tensor(args[0]);
+    return t == NULL ? NULL : fresh_copy(cls, t, NULL);
+}
+
 const GwKernelEntry gw_copy_kernels[] = {
+    {"clone", 1, clone_tensor},
+    {"contiguous", 1, contiguous},
     {"copy_", 2, copy_},
     {NULL, 0, NULL},
 };

@@ -1,0 +1,75 @@
+"""The kernels in C that search few elements give what their kernels in NumPy give."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright.runtime.ops.table import op
+
+from ..layouts import tensors_in
+
+VALUES = np.asarray([3, -0.0, np.nan, 0.0, -2, np.inf, 3, -np.inf, np.nan, -2, 3, 3], np.float32)
+WHOLE = np.random.default_rng(0).integers(-3, 4, (4, 6, 2))
+
+
+def _agree(name: str, *args: Any) -> None:
+    kernel: Any = op(name).run
+    mine, others = tensors_in(kernel(*args)), tensors_in(kernel.fallback(*args))
+    for got, want in zip(mine, others, strict=True):
+        assert (got.dtype, got.shape) == (want.dtype, want.shape)
+        assert got.numel() == 0 or got.stride() == want.stride()
+        np.testing.assert_array_equal(got.numpy(), want.numpy())
+
+
+@pytest.mark.parametrize("flags", [(False, False), (True, False), (False, True), (True, True)])
+def test_distinct_values(flags: tuple[bool, bool]) -> None:
+    for x in (gw.from_numpy(VALUES), gw.from_numpy(VALUES.reshape(3, 4)), gw.from_numpy(WHOLE)):
+        _agree("unique", x, True, *flags, None)
+        _agree("unique_consecutive", x, *flags, None)
+
+
+@pytest.mark.parametrize("dim", [0, 1, 2])
+@pytest.mark.parametrize("dtype", ["int64", "int8", "uint8", "float32", "float64"])
+def test_distinct_slices(dim: int, dtype: str) -> None:
+    x = gw.from_numpy(np.repeat(WHOLE, 2, dim).astype(dtype))
+    _agree("unique", x, True, True, True, dim)
+    _agree("unique_consecutive", x, True, True, dim)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int16", "float16", "bfloat16", "float32", "uint64"])
+def test_what_is_not_zero(dtype: str) -> None:
+    x = gw.from_numpy(np.abs(WHOLE) - 1 * (dtype[0] != "u")).to(getattr(gw, dtype))
+    for layout in (x, x.transpose(0, 2), x[:, ::2], -x if "float" in dtype else x, x[:0]):
+        _agree("argwhere", layout)
+
+
+def test_masks_are_broadcast() -> None:
+    x = gw.from_numpy(WHOLE)
+    for mask in (x > 0, x[:, :, :1] > 0, x[0] > 0, gw.tensor(True), x[:0] > 9):
+        _agree("masked_select", x[: mask.shape[0]] if 0 in mask.shape else x, mask)
+    _agree("masked_scatter", x[:1], x > 0, x.flatten())
+    with pytest.raises(RuntimeError, match="fewer elements"):
+        gw.masked_scatter(x, x > 0, x[0, 0])
+
+
+@pytest.mark.parametrize("right", [False, True])
+def test_places_in_sorted_rows(right: bool) -> None:
+    rows = gw.from_numpy(np.sort(WHOLE, 1).astype(np.float32).transpose(0, 2, 1).copy())
+    wanted = gw.from_numpy(np.random.default_rng(1).uniform(-4, 4, (4, 2, 5)).astype(np.float32))
+    _agree("search_positions", rows, wanted, True, right, None)
+    _agree("search_positions", rows[0, 0], wanted, False, right, None)
+    _agree("search_positions", rows[0, 0], 1.0, False, right, None)
+    _agree("search_positions", rows[0, 0][:0], wanted, False, right, None)
+
+
+def test_histogram_without_a_range() -> None:
+    for values in ([1.0, 2.0, 4.0, 4.0], [3.0, 3.0], [-1.0, 0.5, 1.0]):
+        x = gw.tensor(values)
+        _agree("histc", x, 4, 0, 0)
+        _agree("histc", x, 3, -1.0, 1.0)
+    with pytest.raises(RuntimeError, match="not finite"):
+        gw.histc(gw.from_numpy(VALUES), 4)
