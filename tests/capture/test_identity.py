@@ -74,3 +74,23 @@ def test_containers_find_the_very_object_though_it_equals_nothing(values):
     captured = Captured(holds_nan)
     for value in (*values, *values):
         assert captured(X, value)[1:] == holds_nan(X, value)[1:]
+
+
+def makes_set(x, marks):
+    found = set(marks)
+    return x + 1, found
+
+
+def makes_changed_set(x, marks):
+    found = set(marks)
+    found.discard(marks[0])
+    return x + 1, found
+
+
+@pytest.mark.parametrize("function", [makes_set, makes_changed_set])
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+def test_sets_of_objects_hold_those_objects(function, n):
+    captured = Captured(function)
+    for _ in range(6):
+        marks = [Mark() for _ in range(n)]
+        assert captured(X, marks)[1] == function(X, marks)[1]

@@ -49,7 +49,7 @@ class SetVariable(VariableTracker):
     @property
     def ordered(self) -> bool:
         """Whether the order of the members is the one that Python has."""
-        by_identity = any(isinstance(member, VariableTracker) for member in self.real)
+        by_identity = _has_trackers(self.real)
         return (self._ordered and not by_identity) or order_is_fixed(self.real)
 
     def python_type(self) -> type:
@@ -117,9 +117,9 @@ class SetVariable(VariableTracker):
 
     def reconstruct(self, cg: Reconstructor) -> None:
         members = list(self.real)
-        rebuilt = set(members)
-        if self._ordered and self.origin is not None and list(rebuilt) != members:
-            self._replay(cg, self.origin)
+        origin = self.origin if self.ordered else None
+        if origin is not None and not _has_trackers(origin) and list(set(members)) != members:
+            self._replay(cg, origin)
             return
         order = _order_of_making(members) if self.ordered else None
         if order is None:
@@ -165,9 +165,14 @@ def _load(cg: Reconstructor, value: Any) -> Callable[[], None]:
     if isinstance(value, VariableTracker):
         return cg.hold(value)
     several = isinstance(value, Iterable) and not isinstance(value, (str, bytes))
-    if several and any(isinstance(member, VariableTracker) for member in value):
+    if several and _has_trackers(value):
         unsupported("GB0015", "objects were added to a set together")
     return lambda: cg.builder.load_const(value)
+
+
+def _has_trackers(members: Iterable[Any]) -> bool:
+    """Whether some member stands for an object that is hashed by identity."""
+    return any(isinstance(member, VariableTracker) for member in members)
 
 
 def order_is_fixed(members: Iterable[Any]) -> bool:
@@ -175,7 +180,7 @@ def order_is_fixed(members: Iterable[Any]) -> bool:
     known = list(members)
     if len(known) < 2:
         return True
-    if any(isinstance(member, VariableTracker) for member in known):
+    if _has_trackers(known):
         return False
     return all(type(member) is int and 0 <= member < _SMALLEST_TABLE for member in known)
 
