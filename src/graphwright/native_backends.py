@@ -16,6 +16,7 @@ from threading import Lock
 from typing import Any
 
 from graphwright.artifacts import KEY, Artifacts
+from graphwright.capture._eval_frame import run_unhooked
 from graphwright.capture.record import RUNS_EAGERLY
 from graphwright.codegen import target as machine
 from graphwright.codegen.cache import CacheCounts, kernel_cache
@@ -188,8 +189,8 @@ class Training:
             if self._backward is None:
                 assert self.lowered.backward is not None
                 with without_tracing():
-                    self._backward = compile_half(self.artifacts, "backward",
-                                                  self.lowered.backward)
+                    self._backward = run_unhooked(
+                        compile_half, self.artifacts, "backward", self.lowered.backward)
             return self._backward
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:

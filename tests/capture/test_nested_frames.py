@@ -53,3 +53,15 @@ def test_a_name_that_is_not_super() -> None:
     captured = Captured(lambda x: method(x))
     for _ in range(2):
         assert captured.agrees(gw.ones(3))
+
+
+def test_the_compilation_of_gradients_is_not_captured() -> None:
+    weight = gw.ones(3, requires_grad=True)
+
+    def function(x: Any) -> None:
+        loss = ((x * weight).sigmoid() + weight).exp().sum()
+        print(end="")
+        loss.backward()
+
+    frames = gw.explain(function)(gw.ones(3)).frames
+    assert {frame.location.function.rpartition(".")[2] for frame in frames} == {"function"}

@@ -82,6 +82,7 @@ class RecordType(type):
         """Have method `name` compiled from its source when it is first called."""
         def first_call(*args: Any, **kwargs: Any) -> Any:
             scope: dict[str, Any] = {f"_{n}": value for n, value in cls._defaults.items()}
+            scope["__file__"] = __file__
             exec(source(cls), scope)
             method = scope[name]
             method.__qualname__ = f"{cls.__qualname__}.{name}"
