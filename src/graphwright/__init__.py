@@ -28,6 +28,7 @@ from graphwright.runtime.autograd import (
     no_grad,
     set_grad_enabled,
 )
+from graphwright.runtime.autograd import set_detect_anomaly as set_anomaly_enabled
 from graphwright.runtime.device import device
 from graphwright.runtime.dtype_names import (
     cdouble,
@@ -121,9 +122,15 @@ from graphwright.runtime.random import (
 from graphwright.runtime.settings import (
     are_deterministic_algorithms_enabled,
     get_default_device,
+    get_deterministic_debug_mode,
     get_float32_matmul_precision,
+    get_num_interop_threads,
+    is_deterministic_algorithms_warn_only_enabled,
     set_default_device,
+    set_deterministic_debug_mode,
     set_float32_matmul_precision,
+    set_flush_denormal,
+    set_num_interop_threads,
     use_deterministic_algorithms,
 )
 from graphwright.runtime.several import (  # type: ignore[assignment]
@@ -139,8 +146,7 @@ from graphwright.runtime.several import (  # type: ignore[assignment]
 )
 from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import Tensor
-
-__version__ = "0.1.0"
+from graphwright.runtime.version import __version__
 
 get_num_threads = _core.num_threads
 set_num_threads = _core.set_num_threads
@@ -158,10 +164,27 @@ if _typing.TYPE_CHECKING:
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
 _install_aliases(
-    ("amp", "autograd", "backends", "cuda", "fft", "func", "linalg", "nn", "optim", "random",
-     "special", "testing", "utils")
+    ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributions", "fft", "func",
+     "linalg", "masked", "mps", "nn", "optim", "random", "signal", "special", "testing", "types",
+     "utils", "version", "xpu")
 )
 
+
+_MODULES = (
+    *("accelerator", "backends", "cpu", "cuda", "distributions", "fft", "func", "masked"),
+    *("mps", "signal", "testing", "types", "version", "xpu"),
+)
+
+# Names of other modules, which are imported when one is asked for.
+_ELSEWHERE = {
+    "GradScaler": "amp.grad_scaler",
+    "TypedStorage": "storage",
+    "UntypedStorage": "storage",
+    "lobpcg": "lowrank",
+    "pca_lowrank": "lowrank",
+    "svd_lowrank": "lowrank",
+    "vmap": "mapping",
+}
 
 # Functions of `nn.functional`, and in-place methods, that PyTorch has as functions here too.
 _FUNCTIONAL = ("celu_", "group_norm", "layer_norm", "rms_norm", "rrelu_", "selu_", "threshold_")
@@ -182,11 +205,11 @@ def __getattr__(name: str) -> _typing.Any:
 
         globals()[name] = getattr(saving, name)
         return globals()[name]
-    if name in ("backends", "cuda", "fft", "func", "testing"):
+    if name in _MODULES:
         globals()[name] = _import_module(f"graphwright.{name}")
         return globals()[name]
-    if name == "vmap":
-        globals()[name] = _import_module("graphwright.runtime.mapping").vmap
+    if name in _ELSEWHERE:
+        globals()[name] = getattr(_import_module(f"graphwright.runtime.{_ELSEWHERE[name]}"), name)
         return globals()[name]
     if name in _FUNCTIONAL:
         globals()[name] = getattr(nn.functional, name)

@@ -53,6 +53,20 @@ DELIBERATE: dict[str, tuple[tuple[str, ...], str]] = {
             *("ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn"),
         )
     },
+    "histogramdd": (("strides",), "PyTorch gives edges back with the gaps that they came with"),
+    **{
+        f"masked.{name}": (
+            ("value",), "PyTorch takes a broken correction from the count in single precision"
+        )
+        for name in ("std", "var")
+    },
+    **{
+        name: (
+            ("value", "strides", "gradient", "compiled"),
+            "random projections: signs, and vectors of values that are zero, are not laid down",
+        )
+        for name in ("pca_lowrank", "svd_lowrank")
+    },
     "nn.functional.interpolate.bilinear": (
         ("strides",), "PyTorch keeps channels last for bytes; here results are row-major"
     ),

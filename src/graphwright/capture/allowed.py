@@ -75,7 +75,8 @@ def may_inline(filename: str) -> bool:
 
 _INLINED_OF_PACKAGE = (
     ["runtime", "nn"], ["runtime", "autograd"], ["runtime", "optim"], ["runtime", "errors.py"],
-    ["capture", "polyfills.py"],
+    ["runtime", "distributions"], ["runtime", "lowrank.py"], ["runtime", "masked.py"],
+    ["runtime", "signal"], ["capture", "polyfills.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [

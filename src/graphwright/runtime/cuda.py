@@ -1,9 +1,17 @@
 """What GPUs there are to run eager tensors on: none, as eager tensors live on the CPU.
 
-The names are those that device-independent scripts ask for.
+The names are those that device-independent scripts ask for: questions have the answers of a
+machine without GPUs, and what cannot be done without one raises AssertionError, as in PyTorch.
 """
 
 from __future__ import annotations
+
+from typing import Any, NoReturn
+
+
+def refuse(*args: Any, **kwargs: Any) -> NoReturn:
+    """Raise AssertionError: there is no GPU."""
+    raise AssertionError("graphwright has no CUDA devices: eager tensors live on the CPU")
 
 
 def is_available() -> bool:
@@ -11,9 +19,51 @@ def is_available() -> bool:
     return False
 
 
+def is_initialized() -> bool:
+    """Whether a GPU is in use: False."""
+    return False
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """Whether the GPU knows bfloat16: False."""
+    return False
+
+
+def is_tf32_supported() -> bool:
+    """Whether the GPU knows TF32: False."""
+    return False
+
+
+def is_current_stream_capturing() -> bool:
+    """Whether a CUDA graph is being recorded: False."""
+    return False
+
+
 def device_count() -> int:
     """How many GPUs tensors can be on: 0."""
     return 0
+
+
+def get_arch_list() -> list[str]:
+    """The GPU architectures that there are kernels for: none."""
+    return []
+
+
+def memory_allocated(device: object = None) -> int:
+    """Bytes of tensors on the GPU: 0."""
+    return 0
+
+
+max_memory_allocated = memory_reserved = max_memory_reserved = memory_allocated
+
+
+def memory_stats(device: object = None) -> dict[str, int]:
+    """Figures of the GPU's memory: none."""
+    return {}
+
+
+def reset_peak_memory_stats(device: object = None) -> None:
+    """Forget the greatest use of memory; without a GPU there is none."""
 
 
 def manual_seed(seed: int) -> None:
@@ -24,9 +74,31 @@ def manual_seed_all(seed: int) -> None:
     """Seed the generators of all GPUs; without one there is nothing to seed."""
 
 
+def seed() -> None:
+    """Seed the GPU's generator at random; without one there is nothing to seed."""
+
+
+def seed_all() -> None:
+    """Seed the generators of all GPUs at random; without one there is nothing to seed."""
+
+
+def get_rng_state_all() -> list[Any]:
+    """The states of all GPUs' generators: none."""
+    return []
+
+
+def set_rng_state_all(new_states: Any) -> None:
+    """Set the states of all GPUs' generators; without one there is nothing to set."""
+
+
 def synchronize(device: object = None) -> None:
     """Wait for the GPU; without one there is nothing to wait for."""
 
 
 def empty_cache() -> None:
     """Give back unused memory of the GPU; without one there is nothing to give back."""
+
+
+current_device = current_stream = default_stream = set_device = init = ipc_collect = refuse
+get_device_name = get_device_capability = get_device_properties = mem_get_info = refuse
+get_rng_state = set_rng_state = initial_seed = Stream = Event = refuse

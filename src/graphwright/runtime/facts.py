@@ -109,6 +109,18 @@ class Facts:
         return False
 
     @property
+    def is_sparse_csr(self) -> bool:
+        """False: every tensor is dense."""
+        return False
+
+    @property
+    def is_mps(self) -> bool:
+        """False: there are no such devices."""
+        return False
+
+    is_xpu = is_mps
+
+    @property
     def is_quantized(self) -> bool:
         """False: there are no quantised dtypes."""
         return False
@@ -123,6 +135,10 @@ class Facts:
         """How the elements are kept: `strided`."""
         return strided
 
+    def is_shared(self) -> bool:
+        """False: memory belongs to this process."""
+        return False
+
     def is_pinned(self, device: Any = None) -> bool:
         """False: memory is never page-locked."""
         return False
@@ -134,6 +150,23 @@ class Facts:
     def share_memory_(self: Any) -> Any:
         """Raises RuntimeError: memory belongs to this process."""
         raise RuntimeError("share_memory_: memory cannot be shared between processes here")
+
+    def cuda(self: Any, device: Any = None, non_blocking: bool = False) -> Any:
+        """Raises AssertionError: there is no GPU that tensors could be moved to."""
+        raise AssertionError("graphwright has no CUDA devices: eager tensors live on the CPU")
+
+    def to_dense(self: Any, dtype: Any = None) -> Any:
+        """The tensor itself, or converted to `dtype`: every tensor is dense."""
+        return self if dtype is None else self.to(dtype)
+
+    def dim_order(self: Any) -> tuple[int, ...]:
+        """The dims from the outermost in memory to the innermost."""
+        strides = self.stride()
+        return tuple(sorted(range(self.ndim), key=lambda dim: -strides[dim]))
+
+    def __delitem__(self, key: Any) -> None:
+        """Raises TypeError: tensors keep their elements."""
+        raise TypeError("Tensor does not support deleting items")
 
     def get_device(self: Any) -> int:
         """The index of the GPU that the tensor lies on; -1 for one in main memory."""

@@ -20,6 +20,9 @@ from graphwright.runtime.ops._face import linalg_eigvalsh as eigvalsh
 from graphwright.runtime.ops._face import linalg_householder_product as householder_product
 from graphwright.runtime.ops._face import linalg_inv as inv
 from graphwright.runtime.ops._face import linalg_inv_ex as inv_ex
+from graphwright.runtime.ops._face import linalg_ldl_factor as ldl_factor
+from graphwright.runtime.ops._face import linalg_ldl_factor_ex as ldl_factor_ex
+from graphwright.runtime.ops._face import linalg_ldl_solve as ldl_solve
 from graphwright.runtime.ops._face import linalg_lstsq as lstsq
 from graphwright.runtime.ops._face import linalg_lu as lu
 from graphwright.runtime.ops._face import linalg_lu_factor as lu_factor
@@ -59,6 +62,9 @@ __all__ = [
     "householder_product",
     "inv",
     "inv_ex",
+    "ldl_factor",
+    "ldl_factor_ex",
+    "ldl_solve",
     "lstsq",
     "lu",
     "lu_factor",

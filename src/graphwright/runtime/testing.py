@@ -10,6 +10,8 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.interop import as_tensor
+from graphwright.runtime.limits import finfo
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 TOLERANCES = {
@@ -49,6 +51,68 @@ def assert_close(
     )
     if found is not None:
         raise AssertionError(msg(found) if callable(msg) else msg or found)
+
+
+def make_tensor(
+    *shape: Any,
+    dtype: DType,
+    device: Any = "cpu",
+    low: float | None = None,
+    high: float | None = None,
+    requires_grad: bool = False,
+    noncontiguous: bool = False,
+    exclude_zero: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """A tensor of random numbers in [low, high) for tests.
+
+    Bounds default to [0, 2) for bool, [0, 10) for uint8, [-9, 10) for other integers, [-9, 9)
+    for floating point and complex numbers (each part). `noncontiguous`: every other element of
+    wider rows. `exclude_zero`: zeros become the dtype's smallest positive number, or 1.
+
+    Raises ValueError for bounds in the wrong order and noncontiguous tensors with a memory format.
+    """
+    if noncontiguous and memory_format is not None:
+        raise ValueError("noncontiguous and memory_format cannot both be given")
+    size = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
+    lowest, highest = _bounds(dtype, low, high)
+    wide = (*size[:-1], 2 * size[-1]) if noncontiguous and size else size
+    made = _random(wide, lowest, highest, dtype)
+    if noncontiguous and size:
+        made = made[..., ::2]
+    if exclude_zero:
+        smallest = finfo(dtype).tiny if _inexact(dtype) else 1
+        made = ops.where(ops.eq(made, 0), ops.full((), smallest, dtype=dtype), made)
+    if memory_format is not None:
+        made = made.clone(memory_format=memory_format)
+    return made.to(device).detach().requires_grad_(requires_grad)
+
+
+def _inexact(dtype: DType) -> bool:
+    return dtype.is_floating_point or dtype.is_complex
+
+
+def _bounds(dtype: DType, low: float | None, high: float | None) -> tuple[float, float]:
+    """The interval asked for, or the usual one. Raises ValueError where it is empty."""
+    usual: tuple[float, float] = (-9, 9) if _inexact(dtype) else (-9, 10)
+    if dtype is dtypes.bool:
+        usual = (0, 2)
+    elif not dtype.is_signed and not dtype.is_complex:
+        usual = (0, 10)
+    lowest, highest = usual[0] if low is None else low, usual[1] if high is None else high
+    if lowest > highest:
+        raise ValueError(f"make_tensor: low={lowest} must not exceed high={highest}")
+    return lowest, highest
+
+
+def _random(size: Sequence[int], low: float, high: float, dtype: DType) -> Tensor:
+    if dtype.is_complex:
+        real = dtypes.float32 if dtype is dtypes.complex64 else dtypes.float64
+        parts = ops.rand((*size, 2), dtype=real) * (high - low) + low
+        return ops.view_as_complex(parts)
+    if dtype.is_floating_point:
+        return (ops.rand(tuple(size), dtype=dtypes.float32) * (high - low) + low).to(dtype)
+    return ops.randint(int(low), max(int(high), int(low) + 1), tuple(size)).to(dtype)
 
 
 def _difference(actual: Any, expected: Any, where: str, options: tuple[Any, ...]) -> str | None:

@@ -40,6 +40,8 @@ CREATION = (
     ),
     _made("ones", S(2, 3), S(()), reference=lambda *s: np.ones(s if len(s) != 1 else s[0])),
     _made("empty", S(2, 3), torch=""),
+    _made("range", S(1, 4), S(0.0, 1.0, 0.25), S(5, 1, -2),
+          reference=lambda low, high, step=1: np.arange(low, high + step / 2, step)),
     _made("arange", S(5), S(1, 7, 2), S(5, 0, -2), S(0.0, 1.0, 0.25), reference=np.arange),
     _made("linspace", S(0.0, 1.0, 5), S(2.0, -1.0, 4), S(0.0, 1.0, 1), reference=np.linspace),
     _made(

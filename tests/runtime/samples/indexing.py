@@ -120,6 +120,8 @@ INDEXING = (
         None,
         torch="index_put",
     ),
+    OpSamples("nonzero_static", (S(Arr((3, 4), kind="bool"), size=2),),
+              lambda x, size: np.argwhere(x)[:size], grad=False),
     OpSamples("nonzero", (S(Arr((3, 4), kind="bool")),), np.argwhere, grad=False, strides=False),
     OpSamples(
         "masked_select",

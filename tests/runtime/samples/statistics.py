@@ -110,6 +110,12 @@ STATISTICS = (
     OpSamples("histogram", (S(Arr((9,)), 4), S(Arr((9,)), 3, range=(-1.0, 1.0))), None,
               grad=False),
     OpSamples(
+        "histogramdd",
+        (S(Arr((9, 2)), (3, 4), range=(-2.0, 2.0, -1.0, 1.0)), S(Arr((6, 3)), 2)),
+        None,
+        grad=False,
+    ),
+    OpSamples(
         "histogram_edges", (S(Arr((9,)), 4, (0.0, 1.0)),),
         lambda x, bins, range: np.histogram_bin_edges(x, bins, range), grad=False, torch="",
     ),

@@ -24,7 +24,7 @@ from graphwright.runtime.autograd.modes import (
     set_grad_enabled,
 )
 from graphwright.runtime.autograd.node import Node
-from graphwright.runtime.tensor import Tensor as Variable
+from graphwright.runtime.autograd.variable import Variable
 
 if TYPE_CHECKING:
     import graphwright.runtime.autograd.functional as functional

@@ -34,6 +34,7 @@ from graphwright.runtime.nn.activation import (
     Tanhshrink,
     Threshold,
 )
+from graphwright.runtime.nn.adaptive_softmax import AdaptiveLogSoftmaxWithLoss
 from graphwright.runtime.nn.attention import (
     MultiheadAttention,
 )
@@ -151,6 +152,7 @@ from graphwright.runtime.nn.padding import (
     ZeroPad2d,
     ZeroPad3d,
 )
+from graphwright.runtime.nn.parallel import DataParallel
 from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.nn.parameter_containers import ParameterDict, ParameterList
 from graphwright.runtime.nn.pixelshuffle import ChannelShuffle, PixelShuffle, PixelUnshuffle
@@ -207,6 +209,7 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",
@@ -238,6 +241,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "DataParallel",
     "Dropout",
     "Dropout1d",
     "Dropout2d",

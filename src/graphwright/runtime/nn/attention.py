@@ -1,7 +1,10 @@
-"""Multi-head attention as a module."""
+"""Multi-head attention as a module, and the choice of attention's implementation."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import Enum
 from typing import Any
 
 from graphwright.runtime.nn import functional as F
@@ -11,6 +14,29 @@ from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
+
+
+class SDPBackend(Enum):
+    """PyTorch's implementations of `scaled_dot_product_attention`; here there is one."""
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+
+@contextmanager
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
+    """Takes one SDPBackend or a list of them; without effect, as there is one implementation.
+
+    Raises AssertionError for what is no SDPBackend.
+    """
+    given = [backends] if isinstance(backends, SDPBackend) else list(backends)
+    if not given or not all(isinstance(backend, SDPBackend) for backend in given):
+        raise AssertionError("Backend must be an instance of SDPBackend or a list of instances")
+    yield
 
 
 class MultiheadAttention(Module):

@@ -359,6 +359,7 @@ _histc = _op("histc")
 _histogram = _op("histogram")
 _histogram_counts = _op("histogram_counts")
 _histogram_edges = _op("histogram_edges")
+_histogramdd = _op("histogramdd")
 _hsplit = _op("hsplit")
 _hstack = _op("hstack")
 _huber_loss = _op("huber_loss")
@@ -409,6 +410,7 @@ _lcm = _op("lcm")
 _lcm_ = _op("lcm_")
 _ldexp = _op("ldexp")
 _ldexp_ = _op("ldexp_")
+_ldl_factors = _op("ldl_factors")
 _le = _op("le")
 _le_ = _op("le_")
 _leaky_relu = _op("leaky_relu")
@@ -431,6 +433,9 @@ _linalg_eigvalsh = _op("linalg_eigvalsh")
 _linalg_householder_product = _op("linalg_householder_product")
 _linalg_inv = _op("linalg_inv")
 _linalg_inv_ex = _op("linalg_inv_ex")
+_linalg_ldl_factor = _op("linalg_ldl_factor")
+_linalg_ldl_factor_ex = _op("linalg_ldl_factor_ex")
+_linalg_ldl_solve = _op("linalg_ldl_solve")
 _linalg_lstsq = _op("linalg_lstsq")
 _linalg_lu = _op("linalg_lu")
 _linalg_lu_factor = _op("linalg_lu_factor")
@@ -559,6 +564,7 @@ _nextafter_ = _op("nextafter_")
 _nll_loss = _op("nll_loss")
 _nll_loss_backward = _op("nll_loss_backward")
 _nonzero = _op("nonzero")
+_nonzero_static = _op("nonzero_static")
 _norm = _op("norm")
 _normal = _op("normal")
 _normal_ = _op("normal_")
@@ -609,6 +615,7 @@ _random_ = _op("random_")
 _random_bits = _op("random_bits")
 _random_scaled = _op("random_scaled")
 _randperm = _op("randperm")
+_range = _op("range")
 _ravel = _op("ravel")
 _real = _op("real")
 _reciprocal = _op("reciprocal")
@@ -1177,8 +1184,11 @@ def alias(input: Tensor) -> Any:
     return _dispatch(_alias, (input,))
 
 
-def alias_copy(input: Tensor) -> Any:
-    return _dispatch(_alias_copy, (input,))
+def alias_copy(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_alias_copy, _bound, out)
+    return _dispatch(_alias_copy, _bound)
 
 
 def all(
@@ -1416,8 +1426,13 @@ def as_strided_copy(
     size: int | Sequence[int],
     stride: int | Sequence[int],
     storage_offset: int | None = None,
+    *,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_as_strided_copy, (input, as_size(size), as_size(stride), storage_offset))
+    _bound = (input, as_size(size), as_size(stride), storage_offset)
+    if out is not None:
+        return with_out(_as_strided_copy, _bound, out)
+    return _dispatch(_as_strided_copy, _bound)
 
 
 def as_strided_scatter(
@@ -1953,20 +1968,29 @@ def channel_shuffle(input: Tensor, groups: int) -> Any:
     return _dispatch(_channel_shuffle, (input, groups))
 
 
-def cholesky(input: Tensor, upper: bool = False) -> Any:
-    return _dispatch(_cholesky, (input, upper))
+def cholesky(input: Tensor, upper: bool = False, *, out: Any = None) -> Any:
+    _bound = (input, upper)
+    if out is not None:
+        return with_out(_cholesky, _bound, out)
+    return _dispatch(_cholesky, _bound)
 
 
 def cholesky_factor(A: Tensor) -> Any:
     return _dispatch(_cholesky_factor, (A,))
 
 
-def cholesky_inverse(L: Tensor, upper: bool = False) -> Any:
-    return _dispatch(_cholesky_inverse, (L, upper))
+def cholesky_inverse(L: Tensor, upper: bool = False, *, out: Any = None) -> Any:
+    _bound = (L, upper)
+    if out is not None:
+        return with_out(_cholesky_inverse, _bound, out)
+    return _dispatch(_cholesky_inverse, _bound)
 
 
-def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False) -> Any:
-    return _dispatch(_cholesky_solve, (B, L, upper))
+def cholesky_solve(B: Tensor, L: Tensor, upper: bool = False, *, out: Any = None) -> Any:
+    _bound = (B, L, upper)
+    if out is not None:
+        return with_out(_cholesky_solve, _bound, out)
+    return _dispatch(_cholesky_solve, _bound)
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0, axis: Any = None) -> Any:
@@ -2560,11 +2584,20 @@ def diagonal_backward(
     return _dispatch(_diagonal_backward, (grad, as_size(size), offset, dim1, dim2))
 
 
-def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def diagonal_copy(
+    input: Tensor,
+    offset: int = 0,
+    dim1: int = 0,
+    dim2: int = 1,
+    *,
+    out: Any = None,
+) -> Any:
     try:
         _bound = (input, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_diagonal_copy, (input, offset, dim1, dim2), _error) from None
+    if out is not None:
+        return with_out(_diagonal_copy, _bound, out)
     return _dispatch(_diagonal_copy, _bound)
 
 
@@ -2904,8 +2937,11 @@ def expand_as(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_expand_as, (input, other))
 
 
-def expand_copy(input: Tensor, size: int | Sequence[int]) -> Any:
-    return _dispatch(_expand_copy, (input, as_size(size)))
+def expand_copy(input: Tensor, size: int | Sequence[int], *, out: Any = None) -> Any:
+    _bound = (input, as_size(size))
+    if out is not None:
+        return with_out(_expand_copy, _bound, out)
+    return _dispatch(_expand_copy, _bound)
 
 
 def expm1(input: Tensor, *, out: Any = None) -> Any:
@@ -2982,10 +3018,15 @@ def fft_fft(
     dim: int = -1,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_fft", "dim", dim, -1, "axis", axis)
-    return _dispatch(_fft_fft, (input, n, dim, norm))
+    _bound = (input, n, dim, norm)
+    if out is not None:
+        return with_out(_fft_fft, _bound, out)
+    return _dispatch(_fft_fft, _bound)
 
 
 def fft_fft2(
@@ -2995,10 +3036,15 @@ def fft_fft2(
     -1),
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_fft2", "dim", dim, (-2, -1), "axis", axis)
-    return _dispatch(_fft_fft2, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_fft2, _bound, out)
+    return _dispatch(_fft_fft2, _bound)
 
 
 def fft_fftfreq(
@@ -3007,6 +3053,7 @@ def fft_fftfreq(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     layout: Any = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
@@ -3015,7 +3062,10 @@ def fft_fftfreq(
         device = PLACE[0]
     if layout is not None or pin_memory:
         check_placement("fft_fftfreq", layout, pin_memory)
-    return _require(requires_grad, _dispatch(_fft_fftfreq, (n, d, dtype, device)))
+    _bound = (n, d, dtype, device)
+    if out is not None:
+        return with_out(_fft_fftfreq, _bound, out)
+    return _require(requires_grad, _dispatch(_fft_fftfreq, _bound))
 
 
 def fft_fftn(
@@ -3024,10 +3074,15 @@ def fft_fftn(
     dim: Any = None,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_fftn", "dim", dim, None, "axis", axis)
-    return _dispatch(_fft_fftn, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_fftn, _bound, out)
+    return _dispatch(_fft_fftn, _bound)
 
 
 def fft_fftshift(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
@@ -3042,10 +3097,15 @@ def fft_hfft(
     dim: int = -1,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_hfft", "dim", dim, -1, "axis", axis)
-    return _dispatch(_fft_hfft, (input, n, dim, norm))
+    _bound = (input, n, dim, norm)
+    if out is not None:
+        return with_out(_fft_hfft, _bound, out)
+    return _dispatch(_fft_hfft, _bound)
 
 
 def fft_hfft2(
@@ -3055,10 +3115,15 @@ def fft_hfft2(
     -1),
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_hfft2", "dim", dim, (-2, -1), "axis", axis)
-    return _dispatch(_fft_hfft2, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_hfft2, _bound, out)
+    return _dispatch(_fft_hfft2, _bound)
 
 
 def fft_hfftn(
@@ -3067,10 +3132,15 @@ def fft_hfftn(
     dim: Any = None,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_hfftn", "dim", dim, None, "axis", axis)
-    return _dispatch(_fft_hfftn, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_hfftn, _bound, out)
+    return _dispatch(_fft_hfftn, _bound)
 
 
 def fft_ifft(
@@ -3079,10 +3149,15 @@ def fft_ifft(
     dim: int = -1,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_ifft", "dim", dim, -1, "axis", axis)
-    return _dispatch(_fft_ifft, (input, n, dim, norm))
+    _bound = (input, n, dim, norm)
+    if out is not None:
+        return with_out(_fft_ifft, _bound, out)
+    return _dispatch(_fft_ifft, _bound)
 
 
 def fft_ifft2(
@@ -3092,10 +3167,15 @@ def fft_ifft2(
     -1),
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_ifft2", "dim", dim, (-2, -1), "axis", axis)
-    return _dispatch(_fft_ifft2, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_ifft2, _bound, out)
+    return _dispatch(_fft_ifft2, _bound)
 
 
 def fft_ifftn(
@@ -3104,10 +3184,15 @@ def fft_ifftn(
     dim: Any = None,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_ifftn", "dim", dim, None, "axis", axis)
-    return _dispatch(_fft_ifftn, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_ifftn, _bound, out)
+    return _dispatch(_fft_ifftn, _bound)
 
 
 def fft_ifftshift(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
@@ -3122,10 +3207,15 @@ def fft_ihfft(
     dim: int = -1,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_ihfft", "dim", dim, -1, "axis", axis)
-    return _dispatch(_fft_ihfft, (input, n, dim, norm))
+    _bound = (input, n, dim, norm)
+    if out is not None:
+        return with_out(_fft_ihfft, _bound, out)
+    return _dispatch(_fft_ihfft, _bound)
 
 
 def fft_ihfft2(
@@ -3135,10 +3225,15 @@ def fft_ihfft2(
     -1),
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_ihfft2", "dim", dim, (-2, -1), "axis", axis)
-    return _dispatch(_fft_ihfft2, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_ihfft2, _bound, out)
+    return _dispatch(_fft_ihfft2, _bound)
 
 
 def fft_ihfftn(
@@ -3147,10 +3242,15 @@ def fft_ihfftn(
     dim: Any = None,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_ihfftn", "dim", dim, None, "axis", axis)
-    return _dispatch(_fft_ihfftn, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_ihfftn, _bound, out)
+    return _dispatch(_fft_ihfftn, _bound)
 
 
 def fft_irfft(
@@ -3159,10 +3259,15 @@ def fft_irfft(
     dim: int = -1,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_irfft", "dim", dim, -1, "axis", axis)
-    return _dispatch(_fft_irfft, (input, n, dim, norm))
+    _bound = (input, n, dim, norm)
+    if out is not None:
+        return with_out(_fft_irfft, _bound, out)
+    return _dispatch(_fft_irfft, _bound)
 
 
 def fft_irfft2(
@@ -3172,10 +3277,15 @@ def fft_irfft2(
     -1),
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_irfft2", "dim", dim, (-2, -1), "axis", axis)
-    return _dispatch(_fft_irfft2, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_irfft2, _bound, out)
+    return _dispatch(_fft_irfft2, _bound)
 
 
 def fft_irfftn(
@@ -3184,10 +3294,15 @@ def fft_irfftn(
     dim: Any = None,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_irfftn", "dim", dim, None, "axis", axis)
-    return _dispatch(_fft_irfftn, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_irfftn, _bound, out)
+    return _dispatch(_fft_irfftn, _bound)
 
 
 def fft_r2c(input: Tensor, dim: Any = REQUIRED, scale: Any = REQUIRED, axis: Any = None) -> Any:
@@ -3202,10 +3317,15 @@ def fft_rfft(
     dim: int = -1,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_rfft", "dim", dim, -1, "axis", axis)
-    return _dispatch(_fft_rfft, (input, n, dim, norm))
+    _bound = (input, n, dim, norm)
+    if out is not None:
+        return with_out(_fft_rfft, _bound, out)
+    return _dispatch(_fft_rfft, _bound)
 
 
 def fft_rfft2(
@@ -3215,10 +3335,15 @@ def fft_rfft2(
     -1),
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_rfft2", "dim", dim, (-2, -1), "axis", axis)
-    return _dispatch(_fft_rfft2, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_rfft2, _bound, out)
+    return _dispatch(_fft_rfft2, _bound)
 
 
 def fft_rfftfreq(
@@ -3227,6 +3352,7 @@ def fft_rfftfreq(
     *,
     dtype: DType | None = None,
     device: Device | str | None = None,
+    out: Any = None,
     layout: Any = None,
     pin_memory: bool = False,
     requires_grad: bool = False,
@@ -3235,7 +3361,10 @@ def fft_rfftfreq(
         device = PLACE[0]
     if layout is not None or pin_memory:
         check_placement("fft_rfftfreq", layout, pin_memory)
-    return _require(requires_grad, _dispatch(_fft_rfftfreq, (n, d, dtype, device)))
+    _bound = (n, d, dtype, device)
+    if out is not None:
+        return with_out(_fft_rfftfreq, _bound, out)
+    return _require(requires_grad, _dispatch(_fft_rfftfreq, _bound))
 
 
 def fft_rfftn(
@@ -3244,10 +3373,15 @@ def fft_rfftn(
     dim: Any = None,
     norm: str | None = None,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("fft_rfftn", "dim", dim, None, "axis", axis)
-    return _dispatch(_fft_rfftn, (input, s, dim, norm))
+    _bound = (input, s, dim, norm)
+    if out is not None:
+        return with_out(_fft_rfftn, _bound, out)
+    return _dispatch(_fft_rfftn, _bound)
 
 
 def fill(input: Tensor, value: Tensor | Number) -> Any:
@@ -3500,8 +3634,11 @@ def geometric_(input: Tensor, p: float, *, generator: Any = None) -> Any:
     return _dispatch(_geometric_, (input, p, generator))
 
 
-def geqrf(input: Tensor) -> Any:
-    return _dispatch(_geqrf, (input,))
+def geqrf(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_geqrf, _bound, out)
+    return _dispatch(_geqrf, _bound)
 
 
 def glu(input: Tensor, dim: int = -1, axis: Any = None) -> Any:
@@ -3728,8 +3865,12 @@ def histogram(
     range: Any = None,
     weight: Tensor | None = None,
     density: bool = False,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_histogram, (input, bins, range, weight, density))
+    _bound = (input, bins, range, weight, density)
+    if out is not None:
+        return with_out(_histogram, _bound, out)
+    return _dispatch(_histogram, _bound)
 
 
 def histogram_counts(input: Tensor, edges: Tensor, weight: Tensor | None, density: bool) -> Any:
@@ -3738,6 +3879,16 @@ def histogram_counts(input: Tensor, edges: Tensor, weight: Tensor | None, densit
 
 def histogram_edges(input: Tensor, bins: int, range: Any) -> Any:
     return _dispatch(_histogram_edges, (input, bins, range))
+
+
+def histogramdd(
+    input: Tensor,
+    bins: Any,
+    range: Any = None,
+    weight: Tensor | None = None,
+    density: bool = False,
+) -> Any:
+    return _dispatch(_histogramdd, (input, bins, range, weight, density))
 
 
 def hsplit(
@@ -4289,6 +4440,10 @@ def ldexp_(input: Tensor, other: Tensor) -> Any:
     return _dispatch(_ldexp_, (input, other))
 
 
+def ldl_factors(A: Tensor, hermitian: bool, strict: bool) -> Any:
+    return _dispatch(_ldl_factors, (A, hermitian, strict))
+
+
 def le(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
@@ -4334,26 +4489,54 @@ def lgamma_(input: Tensor) -> Any:
     return _dispatch(_lgamma_, (input,))
 
 
-def linalg_cholesky(A: Tensor, *, upper: bool = False) -> Any:
-    return _dispatch(_linalg_cholesky, (A, upper))
+def linalg_cholesky(A: Tensor, *, upper: bool = False, out: Any = None) -> Any:
+    _bound = (A, upper)
+    if out is not None:
+        return with_out(_linalg_cholesky, _bound, out)
+    return _dispatch(_linalg_cholesky, _bound)
 
 
-def linalg_cholesky_ex(A: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
-    return _dispatch(_linalg_cholesky_ex, (A, upper, check_errors))
+def linalg_cholesky_ex(
+    A: Tensor,
+    *,
+    upper: bool = False,
+    check_errors: bool = False,
+    out: Any = None,
+) -> Any:
+    _bound = (A, upper, check_errors)
+    if out is not None:
+        return with_out(_linalg_cholesky_ex, _bound, out)
+    return _dispatch(_linalg_cholesky_ex, _bound)
 
 
-def linalg_cond(A: Tensor, p: Any = None) -> Any:
-    return _dispatch(_linalg_cond, (A, p))
+def linalg_cond(A: Tensor, p: Any = None, *, out: Any = None) -> Any:
+    _bound = (A, p)
+    if out is not None:
+        return with_out(_linalg_cond, _bound, out)
+    return _dispatch(_linalg_cond, _bound)
 
 
-def linalg_cross(input: Tensor, other: Tensor, axis: Any = None, *, dim: int = -1) -> Any:
+def linalg_cross(
+    input: Tensor,
+    other: Tensor,
+    axis: Any = None,
+    *,
+    dim: int = -1,
+    out: Any = None,
+) -> Any:
     if axis is not None:
         dim = same_as("linalg_cross", "dim", dim, -1, "axis", axis)
-    return _dispatch(_linalg_cross, (input, other, dim))
+    _bound = (input, other, dim)
+    if out is not None:
+        return with_out(_linalg_cross, _bound, out)
+    return _dispatch(_linalg_cross, _bound)
 
 
-def linalg_det(A: Tensor) -> Any:
-    return _dispatch(_linalg_det, (A,))
+def linalg_det(A: Tensor, *, out: Any = None) -> Any:
+    _bound = (A,)
+    if out is not None:
+        return with_out(_linalg_det, _bound, out)
+    return _dispatch(_linalg_det, _bound)
 
 
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
@@ -4364,32 +4547,87 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
     return _dispatch(_linalg_diagonal, _bound)
 
 
-def linalg_eig(A: Tensor) -> Any:
-    return _dispatch(_linalg_eig, (A,))
+def linalg_eig(A: Tensor, *, out: Any = None) -> Any:
+    _bound = (A,)
+    if out is not None:
+        return with_out(_linalg_eig, _bound, out)
+    return _dispatch(_linalg_eig, _bound)
 
 
-def linalg_eigh(A: Tensor, UPLO: str = "L") -> Any:
-    return _dispatch(_linalg_eigh, (A, UPLO))
+def linalg_eigh(A: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:
+    _bound = (A, UPLO)
+    if out is not None:
+        return with_out(_linalg_eigh, _bound, out)
+    return _dispatch(_linalg_eigh, _bound)
 
 
-def linalg_eigvals(A: Tensor) -> Any:
-    return _dispatch(_linalg_eigvals, (A,))
+def linalg_eigvals(A: Tensor, *, out: Any = None) -> Any:
+    _bound = (A,)
+    if out is not None:
+        return with_out(_linalg_eigvals, _bound, out)
+    return _dispatch(_linalg_eigvals, _bound)
 
 
-def linalg_eigvalsh(A: Tensor, UPLO: str = "L") -> Any:
-    return _dispatch(_linalg_eigvalsh, (A, UPLO))
+def linalg_eigvalsh(A: Tensor, UPLO: str = "L", *, out: Any = None) -> Any:
+    _bound = (A, UPLO)
+    if out is not None:
+        return with_out(_linalg_eigvalsh, _bound, out)
+    return _dispatch(_linalg_eigvalsh, _bound)
 
 
-def linalg_householder_product(input: Tensor, tau: Tensor) -> Any:
-    return _dispatch(_linalg_householder_product, (input, tau))
+def linalg_householder_product(input: Tensor, tau: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, tau)
+    if out is not None:
+        return with_out(_linalg_householder_product, _bound, out)
+    return _dispatch(_linalg_householder_product, _bound)
 
 
-def linalg_inv(A: Tensor) -> Any:
-    return _dispatch(_linalg_inv, (A,))
+def linalg_inv(A: Tensor, *, out: Any = None) -> Any:
+    _bound = (A,)
+    if out is not None:
+        return with_out(_linalg_inv, _bound, out)
+    return _dispatch(_linalg_inv, _bound)
 
 
-def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
-    return _dispatch(_linalg_inv_ex, (A, check_errors))
+def linalg_inv_ex(A: Tensor, *, check_errors: bool = False, out: Any = None) -> Any:
+    _bound = (A, check_errors)
+    if out is not None:
+        return with_out(_linalg_inv_ex, _bound, out)
+    return _dispatch(_linalg_inv_ex, _bound)
+
+
+def linalg_ldl_factor(A: Tensor, *, hermitian: bool = False, out: Any = None) -> Any:
+    _bound = (A, hermitian)
+    if out is not None:
+        return with_out(_linalg_ldl_factor, _bound, out)
+    return _dispatch(_linalg_ldl_factor, _bound)
+
+
+def linalg_ldl_factor_ex(
+    A: Tensor,
+    *,
+    hermitian: bool = False,
+    check_errors: bool = False,
+    out: Any = None,
+) -> Any:
+    _bound = (A, hermitian, check_errors)
+    if out is not None:
+        return with_out(_linalg_ldl_factor_ex, _bound, out)
+    return _dispatch(_linalg_ldl_factor_ex, _bound)
+
+
+def linalg_ldl_solve(
+    LD: Tensor,
+    pivots: Tensor,
+    B: Tensor,
+    *,
+    hermitian: bool = False,
+    out: Any = None,
+) -> Any:
+    _bound = (LD, pivots, B, hermitian)
+    if out is not None:
+        return with_out(_linalg_ldl_solve, _bound, out)
+    return _dispatch(_linalg_ldl_solve, _bound)
 
 
 def linalg_lstsq(
@@ -4398,20 +4636,39 @@ def linalg_lstsq(
     rcond: float | None = None,
     *,
     driver: str | None = None,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_linalg_lstsq, (A, B, rcond, driver))
+    _bound = (A, B, rcond, driver)
+    if out is not None:
+        return with_out(_linalg_lstsq, _bound, out)
+    return _dispatch(_linalg_lstsq, _bound)
 
 
-def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
-    return _dispatch(_linalg_lu, (A, pivot))
+def linalg_lu(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
+    _bound = (A, pivot)
+    if out is not None:
+        return with_out(_linalg_lu, _bound, out)
+    return _dispatch(_linalg_lu, _bound)
 
 
-def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
-    return _dispatch(_linalg_lu_factor, (A, pivot))
+def linalg_lu_factor(A: Tensor, *, pivot: bool = True, out: Any = None) -> Any:
+    _bound = (A, pivot)
+    if out is not None:
+        return with_out(_linalg_lu_factor, _bound, out)
+    return _dispatch(_linalg_lu_factor, _bound)
 
 
-def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
-    return _dispatch(_linalg_lu_factor_ex, (A, pivot, check_errors))
+def linalg_lu_factor_ex(
+    A: Tensor,
+    *,
+    pivot: bool = True,
+    check_errors: bool = False,
+    out: Any = None,
+) -> Any:
+    _bound = (A, pivot, check_errors)
+    if out is not None:
+        return with_out(_linalg_lu_factor_ex, _bound, out)
+    return _dispatch(_linalg_lu_factor_ex, _bound)
 
 
 def linalg_lu_solve(
@@ -4421,8 +4678,12 @@ def linalg_lu_solve(
     *,
     left: bool = True,
     adjoint: bool = False,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_linalg_lu_solve, (LU, pivots, B, left, adjoint))
+    _bound = (LU, pivots, B, left, adjoint)
+    if out is not None:
+        return with_out(_linalg_lu_solve, _bound, out)
+    return _dispatch(_linalg_lu_solve, _bound)
 
 
 def linalg_matrix_norm(
@@ -4435,12 +4696,16 @@ def linalg_matrix_norm(
     keepdims: Any = None,
     *,
     dtype: DType | None = None,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("linalg_matrix_norm", "dim", dim, (-2, -1), "axis", axis)
     if keepdims is not None:
         keepdim = same_as("linalg_matrix_norm", "keepdim", keepdim, False, "keepdims", keepdims)
-    return _dispatch(_linalg_matrix_norm, (A, ord, dim, keepdim, dtype))
+    _bound = (A, ord, dim, keepdim, dtype)
+    if out is not None:
+        return with_out(_linalg_matrix_norm, _bound, out)
+    return _dispatch(_linalg_matrix_norm, _bound)
 
 
 def linalg_matrix_rank(
@@ -4449,12 +4714,19 @@ def linalg_matrix_rank(
     atol: Any = None,
     rtol: Any = None,
     hermitian: bool = False,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_linalg_matrix_rank, (A, atol, rtol, hermitian))
+    _bound = (A, atol, rtol, hermitian)
+    if out is not None:
+        return with_out(_linalg_matrix_rank, _bound, out)
+    return _dispatch(_linalg_matrix_rank, _bound)
 
 
-def linalg_multi_dot(tensors: Sequence[Tensor]) -> Any:
-    return _dispatch(_linalg_multi_dot, (as_tensors(tensors, "linalg_multi_dot"),))
+def linalg_multi_dot(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
+    _bound = (as_tensors(tensors, "linalg_multi_dot"),)
+    if out is not None:
+        return with_out(_linalg_multi_dot, _bound, out)
+    return _dispatch(_linalg_multi_dot, _bound)
 
 
 def linalg_norm(
@@ -4466,32 +4738,65 @@ def linalg_norm(
     keepdims: Any = None,
     *,
     dtype: DType | None = None,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("linalg_norm", "dim", dim, None, "axis", axis)
     if keepdims is not None:
         keepdim = same_as("linalg_norm", "keepdim", keepdim, False, "keepdims", keepdims)
-    return _dispatch(_linalg_norm, (A, ord, dim, keepdim, dtype))
+    _bound = (A, ord, dim, keepdim, dtype)
+    if out is not None:
+        return with_out(_linalg_norm, _bound, out)
+    return _dispatch(_linalg_norm, _bound)
 
 
-def linalg_pinv(A: Tensor, *, atol: Any = None, rtol: Any = None, hermitian: bool = False) -> Any:
-    return _dispatch(_linalg_pinv, (A, atol, rtol, hermitian))
+def linalg_pinv(
+    A: Tensor,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+    hermitian: bool = False,
+    out: Any = None,
+) -> Any:
+    _bound = (A, atol, rtol, hermitian)
+    if out is not None:
+        return with_out(_linalg_pinv, _bound, out)
+    return _dispatch(_linalg_pinv, _bound)
 
 
-def linalg_qr(A: Tensor, mode: str = "reduced") -> Any:
-    return _dispatch(_linalg_qr, (A, mode))
+def linalg_qr(A: Tensor, mode: str = "reduced", *, out: Any = None) -> Any:
+    _bound = (A, mode)
+    if out is not None:
+        return with_out(_linalg_qr, _bound, out)
+    return _dispatch(_linalg_qr, _bound)
 
 
-def linalg_slogdet(A: Tensor) -> Any:
-    return _dispatch(_linalg_slogdet, (A,))
+def linalg_slogdet(A: Tensor, *, out: Any = None) -> Any:
+    _bound = (A,)
+    if out is not None:
+        return with_out(_linalg_slogdet, _bound, out)
+    return _dispatch(_linalg_slogdet, _bound)
 
 
-def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
-    return _dispatch(_linalg_solve, (A, B, left))
+def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True, out: Any = None) -> Any:
+    _bound = (A, B, left)
+    if out is not None:
+        return with_out(_linalg_solve, _bound, out)
+    return _dispatch(_linalg_solve, _bound)
 
 
-def linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
-    return _dispatch(_linalg_solve_ex, (A, B, left, check_errors))
+def linalg_solve_ex(
+    A: Tensor,
+    B: Tensor,
+    *,
+    left: bool = True,
+    check_errors: bool = False,
+    out: Any = None,
+) -> Any:
+    _bound = (A, B, left, check_errors)
+    if out is not None:
+        return with_out(_linalg_solve_ex, _bound, out)
+    return _dispatch(_linalg_solve_ex, _bound)
 
 
 def linalg_solve_triangular(
@@ -4501,34 +4806,60 @@ def linalg_solve_triangular(
     upper: bool,
     left: bool = True,
     unitriangular: bool = False,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_linalg_solve_triangular, (A, B, upper, left, unitriangular))
+    _bound = (A, B, upper, left, unitriangular)
+    if out is not None:
+        return with_out(_linalg_solve_triangular, _bound, out)
+    return _dispatch(_linalg_solve_triangular, _bound)
 
 
-def linalg_svd(A: Tensor, full_matrices: bool = True) -> Any:
-    return _dispatch(_linalg_svd, (A, full_matrices))
+def linalg_svd(A: Tensor, full_matrices: bool = True, *, out: Any = None) -> Any:
+    _bound = (A, full_matrices)
+    if out is not None:
+        return with_out(_linalg_svd, _bound, out)
+    return _dispatch(_linalg_svd, _bound)
 
 
-def linalg_svdvals(A: Tensor) -> Any:
-    return _dispatch(_linalg_svdvals, (A,))
+def linalg_svdvals(A: Tensor, *, out: Any = None) -> Any:
+    _bound = (A,)
+    if out is not None:
+        return with_out(_linalg_svdvals, _bound, out)
+    return _dispatch(_linalg_svdvals, _bound)
 
 
-def linalg_tensorinv(A: Tensor, ind: int = 2) -> Any:
-    return _dispatch(_linalg_tensorinv, (A, ind))
+def linalg_tensorinv(A: Tensor, ind: int = 2, *, out: Any = None) -> Any:
+    _bound = (A, ind)
+    if out is not None:
+        return with_out(_linalg_tensorinv, _bound, out)
+    return _dispatch(_linalg_tensorinv, _bound)
 
 
-def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None) -> Any:
-    return _dispatch(_linalg_tensorsolve, (A, B, dims))
+def linalg_tensorsolve(A: Tensor, B: Tensor, dims: Any = None, *, out: Any = None) -> Any:
+    _bound = (A, B, dims)
+    if out is not None:
+        return with_out(_linalg_tensorsolve, _bound, out)
+    return _dispatch(_linalg_tensorsolve, _bound)
 
 
 def linalg_vander(x: Tensor, *, N: int | None = None) -> Any:
     return _dispatch(_linalg_vander, (x, N))
 
 
-def linalg_vecdot(x: Tensor, y: Tensor, axis: Any = None, *, dim: int = -1) -> Any:
+def linalg_vecdot(
+    x: Tensor,
+    y: Tensor,
+    axis: Any = None,
+    *,
+    dim: int = -1,
+    out: Any = None,
+) -> Any:
     if axis is not None:
         dim = same_as("linalg_vecdot", "dim", dim, -1, "axis", axis)
-    return _dispatch(_linalg_vecdot, (x, y, dim))
+    _bound = (x, y, dim)
+    if out is not None:
+        return with_out(_linalg_vecdot, _bound, out)
+    return _dispatch(_linalg_vecdot, _bound)
 
 
 def linalg_vector_norm(
@@ -4540,12 +4871,16 @@ def linalg_vector_norm(
     keepdims: Any = None,
     *,
     dtype: DType | None = None,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("linalg_vector_norm", "dim", dim, None, "axis", axis)
     if keepdims is not None:
         keepdim = same_as("linalg_vector_norm", "keepdim", keepdim, False, "keepdims", keepdims)
-    return _dispatch(_linalg_vector_norm, (x, ord, dim, keepdim, dtype))
+    _bound = (x, ord, dim, keepdim, dtype)
+    if out is not None:
+        return with_out(_linalg_vector_norm, _bound, out)
+    return _dispatch(_linalg_vector_norm, _bound)
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Any = None) -> Any:
@@ -4818,16 +5153,22 @@ def lt_(input: Tensor, other: Tensor | Number) -> Any:
     return _dispatch(_lt_, (input, other))
 
 
-def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    return _dispatch(_lu, (A, pivot, get_infos))
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, *, out: Any = None) -> Any:
+    _bound = (A, pivot, get_infos)
+    if out is not None:
+        return with_out(_lu, _bound, out)
+    return _dispatch(_lu, _bound)
 
 
 def lu_factors(A: Tensor, pivot: bool, strict: bool = False) -> Any:
     return _dispatch(_lu_factors, (A, pivot, strict))
 
 
-def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
-    return _dispatch(_lu_solve, (input, LU_data, LU_pivots))
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Any = None) -> Any:
+    _bound = (input, LU_data, LU_pivots)
+    if out is not None:
+        return with_out(_lu_solve, _bound, out)
+    return _dispatch(_lu_solve, _bound)
 
 
 def lu_unpack(
@@ -4835,8 +5176,13 @@ def lu_unpack(
     LU_pivots: Tensor,
     unpack_data: bool = True,
     unpack_pivots: bool = True,
+    *,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_lu_unpack, (LU_data, LU_pivots, unpack_data, unpack_pivots))
+    _bound = (LU_data, LU_pivots, unpack_data, unpack_pivots)
+    if out is not None:
+        return with_out(_lu_unpack, _bound, out)
+    return _dispatch(_lu_unpack, _bound)
 
 
 def mH(input: Tensor) -> Any:
@@ -5450,10 +5796,15 @@ def narrow_copy(
     start: Any = REQUIRED,
     length: Any = REQUIRED,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("narrow_copy", "dim", dim, REQUIRED, "axis", axis)
-    return _dispatch(_narrow_copy, (input, dim, start, length))
+    _bound = (input, dim, start, length)
+    if out is not None:
+        return with_out(_narrow_copy, _bound, out)
+    return _dispatch(_narrow_copy, _bound)
 
 
 def native_dropout(input: Tensor, p: float) -> Any:
@@ -5531,6 +5882,13 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
     if out is not None:
         return with_out(_nonzero, _bound, out)
     return _dispatch(_nonzero, _bound)
+
+
+def nonzero_static(input: Tensor, *, size: int, fill_value: int = -1, out: Any = None) -> Any:
+    _bound = (input, size, fill_value)
+    if out is not None:
+        return with_out(_nonzero_static, _bound, out)
+    return _dispatch(_nonzero_static, _bound)
 
 
 def norm(
@@ -5641,8 +5999,13 @@ def ormqr(
     input3: Tensor,
     left: bool = True,
     transpose: bool = False,
+    *,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_ormqr, (input, input2, input3, left, transpose))
+    _bound = (input, input2, input3, left, transpose)
+    if out is not None:
+        return with_out(_ormqr, _bound, out)
+    return _dispatch(_ormqr, _bound)
 
 
 def outer(input: Tensor, vec2: Tensor, *, out: Any = None) -> Any:
@@ -5710,11 +6073,13 @@ def permute(input: Tensor, dims: Sequence[int]) -> Any:
     return _dispatch(_permute, _bound)
 
 
-def permute_copy(input: Tensor, dims: Sequence[int]) -> Any:
+def permute_copy(input: Tensor, dims: Sequence[int], *, out: Any = None) -> Any:
     try:
         _bound = (input, wrap_permutation(dims, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_permute_copy, (input, dims), _error) from None
+    if out is not None:
+        return with_out(_permute_copy, _bound, out)
     return _dispatch(_permute_copy, _bound)
 
 
@@ -5819,8 +6184,11 @@ def put_(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False)
     return _dispatch(_put_, (input, index, source, accumulate))
 
 
-def qr(input: Tensor, some: bool = True) -> Any:
-    return _dispatch(_qr, (input, some))
+def qr(input: Tensor, some: bool = True, *, out: Any = None) -> Any:
+    _bound = (input, some)
+    if out is not None:
+        return with_out(_qr, _bound, out)
+    return _dispatch(_qr, _bound)
 
 
 def qr_factors(A: Tensor, mode: str) -> Any:
@@ -6062,6 +6430,28 @@ def randperm(
     if out is not None:
         return with_out(_randperm, _bound, out)
     return _require(requires_grad, _dispatch(_randperm, _bound))
+
+
+def range(
+    start: Number,
+    end: Number,
+    step: Number = 1,
+    *,
+    dtype: DType | None = None,
+    device: Device | str | None = None,
+    out: Any = None,
+    layout: Any = None,
+    pin_memory: bool = False,
+    requires_grad: bool = False,
+) -> Any:
+    if device is None:
+        device = PLACE[0]
+    if layout is not None or pin_memory:
+        check_placement("range", layout, pin_memory)
+    _bound = (start, end, step, dtype, device)
+    if out is not None:
+        return with_out(_range, _bound, out)
+    return _require(requires_grad, _dispatch(_range, _bound))
 
 
 def ravel(input: Tensor) -> Any:
@@ -7092,40 +7482,87 @@ def sort(
     return _dispatch(_sort, _bound)
 
 
-def special_airy_ai(input: Tensor) -> Any:
-    return _dispatch(_special_airy_ai, (input,))
+def special_airy_ai(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_airy_ai, _bound, out)
+    return _dispatch(_special_airy_ai, _bound)
 
 
-def special_bessel_j0(input: Tensor) -> Any:
-    return _dispatch(_special_bessel_j0, (input,))
+def special_bessel_j0(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_bessel_j0, _bound, out)
+    return _dispatch(_special_bessel_j0, _bound)
 
 
-def special_bessel_j1(input: Tensor) -> Any:
-    return _dispatch(_special_bessel_j1, (input,))
+def special_bessel_j1(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_bessel_j1, _bound, out)
+    return _dispatch(_special_bessel_j1, _bound)
 
 
-def special_bessel_y0(input: Tensor) -> Any:
-    return _dispatch(_special_bessel_y0, (input,))
+def special_bessel_y0(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_bessel_y0, _bound, out)
+    return _dispatch(_special_bessel_y0, _bound)
 
 
-def special_bessel_y1(input: Tensor) -> Any:
-    return _dispatch(_special_bessel_y1, (input,))
+def special_bessel_y1(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_bessel_y1, _bound, out)
+    return _dispatch(_special_bessel_y1, _bound)
 
 
-def special_chebyshev_polynomial_t(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_chebyshev_polynomial_t, (input, n))
+def special_chebyshev_polynomial_t(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_chebyshev_polynomial_t, _bound, out)
+    return _dispatch(_special_chebyshev_polynomial_t, _bound)
 
 
-def special_chebyshev_polynomial_u(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_chebyshev_polynomial_u, (input, n))
+def special_chebyshev_polynomial_u(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_chebyshev_polynomial_u, _bound, out)
+    return _dispatch(_special_chebyshev_polynomial_u, _bound)
 
 
-def special_chebyshev_polynomial_v(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_chebyshev_polynomial_v, (input, n))
+def special_chebyshev_polynomial_v(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_chebyshev_polynomial_v, _bound, out)
+    return _dispatch(_special_chebyshev_polynomial_v, _bound)
 
 
-def special_chebyshev_polynomial_w(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_chebyshev_polynomial_w, (input, n))
+def special_chebyshev_polynomial_w(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_chebyshev_polynomial_w, _bound, out)
+    return _dispatch(_special_chebyshev_polynomial_w, _bound)
 
 
 def special_entr(input: Tensor, *, out: Any = None) -> Any:
@@ -7135,100 +7572,212 @@ def special_entr(input: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_special_entr, _bound)
 
 
-def special_erfcx(input: Tensor) -> Any:
-    return _dispatch(_special_erfcx, (input,))
+def special_erfcx(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_erfcx, _bound, out)
+    return _dispatch(_special_erfcx, _bound)
 
 
-def special_hermite_polynomial_h(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_hermite_polynomial_h, (input, n))
+def special_hermite_polynomial_h(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_hermite_polynomial_h, _bound, out)
+    return _dispatch(_special_hermite_polynomial_h, _bound)
 
 
-def special_hermite_polynomial_he(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_hermite_polynomial_he, (input, n))
+def special_hermite_polynomial_he(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_hermite_polynomial_he, _bound, out)
+    return _dispatch(_special_hermite_polynomial_he, _bound)
 
 
-def special_i0e(input: Tensor) -> Any:
-    return _dispatch(_special_i0e, (input,))
+def special_i0e(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_i0e, _bound, out)
+    return _dispatch(_special_i0e, _bound)
 
 
-def special_i1(input: Tensor) -> Any:
-    return _dispatch(_special_i1, (input,))
+def special_i1(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_i1, _bound, out)
+    return _dispatch(_special_i1, _bound)
 
 
-def special_i1e(input: Tensor) -> Any:
-    return _dispatch(_special_i1e, (input,))
+def special_i1e(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_i1e, _bound, out)
+    return _dispatch(_special_i1e, _bound)
 
 
-def special_laguerre_polynomial_l(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_laguerre_polynomial_l, (input, n))
+def special_laguerre_polynomial_l(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_laguerre_polynomial_l, _bound, out)
+    return _dispatch(_special_laguerre_polynomial_l, _bound)
 
 
-def special_legendre_polynomial_p(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_legendre_polynomial_p, (input, n))
+def special_legendre_polynomial_p(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_legendre_polynomial_p, _bound, out)
+    return _dispatch(_special_legendre_polynomial_p, _bound)
 
 
-def special_log_ndtr(input: Tensor) -> Any:
-    return _dispatch(_special_log_ndtr, (input,))
+def special_log_ndtr(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_log_ndtr, _bound, out)
+    return _dispatch(_special_log_ndtr, _bound)
 
 
-def special_modified_bessel_i0(input: Tensor) -> Any:
-    return _dispatch(_special_modified_bessel_i0, (input,))
+def special_modified_bessel_i0(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_modified_bessel_i0, _bound, out)
+    return _dispatch(_special_modified_bessel_i0, _bound)
 
 
-def special_modified_bessel_i1(input: Tensor) -> Any:
-    return _dispatch(_special_modified_bessel_i1, (input,))
+def special_modified_bessel_i1(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_modified_bessel_i1, _bound, out)
+    return _dispatch(_special_modified_bessel_i1, _bound)
 
 
-def special_modified_bessel_k0(input: Tensor) -> Any:
-    return _dispatch(_special_modified_bessel_k0, (input,))
+def special_modified_bessel_k0(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_modified_bessel_k0, _bound, out)
+    return _dispatch(_special_modified_bessel_k0, _bound)
 
 
-def special_modified_bessel_k1(input: Tensor) -> Any:
-    return _dispatch(_special_modified_bessel_k1, (input,))
+def special_modified_bessel_k1(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_modified_bessel_k1, _bound, out)
+    return _dispatch(_special_modified_bessel_k1, _bound)
 
 
-def special_ndtr(input: Tensor) -> Any:
-    return _dispatch(_special_ndtr, (input,))
+def special_ndtr(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_ndtr, _bound, out)
+    return _dispatch(_special_ndtr, _bound)
 
 
-def special_ndtri(input: Tensor) -> Any:
-    return _dispatch(_special_ndtri, (input,))
+def special_ndtri(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_ndtri, _bound, out)
+    return _dispatch(_special_ndtri, _bound)
 
 
-def special_scaled_modified_bessel_k0(input: Tensor) -> Any:
-    return _dispatch(_special_scaled_modified_bessel_k0, (input,))
+def special_scaled_modified_bessel_k0(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_scaled_modified_bessel_k0, _bound, out)
+    return _dispatch(_special_scaled_modified_bessel_k0, _bound)
 
 
-def special_scaled_modified_bessel_k1(input: Tensor) -> Any:
-    return _dispatch(_special_scaled_modified_bessel_k1, (input,))
+def special_scaled_modified_bessel_k1(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_scaled_modified_bessel_k1, _bound, out)
+    return _dispatch(_special_scaled_modified_bessel_k1, _bound)
 
 
-def special_shifted_chebyshev_polynomial_t(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_shifted_chebyshev_polynomial_t, (input, n))
+def special_shifted_chebyshev_polynomial_t(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_shifted_chebyshev_polynomial_t, _bound, out)
+    return _dispatch(_special_shifted_chebyshev_polynomial_t, _bound)
 
 
-def special_shifted_chebyshev_polynomial_u(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_shifted_chebyshev_polynomial_u, (input, n))
+def special_shifted_chebyshev_polynomial_u(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_shifted_chebyshev_polynomial_u, _bound, out)
+    return _dispatch(_special_shifted_chebyshev_polynomial_u, _bound)
 
 
-def special_shifted_chebyshev_polynomial_v(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_shifted_chebyshev_polynomial_v, (input, n))
+def special_shifted_chebyshev_polynomial_v(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_shifted_chebyshev_polynomial_v, _bound, out)
+    return _dispatch(_special_shifted_chebyshev_polynomial_v, _bound)
 
 
-def special_shifted_chebyshev_polynomial_w(input: Tensor | Number, n: Tensor | Number) -> Any:
-    return _dispatch(_special_shifted_chebyshev_polynomial_w, (input, n))
+def special_shifted_chebyshev_polynomial_w(
+    input: Tensor | Number,
+    n: Tensor | Number,
+    *,
+    out: Any = None,
+) -> Any:
+    _bound = (input, n)
+    if out is not None:
+        return with_out(_special_shifted_chebyshev_polynomial_w, _bound, out)
+    return _dispatch(_special_shifted_chebyshev_polynomial_w, _bound)
 
 
-def special_spherical_bessel_j0(input: Tensor) -> Any:
-    return _dispatch(_special_spherical_bessel_j0, (input,))
+def special_spherical_bessel_j0(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_special_spherical_bessel_j0, _bound, out)
+    return _dispatch(_special_spherical_bessel_j0, _bound)
 
 
-def special_xlog1py(input: Tensor | Number, other: Tensor | Number) -> Any:
-    return _dispatch(_special_xlog1py, (input, other))
+def special_xlog1py(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_special_xlog1py, _bound, out)
+    return _dispatch(_special_xlog1py, _bound)
 
 
-def special_zeta(input: Tensor | Number, other: Tensor | Number) -> Any:
-    return _dispatch(_special_zeta, (input, other))
+def special_zeta(input: Tensor | Number, other: Tensor | Number, *, out: Any = None) -> Any:
+    _bound = (input, other)
+    if out is not None:
+        return with_out(_special_zeta, _bound, out)
+    return _dispatch(_special_zeta, _bound)
 
 
 def split(input: Tensor, split_size: Any, dim: int = 0, axis: Any = None) -> Any:
@@ -7271,6 +7820,8 @@ def split_with_sizes_copy(
     split_sizes: int | Sequence[int],
     dim: int = 0,
     axis: Any = None,
+    *,
+    out: Any = None,
 ) -> Any:
     if axis is not None:
         dim = same_as("split_with_sizes_copy", "dim", dim, 0, "axis", axis)
@@ -7278,6 +7829,8 @@ def split_with_sizes_copy(
         _bound = (input, as_size(split_sizes), wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_split_with_sizes_copy, (input, split_sizes, dim), _error) from None
+    if out is not None:
+        return with_out(_split_with_sizes_copy, _bound, out)
     return _dispatch(_split_with_sizes_copy, _bound)
 
 
@@ -7309,10 +7862,13 @@ def squeeze(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
     return _dispatch(_squeeze, (input, dim))
 
 
-def squeeze_copy(input: Tensor, dim: Any = None, axis: Any = None) -> Any:
+def squeeze_copy(input: Tensor, dim: Any = None, axis: Any = None, *, out: Any = None) -> Any:
     if axis is not None:
         dim = same_as("squeeze_copy", "dim", dim, None, "axis", axis)
-    return _dispatch(_squeeze_copy, (input, dim))
+    _bound = (input, dim)
+    if out is not None:
+        return with_out(_squeeze_copy, _bound, out)
+    return _dispatch(_squeeze_copy, _bound)
 
 
 def stack(tensors: Sequence[Tensor], dim: int = 0, axis: Any = None, *, out: Any = None) -> Any:
@@ -7437,8 +7993,11 @@ def sum_to_size(input: Tensor, size: int | Sequence[int]) -> Any:
     return _dispatch(_sum_to_size, (input, as_size(size)))
 
 
-def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> Any:
-    return _dispatch(_svd, (input, some, compute_uv))
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True, *, out: Any = None) -> Any:
+    _bound = (input, some, compute_uv)
+    if out is not None:
+        return with_out(_svd, _bound, out)
+    return _dispatch(_svd, _bound)
 
 
 def symmetric_eigen(A: Tensor, UPLO: str) -> Any:
@@ -7449,8 +8008,11 @@ def t(input: Tensor) -> Any:
     return _dispatch(_t, (input,))
 
 
-def t_copy(input: Tensor) -> Any:
-    return _dispatch(_t_copy, (input,))
+def t_copy(input: Tensor, *, out: Any = None) -> Any:
+    _bound = (input,)
+    if out is not None:
+        return with_out(_t_copy, _bound, out)
+    return _dispatch(_t_copy, _bound)
 
 
 def take(input: Tensor, index: Tensor, *, out: Any = None) -> Any:
@@ -7598,11 +8160,13 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Any:
     return _dispatch(_transpose, _bound)
 
 
-def transpose_copy(input: Tensor, dim0: int, dim1: int) -> Any:
+def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Any = None) -> Any:
     try:
         _bound = (input, wrap_dim(dim0, input.ndim), wrap_dim(dim1, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_transpose_copy, (input, dim0, dim1), _error) from None
+    if out is not None:
+        return with_out(_transpose_copy, _bound, out)
     return _dispatch(_transpose_copy, _bound)
 
 
@@ -7625,8 +8189,13 @@ def triangular_solve(
     upper: bool = True,
     transpose: bool = False,
     unitriangular: bool = False,
+    *,
+    out: Any = None,
 ) -> Any:
-    return _dispatch(_triangular_solve, (input, A, upper, transpose, unitriangular))
+    _bound = (input, A, upper, transpose, unitriangular)
+    if out is not None:
+        return with_out(_triangular_solve, _bound, out)
+    return _dispatch(_triangular_solve, _bound)
 
 
 def tril(input: Tensor, diagonal: int = 0, *, out: Any = None) -> Any:
@@ -7723,13 +8292,15 @@ def unbind(input: Tensor, dim: int = 0, axis: Any = None) -> Any:
     return _dispatch(_unbind, _bound)
 
 
-def unbind_copy(input: Tensor, dim: int = 0, axis: Any = None) -> Any:
+def unbind_copy(input: Tensor, dim: int = 0, axis: Any = None, *, out: Any = None) -> Any:
     if axis is not None:
         dim = same_as("unbind_copy", "dim", dim, 0, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_unbind_copy, (input, dim), _error) from None
+    if out is not None:
+        return with_out(_unbind_copy, _bound, out)
     return _dispatch(_unbind_copy, _bound)
 
 
@@ -7751,11 +8322,13 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Any:
     return _dispatch(_unfold, _bound)
 
 
-def unfold_copy(input: Tensor, dimension: int, size: int, step: int) -> Any:
+def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Any = None) -> Any:
     try:
         _bound = (input, wrap_dim(dimension, input.ndim), size, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_unfold_copy, (input, dimension, size, step), _error) from None
+    if out is not None:
+        return with_out(_unfold_copy, _bound, out)
     return _dispatch(_unfold_copy, _bound)
 
 
@@ -7831,13 +8404,21 @@ def unsqueeze(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
     return _dispatch(_unsqueeze, _bound)
 
 
-def unsqueeze_copy(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
+def unsqueeze_copy(
+    input: Tensor,
+    dim: Any = REQUIRED,
+    axis: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
     if axis is not None:
         dim = same_as("unsqueeze_copy", "dim", dim, REQUIRED, "axis", axis)
     try:
         _bound = (input, wrap_dim(dim, input.ndim + 1))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         raise refuse_bound(_unsqueeze_copy, (input, dim), _error) from None
+    if out is not None:
+        return with_out(_unsqueeze_copy, _bound, out)
     return _dispatch(_unsqueeze_copy, _bound)
 
 
@@ -7925,8 +8506,11 @@ def view_as_real(input: Tensor) -> Any:
     return _dispatch(_view_as_real, (input,))
 
 
-def view_copy(input: Tensor, size: int | Sequence[int]) -> Any:
-    return _dispatch(_view_copy, (input, as_size(size)))
+def view_copy(input: Tensor, size: int | Sequence[int], *, out: Any = None) -> Any:
+    _bound = (input, as_size(size))
+    if out is not None:
+        return with_out(_view_copy, _bound, out)
+    return _dispatch(_view_copy, _bound)
 
 
 def vsplit(
@@ -8255,6 +8839,7 @@ __all__ = [
     "heaviside",
     "histc",
     "histogram",
+    "histogramdd",
     "hsplit",
     "hstack",
     "hypot",
@@ -8349,6 +8934,7 @@ __all__ = [
     "negative",
     "nextafter",
     "nonzero",
+    "nonzero_static",
     "norm",
     "normal",
     "not_equal",
@@ -8382,6 +8968,7 @@ __all__ = [
     "randn",
     "randn_like",
     "randperm",
+    "range",
     "ravel",
     "real",
     "reciprocal",

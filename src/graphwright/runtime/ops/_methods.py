@@ -307,6 +307,7 @@ _neg_ = _op("neg_")
 _nextafter = _op("nextafter")
 _nextafter_ = _op("nextafter_")
 _nonzero = _op("nonzero")
+_nonzero_static = _op("nonzero_static")
 _norm = _op("norm")
 _normal_ = _op("normal_")
 _orgqr = _op("orgqr")
@@ -1923,6 +1924,9 @@ class TensorMethods(TensorBase):
 
     def nonzero(self, *, as_tuple: bool = False) -> Any:
         return _dispatch(_nonzero, (self, as_tuple))
+
+    def nonzero_static(self, *, size: int, fill_value: int = -1) -> Any:
+        return _dispatch(_nonzero_static, (self, size, fill_value))
 
     def norm(
         self,

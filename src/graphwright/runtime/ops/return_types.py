@@ -26,6 +26,13 @@ class Histogram(NamedTuple):
     bin_edges: Any
 
 
+class HistogramOfPoints(NamedTuple):
+    """What `histogramdd` returns: counts, and a tensor of edges for each dim."""
+
+    hist: Any
+    bin_edges: Any
+
+
 class SignAndLogDeterminant(NamedTuple):
     """What `linalg.slogdet` returns."""
 
@@ -83,6 +90,21 @@ class FactorsPivotsAndInfo(NamedTuple):
     """What `linalg.lu_factor_ex` returns; info: which diagonal element of U is zero, or 0."""
 
     LU: Any
+    pivots: Any
+    info: Any
+
+
+class LDLFactors(NamedTuple):
+    """What `linalg.ldl_factor` returns: L and D in one matrix, and which rows were exchanged."""
+
+    LD: Any
+    pivots: Any
+
+
+class LDLFactorsAndInfo(NamedTuple):
+    """What `linalg.ldl_factor_ex` returns; info: which diagonal element of D is zero, or 0."""
+
+    LD: Any
     pivots: Any
     info: Any
 

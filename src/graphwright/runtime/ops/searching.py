@@ -224,6 +224,32 @@ define(
 )
 
 
+def _static_meta(input: Any, size: int, fill_value: int) -> Any:
+    if size < 0:
+        raise RuntimeError(
+            f"nonzero_static: 'size' must be an non-negative integer, got {size} for "
+            f"{describe(input)}"
+        )
+    return contiguous_spec(input, (size, input.ndim), dtypes.int64)
+
+
+def _static_eager(input: Any, size: int, fill_value: int) -> Tensor:
+    spec = _static_meta(input, size, fill_value)
+    places = np.array(np.nonzero(np.atleast_1d(input._nd)))[: input.ndim, :size]
+    found = np.full(spec.shape, fill_value, np.int64)
+    found[: places.shape[1]] = places.T
+    return wrap(found, dtypes.int64)
+
+
+define(
+    "nonzero_static(Tensor input, *, int size, int fill_value=-1)",
+    Kind.OTHER,
+    meta=_static_meta,
+    vjp=not_differentiable,
+    eager=_static_eager,
+)
+
+
 # -- one_hot
 
 

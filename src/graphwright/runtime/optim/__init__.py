@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         RMSprop,
     )
     from graphwright.runtime.optim.averaged import ASGD, Rprop
+    from graphwright.runtime.optim.factored import Adafactor, Muon
     from graphwright.runtime.optim.lbfgs import LBFGS
 
 __all__ = [
@@ -25,10 +26,12 @@ __all__ = [
     "LBFGS",
     "SGD",
     "Adadelta",
+    "Adafactor",
     "Adagrad",
     "Adam",
     "AdamW",
     "Adamax",
+    "Muon",
     "NAdam",
     "Optimizer",
     "RAdam",
@@ -41,6 +44,7 @@ __all__ = [
 _MODULES = {
     **dict.fromkeys(("Adadelta", "Adagrad", "Adamax", "NAdam", "RAdam", "RMSprop"), "adaptive"),
     **dict.fromkeys(("ASGD", "Rprop"), "averaged"),
+    **dict.fromkeys(("Adafactor", "Muon"), "factored"),
     "LBFGS": "lbfgs",
 }
 

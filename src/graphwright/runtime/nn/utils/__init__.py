@@ -1,6 +1,6 @@
 """Helpers around modules and their parameters, after `torch.nn.utils`."""
 
-from graphwright.runtime.nn.utils import parametrizations, parametrize, rnn, stateless
+from graphwright.runtime.nn.utils import parametrizations, parametrize, prune, rnn, stateless
 from graphwright.runtime.nn.utils.clip_grad import (
     clip_grad_norm,
     clip_grad_norm_,
@@ -39,6 +39,7 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",

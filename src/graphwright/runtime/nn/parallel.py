@@ -1,0 +1,27 @@
+"""`DataParallel` on a machine without GPUs: the module itself, under another name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphwright.runtime.nn.module import Module
+
+
+class DataParallel(Module):
+    """Calls `module`, as PyTorch's does where there are no GPUs; its parameters are `module.*`."""
+
+    def __init__(
+        self,
+        module: Module,
+        device_ids: Sequence[Any] | None = None,
+        output_device: Any = None,
+        dim: int = 0,
+    ) -> None:
+        super().__init__()
+        self.module = module
+        self.device_ids: list[Any] = []
+        self.dim = dim
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        return self.module(*inputs, **kwargs)

@@ -1,0 +1,116 @@
+"""Histograms of points in several dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.return_types import HistogramOfPoints
+from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.tensor import Tensor
+
+
+def _check(input: Any, bins: Sequence[Any], range: Any, weight: Any) -> None:
+    if input.dtype not in (dtypes.float32, dtypes.float64):
+        raise RuntimeError(f'"histogramdd" not implemented for {describe(input)}')
+    if input.ndim < 2:
+        raise RuntimeError(
+            "histogramdd: input tensor should have at least 2 dimensions, but got "
+            f"{describe(input)}"
+        )
+    dims = input.shape[-1]
+    if len(bins) != dims:
+        raise RuntimeError(
+            "histogramdd: The size of bins must be equal to the innermost dimension of the "
+            f"input: {len(bins)} for {describe(input)}"
+        )
+    if range is not None and len(range) != 2 * dims:
+        raise RuntimeError(
+            f"histogramdd: for a {dims}-dimensional histogram range should have {2 * dims} "
+            f"elements, but got {len(range)}"
+        )
+    if weight is not None and tuple(weight.shape) != tuple(input.shape[:-1]):
+        raise RuntimeError(
+            "histogramdd: if weight tensor is provided it should have the same shape as the "
+            "input tensor excluding its innermost dimension, but got input with shape "
+            f"{list(input.shape)} and weight with shape {list(weight.shape)}"
+        )
+    if weight is not None and weight.dtype is not input.dtype:
+        raise RuntimeError(
+            "histogramdd: if weight tensor is provided, input tensor and weight tensor should "
+            f"have the same dtype, but got {describe(input)} and {describe(weight)}"
+        )
+
+
+def _edges(values: Any, bins: Any, range: Any) -> Any:
+    """The edges along one dim: given, or evenly spaced over the range."""
+    if not isinstance(bins, Tensor):
+        if bins <= 0:
+            raise RuntimeError(f"histogramdd(): bins {bins} must be > 0")
+        return ops.histogram_edges(values, bins, range)
+    if bins.ndim != 1 or bins.shape[0] < 1:
+        raise RuntimeError(
+            f"histogramdd: bins tensor should have one dimension, but got {describe(bins)}"
+        )
+    if bins.dtype is not values.dtype:
+        raise RuntimeError(
+            "histogramdd: input tensor and bins tensors should have the same dtype, but got "
+            f"{describe(values)} and {describe(bins)}"
+        )
+    return ops.clone(bins.detach())
+
+
+def _density(counts: Any, edges: Sequence[Any]) -> Any:
+    """Counts over their sum and the bins' volumes."""
+    volume = ops.sum(counts)
+    for dim, bounds in enumerate(edges):
+        shape = [1] * len(edges)
+        shape[dim] = -1
+        volume = ops.mul(volume, ops.reshape(ops.diff(bounds), shape))
+    return ops.div(counts, volume)
+
+
+def _histogramdd(
+    input: Any, bins: Any, range: Any, weight: Any, density: bool
+) -> HistogramOfPoints:
+    """Places along each dim, as one number per point; points outside count with weight 0."""
+    if isinstance(bins, int):
+        bins = [bins] * input.shape[-1]
+    _check(input, bins, range, weight)
+    points = ops.reshape(input.detach(), (-1, input.shape[-1]))
+    ranges = [None] * len(bins) if range is None else list(
+        zip(range[::2], range[1::2], strict=True)
+    )
+    ones = ops.ones((points.shape[0],), dtype=input.dtype, device=input.device)
+    heights = ones if weight is None else ops.reshape(weight.detach(), (-1,))
+    places = ops.zeros((points.shape[0],), dtype=dtypes.int64, device=input.device)
+    edges = []
+    for values, count, limits in zip(ops.unbind(points, 1), bins, ranges, strict=True):
+        bounds = _edges(values, count, limits)
+        edges.append(bounds)
+        inside = ops.logical_and(ops.ge(values, bounds[0]), ops.le(values, bounds[-1]))
+        heights = ops.where(inside, heights, 0.0)
+        along = ops.sub(ops.searchsorted(bounds, ops.contiguous(values), right=True), 1)
+        last = bounds.shape[0] - 2
+        places = ops.add(ops.mul(places, last + 1), ops.clamp(along, 0, max(last, 0)))
+    shape = [bounds.shape[0] - 1 for bounds in edges]
+    total = 1
+    for size in shape:
+        total = total * size
+    counts = ops.zeros((total,), dtype=input.dtype, device=input.device)
+    if total:
+        counts = ops.index_add(counts, 0, places, heights)
+    counts = ops.reshape(counts, shape)
+    return HistogramOfPoints(_density(counts, edges) if density else counts, tuple(edges))
+
+
+define(
+    "histogramdd(Tensor input, object bins, object range=None, Tensor? weight=None, "
+    "bool density=False)",
+    Kind.COMPOSITE,
+    decompose=_histogramdd,
+    method=False,
+)

@@ -1,0 +1,61 @@
+"""What device-independent scripts ask before they choose a device, and other small names."""
+
+from __future__ import annotations
+
+import pytest
+
+import graphwright as gw
+
+
+@pytest.mark.parametrize("name", ["cuda", "mps", "xpu", "accelerator"])
+def test_there_are_no_accelerators(name: str) -> None:
+    module = getattr(gw, name)
+    assert not module.is_available()
+    assert module.device_count() == 0
+    assert module.synchronize() is None
+
+
+def test_what_needs_a_gpu_is_refused() -> None:
+    with pytest.raises(AssertionError, match="no CUDA devices"):
+        gw.cuda.get_device_name(0)
+    with pytest.raises(AssertionError, match="no CUDA devices"):
+        gw.ones(2).cuda()
+    assert gw.cuda.max_memory_allocated() == 0
+    assert gw.version.cuda is None
+
+
+def test_debug_mode_of_deterministic_algorithms() -> None:
+    for mode in (1, 2, 0):
+        gw.set_deterministic_debug_mode(mode)
+        assert gw.get_deterministic_debug_mode() == mode
+        assert gw.is_deterministic_algorithms_warn_only_enabled() == (mode == 1)
+    with pytest.raises(RuntimeError, match="debug_mode"):
+        gw.set_deterministic_debug_mode("sometimes")
+
+
+def test_variable_makes_leaves_that_share_memory() -> None:
+    data = gw.ones(2)
+    made = gw.autograd.Variable(data, requires_grad=True)
+    assert made.is_leaf and made.requires_grad and not data.requires_grad
+    assert made.data_ptr() == data.data_ptr()
+    assert isinstance(data, gw.autograd.Variable)
+    with pytest.raises(TypeError, match="tensor"):
+        gw.autograd.Variable([1.0])
+
+
+def test_the_order_of_dims_in_memory() -> None:
+    assert gw.ones(2, 3, 4).permute(2, 0, 1).dim_order() == (1, 2, 0)
+
+
+@pytest.mark.parametrize("dtype", [gw.bool, gw.uint8, gw.int16, gw.bfloat16, gw.complex64])
+def test_make_tensor(dtype: gw.dtype) -> None:
+    made = gw.testing.make_tensor(2, 3, dtype=dtype, noncontiguous=True)
+    assert (made.shape, made.dtype, made.stride()) == ((2, 3), dtype, (6, 2))
+    assert (gw.testing.make_tensor((50,), dtype=dtype, exclude_zero=True) != 0).all()
+
+
+def test_sdpa_kernel_takes_backends_and_changes_nothing() -> None:
+    q = gw.randn(1, 2, 3, 4)
+    with gw.nn.attention.sdpa_kernel(gw.nn.attention.SDPBackend.MATH):
+        inside = gw.nn.functional.scaled_dot_product_attention(q, q, q)
+    gw.testing.assert_close(inside, gw.nn.functional.scaled_dot_product_attention(q, q, q))
