@@ -1,6 +1,7 @@
 """The C core: tensors, memory, modes, random numbers, threads, products, native code."""
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, SupportsIndex, TypeVar, final, overload
 
 import numpy as np
@@ -408,6 +409,16 @@ class Native:
     def __call__(self, *args: Any) -> Any: ...
     @staticmethod
     def has(name: str, /) -> bool: ...
+
+@final
+class Quiet:
+    """Calls a function while a context variable has a value."""
+
+    function: Callable[..., Any]
+    def __new__(
+        cls, function: Callable[..., Any], variable: ContextVar[Any], value: Any
+    ) -> Any: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 @final
 class Pointwise:

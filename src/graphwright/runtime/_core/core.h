@@ -114,7 +114,8 @@ extern PyTypeObject GwLauncher_Type;
 
 /* ---- pointwise.c, dispatch.c ---- */
 extern PyMethodDef gw_pointwise_methods[], gw_dispatch_methods[], gw_record_methods[];
-extern PyTypeObject GwPointwise_Type, GwOpBase_Type, GwReduction_Type, GwNative_Type;
+extern PyTypeObject GwPointwise_Type, GwOpBase_Type, GwReduction_Type, GwNative_Type,
+    GwQuiet_Type;
 int gw_pointwise_init(void);
 
 #endif

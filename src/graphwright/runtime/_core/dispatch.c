@@ -67,16 +67,17 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
     if (base->inplace && gw_partly_shared(items, count)) {
         flags |= GW_FLAG_OVERLAP;
     }
-    PyObject *out;
+    PyObject *out, *run = Py_NewRef(base->run);   /* another thread may set it meanwhile */
     if (flags == 0) {
-        out = PyObject_Vectorcall(base->run, items, (size_t)count, NULL);
+        out = PyObject_Vectorcall(run, items, (size_t)count, NULL);
     } else if (flags == GW_FLAG_GRAD && !base->inplace && gw_can_record(op, &base->recipe)) {
-        out = gw_record(op, &base->recipe, base->run, args);
+        out = gw_record(op, &base->recipe, run, args);
     } else if (flags == GW_FLAG_GRAD && base->recipe.by_parts) {
         out = run_parts(op, items, count);
     } else {
         out = run_modes(op, args, flags);
     }
+    Py_DECREF(run);
     return out != NULL || !PyErr_ExceptionMatches(PyExc_Exception) ? out : failed(op, args);
 }
 

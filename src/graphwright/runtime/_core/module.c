@@ -67,7 +67,7 @@ static int add_contents(PyObject *module) {
     }
     PyTypeObject *const types[] = {&GwStorage_Type, &GwSize_Type, &GwTensor_Type, gw_code_type,
                                    &GwLauncher_Type, &GwPointwise_Type, &GwOpBase_Type,
-                                   &GwReduction_Type, &GwNative_Type};
+                                   &GwReduction_Type, &GwNative_Type, &GwQuiet_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;
