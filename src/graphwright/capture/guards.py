@@ -19,7 +19,8 @@ from graphwright.capture.guard_assembler import Assembler
 from graphwright.capture.guard_text import describe, strides_text
 from graphwright.capture.guard_tree import TreeAssembler
 from graphwright.capture.source import CodeSource, Source
-from graphwright.runtime.records import Record
+from graphwright.capture.templates import settled
+from graphwright.runtime.records import Record, replace
 
 
 class GuardKind(StrEnum):
@@ -108,6 +109,11 @@ class GuardBuilder:
         self._seen: set[object] = set()
 
     def _add(self, guard: Guard, key: object) -> None:
+        sources = settled(guard.sources)
+        if sources is None:
+            return
+        if sources != guard.sources:
+            guard = replace(guard, sources=sources)
         identity = (guard.kind, guard.sources, key)
         if identity not in self._seen:
             self._seen.add(identity)

@@ -25,10 +25,12 @@ from graphwright.capture.source import (
     ConstSource,
     ForeignGlobalSource,
     GlobalSource,
+    MroSource,
     SizeSource,
     Source,
 )
 from graphwright.capture.tape import Tape
+from graphwright.capture.templates import TemplateSource
 from graphwright.capture.variables.base import Clock, IdVariable, VariableTracker
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
@@ -177,6 +179,17 @@ class OutputGraph:
     ) -> VariableTracker:
         """An attribute of a real input tensor that is not part of its type."""
         return self.wrap(getattr(self._real[owner.node], name), source)
+
+    def stands_for(self, value: Any, tracker: VariableTracker) -> None:
+        """Let an object made while translating be the tracker wherever it is met."""
+        self._by_identity[id(value)] = tracker
+        self._alive.append(value)
+
+    def read_anew(self, attr: str) -> None:
+        """An attribute of classes that the frame makes is no longer what it was."""
+        for source in [s for s in self._by_source if isinstance(s, MroSource)]:
+            if source.attr == attr and isinstance(source.base, TemplateSource):
+                del self._by_source[source]
 
     def tracked(self, value: Any) -> VariableTracker | None:
         """The tracker of a mutable object that was wrapped before."""

@@ -166,6 +166,8 @@ class ClassSource(ConstSource, eq=False):
     @classmethod
     def of(cls, value: type) -> ClassSource:
         """The source of a class."""
+        if TEMPLATES and value in TEMPLATES:
+            return TEMPLATES[value]
         return cls(weakref.ref(value), value.__qualname__)
 
     def emit(self, cg: Reloader) -> None:
@@ -173,6 +175,10 @@ class ClassSource(ConstSource, eq=False):
 
     def loads(self, program: LoadWriter) -> int:
         return program.root("class", self.value)
+
+
+TEMPLATES: weakref.WeakKeyDictionary[type, ClassSource] = weakref.WeakKeyDictionary()
+"""The sources of classes that translated frames make: see `templates`."""
 
 
 class ModuleSource(Source):

@@ -57,6 +57,7 @@ class Translator(Values):
     """One frame being run symbolically.
 
     stack, locals: the frame's state; `locals` holds `CellVariable`s under the names of cells.
+    names: those that a class statement defines, in its body only.
     """
 
     def __init__(
@@ -78,6 +79,7 @@ class Translator(Values):
         self.returned: VariableTracker | None = None
         self.yielded: VariableTracker | None = None
         self.handled: VariableTracker | None = None
+        self.names: dict[str, VariableTracker] | None = None
 
     # the machine
 
@@ -250,6 +252,15 @@ class Translator(Values):
             self.side_effects.generators.append(made)
             return made
         return callee.run()
+
+    def run_class_body(self, function: FunctionVariable) -> dict[str, VariableTracker]:
+        """The names that a class statement defines."""
+        self._check_inline(function)
+        cells = zip(function.code.co_freevars, function.cells(self), strict=True)
+        body = InlineTranslator(self, function, dict(cells))
+        body.names = {}
+        body.run()
+        return body.names
 
     def _check_inline(self, function: FunctionVariable) -> None:
         code = function.code

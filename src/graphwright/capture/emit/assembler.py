@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.templates import refuse_template
 from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
@@ -104,6 +105,7 @@ class CodeBuilder:
         self.emit("LOAD_FAST" if _VERSION >= (3, 13) else "LOAD_CLOSURE", Free(name))
 
     def load_const(self, value: object) -> None:
+        refuse_template(value)
         self.emit("LOAD_CONST", value)
 
     def load_attr(self, name: str) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from graphwright.capture.opcodes import (
     build,
     calls,
+    class_bodies,
     control,
     exceptions,
     iteration,
@@ -18,6 +19,8 @@ from graphwright.capture.opcodes import (
 )
 from graphwright.capture.opcodes.registry import Handler, handlers_for
 
-FAMILIES = (stack, names, build, calls, control, iteration, exceptions, patterns)
+FAMILIES = (
+    stack, names, build, calls, class_bodies, control, iteration, exceptions, patterns,
+)  # fmt: skip
 
 __all__ = ["FAMILIES", "Handler", "handlers_for"]

@@ -62,7 +62,7 @@ def build_slice(tx: Translator, inst: Instruction) -> None:
 
 @opcode("BUILD_STRING")
 def build_string(tx: Translator, inst: Instruction) -> None:
-    tx.push(tx.constant("".join(part.as_constant() for part in tx.popn(inst.arg))))
+    tx.push(joined(tx, tx.popn(inst.arg)))
 
 
 _CONVERSIONS: dict[int, Callable[[Any], str] | None] = {0: None, 1: str, 2: repr, 3: ascii}

@@ -43,8 +43,10 @@ from graphwright.capture.variables.iterators import (
     ZipIterator,
 )
 from graphwright.capture.variables.library import LIBRARY, by_python
+from graphwright.capture.variables.made_classes import MADE_CLASSES
 from graphwright.capture.variables.mappings import DictVariable, DictView, hashed
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.operator_module import OPERATOR_FUNCTIONS
 from graphwright.capture.variables.operators import unary
 from graphwright.capture.variables.reflection import REFLECTION, by_special
 from graphwright.capture.variables.sequences import (
@@ -443,17 +445,6 @@ def _partial(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return PartialVariable(function, args[1:], kwargs)
 
 
-def _operator(function: Callable[..., Any]) -> Handler:
-    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        return tx.operate(function, *args)
-
-    return handler
-
-
-def _unary(function: Callable[..., Any]) -> Handler:
-    return lambda tx, args, kwargs: unary(tx, function, args[0])
-
-
 def _true(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.constant(True)
 
@@ -485,46 +476,6 @@ def _number_function(function: Callable[..., Any]) -> Handler:
         return _folded(function)(tx, args, kwargs)
 
     return handler
-
-
-def _delitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    args[0].realize().delitem(tx, args[1])
-    return tx.constant(None)
-
-
-def _length_hint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return args[0].realize().length(tx)
-
-
-def _setitem(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    args[0].realize().setitem(tx, args[1], args[2])
-    return tx.constant(None)
-
-
-def _operator_functions() -> dict[Any, Handler]:
-    names = ["add", "and_", "floordiv", "lshift", "matmul", "mul", "mod", "or_", "pow", "rshift"]
-    names += ["sub", "truediv", "xor", "lt", "le", "eq", "ne", "gt", "ge"]
-    names += [f"i{name.strip('_')}" for name in names[:13]]
-    table: dict[Any, Handler] = {
-        getattr(operator, name): _operator(getattr(operator, name)) for name in names
-    }
-    table[operator.index] = _folded(operator.index)
-    table[operator.concat] = _operator(operator.add)
-    table[operator.iconcat] = _operator(operator.iadd)
-    table[operator.length_hint] = _length_hint
-    table[operator.delitem] = _delitem
-    for name in ("neg", "pos", "invert", "abs"):
-        table[getattr(operator, name)] = _unary(getattr(operator, name))
-    table[operator.getitem] = lambda tx, args, kwargs: args[0].realize().getitem(tx, args[1])
-    table[operator.setitem] = _setitem
-    table[operator.not_] = lambda tx, args, kwargs: tx.constant(not tx.truth(args[0]))
-    table[operator.truth] = lambda tx, args, kwargs: tx.constant(tx.truth(args[0]))
-    table[operator.is_] = lambda tx, args, kwargs: tx.constant(tx.identical(*args))
-    table[operator.is_not] = lambda tx, args, kwargs: tx.constant(not tx.identical(*args))
-    table[operator.contains] = lambda tx, args, kwargs: tx.constant(
-        args[0].realize().contains(tx, args[1])
-    )
-    return table
 
 
 HANDLERS: dict[Any, Handler] = {
@@ -593,8 +544,9 @@ HANDLERS: dict[Any, Handler] = {
     autocast: make_autocast,
     **{fact: _folded(fact) for fact in AUTOCAST_FACTS},
     **_math_functions(),
-    **_operator_functions(),
+    **OPERATOR_FUNCTIONS,
     functools.partial: _partial,
     **LIBRARY,
     **DIFFERENTIATION,
+    **MADE_CLASSES,
 }
