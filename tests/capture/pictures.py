@@ -55,8 +55,20 @@ class _Painter:
         return (
             "tensor", str(value.dtype), tuple(value.shape), value.stride(),
             value.storage_offset(), self.memories.setdefault(id(memory), len(self.memories)),
-            value.requires_grad, value.grad_fn is not None, repr(value.detach().tolist()),
+            repr(self._values(value)), self._history(value),
         )
+
+    def _values(self, value: gw.Tensor) -> Any:
+        with gw.no_grad():
+            return value.tolist()
+
+    def _history(self, value: gw.Tensor) -> Any:
+        """What autograd knows; why nothing can be read where views were changed forbiddenly."""
+        try:
+            found = value.requires_grad, value.grad_fn is not None
+        except RuntimeError as error:
+            return str(error)
+        return *found, self.paint(value.grad) if value.is_leaf else None
 
     def _exception(self, value: BaseException) -> Any:
         return (

@@ -50,6 +50,20 @@ def test_the_function_is_on_the_stack_once():
     assert first == second == ["f", "test_the_function_is_on_the_stack_once"]
 
 
+def test_a_graph_that_fails_shows_the_function_once():
+    def f(x, index, log):
+        y = x * 2
+        log.append(len(log))
+        return y[index]
+
+    compiled = Captured(f)
+    assert compiled.agrees(X, gw.tensor([0, 2]), [])
+    with pytest.raises(IndexError) as raised:
+        compiled(X, gw.tensor([0, 7]), [])
+    shown = [(e.name, e.line) for e in traceback.extract_tb(raised.value.__traceback__)]
+    assert [entry for entry in shown if entry[0] == "f"] == [("f", "return y[index]")]
+
+
 def test_a_traceback_shows_the_function_once():
     def f(x):
         y = x + 1

@@ -215,3 +215,15 @@ def test_a_leaf_of_the_frame_that_leaves_it_is_made_natively() -> None:
     leaf = captured(gw.ones(3))
     assert leaf.is_leaf
     assert gw.equal(leaf.grad, gw.full((3,), 4.0))
+
+
+def test_gradients_that_backward_leaves_are_laid_out_as_their_leaves() -> None:
+    def train(x: Any) -> Any:
+        w = x.detach().clone().requires_grad_()
+        (w * 2 + 1).tanh().mean().backward()
+        return w.grad
+
+    captured = Captured(train)
+    for x in (gw.ones(3, 4), gw.ones(4, 3).T, gw.ones(5, 2).T, gw.ones(2, 3, 4).transpose(0, 2)):
+        assert captured(x).stride() == train(x).stride()
+    assert captured.breaks == []

@@ -11,6 +11,8 @@ import pytest
 
 import graphwright as gw
 
+from .captured import Captured
+
 
 def test_lists_of_strings_are_made_anew_by_each_call():
     def parts(text):
@@ -137,3 +139,35 @@ def test_tracebacks_underline_the_expression_that_raised():
     last = traceback.extract_tb(caught.value.__traceback__)[-1]
     assert last.colno is not None
     assert linecache.getline(__file__, last.lineno)[last.colno :].startswith("(a + 1) / (")
+
+
+@pytest.mark.parametrize("bounds", [(2.5, None, None), ("a", "b", None), (0, 3, 0)])
+def test_bounds_that_no_slice_has(bounds):
+    def cut(x, items, bounds):
+        y = x + 1
+        start, stop, step = bounds
+        return items[start:stop:step], y
+
+    captured = Captured(cut)
+    for items in ([1, 2, 3], (1, 2, 3), range(3)):
+        with pytest.raises((TypeError, ValueError)) as plain:
+            cut(gw.ones(2), items, bounds)
+        with pytest.raises(type(plain.value)) as raised:
+            captured(gw.ones(2), items, bounds)
+        assert str(raised.value) == str(plain.value)
+        assert captured.agrees(gw.ones(2), items, (0, 2, 1))
+
+
+def test_a_context_manager_is_passed_on_before_it_is_ready():
+    def bare(cls):
+        return object.__new__(cls)
+
+    def fill(manager, x):
+        y = x * 2
+        manager._mode = False
+        manager._previous = []
+        return manager, y
+
+    made, _ = Captured(fill)(bare(gw.no_grad), gw.ones(2))
+    with made:
+        assert not gw.is_grad_enabled()

@@ -18,25 +18,29 @@ PER_SEED = 20
 SYMPTOMS = (AssertionError, GraphBreakError, InternalCaptureError)
 
 
-def symptom(function_text: str) -> BaseException | None:
+def symptom(function_text: str, tensorless: bool) -> BaseException | None:
     """How plain and captured runs of a function differ."""
     try:
-        compare(f"{WORLD}\n\n{function_text}")
+        compare(f"{WORLD}\n\n{function_text}", tensorless=tensorless)
     except SYMPTOMS as error:
         return error
     return None
 
 
-def smallest(function_text: str, kind: type[BaseException]) -> str:
+def smallest(function_text: str, tensorless: bool, kind: type[BaseException]) -> str:
     """What is left of a program that fails, and how it fails."""
-    left = reduced(function_text, lambda text: type(symptom(text)) is kind)
-    return f"{left}\n\n{symptom(left)!r}"
+    left = reduced(function_text, lambda text: type(symptom(text, tensorless)) is kind)
+    return f"{left}\n\n{symptom(left, tensorless)!r}"
 
 
 @pytest.mark.fuzz(10)
 @pytest.mark.filterwarnings("ignore:graphwright:RuntimeWarning")
 def test_random_programs(seed: int) -> None:
-    """Hypothesis draws the programs; one that fails is shown small, and with its seed."""
+    """Hypothesis draws the programs; one that fails is shown small, and with its seed.
+
+    With every other seed frames without tensor operations are translated too.
+    """
+    tensorless = bool(seed % 2)
     texts: list[str] = []
     with_graph: list[bool] = []
 
@@ -51,10 +55,10 @@ def test_random_programs(seed: int) -> None:
         text = Program(random.Random(number)).function_text
         hypothesis.assume(is_valid(text))
         texts.append(text)
-        with_graph.append(compare(f"{WORLD}\n\n{text}").graphs > 0)
+        with_graph.append(compare(f"{WORLD}\n\n{text}", tensorless=tensorless).graphs > 0)
 
     try:
         run()
     except SYMPTOMS as error:
-        pytest.fail(f"seed {seed}:\n{smallest(texts[-1], type(error))}")
+        pytest.fail(f"seed {seed}:\n{smallest(texts[-1], tensorless, type(error))}")
     assert sum(with_graph) >= len(with_graph) / 2

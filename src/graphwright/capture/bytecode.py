@@ -7,9 +7,9 @@ import linecache
 import sys
 import types
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
 
+from graphwright.capture.code_table import per_code
 from graphwright.runtime.records import Record
 
 _SKIPPED = frozenset(["CACHE", "EXTENDED_ARG"])
@@ -46,7 +46,7 @@ class Instruction(Record):
     protected: bool
 
 
-@lru_cache(maxsize=4096)
+@per_code
 def decode(code: types.CodeType) -> tuple[Instruction, ...]:
     """The instructions of `code` without caches and prefixes."""
     raw = list(dis.get_instructions(code))
@@ -113,7 +113,7 @@ class ExceptionHandler(Record):
     push_lasti: bool
 
 
-@lru_cache(maxsize=1024)
+@per_code
 def exception_handlers(code: types.CodeType) -> tuple[ExceptionHandler, ...]:
     """The exception table of `code`."""
     at = {inst.offset: inst.index for inst in decode(code)}
@@ -139,7 +139,7 @@ def _successors(inst: Instruction) -> list[int]:
 Uses = Callable[[Instruction], tuple[frozenset[str], frozenset[str]]]
 
 
-@lru_cache(maxsize=1024)
+@per_code
 def _live_before(code: types.CodeType, uses: Uses) -> tuple[frozenset[str], ...]:
     """For each instruction, the names that may be read from there on before they are written."""
     instructions = decode(code)

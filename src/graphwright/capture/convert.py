@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 import types
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.capture import _eval_frame, guards
 from graphwright.capture.allowed import is_disabled, may_capture
 from graphwright.capture.bytecode import Instruction
+from graphwright.capture.code_table import CodeTable
 from graphwright.capture.emit.assembler import n_argument_slots
 from graphwright.capture.emit.frame import CompiledFrame, FrameCompiler
 from graphwright.capture.exc import (
@@ -76,8 +76,9 @@ class Frontend:
         dynamic: None: sizes become symbolic once they vary; True: from the start; False: never.
         record: where to note what happens.
         limit: how many entries one code object may have.
-        everywhere: under the hook translate frames of every file, also those without tensors.
-            For finding out whether capture leaves plain Python alone; slow.
+        tensorless: translate frames without tensor operations too. For finding out whether
+            capture leaves plain Python alone; slow.
+        everywhere: under the hook translate frames of every file, `tensorless` ones too.
     """
 
     strict = False
@@ -91,23 +92,24 @@ class Frontend:
         dynamic: bool | None = None,
         record: CaptureRecord | None = None,
         limit: int = 8,
+        tensorless: bool = False,
         everywhere: bool = False,
     ) -> None:
         self.backend = backend
+        self.tensorless = tensorless or everywhere
         self.everywhere = everywhere
         self.fullgraph = fullgraph
         self.dynamic = dynamic
         self.record = record if record is not None else CaptureRecord()
         self.limit = limit
-        self._states: weakref.WeakKeyDictionary[types.CodeType, FrameState]
-        self._states = weakref.WeakKeyDictionary()
-        self._roots: set[types.CodeType] = set()
-        self._failed: weakref.WeakSet[types.CodeType] = weakref.WeakSet()
+        self._states: CodeTable[FrameState] = CodeTable()
+        self._roots: CodeTable[None] = CodeTable()
+        self._failed: CodeTable[None] = CodeTable()
 
     def compile(self, function: types.FunctionType) -> _eval_frame.CompiledFunction:
         """A callable that captures `function` at its first call and at each guard failure."""
         code = function.__code__
-        self._roots.add(code)
+        self._roots[code] = None
         if code.co_flags & _UNCAPTURED:
             reason = Unsupported("GB0013", f"{code.co_name} is a generator or coroutine itself")
             reason.note_location(place(code))
@@ -192,7 +194,7 @@ class Frontend:
         """A graph raised `failure`, and the code itself, run in its place, gave a result."""
         if code in self._failed:
             return
-        self._failed.add(code)
+        self._failed[code] = None
         reason = Unsupported("GB0022", failure)
         reason.note_location(place(code))
         self.record.add(break_record(reason, True, code))
@@ -264,7 +266,7 @@ class Frontend:
         try:
             tx = RootTranslator(output, code, dict(zip(names, slots, strict=True)), restart)
             inst = tx.run_to_break()
-            if not self.everywhere and not output.n_ops and (
+            if not self.tensorless and not output.n_ops and (
                 inst is None or not self._worth_cutting(code, slots)
             ):
                 raise SkipFrame(None)

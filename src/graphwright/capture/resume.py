@@ -16,6 +16,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.bytecode import PAIRS, PYTHON, decode
+from graphwright.capture.code_table import CodeTable, per_code
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.relocate import local_names, rebuilt
 from graphwright.runtime.records import Record
@@ -54,12 +55,10 @@ class ResumePoint(Record):
     locals: tuple[str, ...]
 
 
-_Made = dict[ResumePoint, types.CodeType]
-_origins: weakref.WeakKeyDictionary[types.CodeType, Origin] = weakref.WeakKeyDictionary()
-_made: weakref.WeakKeyDictionary[types.CodeType, _Made] = weakref.WeakKeyDictionary()
+_Made = weakref.WeakValueDictionary[ResumePoint, types.CodeType]
+_origins: CodeTable[Origin] = CodeTable()
+_made: CodeTable[_Made] = CodeTable()
 _lock = threading.Lock()
-_split: weakref.WeakKeyDictionary[types.CodeType, tuple[types.CodeType, tuple[int, ...]]]
-_split = weakref.WeakKeyDictionary()
 _SLOTS_OF_PAIRS = 16
 _LASTI = 2
 _SEES_FRAME = frozenset(
@@ -108,11 +107,15 @@ def resume_code(code: types.CodeType, point: ResumePoint) -> types.CodeType:
     origin = origin_of(code)
     point = ResumePoint(origin.index(point.index), point.stack, point.locals)
     with _lock:
-        known = _made.setdefault(origin.code, {})
-        if point not in known:
-            known[point], positions = _build(origin.code, point)
-            _origins[known[point]] = Origin(origin.code, positions)
-        return known[point]
+        known = _made.get(origin.code)
+        if known is None:
+            known = _made[origin.code] = weakref.WeakValueDictionary()
+        made = known.get(point)
+        if made is None:
+            made, positions = _build(origin.code, point)
+            _origins[made] = Origin(origin.code, positions)
+            known[point] = made
+        return made
 
 
 def closure_names(code: types.CodeType) -> tuple[str, ...]:
@@ -202,6 +205,7 @@ def _moved(slot: int) -> list[tuple[str, int]]:
     return [("LOAD_FAST", slot), ("DELETE_FAST", slot)]
 
 
+@per_code
 def _without_pairs(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...]]:
     """The code with one instruction for each local, and the original's index of each.
 
@@ -209,9 +213,7 @@ def _without_pairs(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...
     """
     if not any(inst.opname in PAIRS for inst in decode(code)):
         return code, tuple(range(len(decode(code))))
-    if code not in _split:
-        _split[code] = _split_pairs(code)
-    return _split[code]
+    return _split_pairs(code)
 
 
 def _split_pairs(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...]]:

@@ -22,14 +22,14 @@ class Expressions(Writer):
 
     def tensor(self, depth: int = 0) -> str:
         """An expression that gives a tensor of shape [3, 4]."""
-        if depth > 2 or self.rarely(0.35):
+        if depth > 2 or (depth and self.rarely(0.35)):
             return self.a_tensor()
         a, b = self.tensor(depth + 1), self.tensor(depth + 1)
         if self.rarely(0.25):
             return self._called(a, b)
         return self.pick(
             f"({a} + {b})", f"({a} * {self.number()})", f"gw.relu({a})", f"helper({a})",
-            f"helper({a}, k={self.number()})", f"({a} - {b}).tanh()", f"{a}.T.reshape(3, 4)",
+            f"helper({a}, k={self.number()})", f"({a} - {b}).tanh()", f"{a}.T.reshape({a}.shape)",
             f"gw.maximum({a}, {b})", f"({a} if {self.condition()} else {b})",
             f"[{a}, {b}][{self.number()} % 2]", f"sum([{a}, {b}])", f"(lambda t: t + {b})({a})",
             f"({a} / 2)", f"max([{a}, {b}], key=lambda t: t.shape[0])",
@@ -45,10 +45,12 @@ class Expressions(Writer):
             f"decorated({a})", f"falling(2, {a})", f"Obj.twice({a})", f"Loud(1, {log})({a}, 2)",
             f"noisy({a})", f"branching({a}, {log})", f"noisy_inside({a}, {log})",
             f"noisily_falling(1, {a})", f"functools.partial(helper, {a})(3)",
-            f"Pair({a}, {b}).right", f"Data({a}, rest=[{b}]).rest[0]", f"{a}.view(-1).view(3, 4)",
+            f"Pair({a}, {b}).right", f"Data({a}, rest=[{b}]).rest[0]",
+            f"{a}.view(-1).view(*{a}.shape)",
             f"next(iter([{a}, {b}]))", f"functools.reduce(lambda p, q: p * q, [{a}, {b}, 2])",
             f"list(map(helper, [{a}, {b}]))[1]", f"({{**{{'p': {a}}}}} | {{'q': {b}}})['q']",
-            f"{a}[[2, 1, 0]]", f"{a}.expand(2, 3, 4)[1]", f"[*{a}][0].expand(3, 4)",
+            f"{a}[[1, 0]].repeat(2, 1)[:{a}.shape[0]]", f"{a}.expand(2, *{a}.shape)[1]",
+            f"[*{a}][0].expand_as({a})",
         )
 
     def number(self, depth: int = 0) -> str:

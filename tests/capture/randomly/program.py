@@ -5,30 +5,32 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from .definitions import Definitions
+from .modelling import Modelling
 
-WORLD = Path(__file__).with_name("world.py").read_text()
+WORLD = "\n\n".join(
+    Path(__file__).with_name(name).read_text() for name in ("world.py", "world_models.py")
+)
+HEADER = "def f(x, y, n, items, table, obj, net, pack=None, *, flag=False):"
 PARAMETERS = {
     "tensors": ["x", "y"], "ints": ["n"], "lists": ["items"], "tables": ["table"],
     "objects": ["obj"],
 }
 
 
-class Program(Definitions):
-    """One function `f(x, y, n, items, table, obj)`; `function_text` is its source."""
+class Program(Modelling):
+    """One function `f`, with the parameters of `HEADER`; `function_text` is its source."""
 
     def __init__(self, chance: random.Random) -> None:
         super().__init__(chance)
         for kind, names in PARAMETERS.items():
             getattr(self.names, kind).extend(names)
             self.names.own.update(names)
+        self.assign(1)
         self.block(1, 9)
         self.emit(1, f"return {', '.join(self._results())}")
         body, self.lines = self.lines, []
         self.declare(1, self.names.rebound)
-        self.function_text = "\n".join(
-            ["def f(x, y, n, items, table, obj):", *self.lines, *body, ""]
-        )
+        self.function_text = "\n".join([HEADER, *self.lines, *body, ""])
 
     def _results(self) -> list[str]:
         """The newest names of each kind."""
@@ -42,13 +44,15 @@ class Program(Definitions):
         """One random statement; deep inside one of a single line."""
         kinds = [
             self.assign, self.assign_int, self.mutate, self.assign, self.mutate, self.effect,
-            self.in_place, self.alias, self.unpack, self.swap,
+            self.in_place, self.alias, self.unpack, self.swap, self.module, self.view, self.view,
+            self.packed, self.packed, self.protocol, self.protocol,
         ]
         if indent < 5:
             kinds += [
                 self.branch, self.attempt, self.with_block, self.match, self.leave, self.attempt,
                 self.closure, self.comprehension, self.comprehension, self.instance, self.driven,
                 self.generator, self.local_class, self.coroutine, self.forget, self.with_block,
+                self.differentiate, self.conversation,
                 *([self.loop, self.while_loop, self.loop] if self.loops < 2 else []),
             ]
         self.random.choice(kinds)(indent)

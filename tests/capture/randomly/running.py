@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
+import traceback
 from collections.abc import Callable
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 import graphwright as gw
 from graphwright.capture.exc import GraphBreakError, InternalCaptureError
@@ -16,7 +19,7 @@ from ..captured import Captured
 from ..pictures import picture
 
 NAME = "random_program"
-VARIANTS = (0, 0, 1, 2, 4, 5, 0, 6, 7, 8, 9, 3)
+VARIANTS = (0, 0, 1, 2, 10, 4, 5, 0, 6, 11, 7, 8, 12, 9, 3)
 
 
 class World:
@@ -26,7 +29,13 @@ class World:
         module = ModuleType(NAME)
         sys.modules[NAME] = module
         self.space = vars(module)
-        exec(compile(text, f"<random {hash(text)}>", "exec"), self.space)
+        self.file = f"<random {hash(text)}>"
+        exec(compile(text, self.file, "exec"), self.space)
+        gw.manual_seed(0)
+        self.nets = [self.space["Net"](), self.space["Normed"]()]
+        self.states = [
+            {name: value.clone() for name, value in net.state_dict().items()} for net in self.nets
+        ]
 
     def reset(self, variant: int) -> None:
         """Globals, defaults, attributes of classes and caches as they were at first."""
@@ -36,9 +45,21 @@ class World:
         space["remembering"].__defaults__[0].clear()
         space["cached"].cache_clear()
         space["Obj"].kind = "obj"
+        space["Base"].made, space["shifted"].calls = variant % 4, 0
         for kind in (space["Obj"], space["Child"]):
             if "count" in vars(kind):
                 del kind.count
+
+    def net(self, variant: int) -> Any:
+        """A module as it was at first; which, and in which mode, depends on the variant."""
+        which = variant in (2, 8)
+        net, state = self.nets[which], self.states[which]
+        net._buffers["seen"] = gw.zeros(1)
+        net.load_state_dict(state)
+        net.requires_grad_(variant != 4).train(variant % 3 != 0)
+        net.zero_grad(set_to_none=True)
+        net.scale, net.log = 1 + (variant > 8), []
+        return net
 
     def arguments(self, variant: int) -> list[Any]:
         """Arguments that differ in values, kinds, layout, and what is one object."""
@@ -62,29 +83,49 @@ class World:
             case 9:
                 thing.table, thing.items, thing.x = table, items, x
                 space["SCALE"], n = 5, -3
-        return [x, y, n, items, table, thing]
+            case 10:
+                x, y = gw.randn(5, 4), gw.randn(5, 4)
+            case 11:
+                x, y, n = gw.randn(2, 4), gw.randn(1, 4), 10**20
+            case 12:
+                x, y = gw.randn(4, 4)[1:], gw.randn(3, 8)[:, ::2]
+                n = np.float64(1.5)
+        pack = {"a": x, "b": [y, x], "c": (x[0], y)}
+        return [x, y, n, items, table, thing, self.net(variant), pack]
 
     def outcome(self, function: Callable[..., Any], variant: int) -> tuple[Any, ...]:
         """Result or exception, arguments, globals, text printed and modes afterwards."""
         self.reset(variant)
         args = self.arguments(variant)
+        keywords = dict(zip(("net", "pack"), args[6:], strict=True)) if variant % 2 else {}
+        path: list[Any] = []
         printed = io.StringIO()
         try:
             with contextlib.redirect_stdout(printed):
-                result = function(*args)
+                result = function(*(args[:6] if keywords else args), **keywords)
         except (GraphBreakError, InternalCaptureError):
             raise
         except Exception as error:
             result = error
+            path = self.path(error)
             drop_frames(error)
         space = self.space
         shared = (
             space["G"], space["H"], space["remembering"].__defaults__,
-            vars(space["Obj"]).get("count"), space["Obj"].kind,
+            vars(space["Obj"]).get("count"), space["Obj"].kind, space["Base"].made,
+            space["shifted"].calls,
         )
         names = sorted(name for name in space if not name.startswith("__"))
         modes = gw.is_grad_enabled(), gw.get_rng_state().tolist(), sys.exc_info()[1]
-        return picture((result, args, shared)), printed.getvalue(), names, modes
+        return picture((result, args, shared)), printed.getvalue(), names, modes, path
+
+    def path(self, error: BaseException) -> list[tuple[str, int | None]]:
+        """The program's own lines in the traceback of an exception."""
+        frames = traceback.walk_tb(error.__traceback__)
+        return [
+            (frame.f_code.co_name, line) for frame, line in frames
+            if frame.f_code.co_filename == self.file
+        ]
 
 
 def drop_frames(error: BaseException | None) -> None:
@@ -105,11 +146,14 @@ def difference(expected: Any, actual: Any) -> str:
     return f"expected .. {wanted[part]}\ngot .. {found[part]}"
 
 
-def compare(text: str) -> Captured:
-    """Run one program both ways, call after call, on arguments of every variant."""
+def compare(text: str, **options: Any) -> Captured:
+    """Run one program both ways, call after call, on arguments of every variant.
+
+    `options` are those of the `Frontend`.
+    """
     world = World(text)
     function = world.space["f"]
-    captured = Captured(function)
+    captured = Captured(function, **options)
     for call, variant in enumerate(VARIANTS):
         expected = world.outcome(function, variant)
         actual = world.outcome(captured, variant)

@@ -114,4 +114,7 @@ class SimpleStatements(Expressions):
             f"Loud({a}, {thing}.log).nothing", f"{items}.remove({a} + 100)", "gw.stack([])",
             f"raise {self.pick('KeyError', 'ValueError')}({a}) from Trouble('cause')",
             f"raise KeyError({a}) from None", f"dict([{a}])", f"{items}.index(-{a})",
+            f"Wrapped({a}).missing", "{Ranked(1)}", "Point(3)", "Base()", "Lazy(1).fixed = 1",
+            f"Point(1).b = {a}", "net(gw.ones(3, 5))", "net.nothing", f"{thing}.log[{a}:'a']",
+            f"gw.cat([{self.a_tensor()}, gw.ones(2)])", f"{self.a_tensor()}.reshape(5, -1)",
         ))

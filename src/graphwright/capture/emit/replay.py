@@ -74,7 +74,14 @@ def tell(
         hears(found, failure)
 
 
+def hide_frame(error: BaseException) -> None:
+    """Take the frame that caught `error` out of its traceback: it runs for another one."""
+    assert error.__traceback__ is not None
+    error.__traceback__ = error.__traceback__.tb_next
+
+
 _eval_frame.skip_code(tell.__code__)
+_eval_frame.skip_code(hide_frame.__code__)
 
 
 class Replay:
@@ -125,9 +132,27 @@ class Replay:
         builder.mark(plainly)
         builder.load_const(None)
         builder.store_local(error)
+        raised = Label()
+        builder.begin_try(raised)
         self._run_plainly()
+        builder.end_try()
         self._tell(failure)
         builder.return_value()
+        self._raise_plainly(raised, error)
+
+    def _raise_plainly(self, raised: Label, error: str) -> None:
+        """The exception on the stack leaves, as one of the plain frame alone."""
+        builder = self.builder
+        builder.mark(raised)
+        builder.store_local(error)
+        builder.begin_call(hide_frame)
+        builder.load_local(error)
+        builder.end_call(1)
+        builder.pop()
+        builder.load_local(error)
+        builder.load_const(None)
+        builder.store_local(error)
+        builder.emit("RERAISE", 0)
 
     def _tell(self, failure: str) -> None:
         """Below the frame's result, which stays on the stack."""

@@ -20,6 +20,8 @@ from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.autograd import engine
+from graphwright.runtime.ops._face import empty_like
+from graphwright.runtime.ops.strides import is_dense
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -99,11 +101,22 @@ def _accumulate(
         return
     private = found.fake._base is None and found.fake.stride() == leaf.fake.stride()
     if not private or id(found.fake._storage) in known:
-        made = tx.output.run(tx, "call_method", "clone", [found], {})
-        assert isinstance(made, TensorVariable)
-        found = made
+        found = _laid_out(tx, found, leaf)
     known.add(id(found.fake._storage))
     store_gradient(tx, leaf, found)
+
+
+def _laid_out(tx: Translator, found: TensorVariable, leaf: TensorVariable) -> TensorVariable:
+    """A copy of a gradient, with the strides of the leaf where those are of a dense tensor."""
+    strides = leaf.fake.stride()
+    if found.fake.stride() == strides or not is_dense(leaf.fake.shape, strides):
+        made = tx.output.run(tx, "call_method", "clone", [found], {})
+    else:
+        own = tx.output.run(tx, "call_method", "detach", [leaf], {})
+        made = tx.output.run(tx, "call_function", empty_like, [own], {})
+        made = tx.output.run(tx, "call_method", "copy_", [made, found], {})
+    assert isinstance(made, TensorVariable)
+    return made
 
 
 def store_gradient(tx: Translator, owner: TensorVariable, value: VariableTracker) -> None:

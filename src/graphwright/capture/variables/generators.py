@@ -105,6 +105,7 @@ class GeneratorVariable(IteratorVariable):
         self.running = True
         try:
             if error is not None:
+                frame.push(tx.constant(None))  # in place of what was sent
                 frame.throw(error)
             while frame.yielded is None and frame.returned is None:
                 frame.step()

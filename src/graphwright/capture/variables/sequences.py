@@ -482,7 +482,14 @@ class SliceVariable(VariableTracker):
     def as_constant(self) -> slice:
         return slice(*(bound.as_constant() for bound in self.bounds))
 
-    as_slice = as_constant
+    def as_slice(self) -> slice:
+        """The bounds, if they are some that a sequence can be cut at; a break if not."""
+        bounds = self.as_constant()
+        try:
+            bounds.indices(0)
+        except (TypeError, ValueError) as error:
+            unsupported("GB0007", f"{type(error).__name__}: {error}")
+        return bounds
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name in ("start", "stop", "step"):

@@ -306,6 +306,8 @@ def _compiled_function(output: OutputGraph, value: Any, source: Source) -> Varia
 
 
 def _mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    if not (hasattr(value, "_mode") and hasattr(value, "_previous")):
+        unsupported("GB0008", f"a {type(value).__name__} that is being made")
     _same_type(output, value, source)
     mode = AttrSource(source, "_mode")
     output.guards.equals(mode, value._mode)
