@@ -22,6 +22,7 @@ _INLINED_STDLIB = frozenset(
     [
         "contextlib.py", "functools.py", "dataclasses.py", "copy.py", "operator.py", "types.py",
         "typing.py", "enum.py", os.path.join("collections", "__init__.py"), "_collections_abc.py",
+        "heapq.py", "os.py",
     ]
 )
 _CONVERSIONS = frozenset(["tensor", "as_tensor", "is_tensor", "numel"])
@@ -64,8 +65,10 @@ def may_inline(filename: str) -> bool:
     if filename.startswith(_PACKAGE):
         inside = os.path.relpath(filename, _PACKAGE).split(os.sep)
         return inside[:2] in _INLINED_OF_PACKAGE
+    if filename.startswith("<frozen "):
+        return f"{filename[len('<frozen ') : -1]}.py" in _INLINED_STDLIB
     if filename.startswith("<"):
-        return not filename.startswith(("<frozen", "<graph"))
+        return not filename.startswith("<graph")
     if filename.startswith(_SITE):
         return not any(part in _EXCLUDED for part in filename[len(_SITE) :].split(os.sep))
     if filename.startswith(_STDLIB):
@@ -76,7 +79,8 @@ def may_inline(filename: str) -> bool:
 _INLINED_OF_PACKAGE = (
     ["runtime", "nn"], ["runtime", "autograd"], ["runtime", "optim"], ["runtime", "errors.py"],
     ["runtime", "distributions"], ["runtime", "lowrank.py"], ["runtime", "masked.py"],
-    ["runtime", "signal"], ["capture", "polyfills.py"],
+    ["runtime", "signal"], ["capture", "polyfills.py"], ["runtime", "func.py"],
+    ["runtime", "trees.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [

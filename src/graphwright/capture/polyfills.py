@@ -6,10 +6,13 @@ Each does what the documentation of the function says, for the argument forms th
 from __future__ import annotations
 
 import functools
+import heapq
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 _NOTHING: Any = object()
+_sift_down: Any = heapq._siftdown  # type: ignore[attr-defined]
+_sift_up: Any = heapq._siftup  # type: ignore[attr-defined]
 
 # itertools
 
@@ -305,7 +308,116 @@ def count_elements(mapping: Any, iterable: Iterable[Any], /) -> None:
         mapping[item] = mapping.get(item, 0) + 1
 
 
-# heapq
+# collections.abc
+
+
+def sequence_items(self: Any) -> Iterator[Any]:
+    place = 0
+    while True:
+        try:
+            item = self[place]
+        except IndexError:
+            return
+        yield item
+        place += 1
+
+
+def sequence_contains(self: Any, value: Any) -> bool:
+    return any((item,) == (value,) for item in self)
+
+
+def sequence_index(self: Any, value: Any, start: int = 0, stop: Any = None) -> int:
+    if start < 0:
+        start = max(len(self) + start, 0)
+    if stop is not None and stop < 0:
+        stop += len(self)
+    place = start
+    while stop is None or place < stop:
+        try:
+            item = self[place]
+        except IndexError:
+            break
+        if (item,) == (value,):
+            return place
+        place += 1
+    raise ValueError
+
+
+def values_view_contains(self: Any, value: Any) -> bool:
+    return any((self._mapping[key],) == (value,) for key in self._mapping)
+
+
+# heapq and bisect
+
+
+def heappush(heap: list[Any], item: Any, /) -> None:
+    heap.append(item)
+    _sift_down(heap, 0, len(heap) - 1)
+
+
+def heappop(heap: list[Any], /) -> Any:
+    if not heap:
+        raise IndexError("index out of range")
+    last = heap.pop()
+    if not heap:
+        return last
+    first, heap[0] = heap[0], last
+    _sift_up(heap, 0)
+    return first
+
+
+def heapreplace(heap: list[Any], item: Any, /) -> Any:
+    if not heap:
+        raise IndexError("index out of range")
+    first, heap[0] = heap[0], item
+    _sift_up(heap, 0)
+    return first
+
+
+def heappushpop(heap: list[Any], item: Any, /) -> Any:
+    if heap and heap[0] < item:
+        item, heap[0] = heap[0], item
+        _sift_up(heap, 0)
+    return item
+
+
+def heapify(heap: list[Any], /) -> None:
+    for place in reversed(range(len(heap) // 2)):
+        _sift_up(heap, place)
+
+
+def bisect_right(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> int:
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    hi = len(a) if hi is None else hi
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if x < (a[middle] if key is None else key(a[middle])):
+            hi = middle
+        else:
+            lo = middle + 1
+    return lo
+
+
+def bisect_left(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> int:
+    if lo < 0:
+        raise ValueError("lo must be non-negative")
+    hi = len(a) if hi is None else hi
+    while lo < hi:
+        middle = (lo + hi) // 2
+        if (a[middle] if key is None else key(a[middle])) < x:
+            lo = middle + 1
+        else:
+            hi = middle
+    return lo
+
+
+def insort_right(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
+    a.insert(bisect_right(a, x if key is None else key(x), lo, hi, key=key), x)
+
+
+def insort_left(a: Any, x: Any, lo: int = 0, hi: Any = None, *, key: Any = None) -> None:
+    a.insert(bisect_left(a, x if key is None else key(x), lo, hi, key=key), x)
 
 
 def nlargest(n: int, iterable: Iterable[Any], key: Any = None) -> list[Any]:

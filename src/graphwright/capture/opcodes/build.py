@@ -9,9 +9,10 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
-from graphwright.capture.variables.mappings import DictVariable, hashed
+from graphwright.capture.variables.mappings import DictVariable, hashed, pairs_of
 from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable
+from graphwright.capture.variables.text import joined
 
 if TYPE_CHECKING:
     from graphwright.capture.bytecode import Instruction
@@ -146,6 +147,8 @@ def dict_update(tx: Translator, inst: Instruction) -> None:
 def dict_merge(tx: Translator, inst: Instruction) -> None:
     values = tx.pop()
     target = _below(tx, inst.arg)
+    if values.has_method("keys"):
+        values = DictVariable({hashed(tx, k): (k, v) for k, v in pairs_of(tx, [values])})
     if not isinstance(values, DictVariable) or not isinstance(target, DictVariable):
         unsupported("GB0008", f"** of {values.describe()}")
     if target.entries.keys() & values.entries.keys():

@@ -79,13 +79,11 @@ def _keywords(value: VariableTracker) -> dict[str, VariableTracker]:
 def make_function(tx: Translator, inst: Instruction) -> None:
     code = tx.pop().as_constant()
     closure = _cells(tx, tx.pop()) if inst.arg & 8 else []
-    annotated = bool(inst.arg & 4)
-    if annotated:
-        tx.pop()
+    annotations = tx.pop().unpack(tx) if inst.arg & 4 else []
     kwdefaults = _keywords(tx.pop()) if inst.arg & 2 else {}
     defaults = tx.pop().unpack(tx) if inst.arg & 1 else []
     function = NestedFunctionVariable(code, tx, defaults, kwdefaults, closure)
-    function.annotated = annotated
+    _annotate(tx, function, annotations)
     tx.push(function)
 
 
@@ -106,8 +104,18 @@ def set_function_attribute(tx: Translator, inst: Instruction) -> None:
     elif inst.arg == 8:
         function.closure = _cells(tx, value)
     else:
-        function.annotated = True
+        _annotate(tx, function, value.unpack(tx))
     tx.push(function)
+
+
+def _annotate(
+    tx: Translator, function: NestedFunctionVariable, parts: list[VariableTracker]
+) -> None:
+    """Set `__annotations__`; `parts` are names and values by turns."""
+    if parts:
+        names = [name.as_constant() for name in parts[::2]]
+        made = tx.dict_of(dict(zip(names, parts[1::2], strict=True)))
+        function.attributes["__annotations__"] = made
 
 
 def _cells(tx: Translator, value: VariableTracker) -> list[CellVariable]:

@@ -18,7 +18,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
-from graphwright.runtime import _core
+from graphwright.runtime import _core, func
 from graphwright.runtime.autograd import engine
 from graphwright.runtime.ops._face import empty_like
 from graphwright.runtime.ops.strides import is_dense
@@ -177,6 +177,14 @@ def _leaves(tx: Translator, roots: list[TensorVariable]) -> list[TensorVariable]
     return [tx.output.variable_of(fake) for fake in found.values()]
 
 
+def reaches_others(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`func._reaches_others(value, inputs)`, by the history of fake tensors."""
+    value, inputs = (arg.realize() for arg in args)
+    known = [tensor.fake for tensor in _tensors(inputs)]
+    found = leaves_of([tensor.fake for tensor in _tensors(value)])
+    return tx.constant(bool(found.keys() - {id(fake) for fake in known}))
+
+
 def _tensors(value: VariableTracker | None) -> list[TensorVariable]:
     """The tensors among one, a sequence of some, or nothing."""
     if value is None:
@@ -200,5 +208,6 @@ def _bound(names: tuple[str, ...], args: Args, kwargs: Kwargs) -> Kwargs:
 DIFFERENTIATION: dict[Any, Any] = {
     engine.grad: grad,
     engine.backward: backward,
+    func._reaches_others: reaches_others,
     APPLY: apply_function,
 }

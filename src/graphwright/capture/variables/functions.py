@@ -178,7 +178,6 @@ class NestedFunctionVariable(FunctionVariable):
         self.defaults = defaults
         self.kwdefaults = kwdefaults
         self.closure = closure
-        self.annotated = False
         self.attributes: Kwargs = {}
 
     def describe(self) -> str:
@@ -206,6 +205,8 @@ class NestedFunctionVariable(FunctionVariable):
         if name == "__doc__":
             first = self.code.co_consts[0] if self.code.co_consts else None
             return tx.constant(first if isinstance(first, str) else None)
+        if name == "__annotations__":
+            return self.attributes.setdefault(name, tx.dict_of({}))
         if name == "__module__":
             return tx.constant(self.maker.globals_().get("__name__"))
         if name == "__defaults__":
@@ -235,7 +236,7 @@ class NestedFunctionVariable(FunctionVariable):
         return self.maker.load_global(name)
 
     def reconstruct(self, cg: Reconstructor) -> None:
-        if self.annotated or not self.maker.shares_globals_with_root():
+        if not self.maker.shares_globals_with_root():
             unsupported("GB0015", f"{self.describe()} is needed after the graph")
         if self.closure:
             for cell in self.closure:
@@ -278,7 +279,8 @@ class FunctionDictVariable(VariableTracker):
 
     def snapshot(self, tx: Translator) -> VariableTracker:
         """A dict of what it holds now."""
-        return tx.dict_of(self.owner.attributes)
+        own = {k: v for k, v in self.owner.attributes.items() if k not in _READABLE}
+        return tx.dict_of(own)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name != "update":
@@ -298,7 +300,7 @@ _REPR_WRAPPERS = (
 )
 _READABLE = (
     *("__name__", "__qualname__", "__doc__", "__module__", "__dict__"),
-    *("__defaults__", "__kwdefaults__", "__type_params__"),
+    *("__defaults__", "__kwdefaults__", "__type_params__", "__annotations__"),
 )
 
 

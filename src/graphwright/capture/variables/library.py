@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bisect
 import collections
+import collections.abc
 import functools
 import heapq
 import itertools
@@ -88,6 +90,12 @@ def _handlers() -> dict[Any, Handler]:
     return table
 
 
+_BY_PYTHON = {
+    heapq: ("heappush", "heappop", "heapreplace", "heappushpop", "heapify", "nlargest",
+            "nsmallest"),
+    bisect: ("bisect_left", "bisect_right", "insort_left", "insort_right"),
+}  # fmt: skip
+
 LIBRARY: dict[Any, Handler] = {
     **_handlers(),
     itertools.chain: _chain,
@@ -99,13 +107,21 @@ LIBRARY: dict[Any, Handler] = {
     operator.countOf: by_python(polyfills.count_of),
     operator.indexOf: by_python(polyfills.index_of),
     operator.call: by_python(polyfills.call),
-    heapq.nlargest: by_python(polyfills.nlargest),
-    heapq.nsmallest: by_python(polyfills.nsmallest),
+    **{
+        getattr(module, name): by_python(getattr(polyfills, name))
+        for module, names in _BY_PYTHON.items()
+        for name in names
+    },
     functools.reduce: by_python(polyfills.reduce),
     functools.cmp_to_key: by_python(polyfills.cmp_to_key),
     functools.lru_cache: _lru_cache,
     functools.cache: _lru_cache,
     collections.deque: make_deque,
+    collections.abc.Sequence.__iter__: by_python(polyfills.sequence_items),
+    collections.abc.Sequence.__contains__: by_python(polyfills.sequence_contains),
+    collections.abc.Sequence.index: by_python(polyfills.sequence_index),
+    collections.abc.Sequence.count: by_python(polyfills.count_of),
+    collections.abc.ValuesView.__contains__: by_python(polyfills.values_view_contains),
     collections._count_elements: by_python(polyfills.count_elements),  # type: ignore[attr-defined]
     **PACKAGE,
     **DEFERRED,

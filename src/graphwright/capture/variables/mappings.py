@@ -361,6 +361,9 @@ def pairs_of(tx: Translator, args: Args) -> list[tuple[VariableTracker, Variable
         source = source.snapshot(tx)
     if isinstance(source, DictVariable):
         return list(source.entries.values())
+    if source.has_method("keys"):
+        keys = source.call_method(tx, "keys", [], {}).unpack(tx)
+        return [(key, source.getitem(tx, key)) for key in keys]
     items = [item.realize() for item in source.unpack(tx)]
     if not all(_is_iterable(item.python_type()) for item in items):
         unsupported("GB0007", "TypeError: a dictionary update sequence element is no sequence")

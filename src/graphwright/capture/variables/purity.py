@@ -79,7 +79,8 @@ def cached_call(
     """A call of a function under `functools.lru_cache`: inlined, as if it were not cached."""
     wrapped = function.__wrapped__
     if not isinstance(wrapped, types.FunctionType) or not is_pure(wrapped, handlers):
-        unsupported("GB0004", f"call of {function!r}")
+        what = getattr(wrapped, "__qualname__", "function")
+        unsupported("GB0004", f"call of the cached {what}, which reads more than its arguments")
     values = [arg.realize() for arg in (*args, *kwargs.values())]
     if not all(value.is_constant() for value in values):
         unsupported("GB0004", f"call of the cached {wrapped.__qualname__} on other than constants")
@@ -87,5 +88,5 @@ def cached_call(
         tx, args, kwargs
     )
     if not result.realize().is_constant():
-        unsupported("GB0004", f"{wrapped.__qualname__}() keeps what it returns")
+        unsupported("GB0004", f"the cached {wrapped.__qualname__}() keeps what it returns")
     return result
