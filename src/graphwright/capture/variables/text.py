@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
@@ -23,9 +24,12 @@ from graphwright.capture.variables.sequences import (
 from graphwright.capture.variables.symint import SymIntVariable
 
 if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.translator import Translator
 
 Convert = Callable[[Any], str]
+Piece = str | tuple[VariableTracker, Convert, str | None]
+"""Text, or a number that varies and how it is shown: converted, or formatted by a spec."""
 _CONTAINERS = (ListVariable, TupleVariable, DictVariable, NamedTupleVariable, SizeVariable)
 
 
@@ -35,71 +39,89 @@ class TextVariable(ConstantVariable):
     It is a constant to whoever looks at it: then the graph holds for these numbers only.
     """
 
-    __slots__ = ("numbers", "seen")
+    __slots__ = ("pieces",)
 
-    def __init__(self, seen: str, numbers: tuple[VariableTracker, ...]) -> None:
-        self.seen = seen
-        self.numbers = numbers
+    def __init__(self, pieces: list[Piece]) -> None:
+        self.pieces = pieces
         self.source = None
 
     @property
     def value(self) -> Any:
         """The text of this capture, which the graph is thereby specialised to."""
-        for number in self.numbers:
-            number.as_constant()
-        return self.seen
+        return "".join(
+            piece if isinstance(piece, str) else _formatted(piece[0].as_constant(), *piece[1:])
+            for piece in self.pieces
+        )
 
     def describe(self) -> str:
-        return "a text with numbers that vary"
+        return "a text that shows numbers which vary"
 
     def python_type(self) -> type:
         return str
 
+    def reconstruct(self, cg: Reconstructor) -> None:
+        shown = [piece for piece in self.pieces if not isinstance(piece, str)]
+        cg.builder.begin_call(_filled)
+        cg.builder.load_const(tuple([p if isinstance(p, str) else p[1:] for p in self.pieces]))
+        for number, _, _ in shown:
+            cg.push(number)
+        cg.builder.end_call(1 + len(shown))
 
-def _known_text(tx: Translator, seen: str, numbers: list[VariableTracker]) -> VariableTracker:
-    return TextVariable(seen, tuple(numbers)) if numbers else tx.constant(seen)
+    def prefers_source(self) -> bool:
+        return True
+
+
+def _filled(pieces: tuple[Any, ...], *numbers: Any) -> str:
+    """The text of pieces, with `numbers` in place of those that say how one is shown."""
+    left = iter(numbers)
+    return "".join([p if isinstance(p, str) else _formatted(next(left), *p) for p in pieces])
 
 
 def joined(tx: Translator, parts: list[VariableTracker]) -> VariableTracker:
     """The texts one after another."""
-    numbers: list[VariableTracker] = []
-    texts = [_seen(part.realize(), numbers) for part in parts]
-    return _known_text(tx, "".join(texts), numbers)
+    pieces: list[Piece] = []
+    for part in parts:
+        value = part.realize()
+        pieces += value.pieces if isinstance(value, TextVariable) else [value.as_constant()]
+    return _text(tx, pieces)
 
 
-def _seen(value: VariableTracker, numbers: list[VariableTracker]) -> Any:
-    """A constant's value, or what a number or text that varies is now, noted in `numbers`."""
-    if isinstance(value, TextVariable):
-        numbers += value.numbers
-        return value.seen
-    if isinstance(value, FloatVariable):
-        numbers.append(value)
-        return value.seen
-    if isinstance(value, SymIntVariable):
-        numbers.append(value)
-        return value.value.hint
-    return value.as_constant()
+def _text(tx: Translator, pieces: list[Piece]) -> VariableTracker:
+    if all(isinstance(piece, str) for piece in pieces):
+        return tx.constant("".join(pieces))  # type: ignore[arg-type]
+    return TextVariable(pieces)
 
 
 def text_of(
     tx: Translator, value: VariableTracker, convert: Convert, spec: str | None
 ) -> VariableTracker:
     """`convert(value)`, or `format(value, spec)` where a spec is given."""
+    if isinstance(value, TextVariable) and convert is str and not spec:
+        return value
     special = _special(tx, value, convert, spec)
     if special is not None:
         return special
-    numbers: list[VariableTracker] = []
     if isinstance(value, ExceptionVariable) and convert is str and not spec:
         return value.text(tx)
     if type(value) in _CONTAINERS:
-        known = _literal(tx, value, numbers)
-    elif isinstance(value, (ClassVariable, BuiltinVariable)):
+        if spec:
+            fold(format, value.python_type()(), spec)
+        return _text(tx, _contents(tx, value, ascii if convert is ascii else repr))
+    if isinstance(value, (FloatVariable, SymIntVariable)):
+        fold(_formatted, _seen(value), convert, spec)
+        return TextVariable([(value, convert, spec)])
+    if isinstance(value, (ClassVariable, BuiltinVariable)):
         known = _class(value)
-    elif value.is_constant() or isinstance(value, SymIntVariable):
-        known = _seen(value, numbers)
+    elif value.is_constant():
+        known = value.as_constant()
     else:
         unsupported("GB0008", f"formatting of {value.describe()}")
-    return _known_text(tx, fold(_formatted, known, convert, spec), numbers)
+    return tx.constant(fold(_formatted, known, convert, spec))
+
+
+def _seen(value: FloatVariable | SymIntVariable) -> int | float:
+    """What a number that varies is now; assumes nothing."""
+    return value.seen if isinstance(value, FloatVariable) else value.value.hint
 
 
 def _formatted(value: Any, convert: Convert, spec: str | None) -> str:
@@ -133,38 +155,35 @@ def _special(
     return value.call_special(tx, name, *args)
 
 
-class _Repr:
-    """Stands in a container for a value whose repr is known."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-
-    def __repr__(self) -> str:
-        return self.text
-
-
-def _literal(tx: Translator, value: VariableTracker, numbers: list[VariableTracker]) -> Any:
-    """A container whose repr is that of the tracked one; `numbers` gets those that vary."""
-
-    def inner(items: Iterable[VariableTracker]) -> list[Any]:
-        return [_literal(tx, item, numbers) for item in items]
-
+def _contents(tx: Translator, value: VariableTracker, convert: Convert) -> list[Piece]:
+    """The repr of a value, by `convert`: `repr` or `ascii`."""
     value = value.realize()
     if type(value) is ListVariable:
-        return inner(value.items)
+        return ["[", *_listed(tx, value.items, convert), "]"]
     if type(value) is SizeVariable:
-        return _Repr(f"graphwright.Size({inner(value.items)!r})")
+        return ["graphwright.Size([", *_listed(tx, value.items, convert), "])"]
     if type(value) is TupleVariable:
-        return tuple(inner(value.items))
+        return ["(", *_listed(tx, value.items, convert), ",)" if len(value.items) == 1 else ")"]
     if type(value) is NamedTupleVariable and "__repr__" in vars(value.kind):
-        names = getattr(value.kind, "_fields", ())
-        parts = zip(names, inner(value.items), strict=True)
-        fields = ", ".join(f"{name}={item!r}" for name, item in parts)
-        return _Repr(f"{value.kind.__name__}({fields})")
+        labels: list[list[Piece]] = [[f"{name}="] for name in getattr(value.kind, "_fields", ())]
+        fields = _listed(tx, value.items, convert, labels)
+        return [f"{value.kind.__name__}(", *fields, ")"]
     if type(value) is DictVariable and value.kind is dict:
-        pairs = [inner(pair) for pair in value.entries.values()]
-        return _Repr("{" + ", ".join(f"{key!r}: {item!r}" for key, item in pairs) + "}")
-    if isinstance(value, (ConstantVariable, SymIntVariable)):
-        return _seen(value, numbers)
-    text = text_of(tx, value, repr, None)
-    return _Repr(_seen(text, numbers))
+        pairs = list(value.entries.values())
+        labels = [[*_contents(tx, key, convert), ": "] for key, _ in pairs]
+        return ["{", *_listed(tx, [item for _, item in pairs], convert, labels), "}"]
+    text = text_of(tx, value, convert, None)
+    return text.pieces if isinstance(text, TextVariable) else [text.as_constant()]
+
+
+def _listed(
+    tx: Translator,
+    items: Iterable[VariableTracker],
+    convert: Convert,
+    labels: Iterable[list[Piece]] = (),
+) -> list[Piece]:
+    """The contents of items, each behind its label, with commas between."""
+    pieces: list[Piece] = []
+    for item, label in zip(items, chain(labels, repeat([])), strict=False):
+        pieces += [*([", "] if pieces else []), *label, *_contents(tx, item, convert)]
+    return pieces
