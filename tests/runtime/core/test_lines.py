@@ -1,4 +1,4 @@
-"""Variances, running sums and softmax along dims in C, and short rows put together, in float64."""
+"""Variances and softmax along dims in C, and short rows put together, in float64."""
 
 from __future__ import annotations
 
@@ -40,8 +40,6 @@ def test_lines_agree_with_float64(shape: tuple[int, ...], dtype: str) -> None:
             want = np.sqrt((exact**2).sum(dims, keepdims=True))
             np.testing.assert_allclose(got.numpy(), want, rtol=rtol)
     for dim in every:
-        got = _core.running_sum(Tensor, tensor, dim)
-        np.testing.assert_allclose(got.numpy(), exact.cumsum(dim), rtol=rtol)
         e = np.exp(exact - exact.max(dim, keepdims=True))
         soft = e / e.sum(dim, keepdims=True)
         got = _core.softmax_columns(Tensor, tensor, dim, False)
@@ -68,7 +66,6 @@ def test_what_is_not_done_in_lines() -> None:
     for other in (tensor.t(), tensor.to(gw.float16), tensor[:0], tensor.to(gw.int64)):
         assert _core.variance(Tensor, other, (0,), 1, False, False) is None
         assert _core.two_norm(Tensor, other, (0,), False) is None
-        assert _core.running_sum(Tensor, other, 0) is None
         assert _core.softmax_columns(Tensor, other, 0, False) is None
     three = gw.from_numpy(make((2, 3, 4), "float32"))
     assert _core.variance(Tensor, three, (0, 2), 1, False, False) is None

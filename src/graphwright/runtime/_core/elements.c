@@ -94,3 +94,13 @@ GwRow gw_own_row(const char *name, int dtype) {
     }
     return NULL;
 }
+
+GwRow gw_mixed_row(const char *name, int *tensors) {
+    for (const GwMixedRow *entry = gw_mixed_rows; entry->name != NULL; entry++) {
+        if (strcmp(entry->name, name) == 0) {
+            *tensors = entry->tensors;
+            return entry->row;
+        }
+    }
+    return NULL;
+}

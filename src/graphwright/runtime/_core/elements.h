@@ -15,6 +15,15 @@ typedef struct {
 extern const GwRowTable gw_plain_rows[], gw_choice_rows[], gw_division_rows[],
     gw_smooth_rows[], gw_special_rows[], gw_gamma_rows[];
 
+/* A kernel of so many bfloat16 operands and of float32 numbers after them. */
+typedef struct {
+    const char *name;
+    int tensors;
+    GwRow row;
+} GwMixedRow;
+
+extern const GwMixedRow gw_mixed_rows[];
+
 /* The row may be written where one of the inputs is read, element by element. */
 #define GW_EACH(i, n) _Pragma("GCC ivdep") for (int64_t i = 0; i < (n); i++)
 

@@ -1,4 +1,4 @@
-/* Running sums, variances and softmax along neighbouring dimensions of contiguous tensors, which
+/* Variances and softmax along neighbouring dimensions of contiguous tensors, which
  * are read as [outer, n, inner], on all threads. How the work is cut, and so every bit of the
  * result, depends on the shape alone. */
 #include "core.h"
@@ -8,8 +8,6 @@
 
 enum {
     COLUMNS = 128,          /* neighbouring lines that are done side by side */
-    STEP = 8,               /* elements whose running sums are made apart */
-    LANES = 64,
     PIECE = 4096,           /* elements that are summed in their own precision */
     BLOCK = 32 << 10,       /* elements of a part of a long line */
     GRAIN = 16 << 10,
@@ -95,30 +93,6 @@ static bool read_lines(const GwTensor *t, int first, int last, Lines *l) {
     }
     l->tiles = (l->inner + COLUMNS - 1) / COLUMNS;
     return true;
-}
-
-/* ---- running sums ---- */
-
-static PyObject *running_sum(PyObject *self, PyObject *args) {
-    GW_UNUSED(self);
-    PyObject *cls, *input;
-    int dim;
-    Lines l;
-    if (!PyArg_ParseTuple(args, "OOi:running_sum", &cls, &input, &dim)
-        || gw_tensor_class(cls) == NULL || gw_tensor_arg(input) == NULL) {
-        return NULL;
-    }
-    GwTensor *in = (GwTensor *)input;
-    if (dim < 0 || dim >= in->ndim || !read_lines(in, dim, dim, &l)) {
-        Py_RETURN_NONE;
-    }
-    GwTensor *out = gw_tensor_empty((PyTypeObject *)cls, in->dtype, in->ndim, in->sizes, NULL);
-    if (out != NULL) {
-        l.out = out->data;
-        int64_t tasks = l.outer * l.tiles;
-        run(in->dtype == GW_FLOAT32 ? running_f32 : running_f64, &l, tasks, in->numel / tasks);
-    }
-    return (PyObject *)out;
 }
 
 /* ---- variances ---- */
@@ -291,19 +265,17 @@ static PyObject *softmax_columns_backward(PyObject *self, PyObject *args) {
 }
 
 PyMethodDef gw_lines_methods[] = {
-    {"running_sum", running_sum, METH_VARARGS,
-     "running_sum(cls, input, dim): the running sums of float32 or float64 along `dim`, made in "
-     "double; None where the input is not contiguous or has other elements or none."},
     {"variance", variance, METH_VARARGS,
      "variance(cls, input, dims, correction, keepdim, root): over dims that follow one another, "
-     "divided by their number less `correction`; `root`: the square root. None as running_sum."},
+     "divided by their number less `correction`; `root`: the square root. None where the input is "
+     "not contiguous, or its elements are not float32 or float64, or there are none."},
     {"two_norm", two_norm, METH_VARARGS,
      "two_norm(cls, input, dims, keepdim): the root of the sum of squares. None as variance."},
     {"softmax_columns", softmax_columns, METH_VARARGS,
      "softmax_columns(cls, input, dim, log): softmax or its logarithm along `dim`. None as "
-     "running_sum."},
+     "variance."},
     {"softmax_columns_backward", softmax_columns_backward, METH_VARARGS,
-     "softmax_columns_backward(cls, grad, result, dim, log): its gradient. None as running_sum, "
+     "softmax_columns_backward(cls, grad, result, dim, log): its gradient. None as variance, "
      "and where dtypes or shapes differ."},
     {NULL, NULL, 0, NULL},
 };

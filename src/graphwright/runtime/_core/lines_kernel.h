@@ -1,79 +1,40 @@
-/* Running sums, variances and softmax of one element type along the middle one of three
+/* Variances and softmax of one element type along the middle one of three
  * dimensions. Included with REAL, EXP, LOG, SQRT and NAME(x) defined. */
-
-/* ---- running sums, in double ---- */
-
-/* The sums within STEP elements do not wait for the total before them. */
-static void NAME(running_row)(const REAL *x, REAL *y, int64_t n) {
-    double total = 0;
-    int64_t i = 0;
-    for (; i + STEP <= n; i += STEP) {
-        double sums[STEP];
-        sums[0] = (double)x[i];
-        for (int k = 1; k < STEP; k++) {
-            sums[k] = sums[k - 1] + (double)x[i + k];
-        }
-        for (int k = 0; k < STEP; k++) {
-            y[i + k] = (REAL)(total + sums[k]);
-        }
-        total += sums[STEP - 1];
-    }
-    for (; i < n; i++) {
-        total += (double)x[i];
-        y[i] = (REAL)total;
-    }
-}
-
-GW_VECTOR_MATH static void NAME(running_columns)(const REAL *x, REAL *y, int64_t n, int64_t step,
-                                                 int64_t columns) {
-    double totals[COLUMNS] = {0};
-    for (int64_t i = 0; i < n; i++) {
-        for (int64_t c = 0; c < columns; c++) {
-            totals[c] += (double)x[i * step + c];
-            y[i * step + c] = (REAL)totals[c];
-        }
-    }
-}
-
-static void NAME(running)(void *closure, int64_t begin, int64_t end) {
-    const Lines *l = closure;
-    const REAL *x = l->in;
-    REAL *y = l->out;
-    for (int64_t task = begin; task < end; task++) {
-        if (l->inner == 1) {
-            NAME(running_row)(x + task * l->n, y + task * l->n, l->n);
-            continue;
-        }
-        Tile t = tile_of(l, task);
-        NAME(running_columns)(x + t.at, y + t.at, l->n, l->inner, t.columns);
-    }
-}
 
 /* ---- the sum of (x - shift)^power ---- */
 
+enum { NAME(LANES) = 256 / sizeof(REAL) };
+
+/* In double, eight lanes at a time. */
+GW_INLINE double NAME(lane_sum)(const REAL *lanes) {
+    double sums[8] = {0};
+    for (int k = 0; k < NAME(LANES); k += 8) {
+        for (int j = 0; j < 8; j++) {
+            sums[j] += (double)lanes[k + j];
+        }
+    }
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
 GW_VECTOR_MATH static double NAME(sum_piece)(const REAL *x, int64_t n) {
-    REAL lanes[LANES] = {0};
-    int64_t whole = n / LANES * LANES;
-    for (int64_t i = 0; i < whole; i += LANES) {
-        for (int j = 0; j < LANES; j++) {
+    REAL lanes[NAME(LANES)] = {0};
+    int64_t whole = n / NAME(LANES) * NAME(LANES);
+    for (int64_t i = 0; i < whole; i += NAME(LANES)) {
+        for (int j = 0; j < NAME(LANES); j++) {
             lanes[j] += x[i + j];
         }
     }
     for (int64_t i = whole; i < n; i++) {
         lanes[i - whole] += x[i];
     }
-    double total = 0;
-    for (int j = 0; j < LANES; j++) {
-        total += (double)lanes[j];
-    }
-    return total;
+    return NAME(lane_sum)(lanes);
 }
 
 GW_VECTOR_MATH static double NAME(squares_piece)(const REAL *x, int64_t n, REAL shift) {
-    REAL lanes[LANES] = {0};
-    int64_t whole = n / LANES * LANES;
-    for (int64_t i = 0; i < whole; i += LANES) {
-        for (int j = 0; j < LANES; j++) {
+    REAL lanes[NAME(LANES)] = {0};
+    int64_t whole = n / NAME(LANES) * NAME(LANES);
+    for (int64_t i = 0; i < whole; i += NAME(LANES)) {
+        for (int j = 0; j < NAME(LANES); j++) {
             REAL d = x[i + j] - shift;
             lanes[j] += d * d;
         }
@@ -82,11 +43,7 @@ GW_VECTOR_MATH static double NAME(squares_piece)(const REAL *x, int64_t n, REAL 
         REAL d = x[i] - shift;
         lanes[i - whole] += d * d;
     }
-    double total = 0;
-    for (int j = 0; j < LANES; j++) {
-        total += (double)lanes[j];
-    }
-    return total;
+    return NAME(lane_sum)(lanes);
 }
 
 /* In pieces of PIECE elements, so that the lanes stay exact enough. */

@@ -30,6 +30,8 @@ void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void
 
 /* graphwright's own kernel of that name for the dtype; NULL where there is none. */
 GwRow gw_own_row(const char *name, int dtype);
+/* The one of bfloat16 tensors, whose number is written, with float32 numbers after them. */
+GwRow gw_mixed_row(const char *name, int *tensors);
 
 /* One elementwise run: operands (the output is the last) over one iteration space, whose
  * dimension 0 is the innermost. Where `convert` is set, the operand passes through a buffer. */

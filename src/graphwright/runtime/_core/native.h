@@ -19,7 +19,7 @@ typedef struct {
 extern const GwKernelEntry gw_view_kernels[], gw_creation_kernels[], gw_picking_kernels[],
     gw_joining_kernels[], gw_triangle_kernels[], gw_product_kernels[], gw_random_kernels[],
     gw_order_kernels[], gw_loss_kernels[], gw_copy_kernels[],
-    gw_searching_kernels[];
+    gw_searching_kernels[], gw_running_kernels[];
 
 PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args);   /* picking.c */
 

@@ -22,6 +22,8 @@ typedef struct {
     bool costly;
     bool inplace;           /* writes operand 0 and returns it */
     GwRow rows[GW_NUM_DTYPES];      /* our own kernels, which come before a ufunc's */
+    GwRow mixed;            /* of so many bfloat16 tensors with numbers behind them, or NULL */
+    int mixed_tensors;
     GwLoopRef loops[GW_NUM_DTYPES];
 } Pointwise;
 
@@ -50,6 +52,18 @@ static int computed_in(const Pointwise *p, int dtype, bool numbers) {
         return dtype;
     }
     return GW_FLOAT32;
+}
+
+/* The kernel of bfloat16 tensors and float32 numbers. */
+static void plan_mixed(const Pointwise *p, GwPlan *plan) {
+    plan->count = plan->rows.count = p->operands + 1;
+    plan->rows.trouble = 0;
+    plan->rows.row = p->mixed;
+    for (int i = 0; i < plan->count; i++) {
+        bool number = i >= p->mixed_tensors && i < p->operands;
+        plan->rows.width[i] = number ? (int)sizeof(float) : (int)sizeof(uint16_t);
+    }
+    plan->loop = (GwLoopRef){gw_run_rows, &plan->rows};
 }
 
 static bool find_loop(Pointwise *p, int dtype, GwPlan *plan) {
@@ -227,8 +241,14 @@ static bool prepare(Pointwise *p, PyObject *const *args, Operands *found, int *c
         return false;
     }
     bool numbers = found->count != p->operands;
-    *computed = computed_in(p, found->dtype, numbers);
     plan->costly = p->costly;
+    if (p->mixed != NULL && numbers && found->dtype == GW_BFLOAT16
+        && found->count == p->mixed_tensors && found->slots[found->count - 1] == found->count - 1) {
+        *computed = GW_BFLOAT16;
+        plan_mixed(p, plan);
+        return plan_numbers(p, args, GW_FLOAT32, plan);
+    }
+    *computed = computed_in(p, found->dtype, numbers);
     return find_loop(p, *computed, plan)
            && (!numbers || plan_numbers(p, args, *computed, plan));
 }
@@ -369,6 +389,7 @@ static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     for (int d = 0; d < GW_NUM_DTYPES; d++) {
         p->rows[d] = gw_own_row(name, d);
     }
+    p->mixed = p->to_bool || p->masked ? NULL : gw_mixed_row(name, &p->mixed_tensors);
     return (PyObject *)p;
 }
 

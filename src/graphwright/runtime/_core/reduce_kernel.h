@@ -1,7 +1,8 @@
 /* One reduction of one element type. Included with these defined: NAME(part), T (elements),
  * L (lanes of a short run), A (accumulators), O (results), START, STEP(acc, x), MERGE(acc, more),
  * FINISH(acc, count), RESULT (a dtype, or -1 for the elements'), TINY: rows of fewer elements are
- * reduced in fewer lanes, and perhaps ROWS_APART: several rows at a time are no faster. */
+ * reduced in fewer lanes, and perhaps ROWS_APART: several rows at a time are no faster, and
+ * OWN_FOLD_ROW: NAME(fold_row) is there already. */
 
 #ifdef ROWS_APART
 #define FOLD_LANES 32
@@ -9,12 +10,20 @@
 #define FOLD_LANES 64
 #endif
 
+/* Of the lanes, the first `half` with the others; written out step by step, they stay in registers.
+ */
+#define HALVE(half)                                  \
+    for (int j = 0; j < (half); j++) {               \
+        lanes[j] = MERGE(lanes[j], lanes[j + (half)]); \
+    }
+
 static void NAME(start)(void *acc, int64_t n) {
     for (int64_t i = 0; i < n; i++) {
         ((A *)acc)[i] = START;
     }
 }
 
+#ifndef OWN_FOLD_ROW
 /* In lanes of type L, so that the order depends on n alone and is vectorised; after PIECE
  * elements the lanes go into the accumulator, which may be wider. */
 GW_VECTOR_MATH static void NAME(fold_row)(A *total, const T *in, int64_t n) {
@@ -36,14 +45,17 @@ GW_VECTOR_MATH static void NAME(fold_row)(A *total, const T *in, int64_t n) {
             L x = (L)from[i];
             lanes[i - whole] = STEP(lanes[i - whole], x);
         }
-        for (int half = LANES / 2; half > 0; half /= 2) {
-            for (int j = 0; j < half; j++) {
-                lanes[j] = MERGE(lanes[j], lanes[j + half]);
-            }
-        }
+        HALVE(LANES / 2)
+        HALVE(LANES / 4)
+        HALVE(LANES / 8)
+        HALVE(LANES / 16)
+        HALVE(LANES / 32)
+        HALVE(LANES / 64)
         *total = MERGE(*total, (A)lanes[0]);
     }
 }
+
+#endif
 
 /* Rows of few elements, `stride` bytes apart, each into its own accumulator. */
 GW_VECTOR_MATH static void NAME(tiny_rows)(void *acc, const char *in, int64_t stride,
@@ -171,6 +183,7 @@ static const GwReduction NAME(reduction) = {
 };
 
 #undef FOLD_LANES
+#undef HALVE
 #undef NAME
 #undef T
 #undef A

@@ -195,20 +195,28 @@
 #undef RESULT
 #undef TINY
 
+#define BITS(x) \
+    _Generic((x), float: gw_bits_float((float)(x)) & 0x7fffffff, \
+             double: gw_bits_double((double)(x)) & 0x7fffffffffffffff)
+
 /* ---- amax: a NaN is the result ---- */
 
 #define ROWS_APART
+#define BEFORE(a, b) ((a) > (b))
 #define STEP(acc, x) ((x) != (x) ? (x) : (acc) < (x) ? (x) : (acc))
 #define MERGE STEP
 #define FINISH FIRST
 #define RESULT (-1)
 #define TINY 128
 #define START -INFINITY
+#define OWN_FOLD_ROW
 #define NAME(part) amax_float32_##part
 #define T float
 #define A float
 #define L float
 #define O float
+#define U uint32_t
+#include "extreme_kernel.h"
 #include "reduce_kernel.h"
 
 #define NAME(part) amax_float64_##part
@@ -216,7 +224,10 @@
 #define A double
 #define L double
 #define O double
+#define U uint64_t
+#include "extreme_kernel.h"
 #include "reduce_kernel.h"
+#undef OWN_FOLD_ROW
 
 #undef START
 #define START 0
@@ -279,21 +290,26 @@
 #undef RESULT
 #undef TINY
 #undef ROWS_APART
+#undef BEFORE
 
 /* ---- amin: a NaN is the result ---- */
 
 #define ROWS_APART
+#define BEFORE(a, b) ((a) < (b))
 #define STEP(acc, x) ((x) != (x) ? (x) : (acc) > (x) ? (x) : (acc))
 #define MERGE STEP
 #define FINISH FIRST
 #define RESULT (-1)
 #define TINY 128
 #define START INFINITY
+#define OWN_FOLD_ROW
 #define NAME(part) amin_float32_##part
 #define T float
 #define A float
 #define L float
 #define O float
+#define U uint32_t
+#include "extreme_kernel.h"
 #include "reduce_kernel.h"
 
 #define NAME(part) amin_float64_##part
@@ -301,7 +317,10 @@
 #define A double
 #define L double
 #define O double
+#define U uint64_t
+#include "extreme_kernel.h"
 #include "reduce_kernel.h"
+#undef OWN_FOLD_ROW
 
 #undef START
 #define START UINT8_MAX
@@ -364,6 +383,7 @@
 #undef RESULT
 #undef TINY
 #undef ROWS_APART
+#undef BEFORE
 
 /* ---- any: of what is not 0 ---- */
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops.schema import TENSOR_TYPES
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor import Tensor
@@ -243,9 +244,10 @@ def _softshrink(fallback: Any) -> Any:
 
 
 def _nan_to_num(fallback: Any) -> Any:
-    """nan_to_num of floats that are computed in their own dtype."""
-    plain = _core.Pointwise(Tensor, "nan_to_num", 4, WIDE, lambda *args: None, tensors=1)
-    limits = {dtype: float(np.finfo(dtype.numpy).max) for dtype in WIDE}
+    """nan_to_num of floats with a kernel of their own."""
+    kinds = (dtypes.bfloat16, *WIDE)
+    plain = _core.Pointwise(Tensor, "nan_to_num", 4, kinds, lambda *args: None, tensors=1)
+    limits = {dtype: finfo(dtype).max for dtype in kinds}
 
     def run(input: Any, nan: Any, posinf: Any, neginf: Any) -> Any:
         limit = limits.get(input.dtype)

@@ -72,9 +72,10 @@ def _powers(size: Any, ord: float, dim: tuple[int, ...], keepdim: bool) -> Any:
 def _vector_norm_eager(input: Any, ord: float, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
     work = _check_vector_norm(input, ord, dim, dtype)
     if ord == 2 and work is input.dtype:
-        quick: Tensor | None = _core.two_norm(Tensor, input, dim, keepdim)
+        wide = ops.to_dtype(input, dtypes.float32) if work in HALVES else input
+        quick: Tensor | None = _core.two_norm(Tensor, wide, dim, keepdim)
         if quick is not None:
-            return quick
+            return ops.to_dtype(quick, work) if work in HALVES else quick
     array = wide_array(input)
     if work is not input.dtype and work not in HALVES:
         array = array.astype(work.numpy)

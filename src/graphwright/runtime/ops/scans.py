@@ -31,10 +31,6 @@ from graphwright.runtime.tensor import Tensor
 
 def _accumulating(ufunc: Any) -> Callable[..., Tensor]:
     def eager(input: Any, dim: int, dtype: DType | None) -> Tensor:
-        if ufunc is np.add and (dtype is None or dtype is input.dtype):
-            quick: Tensor | None = _core.running_sum(Tensor, input, dim)
-            if quick is not None:
-                return quick
         target = sum_dtype(input, dtype)
         work = dtypes.float32 if target in HALVES else target
         array = input._nd

@@ -1,0 +1,132 @@
+/* Running sums, products and extrema of one element type. Included with T (elements), A
+ * (totals), MISSING(x) and NAME(x) defined. Element i of line c lies at i * step + c * apart. */
+
+#define PLACE(i, c) ((i) * step + (c) * apart)
+
+GW_INLINE void NAME(sums)(const T *x, T *y, int64_t n, int64_t step, int64_t apart,
+                          int64_t lines) {
+    A totals[COLUMNS];
+    for (int64_t c = 0; c < lines; c++) {
+        totals[c] = 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        GW_APART
+        for (int64_t c = 0; c < lines; c++) {
+            totals[c] += (A)x[PLACE(i, c)];
+            y[PLACE(i, c)] = (T)totals[c];
+        }
+    }
+}
+
+GW_INLINE void NAME(products)(const T *x, T *y, int64_t n, int64_t step, int64_t apart,
+                              int64_t lines) {
+    A totals[COLUMNS];
+    for (int64_t c = 0; c < lines; c++) {
+        totals[c] = 1;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        GW_APART
+        for (int64_t c = 0; c < lines; c++) {
+            totals[c] *= (A)x[PLACE(i, c)];
+            y[PLACE(i, c)] = (T)totals[c];
+        }
+    }
+}
+
+/* The last of equal elements counts; a NaN is the extreme from its place on. */
+GW_INLINE void NAME(extremes)(const T *x, T *y, int64_t *places, int64_t n, int64_t step,
+                              int64_t apart, int64_t lines, bool least) {
+    T best[COLUMNS];
+    int64_t place[COLUMNS];
+    for (int64_t c = 0; c < lines; c++) {
+        best[c] = x[PLACE(0, c)];
+        place[c] = 0;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        GW_APART
+        for (int64_t c = 0; c < lines; c++) {
+            T value = x[PLACE(i, c)], most = best[c];
+            int64_t before = place[c];
+            bool taken = (least ? value <= most : value >= most) | MISSING(value);
+            best[c] = taken ? value : most;
+            place[c] = taken ? i : before;
+            y[PLACE(i, c)] = best[c];
+            places[PLACE(i, c)] = place[c];
+        }
+    }
+}
+
+/* The sums within STEP elements do not wait for the total before them. */
+static void NAME(sum_row)(const void *in, void *out, int64_t *places, int64_t n) {
+    GW_UNUSED(places);
+    const T *x = in;
+    T *y = out;
+    A total = 0;
+    int64_t i = 0;
+    for (; i + STEP <= n; i += STEP) {
+        A sums[STEP];
+        sums[0] = (A)x[i];
+        for (int k = 1; k < STEP; k++) {
+            sums[k] = sums[k - 1] + (A)x[i + k];
+        }
+        for (int k = 0; k < STEP; k++) {
+            y[i + k] = (T)(total + sums[k]);
+        }
+        total += sums[STEP - 1];
+    }
+    for (; i < n; i++) {
+        total += (A)x[i];
+        y[i] = (T)total;
+    }
+}
+
+static void NAME(product_row)(const void *in, void *out, int64_t *places, int64_t n) {
+    GW_UNUSED(places);
+    NAME(products)(in, out, n, 1, n, 1);
+}
+
+static void NAME(product_rows)(const void *in, void *out, int64_t *places, int64_t n) {
+    GW_UNUSED(places);
+    NAME(products)(in, out, n, 1, n, TOGETHER);
+}
+
+GW_VECTOR_MATH static void NAME(sum_columns)(const void *in, void *out, int64_t *places, int64_t n,
+                                             int64_t step, int64_t lines) {
+    GW_UNUSED(places);
+    NAME(sums)(in, out, n, step, 1, lines);
+}
+
+GW_VECTOR_MATH static void NAME(product_columns)(const void *in, void *out, int64_t *places,
+                                                 int64_t n, int64_t step, int64_t lines) {
+    GW_UNUSED(places);
+    NAME(products)(in, out, n, step, 1, lines);
+}
+
+#define EXTREME(name, least)                                                                    \
+    static void NAME(name##_row)(const void *in, void *out, int64_t *places, int64_t n) {       \
+        NAME(extremes)(in, out, places, n, 1, n, 1, least);                                     \
+    }                                                                                           \
+    static void NAME(name##_rows)(const void *in, void *out, int64_t *places, int64_t n) {      \
+        NAME(extremes)(in, out, places, n, 1, n, TOGETHER, least);                              \
+    }                                                                                           \
+    GW_VECTOR_MATH static void NAME(name##_columns)(const void *in, void *out, int64_t *places, \
+                                                    int64_t n, int64_t step, int64_t lines) {   \
+        NAME(extremes)(in, out, places, n, step, 1, lines, least);                              \
+    }
+
+EXTREME(maximum, false)
+EXTREME(minimum, true)
+
+static const Kernel NAME(kernels)[] = {
+    [SUM] = {NAME(sum_row), NULL, NAME(sum_columns)},
+    [PRODUCT] = {NAME(product_row), NAME(product_rows), NAME(product_columns)},
+    [MAXIMUM] = {NAME(maximum_row), NAME(maximum_rows), NAME(maximum_columns)},
+    [MINIMUM] = {NAME(minimum_row), NAME(minimum_rows), NAME(minimum_columns)},
+};
+
+#undef EXTREME
+#undef PLACE
+#undef NAME
+#undef MISSING
+#undef T
+#undef A
