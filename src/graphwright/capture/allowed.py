@@ -25,7 +25,7 @@ _INLINED_STDLIB = frozenset(
         "heapq.py", "os.py",
     ]
 )
-_CONVERSIONS = frozenset(["tensor", "as_tensor", "is_tensor", "numel"])
+_CONVERSIONS = frozenset(["tensor", "as_tensor", "asarray", "is_tensor", "numel"])
 _EFFECTS = frozenset(["manual_seed", "seed", "set_rng_state", "set_default_dtype", "from_numpy"])
 DISABLED = "__gw_disable__"
 """Functions whose `__dict__` has this stay out of graphs."""
@@ -80,7 +80,8 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "nn"], ["runtime", "autograd"], ["runtime", "optim"], ["runtime", "errors.py"],
     ["runtime", "distributions"], ["runtime", "lowrank.py"], ["runtime", "masked.py"],
     ["runtime", "signal"], ["capture", "polyfills.py"], ["runtime", "func.py"],
-    ["runtime", "trees.py"],
+    ["runtime", "trees.py"], ["runtime", "several.py"], ["runtime", "facts.py"],
+    ["runtime", "cuda.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [

@@ -12,9 +12,11 @@ from graphwright.capture import _eval_frame
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.source import SizeSource, Source
+from graphwright.capture.variables.context import set_inference
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime import _core
+from graphwright.runtime.autograd.modes import INFERENCE
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.places import WHOLE
@@ -66,7 +68,9 @@ def finish_graph(
     written = () if writes_last(compiled) else output.mutated_inputs()
     kept = tuple([output.inputs[node] for node in written])
     run = _shielded(compiled)
-    if output.grad_nodes or output.autocast_nodes:
+    if switches_inference(output):
+        run = functools.partial(_in_mode, run, bool(output.inference))
+    if output.grad_nodes or output.autocast_nodes or switches_inference(output):
         run = functools.partial(_keeping_modes, run)
     return FinishedGraph(module, run, sources, output.n_ops, kept)
 
@@ -93,6 +97,8 @@ def _modes_of_the_start(output: OutputGraph) -> Iterator[None]:
     """
     modes, recorded = _core.modes(), _core.grad_enabled()
     _core.set_modes(output.initial_modes)
+    if output.inference is not None:
+        set_inference(output.inference)
     _core.set_grad_enabled(output.initial_grad_mode or output.grad_nodes > 0)
     try:
         yield
@@ -112,6 +118,21 @@ def _keeping_modes(run: Callable[..., Any], *args: Any) -> Any:
 
 
 _eval_frame.skip_code(_keeping_modes.__code__)
+
+
+def switches_inference(output: OutputGraph) -> bool:
+    """Whether the operations of the graph run in another mode than the frame begins in."""
+    return output.inference is (not output.initial_modes & INFERENCE)
+
+
+def _in_mode(run: Callable[..., Any], inference: bool, *args: Any) -> Any:
+    """Run a graph in inference mode, or out of it."""
+    set_inference(inference)
+    return run(*args)
+
+
+_eval_frame.skip_code(_in_mode.__code__)
+_eval_frame.skip_code(set_inference.__code__)
 
 
 def _shielded(run: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy
 
 from graphwright.capture.data_aliases import DataAliases
+from graphwright.capture.deferral import refuse_shared_memory
 from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
 from graphwright.capture.fake_mode import FakeMode
 from graphwright.capture.float_sources import ScalarSource, scalar_tensor, single_tensor
@@ -20,7 +21,7 @@ from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.known_values import note_known
 from graphwright.capture.layouts import assume_nesting
 from graphwright.capture.marks import marks_of
-from graphwright.capture.side_effects import DeferredCall, SideEffects
+from graphwright.capture.side_effects import SideEffects
 from graphwright.capture.source import (
     ConstSource,
     ForeignGlobalSource,
@@ -53,9 +54,10 @@ from graphwright.capture.variables.sequences import (
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.ir.graph import Graph
-from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.node import Node
 from graphwright.runtime import _core
 from graphwright.runtime.amp import state as amp
+from graphwright.runtime.autograd.modes import INFERENCE
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
@@ -88,7 +90,8 @@ class OutputGraph:
     """Everything that translating one frame produces.
 
     marked: names of the size symbols that the user asked for.
-    seed: of the random numbers, where the frame says it.
+    seed: of the random numbers, where the frame says it. inference: whether the operations of
+        the graph, if there are any, run in inference mode.
     restored: the exception being handled again once those of the frame's start are done with.
     wrap_value: the table-driven function that makes a tracker of an existing value.
     """
@@ -127,6 +130,7 @@ class OutputGraph:
         self.check_read: Callable[[VariableTracker], None] | None = None
         self.shared: list[tuple[FakeTensor, int, int]] = []
         self.seed: VariableTracker | None = None
+        self.inference: bool | None = None
         self.tape = Tape(self)
         self.data = DataAliases(self)
 
@@ -410,13 +414,14 @@ class OutputGraph:
         examples = [arg.as_example() for arg in args]
         keywords = {key: value.as_example() for key, value in kwargs.items()}
         if self.side_effects.calls:
-            self._refuse_shared_memory((*examples, *keywords.values()))
+            refuse_shared_memory(self, (*examples, *keywords.values()))
         drew, self.fake_mode.random = self.fake_mode.random, False
         result = self._run_fake(kind, target, examples, keywords)
         random = self.fake_mode.random
         self.fake_mode.random = drew or random
         if result is not None and not _holds_tensors(result):
             return self._plain_result(tx, result, target)
+        self._note_inference()
         nodes = tuple([arg.as_node(tx) for arg in args])  # type: ignore[arg-type]
         keyword_nodes = {key: value.as_node(tx) for key, value in kwargs.items()}  # type: ignore
         node = self.graph.create_node(kind, target, nodes, keyword_nodes)
@@ -426,6 +431,13 @@ class OutputGraph:
         note_known(node, result, random)
         self.data.check()
         return self.wrap_result(tx, node, result)
+
+    def _note_inference(self) -> None:
+        """A break where a graph would run partly in inference mode."""
+        present = bool(_core.modes() & INFERENCE)
+        if self.inference not in (None, present):
+            unsupported("GB0004", "an operation in inference mode beside one that is not")
+        self.inference = present
 
     def _run_fake(
         self, kind: str, target: Any, examples: list[Any], keywords: dict[str, Any]
@@ -493,35 +505,6 @@ class OutputGraph:
             self.tape.note_leaf(value)
         variable = self._tensors[id(value)] = TensorVariable(node, value, Tensor)
         return variable
-
-    def defer(self, call: DeferredCall) -> None:
-        """Note a call that runs after the graph."""
-        self.side_effects.calls.append(call)
-
-    def check_deferred(self, call: DeferredCall) -> None:
-        """A break before a call after which the graph writes what the call may see."""
-        known = {id(fake): version for fake, version in call.versions}
-        for fake, version in call.versions:
-            if fake._version != version:
-                call.refuse()
-        if not call.tensors and any(
-            id(node.meta["val"]) not in known for node in self.mutated_inputs()
-        ):
-            call.refuse()
-
-    def _refuse_shared_memory(self, values: tuple[Any, ...]) -> None:
-        """After calls that work on tensors: operations on memory that they may see."""
-        seen = [node.meta["val"] for node in self.inputs]
-        for stored in self.side_effects.attributes.values():
-            seen += [v.fake for v in stored.values() if isinstance(v, TensorVariable)]
-        storages = {id(getattr(value, "_storage", None)) for value in seen}
-
-        def check(leaf: Any) -> Any:
-            if isinstance(leaf, _core.TensorBase) and id(leaf._storage) in storages:
-                self.side_effects.refuse_after_calls(tensors=True)
-            return leaf
-
-        map_leaves(values, check)
 
     def variable_of(self, fake: FakeTensor) -> TensorVariable:
         """The tracker of a fake tensor that the frame works with."""

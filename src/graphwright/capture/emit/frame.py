@@ -20,7 +20,7 @@ from graphwright.capture.emit.reconstruct import Reconstructor, settled
 from graphwright.capture.emit.replay import Listener, Replay
 from graphwright.capture.emit.resuming import Caught, Escaping, ResumeCall, handler_around
 from graphwright.capture.exc import unsupported
-from graphwright.capture.graph_result import FinishedGraph, finish_graph
+from graphwright.capture.graph_result import FinishedGraph, finish_graph, switches_inference
 from graphwright.capture.resume import (
     IS_NULL,
     VALUE,
@@ -31,10 +31,12 @@ from graphwright.capture.run_errors import BY_INDEX, name_of
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.base import NULL, VariableTracker
+from graphwright.capture.variables.context import set_inference
 from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.amp import state as amp
+from graphwright.runtime.autograd.modes import INFERENCE
 from graphwright.runtime.random import manual_seed
 from graphwright.runtime.records import Record
 
@@ -106,6 +108,8 @@ class FrameCompiler:
         if output.side_effects or output.restored is not None:
             return None
         if output.grad_nodes or output.autocast_nodes or output.seed is not None:
+            return None
+        if switches_inference(output):
             return None
         if output.mutated_inputs() or output.fake_mode.random or output.float_inputs():
             return None
@@ -289,6 +293,12 @@ class FrameCompiler:
         if self.output.grad_nodes:
             self.builder.begin_call(_core.set_grad_enabled)
             self.builder.load_const(_core.grad_enabled())
+            self.builder.end_call(1)
+            self.builder.pop()
+        inference = bool(_core.modes() & INFERENCE)
+        if inference is not bool(self.output.initial_modes & INFERENCE):
+            self.builder.begin_call(set_inference)
+            self.builder.load_const(inference)
             self.builder.end_call(1)
             self.builder.pop()
         if self.output.autocast_nodes:

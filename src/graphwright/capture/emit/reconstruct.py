@@ -10,6 +10,7 @@ import functools
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from graphwright.capture.deferral import refuse_writes
 from graphwright.capture.emit.assembler import CodeBuilder
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.side_effects import DeferredCall
@@ -229,7 +230,7 @@ class Reconstructor:
     def _prepare_call(self, call: DeferredCall) -> None:
         if call.tensors and call.grad_mode != _core.grad_enabled():
             self.output.side_effects.refuse_after_calls()
-        self.output.check_deferred(call)
+        refuse_writes(self.output, call)
         push, args = self.hold(call.owner), [self.hold(arg) for arg in call.args]
 
         def write() -> None:
@@ -332,8 +333,9 @@ class Reconstructor:
         def write() -> None:
             self.builder.begin_call(set_previous)
             push()
-            self.builder.load_const(tuple(manager.previous))
-            self.builder.end_call(2)
+            for values in manager.kept():
+                self.builder.load_const(values)
+            self.builder.end_call(1 + len(manager.kept()))
             self.builder.pop()
 
         self._writes.append(write)

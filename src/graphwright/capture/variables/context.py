@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 
-GRAD_MODES: tuple[type, ...] = (modes.no_grad, modes.enable_grad, modes.set_grad_enabled)
+GRAD_MODES: tuple[type, ...] = (
+    modes.no_grad, modes.enable_grad, modes.set_grad_enabled, modes.inference_mode,
+)  # fmt: skip
 MODES: tuple[type, ...] = (*GRAD_MODES, autocast)
 
 
@@ -76,6 +78,10 @@ class ModeVariable(VariableTracker):
         if self.source is not None:
             tx.side_effects.mutate(self)
 
+    def kept(self) -> tuple[tuple[Any, ...], ...]:
+        """What it will restore: the contents of its lists."""
+        return (tuple(self.previous),)
+
     def call_method(
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs
     ) -> VariableTracker:
@@ -111,6 +117,42 @@ class GradModeVariable(ModeVariable):
         tx.output.set_grad_mode(tx, mode)
 
 
+class InferenceVariable(GradModeVariable):
+    """An instance of `inference_mode`; `bits` are the modes that it will restore."""
+
+    def __init__(
+        self,
+        cls: type,
+        mode: Any,
+        source: Source | None = None,
+        previous: Iterable[Any] = (),
+    ) -> None:
+        super().__init__(cls, mode, source, previous)
+        self.bits: list[int] = []
+
+    def enter(self, tx: Translator) -> VariableTracker:
+        super().enter(tx)
+        bits = _core.modes()
+        self.bits.append(bits)
+        on = bits | modes.INFERENCE
+        _core.set_modes(bits & ~modes.INFERENCE if self.mode else on)
+        return tx.constant(None)
+
+    def leave(self, tx: Translator) -> VariableTracker:
+        if self.bits:
+            _core.set_modes(self.bits.pop())
+        return super().leave(tx)
+
+    def kept(self) -> tuple[tuple[Any, ...], ...]:
+        return tuple(self.previous), tuple(self.bits)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(rebuild_inference)
+        for part in (self.mode, tuple(self.previous), tuple(self.bits)):
+            cg.builder.load_const(part)
+        cg.builder.end_call(3)
+
+
 class AutocastVariable(ModeVariable):
     """An instance of `autocast`."""
 
@@ -138,9 +180,24 @@ def rebuild(cls: type, mode: Any, previous: tuple[Any, ...]) -> Any:
     return made
 
 
-def set_previous(manager: Any, previous: tuple[Any, ...]) -> None:
+def rebuild_inference(mode: bool, previous: tuple[Any, ...], bits: tuple[int, ...]) -> Any:
+    """An `inference_mode` of a block that was entered."""
+    made = rebuild(modes.inference_mode, mode, previous)
+    made._bits = list(bits)
+    return made
+
+
+def set_inference(on: bool) -> None:
+    """Switch inference mode, and nothing else."""
+    bits = _core.modes() & ~modes.INFERENCE
+    _core.set_modes(bits | modes.INFERENCE if on else bits)
+
+
+def set_previous(manager: Any, previous: tuple[Any, ...], bits: tuple[int, ...] = ()) -> None:
     """Give an existing context manager the modes that it will restore."""
     manager._previous[:] = previous
+    if isinstance(manager, modes.inference_mode):
+        manager._bits[:] = bits
 
 
 class ModeMethod(VariableTracker):
@@ -173,6 +230,11 @@ class ModeMethod(VariableTracker):
 
 def make_grad_mode(cls: type, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     """`no_grad()`, `enable_grad()` or `set_grad_enabled(mode)`, called in the frame."""
+    if cls is modes.inference_mode:
+        given = [value.realize() for value in (*args, *kwargs.values())]
+        if len(given) > 1 or not all(value.python_type() is bool for value in given):
+            unsupported("GB0004", "inference_mode used as a decorator inside of the frame")
+        return InferenceVariable(cls, not (tx.truth(given[0]) if given else True))
     if cls is not modes.set_grad_enabled:
         if args or kwargs:
             unsupported("GB0004", f"{cls.__name__} used as a decorator inside of the frame")
@@ -216,5 +278,9 @@ def is_mode_instance(value: Any) -> bool:
 
 def mode_variable(value: Any, source: Source) -> ModeVariable:
     """The variable of an instance that is there already."""
+    if isinstance(value, modes.inference_mode):
+        made = InferenceVariable(type(value), value._mode, source, value._previous)
+        made.bits = list(value._bits)
+        return made
     kind = AutocastVariable if type(value) is autocast else GradModeVariable
     return kind(type(value), value._mode, source, value._previous)

@@ -73,7 +73,7 @@ def _defer(tx: Translator, owner: VariableTracker, name: str) -> VariableTracker
     refuse_handlers(tx, f"{owner.describe()}.{name}")
     mode, line = _core.grad_enabled(), tx.current.line
     call = DeferredCall(owner, name, (), True, mode, line, Clock.step)
-    tx.output.defer(call)
+    tx.side_effects.calls.append(call)
     return tx.constant(None)
 
 

@@ -51,7 +51,7 @@ def _defer(
     call = DeferredCall(
         owner, name, tuple(args), False, _core.grad_enabled(), line, Clock.step, versions
     )
-    tx.output.defer(call)
+    tx.side_effects.calls.append(call)
     return tx.constant(None)
 
 

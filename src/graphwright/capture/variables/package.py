@@ -10,7 +10,8 @@ from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.symint import SymIntVariable
-from graphwright.runtime import cuda, dtypes, generator, interop, limits, promotion, random
+from graphwright.runtime import dtypes, generator, interop, limits, promotion, random
+from graphwright.runtime.autograd import modes
 from graphwright.runtime.device import device
 
 if TYPE_CHECKING:
@@ -54,19 +55,13 @@ def _manual_seed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return output.wrap(known, ConstSource(known, "default_generator"))
 
 
-def _nothing(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return tx.constant(None)
-
-
 PACKAGE: dict[Any, Handler] = {
     random.manual_seed: _manual_seed,
-    cuda.manual_seed: _nothing,
-    cuda.manual_seed_all: _nothing,
     **{
         function: _of_constants(function)
         for function in (
             device, limits.finfo, limits.iinfo, promotion.promote_types, promotion.can_cast,
-            dtypes.get_default_dtype,
+            dtypes.get_default_dtype, modes.is_inference_mode_enabled,
         )
     },
     **{

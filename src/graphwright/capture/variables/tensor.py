@@ -205,6 +205,8 @@ class TensorMethod(VariableTracker):
             return _plain(tx, tx.fold(getattr(known_value(self.owner.node), name)))
         if name in _READ_BY_PYTHON:
             unsupported("GB0002", f"Tensor.{name}()")
+        if name == "is_inference":
+            unsupported("GB0008", "whether memory was allocated in inference mode")
         if name in _TAPE:
             unsupported("GB0004", f"Tensor.{name}() changes the autograd tape")
         if name == "__len__":

@@ -174,7 +174,9 @@ _FIXED_HASHES = tuple([kind.__hash__ for kind in (object, type, int, str, enum.E
 
 
 def _is_fixed(key: Any) -> bool:
-    """Whether a key is a class, a dtype or a member of an enumeration, by what object it is."""
+    """Whether a key is a class, a dtype or a member of an enumeration, or a tuple of such."""
+    if type(key) is tuple:
+        return all(_eval_frame.is_constant(part) or _is_fixed(part) for part in key)
     return isinstance(key, (type, DType, enum.Enum)) and type(key).__hash__ in _FIXED_HASHES
 
 
@@ -311,10 +313,12 @@ def _mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
     mode = AttrSource(source, "_mode")
     output.guards.equals(mode, value._mode)
-    previous = AttrSource(source, "_previous")
-    output.guards.list_length(previous, len(value._previous))
-    for index, entered in enumerate(value._previous):
-        output.guards.equals(ItemSource(previous, index), entered)
+    for name in ("_previous", "_bits"):
+        place, values = AttrSource(source, name), getattr(value, name, [])
+        if values or name == "_previous":
+            output.guards.list_length(place, len(values))
+        for index, entered in enumerate(values):
+            output.guards.equals(ItemSource(place, index), entered)
     return mode_variable(value, source)
 
 
