@@ -14,7 +14,7 @@ from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops.schema import REQUIRED
-from graphwright.runtime.ops.table import Op
+from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.refusals import INTERNAL, refusal
 
 GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP = 1, 2, 4, 8, 16, 32
@@ -105,6 +105,8 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         out = HOOKS.autocast(op, args)
         if out is not NotImplemented:
             return out
+        if op.kind is Kind.COMPOSITE and op.decompose is not None:
+            return op.decompose(*args)      # parts of it may be cast, which its kernel is not
     if flags & GRAD and op.vjp is None and op.functional is None and op.decompose is not None:
         return op.decompose(*args)
     if flags & GRAD and (op.differentiable or op.is_inplace):

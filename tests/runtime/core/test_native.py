@@ -23,7 +23,8 @@ SAMPLES = [
     for i, sample in enumerate(entry.samples)
     for layout in (LAYOUTS if entry.layouts else LAYOUTS[:1])
 ]
-ROUNDED = {"addmm", "baddbmm", "bmm", "dot", "linear", "matmul", "mm", "mv", "nll_loss", "randn"}
+ROUNDED = {"addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cross", "dot", "inner",
+           "linalg_cross", "linear", "matmul", "mm", "mv", "nll_loss", "randn", "tensordot"}
 """Ops whose sums or functions may be rounded in another order."""
 
 

@@ -114,13 +114,15 @@ static void copy_part(void *closure, int64_t begin, int64_t end) {
     }
 }
 
-/* Dims from the destination's slowest to its fastest, without those of size 1, merged. */
-static void arrange(Copy *c, const GwTensor *dst, const GwTensor *src) {
+/* Dims from the destination's slowest to its fastest, without those of size 1, merged. Strides
+ * are in elements. */
+static void arrange(Copy *c, int ndim, const int64_t *sizes, const int64_t *to_strides,
+                    const int64_t *from_strides) {
     int order[GW_MAX_DIMS], n = 0;
-    for (int d = 0; d < dst->ndim; d++) {
-        if (dst->sizes[d] != 1) {
+    for (int d = 0; d < ndim; d++) {
+        if (sizes[d] != 1) {
             int at = n++;
-            for (; at > 0 && dst->strides[order[at - 1]] < dst->strides[d]; at--) {
+            for (; at > 0 && to_strides[order[at - 1]] < to_strides[d]; at--) {
                 order[at] = order[at - 1];
             }
             order[at] = d;
@@ -128,8 +130,8 @@ static void arrange(Copy *c, const GwTensor *dst, const GwTensor *src) {
     }
     c->ndim = 0;
     for (int i = 0; i < n; i++) {
-        int64_t size = dst->sizes[order[i]], to = dst->strides[order[i]] * c->itemsize;
-        int64_t from = src->strides[order[i]] * c->itemsize;
+        int64_t size = sizes[order[i]], to = to_strides[order[i]] * c->itemsize;
+        int64_t from = from_strides[order[i]] * c->itemsize;
         int at = c->ndim - 1;
         if (at >= 0 && c->to[at] == to * size && c->from[at] == from * size) {
             c->sizes[at] *= size;
@@ -184,20 +186,30 @@ static bool same_sizes(const GwTensor *a, const GwTensor *b) {
            && memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof(int64_t)) == 0;
 }
 
-/* Between tensors of one dtype and shape that share no memory. Needs the GIL. */
-static void copy_tensor(GwTensor *dst, const GwTensor *src) {
-    if (dst->numel == 0) {
+void gw_copy_elements(int ndim, const int64_t *sizes, int itemsize, char *dst,
+                      const int64_t *to, const char *src, const int64_t *from) {
+    Copy c = {.itemsize = itemsize, .dst = dst, .src = src};
+    int64_t numel = 1;
+    for (int d = 0; d < ndim; d++) {
+        numel *= sizes[d];
+    }
+    if (numel == 0) {
         return;
     }
-    Copy c = {.itemsize = gw_itemsize(dst), .dst = dst->data, .src = src->data};
-    arrange(&c, dst, src);
-    if (dst->numel * c.itemsize < GRAIN_BYTES) {
-        run(&c, dst->numel);
+    arrange(&c, ndim, sizes, to, from);
+    if (numel * itemsize < GRAIN_BYTES) {
+        run(&c, numel);
     } else {
         Py_BEGIN_ALLOW_THREADS
-        run(&c, dst->numel);
+        run(&c, numel);
         Py_END_ALLOW_THREADS
     }
+}
+
+/* Between tensors of one dtype and shape that share no memory. Needs the GIL. */
+static void copy_tensor(GwTensor *dst, const GwTensor *src) {
+    gw_copy_elements(dst->ndim, dst->sizes, gw_itemsize(dst), dst->data, dst->strides, src->data,
+                     src->strides);
 }
 
 static PyObject *copy_strided(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {

@@ -1,6 +1,7 @@
 /* The module: types, functions, and the capsule for graphwright's other extensions. */
 #define GW_IMPORT_ARRAY
 #include "core.h"
+#include "contract.h"
 #include "pool.h"
 
 static PyObject *dtype_object(int code) {
@@ -47,7 +48,7 @@ static int add_contents(PyObject *module) {
         gw_allocator_methods, gw_modes_methods, gw_pointwise_methods, gw_dispatch_methods,
         gw_record_methods, gw_philox_methods, gw_pool_methods, gw_gemm_methods, gw_conv_methods,
         gw_pooling_methods, gw_resample_methods, gw_object_methods,
-        gw_copy_methods, gw_pick_methods, gw_subscript_methods,
+        gw_contraction_methods, gw_copy_methods, gw_pick_methods, gw_subscript_methods,
         gw_optim_methods, gw_rows_methods, gw_lines_methods, gw_attention_methods,
         gw_recurrence_methods,
     };

@@ -19,7 +19,8 @@ typedef struct {
 extern const GwKernelEntry gw_view_kernels[], gw_creation_kernels[], gw_picking_kernels[],
     gw_joining_kernels[], gw_triangle_kernels[], gw_product_kernels[], gw_random_kernels[],
     gw_order_kernels[], gw_loss_kernels[], gw_copy_kernels[],
-    gw_searching_kernels[], gw_running_kernels[];
+    gw_searching_kernels[], gw_contraction_kernels[], gw_moving_kernels[],
+    gw_running_kernels[];
 
 PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args);   /* picking.c */
 
@@ -71,6 +72,11 @@ bool gw_element(PyObject *number, int dtype, char bytes[16]);
 
 /* Whether a device argument leaves the tensor on the CPU. */
 bool gw_on_cpu(PyObject *device);
+
+/* copy.c: between elements of one size that share no memory; strides, which may be negative where
+ * it reads, in elements. Needs the GIL. */
+void gw_copy_elements(int ndim, const int64_t *sizes, int itemsize, char *dst,
+                      const int64_t *to, const char *src, const int64_t *from);
 
 /* Sizes of a tuple of ints that are not negative: how many, or -1. No exception. */
 int gw_plain_sizes(PyObject *tuple, int64_t *sizes);

@@ -1,4 +1,5 @@
 /* Matrix products of float32 and float64 tensors, as BLAS takes them without a copy. */
+#include "contract.h"
 #include "native.h"
 #include "pool.h"
 
@@ -161,31 +162,36 @@ GW_KERNEL(matmul) {
         return matrix_by_vector(cls, turned(matrix(b)), a);
     }
     bool rows = a->ndim > 2 && b->ndim == 2 && (a->flags & GW_CONTIGUOUS) != 0;
-    return rows ? of_rows(cls, a, matrix(b)) : NULL;
+    return rows ? of_rows(cls, a, matrix(b)) : gw_small_matmul(cls, args[0], args[1]);
 }
 
 /* ---- with a term added ---- */
 
-/* A row for all rows, or all of the result: what products are added to. */
+/* Writes a tensor that broadcasts to the result, to which products are added. */
 static bool spread(const GwTensor *term, GwTensor *out) {
-    if (!multiplies(term) || term->dtype != out->dtype || (term->flags & GW_CONTIGUOUS) == 0
-        || term->ndim > out->ndim) {
+    int64_t from[GW_MAX_DIMS] = {0};
+    int lead = term == NULL ? 0 : out->ndim - term->ndim;
+    if (!multiplies(term) || term->dtype != out->dtype || lead < 0) {
         return false;
     }
-    for (int d = 1; d <= term->ndim; d++) {
-        if (term->sizes[term->ndim - d] != out->sizes[out->ndim - d]) {
+    for (int d = 0; d < term->ndim; d++) {
+        if (term->sizes[d] != out->sizes[lead + d] && term->sizes[d] != 1) {
             return false;
         }
+        from[lead + d] = term->sizes[d] == 1 ? 0 : term->strides[d];
     }
-    size_t bytes = (size_t)(term->numel * gw_itemsize(term));
-    for (int64_t i = 0; i < out->numel / term->numel; i++) {
-        memcpy(out->data + (size_t)i * bytes, term->data, bytes);
-    }
+    gw_copy_elements(out->ndim, out->sizes, gw_itemsize(out), out->data, out->strides, term->data,
+                     from);
     return true;
 }
 
-static PyObject *with_term(PyTypeObject *cls, Product *p, const GwTensor *term, int dtype,
-                           int ndim, const int64_t *sizes) {
+/* beta * term + alpha * product; beta 0 ignores what is in the term. */
+typedef struct {
+    double beta, alpha;
+} Factors;
+
+static PyObject *with_term(PyTypeObject *cls, Product *p, const GwTensor *term, Factors by,
+                           int dtype, int ndim, const int64_t *sizes) {
     GwTensor *out = fits(p) ? gw_tensor_empty(cls, dtype, ndim, sizes, NULL) : NULL;
     if (out == NULL) {
         return NULL;
@@ -194,7 +200,7 @@ static PyObject *with_term(PyTypeObject *cls, Product *p, const GwTensor *term, 
         Py_DECREF(out);
         return NULL;
     }
-    multiply(p, out, 1, 1);
+    multiply(p, out, by.alpha, by.beta);
     return (PyObject *)out;
 }
 
@@ -216,31 +222,86 @@ GW_KERNEL(linear) {
     Product p = {.a = flat(x), .b = w};
     memcpy(sizes, x->sizes, (size_t)x->ndim * sizeof(int64_t));
     sizes[x->ndim - 1] = w.columns;
-    return with_term(cls, &p, bias, x->dtype, x->ndim, sizes);
+    return with_term(cls, &p, bias, (Factors){1, 1}, x->dtype, x->ndim, sizes);
 }
 
-static bool is_one(PyObject *factor) {
-    int64_t value;
-    return gw_plain_int(factor, &value) && value == 1;
+static bool plain_factor(PyObject *o, double *value) {
+    int64_t whole = 0;
+    bool number = PyFloat_CheckExact(o);
+    bool plain = number || gw_plain_int(o, &whole);
+    *value = number ? PyFloat_AS_DOUBLE(o) : (double)whole;
+    return plain;
 }
 
-/* addmm and baddbmm with factors of 1. */
+/* input, two factors of so many dims, beta, alpha. alpha 0, after which BLAS reads no factors, is
+ * left to Python. */
+typedef struct {
+    const GwTensor *term, *a, *b;
+    Factors by;
+} Sum;
+
+static bool read_sum(Sum *s, PyObject *const *args, int left, int right) {
+    s->term = gw_plain_tensor(args[0]);
+    return s->term != NULL && factors(args[1], args[2], &s->a, &s->b) && s->a->ndim == left
+           && s->b->ndim == right && plain_factor(args[3], &s->by.beta)
+           && plain_factor(args[4], &s->by.alpha) && s->by.alpha != 0;
+}
+
 static PyObject *added(PyTypeObject *cls, PyObject *const *args, int ndim) {
-    const GwTensor *a, *b, *term = gw_plain_tensor(args[0]);
-    if (term == NULL || !factors(args[1], args[2], &a, &b) || a->ndim != ndim || b->ndim != ndim
-        || !is_one(args[3]) || !is_one(args[4])) {
+    Sum s;
+    if (!read_sum(&s, args, ndim, ndim)) {
         return NULL;
     }
-    Product p = {.a = matrix(a), .b = matrix(b)};
+    Product p = {.a = matrix(s.a), .b = matrix(s.b)};
     int64_t sizes[3] = {p.a.batch, p.a.rows, p.b.columns};
-    return with_term(cls, &p, term, a->dtype, ndim, sizes + 3 - ndim);
+    return with_term(cls, &p, s.term, s.by, s.a->dtype, ndim, sizes + 3 - ndim);
 }
 
 GW_KERNEL(addmm) { return added(cls, args, 2); }
 GW_KERNEL(baddbmm) { return added(cls, args, 3); }
 
+GW_KERNEL(addmv) {
+    Sum s;
+    if (!read_sum(&s, args, 2, 1)) {
+        return NULL;
+    }
+    Product p = {.a = matrix(s.a), .b = column_of(s.b)};
+    return with_term(cls, &p, s.term, s.by, s.a->dtype, 1, &p.a.rows);
+}
+
+GW_KERNEL(addr) {
+    Sum s;
+    if (!read_sum(&s, args, 1, 1)) {
+        return NULL;
+    }
+    Product p = {.a = column_of(s.a), .b = row_of(s.b)};
+    int64_t sizes[2] = {p.a.rows, p.b.columns};
+    return with_term(cls, &p, s.term, s.by, s.a->dtype, 2, sizes);
+}
+
+/* The sum over the batch, one product after the other. */
+GW_KERNEL(addbmm) {
+    Sum s;
+    if (!read_sum(&s, args, 3, 3) || s.a->sizes[0] != s.b->sizes[0]) {
+        return NULL;
+    }
+    Product p = {.a = matrix(s.a), .b = matrix(s.b)};
+    int64_t sizes[2] = {p.a.rows, p.b.columns}, batch = p.a.batch, item = gw_itemsize(s.a);
+    p.a.batch = p.b.batch = 1;
+    GwTensor *out = (GwTensor *)with_term(cls, &p, s.term, s.by, s.a->dtype, 2, sizes);
+    for (int64_t i = 1; out != NULL && i < batch; i++) {
+        p.a.data += p.a.step * item;
+        p.b.data += p.b.step * item;
+        multiply(&p, out, s.by.alpha, 1);
+    }
+    return (PyObject *)out;
+}
+
 const GwKernelEntry gw_product_kernels[] = {
+    {"addbmm", 5, addbmm},
     {"addmm", 5, addmm},
+    {"addmv", 5, addmv},
+    {"addr", 5, addr},
     {"baddbmm", 5, baddbmm},
     {"bmm", 2, bmm},
     {"dot", 2, dot},

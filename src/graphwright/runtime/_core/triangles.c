@@ -92,26 +92,31 @@ GW_KERNEL(triu_indices) { return triangle_indices(cls, args, false); }
 
 /* ---- matrices with a given diagonal ---- */
 
-/* The last dim of a contiguous tensor as a diagonal of the last two dims. */
-static PyObject *embedded(PyTypeObject *cls, const GwTensor *in, int64_t shift) {
-    int64_t sizes[GW_MAX_DIMS], n = in->sizes[in->ndim - 1];
+/* The last dim as a diagonal of dims `a` and `b` of the result. */
+static PyObject *embedded(PyTypeObject *cls, const GwTensor *in, int64_t shift, int a, int b) {
+    int64_t sizes[GW_MAX_DIMS], to[GW_MAX_DIMS], n = in->sizes[in->ndim - 1];
     int64_t size = n + (shift < 0 ? -shift : shift);
-    if (in->numel == 0 || in->numel / n * size * size > LARGEST) {
+    if (a == b || in->numel == 0 || in->numel / n * size * size > LARGEST) {
         return NULL;
     }
-    memcpy(sizes, in->sizes, (size_t)in->ndim * sizeof(int64_t));
-    sizes[in->ndim - 1] = sizes[in->ndim] = size;
+    for (int d = 0, own = 0; d <= in->ndim; d++) {
+        sizes[d] = d == a || d == b ? size : in->sizes[own++];
+    }
     GwTensor *out = gw_tensor_empty(cls, in->dtype, in->ndim + 1, sizes, NULL);
     if (out == NULL) {
         return NULL;
     }
-    size_t item = (size_t)gw_itemsize(in);
-    memset(out->data, 0, (size_t)out->numel * item);
-    int64_t first = shift < 0 ? -shift * size : shift;
-    for (int64_t i = 0; i < in->numel; i++) {
-        int64_t at = i / n * size * size + first + i % n * (size + 1);
-        memcpy(out->data + (size_t)at * item, in->data + (size_t)i * item, item);
+    for (int d = 0, own = 0; d <= in->ndim; d++) {
+        if (d != a && d != b) {
+            to[own++] = out->strides[d];
+        }
     }
+    to[in->ndim - 1] = out->strides[a] + out->strides[b];
+    int item = gw_itemsize(in);
+    int64_t first = shift < 0 ? -shift * out->strides[a] : shift * out->strides[b];
+    memset(out->data, 0, (size_t)(out->numel * item));
+    gw_copy_elements(in->ndim, in->sizes, item, out->data + first * item, to, in->data,
+                     in->strides);
     return (PyObject *)out;
 }
 
@@ -119,29 +124,38 @@ static bool plain_shift(PyObject *o, int64_t *shift) {
     return gw_plain_int(o, shift) && *shift < LARGEST && *shift > -LARGEST;
 }
 
-static const GwTensor *contiguous(PyObject *o) {
-    const GwTensor *t = gw_plain_tensor(o);
-    return t != NULL && (t->flags & GW_CONTIGUOUS) != 0 && t->ndim < GW_MAX_DIMS ? t : NULL;
-}
-
 GW_KERNEL(diag_embed) {
-    const GwTensor *in = contiguous(args[0]);
+    const GwTensor *in = gw_plain_tensor(args[0]);
     int64_t shift;
     int a, b;
-    if (in == NULL || in->ndim == 0 || !plain_shift(args[1], &shift)
+    if (in == NULL || in->ndim == 0 || in->ndim == GW_MAX_DIMS || !plain_shift(args[1], &shift)
         || !gw_wrapped_dim(args[2], in->ndim + 1, &a)
-        || !gw_wrapped_dim(args[3], in->ndim + 1, &b) || a != in->ndim - 1 || b != in->ndim) {
+        || !gw_wrapped_dim(args[3], in->ndim + 1, &b)) {
         return NULL;
     }
-    return embedded(cls, in, shift);
+    return embedded(cls, in, shift, a, b);
 }
 
-/* Of a vector; the diagonal of a matrix is left to the view. */
+/* Of a vector the matrix, of a matrix a copy of the diagonal. */
 GW_KERNEL(diag) {
-    const GwTensor *in = contiguous(args[0]);
+    const GwTensor *in = gw_plain_tensor(args[0]);
     int64_t shift;
-    return in == NULL || in->ndim != 1 || !plain_shift(args[1], &shift) ? NULL
-           : embedded(cls, in, shift);
+    if (in == NULL || in->ndim < 1 || in->ndim > 2 || !plain_shift(args[1], &shift)) {
+        return NULL;
+    }
+    if (in->ndim == 1) {
+        return embedded(cls, in, shift, 0, 1);
+    }
+    int64_t rows = in->sizes[0] + (shift < 0 ? shift : 0);
+    int64_t columns = in->sizes[1] - (shift > 0 ? shift : 0);
+    int64_t length = rows < columns ? rows : columns, step = in->strides[0] + in->strides[1];
+    GwTensor *out = length <= 0 ? NULL : gw_tensor_empty(cls, in->dtype, 1, &length, NULL);
+    if (out != NULL) {
+        int64_t first = shift < 0 ? -shift * in->strides[0] : shift * in->strides[1];
+        gw_copy_elements(1, &length, gw_itemsize(in), out->data, out->strides,
+                         in->data + first * gw_itemsize(in), &step);
+    }
+    return (PyObject *)out;
 }
 
 const GwKernelEntry gw_triangle_kernels[] = {

@@ -204,26 +204,31 @@ GW_KERNEL(narrow_view) {
     return gw_view_finish(&v);
 }
 
-GW_KERNEL(diagonal_view) {
-    GwView v;
+bool gw_view_diagonal(GwView *v, PyObject *offset, PyObject *first, PyObject *second) {
     int64_t shift;
     int a, b;
-    if (!gw_view_begin(&v, cls, args[0]) || !gw_plain_int(args[1], &shift)
-        || !gw_plain_dim(args[2], v.ndim, &a) || !gw_plain_dim(args[3], v.ndim, &b) || a == b
-        || shift > INT32_MAX || shift < -INT32_MAX) {
-        return NULL;
+    if (!gw_plain_int(offset, &shift) || !gw_plain_dim(first, v->ndim, &a)
+        || !gw_plain_dim(second, v->ndim, &b) || a == b || shift > INT32_MAX
+        || shift < -INT32_MAX) {
+        return false;
     }
-    int64_t rows = v.sizes[a] + (shift < 0 ? shift : 0);
-    int64_t columns = v.sizes[b] - (shift > 0 ? shift : 0);
-    int64_t length = rows < columns ? rows : columns, step = v.strides[a] + v.strides[b];
+    int64_t rows = v->sizes[a] + (shift < 0 ? shift : 0);
+    int64_t columns = v->sizes[b] - (shift > 0 ? shift : 0);
+    int64_t length = rows < columns ? rows : columns, step = v->strides[a] + v->strides[b];
     if (length > 0) {
-        v.offset += shift >= 0 ? shift * v.strides[b] : -shift * v.strides[a];
+        v->offset += shift >= 0 ? shift * v->strides[b] : -shift * v->strides[a];
     }
-    gw_view_drop(&v, a > b ? a : b);
-    gw_view_drop(&v, a > b ? b : a);
-    v.sizes[v.ndim] = length > 0 ? length : 0;
-    v.strides[v.ndim++] = step;
-    return gw_view_finish(&v);
+    gw_view_drop(v, a > b ? a : b);
+    gw_view_drop(v, a > b ? b : a);
+    v->sizes[v->ndim] = length > 0 ? length : 0;
+    v->strides[v->ndim++] = step;
+    return true;
+}
+
+GW_KERNEL(diagonal_view) {
+    GwView v;
+    bool found = gw_view_begin(&v, cls, args[0]) && gw_view_diagonal(&v, args[1], args[2], args[3]);
+    return found ? gw_view_finish(&v) : NULL;
 }
 
 GW_KERNEL(unfold_view) {

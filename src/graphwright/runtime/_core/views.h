@@ -23,6 +23,9 @@ void gw_view_insert(GwView *v, int d);      /* a dim of size 1 before dim `d` */
 /* One index of dim `d`, which goes; false where that is no int in range. */
 bool gw_view_select(GwView *v, int d, PyObject *index);
 
+/* The diagonal of two dims, which becomes the last; false where there is none. */
+bool gw_view_diagonal(GwView *v, PyObject *offset, PyObject *first, PyObject *second);
+
 /* Keeps start, start + step, .. of dim `d`; false where these are no plain ints. */
 bool gw_view_slice(GwView *v, int d, PyObject *from, PyObject *to, PyObject *by);
 

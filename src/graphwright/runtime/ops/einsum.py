@@ -14,11 +14,12 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from graphwright.runtime import _core
+from graphwright.runtime import _core, dtypes
+from graphwright.runtime.device import device as Device
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.products import require_tensors
-from graphwright.runtime.ops.strides import product
+from graphwright.runtime.ops.strides import contiguous_strides, product
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.symbolic.symint import hint_of
 from graphwright.runtime.tensor import Tensor
@@ -434,9 +435,64 @@ def _evaluated(inputs: Sequence[Labels], tensors: list[Any], result: Labels) -> 
     return value if order == tuple(range(len(order))) else ops.permute(value, order)
 
 
+# -- few elements: one nest of loops
+
+
+class _Nest(NamedTuple):
+    """Sizes of the labels, the result's first; each operand's strides; those of the result."""
+
+    sizes: tuple[int, ...]
+    steps: tuple[tuple[int, ...], ...]
+    strides: tuple[int, ...]
+
+
+def _steps_of(labels: Labels, shape: tuple[int, ...], order: tuple[str, ...]) -> tuple[int, ...]:
+    """Strides of a contiguous operand along all labels; one that occurs twice is a diagonal."""
+    steps = dict.fromkeys(order, 0)
+    for label, size, stride in zip(labels, shape, contiguous_strides(shape), strict=True):
+        steps[label] += stride if size > 1 else 0
+    return tuple(steps.values())
+
+
+@lru_cache(maxsize=1024)
+def _nest(equation: str, shapes: tuple[tuple[int, ...], ...]) -> _Nest | None:
+    """None where the nest is too long for loops without BLAS, or the result is a view."""
+    like = [_core.meta(Tensor, x, contiguous_strides(x), dtypes.float32, _META) for x in shapes]
+    strides = _einsum(equation, tuple(like)).stride()
+    terms, output = _parsed(equation)
+    inputs, result = _labelled(
+        tuple(map(tuple, terms)),
+        None if output is None else tuple(output),
+        tuple(map(len, shapes)),
+    )
+    sizes = _sizes(inputs, like)
+    is_view = len(inputs) == 1 and set(result) == set(inputs[0])
+    if is_view or math.prod(sizes.values()) > _MOST_STEPS:
+        return None
+    order = (*result, *(x for x in sizes if x not in result))
+    steps = tuple(_steps_of(x, shape, order) for x, shape in zip(inputs, shapes, strict=True))
+    return _Nest(tuple(sizes[x] for x in order), steps, tuple(strides))
+
+
+_META = Device("meta")
+_MOST_STEPS = 4096
+
+
+def _einsum_eager(equation: Any, operands: tuple[Any, ...]) -> Any:
+    if equation.__class__ is not str or any([x.__class__ is not Tensor for x in operands]):
+        return _einsum(equation, operands)
+    nest = _nest(equation, tuple([x.shape for x in operands]))
+    if nest is not None:
+        out = _core.contract(Tensor, operands, *nest)
+        if out is not None:
+            return out
+    return _einsum(equation, operands)
+
+
 define(
     "einsum(object equation, object* operands)",
     Kind.COMPOSITE,
     decompose=_einsum,
+    eager=_einsum_eager,
     method=False,
 )

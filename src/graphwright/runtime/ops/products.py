@@ -166,7 +166,7 @@ def _plus(name: str, input: Any, result: Any, beta: Any, alpha: Any) -> Any:
             f"{describe(result)}"
         )
     result = _scaled(name, result, alpha, result)
-    return result if beta == 0 else ops.add(_scaled(name, input, beta, result), result)
+    return result if beta == 0 else ops.add(result, _scaled(name, input, beta, result))
 
 
 def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:

@@ -114,10 +114,15 @@ define(
     Kind.COMPOSITE,
     decompose=_nanmean,
 )
+
+
+def _count_nonzero(input: Any, dim: tuple[int, ...]) -> Any:
+    truth = input if input.dtype is dtypes.bool else ops.ne(input, 0)
+    return ops.sum(truth, dim)
+
+
 define(
-    "count_nonzero(Tensor input, Dims dim=None)",
-    Kind.COMPOSITE,
-    decompose=lambda input, dim: ops.sum(ops.ne(input, 0), dim),
+    "count_nonzero(Tensor input, Dims dim=None)", Kind.COMPOSITE, decompose=_count_nonzero
 )
 
 
