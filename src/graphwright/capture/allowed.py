@@ -42,9 +42,10 @@ def allow_in_graph(function: F) -> F:
 
 def is_operation(value: Any) -> bool:
     """Whether a call of `value` becomes one node of the graph."""
-    if isinstance(value, Op) or id(value) in _marked:
+    kind = type(value)
+    if issubclass(kind, Op) or id(value) in _marked:
         return True
-    if not isinstance(value, (types.FunctionType, types.BuiltinFunctionType)):
+    if kind not in (types.FunctionType, types.BuiltinFunctionType):
         return False
     if getattr(value, "__gw_op__", None) is not None:
         return True

@@ -414,12 +414,13 @@ def _uncut(reason: Unsupported, broken: Unsupported) -> Unsupported:
 
 def _holds_tensors(value: Any, depth: int = 2) -> bool:
     """Whether a value is, or holds, tensors or modules."""
-    if isinstance(value, (_core.TensorBase, Module)):
+    kind = type(value)
+    if issubclass(kind, (_core.TensorBase, Module)):
         return True
-    if depth and isinstance(value, (list, tuple, dict)):
-        members = list(value.values() if isinstance(value, dict) else value)
+    if depth and kind in (list, tuple, dict):
+        members = list(value.values() if kind is dict else value)
         return any(_holds_tensors(member, depth - 1) for member in members[:100])
-    if depth and not isinstance(value, type):
+    if depth and not issubclass(kind, type):
         members = list(instance_dict(value).values())
         return any(_holds_tensors(member, depth - 1) for member in members[:100])
     return False

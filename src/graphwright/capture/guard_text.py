@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
+from typing import Any
 
 from graphwright.capture import _eval_frame
 
@@ -12,17 +13,24 @@ _SCALARS = (type(None), bool, int, float, complex, str, bytes, range, slice)
 
 
 def describe(value: object, depth: int = 0) -> str:
-    """A value without memory addresses; containers in containers are cut off, also from cycles."""
+    """A value without memory addresses; containers in containers are cut off, also from cycles.
+
+    Runs no code of the user's: the type decides, not `__class__`, which may be a property.
+    """
     if value is _eval_frame.MISSING:
         return "nothing"
-    if isinstance(value, type):
-        return value.__qualname__ if value.__module__ == "builtins" else _qualified(value)
-    if isinstance(value, ModuleType):
-        return f"<module {value.__name__}>"
-    if isinstance(value, CodeType):
+    if issubclass(type(value), type):
+        return _class_text(value)
+    if issubclass(type(value), ModuleType):
+        return f"<module {module_name(value)}>"
+    if type(value) is CodeType:
         return f"<code {value.co_qualname}, line {value.co_firstlineno}>"
-    if isinstance(value, FunctionType | BuiltinFunctionType | MethodType):
+    if type(value) is FunctionType:
         return f"<function {value.__qualname__}>"
+    if type(value) is BuiltinFunctionType:
+        return f"<function {_builtin_name(value)}>"
+    if type(value) is MethodType:
+        return describe(value.__func__, depth)
     return _shorten(_container_text(value, depth))
 
 
@@ -37,7 +45,7 @@ def _container_text(value: object, depth: int) -> str:
     if type(value) is frozenset:
         members = sorted(describe(member, depth + 1) for member in value)
         return f"frozenset({{{', '.join(members)}}})"
-    if isinstance(value, _SCALARS):
+    if type(value) in _SCALARS:
         return repr(value)
     return f"<{_qualified(type(value))} object>"
 
@@ -53,8 +61,35 @@ def strides_text(strides: tuple[object, ...] | str | None) -> str:
     return f", strides [{', '.join('*' if s is None else str(s) for s in strides)}]"
 
 
-def _qualified(cls: type) -> str:
-    return f"{cls.__module__}.{cls.__qualname__}"
+def class_name(cls: Any) -> str:
+    """The qualified name of a class, by what `type` itself says: a metaclass may say other."""
+    name: str = type.__dict__["__qualname__"].__get__(cls)
+    return name
+
+
+def _class_text(cls: Any) -> str:
+    text = _qualified(cls)
+    return text.removeprefix("builtins.")
+
+
+def _qualified(cls: Any) -> str:
+    module = type.__dict__["__module__"].__get__(cls)
+    return f"{module}.{class_name(cls)}" if type(module) is str else class_name(cls)
+
+
+def module_name(module: Any) -> str:
+    """What its dict says: a subclass may run code when it is read, or have no name yet."""
+    namespace = object.__getattribute__(module, "__dict__")
+    name = namespace.get("__name__") if type(namespace) is dict else None
+    return name if type(name) is str else "without a name"
+
+
+def _builtin_name(function: BuiltinFunctionType) -> str:
+    owner: Any = function.__self__
+    if owner is None or issubclass(type(owner), ModuleType):
+        return function.__name__
+    cls = owner if issubclass(type(owner), type) else type(owner)
+    return f"{class_name(cls)}.{function.__name__}"
 
 
 def _shorten(text: str) -> str:

@@ -347,7 +347,8 @@ def _length_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
 
 def _keys_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     value = values[0]
-    actual = describe(list(dict.keys(value))) if isinstance(value, dict) else describe(value)
+    is_dict = issubclass(type(value), dict)
+    actual = describe(list(dict.keys(value))) if is_dict else describe(value)
     return GuardFailure(guard, f"list({guard.source})", describe(list(guard.payload)), actual)
 
 

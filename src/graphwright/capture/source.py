@@ -18,6 +18,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from graphwright.capture import _eval_frame
+from graphwright.capture.guard_text import class_name
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.places import text_at, value_at
 
@@ -168,7 +169,7 @@ class ClassSource(ConstSource, eq=False):
         """The source of a class."""
         if TEMPLATES and value in TEMPLATES:
             return TEMPLATES[value]
-        return cls(weakref.ref(value), value.__qualname__)
+        return cls(weakref.ref(value), class_name(value))
 
     def emit(self, cg: Reloader) -> None:
         cg.load_const(self.value())  # type: ignore[operator]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.allowed import may_inline
 from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.guard_text import class_name, module_name
 from graphwright.capture.source import AttrSource, ClassSource, ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import (
@@ -44,13 +45,13 @@ class ClassVariable(VariableTracker):
 
     def __init__(self, value: type, source: Source | None = None) -> None:
         self.value = value
-        self.source = source if source is not None else ConstSource(value, value.__qualname__)
+        self.source = source if source is not None else ConstSource(value, class_name(value))
 
     def python_type(self) -> type:
         return type(self.value)
 
     def describe(self) -> str:
-        return f"class {self.value.__qualname__}"
+        return f"class {class_name(self.value)}"
 
     def as_constant(self) -> type:
         return self.value
@@ -82,8 +83,8 @@ class ClassVariable(VariableTracker):
         if static is ABSENT and meta is not ABSENT and _is_value(meta):
             tx.guards.missing(MroSource(self.source, name))
             return tx.class_function(type(self.value), name)
-        if static is ABSENT and name == "mro":
-            return tx.bound_method(self, self)
+        if static is ABSENT and meta is type.mro:
+            return tx.bound_method(tx.class_function(type, name), self)
         member = self._member(name)
         if member is not None:
             return member
@@ -322,7 +323,7 @@ class PythonModuleVariable(VariableTracker):
         return types.ModuleType
 
     def describe(self) -> str:
-        return f"module {self.value.__name__}"
+        return f"module {module_name(self.value)}"
 
     def truth(self, tx: Translator) -> bool:
         return True
@@ -342,7 +343,7 @@ class PythonModuleVariable(VariableTracker):
 
     def _lazy_attribute(self, tx: Translator, name: str) -> VariableTracker:
         """Modules of this package fill themselves on first use; after that the dict has it."""
-        if self.value.__name__.partition(".")[0] != "graphwright":
+        if module_name(self.value).partition(".")[0] != "graphwright":
             unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
         value = getattr(self.value, name, ABSENT)
         if value is ABSENT:

@@ -311,12 +311,10 @@ class BoundMethodVariable(VariableTracker):
         self,
         function: VariableTracker,
         owner: VariableTracker,
-        name: str = "",
         source: Source | None = None,
     ) -> None:
         self.function = function
         self.owner = owner
-        self.attribute = name
         self.source = source
 
     def python_type(self) -> type:

@@ -42,12 +42,17 @@ _PLAIN_DELETES = tuple([kind.__delattr__ for kind in _GENERIC])
 
 def lookup(cls: type, name: str, after: type | None = None) -> Any:
     """What the MRO of `cls` holds under `name`, unbound; ABSENT if nothing."""
-    mro = cls.__mro__
+    mro = _mro_of(cls)
     start = mro.index(after) + 1 if after is not None else 0
     for base in mro[start:]:
-        if name in base.__dict__:
-            return base.__dict__[name]
+        namespace = _dict_of(base)
+        if name in namespace:
+            return namespace[name]
     return ABSENT
+
+
+_mro_of: Any = type.__dict__["__mro__"].__get__
+_dict_of: Any = type.__dict__["__dict__"].__get__
 
 
 def instance_dict(value: object) -> dict[str, Any]:
@@ -318,7 +323,7 @@ class ObjectVariable(VariableTracker):
             return None
         if not isinstance(static, types.FunctionType):
             unsupported("GB0008", f"{self.cls.__name__}.{name}")
-        return BoundMethodVariable(tx.output.wrap(static, self._class_source(name)), self, name)
+        return BoundMethodVariable(tx.output.wrap(static, self._class_source(name)), self)
 
     def call_special(self, tx: Translator, name: str, *args: VariableTracker) -> VariableTracker:
         """The special method of the class; a break where Python refuses what it gives."""
@@ -559,13 +564,13 @@ def bind_class_attribute(
     if builtin_init and isinstance(owner, ExceptionVariable):
         return ExceptionMethod(owner, name)
     if isinstance(static, types.FunctionType):
-        return BoundMethodVariable(tx.output.wrap(static, source), owner, name)
+        return BoundMethodVariable(tx.output.wrap(static, source), owner)
     if isinstance(static, staticmethod):
         return tx.output.wrap(static.__func__, AttrSource(source, "__func__"))
     if isinstance(static, classmethod):
         refuse_wrapped_descriptor(static, name)
         function = tx.output.wrap(static.__func__, AttrSource(source, "__func__"))
-        return BoundMethodVariable(function, tx.class_of(owner), name)
+        return BoundMethodVariable(function, tx.class_of(owner))
     if lookup(type(static), "__get__") is not ABSENT and not isinstance(static, type):
         special = tx.object_method(static, owner)
         if special is not None:

@@ -93,6 +93,9 @@ def _object_new(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     cls = args[0].realize()
     if not isinstance(cls, ClassVariable):
         unsupported("GB0004", "object.__new__")
+    own_new = lookup(cls.value, "__new__") is not object.__new__
+    if (len(args) > 1 or kwargs) and (own_new or lookup(cls.value, "__init__") is object.__init__):
+        unsupported("GB0007", "TypeError: object.__new__() takes exactly one argument")
     return cls.new_instance(tx)
 
 

@@ -54,7 +54,7 @@ from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.nn_modules import NNModuleVariable
 from graphwright.capture.variables.numpy_values import NUMPY_SCALARS, wrap_function, wrap_scalar
 from graphwright.capture.variables.numpy_values import is_pure as is_numpy_function
-from graphwright.capture.variables.objects import ObjectVariable, lookup
+from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.purity import PURE_TYPES, cached_call, pure_method
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -175,9 +175,10 @@ _FIXED_HASHES = tuple([kind.__hash__ for kind in (object, type, int, str, enum.E
 
 def _is_fixed(key: Any) -> bool:
     """Whether a key is a class, a dtype or a member of an enumeration, or a tuple of such."""
-    if type(key) is tuple:
+    kind = type(key)
+    if kind is tuple:
         return all(_eval_frame.is_constant(part) or _is_fixed(part) for part in key)
-    return isinstance(key, (type, DType, enum.Enum)) and type(key).__hash__ in _FIXED_HASHES
+    return issubclass(kind, (type, DType, enum.Enum)) and kind.__hash__ in _FIXED_HASHES
 
 
 def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> VariableTracker:
@@ -250,12 +251,12 @@ def _function(output: OutputGraph, value: Any, source: Source) -> VariableTracke
 
 def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)
-    bound = owner is not None and not isinstance(owner, (types.ModuleType, type))
+    bound = owner is not None and not issubclass(type(owner), (types.ModuleType, type))
     _by_identity(output, value, source)
     if is_operation(value):
         return OperationVariable(value, source)
     handler = None if bound else HANDLERS.get(value)
-    kind = owner if isinstance(owner, type) else getattr(value, "__objclass__", None)
+    kind = owner if issubclass(type(owner), type) else getattr(value, "__objclass__", None)
     if handler is None and kind in PURE_TYPES:
         handler = pure_method(value)
     return BuiltinVariable(value, handler, source)
@@ -288,7 +289,7 @@ def _method(output: OutputGraph, value: types.MethodType, source: Source) -> Var
     owner = output.wrap(value.__self__, AttrSource(source, "__self__"))
     if isinstance(owner, ModeVariable):
         return ModeMethod(owner, value.__func__.__name__, source)
-    return BoundMethodVariable(function, owner, value.__func__.__name__, source)
+    return BoundMethodVariable(function, owner, source)
 
 
 def _partial(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
@@ -415,7 +416,7 @@ def _rule_for(value: Any) -> Rule:
     for kind, rule in _BY_BASE:
         if issubclass(cls, kind):
             return rule
-    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+    if issubclass(cls, tuple) and lookup(cls, "_fields") is not ABSENT:
         return _tuple
     if is_operation(value):
         return _operation
@@ -427,9 +428,10 @@ def _rule_for(value: Any) -> Rule:
         return _mode
     if cls is object:
         return _reference
-    if base_of(cls) is not None and cls.__flags__ & _HEAP_TYPE:
+    of_python = type.__dict__["__flags__"].__get__(cls) & _HEAP_TYPE
+    if base_of(cls) is not None and of_python:
         return _container
-    if cls.__flags__ & _HEAP_TYPE and not hasattr(cls, "__array_interface__"):
+    if of_python and lookup(cls, "__array_interface__") is ABSENT:
         return _object
     return _opaque
 

@@ -1,0 +1,119 @@
+"""Capture itself runs no code of the user's: only the program does, as often as plainly."""
+
+from __future__ import annotations
+
+import types
+
+import pytest
+
+import graphwright as gw
+
+from .captured import Captured
+
+X = gw.tensor([1.0, 2.0])
+LOG: list[object] = []
+
+
+class Spy:
+    """Tells of each attribute that is read, of `__class__` too."""
+
+    def __getattribute__(self, name):
+        LOG.append(name)
+        return object.__getattribute__(self, name)
+
+
+class Posing:
+    @property
+    def __class__(self):
+        LOG.append("__class__")
+        return dict
+
+
+class SpyModule(types.ModuleType):
+    def __getattribute__(self, name):
+        LOG.append(name)
+        return types.ModuleType.__getattribute__(self, name)
+
+
+class Meta(type):
+    def __getattribute__(cls, name):
+        LOG.append(name)
+        return type.__getattribute__(cls, name)
+
+
+class Spied(metaclass=Meta):
+    pass
+
+
+class Number(int):
+    def __repr__(self):
+        LOG.append("repr")
+        return "number"
+
+
+class Callable:
+    def __call__(self):
+        return None
+
+    def __getattribute__(self, name):
+        LOG.append(name)
+        return object.__getattribute__(self, name)
+
+
+UNNAMED = types.ModuleType.__new__(types.ModuleType)
+VALUES = [
+    *(Spy(), Posing(), SpyModule("spied"), Spied, Number(3), UNNAMED),
+    *(types.MethodType(Callable(), 1), Spied(), {Spy(): 1}, [Posing()]),
+]
+
+
+def passes_on(x, value):
+    return x + 1, [value]
+
+
+def compares(x, value):
+    return x + 1, value is None, (value, 1)
+
+
+@pytest.mark.filterwarnings("ignore:.*the most there may be:RuntimeWarning")
+@pytest.mark.parametrize("function", [passes_on, compares])
+def test_values_are_looked_at_by_their_type(function):
+    captured = Captured(function)
+    LOG.clear()
+    for value in (*VALUES, 3, None, *VALUES):
+        captured(X, value)
+    assert LOG == []
+
+
+class OwnNew:
+    def __new__(cls, x, *rest):
+        return object.__new__(cls, *rest)
+
+
+class OwnInit:
+    def __init__(self, x, *rest):
+        object.__init__(self, *rest)
+
+
+class Both(OwnNew, OwnInit):
+    pass
+
+
+@pytest.mark.parametrize("cls", [OwnNew, OwnInit, Both])
+@pytest.mark.parametrize("args", [(1,), (1, 2)])
+def test_object_refuses_arguments_that_nobody_takes(cls, args):
+    def makes(x):
+        try:
+            return x + 1, type(cls(*args))
+        except TypeError as error:
+            return x + 1, str(error)
+
+    captured = Captured(makes)
+    for _ in range(3):
+        assert captured(X)[1] == makes(X)[1]
+
+
+def test_mro_of_a_class():
+    captured = Captured(lambda x, cls: (x + 1, cls.mro()))
+    for cls in (OwnNew, Both, OwnNew, int):
+        assert captured(X, cls)[1] == cls.mro()
