@@ -171,3 +171,20 @@ def test_a_context_manager_is_passed_on_before_it_is_ready():
     made, _ = Captured(fill)(bare(gw.no_grad), gw.ones(2))
     with made:
         assert not gw.is_grad_enabled()
+
+
+@pytest.mark.parametrize("name", ["__traceback__", "__cause__", "__context__"])
+@pytest.mark.parametrize("value", [None, 5, ValueError("x")])
+def test_links_of_exceptions_take_what_python_lets_them(name, value):
+    def links(x):
+        error = KeyError("k")
+        try:
+            setattr(error, name, value)
+        except TypeError as refused:
+            return x + 1, str(refused)
+        return x + 1, getattr(error, name)
+
+    x = gw.ones(2)
+    captured = Captured(links)
+    for _ in range(2):
+        assert captured(x)[1] == links(x)[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cProfile
+import inspect
 import io
 import os
 import pdb
@@ -288,6 +289,24 @@ def forever(x):
     assert same(namespace["down"](X, 20), X + 20)
     captured = Captured(down)
     assert captured.agrees(X, 200)
+
+
+def test_code_first_reached_near_the_recursion_limit_is_captured_there():
+    def bottom(x):
+        values = [n * 2 for n in range(4)]
+        return x + len(values) + max(values)
+
+    captured = Captured(bottom)
+
+    def down(n):
+        return captured(X) if n == 0 else down(n - 1)
+
+    depth = sys.getrecursionlimit() - len(inspect.stack()) - 30
+    assert same(down(depth), bottom(X))
+    assert captured.graphs == 1
+    with pytest.raises(RecursionError):
+        down(depth + 40)
+    assert same(down(depth), bottom(X))
 
 
 def test_generators_around_compiled_calls():

@@ -39,6 +39,29 @@ static PyObject *slots_tuple(PyObject *const *slots, int n) {
     return tuple;
 }
 
+enum {
+    ROOM = 1500,                        /* calls of Python */
+    NEEDED_STACK = 2 * 1024 * 1024      /* bytes of C stack for them */
+};
+
+static void take_room(int units) {
+    PyThreadState *tstate = PyThreadState_Get();
+#if PY_VERSION_HEX >= 0x030C0000
+    tstate->py_recursion_remaining -= units;
+#else
+    tstate->recursion_remaining -= units;
+#endif
+}
+
+/* What the callback calls is no part of the user's recursion: it has room of its own, where the
+ * stack of the thread has. */
+static int give_room(void) {
+    char *now = __builtin_frame_address(0), *lowest = ef_stack_lowest();
+    int units = lowest != NULL && now - lowest > NEEDED_STACK ? ROOM : 0;
+    take_room(-units);
+    return units;
+}
+
 /* callback(function, code, slots, entries), with capture and the hook off meanwhile. */
 static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *function,
                      PyCodeObject *code, PyObject *const *slots) {
@@ -49,8 +72,10 @@ static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *fu
         PyObject *suspended = ef_hook_suspend();
         busy_in = getpid();
         capturing = true;
+        int room = give_room();
         answer = PyObject_CallFunctionObjArgs(callback, (PyObject *)function, (PyObject *)code,
                                               bound, entries, NULL);
+        take_room(room);
         busy_in = 0;
         capturing = false;
         ef_hook_resume(suspended);
@@ -143,5 +168,9 @@ int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObjec
         Py_XDECREF(answer);
     }
     Py_DECREF(code);
+    if (status < 0 && PyErr_ExceptionMatches(PyExc_RecursionError)) {
+        PyErr_Clear();      /* too deep to capture now: the call runs natively this time */
+        status = 0;
+    }
     return status;
 }

@@ -90,6 +90,8 @@ class ExceptionVariable(VariableTracker):
         static = next((b.__dict__[name] for b in self.cls.__mro__ if name in b.__dict__), None)
         if custom or (static is not None and name not in _LINKS and hasattr(static, "__set__")):
             unsupported("GB0010", f"assignment to {name!r} of {self.describe()}")
+        if name in _LINKS and not _may_link(name, value.python_type()):
+            unsupported("GB0007", f"TypeError: {name} = {value.describe()}")
         self.attributes[name] = value
 
     def text(self, tx: Translator) -> VariableTracker:
@@ -282,6 +284,13 @@ def stopped_by(tx: Translator, stop: ExceptionVariable) -> ExceptionVariable:
     made = ExceptionVariable(RuntimeError, [tx.constant("generator raised StopIteration")])
     made.attributes["__cause__"] = made.attributes["__context__"] = stop
     return made
+
+
+def _may_link(name: str, kind: type) -> bool:
+    """Whether an exception takes a value of that type for its cause, context or traceback."""
+    if name == "__suppress_context__":
+        return kind is bool
+    return kind is type(None) or (name != "__traceback__" and issubclass(kind, BaseException))
 
 
 # exception groups
