@@ -103,6 +103,9 @@ CREATION = (
         grad=False,
         torch="",
     ),
+    OpSamples("standard_gamma", (S(Arr((3, 4), 0.1, 20.0)),), None, grad=False, torch=""),
+    OpSamples("standard_gamma_grad", (S(Arr((3, 4), 0.1, 20.0), Arr((3, 4), 0.1, 9.0)),), None,
+              grad=False, torch=""),
     OpSamples("poisson", (S(Arr((3, 4), 0.1, 5.0)),), None, grad=False, torch=""),
     OpSamples(
         "binomial", (S(Arr((3, 4), 1.0, 9.0), Arr((4,), 0.1, 0.9)),), None, grad=False, torch=""

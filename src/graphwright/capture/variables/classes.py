@@ -296,7 +296,10 @@ def _may_be_made(base: type) -> bool:
     return not name.startswith("graphwright") or name.startswith(_OF_PACKAGE)
 
 
-_OF_PACKAGE = ("graphwright.capture.polyfills", "graphwright.runtime.nn.")
+_OF_PACKAGE = (
+    *("graphwright.capture.polyfills", "graphwright.runtime.distributions."),
+    "graphwright.runtime.nn.",
+)
 
 
 class _Slotted:

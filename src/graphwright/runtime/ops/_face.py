@@ -755,6 +755,8 @@ _square_ = _op("square_")
 _squeeze = _op("squeeze")
 _squeeze_copy = _op("squeeze_copy")
 _stack = _op("stack")
+_standard_gamma = _op("standard_gamma")
+_standard_gamma_grad = _op("standard_gamma_grad")
 _std = _op("std")
 _std_mean = _op("std_mean")
 _stft = _op("stft")
@@ -7878,6 +7880,14 @@ def stack(tensors: Sequence[Tensor], dim: int = 0, axis: Any = None, *, out: Any
     if out is not None:
         return with_out(_stack, _bound, out)
     return _dispatch(_stack, _bound)
+
+
+def standard_gamma(concentration: Tensor, generator: Any = None) -> Any:
+    return _dispatch(_standard_gamma, (concentration, generator))
+
+
+def standard_gamma_grad(concentration: Tensor, sample: Tensor) -> Any:
+    return _dispatch(_standard_gamma_grad, (concentration, sample))
 
 
 def std(

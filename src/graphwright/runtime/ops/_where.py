@@ -722,6 +722,8 @@ FAMILY = {
     "squeeze": "views",
     "squeeze_copy": "views_shape",
     "stack": "views_join",
+    "standard_gamma": "random_gamma",
+    "standard_gamma_grad": "random_gamma",
     "std": "statistics",
     "std_mean": "statistics",
     "stft": "fourier_frames",

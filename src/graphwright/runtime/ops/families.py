@@ -70,6 +70,7 @@ FAMILIES = (
     "products",
     "quantiles",
     "random",
+    "random_gamma",
     "random_inplace",
     "rearrange",
     "reductions",

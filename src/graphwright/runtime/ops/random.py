@@ -510,7 +510,7 @@ define(
 )
 
 
-def _counts(name: str, like: Any, generator: Any, draw_counts: Any) -> Tensor:
+def drawn_by_numpy(name: str, like: Any, generator: Any, draw_counts: Any) -> Tensor:
     """Numbers of NumPy's samplers, whose Philox is keyed with our seed and offset."""
     bits = np.random.Philox(key=np.array(draw(generator), np.uint64))
     try:
@@ -528,7 +528,7 @@ def _poisson(input: Any, generator: Any) -> Tensor:
     rates = input._nd.astype(np.float64)
     if not (rates >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")
-    return _counts("poisson", input, generator, lambda g: g.poisson(rates))
+    return drawn_by_numpy("poisson", input, generator, lambda g: g.poisson(rates))
 
 
 def _binomial(count: Any, prob: Any, generator: Any) -> Tensor:
@@ -539,7 +539,7 @@ def _binomial(count: Any, prob: Any, generator: Any) -> Tensor:
         )
     counts, chances = np.broadcast_arrays(count._nd.astype(np.int64), prob._nd.astype(np.float64))
     like = ops.add(count, prob)
-    return _counts("binomial", like, generator, lambda g: g.binomial(counts, chances))
+    return drawn_by_numpy("binomial", like, generator, lambda g: g.binomial(counts, chances))
 
 
 for _schema, _function in (

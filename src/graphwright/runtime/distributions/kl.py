@@ -1,0 +1,250 @@
+"""Kullback-Leibler divergences in closed form, by the types of two distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from graphwright.runtime.distributions import continuous as c
+from graphwright.runtime.distributions import discrete as d
+from graphwright.runtime.distributions import gamma as g
+from graphwright.runtime.distributions.composed import Independent, TransformedDistribution
+from graphwright.runtime.distributions.distribution import Distribution, sum_rightmost
+from graphwright.runtime.distributions.multivariate import (
+    MultivariateNormal,
+    half_log_det,
+    mahalanobis,
+)
+from graphwright.runtime.nn import functional as F
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+Rule = Callable[[Any, Any], Tensor]
+_RULES: list[tuple[type, type, Rule]] = []
+
+
+def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
+    """A decorator: the function gives the divergence of a `type_p` from a `type_q`.
+
+    Raises TypeError for what are no types of distributions.
+    """
+    for kind in (type_p, type_q):
+        if not (isinstance(kind, type) and issubclass(kind, Distribution)):
+            raise TypeError(f"Expected a Distribution subclass but got {kind}")
+
+    def register(rule: Rule) -> Rule:
+        _RULES.append((type_p, type_q, rule))
+        return rule
+
+    return register
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """The expectation of log p - log q under p, in nats, for every member of the batch.
+
+    The rule of the nearest base classes is taken. Raises NotImplementedError where none fits.
+    """
+    best, found = 99, None
+    for kind_p, kind_q, rule in _RULES:
+        if isinstance(p, kind_p) and isinstance(q, kind_q):
+            far = type(p).__mro__.index(kind_p) + type(q).__mro__.index(kind_q)
+            if far <= best:
+                best, found = far, rule
+    if found is not None:
+        return found(p, q)
+    raise NotImplementedError(
+        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "
+        f"{type(q).__name__}"
+    )
+
+
+@register_kl(c.Normal, c.Normal)
+def _normal(p: Any, q: Any) -> Tensor:
+    ratio = (p.scale / q.scale).square()
+    shift = ((p.loc - q.loc) / q.scale).square()
+    return 0.5 * (ratio + shift - 1 - ratio.log())
+
+
+@register_kl(c.LogNormal, c.LogNormal)
+def _log_normal(p: Any, q: Any) -> Tensor:
+    return _normal(p, q)
+
+
+@register_kl(c.HalfNormal, c.HalfNormal)
+def _half_normal(p: Any, q: Any) -> Tensor:
+    ratio = (p.scale / q.scale).square()
+    return 0.5 * (ratio - 1 - ratio.log())
+
+
+@register_kl(c.Laplace, c.Laplace)
+def _laplace(p: Any, q: Any) -> Tensor:
+    ratio, gap = p.scale / q.scale, (p.loc - q.loc).abs()
+    return -ratio.log() + gap / q.scale + ratio * ops.exp(-gap / p.scale) - 1
+
+
+@register_kl(c.Cauchy, c.Cauchy)
+def _cauchy(p: Any, q: Any) -> Tensor:
+    first = ((p.scale + q.scale).square() + (p.loc - q.loc).square()).log()
+    return first - (4 * p.scale * q.scale).log()
+
+
+@register_kl(c.Gumbel, c.Gumbel)
+def _gumbel(p: Any, q: Any) -> Tensor:
+    ratio, shift = p.scale / q.scale, (q.loc - p.loc) / q.scale
+    inner = ops.exp(shift + ops.lgamma(1 + ratio))
+    return -ratio.log() - shift + ratio * c.EULER + inner - (1 + c.EULER)
+
+
+@register_kl(c.Uniform, c.Uniform)
+def _uniform(p: Any, q: Any) -> Tensor:
+    outside = (q.low > p.low) | (q.high < p.high)
+    return ops.where(outside, math.inf, ((q.high - q.low) / (p.high - p.low)).log())
+
+
+@register_kl(c.Uniform, c.Normal)
+def _uniform_normal(p: Any, q: Any) -> Tensor:
+    mean, width = (p.high + p.low) / 2, p.high - p.low
+    square = (width.square() / 12 + (mean - q.loc).square()) / q.scale.square()
+    return 0.5 * square + (q.scale * math.sqrt(2 * math.pi) / width).log()
+
+
+@register_kl(c.Exponential, c.Exponential)
+def _exponential(p: Any, q: Any) -> Tensor:
+    ratio = q.rate / p.rate
+    return ratio - 1 - ratio.log()
+
+
+@register_kl(c.Exponential, g.Gamma)
+def _exponential_gamma(p: Any, q: Any) -> Tensor:
+    ratio, a = q.rate / p.rate, q.concentration
+    return -a * ratio.log() + ratio + ops.lgamma(a) + a * c.EULER - (1 + c.EULER)
+
+
+@register_kl(c.Pareto, c.Pareto)
+def _pareto(p: Any, q: Any) -> Tensor:
+    ratio = q.alpha / p.alpha
+    found = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
+    return ops.where(p.scale < q.scale, math.inf, found)
+
+
+@register_kl(g.Gamma, g.Gamma)
+def _gamma(p: Any, q: Any) -> Tensor:
+    a, b = p.concentration, q.concentration
+    first = b * (p.rate / q.rate).log() + ops.lgamma(b) - ops.lgamma(a)
+    return first + (a - b) * ops.digamma(a) + (q.rate - p.rate) * (a / p.rate)
+
+
+@register_kl(g.Gamma, c.Exponential)
+def _gamma_exponential(p: Any, q: Any) -> Tensor:
+    return -p.entropy() - q.rate.log() + q.rate * p.concentration / p.rate
+
+
+@register_kl(g.InverseGamma, g.InverseGamma)
+def _inverse_gamma(p: Any, q: Any) -> Tensor:
+    return _gamma(p, q)
+
+
+@register_kl(g.Beta, g.Beta)
+def _beta(p: Any, q: Any) -> Tensor:
+    return _dirichlet(p._pair(), q._pair())
+
+
+@register_kl(g.Dirichlet, g.Dirichlet)
+def _dirichlet(p: Any, q: Any) -> Tensor:
+    a, b = p.concentration, q.concentration
+    total = a.sum(-1)
+    scale = ops.lgamma(total) - ops.lgamma(b.sum(-1)) - (ops.lgamma(a) - ops.lgamma(b)).sum(-1)
+    inner = (a - b) * (ops.digamma(a) - ops.digamma(total).unsqueeze(-1))
+    return scale + inner.sum(-1)
+
+
+@register_kl(d.Bernoulli, d.Bernoulli)
+def _bernoulli(p: Any, q: Any) -> Tensor:
+    first = p.probs * (F.softplus(-q.logits) - F.softplus(-p.logits))
+    second = (1 - p.probs) * (F.softplus(q.logits) - F.softplus(p.logits))
+    first = ops.where(p.probs == 0, 0.0, ops.where(q.probs == 0, math.inf, first))
+    second = ops.where(p.probs == 1, 0.0, ops.where(q.probs == 1, math.inf, second))
+    return first + second
+
+
+@register_kl(d.Binomial, d.Binomial)
+def _binomial(p: Any, q: Any) -> Tensor:
+    """Raises NotImplementedError where q may count less far than p."""
+    if bool((p.total_count < q.total_count).any()):
+        raise NotImplementedError(
+            "KL between Binomials where q.total_count > p.total_count is not implemented"
+        )
+    found = p.total_count * (
+        p.probs * (p.logits - q.logits) + ops.log1p(-p.probs) - ops.log1p(-q.probs)
+    )
+    return ops.where(p.total_count > q.total_count, math.inf, found)
+
+
+@register_kl(d.Geometric, d.Geometric)
+def _geometric(p: Any, q: Any) -> Tensor:
+    return -p.entropy() - ops.log1p(-q.probs) / p.probs - q.logits
+
+
+@register_kl(d.Poisson, d.Poisson)
+def _poisson(p: Any, q: Any) -> Tensor:
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+
+
+@register_kl(d.Categorical, d.Categorical)
+def _categorical(p: Any, q: Any) -> Tensor:
+    terms = p.probs * (p.logits - q.logits)
+    terms = ops.where(p.probs == 0, 0.0, ops.where(q.probs == 0, math.inf, terms))
+    return terms.sum(-1)
+
+
+@register_kl(d.OneHotCategorical, d.OneHotCategorical)
+def _one_hot(p: Any, q: Any) -> Tensor:
+    return _categorical(p, q)
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _multivariate_normal(p: Any, q: Any) -> Tensor:
+    """Raises ValueError for vectors of different sizes."""
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "KL-divergence between two Multivariate Normals with different event shapes "
+            "cannot be computed"
+        )
+    scale = half_log_det(q.scale_tril) - half_log_det(p.scale_tril)
+    moved = ops.linalg_solve_triangular(q.scale_tril, p.scale_tril, upper=False)
+    traces = moved.square().sum((-2, -1))
+    gap = mahalanobis(q.scale_tril, q.loc - p.loc)
+    return scale + 0.5 * (traces + gap - p.event_shape[0])
+
+
+@register_kl(Independent, Independent)
+def _independent(p: Any, q: Any) -> Tensor:
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError("the distributions take different numbers of dims together")
+    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+@register_kl(TransformedDistribution, TransformedDistribution)
+def _transformed(p: Any, q: Any) -> Tensor:
+    """Of the bases, where the transforms are the same objects."""
+    if [id(part) for part in p.transforms] != [id(part) for part in q.transforms]:
+        raise NotImplementedError("the distributions have different transforms")
+    return kl_divergence(p.base_dist, q.base_dist)
+
+
+def _infinite(p: Any, q: Any) -> Tensor:
+    """Where p has values that q never takes."""
+    like = ops.add(p.mean, q.mean)
+    return ops.full_like(like, math.inf)
+
+
+_EVERYWHERE: tuple[type, ...] = (c.Normal, c.Laplace, c.Gumbel, c.Cauchy)
+_POSITIVE: tuple[type, ...] = (c.Exponential, g.Gamma, c.Pareto)
+_BOUNDED: tuple[type, ...] = (g.Beta, c.Uniform)
+for _p in _EVERYWHERE:
+    for _q in (*_POSITIVE, *_BOUNDED):
+        register_kl(_p, _q)(_infinite)
+for _p in _POSITIVE:
+    for _q in _BOUNDED:
+        register_kl(_p, _q)(_infinite)
