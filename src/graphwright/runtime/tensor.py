@@ -310,9 +310,9 @@ class Tensor(  # type: ignore[misc]
 
     def __format__(self, spec: str) -> str:
         """A 0-d tensor as its number; others only without a `spec`, else TypeError."""
-        return format(self.item(), spec) if self.ndim == 0 and spec else (
-            object.__format__(self, spec)
-        )
+        if self.ndim == 0 and not self.is_fake and self.device.type != "meta":
+            return format(self.item(), spec)
+        return object.__format__(self, spec)
 
     # -- autograd
 
