@@ -25,9 +25,32 @@ typedef struct { uint64_t low, high; } Pair;
     }                                                                   \
     break;
 
+#define REPEAT(T)                                                       \
+    {                                                                   \
+        T value = *(const T *)src;                                      \
+        for (int64_t i = 0; i < n; i++) {                               \
+            ((T *)dst)[i] = value;                                      \
+        }                                                               \
+        break;                                                          \
+    }
+
+GW_VECTORISED static void repeat_run(char *dst, const char *src, int64_t n, int size) {
+    switch (size) {
+    case 1: REPEAT(uint8_t)
+    case 2: REPEAT(uint16_t)
+    case 4: REPEAT(uint32_t)
+    case 8: REPEAT(uint64_t)
+    default: REPEAT(Pair)
+    }
+}
+
 static void copy_run(char *dst, const char *src, int64_t n, int64_t to, int64_t from, int size) {
     if (to == size && from == size) {
         memcpy(dst, src, (size_t)(n * size));
+        return;
+    }
+    if (to == size && from == 0) {
+        repeat_run(dst, src, n, size);
         return;
     }
     switch (size) {

@@ -1,6 +1,7 @@
 /* Making tensors of given values: zeros and their like, ranges, identity, fill_. */
 #include "loops.h"
 #include "native.h"
+#include "pool.h"
 
 #include <math.h>
 
@@ -261,26 +262,52 @@ GW_KERNEL(arange) {
     return (PyObject *)out;
 }
 
+typedef struct {
+    char *out;
+    double start, end, step;
+    int64_t n, middle;
+    bool single;
+} Spaced;
+
 /* From both ends towards the middle, so that both ends are exact. */
+static void space_out(void *closure, int64_t first, int64_t last) {
+    const Spaced *s = closure;
+    for (int64_t i = first; i < last; i++) {
+        double value = i < s->middle ? s->start + (double)i * s->step
+                                     : s->end + (double)(i - (s->n - 1)) * s->step;
+        if (s->single) {
+            ((float *)s->out)[i] = (float)value;
+        } else {
+            ((double *)s->out)[i] = value;
+        }
+    }
+}
+
 GW_KERNEL(linspace) {
     double start, end;
     int64_t n;
     int code = gw_plain_dtype(args[3], gw_default_dtype());
     if (!plain_number(args[0], &start) || !plain_number(args[1], &end)
-        || !gw_plain_int(args[2], &n) || !gw_on_cpu(args[4])) {
+        || !gw_plain_int(args[2], &n) || n < 0 || !gw_on_cpu(args[4])
+        || (code != GW_FLOAT32 && code != GW_FLOAT64)) {
         return NULL;
     }
-    PyObject *out = floats(cls, code, n);
+    GwTensor *out = gw_tensor_empty(cls, code, 1, &n, NULL);
     if (out == NULL) {
         return NULL;
     }
-    double step = n > 1 ? (end - start) / (double)(n - 1) : 0;
-    int64_t middle = n > 1 ? n / 2 : 1;
-    for (int64_t i = 0; i < n; i++) {
-        set_float((GwTensor *)out, i, i < middle ? start + (double)i * step
-                                                 : end + (double)(i - (n - 1)) * step);
+    Spaced s = {out->data, start, end, n > 1 ? (end - start) / (double)(n - 1) : 0, n,
+                n > 1 ? n / 2 : 1, code == GW_FLOAT32};
+    gw_ctx ctx;
+    gw_context(&ctx);
+    if (n <= LONGEST) {
+        space_out(&s, 0, n);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        gw_parallel_for(&ctx, space_out, &s, n, LONGEST);
+        Py_END_ALLOW_THREADS
     }
-    return out;
+    return (PyObject *)out;
 }
 
 /* ---- in place ---- */

@@ -2,8 +2,8 @@
  *
  * The domain is the shape of the picked elements. Memory is walked with strides that are 0 along
  * indexed dims; each index tensor adds `value * step`. Writes to one place keep the domain's
- * row-major order whatever the number of threads: the nest is cut along one dim that no index
- * depends on. */
+ * row-major order whatever the number of threads: the nest is cut along a dim of the memory itself.
+ */
 #include "pick.h"
 #include "pool.h"
 
@@ -131,32 +131,55 @@ static bool whole_row(const GwWalk *w, const Cursor *c, int64_t n) {
     return true;
 }
 
-/* Elements whose positions differ, read through one int64 index: the usual case. */
-#define READ_EACH(T)                                                                       \
-    for (int64_t i = 0; i < n; i++, at += stride, mem += ms, value += vs) {                \
-        int64_t given = *(const int64_t *)at;                                              \
-        int64_t position = given < 0 && w->wrap ? given + index->size : given;             \
-        if ((uint64_t)position >= (uint64_t)index->size) {                                 \
-            fail(w, given, 0);                                                             \
-            return false;                                                                  \
+/* Elements whose positions differ, through one int64 index: the usual case. */
+#define EACH(name, T, STATEMENT)                                                           \
+    static bool name(const GwWalk *w, const Cursor *c, int64_t n) {                        \
+        const GwIndex *index = w->indices;                                                 \
+        int last = w->ndim - 1;                                                            \
+        int64_t stride = index->strides[last], ms = w->mem[last], vs = w->value[last];     \
+        const char *at = c->at[0];                                                         \
+        char *mem = c->mem, *value = c->value;                                             \
+        for (int64_t i = 0; i < n; i++, at += stride, mem += ms, value += vs) {            \
+            int64_t given = *(const int64_t *)at;                                          \
+            int64_t position = given < 0 && w->wrap ? given + index->size : given;         \
+            if ((uint64_t)position >= (uint64_t)index->size) {                             \
+                fail(w, given, 0);                                                         \
+                return false;                                                              \
+            }                                                                              \
+            T *m = (T *)(mem + position * index->step), *v = (T *)value;                   \
+            STATEMENT;                                                                     \
         }                                                                                  \
-        *(T *)value = *(const T *)(mem + position * index->step);                          \
-    }                                                                                      \
-    return true;
-
-static bool read_each(const GwWalk *w, const Cursor *c, int64_t n) {
-    const GwIndex *index = w->indices;
-    int last = w->ndim - 1;
-    int64_t stride = index->strides[last], ms = w->mem[last], vs = w->value[last];
-    const char *at = c->at[0], *mem = c->mem;
-    char *value = c->value;
-    switch (w->itemsize) {
-    case 1: READ_EACH(uint8_t)
-    case 2: READ_EACH(uint16_t)
-    case 4: READ_EACH(uint32_t)
-    case 8: READ_EACH(uint64_t)
-    default: READ_EACH(Pair)
+        return true;                                                                       \
     }
+#define EACH_MOVE(T, suffix)                      \
+    EACH(read_each_##suffix, T, *v = *m)          \
+    EACH(store_each_##suffix, T, *m = *v)
+
+EACH_MOVE(uint8_t, 1)
+EACH_MOVE(uint16_t, 2)
+EACH_MOVE(uint32_t, 4)
+EACH_MOVE(uint64_t, 8)
+EACH_MOVE(Pair, 16)
+EACH(add_each_f32, float, *m += *v)
+EACH(add_each_f64, double, *m += *v)
+EACH(add_each_i64, uint64_t, *m += *v)
+
+typedef bool (*Each)(const GwWalk *w, const Cursor *c, int64_t n);
+
+/* NULL where elements take the general way. */
+static Each each_of(const GwWalk *w) {
+    static const Each moves[5][2] = {
+        {read_each_1, store_each_1}, {read_each_2, store_each_2}, {read_each_4, store_each_4},
+        {read_each_8, store_each_8}, {read_each_16, store_each_16},
+    };
+    static const Each adding[GW_NUM_DTYPES] = {
+        [GW_FLOAT32] = add_each_f32, [GW_FLOAT64] = add_each_f64, [GW_INT64] = add_each_i64,
+    };
+    if (w->count != 1 || !w->indices[0].wide || w->pick > GW_PICK_ADD) {
+        return NULL;
+    }
+    return w->pick == GW_PICK_ADD ? adding[w->dtype] : moves[__builtin_ctz((unsigned)w->itemsize)]
+                                                            [w->pick];
 }
 
 static bool each_alone(const GwWalk *w, const Cursor *c, int64_t n) {
@@ -182,8 +205,8 @@ static bool run_row(const GwWalk *w, const Cursor *c, int64_t n) {
     if (fixed) {
         return whole_row(w, c, n);
     }
-    return w->reads && w->count == 1 && w->indices[0].wide ? read_each(w, c, n)
-                                                        : each_alone(w, c, n);
+    Each each = each_of(w);
+    return (each != NULL ? each : each_alone)(w, c, n);
 }
 
 static void move(const GwWalk *w, Cursor *c, int dim, int64_t by) {
@@ -279,15 +302,12 @@ static void coalesce(GwWalk *w) {
     w->ndim = kept;
 }
 
-/* Reads share any dim; writes only one along which places differ by their strides alone. */
+/* Reads share any dim; writes only one that no index leads along, so that places which differ in it
+ * are different. */
 static int shared_dim(const GwWalk *w, int64_t num_threads) {
     int best = -1;
     for (int d = 0; d < w->ndim; d++) {
-        bool free = w->reads || w->mem[d] != 0;
-        for (int k = 0; k < w->count && !w->reads; k++) {
-            free = free && w->indices[k].strides[d] == 0;
-        }
-        if (!free) {
+        if (!w->reads && w->mem[d] == 0) {
             continue;
         }
         if (w->sizes[d] >= 4 * num_threads) {
@@ -389,6 +409,7 @@ static PyObject *pick(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     int itemsize = gw_itemsize(memory);
     GwWalk w = {.ndim = (int)ndim, .count = (int)count, .itemsize = itemsize, .indices = indices,
               .memory = memory->data, .values = values->data, .split = -1, .reads = kind == GW_PICK_READ,
+              .pick = kind, .dtype = memory->dtype,
               .wrap = PyObject_IsTrue(args[7]) == 1, .row = gw_pick_row(kind, memory->dtype)};
     if (w.row == NULL) {
         PyErr_SetString(PyExc_TypeError, "pick: not defined for this dtype");

@@ -24,6 +24,7 @@ typedef void (*GwRow)(const GwWalk *w, char *mem, char *value, int64_t n);
  * index tensors. */
 struct GwWalk {
     int ndim, count, itemsize;
+    int pick, dtype;                /* the kind, and of the memory */
     bool wrap;                      /* negative positions count from the end */
     bool reads;                     /* memory is not written */
     int64_t sizes[GW_MAX_DIMS], mem[GW_MAX_DIMS], value[GW_MAX_DIMS];

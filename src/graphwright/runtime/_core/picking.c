@@ -17,7 +17,8 @@ static bool begin(GwWalk *w, int kind, const GwTensor *memory, int ndim, const i
                   GwIndex *indices) {
     *w = (GwWalk){.ndim = ndim, .itemsize = gw_itemsize(memory), .reads = kind == GW_PICK_READ,
                   .indices = indices, .memory = memory->data, .split = -1,
-                  .row = gw_pick_row(kind, memory->dtype)};
+                  .pick = kind,
+                  .dtype = memory->dtype, .row = gw_pick_row(kind, memory->dtype)};
     memcpy(w->sizes, sizes, (size_t)ndim * sizeof(int64_t));
     return w->row != NULL;
 }

@@ -443,10 +443,11 @@ PyTypeObject GwPointwise_Type = {
 
 /* ---- copies ---- */
 
-/* A half operand goes through float32, which represents all of it. */
+/* Half types are read and written as float32, also from wider numbers. */
 static bool plan_copy(GwPlan *plan, GwTensor *out, GwTensor *in) {
     int from = in->dtype, to = out->dtype;
-    bool widen = gw_is_half(from) && from != to && to != GW_FLOAT32;
+    bool halves = gw_is_half(from) || gw_is_half(to);
+    bool widen = halves && from != to && from != GW_FLOAT32 && to != GW_FLOAT32;
     plan->count = 2;
     plan->costly = false;
     plan->convert[0] = widen ? gw_convert_loop(from, GW_FLOAT32) : NULL;
@@ -454,7 +455,7 @@ static bool plan_copy(GwPlan *plan, GwTensor *out, GwTensor *in) {
     plan->width[0] = widen ? (int)sizeof(float) : gw_itemsize(in);
     plan->width[1] = gw_itemsize(out);
     plan->loop = (GwLoopRef){gw_convert_loop(widen ? GW_FLOAT32 : from, to), NULL};
-    if (plan->loop.loop == NULL) {
+    if (plan->loop.loop == NULL || (widen && plan->convert[0] == NULL)) {
         return false;
     }
     gw_plan_tensor(plan, 0, in, out->ndim, out->sizes);

@@ -103,12 +103,27 @@ static void NAME(fold)(void *acc, const char *in, int64_t step, int64_t n) {
         NAME(fold_row)(acc, (const T *)in, n);
         return;
     }
-    A total = *(A *)acc;
-    for (int64_t i = 0; i < n; i++) {
-        A x = (A)*(const T *)(in + i * step);
-        total = STEP(total, x);
+    enum { APART = 8 };
+    A lanes[APART];
+    for (int j = 0; j < APART; j++) {
+        lanes[j] = START;
     }
-    *(A *)acc = total;
+    int64_t whole = n / APART * APART;
+    for (int64_t i = 0; i < whole; i += APART) {
+        for (int j = 0; j < APART; j++) {
+            A x = (A)*(const T *)(in + (i + j) * step), lane = lanes[j];
+            lanes[j] = STEP(lane, x);
+        }
+    }
+    for (int64_t i = whole; i < n; i++) {
+        A x = (A)*(const T *)(in + i * step), lane = lanes[0];
+        lanes[0] = STEP(lane, x);
+    }
+    HALVE(4)
+    HALVE(2)
+    HALVE(1)
+    A total = *(A *)acc, more = lanes[0];
+    *(A *)acc = MERGE(total, more);
 }
 
 GW_VECTOR_MATH static void NAME(columns_row)(A *acc, const T *in, int64_t n) {

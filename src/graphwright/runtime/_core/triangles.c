@@ -1,7 +1,8 @@
 /* Triangles and diagonals of matrices: tril, triu, their positions, diag_embed. */
 #include "native.h"
+#include "pool.h"
 
-enum { LARGEST = 1 << 15 };     /* elements; larger ones are computed by threads */
+enum { LARGEST = 1 << 15 };     /* elements; larger ones are for threads */
 
 static int64_t clamped(int64_t value, int64_t low, int64_t high) {
     return value < low ? low : value > high ? high : value;
@@ -9,33 +10,54 @@ static int64_t clamped(int64_t value, int64_t low, int64_t high) {
 
 /* ---- tril, triu ---- */
 
-/* Copies the kept columns [begin, end) of each row of contiguous matrices, zeros elsewhere. */
-static void copy_triangle(const GwTensor *in, GwTensor *out, int64_t diagonal, bool lower) {
-    int64_t rows = in->sizes[in->ndim - 2], columns = in->sizes[in->ndim - 1];
-    size_t item = (size_t)gw_itemsize(in);
-    const char *from = in->data;
-    char *to = out->data;
-    memset(to, 0, (size_t)out->numel * item);
-    for (int64_t row = 0; row < in->numel / columns; row++) {
-        int64_t edge = row % rows + diagonal;
-        int64_t begin = lower ? 0 : clamped(edge, 0, columns);
-        int64_t end = lower ? clamped(edge + 1, 0, columns) : columns;
-        size_t at = ((size_t)row * (size_t)columns + (size_t)begin) * item;
-        memcpy(to + at, from + at, (size_t)(end - begin) * item);
+typedef struct {
+    const char *from;
+    char *to;
+    int64_t rows, columns, diagonal, itemsize;
+    bool lower;
+} Triangle;
+
+/* Copies the kept columns of some rows of contiguous matrices, zeros beside them. */
+static void copy_rows(void *closure, int64_t first, int64_t last) {
+    const Triangle *t = closure;
+    size_t size = (size_t)t->itemsize;
+    for (int64_t row = first; row < last; row++) {
+        int64_t edge = row % t->rows + t->diagonal;
+        int64_t begin = t->lower ? 0 : clamped(edge, 0, t->columns);
+        int64_t end = t->lower ? clamped(edge + 1, 0, t->columns) : t->columns;
+        size_t at = (size_t)(row * t->columns) * size, kept = (size_t)begin * size;
+        size_t bytes = (size_t)(end - begin) * size;
+        memset(t->to + at, 0, kept);
+        memcpy(t->to + at + kept, t->from + at + kept, bytes);
+        memset(t->to + at + kept + bytes, 0, (size_t)(t->columns - end) * size);
     }
+}
+
+static void copy_triangle(Triangle *t, int64_t numel) {
+    int64_t rows = numel / t->columns;
+    if (numel <= LARGEST) {
+        copy_rows(t, 0, rows);
+        return;
+    }
+    gw_ctx ctx;
+    gw_context(&ctx);
+    Py_BEGIN_ALLOW_THREADS
+    gw_parallel_for(&ctx, copy_rows, t, rows, LARGEST / t->columns + 1);
+    Py_END_ALLOW_THREADS
 }
 
 static PyObject *triangle(PyTypeObject *cls, PyObject *const *args, bool lower) {
     const GwTensor *in = gw_plain_tensor(args[0]);
     int64_t diagonal;
     if (in == NULL || in->ndim < 2 || (in->flags & GW_CONTIGUOUS) == 0 || in->numel == 0
-        || in->numel > LARGEST || !gw_plain_int(args[1], &diagonal) || diagonal > INT32_MAX
-        || diagonal < -INT32_MAX) {
+        || !gw_plain_int(args[1], &diagonal) || diagonal > INT32_MAX || diagonal < -INT32_MAX) {
         return NULL;
     }
     GwTensor *out = gw_tensor_empty(cls, in->dtype, in->ndim, in->sizes, NULL);
     if (out != NULL) {
-        copy_triangle(in, out, diagonal, lower);
+        Triangle t = {in->data, out->data, in->sizes[in->ndim - 2], in->sizes[in->ndim - 1],
+                      diagonal, gw_itemsize(in), lower};
+        copy_triangle(&t, in->numel);
     }
     return (PyObject *)out;
 }

@@ -198,6 +198,11 @@ def _clamp(fallback: Any) -> Any:
     return run
 
 
+def _clamp_(fallback: Any) -> Any:
+    """clamp_ between two numbers or tensors."""
+    return _core.Pointwise(Tensor, "clamp", 3, NUMBERS, fallback, inplace=True)
+
+
 def _power(fallback: Any) -> Any:
     """pow of floats; exponents that are powers of themselves in fewer steps."""
     general = _core.Pointwise(Tensor, np.power, 2, FLOATS, fallback, costly=True)
@@ -287,6 +292,7 @@ def _round(fallback: Any) -> Any:
 _SPECIAL = {
     "celu": _celu,
     "clamp": _clamp,
+    "clamp_": _clamp_,
     "nan_to_num": _nan_to_num,
     "polygamma": _polygamma,
     "pow": _power,

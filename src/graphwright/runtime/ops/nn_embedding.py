@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime.dtypes import int32, int64
+from graphwright.runtime.dtypes import from_numpy_dtype, int32, int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import wrap
@@ -94,14 +94,10 @@ def _embedding_backward_decompose(
 
 
 def _sum_by_row(values: Array, index: Array, out: Array) -> None:
-    """out[index[i]] = sum of values[i]: rows sorted by index, then added in runs."""
+    """out[index[i]] = sum of values[i]."""
     out[...] = 0
-    if index.size == 0:
-        return
-    order = np.argsort(index, kind="stable")
-    ordered = index[order]
-    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1])))
-    out[ordered[starts]] = np.add.reduceat(values[order], starts, axis=0)
+    total, rows, places = (wrap(a, from_numpy_dtype(a.dtype)) for a in (out, values, index))
+    ops.index_add_(total, 0, places, rows)
 
 
 def _embedding_backward_eager(

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from graphwright.runtime import _core
 from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
@@ -19,6 +20,7 @@ from graphwright.runtime.ops.nn_support import (
     reduced,
     require_floating,
     spec,
+    widened,
 )
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides, product
@@ -54,10 +56,13 @@ def _mse_decompose(input: Any, target: Any, reduction: str) -> Any:
 def _mse_eager(input: Tensor, target: Tensor, reduction: str) -> Tensor:
     if input.dtype is not target.dtype or input.shape != target.shape or reduction == "none":
         return _mse_decompose(input, target, reduction)
-    difference = (compute(input) - compute(target)).reshape(-1)
-    total = np.dot(difference, difference)
+    difference = ops.reshape(ops.sub(widened(input), widened(target)), (-1,))
+    norm = _core.two_norm(Tensor, difference, (0,), False)
+    if norm is None:
+        return _mse_decompose(input, target, reduction)
+    total = np.float64(norm.item()) ** 2
     if reduction == "mean":
-        total = total / np.float64(difference.size or np.nan)
+        total = total / difference.numel()
     return wrap(total, input.dtype)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import wrap
+from graphwright.runtime.ops.kernels import copy_into
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
@@ -115,15 +115,25 @@ def _sources(size: int, before: int, after: int, mode: str) -> Any:
 
 
 def _gathered(input: Any, pad: Any, mode: str) -> Tensor:
-    """Of a real tensor, in one step; no padding is negative."""
-    first = input.ndim - len(pad) // 2
-    shape = input.shape
-    index: list[Any] = [slice(None)] * first
-    for dim in range(first, input.ndim):
-        before, after = pad[2 * (input.ndim - 1 - dim)], pad[2 * (input.ndim - 1 - dim) + 1]
-        sources = _sources(shape[dim], before, after, mode)
-        index.append(sources.reshape(-1, *(1,) * (input.ndim - 1 - dim)))
-    return wrap(input._nd[tuple(index)], input.dtype)
+    """Of a real tensor, in one step; no padding is negative.
+
+    The input goes into the middle; then each dimension's border comes from its middle, whole
+    slabs at a time, so that the corners come by themselves.
+    """
+    sides = {input.ndim - 1 - i: (pad[2 * i], pad[2 * i + 1]) for i in range(len(pad) // 2)}
+    shape = tuple(size + sum(sides.get(d, (0, 0))) for d, size in enumerate(input.shape))
+    out = _core.empty(Tensor, shape, input.dtype)
+    middle: Any = out
+    for dim, (before, after) in sides.items():
+        middle = ops.slice(middle, dim, before, shape[dim] - after)
+    copy_into(middle, input)
+    for dim, (before, after) in sides.items():
+        size = input.shape[dim]
+        border = np.r_[:before, before + size : shape[dim]]
+        lead = (slice(None),) * dim
+        sources = _sources(size, before, after, mode)[border] + before
+        out._nd[(*lead, border)] = out._nd[(*lead, sources)]
+    return out
 
 
 def _pad(input: Any, pad: Any, mode: str, value: Any) -> Any:

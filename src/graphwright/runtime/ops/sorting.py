@@ -391,11 +391,21 @@ def _unique_eager(
     array = wide_array(input)
     if dim is not None and 0 in input.shape:
         return _unique_of_nothing(input, dim, return_inverse, return_counts)
+    wanted = (return_inverse, return_counts)
+    if dim is None and not any(wanted):
+        return wrap(_distinct_of(np.sort(array, axis=None)), input.dtype)
     values, inverse, counts = np.unique(
         array, return_inverse=True, return_counts=True, axis=dim, equal_nan=False
     )
     inverse = inverse.reshape(input.shape if dim is None else -1)
-    return _answer(values, inverse, counts, input.dtype, (return_inverse, return_counts))
+    return _answer(values, inverse, counts, input.dtype, wanted)
+
+
+def _distinct_of(ordered: Any) -> Any:
+    """Of sorted values each once; every NaN is another."""
+    first = np.ones(ordered.shape, bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
 
 
 def _unique_of_nothing(input: Any, dim: int, return_inverse: bool, return_counts: bool) -> Any:
