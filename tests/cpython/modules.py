@@ -15,15 +15,6 @@ MODULES = (
     "test_sort", "test_string_literals", "test_super", "test_tuple", "test_unpack", "test_with",
 )
 
-DISAGREEING = frozenset(
-    [
-        "test_dataclasses", "test_descr", "test_dict", "test_dictcomps", "test_exceptions",
-        "test_functools", "test_itertools", "test_listcomps", "test_set", "test_setcomps",
-        "test_sort", "test_super",
-    ]
-)
-"""Modules of which some tests still end otherwise on some Python; the page names them."""
-
 LEAST_TRANSLATED = 0.6
 
 _LIFETIME = "asks at once whether an object is gone: what is resumed after a break keeps it longer"
