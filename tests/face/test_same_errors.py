@@ -33,3 +33,22 @@ def test_compiled_code_refuses_what_eager_refuses(text: str, dtype: str) -> None
         function(x)
     with pytest.raises(RuntimeError):
         gw.compile(function, backend="llvm")(x)
+
+
+@pytest.mark.parametrize("text", ["x[gw.tensor(9)]", "x.select(0, int(gw.tensor(9)))"])
+def test_a_constant_out_of_bounds_is_the_programs_error(text: str) -> None:
+    function = eval(f"lambda x: {text}", {"gw": gw})
+    with pytest.raises(IndexError, match="index 9 is out of bounds"):
+        gw.compile(function, backend="llvm")(gw.arange(5.0))
+
+
+def test_an_error_of_the_compiler_keeps_its_cause() -> None:
+    def backend(graph: object, inputs: object) -> object:
+        try:
+            raise KeyError("a pass")
+        except KeyError as error:
+            raise RuntimeError("the compiler") from error
+
+    with pytest.raises(RuntimeError, match="the compiler") as raised:
+        gw.compile(lambda x: x + 1, backend=backend)(gw.ones(2))
+    assert type(raised.value.__cause__) is KeyError

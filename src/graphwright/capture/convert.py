@@ -274,7 +274,7 @@ class Frontend:
         except (RestartTranslation, Unsupported, SkipFrame, GraphBreakError):
             raise
         except BackendFailed as failed:
-            raise failed.error from None
+            raise failed.error from failed.error.__cause__
         except RecursionError as error:
             raise SkipFrame(Unsupported("GB0011", "Python's recursion limit")) from error
         except Exception as error:

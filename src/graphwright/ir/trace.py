@@ -22,6 +22,7 @@ from graphwright.runtime.dispatch import AUTOCAST, TRACE
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.refusals import is_refusal
 from graphwright.runtime.symbolic.expr import Sym
 from graphwright.runtime.symbolic.places import STRIDE, WHOLE, integers_of
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
@@ -194,7 +195,11 @@ def tracing(tracer: Tracer, autocast: bool = False) -> Iterator[Tracer]:
 
 
 class Replay(Interpreter):
-    """Runs a graph under a tracer, handing on where each node came from."""
+    """Runs a graph under a tracer, handing on where each node came from.
+
+    Raises: CannotLower for a node that refuses its arguments, as one that picks from a tensor by
+        a constant out of bounds does: the program raises there, too.
+    """
 
     def __init__(self, module: GraphModule, tracer: Tracer) -> None:
         super().__init__(module)
@@ -204,7 +209,13 @@ class Replay(Interpreter):
         if node.op in ("placeholder", "output"):
             return super().run_node(node)
         with self.provenance(node):
-            return super().run_node(node)
+            try:
+                return super().run_node(node)
+            except Exception as error:
+                if not is_refusal(error):
+                    raise
+                reason = f"{node.name} raises {type(error).__name__}: {error}"
+                raise CannotLower(reason) from error
 
     @contextmanager
     def provenance(self, node: Node) -> Iterator[None]:

@@ -35,6 +35,11 @@ def _by_ufunc(error: Exception) -> bool:
     return type(error) is not TypeError or str(error).startswith("ufunc '")
 
 
+def is_refusal(error: Exception) -> bool:
+    """Whether an op has refused its arguments: what `refusal` gave."""
+    return getattr(error, "described", False)
+
+
 def refusal(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
     """What to raise for `error`, met while running `op`: itself, its message completed.
 
@@ -46,7 +51,7 @@ def refusal(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
         error = RuntimeError(
             f"{op.name}(): not possible for these arguments ({kind.__name__}: {error})"
         )
-    elif kind not in _PLAIN or len(error.args) != 1 or getattr(error, "described", False):
+    elif kind not in _PLAIN or len(error.args) != 1 or is_refusal(error):
         return error
     text = str(error.args[0])
     name = op.name.rstrip("_")
