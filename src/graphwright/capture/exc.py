@@ -57,6 +57,10 @@ class Unsupported(Signal):
         return BREAKS[self.code]
 
 
+_HEAP_TYPE = 1 << 9
+_KINDS = _HEAP_TYPE | 1 << 8  # types of C, which errors name with their modules, are immutable
+
+
 class AttributeMissing(Unsupported):
     """The attribute provably does not exist; `hasattr` and `getattr` with a default catch it.
 
@@ -70,7 +74,8 @@ class AttributeMissing(Unsupported):
         """Of a plain object, found by nobody."""
         text = f"{owner.__name__!r} object has no attribute {name!r}"
         missing = cls("GB0007", text)
-        missing.text = text
+        if owner.__module__ == "builtins" or owner.__flags__ & _KINDS == _HEAP_TYPE:
+            missing.text = text
         return missing
 
 

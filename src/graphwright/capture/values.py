@@ -81,6 +81,13 @@ class Values:
             unsupported("GB0008", "the type of an iterator over a snapshot")
         return self.constant_class(value.python_type())
 
+    def attribute(self, value: VariableTracker, name: str) -> VariableTracker:
+        """`value.name`."""
+        value = value.realize()
+        if name == "__class__" and not isinstance(value, (ClassVariable, ObjectVariable)):
+            return self.class_of(value)
+        return value.getattr(self, name)  # type: ignore[arg-type]
+
     def tuple_of(self, items: list[VariableTracker]) -> VariableTracker:
         """A new tuple."""
         return TupleVariable(items)

@@ -104,17 +104,17 @@ def delete_global(tx: Translator, inst: Instruction) -> None:
 
 @opcode("LOAD_ATTR", only=(PY311,))
 def load_attr(tx: Translator, inst: Instruction) -> None:
-    tx.push(tx.pop().getattr(tx, inst.value))
+    tx.push(tx.attribute(tx.pop(), inst.value))
 
 
 @opcode("LOAD_METHOD", only=(PY311,))
 def load_method(tx: Translator, inst: Instruction) -> None:
-    tx.push_callable(tx.pop().getattr(tx, inst.value), True)
+    tx.push_callable(tx.attribute(tx.pop(), inst.value), True)
 
 
 @opcode("LOAD_ATTR", only=(PY312, PY313))
 def load_attr_or_method(tx: Translator, inst: Instruction) -> None:
-    tx.push_callable(tx.pop().getattr(tx, inst.value), bool(inst.arg & 1))
+    tx.push_callable(tx.attribute(tx.pop(), inst.value), bool(inst.arg & 1))
 
 
 @opcode("LOAD_SUPER_ATTR", only=(PY312, PY313))

@@ -343,7 +343,7 @@ def _hasattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) < 3:
-        return args[0].realize().getattr(tx, args[1].as_constant())
+        return tx.attribute(args[0], args[1].as_constant())
     found = _attribute(tx, args)
     return found if found is not None else args[2]
 
@@ -351,7 +351,7 @@ def _getattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _attribute(tx: Translator, args: Args) -> VariableTracker | None:
     """The attribute, None where reading it raises AttributeError."""
     try:
-        return args[0].realize().getattr(tx, args[1].as_constant())
+        return tx.attribute(args[0], args[1].as_constant())
     except AttributeMissing:
         return None
     except Raised as raised:

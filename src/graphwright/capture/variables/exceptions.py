@@ -290,7 +290,8 @@ def _may_link(name: str, kind: type) -> bool:
     """Whether an exception takes a value of that type for its cause, context or traceback."""
     if name == "__suppress_context__":
         return kind is bool
-    return kind is type(None) or (name != "__traceback__" and issubclass(kind, BaseException))
+    right = types.TracebackType if name == "__traceback__" else BaseException
+    return kind is type(None) or issubclass(kind, right)
 
 
 # exception groups

@@ -7,9 +7,10 @@ import types
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from graphwright.capture.exc import AttributeMissing, Unsupported, unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
+from graphwright.capture.variables.members import builtin_member
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -28,9 +29,7 @@ class IteratorVariable(VariableTracker):
         return True
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        if not hasattr(self.python_type(), name):
-            raise AttributeMissing("GB0007", f"iterator has no attribute {name!r}")
-        return IteratorMethod(self, name)
+        return builtin_member(tx, self.python_type(), name, IteratorMethod(self, name))
 
     def call_method(
         self,

@@ -6,12 +6,13 @@ import collections
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.exc import unsupported
 from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import DictIterator
+from graphwright.capture.variables.members import builtin_member
 from graphwright.capture.variables.sequences import (
     ListVariable,
     SequenceMethod,
@@ -111,9 +112,7 @@ class DictVariable(VariableTracker):
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name == "default_factory" and self.kind is collections.defaultdict:
             return self.default_factory or tx.constant(None)
-        if hasattr(self.kind, name):
-            return SequenceMethod(self, name)
-        raise AttributeMissing("GB0007", f"{self.kind.__name__!r} has no attribute {name!r}")
+        return builtin_member(tx, self.kind, name, SequenceMethod(self, name))
 
     def call_method(
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs
@@ -305,9 +304,7 @@ class DictView(VariableTracker):
         return [hashed(tx, value) for _, value in self.owner.entries.values()]
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        if name == "mapping" or not hasattr(self.python_type(), name):
-            return super().getattr(tx, name)
-        return SequenceMethod(self, name)
+        return builtin_member(tx, self.python_type(), name, SequenceMethod(self, name))
 
     @staticmethod
     def methods() -> dict[str, Any]:

@@ -10,12 +10,13 @@ import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.exc import unsupported
 from graphwright.capture.source import AttrSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import class_source, guard_member
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import ListIterator, SequenceIterator
+from graphwright.capture.variables.members import builtin_member
 from graphwright.runtime.size import Size
 
 if TYPE_CHECKING:
@@ -73,9 +74,7 @@ class SequenceVariable(VariableTracker):
         raise NotImplementedError
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        if hasattr(self.kind, name):
-            return SequenceMethod(self, name)
-        raise AttributeMissing("GB0007", f"{self.kind.__name__!r} has no attribute {name!r}")
+        return builtin_member(tx, self.kind, name, SequenceMethod(self, name))
 
     def call_method(
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs

@@ -6,12 +6,13 @@ import itertools
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import AttributeMissing, Unsupported, unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import ConstSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.iterators import IteratorVariable
 from graphwright.capture.variables.mappings import DictVariable, DictView, hashed
+from graphwright.capture.variables.members import builtin_member
 from graphwright.capture.variables.sequences import SequenceMethod, exactly
 
 if TYPE_CHECKING:
@@ -81,9 +82,7 @@ class SetVariable(VariableTracker):
             unsupported("GB0017", "the order of a set is known only when running")
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        if hasattr(set, name):
-            return SequenceMethod(self, name)
-        raise AttributeMissing("GB0007", f"'set' object has no attribute {name!r}")
+        return builtin_member(tx, set, name, SequenceMethod(self, name))
 
     @classmethod
     def methods(cls) -> dict[str, Callable[..., VariableTracker]]:

@@ -42,6 +42,9 @@ _NOT_MODELLED = frozenset(
 )
 
 
+_OF_CLASSES = frozenset(dir(type)) - frozenset(dir(object))
+
+
 class TensorVariable(VariableTracker):
     """`node` computes it, `fake` has its metadata."""
 
@@ -85,6 +88,8 @@ class TensorVariable(VariableTracker):
         return tx.wrap_plain(self.fake.shape[0])
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in _OF_CLASSES:
+            raise AttributeMissing("GB0007", f"'Tensor' object has no attribute {name!r}")
         if name in _READ_BY_PYTHON or name in _TAPE or callable(getattr(self.cls, name, None)):
             return TensorMethod(self, name)
         if name == "grad":
