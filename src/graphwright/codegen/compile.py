@@ -83,22 +83,15 @@ def compile_graph(module: Any, fake_inputs: Sequence[Any], *, target: str) -> Co
     Ops without a lowering run eagerly between native segments.
     """
     eager: set[Any] = needs_eager(module)
-    while True:
+    if not eager:
         try:
-            if not eager:
-                segment = _compile_segment(target, module, fake_inputs)
-                return CompiledGraph(segment.launch, [segment])
-            symbols = dict(module.meta.get("symbols", {}))
-            launch, segments = split(
-                module, eager, symbols, partial(_compile_segment, target))
-            return CompiledGraph(launch, segments)
+            segment = _compile_segment(target, module, fake_inputs)
+            return CompiledGraph(segment.launch, [segment])
         except CannotLowerNode as reason:
-            eager.add(_original(module, reason.node))
-
-
-def _original(module: Any, node: Any) -> Any:
-    """The node of `module` of which `node` may be a copy in a segment."""
-    return next(n for n in module.graph.nodes if n.name == node.name)
+            eager.add(reason.node)
+    symbols = dict(module.meta.get("symbols", {}))
+    launch, segments = split(module, eager, symbols, partial(_compile_segment, target))
+    return CompiledGraph(launch, segments)
 
 
 def _compile_segment(target: str, module: Any, fake_inputs: Sequence[Any]) -> Segment:

@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from graphwright.codegen.lowering.graph import CannotLowerNode
 from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import call
@@ -74,33 +75,58 @@ class SegmentedProgram:
 def split(
     module: GraphModule, eager: set[Node], symbols: dict[str, tuple[int, int]], compile: Compile
 ) -> tuple[SegmentedProgram, list[Any]]:
-    """Cut a graph at the nodes `eager`; the program, and the compiled segments."""
-    steps: list[NativeStep | EagerStep] = []
-    segments: list[Any] = []
-    pending: list[Node] = []
-    drawn = 0
+    """Cut a graph at the nodes `eager`; the program, and the compiled segments.
 
-    def flush() -> None:
-        nonlocal drawn
-        live = [n for n in pending if n.users or _is_mutation(n)]
-        pending.clear()
-        if live:
-            part, inputs, results, drawn = _segment(live, drawn)
-            compiled = compile(part, [_example(i) for i in inputs])
-            segments.append(compiled)
-            steps.append(NativeStep(compiled.launch, tuple(inputs), tuple(results)))
-
+    A node of which `compile` says `CannotLowerNode` is one of them too.
+    """
+    cut = _Cut(eager, compile)
     for node in module.graph.nodes:
-        if node.op in ("placeholder", "get_attr", "output"):
-            continue
-        if node in eager or (node.target is operator.getitem and node.args[0] in eager):
-            eager.add(node)
-            flush()
-            steps.append(EagerStep(node))
+        if node.op not in ("placeholder", "get_attr", "output"):
+            cut.add(node)
+    cut.flush()
+    return SegmentedProgram(module, cut.steps, symbols), cut.segments
+
+
+class _Cut:
+    """The steps so far, and in `pending` the nodes of the segment that has no end yet.
+
+    drawn: how many random ops come before it.
+    """
+
+    def __init__(self, eager: set[Node], compile: Compile) -> None:
+        self.eager = set(eager)
+        self.compile = compile
+        self.steps: list[NativeStep | EagerStep] = []
+        self.segments: list[Any] = []
+        self.pending: list[Node] = []
+        self.drawn = 0
+
+    def add(self, node: Node) -> None:
+        if node in self.eager or (node.target is operator.getitem and node.args[0] in self.eager):
+            self.eager.add(node)
+            self.flush()
+            self.steps.append(EagerStep(node))
         else:
-            pending.append(node)
-    flush()
-    return SegmentedProgram(module, steps, symbols), segments
+            self.pending.append(node)
+
+    def flush(self) -> None:
+        """End the segment. Where it cannot be lowered it is cut once more, and the rest tried."""
+        while self.pending:
+            nodes = [n for n in self.pending if n.users or _is_mutation(n)]
+            self.pending = []
+            if not nodes:
+                return
+            part, inputs, results, drawn = _segment(nodes, self.drawn)
+            try:
+                compiled = self.compile(part, [_example(i) for i in inputs])
+            except CannotLowerNode as reason:
+                self.eager.add(next(n for n in nodes if n.name == reason.node.name))
+                for node in nodes:
+                    self.add(node)
+                continue
+            self.drawn = drawn
+            self.segments.append(compiled)
+            self.steps.append(NativeStep(compiled.launch, tuple(inputs), tuple(results)))
 
 
 def _is_mutation(node: Node) -> bool:

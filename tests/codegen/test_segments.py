@@ -1,0 +1,34 @@
+"""Graphs with ops that run eagerly: native segments between them, each compiled once."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from graphwright.codegen.cache import kernel_cache
+
+import graphwright as gw
+from graphwright import nn
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_what_comes_before_an_eager_op_is_compiled_once(training: bool) -> None:
+    layers = []
+    for n in range(6):
+        layers += [nn.Conv1d(4, 4, 3, padding=1, dilation=1), nn.ReLU(), nn.Softmax(n % 3)]
+    model = nn.Sequential(*layers)
+    x = gw.randn(2, 4, 9)
+    before = copy.copy(kernel_cache().counts)
+    compiled = gw.compile(model, backend="llvm", fullgraph=True)
+    with gw.set_grad_enabled(training):
+        result = compiled(x)
+    if training:
+        result.sum().backward()
+    after = kernel_cache().counts
+    looked_up = sum(
+        getattr(after, name) - getattr(before, name)
+        for name in ("memory_hits", "disk_hits", "misses")
+    )
+    assert looked_up <= gw.compiler.stats(compiled).kernels
+    np.testing.assert_allclose(result.detach().numpy(), model(x).detach().numpy(), rtol=1e-5)
