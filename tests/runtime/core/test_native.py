@@ -23,8 +23,12 @@ SAMPLES = [
     for i, sample in enumerate(entry.samples)
     for layout in (LAYOUTS if entry.layouts else LAYOUTS[:1])
 ]
-ROUNDED = {"addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cross", "dot", "inner",
-           "linalg_cross", "linear", "matmul", "mm", "mv", "nll_loss", "randn", "tensordot"}
+ROUNDED = {
+    *("addbmm", "addmm", "addmv", "addr", "baddbmm", "bmm", "cross", "cumprod", "cumsum", "dist"),
+    *("dot", "inner", "linalg_cross", "linalg_vector_norm", "linear", "logcumsumexp", "matmul"),
+    *("mm", "mv", "nanmean", "nll_loss", "norm", "p_norm", "randn", "renorm", "std", "std_mean"),
+    *("tensordot", "var", "var_mean"),
+}
 """Ops whose sums or functions may be rounded in another order."""
 
 

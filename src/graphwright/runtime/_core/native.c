@@ -15,7 +15,7 @@ static const GwKernelEntry *const tables[] = {
     gw_view_kernels, gw_creation_kernels, gw_picking_kernels, gw_joining_kernels,
     gw_triangle_kernels, gw_product_kernels, gw_random_kernels, gw_order_kernels,
     gw_loss_kernels, gw_copy_kernels, gw_searching_kernels, gw_contraction_kernels,
-    gw_moving_kernels, gw_running_kernels,
+    gw_moving_kernels, gw_running_kernels, gw_moment_kernels,
 };
 
 static const GwKernelEntry *find(const char *name) {

@@ -1,0 +1,92 @@
+"""Reductions of few elements in C give what their kernels in NumPy give, over any dims."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright.runtime.ops.table import op
+
+from ..layouts import tensors_in
+
+VALUES = np.random.default_rng(0).uniform(-2, 2, (3, 4, 2))
+DIMS = [d for n in range(1, 4) for d in itertools.combinations(range(3), n)]
+
+
+def _layouts(dtype: str) -> list[gw.Tensor]:
+    x = gw.from_numpy(VALUES.astype(dtype))
+    missing = x.clone()
+    missing[1, 2, 0] = math.nan
+    return [x, x.transpose(0, 2), x[:, ::2], missing]
+
+
+def _agree(name: str, dtype: str, *args: Any) -> None:
+    kernel: Any = op(name).run
+    for x in _layouts(dtype):
+        mine, others = tensors_in(kernel(x, *args)), tensors_in(kernel.fallback(x, *args))
+        for got, want in zip(mine, others, strict=True):
+            assert (got.dtype, got.shape) == (want.dtype, want.shape)
+            tolerance = 1e-6 if dtype == "float32" else 1e-14
+            np.testing.assert_allclose(
+                got.numpy(), want.numpy(), rtol=tolerance, atol=tolerance, equal_nan=True
+            )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", ["var", "std", "var_mean", "std_mean"])
+def test_moments(name: str, dtype: str) -> None:
+    for dims, keepdim in itertools.product(DIMS, (False, True)):
+        _agree(name, dtype, dims, None, keepdim, None)
+    _agree(name, dtype, -1, False, False, None)
+    _agree(name, dtype, [0, -1], None, True, 0.5)
+    _agree(name, dtype, None, True, False, None)
+    _agree(name, dtype, True, None, False, None)
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_no_freedom(name: str) -> None:
+    """Of one element, less the correction, there is nothing to divide by."""
+    assert math.isnan(getattr(gw, name)(gw.ones(1)).item())
+    assert math.isinf(getattr(gw, name)(gw.tensor([1.0, 3.0]), correction=5).item())
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("order", [0, 1, 2, 3.0, 0.5, -1, math.inf, -math.inf])
+def test_norms(order: float, dtype: str) -> None:
+    for dims, keepdim in itertools.product(DIMS, (False, True)):
+        _agree("p_norm", dtype, float(order), dims, keepdim, None)
+    for given in (order, "fro", None):
+        _agree("norm", dtype, given, None, False, None)
+    _agree("dist", dtype, gw.from_numpy(VALUES[0, 0].astype(dtype))[:1], order)
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_renorm(dim: int) -> None:
+    _agree("renorm", "float32", 2, dim, 1.0)
+    _agree("renorm", "float64", 0.5, dim, 3)
+    with pytest.raises(RuntimeError, match="non-positive"):
+        gw.renorm(gw.ones(2, 2), 0, 0, 1)
+
+
+def test_counts_and_means() -> None:
+    for dims in DIMS:
+        _agree("nanmean", "float32", dims, False, None)
+        _agree("count_nonzero", "float32", dims)
+
+
+@pytest.mark.parametrize("name", ["argmax", "argmin"])
+@pytest.mark.parametrize("dim", [None, 0, 1, 2])
+def test_places_of_extrema(name: str, dim: int | None) -> None:
+    """The first of equal ones; a NaN is the extremum."""
+    for keepdim in (False, True):
+        _agree(name, "float32", dim, keepdim)
+    kernel: Any = op(name).run
+    x = gw.from_numpy(np.random.default_rng(0).integers(0, 3, (4, 5, 3)).astype(np.int32))
+    np.testing.assert_array_equal(
+        kernel(x, dim, False).numpy(), kernel.fallback(x, dim, False).numpy()
+    )
