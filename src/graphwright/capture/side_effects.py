@@ -57,6 +57,7 @@ class SideEffects:
         self.globals: dict[str, VariableTracker | None] = {}
         self.cells: dict[CellVariable, None] = {}
         self.created: dict[VariableTracker, None] = {}
+        self.passing: set[tuple[VariableTracker, str]] = set()
         self.generators: list[VariableTracker] = []
         self.calls: list[DeferredCall] = []
 
@@ -122,6 +123,8 @@ class SideEffects:
         if owner not in self.created:
             self.refuse_after_calls()
         known = self.attributes.setdefault(owner, {})
+        if value is None and known.get(name) is not None:
+            self.passing.add((owner, name))
         if value is not None and name in known and known[name] is None:
             if owner not in self.created:
                 unsupported("GB0008", f"{name!r} of {owner.describe()} is deleted and set again")

@@ -242,13 +242,16 @@ class Reconstructor:
     def _prepare_attributes(
         self, owner: VariableTracker, values: dict[str, VariableTracker | None]
     ) -> None:
-        push_owner = self.hold(owner)
+        effects, push_owner = self.output.side_effects, self.hold(owner)
+        write = self._write_attribute
         for name, value in values.items():
-            if value is None and owner in self.output.side_effects.created:
+            if value is None and owner in effects.created:
                 continue
+            if (owner, name) in effects.passing:
+                push_none = self.hold(ConstantVariable(None))
+                self._writes.append(functools.partial(write, push_owner, name, push_none))
             push_value = self.hold(value) if value is not None else None
-            write = functools.partial(self._write_attribute, push_owner, name, push_value)
-            self._writes.append(write)
+            self._writes.append(functools.partial(write, push_owner, name, push_value))
 
     def _write_attribute(self, push_owner: Load, name: str, push_value: Load | None) -> None:
         self.builder.begin_call(object.__setattr__ if push_value else object.__delattr__)
