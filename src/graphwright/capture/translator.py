@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from graphwright.capture.allowed import is_disabled, may_inline
@@ -22,6 +21,7 @@ from graphwright.capture.bytecode import (
     source_line,
 )
 from graphwright.capture.emit.native import NATIVE
+from graphwright.capture.ends import check_let_go
 from graphwright.capture.exc import (
     AttributeMissing,
     RestartTranslation,
@@ -46,10 +46,6 @@ from graphwright.capture.variables.generators import GeneratorVariable
 
 _HANDLERS = handlers_for(PYTHON)
 _DEEPEST = 60
-_PLAIN: tuple[Iterable[Any], ...] = (
-    (), [], {}, {}.keys(), {}.values(), {}.items(), set(), "", b"", range(0),
-)  # fmt: skip
-_HOLD_PLAIN_VALUES = frozenset(type(iter(values)) for values in _PLAIN)
 _NOT_A_FUNCTION = inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR | inspect.CO_ITERABLE_COROUTINE
 
 
@@ -57,8 +53,11 @@ class Translator(Values):
     """One frame being run symbolically.
 
     stack, locals: the frame's state; `locals` holds `CellVariable`s under the names of cells.
-    names: those that a class statement defines, in its body only.
+    names: those that a class statement defines, in its body only; lets_go: whether values that
+    it lets go of may end at any time.
     """
+
+    lets_go = True
 
     def __init__(
         self,
@@ -108,21 +107,6 @@ class Translator(Values):
         except Raised as raised:
             self._handle(raised, inst, raised)
 
-    def check_dropped(self, values: list[VariableTracker]) -> None:
-        """A break where an iterator ends, since nothing but this frame's stack has held it.
-
-        A generator then runs its `finally` blocks. After the break nothing holds it.
-        """
-        for value in values if self.parent is None else ():
-            source = value.source
-            if not isinstance(source, LocalSource) or not source.local.startswith("$s"):
-                continue
-            kind = value.realize().python_type()
-            if issubclass(kind, Iterator) and kind not in _HOLD_PLAIN_VALUES:
-                reason = Unsupported("GB0013", f"a {kind.__name__} is left before its end")
-                reason.note_location(self.place())
-                raise reason
-
     def throw(self, raised: Raised) -> None:
         """Raise an exception where the frame waits."""
         self._handle(raised, self.current, raised)
@@ -132,12 +116,19 @@ class Translator(Values):
         handler = handler_of(self.code, inst)
         if handler is None:
             raise otherwise
-        self.check_dropped(self.stack[handler.depth :])
+        for value in self.stack[handler.depth :]:
+            check_let_go(self, value)
         del self.stack[handler.depth :]
         if handler.push_lasti:
             self.push(self.constant(inst.offset))
         self.push(raised.value)
         self.ip = handler.target
+
+    def let_go(self, inst: Instruction) -> None:
+        """Run an instruction that lets go of a value, whose end is taken care of."""
+        self.lets_go = True
+        _HANDLERS[inst.opname](self, inst)
+        self.lets_go = False
 
     def run(self) -> VariableTracker:
         """Run to the end of the function; what it returns."""
@@ -335,6 +326,7 @@ class RootTranslator(Translator):
             name: output.wrap_lazily(value, LocalSource(name)) for name, value in slots.items()
         }
         super().__init__(output, code, lazy, None)
+        self.lets_go = False
         self.stop = stop
         self.steps = 0
         self.last_native = -1

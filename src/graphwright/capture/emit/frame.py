@@ -10,6 +10,7 @@ from graphwright.capture import _eval_frame
 from graphwright.capture.bytecode import PYTHON, Instruction
 from graphwright.capture.emit.assembler import CodeBuilder, Label, n_argument_slots
 from graphwright.capture.emit.native import (
+    LETS_GO,
     NATIVE,
     UNBOUND,
     native_effect,
@@ -158,10 +159,10 @@ class FrameCompiler:
             return self._break_at_loop
         if "JUMP" in inst.opname and "IF" in inst.opname:
             return self._break_at_branch
-        if inst.opname == "POP_TOP":
-            return self._break_at_drop
-        if inst.opname in UNBOUND:
+        if inst.opname in UNBOUND and inst.value not in self.tx.locals:
             return self._break_at_unbound
+        if inst.opname in LETS_GO:
+            return self._break_at_end
         return self._break_at_instruction if inst.opname in NATIVE else None
 
     def _natively(
@@ -203,17 +204,16 @@ class FrameCompiler:
 
         self._natively(write, operands)
 
-    def _break_at_drop(self, inst: Instruction) -> None:
+    def _break_at_end(self, inst: Instruction) -> None:
         """The last reference to a value goes with the frame."""
-        resume = ResumeCall(self, inst.index + 1, self.tx.stack[:-1])
+        self.tx.let_go(inst)
+        resume = ResumeCall(self, inst.index + 1, self.tx.stack)
         self._effects()
         self._caught = None
         resume.call([])
 
     def _break_at_unbound(self, inst: Instruction) -> None:
         """A local that has no value: the error that Python would raise."""
-        if inst.value in self.tx.locals:
-            unsupported("GB0016", f"a break at {inst.opname}")
         self._effects()
         self._natively(lambda: raise_unbound(self.builder, inst))
 

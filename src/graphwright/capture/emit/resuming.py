@@ -16,6 +16,7 @@ from graphwright.capture.bytecode import (
 )
 from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.emit.reconstruct import Load
+from graphwright.capture.ends import arguments_that_end
 from graphwright.capture.exc import unsupported
 from graphwright.capture.resume import (
     IS_NULL,
@@ -170,7 +171,7 @@ class ResumeCall:
         """End the frame. `pushed`: the kinds of what the instruction left on the stack.
 
         The values are there, unless `extra` pushes them. `caught`: an exception's traceback
-        keeps the frame, which must hold nothing of the stack.
+        keeps the frame, which must not hold what may end before it.
         """
         builder = self.frame.builder
         kinds = zip(self.stack, self.kinds, strict=True)
@@ -182,7 +183,8 @@ class ResumeCall:
         names = argument_names(layout)
         by_name = {**dict(zip(names, loads, strict=True)), **self.locals}
         order = parameter_order(self.frame.tx.code, names, tuple(self.locals))
-        held = stack_parameters(self.frame.tx.code) if caught else None
+        tx = self.frame.tx
+        held = [*stack_parameters(tx.code), *arguments_that_end(tx)] if caught else None
         self._write(builder, code, [by_name[name] for name in order], held)
 
     def _take(self, pushed: list[int]) -> list[Load]:

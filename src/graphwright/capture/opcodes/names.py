@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
+from graphwright.capture.ends import check_let_go
 from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.source import ModuleSource
@@ -14,6 +15,7 @@ from graphwright.capture.variables.functions import CellVariable
 if TYPE_CHECKING:
     from graphwright.capture.bytecode import Instruction
     from graphwright.capture.translator import Translator
+    from graphwright.capture.variables.base import VariableTracker
 
 
 @opcode("LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_CLOSURE")
@@ -38,7 +40,9 @@ def store_fast(tx: Translator, inst: Instruction) -> None:
 
 
 def _store(tx: Translator, name: str) -> None:
-    value = tx.stack.pop()
+    value, before = tx.stack.pop(), tx.locals.get(name)
+    if value is not before:
+        check_let_go(tx, before)
     if value is NULL:
         tx.locals.pop(name, None)
     else:
@@ -60,7 +64,9 @@ def store_fast_load_fast(tx: Translator, inst: Instruction) -> None:
 
 @opcode("DELETE_FAST")
 def delete_fast(tx: Translator, inst: Instruction) -> None:
-    tx.load_local(inst.value)
+    value = tx.load_local(inst.value)
+    if value not in tx.stack:  # where it has been moved, in resume functions
+        check_let_go(tx, value)
     del tx.locals[inst.value]
 
 
@@ -76,13 +82,21 @@ def load_deref(tx: Translator, inst: Instruction) -> None:
 
 @opcode("STORE_DEREF")
 def store_deref(tx: Translator, inst: Instruction) -> None:
+    check_let_go(tx, _contents(tx, inst.value))
     tx.store_deref(inst.value, tx.pop())
 
 
 @opcode("DELETE_DEREF")
 def delete_deref(tx: Translator, inst: Instruction) -> None:
-    tx.load_deref(inst.value)
+    check_let_go(tx, tx.load_deref(inst.value))
     tx.store_deref(inst.value, None)
+
+
+def _contents(tx: Translator, name: str) -> VariableTracker | None:
+    """What is in a cell, which may be empty."""
+    cell = tx.locals[name]
+    assert isinstance(cell, CellVariable)
+    return cell.contents
 
 
 @opcode("LOAD_GLOBAL")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
+from graphwright.capture.ends import check_let_go
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import NULL
 from graphwright.capture.variables.operators import BINARY, COMPARE, unary
@@ -24,7 +25,7 @@ def nothing(tx: Translator, inst: Instruction) -> None:
 
 @opcode("POP_TOP")
 def pop_top(tx: Translator, inst: Instruction) -> None:
-    tx.check_dropped([tx.stack.pop()])
+    check_let_go(tx, tx.stack.pop())
 
 
 @opcode("PUSH_NULL")

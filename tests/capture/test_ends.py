@@ -1,0 +1,178 @@
+"""Objects end where Python ends them: `finally` blocks, `__del__` and weakrefs tell when."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+
+from .captured import Captured
+
+ENDED: list[str] = []
+
+
+class Noisy:
+    k = 2
+
+    def __del__(self) -> None:
+        ENDED.append("end")
+
+
+class Plain:
+    k = 3
+
+
+def breaks() -> None:
+    pass
+
+
+breaks.__gw_disable__ = True  # type: ignore[attr-defined]
+
+
+def waiting(log: list[Any]) -> Iterator[int]:
+    try:
+        yield 1
+    finally:
+        log.append("closed")
+
+
+def started(log: list[Any]) -> Iterator[int]:
+    made = waiting(log)
+    next(made)
+    return made
+
+
+def rebound(x: Any, log: list[Any]) -> Any:
+    made = started(log)
+    y = x + 1
+    breaks()
+    made = None
+    log.append("after")
+    return y * 2, made
+
+
+def deleted(x: Any, log: list[Any]) -> Any:
+    y = x + 1
+    made = started(log)
+    breaks()
+    del made
+    log.append("after")
+    return y * 2
+
+
+def in_a_loop(x: Any, log: list[Any]) -> Any:
+    y = x + 1
+    for i in range(3):
+        made = started(log)
+        log.append(i)
+        breaks()
+        y = y * 2
+    log.append("after")
+    return y, type(made)
+
+
+def in_a_handler(x: Any, log: list[Any]) -> Any:
+    """The traceback of the exception keeps the frame that raised it."""
+    y = x + 1
+    try:
+        made = started(log)
+        breaks()
+        raise KeyError("k")
+    except KeyError as error:
+        made = None
+        log.append(error.args)
+    return y * 2, made
+
+
+def on_the_way_out(x: Any, log: list[Any]) -> Any:
+    y = x + 1
+    try:
+        made = started(log)
+        y = y * 2
+        raise KeyError(str(y.shape))
+    finally:
+        log.append("finally")
+        del made
+        log.append("after")
+
+
+def in_a_cell(x: Any, log: list[Any]) -> Any:
+    y = x + 1
+    made = started(log)
+
+    def use() -> Any:
+        return made
+
+    breaks()
+    made = None
+    log.append("after")
+    return y * 2, use()
+
+
+def noisy(x: Any, log: list[Any]) -> Any:
+    y, made = x + 1, Noisy()
+    z = y * made.k
+    breaks()
+    made = None
+    log.append(list(ENDED))
+    return z * 2, made
+
+
+def watched(x: Any, log: list[Any]) -> Any:
+    made = Plain()
+    seen = weakref.ref(made)
+    y = x + 1
+    breaks()
+    log.append(seen().k)
+    made = None
+    log.append(seen() is None)
+    return y * 2, made
+
+
+PROGRAMS: list[Callable[..., Any]] = [
+    rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, noisy, watched,
+]
+
+
+def outcome(function: Callable[..., Any]) -> tuple[str, list[Any], list[str]]:
+    log: list[Any] = []
+    gc.collect()
+    ENDED.clear()
+    try:
+        result = repr(function(gw.ones(2), log))
+    except KeyError as error:
+        result = repr(error)
+    return result, log, list(ENDED)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_ends_are_seen_where_python_has_them(program: Callable[..., Any]) -> None:
+    captured = Captured(program)
+    expected = outcome(program)
+    assert [outcome(captured) for _ in range(3)] == [expected] * 3
+    assert captured.graphs
+
+
+def test_the_end_of_what_a_cell_held() -> None:
+    captured = Captured(in_a_cell)
+    outcome(captured)
+    assert outcome(captured) == outcome(in_a_cell)
+
+
+def test_names_of_plain_values_are_bound_anew_without_a_break() -> None:
+    def program(x: Any, items: list[int], table: dict[str, int]) -> Any:
+        y = x + 1
+        items = list(items)
+        table = None
+        x = y * len(items)
+        del y
+        return x, items, table
+
+    captured = Captured(program)
+    assert captured.agrees(gw.ones(2), [1, 2], {"a": 1})
+    assert captured.breaks == []
