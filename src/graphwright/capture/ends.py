@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import CellSource, LocalSource
 from graphwright.capture.variables.lazy import LazyVariable
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.runtime import _core
 
 if TYPE_CHECKING:
@@ -71,3 +72,15 @@ def _is_watched(kind: type, value: VariableTracker) -> bool:
         value = value.realized() or value
     held = getattr(value, "value", None)
     return type(held) is kind and weakref.getweakrefcount(held) > 0
+
+
+def handed_over(stack: Iterable[VariableTracker]) -> set[VariableTracker]:
+    """The objects that the frame made and that a native instruction may keep a weakref of."""
+    found: set[VariableTracker] = set()
+    waiting = [value for value in stack if value.source is None]
+    while waiting:
+        value = waiting.pop()
+        if value not in found:
+            waiting += [part for part in value.parts() if part.source is None]
+            found.add(value)
+    return {value for value in found if isinstance(value, ObjectVariable)}

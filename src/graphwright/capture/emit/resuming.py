@@ -16,7 +16,7 @@ from graphwright.capture.bytecode import (
 )
 from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.emit.reconstruct import Load
-from graphwright.capture.ends import arguments_that_end
+from graphwright.capture.ends import arguments_that_end, handed_over
 from graphwright.capture.exc import unsupported
 from graphwright.capture.resume import (
     IS_NULL,
@@ -135,13 +135,14 @@ class ResumeCall:
     def _hold_locals(self, live: frozenset[str]) -> dict[str, Load]:
         tx = self.frame.tx
         wanted = set(live)
+        handed = handed_over(tx.stack)
         first = needs_first_argument(tx.code)
         if first is not None:
             wanted.add(first)
         return {
             name: self.frame.cg.hold(value)
             for name, value in sorted(tx.locals.items())
-            if (name in wanted or _may_end(value))
+            if (name in wanted or _may_end(value) or value in handed)
             and not isinstance(value, CellVariable)
             and value is not NULL
         }
