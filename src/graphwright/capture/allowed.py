@@ -96,7 +96,8 @@ _EXCLUDED = frozenset(
 def may_capture(filename: str) -> bool:
     """Whether frames of a file are worth translating when they run under the hook."""
     if filename.startswith(_PACKAGE):
-        return os.path.relpath(filename, _PACKAGE).split(os.sep)[:2] == ["runtime", "nn"]
+        inside = os.path.relpath(filename, _PACKAGE).split(os.sep)
+        return inside[:2] == ["runtime", "nn"] and inside[-1] != "parameter.py"
     if filename.startswith(("<frozen", _STDLIB)) and not filename.startswith(_SITE):
         return False
     return may_inline(filename)

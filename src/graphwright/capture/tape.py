@@ -17,6 +17,7 @@ from graphwright.runtime.autograd import engine
 from graphwright.runtime.autograd.node import Node, gradient_edge
 from graphwright.runtime.autograd.saved import FREED
 from graphwright.runtime.fake import FakeTensor
+from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
@@ -88,6 +89,10 @@ class Tape:
 
     def leaving(self, value: TensorVariable) -> tuple[IrNode, bool]:
         """The node that gives a tensor to the frame, and whether its history is spent."""
+        if value.cls is not Tensor and value.source is None:
+            reason = Unsupported("GB0004", f"a {value.cls.__name__} that the frame made leaves it")
+            reason.blame(value.born)
+            raise reason
         if not value.fake.requires_grad or not (self.differentiated or self.made_leaves):
             return value.node, False
         known = self._leaving.get(value.node)

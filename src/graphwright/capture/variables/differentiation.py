@@ -20,8 +20,10 @@ from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core, func
 from graphwright.runtime.autograd import engine
+from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.ops._face import empty_like
 from graphwright.runtime.ops.strides import is_dense
+from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -159,6 +161,18 @@ def require_gradient(
     return result
 
 
+def detached_as(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`_core.detach(cls, tensor)`, of which parameters and buffers are made."""
+    cls, tensor = (arg.realize() for arg in args)
+    kind = getattr(cls, "value", None)
+    if kind not in (Tensor, Parameter, Buffer) or not isinstance(tensor, TensorVariable):
+        unsupported("GB0004", f"detach({cls.describe()}, {tensor.describe()})")
+    made = tx.output.run(tx, "call_method", "detach", [tensor], {})
+    assert isinstance(made, TensorVariable)
+    made.cls = kind
+    return made
+
+
 def require_leaf(tx: Translator, tensor: TensorVariable) -> None:
     """A break unless nothing is known to the tape before `tensor`; a guard that it stays so."""
     if tensor.source is None:
@@ -208,6 +222,7 @@ def _bound(names: tuple[str, ...], args: Args, kwargs: Kwargs) -> Kwargs:
 DIFFERENTIATION: dict[Any, Any] = {
     engine.grad: grad,
     engine.backward: backward,
+    _core.detach: detached_as,
     func._reaches_others: reaches_others,
     APPLY: apply_function,
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.known_values import KNOWN, known_value
-from graphwright.capture.source import InstanceAttrSource, Source
+from graphwright.capture.source import AttrSource, InstanceAttrSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.sequences import ListVariable, SizeVariable, TupleVariable
 from graphwright.runtime import _core
@@ -101,6 +101,8 @@ class TensorVariable(VariableTracker):
             return self._is_leaf(tx)
         if name == "__class__":
             return tx.constant_class(self.cls)
+        if name == "grad_fn" and not self._has_history(tx):
+            return tx.constant(None)
         if name in _NOT_MODELLED:
             unsupported("GB0008", f"attribute {name!r} of a tensor")
         if not hasattr(self.cls, name):
@@ -130,9 +132,20 @@ class TensorVariable(VariableTracker):
     def _is_leaf(self, tx: Translator) -> VariableTracker:
         if self.source is None:
             return tx.constant(self.fake.is_leaf)
-        if self.fake.requires_grad:
-            unsupported("GB0008", "attribute 'is_leaf' of a tensor that requires gradients")
-        return tx.constant(True)
+        return tx.constant(not self._has_history(tx))
+
+    def _has_history(self, tx: Translator) -> bool:
+        """Whether `grad_fn` is not None."""
+        if self.source is None or self.fake.grad_fn is not None:
+            return self.fake.grad_fn is not None
+        if not self.fake.requires_grad:
+            return False
+        source = AttrSource(self.source, "grad_fn")
+        if tx.output.real_inputs()[self.node].grad_fn is None:
+            tx.guards.equals(source, None)
+            return False
+        tx.guards.not_none(source)
+        return True
 
     def call_method(
         self,
