@@ -107,12 +107,20 @@ def _dtypes(node: Any) -> set[Any]:
 
 
 def needs_eager(module: Any) -> set[Any]:
-    """The nodes of `module.graph` that have no native code because of their dtypes."""
+    """The nodes of `module.graph` that have no native code, whatever their sizes are."""
     return {
         node
         for node in module.graph.nodes
-        if node.op == "call_function" and _dtypes(node) & dtypes.EAGER_ONLY
+        if node.op == "call_function"
+        and (not _has_rule(node.target) or _dtypes(node) & dtypes.EAGER_ONLY)
     }
+
+
+def _has_rule(target: Any) -> bool:
+    if target is operator.getitem or getattr(target, "is_view", False):
+        return True
+    name = getattr(target, "name", None)
+    return name == "copy_" or name in RULES
 
 
 def lower_graph(
