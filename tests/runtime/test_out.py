@@ -173,3 +173,35 @@ def test_assigning_data_is_seen_by_compiled_code() -> None:
     layer.weight.data = gw.ones(3, 2)
     layer.bias.data = gw.zeros(3)
     assert compiled(x).tolist() == [[2.0, 2.0, 2.0]]
+
+
+@pytest.mark.parametrize("name", ["max", "sort", "topk", "median", "mode", "cummax"])
+def test_several_results_go_only_into_tensors_of_their_dtypes(name: str) -> None:
+    x = gw.tensor([2.0, 3.0, 1.0])
+    more = (1,) if name == "topk" else (0,)
+    with pytest.raises(RuntimeError, match="int64"):
+        getattr(gw, name)(x, *more, out=(gw.empty(0), gw.empty(0)))
+    with pytest.raises(RuntimeError, match="float32"):
+        getattr(gw, name)(
+            x, *more, out=(gw.empty(0, dtype=gw.float64), gw.empty(0, dtype=gw.int64))
+        )
+
+
+def test_places_go_only_into_int64() -> None:
+    for call in (gw.argmax, gw.nonzero):
+        with pytest.raises(RuntimeError, match="int64"):
+            call(gw.ones(3), out=gw.empty(0))
+
+
+def test_sums_are_made_in_the_dtype_of_out() -> None:
+    found = gw.sum(gw.full((2, 3), 1.5), 0, out=gw.empty(0, dtype=gw.int64))
+    assert found.tolist() == [2, 2, 2]
+
+
+def test_linalg_and_fft_write_into_out() -> None:
+    x = gw.eye(3)
+    out = gw.empty(0)
+    assert gw.linalg.inv(x, out=out) is out
+    assert out.tolist() == x.tolist()
+    spectrum = gw.empty(0, dtype=gw.complex64)
+    assert gw.fft.fft(x[0], out=spectrum) is spectrum

@@ -14,42 +14,9 @@ from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.exchange import CPU
 from graphwright.runtime.formats import check_placement
+from graphwright.runtime.literals import as_array
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
-
-
-def _contains_tensor(data: Any) -> bool:
-    return isinstance(data, list | tuple) and any(
-        isinstance(item, Tensor) or _contains_tensor(item) for item in data
-    )
-
-
-def _plain(data: Any) -> Any:
-    """Nested sequences with 0-d tensors replaced by numbers."""
-    if isinstance(data, Tensor):
-        return data.tolist()
-    if isinstance(data, list | tuple):
-        return [_plain(item) for item in data]
-    return data
-
-
-def _array(data: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
-    if isinstance(data, np.ndarray | np.generic):
-        return np.asarray(data, None if dtype is None else dtype.numpy)
-    if _contains_tensor(data):
-        data = _plain(data)
-    if isinstance(data, str | bytes):
-        raise TypeError(f"tensor(): invalid data type '{type(data).__name__}'")
-    if dtype is not None:
-        return np.asarray(data, dtype.numpy)
-    array = np.asarray(data)
-    if array.dtype == np.float64 or array.size == 0:
-        return array.astype(dtypes.get_default_dtype().numpy)
-    if array.dtype == np.complex128:
-        return array.astype(dtypes.get_default_dtype().to_complex().numpy)
-    if array.dtype.kind not in "biuf" and array.dtype.kind != "V":
-        raise TypeError(f"tensor(): cannot make a tensor of {type(data).__name__} data")
-    return array
 
 
 def tensor(
@@ -63,8 +30,9 @@ def tensor(
     """A new tensor with a copy of `data`: number, nested sequence, array or tensor.
 
     The dtype is inferred: Python floats give the default dtype, complex numbers the complex
-    dtype of its precision, ints int64, bools bool; arrays keep theirs. Raises TypeError for
-    other data, ValueError for ragged sequences.
+    dtype of its precision, ints int64, bools bool; arrays keep theirs. Raises TypeError or
+    RuntimeError for other data, ValueError for ragged sequences and ints that are too large,
+    RuntimeError for ints that the dtype cannot hold.
     """
     check_placement("tensor", None, pin_memory)
     place = _placed("tensor", device)
@@ -72,7 +40,7 @@ def tensor(
         result = ops.clone(data.detach())
         result = result if dtype is None else result.to(dtype)
     else:
-        array = np.array(_array(data, dtype), order="C", copy=True)
+        array = np.array(as_array(data, dtype), order="C", copy=True)
         result = _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
     result = result if place is None else result.to(place)
     if requires_grad:

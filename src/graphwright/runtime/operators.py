@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from graphwright.runtime import dtypes
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.spec import check_writable
@@ -49,6 +51,11 @@ _sub_ = op("sub_")
 _where = op("where")
 
 _COMPARABLE = frozenset({int, float, bool})
+
+
+def _is_operand(other: Any) -> bool:
+    """Whether a value has a dtype; arrays compare by NumPy's operator, which knows tensors."""
+    return hasattr(other, "dtype") and not isinstance(other, np.ndarray)
 
 
 def _gives_way(other: Any, name: str) -> bool:
@@ -150,12 +157,12 @@ class Operators:
     __rrshift__ = _reflected("__rrshift__", "__rshift__", _bitwise_right_shift)
     __irshift__ = _operator("__irshift__", "__rrshift__", _bitwise_right_shift_)
     def __eq__(self, other: Any) -> Any:
-        if other.__class__ not in _COMPARABLE and not hasattr(other, "dtype"):
+        if other.__class__ not in _COMPARABLE and not _is_operand(other):
             return NotImplemented
         return dispatch(_eq, (self, other))
 
     def __ne__(self, other: Any) -> Any:
-        if other.__class__ not in _COMPARABLE and not hasattr(other, "dtype"):
+        if other.__class__ not in _COMPARABLE and not _is_operand(other):
             return NotImplemented
         return dispatch(_ne, (self, other))
 
@@ -171,7 +178,13 @@ class Operators:
     def __abs__(self) -> Tensor:
         return dispatch(_abs, (self,))
 
-    def __invert__(self) -> Tensor:
+    def __invert__(self: Any) -> Tensor:
+        """The bits turned over. Raises TypeError for floating point and complex numbers."""
+        if self.dtype.is_floating_point or self.dtype.is_complex:
+            raise TypeError(
+                "~ (operator.invert) is only implemented on integer and Boolean-type tensors, "
+                f"got {self.dtype.name}"
+            )
         return dispatch(_bitwise_not, (self,))
 
     def __pos__(self: Any) -> Any:

@@ -123,6 +123,8 @@ def format_tensor(tensor: Any) -> str:
     """`tensor([...])` with dtype, device, grad_fn or requires_grad where not the default."""
     suffixes = []
     fake = tensor.is_fake or tensor.device.type != "cpu"
+    if tensor.device.type != "cpu":
+        suffixes.append(f"device='{tensor.device}'")
     if fake:
         body = "..."
         suffixes.append(f"size={tuple(tensor.shape)}")
@@ -133,8 +135,6 @@ def format_tensor(tensor: Any) -> str:
         body = _body(array, " " * len("tensor(")) if array.size else "[]"
         if not array.size and array.shape != (0,):
             suffixes.append(f"size={tuple(tensor.shape)}")
-    if tensor.device.type != "cpu":
-        suffixes.append(f"device='{tensor.device}'")
     default = dtypes.get_default_dtype()
     usual = (default, default.to_complex(), dtypes.int64, dtypes.bool)
     if tensor.dtype not in usual or (body == "[]" and tensor.dtype is not usual[0]):

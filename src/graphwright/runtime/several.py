@@ -11,6 +11,7 @@ from graphwright.runtime.interop import tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import broadcast_shapes as _broadcast
 from graphwright.runtime.ops.strides import product
+from graphwright.runtime.size import Size
 
 Ints = tuple[int, ...]
 
@@ -31,7 +32,7 @@ def broadcast_shapes(*shapes: int | Sequence[int]) -> Ints:
     for shape in sizes:
         if any(n < 0 for n in shape):
             raise RuntimeError(f"broadcast_shapes: a size is negative in {list(shape)}")
-    return _broadcast("broadcast_shapes", sizes) if sizes else ()
+    return Size(_broadcast("broadcast_shapes", sizes) if sizes else ())
 
 
 def broadcast_tensors(*tensors: Any) -> tuple[Any, ...]:

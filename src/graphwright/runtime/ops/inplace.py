@@ -135,7 +135,14 @@ define(
 def _value_of(value: Any) -> Any:
     if value is None:
         raise TypeError("fill(): argument 'value' must be Tensor or number, not NoneType")
-    return value.item() if isinstance(value, Tensor) else value
+    if not isinstance(value, Tensor):
+        return value
+    if value.ndim:
+        raise RuntimeError(
+            "fill_ only supports 0-dimension value tensor but got tensor with "
+            f"{value.ndim} dimensions."
+        )
+    return value.item()
 
 
 def _fill_eager(input: Any, value: Any) -> Tensor:

@@ -16,7 +16,13 @@ _copy = op("copy_")
 # Ops that cast nothing to the dtype of `out`, and those whose `out` may not share memory with an
 # argument; PyTorch's other ops refuse `out` tensors that overlap an argument in part.
 APART = frozenset({"cat", "gather", "index_select", "kthvalue", "masked_select", "take"})
-EXACT = (APART - {"cat"}) | {"aminmax", "complex", "multinomial"}
+EXACT = (APART - {"cat"}) | {
+    *("argmax", "argmin", "bucketize", "complex", "isin", "multinomial", "nonzero"),
+    "searchsorted",
+}
+
+# Sums and products are made in the dtype of `out`, whatever that is.
+TYPED = frozenset({"cumprod", "cumsum", "prod", "sum"})
 
 
 def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
@@ -58,6 +64,7 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
             f"{len(outs) if outs is out else type(out).__name__}"
         )
     for part, target in zip(result, outs, strict=True):
+        _require_dtype(op.name, part, target)
         write_out(op, args, part, target)
     return tuple(outs) if type(result) in (tuple, list) else type(result)(*outs)
 
@@ -126,19 +133,27 @@ def _typed_by_out(op: Op, args: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
     index = op.names.index("dtype")
     if args[index] is not None:
         return args
-    makes = "factory" in op.tags or op.kind in (Kind.CREATION, Kind.RANDOM)
-    if not makes and not (op.kind is Kind.REDUCTION and can_cast(args[0].dtype, out.dtype)):
+    makes = "factory" in op.tags or op.kind in (Kind.CREATION, Kind.RANDOM) or op.name in TYPED
+    if not makes and not (
+        op.kind is Kind.REDUCTION and op.name != "mean" and can_cast(args[0].dtype, out.dtype)
+    ):
         return args
     return (*args[:index], out.dtype, *args[index + 1 :])
+
+
+def _require_dtype(name: str, result: Any, out: Any) -> None:
+    """Raise RuntimeError where `out` is of another dtype: the results of ops with several."""
+    if result.dtype is not out.dtype:
+        raise RuntimeError(
+            f"{name} expects out of dtype {result.dtype.name}, got {out.dtype.name}"
+        )
 
 
 def write_out(op: Op, args: tuple[Any, ...], result: Any, out: Any) -> None:
     """Copy what `op` gave for `args` into `out`, which takes its shape."""
     name = op.name
-    if name in EXACT and result.dtype is not out.dtype:
-        raise RuntimeError(
-            f"{name} expects out of dtype {result.dtype.name}, got {out.dtype.name}"
-        )
+    if name in EXACT:
+        _require_dtype(name, result, out)
     if not can_cast(result.dtype, out.dtype):
         raise RuntimeError(
             f"{name}: result type {result.dtype.name} can't be cast to the desired output type "

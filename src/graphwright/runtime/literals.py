@@ -1,0 +1,154 @@
+"""Numbers, nested sequences and arrays as the NumPy array that a tensor of them has.
+
+A dtype that is not given is inferred as PyTorch infers it: Python floats give the default dtype,
+complex numbers the complex dtype of its precision, ints int64, bools bool; NumPy's numbers and
+arrays keep theirs.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from graphwright.runtime import dtypes
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.tensor import Tensor
+
+Array = np.ndarray[Any, Any]
+
+
+def as_array(data: Any, dtype: DType | None) -> Array:
+    """The array of `data`, perhaps over its memory.
+
+    Raises TypeError or RuntimeError for data that is no number or of which there is no dtype,
+    ValueError for ragged sequences and ints of more than 64 bits, RuntimeError for numbers that
+    the dtype cannot hold.
+    """
+    if isinstance(data, np.ndarray | np.generic):
+        return _native(np.asarray(data), dtype)
+    kinds = _kinds(data)
+    if str in kinds or bytes in kinds:
+        raise _no_text(data, kinds)
+    if any(issubclass(kind, Tensor) for kind in kinds):
+        data = _plain(data)
+    return _inferred(data, kinds) if dtype is None else _converted(data, kinds, dtype)
+
+
+def _native(array: Array, dtype: DType | None) -> Array:
+    if not array.dtype.isnative:
+        raise ValueError(
+            f"tensor(): given numpy array has a byte order ({array.dtype}) that is not the "
+            "machine's; conversion between byte orders is not supported"
+        )
+    return array if dtype is None else array.astype(dtype.numpy, copy=False)
+
+
+def _kinds(data: Any) -> set[type]:
+    """The types of what is inside nested sequences."""
+    kinds = set(map(type, data)) if isinstance(data, list | tuple) else {type(data)}
+    while list in kinds or tuple in kinds:
+        parts = [item for item in data if isinstance(item, list | tuple)]
+        kinds -= {list, tuple}
+        data = list(chain.from_iterable(parts))
+        kinds |= set(map(type, data))
+    return kinds
+
+
+def _plain(data: Any) -> Any:
+    """Nested sequences with tensors replaced by their numbers."""
+    if isinstance(data, Tensor):
+        return data.tolist()
+    if isinstance(data, list | tuple):
+        return [_plain(item) for item in data]
+    return data
+
+
+def _no_text(data: Any, kinds: set[type]) -> Exception:
+    name = "str" if str in kinds else "bytes"
+    if isinstance(data, list | tuple) and len(kinds) == 1 and isinstance(data[0], str | bytes):
+        return ValueError(f"tensor(): too many dimensions '{name}'")
+    return TypeError(f"tensor(): invalid data type '{name}'")
+
+
+def _read(data: Any, kinds: set[type], dtype: Any = None) -> Array:
+    """By NumPy, whose refusals become PyTorch's."""
+    try:
+        array = np.asarray(data, dtype)
+    except ValueError as error:
+        raise _ragged(data) from error
+    if array.dtype.kind in "O":
+        large = kinds <= {int, float, bool, complex}
+        unknown = min(kind.__name__ for kind in kinds)
+        raise ValueError("tensor(): Overflow when unpacking long long") if large else (
+            RuntimeError(f"tensor(): Could not infer dtype of {unknown}")
+        )
+    return array
+
+
+def _ragged(data: Any) -> Exception:
+    """What to raise for sequences that are no array."""
+    level, dim = [data], 0
+    while level:
+        parts = [item for item in level if isinstance(item, list | tuple)]
+        if len(parts) != len(level):
+            return TypeError(
+                f"tensor(): not a sequence, at dim {dim}, where there are sequences and numbers"
+            )
+        lengths = [len(part) for part in parts]
+        if len(set(lengths)) > 1:
+            other = next(n for n in lengths if n != lengths[0])
+            return ValueError(
+                f"tensor(): expected sequence of length {lengths[0]} at dim {dim} (got {other})"
+            )
+        level, dim = list(chain.from_iterable(parts)), dim + 1
+    return ValueError("tensor(): the data is no array")
+
+
+def _inferred(data: Any, kinds: set[type]) -> Array:
+    array = _read(data, kinds)
+    default = dtypes.get_default_dtype()
+    if array.size == 0 or (array.dtype == np.float64 and np.float64 not in kinds):
+        return array.astype(default.numpy)
+    if array.dtype == np.complex128 and np.complex128 not in kinds:
+        return array.astype(default.to_complex().numpy)
+    if array.dtype == np.uint64 and np.uint64 not in kinds:
+        raise ValueError("tensor(): Overflow when unpacking long long")
+    return array
+
+
+def _converted(data: Any, kinds: set[type], dtype: DType) -> Array:
+    """Numbers as the dtype: ints are checked, but unsigned dtypes take negative ones around."""
+    if not isinstance(dtype, DType):
+        raise TypeError(f"tensor(): argument 'dtype' must be a dtype, not {type(dtype).__name__}")
+    if type(None) in kinds:
+        raise TypeError("tensor(): must be real number, not NoneType")
+    if dtype is dtypes.bool or dtype.is_floating_point or dtype.is_complex:
+        return _read(data, kinds, dtype.numpy)
+    if not kinds <= {int, bool}:
+        return _whole(_read(data, kinds), dtype)
+    try:
+        return _read(data, kinds, dtype.numpy)
+    except OverflowError:
+        return _whole(np.asarray(data, object), dtype)
+
+
+def _whole(array: Array, dtype: DType) -> Array:
+    """The array as integers of the dtype. Raises RuntimeError for what it cannot hold."""
+    target = np.dtype(dtype.numpy)
+    if array.dtype == target or not array.size:
+        return array.astype(target, copy=False)
+    limits = np.iinfo(target)
+    low = -limits.max if target.kind == "u" else limits.min
+    flat = array.reshape(-1)
+    if not all(low <= value <= limits.max for value in (flat.min(), flat.max())):
+        raise RuntimeError(
+            f"tensor(): value cannot be converted to type {dtype.name} without overflow"
+        )
+    if array.dtype.kind == "O":
+        around = (1 << 8 * target.itemsize) if target.kind == "u" else 0
+        array = np.vectorize(lambda value: value % around if around else value, otypes=[object])(
+            array
+        )
+    return array.astype(target)

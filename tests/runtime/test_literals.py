@@ -1,0 +1,73 @@
+"""`tensor()` of Python data: dtypes that are inferred, and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype"),
+    [
+        (1, gw.int64),
+        (1.5, gw.float32),
+        (True, gw.bool),
+        (1j, gw.complex64),
+        ([], gw.float32),
+        ([True, 2], gw.int64),
+        ([1, 2.5], gw.float32),
+        ([[1], [2j]], gw.complex64),
+        (np.float64(1), gw.float64),
+        ([np.float64(1), 2], gw.float64),
+        ([[np.float16(1)]], gw.float16),
+        (np.int16(1), gw.int16),
+        ([gw.tensor(1), 2.5], gw.float32),
+        (range(3), gw.int64),
+    ],
+)
+def test_inferred_dtypes(data: Any, dtype: gw.dtype) -> None:
+    assert gw.tensor(data).dtype is dtype
+
+
+@pytest.mark.parametrize(
+    ("data", "dtype", "error", "text"),
+    [
+        ("a", None, TypeError, "invalid data type 'str'"),
+        (["a"], gw.float32, ValueError, "too many dimensions"),
+        ([1, "a"], None, TypeError, "invalid data type 'str'"),
+        (["1"], gw.float32, ValueError, "too many dimensions"),
+        (None, None, RuntimeError, "Could not infer dtype of NoneType"),
+        ([None], gw.float32, TypeError, "not NoneType"),
+        ({1: 2}, None, RuntimeError, "Could not infer dtype of dict"),
+        ([[1, 2], [3]], None, ValueError, "expected sequence of length 2 at dim 1"),
+        ([[[1, 2], [3]]], None, ValueError, "at dim 2"),
+        ([[1], 2], None, TypeError, "not a sequence"),
+        (2**63, None, ValueError, "Overflow"),
+        ([2**70], None, ValueError, "Overflow"),
+        ([300], gw.uint8, RuntimeError, "without overflow"),
+        ([-256], gw.uint8, RuntimeError, "without overflow"),
+        ([1e10], gw.int32, RuntimeError, "without overflow"),
+        ([float("nan")], gw.int64, RuntimeError, "without overflow"),
+        (np.array([1], ">i4"), None, ValueError, "byte order"),
+        ([1.0], "float32", TypeError, "must be a dtype"),
+    ],
+)
+def test_what_is_no_tensor(data: Any, dtype: Any, error: type[Exception], text: str) -> None:
+    with pytest.raises(error, match=text):
+        gw.tensor(data, dtype=dtype)
+
+
+def test_unsigned_dtypes_take_small_negative_numbers_around() -> None:
+    assert gw.tensor([-1, -255], dtype=gw.uint8).tolist() == [255, 1]
+    assert gw.tensor(-1, dtype=gw.uint64).item() == 2**64 - 1
+    assert gw.tensor(2**63, dtype=gw.uint64).item() == 2**63
+
+
+def test_a_scalar_formats_as_its_number() -> None:
+    assert f"{gw.tensor(1.5)}" == "1.5"
+    assert f"{gw.tensor([1.5])}" == "tensor([1.5000])"
+    assert f"{gw.tensor(1.256):.2f}" == "1.26"
