@@ -217,6 +217,24 @@ def test_a_leaf_of_the_frame_that_leaves_it_is_made_natively() -> None:
     assert gw.equal(leaf.grad, gw.full((3,), 4.0))
 
 
+def test_views_that_may_not_be_differentiated_leave_the_frame() -> None:
+    def train(x: Any) -> Any:
+        w = x.detach().clone().requires_grad_()
+        (w * w).sum().backward()
+        y = w * 2
+        with gw.no_grad():
+            view = y.T
+        y.mul_(2)
+        return w.grad, [view], y.detach()
+
+    captured = Captured(train)
+    gradient, (view,), value = captured(gw.ones(2, 2))
+    assert gradient.tolist() == [[2.0, 2.0], [2.0, 2.0]]
+    assert value.tolist() == [[4.0, 4.0], [4.0, 4.0]]
+    with pytest.raises(RuntimeError, match="created in no_grad mode"):
+        _ = view.grad_fn
+
+
 def test_gradients_that_backward_leaves_are_laid_out_as_their_leaves() -> None:
     def train(x: Any) -> Any:
         w = x.detach().clone().requires_grad_()

@@ -101,6 +101,13 @@ def on_the_way_out(x: Any, log: list[Any]) -> Any:
         log.append("after")
 
 
+def in_a_failing_operation(x: Any, log: list[Any]) -> Any:
+    y = x + 1
+    log.append(type(started(log)))
+    made = started(log)
+    return y.view(7), made
+
+
 def in_a_cell(x: Any, log: list[Any]) -> Any:
     y = x + 1
     made = started(log)
@@ -135,7 +142,8 @@ def watched(x: Any, log: list[Any]) -> Any:
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, noisy, watched,
+    rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, in_a_failing_operation, noisy,
+    watched,
 ]
 
 
@@ -145,7 +153,7 @@ def outcome(function: Callable[..., Any]) -> tuple[str, list[Any], list[str]]:
     ENDED.clear()
     try:
         result = repr(function(gw.ones(2), log))
-    except KeyError as error:
+    except (KeyError, RuntimeError) as error:
         result = repr(error)
     return result, log, list(ENDED)
 

@@ -71,6 +71,15 @@ def leaves_of(roots: Sequence[Any]) -> dict[int, FakeTensor]:
     return leaves
 
 
+def _is_forbidden(fake: FakeTensor) -> bool:
+    """Whether it is a view that may not be differentiated any more: reading its history fails."""
+    try:
+        gradient_edge(fake)
+    except RuntimeError:
+        return True
+    return False
+
+
 class Tape:
     """What the tape of one graph's fake tensors was used for.
 
@@ -94,6 +103,8 @@ class Tape:
             reason.blame(value.born)
             raise reason
         if not value.fake.requires_grad or not (self.differentiated or self.made_leaves):
+            return value.node, False
+        if _is_forbidden(value.fake):
             return value.node, False
         known = self._leaving.get(value.node)
         if known is None:

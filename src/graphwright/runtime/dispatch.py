@@ -45,13 +45,19 @@ _EXPLAINED = (*INTERNAL, IndexError, RuntimeError, TypeError, ValueError)
 
 
 def _failed(op: Op, args: tuple[Any, ...], error: Exception) -> Any:
-    """The result with numbers made plain, where that helps; else raise what there is to say."""
-    if not isinstance(error, _EXPLAINED):
-        raise error
-    plain = _plain_numbers(op, args)
-    check_types(op, args if plain is None else plain)
-    if plain is None:
-        raise refusal(op, args, error) from error.__cause__
+    """The result with numbers made plain, where that helps; else raise what there is to say.
+
+    The frame forgets the error, which holds the frame by its traceback.
+    """
+    try:
+        if not isinstance(error, _EXPLAINED):
+            raise error
+        plain = _plain_numbers(op, args)
+        check_types(op, args if plain is None else plain)
+        if plain is None:
+            raise refusal(op, args, error) from error.__cause__
+    finally:
+        del error
     return dispatch(op, plain)
 
 
