@@ -293,6 +293,25 @@ def f(x, total):
 """,
         calls_after=("f(gw.ones(3), sum(number % 7 for number in range(90_000)))",),
     ),
+    "GB0019": Example(
+        """
+import time
+
+DEADLINE = float("inf")
+
+def f(x):
+    if time.monotonic() < DEADLINE:
+        x = x * 2
+    return x + 1
+""",
+        """
+def f(x, in_time):
+    if in_time:
+        x = x * 2
+    return x + 1
+""",
+        calls_after=("f(gw.ones(3), True)",),
+    ),
     "GB0020": Example(
         """
 def f(w):
@@ -448,5 +467,5 @@ def f(x):
         calls_after=TWICE,
     ),
 }
-INJECTED = frozenset({"GB0019", "GB0021", "GB0022"})
+INJECTED = frozenset({"GB0021", "GB0022"})
 """Codes that no known program has; tests make them happen."""

@@ -439,7 +439,7 @@ def _super(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _partial(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     function = args[0].realize()
-    if isinstance(function, PartialVariable):
+    if isinstance(function, PartialVariable) and not function.attributes:
         given = [*function.args, *args[1:]]
         return PartialVariable(function.function, given, {**function.kwargs, **kwargs})
     return PartialVariable(function, args[1:], kwargs)

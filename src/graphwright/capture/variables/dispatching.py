@@ -14,22 +14,30 @@ if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
 
 WRAPPER = "singledispatch.<locals>.wrapper"
+DISPATCH = "singledispatch.<locals>.dispatch"
 
 
 def implementation(
     tx: Translator, function: types.FunctionType, source: Source, args: list[VariableTracker]
 ) -> VariableTracker:
-    """What a generic function calls for these arguments, guarded against registrations.
-
-    A break where abstract classes are registered: other classes can join them later.
-    """
+    """What a generic function calls for these arguments, guarded against registrations."""
     if not args:
         unsupported("GB0007", "TypeError: a generic function needs an argument")
     dispatch, inner = _cell(function, source, "dispatch")
-    registry, place = _cell(dispatch, inner, "registry")
+    return chosen(tx, dispatch, inner, args[0].realize().python_type())
+
+
+def chosen(
+    tx: Translator, dispatch: Any, source: Source, kind: type
+) -> VariableTracker:
+    """What `function.dispatch(kind)` of a generic function gives.
+
+    A break where abstract classes are registered: other classes can join them later.
+    """
+    registry, place = _cell(dispatch, source, "registry")
     if any(isinstance(cls, abc.ABCMeta) for cls in registry):
-        unsupported("GB0004", f"call of {function.__qualname__}, registered for abstract classes")
-    found = dispatch(args[0].realize().python_type())
+        unsupported("GB0004", "call of a generic function that knows abstract classes")
+    found = dispatch(kind)
     key = next(cls for cls, known in registry.items() if known is found)
     tx.guards.length(place, len(registry))
     return tx.output.wrap(found, ItemSource(place, key))

@@ -18,7 +18,7 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.dispatching import WRAPPER, implementation
+from graphwright.capture.variables.dispatching import DISPATCH, WRAPPER, chosen, implementation
 from graphwright.capture.variables.exceptions import raise_in_frame
 
 if TYPE_CHECKING:
@@ -108,10 +108,17 @@ class UserFunctionVariable(FunctionVariable):
             return self.getattr(tx, "__wrapped__").call(tx, args, kwargs)
         if self.code.co_qualname == WRAPPER and self.source is not None:
             return implementation(tx, self.function, self.source, args).call(tx, args, kwargs)
+        if self.code.co_qualname == DISPATCH and self.source is not None and len(args) == 1:
+            kind = getattr(args[0].realize(), "value", None)
+            if isinstance(kind, type):
+                return chosen(tx, self.function, self.source, kind)
         return super().call(tx, args, kwargs)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         assert self.source is not None
+        own = function_member(tx, self, name)
+        if own is not None:
+            return own
         if name in self.function.__dict__:
             value = self.function.__dict__[name]
             return tx.output.wrap(value, InstanceAttrSource(self.source, name))
@@ -198,6 +205,9 @@ class NestedFunctionVariable(FunctionVariable):
         del self.attributes[name]
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        own = function_member(tx, self, name)
+        if own is not None:
+            return own
         if name in self.attributes:
             return self.attributes[name].realize()
         if name == "__dict__":
@@ -263,6 +273,39 @@ class NestedFunctionVariable(FunctionVariable):
             cg.push(value)
             cg.builder.copy(2)
             cg.builder.store_attr(name)
+
+
+def function_member(
+    tx: Translator, function: FunctionVariable, name: str
+) -> VariableTracker | None:
+    """What every function has: its code, its call, and how a class binds it."""
+    if name == "__code__":
+        return tx.constant(function.code)
+    if name == "__call__":
+        return function
+    return BinderVariable(function) if name == "__get__" else None
+
+
+class BinderVariable(VariableTracker):
+    """`function.__get__`."""
+
+    def __init__(self, function: FunctionVariable) -> None:
+        self.function = function
+
+    def python_type(self) -> type:
+        return types.MethodWrapperType
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.function]
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        owner = args[0].realize() if args and not kwargs else None
+        if owner is None or len(args) > 2:
+            unsupported("GB0007", "TypeError: wrong arguments for __get__")
+        unbound = owner.is_constant() and owner.as_constant() is None
+        if unbound and (len(args) == 1 or args[1].realize().is_constant()):
+            unsupported("GB0007", "TypeError: __get__(None, None) is invalid")
+        return self.function if unbound else BoundMethodVariable(self.function, owner)
 
 
 class FunctionDictVariable(VariableTracker):
@@ -362,12 +405,18 @@ class PartialVariable(VariableTracker):
         self.args = args
         self.kwargs = kwargs
         self.source = source
+        self.attributes: Kwargs = {}
 
     def python_type(self) -> type:
         return functools.partial
 
     def parts(self) -> Iterable[VariableTracker]:
-        return [self.function, *self.args, *self.kwargs.values()]
+        return [self.function, *self.args, *self.kwargs.values(), *self.attributes.values()]
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if self.source is not None or name in ("func", "args", "keywords"):
+            super().setattr(tx, name, value)
+        self.attributes[name] = value
 
     def truth(self, tx: Translator) -> bool:
         return True
@@ -376,12 +425,16 @@ class PartialVariable(VariableTracker):
         return self.function.call(tx, [*self.args, *args], {**self.kwargs, **kwargs})
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in self.attributes:
+            return self.attributes[name].realize()
         if name == "func":
             return self.function
         if name == "args":
             return tx.tuple_of(self.args)
         if name == "keywords":
             return tx.dict_of(self.kwargs)
+        if self.source is None and not hasattr(functools.partial, name):
+            raise AttributeMissing.of(functools.partial, name)
         return super().getattr(tx, name)
 
     def reconstruct(self, cg: Reconstructor) -> None:
@@ -390,6 +443,10 @@ class PartialVariable(VariableTracker):
         for value in (*self.args, *self.kwargs.values()):
             cg.push(value)
         cg.builder.end_call(1 + len(self.args) + len(self.kwargs), tuple(self.kwargs))
+        for name, value in self.attributes.items():
+            cg.push(value)
+            cg.builder.copy(2)
+            cg.builder.store_attr(name)
 
 
 def bind_arguments(

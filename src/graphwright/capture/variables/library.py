@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import polyfills
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.changing import CHANGING
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.deferred import DEFERRED
 from graphwright.capture.variables.deques import make_deque
@@ -126,4 +127,5 @@ LIBRARY: dict[Any, Handler] = {
     **PACKAGE,
     **DEFERRED,
     **MESSAGES,
+    **CHANGING,
 }

@@ -30,6 +30,7 @@ from graphwright.capture.variables.sequences import (
     NamedTupleVariable,
     SequenceVariable,
     SizeVariable,
+    SliceVariable,
     TupleVariable,
 )
 from graphwright.capture.variables.sets import (
@@ -187,6 +188,8 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
             tx.same_or_equal(value, right.entries[key][1])
             for key, (_, value) in left.entries.items()
         )
+    if isinstance(left, SliceVariable) and isinstance(right, SliceVariable):
+        return _same_items(tx, TupleVariable(left.bounds), TupleVariable(right.bounds))
     if is_set_like(left) and is_set_like(right):
         return bool(set_operator(tx, operator.eq, left, right).as_constant())
     if isinstance(left, BoundMethodVariable) and isinstance(right, BoundMethodVariable):

@@ -481,6 +481,9 @@ class SliceVariable(VariableTracker):
     def as_constant(self) -> slice:
         return slice(*(bound.as_constant() for bound in self.bounds))
 
+    def truth(self, tx: Translator) -> bool:
+        return True
+
     def as_slice(self) -> slice:
         """The bounds, if they are some that a sequence can be cut at; a break if not."""
         bounds = self.as_constant()

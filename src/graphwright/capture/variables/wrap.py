@@ -24,6 +24,7 @@ from graphwright.capture.source import (
 from graphwright.capture.values import check_range
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.builtins import HANDLERS
+from graphwright.capture.variables.changing import bound_random
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -255,7 +256,7 @@ def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker
     _by_identity(output, value, source)
     if is_operation(value):
         return OperationVariable(value, source)
-    handler = None if bound else HANDLERS.get(value)
+    handler = bound_random(value) if bound else HANDLERS.get(value)
     kind = owner if issubclass(type(owner), type) else getattr(value, "__objclass__", None)
     if handler is None and kind in PURE_TYPES:
         handler = pure_method(value)
