@@ -402,10 +402,26 @@ def set_record_classes(
     fit: Callable[..., Any],
     anomaly: object,
     packing: object,
-    next_sequence: Callable[[], int],
     /,
 ) -> None: ...
 def plain_gradients(node: Any, grads: list[Any], /) -> Any: ...
+def next_sequence() -> int: ...
+
+class NodeBase:
+    edges: Any
+    args: Any
+    needing: Any
+    op: Any
+    outputs: Any
+    saved_outputs: Any
+    hooks: Any
+    prehooks: Any
+    output_hooks: Any
+    sequence: int
+    @property
+    def output_count(self) -> int: ...
+    def forget(self) -> bool: ...
+
 def convert_into(out: TensorBase, source: TensorBase, /) -> bool: ...
 
 @final

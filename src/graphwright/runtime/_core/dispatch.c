@@ -38,6 +38,18 @@ static PyObject *run_parts(PyObject *op, PyObject *const *items, Py_ssize_t coun
     return out;
 }
 
+static PyObject *record(PyObject *op, PyObject *run, PyObject *args) {
+    const GwRecipe *recipe = &((const GwOpBase *)op)->recipe;
+    if (!recipe->by_parts) {
+        return gw_record(op, recipe, run, args);
+    }
+    PyObject *out = gw_record_whole(op, recipe, run, args);
+    if (out != NULL || PyErr_Occurred()) {
+        return out;
+    }
+    return run_parts(op, PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args));
+}
+
 /* The first use of an op: reading `run` sets it. */
 static bool complete(PyObject *op) {
     PyObject *run = PyObject_GetAttrString(op, "run");
@@ -71,7 +83,7 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
     if (flags == 0) {
         out = PyObject_Vectorcall(run, items, (size_t)count, NULL);
     } else if (flags == GW_FLAG_GRAD && !base->inplace && gw_can_record(op, &base->recipe)) {
-        out = gw_record(op, &base->recipe, run, args);
+        out = record(op, run, args);
     } else if (flags == GW_FLAG_GRAD && base->recipe.by_parts) {
         out = run_parts(op, items, count);
     } else {

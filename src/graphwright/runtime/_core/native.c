@@ -16,6 +16,7 @@ static const GwKernelEntry *const tables[] = {
     gw_triangle_kernels, gw_product_kernels, gw_random_kernels, gw_order_kernels,
     gw_loss_kernels, gw_copy_kernels, gw_searching_kernels, gw_contraction_kernels,
     gw_moving_kernels, gw_running_kernels, gw_moment_kernels,
+    gw_window_kernels, gw_padding_kernels, gw_lookup_kernels, gw_pixel_kernels,
 };
 
 static const GwKernelEntry *find(const char *name) {
@@ -77,6 +78,14 @@ static PyObject *native_call(PyObject *self, PyObject *const *args, size_t nargs
         }
     }
     return PyObject_Vectorcall(native->fallback, args, nargsf, kwnames);
+}
+
+PyObject *gw_try_kernel(PyObject *run, PyObject *const *args, Py_ssize_t nargs) {
+    if (Py_TYPE(run) != &GwNative_Type) {
+        return PyObject_Vectorcall(run, args, (size_t)nargs, NULL);
+    }
+    const Native *native = (const Native *)run;
+    return nargs == native->entry->nargs ? native->entry->kernel(native->cls, args) : NULL;
 }
 
 /* ---- the type ---- */

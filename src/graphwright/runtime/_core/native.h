@@ -20,7 +20,8 @@ extern const GwKernelEntry gw_view_kernels[], gw_creation_kernels[], gw_picking_
     gw_joining_kernels[], gw_triangle_kernels[], gw_product_kernels[], gw_random_kernels[],
     gw_order_kernels[], gw_loss_kernels[], gw_copy_kernels[],
     gw_searching_kernels[], gw_contraction_kernels[], gw_moving_kernels[],
-    gw_running_kernels[], gw_moment_kernels[];
+    gw_running_kernels[], gw_moment_kernels[],
+    gw_window_kernels[], gw_padding_kernels[], gw_lookup_kernels[], gw_pixel_kernels[];
 
 PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args);   /* picking.c */
 
@@ -62,6 +63,10 @@ static inline bool gw_wrapped_dim(PyObject *o, int ndim, int *dim) {
     *dim = !ok ? 0 : (int)(value < 0 ? value + ndim : value);
     return ok;
 }
+
+/* The kernel that is the `run` of an op, without what it falls back on: NULL, without an exception,
+ * where it does not take the call. Another callable is called. */
+PyObject *gw_try_kernel(PyObject *run, PyObject *const *args, Py_ssize_t nargs);
 
 /* The code of a dtype, `missing` for None, -1 for anything else; no exception. */
 int gw_plain_dtype(PyObject *o, int missing);

@@ -4,19 +4,25 @@
 
 #include "core.h"
 
-enum { GW_RECIPE_INPUTS = 8 };
+enum { GW_RECIPE_PARAMS = 24, GW_RECIPE_OUTPUTS = 6 };
 
-/* What is kept of an op's arguments and output. */
+enum GwParamKind { GW_PARAM_VALUE, GW_PARAM_TENSOR, GW_PARAM_LIST };
+
+/* What is kept of an op's arguments and outputs. */
 typedef struct {
-    bool known;                     /* read from the op */
-    bool by_parts;                  /* without a gradient of its own: its parts are recorded */
-    bool plain;                     /* recorded here; the rest counts only then */
-    bool saves_output, several_outputs;
-    int output_need;                /* the parameter whose gradient the output serves; -1: any */
-    int inputs;
-    int slots[GW_RECIPE_INPUTS];    /* of the tensor parameters */
-    int needs[GW_RECIPE_INPUTS];
-    bool saved[GW_RECIPE_INPUTS];
+    bool known;             /* read from the op */
+    bool by_parts;          /* without a vjp: unless `plain`, its parts are recorded */
+    bool plain;             /* recorded here; the rest counts only then */
+    bool flat;              /* no parameter is a list of tensors */
+    int8_t params, outputs; /* how many of the following */
+    struct {
+        uint8_t kind;
+        bool saved;
+        int8_t need;        /* saved only where that parameter needs a gradient; -1: always */
+    } param[GW_RECIPE_PARAMS];
+    struct {
+        int8_t number, need;
+    } output[GW_RECIPE_OUTPUTS];    /* those that are saved */
 } GwRecipe;
 
 /* The base of Op. */
@@ -33,5 +39,11 @@ bool gw_read_recipe(PyObject *op, GwRecipe *recipe);
 bool gw_can_record(PyObject *op, GwRecipe *recipe);
 /* Runs the kernel and hangs a new node on its result. */
 PyObject *gw_record(PyObject *op, const GwRecipe *recipe, PyObject *run, PyObject *args);
+/* The same of an op that is recorded by parts otherwise; NULL, without an exception, where its
+ * kernel does not take the call. */
+PyObject *gw_record_whole(PyObject *op, const GwRecipe *recipe, PyObject *run, PyObject *args);
+
+/* gradients.c: Context and fit_gradient of autograd/node.py. */
+void gw_set_gradient_classes(PyObject *context, PyObject *fit);
 
 #endif

@@ -1,5 +1,6 @@
 /* TensorBase: the object. What makes tensors is in factory.c. */
 #include "core.h"
+#include "node.h"
 
 #include <stddef.h>
 #include <structmember.h>
@@ -253,7 +254,7 @@ static PyObject *stale_view(const GwTensor *t) {
     return NULL;
 }
 
-static PyObject *grad_fn_of(PyObject *self, GwTensor *t) {
+PyObject *gw_tensor_grad_fn(GwTensor *t) {
     if (t->base == NULL || t->storage->version == t->view_version || view_hook == NULL
         || !gw_own_grad((const GwTensor *)t->base) || !gw_requires_grad(t)) {
         return or_none(t->grad_fn);
@@ -261,14 +262,14 @@ static PyObject *grad_fn_of(PyObject *self, GwTensor *t) {
     if ((t->flags & (GW_NO_GRAD_VIEW | GW_MULTI_VIEW)) != 0) {
         return stale_view(t);
     }
-    return PyObject_CallOneArg(view_hook, self);
+    return PyObject_CallOneArg(view_hook, (PyObject *)t);
 }
 
-GETTER(get_grad_fn) { TENSOR_OR_NULL return grad_fn_of(self, t); }
+GETTER(get_grad_fn) { TENSOR_OR_NULL return gw_tensor_grad_fn(t); }
 
 GETTER(get_is_leaf) {
     TENSOR_OR_NULL
-    PyObject *node = grad_fn_of(self, t);
+    PyObject *node = gw_tensor_grad_fn(t);
     if (node == NULL) {
         return NULL;
     }

@@ -44,7 +44,7 @@ class _Run:
             return
         buffer = self.pending.get(key)
         if buffer is None:
-            buffer = self.pending[key] = [None] * max(len(target.outputs), number + 1)
+            buffer = self.pending[key] = [None] * max(target.output_count, number + 1)
             heappush(self.heap, (-target.sequence, target))
         seen = buffer[number]
         buffer[number] = grad if seen is None else ops.add(seen, grad)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import count
 from typing import Any
 from weakref import ref
 
@@ -14,44 +13,39 @@ from graphwright.runtime.autograd.saved import ACTIVE, FREED, LEADING_TO, SavedT
 from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.holomorphic import HOLOMORPHIC
+from graphwright.runtime.ops.shortcuts import NAMES
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import same_shape
 from graphwright.runtime.ops.table import Kind, Op
 
 Edge = tuple[Any, int] | None
 
-next_sequence = count(1).__next__
+next_sequence = _core.next_sequence
 
 OWN_GRAD = 4  # a bit of `_core.view_origin`
 
 
-class Node:
+class Node(_core.NodeBase):
     """One recorded step. Edges lead to the nodes (or leaf tensors) that made its inputs.
 
     `sequence` grows with every node, so that along every edge it falls: the engine needs no
     count of dependencies. Subclasses implement `compute(grads) -> list of input gradients`.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_metadata",
-        "_name",
-        "edges",
-        "hooks",
-        "output_hooks",
-        "outputs",
-        "prehooks",
-        "sequence",
-    )
+    __slots__ = ("__weakref__", "_metadata", "_name")
+
+    edges: Sequence[Edge]
+    sequence: int
+    outputs: list[tuple[Any, Any, Any]]
+    output_count: int
+    hooks: dict[int, Callable[..., Any]] | None
+    prehooks: dict[int, Callable[..., Any]] | None
+    output_hooks: dict[int, dict[int, Callable[..., Any]]] | None
 
     def __init__(self, name: str, edges: Sequence[Edge]) -> None:
         self._name = name
         self.edges = edges
         self.sequence = next_sequence()
-        self.outputs: list[tuple[Any, Any, Any]] = []
-        self.hooks: dict[int, Callable[..., Any]] | None = None
-        self.prehooks: dict[int, Callable[..., Any]] | None = None
-        self.output_hooks: dict[int, dict[int, Callable[..., Any]]] | None = None
         if STATE.enabled:
             note(self)
 
@@ -186,21 +180,25 @@ class Context:
 
 
 class OpNode(Node):
-    """A recorded op: its bound arguments with tensors saved or reduced to metadata."""
+    """A recorded op: its bound arguments with tensors saved or reduced to metadata.
 
-    __slots__ = ("args", "needing", "op", "saved_outputs")
+    A node that _core has recorded makes these anew whenever they are read.
+    """
+
+    __slots__ = ()
+
+    op: Op
+    args: list[Any] | None
+    needing: set[int]
+    saved_outputs: list[SavedTensor | None]
 
     def __init__(self, op: Op, edges: Sequence[Edge], args: list[Any] | None) -> None:
         self.edges = edges
         self.sequence = next_sequence()
-        self.outputs = []
-        self.hooks = None
-        self.prehooks = None
-        self.output_hooks = None
         self.op = op
         self.args = args
-        self.needing: set[int] = set()
-        self.saved_outputs: list[SavedTensor | None] = []
+        self.needing = set()
+        self.saved_outputs = []
         if STATE.enabled:
             note(self)
 
@@ -215,11 +213,12 @@ class OpNode(Node):
         return value
 
     def name(self) -> str:
-        return f"{self.op.name.title().replace('_', '')}Backward0"
+        name = NAMES.get(self.op.name, self.op.name)
+        return f"{name.title().replace('_', '')}Backward0"
 
     def release(self) -> None:
         """A node that has saved nothing can be passed again."""
-        if self.saved_outputs or self._has_saved():
+        if not self.forget() and (self.saved_outputs or self._has_saved()):
             self.args = None
             self.saved_outputs = []
 
@@ -290,12 +289,12 @@ class OpNode(Node):
         if plain is not NotImplemented:
             return plain
         op, args = self.op, self.args
-        vjp: Any = op.vjp
+        rule: Any = op.rule
         first = grads[0]
         if first is not None and first.dtype.is_complex and op.name in HOLOMORPHIC:
-            result = _conjugated(vjp(self.context(), *_conjugated(grads)))
+            result = _conjugated(rule(self.context(), *_conjugated(grads)))
         else:
-            result = vjp(self.context(), *grads)
+            result = rule(self.context(), *grads)
         assert args is not None
         if op.is_flat:
             sources: list[Any] = [args[slot] for slot, _ in op.tensor_slots]
@@ -345,7 +344,7 @@ def _conjugated(value: Any) -> Any:
 def fit_gradient(op: Op, grad: Any, source: Any) -> Any:
     """`grad` with the shape and dtype of `source`."""
     if not same_shape(grad.shape, source.shape):
-        if op.kind is not Kind.POINTWISE and op.kind is not Kind.INPLACE:
+        if op.kind not in (Kind.POINTWISE, Kind.INPLACE) and op.rule is op.vjp:
             raise RuntimeError(
                 f"{op.name}: the gradient has shape {list(grad.shape)}, "
                 f"the input {list(source.shape)}"
@@ -424,5 +423,5 @@ def record(op: Op, args: tuple[Any, ...], flags: int) -> Any:
 
 HOOKS.record = record
 _core.set_record_classes(
-    OpNode, SavedTensor, TensorSpec, Context, fit_gradient, STATE, ACTIVE, next_sequence
+    OpNode, SavedTensor, TensorSpec, Context, fit_gradient, STATE, ACTIVE
 )

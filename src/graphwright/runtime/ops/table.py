@@ -49,6 +49,7 @@ class Op(OpBase):
 
     meta(*args) gives TensorSpec(s), or a ViewSpec for views. vjp(ctx, *grads) gives one
     gradient per tensor parameter in schema order. decompose(*args) is written with `ops`.
+    `rule` is the vjp, or what a composite has instead where its kernel in C runs it: shortcuts.py.
     """
 
     __slots__ = (
@@ -66,6 +67,7 @@ class Op(OpBase):
         "name",
         "names",
         "public",
+        "rule",
         "saved_outputs",
         "saved_slots",
         "saves",
@@ -80,6 +82,7 @@ class Op(OpBase):
     kind: Kind
     meta: Callable[..., Any] | None
     vjp: Callable[..., Any] | NotDifferentiable | None
+    rule: Callable[..., Any] | NotDifferentiable | None
     saves: tuple[str, ...]
     decompose: Callable[..., Any] | None
     eager: Callable[..., Any] | None
@@ -208,13 +211,14 @@ def _fill(
 ) -> None:
     """Set the fields that follow from the schema and the rules."""
     entry.kind, entry.meta, entry.vjp = kind, meta, vjp
-    entry.saves, entry.decompose = saves, decompose
+    entry.decompose = decompose
+    set_rule(entry, parsed.names, vjp, saves)
     entry.differentiable = callable(vjp) or (
         entry.functional is not None and vjp is not not_differentiable
     )
     entry.is_view = kind is Kind.VIEW
     entry.is_inplace = kind is Kind.INPLACE
-    names = entry.names = parsed.names
+    entry.names = parsed.names
     entry.tensor_slots = tuple(
         [
             (i, p.is_tensor_list)
@@ -223,13 +227,18 @@ def _fill(
         ]
     )
     entry.is_flat = not any([is_list for _, is_list in entry.tensor_slots])
+    entry.schema = parsed       # last: an entry that has it is complete
+
+
+def set_rule(entry: Op, names: tuple[str, ...], rule: Any, saves: tuple[str, ...]) -> None:
+    """What a node of the op computes gradients by, and what it keeps: see `define`."""
+    entry.rule, entry.saves = rule, saves
     kept = [save.partition("?") for save in saves]
     conditions = [(save, names.index(need) if need else None) for save, _, need in kept]
     entry.saved_slots = {names.index(s): need for s, need in conditions if s in names}
     entry.saved_outputs = tuple(
         [(int(s[3:] or 0), need) for s, need in conditions if s not in names]
     )
-    entry.schema = parsed       # last: an entry that has it is complete
 
 
 def is_defined(entry: Op) -> bool:

@@ -1,0 +1,104 @@
+/* Constant padding of small tensors. */
+#include "native.h"
+
+enum { LARGEST = 1 << 15 };     /* elements of the result */
+
+/* Both tensors share `sizes`: what is left of the input. Strides and begins in bytes. */
+typedef struct {
+    int ndim;
+    int64_t sizes[GW_MAX_DIMS], outer[GW_MAX_DIMS], inner[GW_MAX_DIMS];
+    int64_t to, from;
+} Overlap;
+
+/* Reads the pairs (before, after), last dim first; the result's sizes go to `sizes`. False where
+ * these are no plain ints, or nothing or too much is left. */
+static bool read_pads(PyObject *pad, const GwTensor *t, Overlap *o, int64_t *sizes) {
+    Py_ssize_t n = PyTuple_Check(pad) ? PyTuple_GET_SIZE(pad) : -1;
+    if (n < 0 || n % 2 != 0 || n / 2 > t->ndim) {
+        return false;
+    }
+    int64_t step = gw_itemsize(t), numel = 1;
+    o->ndim = t->ndim;
+    o->to = o->from = 0;
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        int64_t before = 0, after = 0, i = 2 * (t->ndim - 1 - d);
+        if (i < n && (!gw_plain_int(PyTuple_GET_ITEM(pad, i), &before)
+                      || !gw_plain_int(PyTuple_GET_ITEM(pad, i + 1), &after)
+                      || before > LARGEST || after > LARGEST || before < -LARGEST
+                      || after < -LARGEST)) {
+            return false;
+        }
+        sizes[d] = t->sizes[d] + before + after;
+        o->sizes[d] = t->sizes[d] + (before < 0 ? before : 0) + (after < 0 ? after : 0);
+        if (sizes[d] <= 0 || o->sizes[d] <= 0 || sizes[d] > LARGEST) {
+            return false;
+        }
+        numel *= sizes[d];
+        if (numel > LARGEST) {
+            return false;
+        }
+        o->outer[d] = step;
+        o->inner[d] = t->strides[d] * gw_itemsize(t);
+        o->to += before > 0 ? before * step : 0;
+        o->from += before < 0 ? -before * o->inner[d] : 0;
+        step *= sizes[d];
+    }
+    return true;
+}
+
+static void copy_overlap(const Overlap *o, int d, char *to, const char *from, int itemsize) {
+    if (d == o->ndim) {
+        memcpy(to, from, (size_t)itemsize);
+    } else if (d == o->ndim - 1 && o->inner[d] == itemsize) {
+        memcpy(to, from, (size_t)(o->sizes[d] * itemsize));
+    } else {
+        for (int64_t i = 0; i < o->sizes[d]; i++) {
+            copy_overlap(o, d + 1, to + i * o->outer[d], from + i * o->inner[d], itemsize);
+        }
+    }
+}
+
+static void fill(char *data, const char *element, int64_t n, int itemsize) {
+    static const char zeros[16];
+    if (memcmp(element, zeros, (size_t)itemsize) == 0) {
+        memset(data, 0, (size_t)(n * itemsize));
+        return;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(data + i * itemsize, element, (size_t)itemsize);
+    }
+}
+
+static PyObject *padded(PyTypeObject *cls, PyObject *input, PyObject *pad, PyObject *value) {
+    const GwTensor *t = gw_plain_tensor(input);
+    Overlap overlap;
+    int64_t sizes[GW_MAX_DIMS];
+    char element[16] = {0};
+    if (t == NULL || t->numel == 0 || !read_pads(pad, t, &overlap, sizes)
+        || (value != Py_None && !gw_element(value, t->dtype, element))) {
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_empty(cls, t->dtype, t->ndim, sizes, NULL);
+    if (out != NULL) {
+        fill(out->data, element, out->numel, gw_itemsize(t));
+        copy_overlap(&overlap, 0, out->data + overlap.to, t->data + overlap.from, gw_itemsize(t));
+    }
+    return (PyObject *)out;
+}
+
+/* input, pad, value */
+GW_KERNEL(constant_pad) { return padded(cls, args[0], args[1], args[2]); }
+
+/* input, pad, mode, value */
+GW_KERNEL(pad) {
+    bool constant = PyUnicode_Check(args[2])
+                    && PyUnicode_CompareWithASCIIString(args[2], "constant") == 0;
+    return constant ? padded(cls, args[0], args[1], args[3]) : NULL;
+}
+
+const GwKernelEntry gw_padding_kernels[] = {
+    {"constant_pad", 3, constant_pad},
+    {"constant_pad_nd", 3, constant_pad},
+    {"pad", 4, pad},
+    {NULL, 0, NULL},
+};
