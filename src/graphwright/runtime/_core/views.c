@@ -150,17 +150,41 @@ GW_KERNEL(permute_view) {
     return permuted(&v, dims);
 }
 
-/* Of one dim; several are left to the rule. */
+/* One dim or a tuple of different ones, also as bits: how many, or -1. */
+static int read_dims(PyObject *o, int ndim, int *dims, uint32_t *bits) {
+    bool several = PyTuple_Check(o);
+    Py_ssize_t n = several ? PyTuple_GET_SIZE(o) : 1;
+    *bits = 0;
+    if (n > ndim) {
+        return -1;
+    }
+    for (int i = 0; i < (int)n; i++) {
+        PyObject *dim = several ? PyTuple_GET_ITEM(o, i) : o;
+        if (!gw_wrapped_dim(dim, ndim, &dims[i]) || (*bits >> dims[i] & 1) != 0) {
+            return -1;
+        }
+        *bits |= (uint32_t)1 << dims[i];
+    }
+    return (int)n;
+}
+
 GW_KERNEL(movedim_view) {
     GwView v;
-    int from, to, dims[GW_MAX_DIMS];
-    if (!gw_view_begin(&v, cls, args[0]) || !gw_wrapped_dim(args[1], v.ndim, &from)
-        || !gw_wrapped_dim(args[2], v.ndim, &to)) {
+    int from[GW_MAX_DIMS], to[GW_MAX_DIMS], dims[GW_MAX_DIMS], n;
+    uint32_t taken, filled;
+    if (!gw_view_begin(&v, cls, args[0]) || (n = read_dims(args[1], v.ndim, from, &taken)) < 0
+        || read_dims(args[2], v.ndim, to, &filled) != n) {
         return NULL;
     }
-    for (int i = 0, next = 0; i < v.ndim; i++) {
-        next += next == from;
-        dims[i] = i == to ? from : next++;
+    for (int i = 0; i < n; i++) {
+        dims[to[i]] = from[i];
+    }
+    for (int d = 0, next = 0; d < v.ndim; d++) {
+        if ((filled >> d & 1) == 0) {
+            for (; (taken >> next & 1) != 0; next++) {
+            }
+            dims[d] = next++;
+        }
     }
     return permuted(&v, dims);
 }
@@ -263,13 +287,14 @@ GW_KERNEL(unsqueeze_view) {
 /* Of all dims or of one. */
 GW_KERNEL(squeeze_view) {
     GwView v;
-    int only = -1;
+    int dims[GW_MAX_DIMS];
+    uint32_t chosen = UINT32_MAX;
     if (!gw_view_begin(&v, cls, args[0])
-        || (args[1] != Py_None && !gw_wrapped_dim(args[1], v.ndim, &only))) {
+        || (args[1] != Py_None && read_dims(args[1], v.ndim, dims, &chosen) < 0)) {
         return NULL;
     }
     for (int d = v.ndim - 1; d >= 0; d--) {
-        if (v.sizes[d] == 1 && (only < 0 || d == only)) {
+        if (v.sizes[d] == 1 && (chosen >> d & 1) != 0) {
             gw_view_drop(&v, d);
         }
     }
@@ -400,6 +425,45 @@ GW_KERNEL(flatten_view) {
     return gw_view_finish(&v);
 }
 
+/* A dim in parts; one of their sizes may be -1. */
+GW_KERNEL(unflatten_view) {
+    GwView v;
+    int d;
+    Py_ssize_t n = PyTuple_Check(args[2]) ? PyTuple_GET_SIZE(args[2]) : 0;
+    if (n == 0 || !gw_view_begin(&v, cls, args[0]) || !gw_plain_dim(args[1], v.ndim, &d)
+        || v.ndim + n - 1 > GW_MAX_DIMS) {
+        return NULL;
+    }
+    int64_t sizes[GW_MAX_DIMS], known = 1, whole = v.sizes[d], stride = v.strides[d];
+    int missing = -1;
+    for (int i = 0; i < (int)n; i++) {
+        if (!gw_plain_int(PyTuple_GET_ITEM(args[2], i), &sizes[i]) || sizes[i] < -1
+            || sizes[i] == 0 || sizes[i] > whole || (sizes[i] < 0 && missing >= 0)) {
+            return NULL;
+        }
+        missing = sizes[i] < 0 ? i : missing;
+        known *= sizes[i] < 0 ? 1 : sizes[i];
+        if (known > whole) {
+            return NULL;
+        }
+    }
+    if (missing >= 0) {
+        sizes[missing] = whole / known;
+        known *= sizes[missing];
+    }
+    if (known != whole) {
+        return NULL;
+    }
+    gw_view_drop(&v, d);
+    for (int i = (int)n - 1; i >= 0; i--) {
+        gw_view_insert(&v, d);
+        v.sizes[d] = sizes[i];
+        v.strides[d] = stride;
+        stride *= sizes[i];
+    }
+    return gw_view_finish(&v);
+}
+
 GW_KERNEL(ravel_view) {
     GwView v;
     if (!gw_view_begin(&v, cls, args[0]) || !reshapes(&v)) {
@@ -463,6 +527,33 @@ GW_KERNEL(split_view) {
     return cut_into(&v, d, length, false);
 }
 
+/* Parts of these lengths, which make up the dim. */
+GW_KERNEL(split_with_sizes_view) {
+    GwView v;
+    int d;
+    int64_t lengths[GW_MAX_DIMS], total = 0;
+    int count = gw_plain_sizes(args[1], lengths);
+    if (!gw_view_begin(&v, cls, args[0]) || !gw_plain_dim(args[2], v.ndim, &d) || count < 1) {
+        return NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        total += lengths[i];
+    }
+    PyObject *views = total != v.sizes[d] ? NULL : PyTuple_New(count);
+    for (int i = 0; views != NULL && i < count; i++) {
+        v.sizes[d] = lengths[i];
+        PyObject *view = gw_view_finish(&v);
+        if (view == NULL) {
+            Py_CLEAR(views);
+            break;
+        }
+        ((GwTensor *)view)->flags |= GW_MULTI_VIEW;
+        PyTuple_SET_ITEM(views, i, view);
+        v.offset += lengths[i] * v.strides[d];
+    }
+    return views;
+}
+
 GW_KERNEL(chunk_view) {
     GwView v;
     int d;
@@ -493,10 +584,12 @@ const GwKernelEntry gw_view_kernels[] = {
     {"select", 3, select_view},
     {"slice", 5, slice_view},
     {"split", 3, split_view},
+    {"split_with_sizes", 3, split_with_sizes_view},
     {"squeeze", 2, squeeze_view},
     {"t", 1, t_view},
     {"transpose", 3, transpose_view},
     {"unbind", 2, unbind_view},
+    {"unflatten", 3, unflatten_view},
     {"unfold", 4, unfold_view},
     {"unsqueeze", 2, unsqueeze_view},
     {"view", 2, view_view},

@@ -11,6 +11,13 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.table import op
+
+COPIED = (
+    "alias", "diagonal", "expand", "narrow", "permute", "select", "slice", "split",
+    "split_with_sizes", "squeeze", "t", "transpose", "unbind", "unfold", "unsqueeze", "view",
+)  # fmt: skip
+"""Views whose copies are ops, and have kernels in C."""
 
 
 class Shortcut(NamedTuple):
@@ -82,8 +89,58 @@ def _even(size: int, length: int) -> list[int]:
     return [min(length, size - at) for at in range(0, size, length)]
 
 
+def _pieces(ctx: Any, size: int) -> list[int]:
+    return _even(size, ctx.split_size)
+
+
 def _chunks(ctx: Any, size: int) -> list[int]:
     return _even(size, (size + ctx.chunks - 1) // ctx.chunks)
+
+
+def _copied(view: str) -> Shortcut:
+    """The rule of a copy of a view is the view's, which has nothing saved."""
+    entry = op(view)
+
+    def rule(ctx: Any, *grads: Any) -> Any:
+        return entry.rule(ctx, *grads)  # type: ignore[operator]
+
+    return Shortcut(rule)
+
+
+def _rolled_back(ctx: Any, grad: Any) -> Any:
+    shifts = ctx.shifts
+    back = tuple(-s for s in shifts) if isinstance(shifts, list | tuple) else -shifts
+    return ops.roll(grad, back, ctx.dims)
+
+
+def _taken(ctx: Any, grad: Any) -> Any:
+    zeros = ops.zeros(ctx.input.shape, dtype=grad.dtype, device=grad.device)
+    return ops.put(zeros, ctx.index, grad, True), None
+
+
+def _of_diagonal(ctx: Any, grad: Any) -> Any:
+    if len(ctx.input.shape) == 1:
+        return ops.diagonal(grad, ctx.diagonal, 0, 1)
+    return ops.diagonal_backward(grad, ctx.input.shape, ctx.diagonal, 0, 1)
+
+
+def _inner(ctx: Any, grad: Any) -> Any:
+    needs, left, right = ctx.needs, ctx.input.ndim - 1, ctx.other.ndim - 1
+    along = list(range(left))
+    return (
+        ops.tensordot(grad, ctx.other, right) if needs["input"] else None,
+        ops.tensordot(grad, ctx.input, (along, along)) if needs["other"] else None,
+    )
+
+
+def _cross(ctx: Any, grad: Any) -> Any:
+    needs, dim = ctx.needs, ctx.dim
+    if dim is None:
+        dim = next(i for i, size in enumerate(grad.shape) if size == 3)
+    return (
+        ops.cross(ctx.other, grad, dim) if needs["input"] else None,
+        ops.cross(grad, ctx.input, dim) if needs["other"] else None,
+    )
 
 
 def _unstacked(ctx: Any, grad: Any) -> Any:
@@ -162,8 +219,16 @@ SHORTCUTS = {
     "channel_shuffle": Shortcut(_unshuffled),
     "chunk": Shortcut(_joined(_chunks)),
     "constant_pad_nd": Shortcut(_cropped),
+    "cross": Shortcut(_cross, ("input?other", "other?input")),
+    "diag": Shortcut(_of_diagonal),
+    "diag_embed": Shortcut(
+        lambda ctx, grad: ops.diagonal(grad, ctx.offset, ctx.dim1, ctx.dim2)
+    ),
     "flatten": Shortcut(_reshaped),
+    "fliplr": Shortcut(lambda ctx, grad: ops.fliplr(grad)),
+    "flipud": Shortcut(lambda ctx, grad: ops.flipud(grad)),
     "heaviside": Shortcut(_heaviside, ("input?values",)),
+    "inner": Shortcut(_inner, ("input?other", "other?input")),
     "lerp": Shortcut(_lerp, ("input?weight", "end?weight", "weight")),
     "logit": Shortcut(_logit, ("input",)),
     "mT": Shortcut(_transposed),
@@ -177,12 +242,18 @@ SHORTCUTS = {
     "ravel": Shortcut(_reshaped),
     "reshape": Shortcut(_reshaped),
     "reshape_as": Shortcut(_reshaped_as),
-    "split": Shortcut(_joined(lambda ctx, size: _even(size, ctx.split_size))),
+    "roll": Shortcut(_rolled_back),
+    "rot90": Shortcut(lambda ctx, grad: ops.rot90(grad, -ctx.k, ctx.dims)),
+    "split": Shortcut(_joined(_pieces)),
+    "split_with_sizes": Shortcut(_joined(lambda ctx, size: list(ctx.split_sizes))),
     "stack": Shortcut(_unstacked),
     "t": Shortcut(_transposed),
+    "take": Shortcut(_taken),
     "unbind": Shortcut(_stacked),
+    "unflatten": Shortcut(_reshaped),
     "view_as": Shortcut(_reshaped_as),
 }
+SHORTCUTS |= {f"{view}_copy": _copied(view) for view in COPIED}
 
 NAMES = {
     "chunk": "split",
@@ -193,6 +264,7 @@ NAMES = {
     "numpy_T": "permute",
     "pad": "constant_pad_nd",
     "ravel": "view",
+    "unflatten": "view",
     "reshape": "view",
     "reshape_as": "view",
     "view_as": "view",
