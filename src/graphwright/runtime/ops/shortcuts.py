@@ -98,11 +98,12 @@ def _chunks(ctx: Any, size: int) -> list[int]:
 
 
 def _copied(view: str) -> Shortcut:
-    """The rule of a copy of a view is the view's, which has nothing saved."""
+    """The rule of a copy of a view is the view's, which needs nothing kept."""
     entry = op(view)
 
     def rule(ctx: Any, *grads: Any) -> Any:
-        return entry.rule(ctx, *grads)  # type: ignore[operator]
+        vjp: Any = SHORTCUTS[view].rule if view in SHORTCUTS else entry.vjp
+        return vjp(ctx, *grads)
 
     return Shortcut(rule)
 
@@ -248,7 +249,7 @@ SHORTCUTS = {
     "split_with_sizes": Shortcut(_joined(lambda ctx, size: list(ctx.split_sizes))),
     "stack": Shortcut(_unstacked),
     "t": Shortcut(_transposed),
-    "take": Shortcut(_taken),
+    "take": Shortcut(_taken, ("index",)),
     "unbind": Shortcut(_stacked),
     "unflatten": Shortcut(_reshaped),
     "view_as": Shortcut(_reshaped_as),

@@ -1,0 +1,140 @@
+"""Nodes that are recorded in C: what they show, what they keep, and composites that are one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+from graphwright.runtime.autograd.anomaly import STATE
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.shortcuts import NAMES, SHORTCUTS
+
+from ..layouts import build, tensors_in
+from ..samples import ALL, Arr, OpSamples, Sample
+
+SAMPLES = [
+    pytest.param(ALL[name], sample, id=f"{name}-{i}")
+    for name in sorted(SHORTCUTS)
+    if name in ALL and ALL[name].grad
+    for i, sample in enumerate(ALL[name].samples)
+]
+
+
+def _gradients(entry: OpSamples, sample: Sample) -> tuple[list[Any], list[Any]]:
+    """The outputs that have a history, and the leaves' gradients of their weighted sum."""
+    leaves: list[Any] = []
+
+    def leaf(arr: Arr, values: Any) -> Any:
+        tensor = gw.from_numpy(np.array(values))
+        if arr.kind == "float" and arr.grad:
+            leaves.append(tensor.requires_grad_())
+        return tensor
+
+    args, kwargs = build(sample, entry.name, leaf)
+    outs = [t for t in tensors_in(getattr(ops, entry.name)(*args, **kwargs)) if t.requires_grad]
+    weighted = [(t * gw.arange(1.0, t.numel() + 1).reshape(t.shape)).sum() for t in outs]
+    gw.autograd.backward(weighted)
+    return outs, [t.grad for t in leaves]
+
+
+@pytest.mark.parametrize(("entry", "sample"), SAMPLES)
+def test_a_composite_as_one_node_has_the_gradients_of_its_parts(
+    entry: OpSamples, sample: Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    outs, whole = _gradients(entry, sample)
+    monkeypatch.setattr(STATE, "enabled", True)     # which records by parts
+    parts_outs, parts = _gradients(entry, sample)
+    assert [t.requires_grad for t in outs] == [t.requires_grad for t in parts_outs]
+    for mine, other in zip(whole, parts, strict=True):
+        if other is None or mine is None:
+            assert not any(g is not None and g.abs().sum() for g in (mine, other))
+        else:
+            np.testing.assert_allclose(mine.numpy(), other.numpy(), rtol=1e-6, atol=1e-6)
+
+
+def test_nodes_have_the_names_of_the_parts_that_pytorch_records() -> None:
+    x = gw.rand(2, 3).requires_grad_()
+    assert x.flatten().grad_fn.name() == "ViewBackward0"
+    assert x.chunk(2)[1].grad_fn.name() == "SplitBackward0"
+    assert x.t().grad_fn.name() == "TBackward0"
+    assert NAMES.keys() <= SHORTCUTS.keys()
+
+
+def test_what_returns_its_argument_records_nothing() -> None:
+    x = gw.rand(4).requires_grad_()
+    assert x.flatten() is x and x.is_leaf
+
+
+def test_a_kernel_that_declines_leaves_the_call_to_the_parts() -> None:
+    x = gw.rand(3, 4).t().requires_grad_()
+    y = x.flatten()
+    assert y.grad_fn.next_functions[0][0].name() != "AccumulateGrad"
+    (y * y).sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), 2 * x.detach().numpy())
+
+
+def test_unused_parts_have_zero_gradients() -> None:
+    x = gw.rand(5, 2).requires_grad_()
+    x.split(2)[2].sum().backward()
+    assert x.grad.sum(1).tolist() == [0, 0, 0, 0, 2]
+    x.grad = None
+    x.unbind(1)[1].sum().backward()
+    assert x.grad.sum(0).tolist() == [0, 5]
+
+
+def test_attributes_of_a_node() -> None:
+    x, y = gw.rand(3).requires_grad_(), gw.rand(3)
+    node = (x * y).grad_fn
+    assert node.edges == ((x, 0), None)
+    assert node.needing == {0}
+    assert node.outputs == [(x.shape, x.dtype, x.device)]
+    assert node._saved_other is y
+    with pytest.raises(AttributeError, match="did not save 'self'"):
+        node._saved_self  # noqa: B018
+    assert [type(a).__name__ for a in node.args] == ["TensorSpec", "SavedTensor"]
+
+
+def test_a_list_of_tensors_and_several_outputs() -> None:
+    x, y = gw.rand(2, 3).requires_grad_(), gw.rand(2, 3)
+    joined = gw.cat([x, y, x])
+    assert [e and e[0] is x for e in joined.grad_fn.edges] == [True, None, True]
+    values, places = joined.max(0)
+    assert values.grad_fn is not None and places.grad_fn is None
+    values.sum().backward()
+    assert x.grad.sum() + (values == y.max(0)[0]).sum() >= 3
+
+
+def test_a_released_node_says_so_and_one_that_saved_nothing_can_be_passed_again() -> None:
+    x = gw.rand(3).requires_grad_()
+    y = x.exp().sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+    z = gw.cat([x, x]).sum()
+    z.backward()
+    z.backward()
+
+
+def test_a_saved_tensor_that_was_changed_is_refused() -> None:
+    x = gw.rand(3).requires_grad_()
+    y = gw.rand(3)
+    z = x * y
+    y.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        z.sum().backward()
+
+
+def test_long_histories_are_freed_without_recursion() -> None:
+    x = gw.rand(2).requires_grad_()
+    y = x
+    for _ in range(100_000):
+        y = gw.cat([y])
+    del y
+    z = x
+    for _ in range(1000):
+        z = z.sin()
+    z.sum().backward()
+    assert x.grad.shape == (2,)
