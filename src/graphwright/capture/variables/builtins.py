@@ -48,6 +48,7 @@ from graphwright.capture.variables.mappings import DictVariable, DictView, hashe
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.operator_module import OPERATOR_FUNCTIONS
 from graphwright.capture.variables.operators import unary
+from graphwright.capture.variables.quotients import QuotientVariable, as_float, whole_part
 from graphwright.capture.variables.reflection import REFLECTION, by_special
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -373,7 +374,18 @@ def _delattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _int(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) == 1 and isinstance(args[0].realize(), SymIntVariable):
         return args[0].realize()
-    return _number(int)(tx, args, kwargs)
+    return _whole(tx, args, up=False) or _number(int)(tx, args, kwargs)
+
+
+def _float(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    found = as_float(args[0].realize()) if len(args) == 1 else None
+    return found or _number(float)(tx, args, kwargs)
+
+
+def _whole(tx: Translator, args: Args, up: bool) -> VariableTracker | None:
+    """The whole part of a float that is a quotient of sizes."""
+    value = args[0].realize() if len(args) == 1 else None
+    return whole_part(tx, value, up) if isinstance(value, QuotientVariable) else None
 
 
 def _number(kind: type) -> Handler:
@@ -471,6 +483,10 @@ def _number_function(function: Callable[..., Any]) -> Handler:
             for item in args[0].realize().unpack(tx):
                 total = tx.operate(operator.mul, total, item)
             return total
+        if function in (math.floor, math.ceil, math.trunc):
+            whole = _whole(tx, args, up=function is math.ceil)
+            if whole is not None:
+                return whole
         if function in (math.fsum, math.prod, math.dist):
             args = [tx.tuple_of(arg.realize().unpack(tx)) for arg in args]
         return _folded(function)(tx, args, kwargs)
@@ -511,7 +527,7 @@ HANDLERS: dict[Any, Handler] = {
     setattr: _setattr,
     delattr: _delattr,
     int: by_special("__int__", _int),
-    float: by_special("__float__", _number(float)),
+    float: by_special("__float__", _float),
     complex: _number(complex),
     bool: _bool,
     str: _str,

@@ -25,6 +25,7 @@ from graphwright.capture.variables.functions import (
 )
 from graphwright.capture.variables.mappings import DictVariable, DictView
 from graphwright.capture.variables.objects import ObjectVariable, lookup
+from graphwright.capture.variables.quotients import quotient_operation
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -106,6 +107,9 @@ def operate(
     args = [arg.realize() for arg in args]
     if any(isinstance(arg, TensorVariable) for arg in args):
         return tx.output.run(tx, "call_function", function, args, {})
+    quotient = quotient_operation(tx, function, args)
+    if quotient is not None:
+        return quotient
     numbers = all(isinstance(arg, (SymIntVariable, ConstantVariable)) for arg in args)
     if numbers and any(isinstance(arg, SymIntVariable) for arg in args):
         return symbolic_operation(tx, function, args)

@@ -15,6 +15,7 @@ from graphwright.capture.variables.exceptions import ExceptionVariable
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.objects import ObjectVariable, lookup
+from graphwright.capture.variables.quotients import QuotientVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -107,7 +108,7 @@ def text_of(
         if spec:
             fold(format, value.python_type()(), spec)
         return _text(tx, _contents(tx, value, ascii if convert is ascii else repr))
-    if isinstance(value, (FloatVariable, SymIntVariable)):
+    if isinstance(value, (FloatVariable, QuotientVariable, SymIntVariable)):
         fold(_formatted, _seen(value), convert, spec)
         return TextVariable([(value, convert, spec)])
     if isinstance(value, (ClassVariable, BuiltinVariable)):
@@ -119,9 +120,9 @@ def text_of(
     return tx.constant(fold(_formatted, known, convert, spec))
 
 
-def _seen(value: FloatVariable | SymIntVariable) -> int | float:
+def _seen(value: FloatVariable | QuotientVariable | SymIntVariable) -> int | float:
     """What a number that varies is now; assumes nothing."""
-    return value.seen if isinstance(value, FloatVariable) else value.value.hint
+    return value.value.hint if isinstance(value, SymIntVariable) else value.seen
 
 
 def _formatted(value: Any, convert: Convert, spec: str | None) -> str:
