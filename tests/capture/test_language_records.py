@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+from collections import namedtuple
+from typing import NamedTuple
 
 import pytest
 
 import graphwright as gw
 
+from .captured import Captured
 from .programs import Programs, whole
 
 X = gw.tensor([[1.0, -2.0, 3.0], [4.0, 0.5, -6.0]])
@@ -175,3 +178,41 @@ def object_constructs(x):
 @pytest.mark.parametrize("function", program.all, ids=lambda f: f.__name__)
 def test_records(function):
     run(function)
+
+
+class Acting(NamedTuple):
+    """Says itself how it acts, in some ways."""
+
+    x: int
+    y: int = 1
+
+    def __str__(self):
+        return f"{self.x} -> {self.y}"
+
+    def __add__(self, other):
+        return "sum"
+
+    def __len__(self):
+        return 7
+
+
+class Answering(namedtuple("Base", "x y")):
+    def __eq__(self, other):
+        return "equal"
+
+    def __contains__(self, item):
+        return True
+
+    __hash__ = None
+
+
+@pytest.mark.parametrize("made", [Acting(4), Acting(4, 5), Answering(4, 5)])
+def test_named_tuples_with_own_operations(made):
+    def uses(x, pair):
+        fresh = type(pair)(1, 2)
+        both = str(pair), str(fresh), pair == fresh, 9 in pair, len(pair), len(fresh)
+        return x + pair.x, both, pair + fresh, pair.y
+
+    captured = Captured(uses)
+    for _ in range(2):
+        assert captured(X, made)[1:] == uses(X, made)[1:]

@@ -46,7 +46,7 @@ from graphwright.capture.telling import (
     warn_of_limit,
     warn_of_static_sizes,
 )
-from graphwright.capture.translator import RootTranslator
+from graphwright.capture.translator import RootTranslator, is_library
 from graphwright.capture.variables.objects import instance_dict
 from graphwright.capture.variables.wrap import wrap_value
 from graphwright.runtime import _core, dtypes
@@ -78,7 +78,8 @@ class Frontend:
         limit: how many entries one code object may have.
         tensorless: translate frames without tensor operations too. For finding out whether
             capture leaves plain Python alone; slow.
-        everywhere: under the hook translate frames of every file, `tensorless` ones too.
+        everywhere: under the hook translate frames of every file but those of this package,
+            `tensorless` ones too.
     """
 
     strict = False
@@ -135,7 +136,9 @@ class Frontend:
         is_root = code in self._roots
         if code.co_flags & _UNCAPTURED or is_disabled(function):
             return None
-        if not is_root and not self.everywhere and not may_capture(_file_of(function, code)):
+        file = _file_of(function, code)
+        anywhere = self.everywhere and not is_library(file)
+        if not (is_root or anywhere or may_capture(file)):
             return None
         if entries and stance() == "eager_on_recompile":
             return _eval_frame.RUN_NATIVELY

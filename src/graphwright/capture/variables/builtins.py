@@ -56,6 +56,7 @@ from graphwright.capture.variables.sequences import (
     SizeVariable,
     SliceVariable,
     TupleVariable,
+    has_own_operations,
 )
 from graphwright.capture.variables.sets import SetVariable, frozenset_of, set_of
 from graphwright.capture.variables.symint import SymIntVariable
@@ -188,7 +189,8 @@ def _tuple_new(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     items = values[0].realize().unpack(tx) if values else []
     if isinstance(cls, BuiltinVariable) and cls.value is tuple:
         return TupleVariable(items)
-    if isinstance(cls, ClassVariable) and hasattr(cls.value, "_fields"):
+    named = isinstance(cls, ClassVariable) and hasattr(cls.value, "_fields")
+    if named and not has_own_operations(cls.value):
         return NamedTupleVariable(items, cls.value)
     unsupported("GB0004", f"tuple.__new__ of {cls.describe()}")
 

@@ -29,7 +29,7 @@ from graphwright.capture.variables.objects import (
     is_data_descriptor,
     lookup,
 )
-from graphwright.capture.variables.sequences import NamedTupleVariable
+from graphwright.capture.variables.sequences import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.signatures import check_call
 
 if TYPE_CHECKING:
@@ -261,7 +261,8 @@ class ClassVariable(VariableTracker):
 
     def _named_tuple(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         cls: Any = self.value
-        if not hasattr(cls, "_field_defaults") or not _generated_new(cls):
+        generated = hasattr(cls, "_field_defaults") and _generated_new(cls)
+        if not generated or has_own_operations(cls):
             unsupported("GB0004", f"creation of {self.describe()}")
         items = dict(zip(cls._fields, args, strict=False))
         items.update(kwargs)

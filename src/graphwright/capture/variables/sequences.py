@@ -205,6 +205,20 @@ _FIELD_READERS = (
 )
 
 
+def has_own_operations(cls: type) -> bool:
+    """Whether a class made by `namedtuple`, or one of that, says itself how instances act."""
+    classes = cls.__mro__[: cls.__mro__.index(tuple)]
+    return any(_is_own(name, value) for base in classes for name, value in vars(base).items())
+
+
+def _is_own(name: str, value: object) -> bool:
+    if not name.startswith("__") or name in ("__new__", "__doc__", "__class_getitem__"):
+        return False
+    if isinstance(value, types.FunctionType):
+        return value.__code__.co_filename != collections.namedtuple.__code__.co_filename
+    return name in vars(tuple)
+
+
 class NamedTupleVariable(TupleVariable):
     """An instance of a `namedtuple` class (or of a C struct sequence)."""
 

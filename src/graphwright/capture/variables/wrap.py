@@ -64,6 +64,7 @@ from graphwright.capture.variables.sequences import (
     SizeVariable,
     SliceVariable,
     TupleVariable,
+    has_own_operations,
 )
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.runtime import _core
@@ -417,7 +418,8 @@ def _rule_for(value: Any) -> Rule:
     for kind, rule in _BY_BASE:
         if issubclass(cls, kind):
             return rule
-    if issubclass(cls, tuple) and lookup(cls, "_fields") is not ABSENT:
+    named = issubclass(cls, tuple) and lookup(cls, "_fields") is not ABSENT
+    if named and not has_own_operations(cls):
         return _tuple
     if is_operation(value):
         return _operation
