@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copyreg
 import types
 from typing import TYPE_CHECKING
 
 from graphwright.capture.exc import unsupported
+from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable
@@ -39,7 +41,7 @@ Memo = dict[VariableTracker, VariableTracker]
 _ATOMS = (ConstantVariable, BuiltinVariable, ClassVariable, FunctionVariable, RangeVariable)
 _HOOKS = (
     *("__copy__", "__deepcopy__", "__getstate__", "__setstate__"),
-    *("__reduce__", "__reduce_ex__"),
+    *("__reduce__", "__reduce_ex__", "__getnewargs__", "__getnewargs_ex__", "__new__"),
 )
 
 
@@ -117,6 +119,8 @@ def _copied(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTrack
 
 def _deep_tuple(tx: Translator, value: SequenceVariable, memo: Memo) -> VariableTracker:
     items = [_deep(tx, item, memo) for item in value.items]
+    if value in memo:    # an item holds the tuple, which was thereby copied
+        return memo[value]
     if isinstance(value, NamedTupleVariable):
         return NamedTupleVariable(items, value.kind)
     if type(value) is not TupleVariable:
@@ -136,6 +140,10 @@ def _new_object(
         unsupported("GB0004", f"a copy of {value.describe()}, which has its own way to be copied")
     if lookup(value.cls, "__slots__") is not ABSENT or lookup(value.cls, "__del__") is not ABSENT:
         unsupported("GB0004", f"a copy of {value.describe()}, which has slots")
+    if value.cls in copyreg.dispatch_table:
+        unsupported("GB0004", f"a copy of {value.describe()}, which copyreg knows of")
+    registered = ConstSource(copyreg.dispatch_table, "copyreg.dispatch_table")
+    tx.guards.length(registered, len(copyreg.dispatch_table))
     cls = tx.class_of(value)
     made = ObjectVariable(value.cls, None, None, cls.source)
     tx.side_effects.track_new(made)
