@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
@@ -198,6 +198,11 @@ def _fill_by_mask(view: Any, mask: Any, place: int, value: Any) -> None:
     ops.masked_fill_(view, ops.reshape(mask, (*mask.shape, *(1,) * after)), value)
 
 
+def _is_plain(tensor: Any, key: Any) -> bool:
+    """Whether the key is one tensor, and nothing is recorded or traced."""
+    return isinstance(key, TensorBase) and _core.dispatch_flags((tensor, key)) == 0
+
+
 class Indexing:
     """What `__getitem__` and `__setitem__` are made of, as a mixin of Tensor."""
 
@@ -218,10 +223,17 @@ class Indexing:
         """`self[key] = value` by ops."""
         if key is False:
             return
-        view, indices = (self[key], []) if _is_view(key) else _parse(self, key)
         if isinstance(value, np.generic):
             value = value.item()
         number = isinstance(value, int | float | complex) or hasattr(value, "expr")
+        plain = _is_plain(self, key)
+        if plain and number and key.dtype is dtypes.bool and key.shape == self.shape:
+            ops.masked_fill_(self, key, value)
+            return
+        if plain and key.dtype is dtypes.int64 and key.ndim and self.ndim:
+            view, indices = self, [key]
+        else:
+            view, indices = (self[key], []) if _is_view(key) else _parse(self, key)
         if number and not indices:
             ops.fill_(view, value)
             return

@@ -73,3 +73,43 @@ def test_histogram_without_a_range() -> None:
         _agree("histc", x, 3, -1.0, 1.0)
     with pytest.raises(RuntimeError, match="not finite"):
         gw.histc(gw.from_numpy(VALUES), 4)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16", "float32", "float64"])
+def test_masked_fill(dtype: str) -> None:
+    x = gw.from_numpy(WHOLE).to(getattr(gw, dtype))
+    for mask in (gw.from_numpy(WHOLE > 0), gw.from_numpy(WHOLE[0] > 0), gw.tensor(True)):
+        for layout in (x, x.transpose(0, 2).contiguous().transpose(0, 2)):
+            _agree("masked_fill", layout, mask, 1)
+            _agree("masked_fill", layout, mask, gw.tensor(0, dtype=x.dtype))
+            want = op("masked_fill").run(layout, mask, 1)
+            written = layout.clone()
+            version = written._version
+            assert written.masked_fill_(mask, 1) is written
+            assert written._version == version + 1
+            np.testing.assert_array_equal(written.numpy(), want.numpy())
+
+
+def test_assignment_by_mask_and_by_positions() -> None:
+    x = gw.zeros(3, 4)
+    x[gw.tensor(WHOLE[:3, :4, 0] > 0)] = 2
+    np.testing.assert_array_equal(x.numpy(), np.where(WHOLE[:3, :4, 0] > 0, 2, 0))
+    x[gw.tensor([0, -1])] = 5.0
+    assert x[0].tolist() == x[2].tolist() == [5.0] * 4
+    with pytest.raises(IndexError):
+        x[gw.tensor([True, False])] = 1.0
+
+
+def test_equal_tensors() -> None:
+    x = gw.from_numpy(VALUES)
+    assert not gw.equal(x, x)           # a NaN is not itself
+    assert gw.equal(x[:2], gw.tensor([3.0, 0.0]))
+    assert not gw.equal(gw.zeros(2), gw.zeros(1, 2))
+    assert gw.equal(gw.zeros(0, 2), gw.ones(0, 2))
+
+
+def test_vectors_without_elements_join_anything() -> None:
+    nothing, x = gw.zeros(0), gw.from_numpy(WHOLE.astype(np.float32))
+    for parts in ((x, nothing), (nothing, x), (x, x[:, :0], x)):
+        dim = 1 if len(parts) == 3 else 0
+        assert gw.equal(gw.cat(parts, dim), gw.cat((x,) * (len(parts) - 1), dim))

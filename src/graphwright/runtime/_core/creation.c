@@ -251,10 +251,11 @@ GW_KERNEL(arange) {
         return float_range(cls, values[0], values[1], values[2], code);
     }
     int64_t start = (int64_t)values[0], end = (int64_t)values[1], step = (int64_t)values[2];
-    if (fraction || step <= 0 || end < start || (end - start) / step >= LONGEST) {
+    int64_t away = step < 0 ? -1 : 1, span = (end - start) * away, stride = step * away;
+    if (fraction || step == 0 || span < 0 || span / stride >= LONGEST) {
         return NULL;
     }
-    int64_t n = (end - start + step - 1) / step;
+    int64_t n = (span + stride - 1) / stride;
     GwTensor *out = gw_tensor_empty(cls, GW_INT64, 1, &n, NULL);
     for (int64_t i = 0; out != NULL && i < n; i++) {
         ((int64_t *)out->data)[i] = start + i * step;
@@ -310,6 +311,57 @@ GW_KERNEL(linspace) {
     return (PyObject *)out;
 }
 
+/* ---- windows of signals: sums of cosines, a triangle ---- */
+
+enum { MOST_WAVES = 3 };
+
+/* Elements i of i / last; periodic windows leave out the last place. */
+static PyObject *window(PyTypeObject *cls, PyObject *const *args, PyObject *const *place,
+                        double (*value)(double place, const double *factors),
+                        const double *factors) {
+    int64_t n;
+    int code = gw_plain_dtype(place[0], gw_default_dtype());
+    if (!gw_plain_int(args[0], &n) || !PyBool_Check(args[1]) || !gw_on_cpu(place[1])) {
+        return NULL;
+    }
+    PyObject *out = floats(cls, code, n);
+    double last = (double)(args[1] == Py_True ? n : n - 1);
+    for (int64_t i = 0; out != NULL && i < n; i++) {
+        set_float((GwTensor *)out, i, n == 1 ? 1 : value((double)i / last, factors));
+    }
+    return out;
+}
+
+static double cosines(double place, const double *factors) {
+    double angle = 6.28318530717958647693 * place;
+    return factors[0] - factors[1] * cos(angle) + factors[2] * cos(2 * angle);
+}
+
+static double triangle(double place, const double *factors) {
+    GW_UNUSED(factors);
+    return 1 - fabs(2 * place - 1);
+}
+
+/* window_length, periodic, dtype, device */
+GW_KERNEL(hann_window) {
+    static const double factors[MOST_WAVES] = {0.5, 0.5, 0};
+    return window(cls, args, args + 2, cosines, factors);
+}
+
+GW_KERNEL(blackman_window) {
+    static const double factors[MOST_WAVES] = {0.42, 0.5, 0.08};
+    return window(cls, args, args + 2, cosines, factors);
+}
+
+GW_KERNEL(bartlett_window) { return window(cls, args, args + 2, triangle, NULL); }
+
+/* window_length, periodic, alpha, beta, dtype, device */
+GW_KERNEL(hamming_window) {
+    double factors[MOST_WAVES] = {0};
+    return !plain_number(args[2], &factors[0]) || !plain_number(args[3], &factors[1]) ? NULL
+           : window(cls, args, args + 4, cosines, factors);
+}
+
 /* ---- in place ---- */
 
 static PyObject *fill_with(PyObject *target, PyObject *number) {
@@ -336,12 +388,16 @@ GW_KERNEL(zero_) {
 
 const GwKernelEntry gw_creation_kernels[] = {
     {"arange", 5, arange},
+    {"bartlett_window", 4, bartlett_window},
+    {"blackman_window", 4, blackman_window},
     {"empty", 3, empty},
     {"empty_like", 3, empty_like},
     {"eye", 4, eye},
     {"fill_", 2, fill_},
     {"full", 4, full},
     {"full_like", 4, full_like},
+    {"hamming_window", 6, hamming_window},
+    {"hann_window", 4, hann_window},
     {"linspace", 5, linspace},
     {"ones", 3, ones},
     {"ones_like", 3, ones_like},

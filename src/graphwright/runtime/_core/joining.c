@@ -13,7 +13,7 @@ typedef struct {
 static bool fits(PyObject *o, const GwTensor *first, int skipped) {
     const GwTensor *t = gw_plain_tensor(o);
     if (t == NULL || t->dtype != first->dtype || t->ndim != first->ndim
-        || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0) {
+        || (t->flags & GW_CONTIGUOUS) == 0) {
         return false;
     }
     for (int d = 0; d < t->ndim; d++) {
@@ -64,6 +64,12 @@ static const GwTensor *first_of(PyObject *tuple, Join *j) {
     return first;
 }
 
+/* A vector without elements, which joins whatever the others' shapes. */
+static bool is_nothing(PyObject *o, int dtype) {
+    const GwTensor *t = gw_plain_tensor(o);
+    return t != NULL && t->ndim == 1 && t->numel == 0 && t->dtype == dtype;
+}
+
 GW_KERNEL(cat) {
     Join j;
     const GwTensor *first = first_of(args[0], &j);
@@ -72,6 +78,9 @@ GW_KERNEL(cat) {
     }
     int64_t total = 0, elements = 0;
     for (int i = 0; i < j.count; i++) {
+        if (is_nothing(j.parts[i], j.dtype)) {
+            continue;
+        }
         if (!fits(j.parts[i], first, j.dim)) {
             return NULL;
         }

@@ -143,10 +143,35 @@ GW_KERNEL(median_position) {
            : places(cls, &l, args[1], 0, 1, args[2] == Py_True ? median_of_known : median);
 }
 
+/* Of all elements, which are one line: input, dim, keepdim. */
+static PyObject *median_of_all(PyTypeObject *cls, PyObject *const *args,
+                               int (*rank)(const Lines *l, int missing)) {
+    const GwTensor *t = gw_plain_tensor(args[0]);
+    if (t == NULL || args[1] != Py_None || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0
+        || t->numel > LONGEST || order_of(t->dtype) == NULL) {
+        return NULL;
+    }
+    int item = gw_itemsize(t);
+    Lines l = {t, 1, t->numel, item, false};
+    Order order;
+    order_of(t->dtype)(t->data, &l, &order);
+    GwTensor *out = gw_tensor_empty(cls, t->dtype, 0, NULL, NULL);
+    if (out != NULL) {
+        int place = order.place[rank(&l, order.missing)];
+        memcpy(out->data, t->data + place * item, (size_t)item);
+    }
+    return (PyObject *)out;
+}
+
+GW_KERNEL(median_value) { return median_of_all(cls, args, median); }
+GW_KERNEL(nanmedian_value) { return median_of_all(cls, args, median_of_known); }
+
 const GwKernelEntry gw_order_kernels[] = {
     {"argsort", 4, argsort},
     {"kth_position", 3, kth_position},
+    {"median", 3, median_value},
     {"median_position", 3, median_position},
+    {"nanmedian", 3, nanmedian_value},
     {"topk_positions", 4, topk_positions},
     {NULL, 0, NULL},
 };

@@ -4,6 +4,8 @@
 #include "native.h"
 #include "pick.h"
 
+#include <math.h>
+
 static bool is_index(const GwTensor *t) {
     return t != NULL && (t->dtype == GW_INT64 || t->dtype == GW_INT32);
 }
@@ -181,6 +183,46 @@ GW_KERNEL(scatter_store_) {
 GW_KERNEL(scatter_add_) {
     GW_UNUSED(cls);
     return scatter_inplace(args, GW_PICK_ADD);
+}
+
+/* What a reduction of floats leaves as it is, a new reference. */
+static PyObject *neutral(int kind) {
+    return PyFloat_FromDouble(kind == GW_PICK_MUL ? 1 : kind == GW_PICK_MAX ? -INFINITY
+                              : INFINITY);
+}
+
+static int kind_of(PyObject *name) {
+    static const struct { const char *name; int kind; } kinds[] = {
+        {"prod", GW_PICK_MUL}, {"amax", GW_PICK_MAX}, {"amin", GW_PICK_MIN},
+    };
+    for (int i = 0; PyUnicode_Check(name) && i < 3; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, kinds[i].name) == 0) {
+            return kinds[i].kind;
+        }
+    }
+    return -1;
+}
+
+/* input, dim, index, src, reduce, include_self: of floats. */
+GW_KERNEL(scatter_extreme) {
+    const GwTensor *input = gw_plain_tensor(args[0]), *index = gw_plain_tensor(args[2]);
+    int dim, kind = kind_of(args[4]);
+    if (input == NULL || (input->dtype != GW_FLOAT32 && input->dtype != GW_FLOAT64)
+        || !is_index(index) || !gw_plain_dim(args[1], input->ndim, &dim)
+        || !covers(input, index, dim) || kind < 0 || !PyBool_Check(args[5])) {
+        return NULL;
+    }
+    GwTensor *out = copy_of(cls, input);
+    if (out == NULL) {
+        return NULL;
+    }
+    bool right = true;
+    if (args[5] == Py_False) {
+        PyObject *start = neutral(kind);
+        right = start != NULL && scatter_into(GW_PICK_STORE, out, dim, index, start);
+        Py_XDECREF(start);
+    }
+    return done(out, right && scatter_into(kind, out, dim, index, args[3]));
 }
 
 /* ---- positions of whole slices: index_select, index_add, index_copy ---- */
@@ -435,6 +477,7 @@ const GwKernelEntry gw_picking_kernels[] = {
     {"index_select", 3, index_select},
     {"scatter_add", 4, scatter_add},
     {"scatter_add_", 4, scatter_add_},
+    {"scatter_extreme", 6, scatter_extreme},
     {"scatter_src", 4, scatter_store},
     {"scatter_src_", 4, scatter_store_},
     {"scatter_value", 4, scatter_store},

@@ -1,7 +1,6 @@
 /* Searching in tensors of few elements: what is not zero, membership, sorted boundaries, distinct
  * values, histograms. */
-#include "loops.h"
-#include "native.h"
+#include "walk.h"
 
 #include <math.h>
 
@@ -27,111 +26,27 @@ static bool is_true(const char *p, int dtype) {
     }
 }
 
-/* Broadcast tensors, walked in the order of the rows. */
-typedef struct {
-    int count, ndim;
-    int64_t numel, sizes[GW_MAX_DIMS], place[GW_MAX_DIMS];
-    int64_t steps[2][GW_MAX_DIMS];      /* in bytes */
-    const char *at[2];
-} Walk;
-
-static bool begin(Walk *w, int count, GwTensor *const *tensors) {
-    *w = (Walk){.count = count, .numel = 1};
-    w->ndim = gw_broadcast(count, tensors, w->sizes);
-    for (int d = 0; d < w->ndim; d++) {
-        w->numel *= w->sizes[d];
-    }
-    for (int k = 0; k < count && w->ndim >= 0; k++) {
-        const GwTensor *t = tensors[k];
-        w->at[k] = t->data;
-        for (int own = 0; own < t->ndim; own++) {
-            int64_t step = t->sizes[own] == 1 ? 0 : t->strides[own] * gw_itemsize(t);
-            w->steps[k][w->ndim - t->ndim + own] = step;
-        }
-    }
-    return w->ndim >= 0 && w->numel <= LARGEST;
-}
-
-static void next(Walk *w) {
-    for (int d = w->ndim - 1; d >= 0; d--) {
-        bool more = ++w->place[d] < w->sizes[d];
-        for (int k = 0; k < w->count; k++) {
-            w->at[k] += more ? w->steps[k][d] : -(w->sizes[d] - 1) * w->steps[k][d];
-        }
-        if (more) {
-            return;
-        }
-        w->place[d] = 0;
-    }
-}
-
-/* The elements of tensor `which` that are not zero; the walk ends where it began. */
-static int64_t count_true(Walk *w, int which, int dtype) {
-    int64_t count = 0;
-    for (int64_t i = 0; i < w->numel; i++, next(w)) {
-        count += is_true(w->at[which], dtype);
-    }
-    return count;
-}
-
 /* Positions in rows, stored dim by dim as PyTorch does. */
 GW_KERNEL(argwhere) {
     GwTensor *input = gw_plain_tensor(args[0]);
-    Walk w;
+    GwSteps w;
+    int64_t count = 0, found = 0;
     if (input == NULL || input->ndim == 0 || input->dtype == GW_COMPLEX64
-        || input->dtype == GW_COMPLEX128 || !begin(&w, 1, &input)) {
+        || input->dtype == GW_COMPLEX128 || !gw_walk_begin(&w, 1, &input)) {
         return NULL;
     }
-    int64_t count = count_true(&w, 0, input->dtype), found = 0;
+    for (int64_t i = 0; i < w.numel; i++, gw_walk_next(&w)) {
+        count += is_true(w.at[0], input->dtype);
+    }
     int64_t sizes[2] = {count, input->ndim}, strides[2] = {1, count > 0 ? count : 1};
     GwTensor *out = gw_tensor_empty(cls, GW_INT64, 2, sizes, strides);
-    for (int64_t i = 0; out != NULL && i < w.numel; i++, next(&w)) {
+    for (int64_t i = 0; out != NULL && i < w.numel; i++, gw_walk_next(&w)) {
         if (is_true(w.at[0], input->dtype)) {
             for (int d = 0; d < input->ndim; d++) {
                 ((int64_t *)out->data)[d * count + found] = w.place[d];
             }
             found++;
         }
-    }
-    return (PyObject *)out;
-}
-
-GW_KERNEL(masked_select) {
-    GwTensor *both[2] = {gw_plain_tensor(args[0]), gw_plain_tensor(args[1])};
-    Walk w;
-    if (both[0] == NULL || both[1] == NULL || both[1]->dtype != GW_BOOL || !begin(&w, 2, both)) {
-        return NULL;
-    }
-    int64_t count = count_true(&w, 1, GW_BOOL);
-    size_t size = (size_t)gw_itemsize(both[0]);
-    GwTensor *out = gw_tensor_empty(cls, both[0]->dtype, 1, &count, NULL);
-    char *to = out == NULL ? NULL : out->data;
-    for (int64_t i = 0; out != NULL && i < w.numel; i++, next(&w)) {
-        if (*w.at[1] != 0) {
-            memcpy(to, w.at[0], size);
-            to += size;
-        }
-    }
-    return (PyObject *)out;
-}
-
-/* input, mask, source: the n-th true element takes the n-th of the source. */
-GW_KERNEL(masked_scatter) {
-    GwTensor *both[2] = {gw_plain_tensor(args[0]), gw_plain_tensor(args[1])};
-    const GwTensor *source = contiguous(args[2], INT64_MAX);
-    Walk w;
-    if (both[0] == NULL || both[1] == NULL || both[1]->dtype != GW_BOOL || source == NULL
-        || source->dtype != both[0]->dtype || !begin(&w, 2, both)
-        || count_true(&w, 1, GW_BOOL) > source->numel) {
-        return NULL;
-    }
-    size_t size = (size_t)gw_itemsize(source);
-    GwTensor *out = gw_tensor_empty(cls, source->dtype, w.ndim, w.sizes, NULL);
-    const char *given = source->data;
-    for (int64_t i = 0; out != NULL && i < w.numel; i++, next(&w)) {
-        bool taken = *w.at[1] != 0;
-        memcpy(out->data + (size_t)i * size, taken ? given : w.at[0], size);
-        given += taken ? size : 0;
     }
     return (PyObject *)out;
 }
@@ -270,6 +185,23 @@ GW_KERNEL(searchsorted) {
 GW_KERNEL(search_positions) {
     bool plain = PyBool_Check(args[3]) && args[4] == Py_None;
     return plain ? places(cls, args[0], args[1], args[2], args[3] == Py_True) : NULL;
+}
+
+/* Whether contiguous tensors of one dtype are equal: one has the other's shape and elements. */
+GW_KERNEL(equal) {
+    GW_UNUSED(cls);
+    const GwTensor *a = contiguous(args[0], LARGEST), *b = contiguous(args[1], LARGEST);
+    Search search;
+    if (a == NULL || b == NULL || a->dtype != b->dtype || !search_of(a->dtype, &search)) {
+        return NULL;
+    }
+    bool same = a->ndim == b->ndim
+                && memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof(int64_t)) == 0;
+    int size = gw_itemsize(a);
+    for (int64_t i = 0; same && i < a->numel; i++) {
+        same = search.has(a->data + i * size, 1, b->data + i * size);
+    }
+    return PyBool_FromLong(same);
 }
 
 /* ---- distinct values ---- */
@@ -505,13 +437,39 @@ GW_KERNEL(histc) {
     return (PyObject *)out;
 }
 
+/* input, weights, minlength */
+GW_KERNEL(bincount) {
+    const GwTensor *t = contiguous(args[0], LARGEST);
+    int64_t least, bins;
+    if (t == NULL || t->ndim != 1 || t->dtype != GW_INT64 || args[1] != Py_None
+        || !gw_plain_int(args[2], &least) || least < 0 || least > LARGEST) {
+        return NULL;
+    }
+    const int64_t *values = (const int64_t *)t->data;
+    bins = least;
+    for (int64_t i = 0; i < t->numel; i++) {
+        if (values[i] < 0 || values[i] >= LARGEST) {
+            return NULL;
+        }
+        bins = values[i] >= bins ? values[i] + 1 : bins;
+    }
+    GwTensor *out = gw_tensor_empty(cls, GW_INT64, 1, &bins, NULL);
+    if (out != NULL) {
+        memset(out->data, 0, (size_t)bins * sizeof(int64_t));
+        for (int64_t i = 0; i < t->numel; i++) {
+            ((int64_t *)out->data)[values[i]]++;
+        }
+    }
+    return (PyObject *)out;
+}
+
 const GwKernelEntry gw_searching_kernels[] = {
     {"argwhere", 1, argwhere},
+    {"bincount", 3, bincount},
     {"bucketize", 4, bucketize},
+    {"equal", 2, equal},
     {"histc", 4, histc},
     {"isin", 4, isin},
-    {"masked_scatter", 3, masked_scatter},
-    {"masked_select", 2, masked_select},
     {"search_positions", 5, search_positions},
     {"searchsorted", 6, searchsorted},
     {"unique", 5, unique},
