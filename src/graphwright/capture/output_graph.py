@@ -506,6 +506,12 @@ class OutputGraph:
         variable = self._tensors[id(value)] = TensorVariable(node, value, Tensor)
         return variable
 
+    def rebind(self, owner: TensorVariable, view: VariableTracker) -> None:
+        """A tensor becomes a view of itself: what stands for it stands for the view."""
+        assert isinstance(view, TensorVariable)
+        owner.node, owner.fake = view.node, view.fake
+        self._tensors[id(view.fake)] = owner
+
     def variable_of(self, fake: FakeTensor) -> TensorVariable:
         """The tracker of a fake tensor that the frame works with."""
         return self._tensors[id(fake)]

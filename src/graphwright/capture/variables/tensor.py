@@ -10,6 +10,7 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.known_values import KNOWN, known_value
 from graphwright.capture.source import AttrSource, InstanceAttrSource, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.inplace_views import IN_PLACE_VIEWS, become_view
 from graphwright.capture.variables.sequences import ListVariable, SizeVariable, TupleVariable
 from graphwright.runtime import _core
 from graphwright.runtime.dtypes import float32
@@ -229,6 +230,8 @@ class TensorMethod(VariableTracker):
             unsupported("GB0004", f"Tensor.{name}() changes the autograd tape")
         if name == "__len__":
             return self.owner.length(tx)
+        if name in IN_PLACE_VIEWS:
+            return become_view(tx, self.owner, name, args, kwargs)
         if name in ("backward", "requires_grad_"):
             return tx.tape_method(name, self.owner, args, kwargs)
         result = tx.output.run(tx, "call_method", name, [self.owner, *args], kwargs)
