@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
 import threading
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 
+import graphwright as gw
 from graphwright.capture import _eval_frame
 from graphwright.capture.convert import Frontend
 from graphwright.runtime.ops import _face as ops
@@ -65,6 +67,72 @@ def test_threads_agree_with_plain_python(function: Callable[..., Any]) -> None:
     for thread in threads:
         thread.join()
     assert not wrong and compiled.entries and _eval_frame.hook_installed() == 0
+
+
+def own_function(number: int) -> Callable[..., Any]:
+    """One of many functions with the same code, and different cells and globals."""
+    factor = number + 1
+
+    def compute(x: Any, n: Any) -> Any:
+        y = ops.relu(x * factor) + n
+        if number % 3 == 0:
+            print(end="")
+        return y * factor if n > 1 else y.sum(0)
+
+    return compute
+
+
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+def test_threads_that_all_compile_at_once(backend: str) -> None:
+    """Each thread has functions of its own, and calls one that all of them share."""
+    shared = gw.compile(broken, backend=backend)
+    inputs = [(x.detach() * 8).round() for x in INPUTS]  # of which all sums are exact
+    expected = {(i, n): facts(broken(x, n)) for i, x in enumerate(inputs) for n in (1, 2)}
+    start, wrong = threading.Barrier(32), []
+
+    def work(seed: int) -> None:
+        function = own_function(seed)
+        rng, own = random.Random(seed), gw.compile(function, backend=backend)
+        start.wait()
+        for _ in range(100):
+            i, n = rng.choice(list(expected))
+            if facts(shared(inputs[i], n)) != expected[i, n]:
+                wrong.append((i, n))
+            if facts(own(inputs[i], n)) != facts(function(inputs[i], n)):
+                wrong.append((seed, i, n))
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(32)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong and _eval_frame.hook_installed() == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_children_forked_while_threads_compile() -> None:
+    """Whatever the other threads were doing, the child can capture and run."""
+    done = threading.Event()
+
+    def compile_again_and_again() -> None:
+        while not done.is_set():
+            gw.compile(broken, backend="eager")(INPUTS[0], 2)
+
+    threads = [threading.Thread(target=compile_again_and_again) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    statuses = []
+    for _ in range(5):
+        child = os.fork()
+        if child == 0:
+            found = facts(gw.compile(broken, backend="eager")(INPUTS[1], 1))
+            os._exit(0 if found == facts(broken(INPUTS[1], 1)) else 1)
+        statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert statuses == [0] * 5
 
 
 def test_asyncio() -> None:

@@ -1,0 +1,119 @@
+"""Ctrl-C at each step of capture: raised once, effects so far kept, the next call as ever."""
+
+from __future__ import annotations
+
+import signal
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright.capture import _eval_frame
+from graphwright.capture.convert import Frontend
+from graphwright.capture.output_graph import OutputGraph
+
+from .captured import Captured, run_graph, same
+
+X = gw.ones(3)
+
+
+def native(log: list[Any]) -> None:
+    log.append("native")
+
+
+native.__gw_disable__ = True  # type: ignore[attr-defined]
+
+
+def helper(x: Any, log: list[Any]) -> Any:
+    log.append("helper")
+    y = x * 2
+    native(log)
+    return y + 1
+
+
+def broken(x: Any, log: list[Any]) -> Any:
+    log.append("begin")
+    y = x + 1
+    for i in range(2):
+        y = helper(y, log) * i
+        try:
+            native(log)
+        finally:
+            log.append(i)
+    log.append("end")
+    return y.sum()
+
+
+def check_state(captured: Any) -> None:
+    """Nothing is left of the interrupted capture, and calls give what they always do."""
+    assert not _eval_frame.capturing()
+    assert _eval_frame.hook_installed() == 0
+    assert gw.is_grad_enabled()
+    for _ in range(2):
+        log: list[Any] = []
+        expected: list[Any] = []
+        assert same(captured(X, log), broken(X, expected))
+        assert log == expected
+
+
+@pytest.mark.parametrize("moment", range(0, 220, 11))
+def test_interrupted_at_a_step_of_capture(
+    moment: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps = 0
+    count = OutputGraph.count_step
+
+    def interrupt(self: OutputGraph) -> None:
+        nonlocal steps
+        steps += 1
+        if steps == moment + 1:
+            raise KeyboardInterrupt
+        count(self)
+
+    monkeypatch.setattr(OutputGraph, "count_step", interrupt)
+    captured = Captured(broken)
+    expected: list[Any] = []
+    broken(X, expected)
+    log: list[Any] = []
+    with pytest.raises(KeyboardInterrupt):
+        captured(X, log)
+    assert log == expected[: len(log)] and len(log) < len(expected)
+    check_state(captured)
+
+
+@pytest.mark.parametrize("which", range(3))
+def test_interrupted_in_the_backend(which: int) -> None:
+    graphs = 0
+
+    def backend(module: Any, examples: Any) -> Any:
+        nonlocal graphs
+        graphs += 1
+        if graphs == which + 1:
+            raise KeyboardInterrupt
+        return run_graph(module, examples)
+
+    captured = Frontend(backend).compile(broken)
+    with pytest.raises(KeyboardInterrupt):
+        captured(X, [])
+    check_state(captured)
+
+
+def test_a_signal_while_a_resume_function_is_captured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The handler runs in the capture of what follows the break, and its exception goes out."""
+    sent = 0
+    make = OutputGraph.__init__
+
+    def signalled(self: OutputGraph, function: Any, *rest: Any) -> None:
+        nonlocal sent
+        sent += 1
+        if sent == 3:
+            signal.raise_signal(signal.SIGINT)
+        make(self, function, *rest)
+
+    monkeypatch.setattr(OutputGraph, "__init__", signalled)
+    captured = Captured(broken)
+    log: list[Any] = []
+    with pytest.raises(KeyboardInterrupt):
+        captured(X, log)
+    assert log
+    check_state(captured)
