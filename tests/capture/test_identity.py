@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import copyreg
 import math
 
 import pytest
@@ -94,3 +96,70 @@ def test_sets_of_objects_hold_those_objects(function, n):
     for _ in range(6):
         marks = [Mark() for _ in range(n)]
         assert captured(X, marks)[1] == function(X, marks)[1]
+
+
+def watch(*values):
+    print(end="")
+    return [value is values[0] for value in values]
+
+
+def passes_tuple_twice(x):
+    pair = (1, [2], x)
+    return watch(pair, copy.copy(pair), (pair, 3)[0])
+
+
+def keeps_constant_tuple(x):
+    pair = ((1, 2), 3)
+    print(end="")
+    return watch(pair, copy.deepcopy(pair))
+
+
+def made_across_a_break(x):
+    pair = (x, 1)
+    holder = [pair]
+    print(end="")
+    return watch(pair, *holder)
+
+
+def copied_by_its_item(x):
+    pair = ([],)
+    pair[0].append(pair)
+    made = copy.deepcopy(pair)
+    return [made[0][0] is made]
+
+
+@pytest.mark.parametrize(
+    "function", [passes_tuple_twice, keeps_constant_tuple, made_across_a_break, copied_by_its_item]
+)
+def test_a_tuple_of_the_frame_is_one_object(function):
+    captured = Captured(function)
+    for _ in range(2):
+        assert captured(X) == function(X)
+
+
+class ByNew:
+    def __new__(cls, n):
+        made = object.__new__(cls)
+        made.n = n
+        return made
+
+
+class Registered:
+    pass
+
+
+def test_copies_ask_for_what_python_asks_for():
+    def copies(x, value):
+        try:
+            return x + 1, vars(copy.copy(value))
+        except TypeError as error:
+            return x + 1, str(error)
+
+    captured = Captured(copies)
+    assert captured(X, ByNew(3))[1] == copies(X, ByNew(3))[1]
+    assert captured(X, Registered())[1] == {}
+    copyreg.pickle(Registered, lambda value: (type, ("Other", (), {})))
+    try:
+        assert captured(X, Registered())[1].keys() == copies(X, Registered())[1].keys()
+    finally:
+        del copyreg.dispatch_table[Registered]

@@ -65,7 +65,7 @@ class Reconstructor:
         elif _reads_source(value):
             assert value.source is not None
             value.source.emit(self.builder)
-        elif value.mutable and not isinstance(value, TensorVariable):
+        elif value.has_identity() and not isinstance(value, TensorVariable):
             self._push_new(value)
         else:
             self._rebuild(value)

@@ -167,6 +167,10 @@ class VariableTracker:
         """Where the object is read whose identity counts."""
         return self.source
 
+    def has_identity(self) -> bool:
+        """Whether Python code can tell an object from an equal one: it is then made once."""
+        return self.mutable
+
     def is_open(self) -> bool:
         """Whether Python would run code when it drops the value."""
         return False

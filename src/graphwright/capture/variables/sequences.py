@@ -147,6 +147,9 @@ class TupleVariable(SequenceVariable):
         self.items = items
         self.source = source
 
+    def has_identity(self) -> bool:
+        return bool(self.items)
+
     def is_constant(self) -> bool:
         return all(item.is_constant() for item in self.items)
 
