@@ -140,7 +140,6 @@ def contract(
     strides: tuple[int, ...],
     /,
 ) -> Any: ...
-def running_sum(cls: type, input: Any, dim: int, /) -> Any: ...
 def variance(
     cls: type,
     input: Any,
@@ -173,6 +172,7 @@ def layer_norm_rows(
     rstd: NDArray[Any],
     /,
 ) -> None: ...
+def rms_norm_rows(x: Any, weight: Any, eps: float, out: Any, /) -> None: ...
 def layer_norm_backward_rows(
     grad: NDArray[Any],
     x: NDArray[Any],

@@ -54,6 +54,7 @@ static double block_sum(const Lines *l, int64_t row) {
 #define EXP gw_exp_float
 #define LOG logf
 #define NAME(x) x##_f32
+#include "sums_kernel.h"
 #include "lines_kernel.h"
 #undef REAL
 #undef EXP
@@ -63,6 +64,7 @@ static double block_sum(const Lines *l, int64_t row) {
 #define EXP gw_exp_double
 #define LOG log
 #define NAME(x) x##_f64
+#include "sums_kernel.h"
 #include "lines_kernel.h"
 
 static void run(gw_body body, Lines *l, int64_t tasks, int64_t each) {

@@ -1,10 +1,10 @@
-/* Softmax and layer norm over rows of contiguous matrices, and their gradients, on the pool. */
+/* Softmax, layer norm and RMS norm over rows of contiguous matrices, and their gradients, on the pool. */
 #include "core.h"
 #include "vector_math.h"
 
 #include <math.h>
 
-enum { GRAIN = 16 << 10, RELEASE_GIL = 128 << 10, INPUTS = 3 };
+enum { GRAIN = 16 << 10, RELEASE_GIL = 128 << 10, INPUTS = 3, PIECE = 4096 };
 
 typedef struct {
     const void *inputs[INPUTS];
@@ -18,6 +18,7 @@ typedef struct {
 #define LOG logf
 #define SQRT sqrtf
 #define NAME(x) x##_f32
+#include "sums_kernel.h"
 #include "rows_kernel.h"
 #undef REAL
 #undef EXP
@@ -29,6 +30,7 @@ typedef struct {
 #define LOG log
 #define SQRT sqrt
 #define NAME(x) x##_f64
+#include "sums_kernel.h"
 #include "rows_kernel.h"
 
 /* The array's data if it is contiguous, of `type` and `size` elements; NULL with ValueError. */
@@ -128,6 +130,22 @@ static PyObject *layer_norm_rows(PyObject *self, PyObject *args) {
     return run(type == NPY_FLOAT ? layer_norm_f32 : layer_norm_f64, &r, rows);
 }
 
+static PyObject *rms_norm_rows(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    PyObject *x, *weight, *out;
+    Rows r = {.eps = 0};
+    int type;
+    int64_t rows;
+    if (!PyArg_ParseTuple(args, "OOdO", &x, &weight, &r.eps, &out)
+        || !matrix(out, &type, &rows, &r.n)
+        || (r.out = data_of(out, type, rows * r.n)) == NULL
+        || (r.inputs[0] = data_of(x, type, rows * r.n)) == NULL
+        || !vector(weight, type, r.n, &r.inputs[1])) {
+        return NULL;
+    }
+    return run(type == NPY_FLOAT ? rms_norm_f32 : rms_norm_f64, &r, rows);
+}
+
 static PyObject *layer_norm_backward_rows(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     PyObject *grad, *x, *weight, *mean, *rstd, *out;
@@ -160,6 +178,9 @@ PyMethodDef gw_rows_methods[] = {
     {"layer_norm_rows", layer_norm_rows, METH_VARARGS,
      "layer_norm_rows(x, weight, bias, eps, out, mean, rstd): every row of x normalised, times "
      "weight, plus bias (each may be None); writes the statistics too."},
+    {"rms_norm_rows", rms_norm_rows, METH_VARARGS,
+     "rms_norm_rows(x, weight, eps, out): every row of x over the root of its mean square plus "
+     "eps, times weight (which may be None)."},
     {"layer_norm_backward_rows", layer_norm_backward_rows, METH_VARARGS,
      "layer_norm_backward_rows(grad, x, weight, mean, rstd, out): the gradient for x."},
     {NULL, NULL, 0, NULL},

@@ -1,5 +1,6 @@
 /* Softmax and layer norm of rows of one element type. Included with REAL, EXP, LOG, SQRT and
- * NAME(x) defined. Sums and maxima are kept in LANES parts, so that the loops vectorise. */
+ * NAME(x) defined, after sums_kernel.h. Sums and maxima are kept in LANES parts, so that the loops
+ * vectorise. */
 
 enum { NAME(LANES) = 64 / (int)sizeof(REAL) };
 
@@ -157,22 +158,36 @@ GW_VECTOR_MATH static void NAME(layer_norm)(void *closure, int64_t begin, int64_
     for (int64_t row = begin; row < end; row++) {
         const REAL *x = (const REAL *)r->inputs[0] + row * n;
         REAL *y = (REAL *)r->out + row * n;
-        REAL mean = NAME(sum)(x, n) / (REAL)n;
-        for (int64_t i = 0; i < n; i++) {
-            y[i] = x[i] - mean;
-        }
-        REAL rstd = 1 / SQRT(NAME(product)(y, y, n) / (REAL)n + (REAL)r->eps);
+        double centre = NAME(sum_line)(x, n, NULL) / (double)n;
+        REAL mean = (REAL)centre, variance = (REAL)(NAME(sum_line)(x, n, &centre) / (double)n);
+        REAL rstd = 1 / SQRT(variance + (REAL)r->eps);
         ((REAL *)r->mean)[row] = mean;
         ((REAL *)r->rstd)[row] = rstd;
         if (w != NULL && b != NULL) {
             for (int64_t i = 0; i < n; i++) {
-                y[i] = y[i] * rstd * w[i] + b[i];
+                y[i] = (x[i] - mean) * rstd * w[i] + b[i];
             }
             continue;
         }
         for (int64_t i = 0; i < n; i++) {
             REAL scale = w != NULL ? rstd * w[i] : rstd;
-            y[i] = y[i] * scale + (b != NULL ? b[i] : 0);
+            y[i] = (x[i] - mean) * scale + (b != NULL ? b[i] : 0);
+        }
+    }
+}
+
+/* inputs: x, weight or NULL. */
+GW_VECTOR_MATH static void NAME(rms_norm)(void *closure, int64_t begin, int64_t end) {
+    const Rows *r = closure;
+    const REAL *w = r->inputs[1];
+    const double zero = 0;
+    for (int64_t row = begin; row < end; row++) {
+        const REAL *x = (const REAL *)r->inputs[0] + row * r->n;
+        REAL *y = (REAL *)r->out + row * r->n;
+        double square = NAME(sum_line)(x, r->n, &zero) / (double)r->n;
+        REAL scale = (REAL)(1 / sqrt(square + r->eps));
+        for (int64_t i = 0; i < r->n; i++) {
+            y[i] = x[i] * scale * (w != NULL ? w[i] : 1);
         }
     }
 }

@@ -21,7 +21,6 @@ from graphwright.runtime.ops.nn_support import (
     output,
     quietly,
     require_floating,
-    row_blocks,
     same,
     spec,
     widened,
@@ -71,11 +70,6 @@ def _flat(affine: Tensor | None, dtype: Any) -> Array | None:
     if affine is None:
         return None
     return np.ascontiguousarray(compute(affine).astype(dtype, copy=False)).reshape(-1)
-
-
-def _row_dots(a: Array, b: Array) -> Array:
-    """Sum of a*b per row."""
-    return np.einsum("ij,ij->i", a, b)[:, None]
 
 
 # layer_norm
@@ -246,12 +240,7 @@ def _rms_norm_eager(
     x = _row_matrix(compute(input), lead)
     result, out = output(input.shape, input.dtype)
     y = out.reshape(x.shape)
-    w = _flat(weight, x.dtype)
-    for block in row_blocks(*x.shape):
-        scale = np.sqrt(_row_dots(x[block], x[block]) / x.shape[1] + _rms_eps(input, eps))
-        np.divide(x[block], scale, out=y[block])
-        if w is not None:
-            y[block] *= w
+    _core.rms_norm_rows(x, _flat(weight, x.dtype), _rms_eps(input, eps), y)
     return finish(result, out)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial, wraps
 from typing import Any
 
@@ -21,7 +21,6 @@ from graphwright.runtime.tensor import Tensor
 Array = np.ndarray[Any, Any]
 internal = partial(define, method=False, public=False)
 
-_BLOCK = 32 * 1024
 _HALF = 2
 
 
@@ -78,13 +77,6 @@ def finish(result: Tensor, array: Array) -> Tensor:
     if array is not result._nd:
         result._nd[...] = array
     return result
-
-
-def row_blocks(rows: int, columns: int) -> Iterator[slice]:
-    """Slices of rows, each of about 128 KiB of float32: several passes over one stay in cache."""
-    step = max(1, _BLOCK // max(columns, 1))
-    for start in range(0, rows, step):
-        yield slice(start, min(start + step, rows))
 
 
 def require_floating(name: str, tensor: Any) -> None:

@@ -1,0 +1,56 @@
+/* Sums of one element type over lines of contiguous elements. Included with REAL and NAME(x)
+ * defined, after vector_math.h and PIECE: elements that are summed in their own precision. */
+
+enum { NAME(SUM_LANES) = 256 / sizeof(REAL) };
+
+/* In double, eight lanes at a time. */
+GW_INLINE double NAME(lane_sum)(const REAL *lanes) {
+    double sums[8] = {0};
+    for (int k = 0; k < NAME(SUM_LANES); k += 8) {
+        for (int j = 0; j < 8; j++) {
+            sums[j] += (double)lanes[k + j];
+        }
+    }
+    return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+GW_VECTOR_MATH static double NAME(sum_piece)(const REAL *x, int64_t n) {
+    REAL lanes[NAME(SUM_LANES)] = {0};
+    int64_t whole = n / NAME(SUM_LANES) * NAME(SUM_LANES);
+    for (int64_t i = 0; i < whole; i += NAME(SUM_LANES)) {
+        for (int j = 0; j < NAME(SUM_LANES); j++) {
+            lanes[j] += x[i + j];
+        }
+    }
+    for (int64_t i = whole; i < n; i++) {
+        lanes[i - whole] += x[i];
+    }
+    return NAME(lane_sum)(lanes);
+}
+
+GW_VECTOR_MATH static double NAME(squares_piece)(const REAL *x, int64_t n, REAL shift) {
+    REAL lanes[NAME(SUM_LANES)] = {0};
+    int64_t whole = n / NAME(SUM_LANES) * NAME(SUM_LANES);
+    for (int64_t i = 0; i < whole; i += NAME(SUM_LANES)) {
+        for (int j = 0; j < NAME(SUM_LANES); j++) {
+            REAL d = x[i + j] - shift;
+            lanes[j] += d * d;
+        }
+    }
+    for (int64_t i = whole; i < n; i++) {
+        REAL d = x[i] - shift;
+        lanes[i - whole] += d * d;
+    }
+    return NAME(lane_sum)(lanes);
+}
+
+/* In pieces of PIECE elements, so that the lanes stay exact enough. */
+static double NAME(sum_line)(const REAL *x, int64_t n, const double *mean) {
+    double total = 0;
+    for (int64_t i = 0; i < n; i += PIECE) {
+        int64_t count = n - i < PIECE ? n - i : PIECE;
+        total += mean == NULL ? NAME(sum_piece)(x + i, count)
+                              : NAME(squares_piece)(x + i, count, (REAL)*mean);
+    }
+    return total;
+}
