@@ -1,7 +1,7 @@
 /* Orders of short lines: argsort, topk, the k-th, the median. Stable; NaN is the greatest. */
-#include "native.h"
+#include "orders.h"
 
-enum { LONGEST = 128, LARGEST = 8 << 10 };  /* of a line, of the tensor; longer ones take NumPy */
+enum { LONGEST = 128, LARGEST = 8 << 10 };  /* of a line, of the tensor; longer ones: sorting.c */
 
 /* The dim of a contiguous tensor along which lines are put in order. */
 typedef struct {
@@ -100,20 +100,26 @@ static PyObject *places(PyTypeObject *cls, const Lines *l, PyObject *dim, int64_
 /* input, dim, descending, stable */
 GW_KERNEL(argsort) {
     Lines l;
-    bool given = PyBool_Check(args[2]);
-    return !given || !begin(&l, args[0], args[1], args[2] == Py_True)
-           ? NULL : places(cls, &l, args[1], 0, l.n, NULL);
+    if (!PyBool_Check(args[2])) {
+        return NULL;
+    }
+    bool descending = args[2] == Py_True, few = begin(&l, args[0], args[1], descending);
+    return few ? places(cls, &l, args[1], 0, l.n, NULL)
+               : gw_long_order(cls, args[0], args[1], -1, descending);
 }
 
 /* input, k, dim, largest */
 GW_KERNEL(topk_positions) {
     Lines l;
     int64_t k;
-    if (!gw_plain_int(args[1], &k) || !PyBool_Check(args[3])
-        || !begin(&l, args[0], args[2], args[3] == Py_True) || k < 0 || k > l.n) {
+    if (!gw_plain_int(args[1], &k) || !PyBool_Check(args[3]) || k < 0) {
         return NULL;
     }
-    return places(cls, &l, args[2], 0, k, NULL);
+    bool largest = args[3] == Py_True;
+    if (!begin(&l, args[0], args[2], largest)) {
+        return gw_long_order(cls, args[0], args[2], k, largest);
+    }
+    return k > l.n ? NULL : places(cls, &l, args[2], 0, k, NULL);
 }
 
 /* input, k, dim */

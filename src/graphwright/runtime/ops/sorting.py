@@ -392,20 +392,31 @@ def _unique_eager(
     if dim is not None and 0 in input.shape:
         return _unique_of_nothing(input, dim, return_inverse, return_counts)
     wanted = (return_inverse, return_counts)
-    if dim is None and not any(wanted):
-        return wrap(_distinct_of(np.sort(array, axis=None)), input.dtype)
-    values, inverse, counts = np.unique(
-        array, return_inverse=True, return_counts=True, axis=dim, equal_nan=False
-    )
-    inverse = inverse.reshape(input.shape if dim is None else -1)
+    if dim is None:
+        values, inverse, counts = _distinct(array.reshape(-1), wanted)
+        inverse = None if inverse is None else inverse.reshape(input.shape)
+    else:
+        values, inverse, counts = np.unique(
+            array, return_inverse=True, return_counts=True, axis=dim, equal_nan=False
+        )
+        inverse = inverse.reshape(-1)
     return _answer(values, inverse, counts, input.dtype, wanted)
 
 
-def _distinct_of(ordered: Any) -> Any:
-    """Of sorted values each once; every NaN is another."""
+def _distinct(flat: Any, wanted: tuple[bool, bool]) -> tuple[Any, Any, Any]:
+    """Each value once, in order, every NaN for itself; where each element went; how many each."""
+    order = ops.argsort(wrap(flat, dtypes.from_numpy_dtype(flat.dtype)), 0)._nd
+    ordered = flat[order]
     first = np.ones(ordered.shape, bool)
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first]
+    places = np.flatnonzero(first)
+    inverse = counts = None
+    if wanted[0]:
+        inverse = np.empty(flat.size, np.int64)
+        inverse[order] = np.cumsum(first) - 1
+    if wanted[1]:
+        counts = np.diff(np.append(places, flat.size))
+    return ordered[places], inverse, counts
 
 
 def _unique_of_nothing(input: Any, dim: int, return_inverse: bool, return_counts: bool) -> Any:
