@@ -6,10 +6,10 @@ import copy
 
 import numpy as np
 import pytest
-from graphwright.codegen.cache import kernel_cache
 
 import graphwright as gw
 from graphwright import nn
+from graphwright.codegen.cache import kernel_cache
 
 
 @pytest.mark.parametrize("training", [False, True])

@@ -1,6 +1,7 @@
 """Reverse-mode differentiation: the tape, the engine, grad modes, custom functions.
 
-`functional`, `gradcheck` and `gradgradcheck` are imported when they are first asked for.
+`forward_ad`, `functional`, `gradcheck` and `gradgradcheck` are imported when they are first asked
+for.
 """
 
 from importlib import import_module as _import_module
@@ -27,6 +28,7 @@ from graphwright.runtime.autograd.node import Node
 from graphwright.runtime.autograd.variable import Variable
 
 if TYPE_CHECKING:
+    import graphwright.runtime.autograd.forward_ad as forward_ad
     import graphwright.runtime.autograd.functional as functional
     from graphwright.runtime.autograd.gradcheck import GradcheckError, gradcheck, gradgradcheck
 
@@ -38,6 +40,7 @@ __all__ = [
     "backward",
     "detect_anomaly",
     "enable_grad",
+    "forward_ad",
     "functional",
     "grad",
     "gradcheck",
@@ -58,8 +61,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name == "functional":
-        return _import_module("graphwright.runtime.autograd.functional")
+    if name in ("forward_ad", "functional"):
+        return _import_module(f"graphwright.runtime.autograd.{name}")
     if name not in ("gradcheck", "gradgradcheck", "GradcheckError"):
         raise AttributeError(f"module 'graphwright.autograd' has no attribute '{name}'")
     module = _import_module("graphwright.runtime.autograd.gradcheck")

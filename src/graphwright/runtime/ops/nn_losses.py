@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.dtypes import int64
+from graphwright.runtime.dtypes import int64, uint8
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.dtype_rules import has_values
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.nn_support import (
     Array,
@@ -99,6 +100,17 @@ def _check_bce(input: Any, target: Any) -> None:
             f"Using a target size ({tuple(target.shape)}) that is different to the input size "
             f"({tuple(input.shape)}) is deprecated. Please ensure they have the same size."
         )
+    if target.dtype is not input.dtype:
+        raise RuntimeError(
+            f"binary_cross_entropy: Found dtype {target.dtype.name} but expected "
+            f"{input.dtype.name}"
+        )
+    if has_values(input) and input.numel():
+        low, high = ops.aminmax(input.detach())
+        if not (low.item() >= 0 and high.item() <= 1):
+            raise RuntimeError(
+                "binary_cross_entropy: all elements of input should be between 0 and 1"
+            )
 
 
 def _bce_decompose(input: Any, target: Any, weight: Any, reduction: str) -> Any:
@@ -169,8 +181,10 @@ def _class_dim(input: Any) -> int:
 def _check_nll(input: Any, target: Any, weight: Any) -> None:
     if input.ndim == 0:
         raise ValueError("Expected input with 1 or more dimensions, got a scalar")
-    if target.dtype.is_floating_point:
-        raise RuntimeError(f"expected scalar type Long but found {target.dtype}")
+    if target.dtype not in (int64, uint8):
+        raise RuntimeError(
+            f"nll_loss: expected target dtype to be int64 or uint8, but got {target.dtype.name}"
+        )
     dim = _class_dim(input)
     expected = tuple(input.shape[:dim]) + tuple(input.shape[dim + 1 :])
     if tuple(target.shape) != expected:

@@ -10,7 +10,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import quiet
-from graphwright.runtime.ops.dtype_rules import contiguous_spec, wide_array
+from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, wide_array
 from graphwright.runtime.ops.kernels import allocate, wrap
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.promotion import result_dtype
@@ -264,6 +264,12 @@ def _one_hot(input: Any, num_classes: int) -> Any:
         raise RuntimeError("one_hot: Class values must be smaller than num_classes.")
     if num_classes == -1:
         num_classes = int(ops.amax(input).item()) + 1
+    if has_values(input) and input.numel():
+        low, high = ops.aminmax(input)
+        if low.item() < 0:
+            raise RuntimeError("one_hot: Class values must be non-negative.")
+        if high.item() >= num_classes:
+            raise RuntimeError("one_hot: Class values must be smaller than num_classes.")
     classes = ops.arange(num_classes, device=input.device)
     return ops.to_dtype(ops.eq(ops.unsqueeze(input, -1), classes), dtypes.int64)
 

@@ -9,11 +9,11 @@ from graphwright.runtime.tensor import Tensor
 
 
 def _row(padding_idx: int | None, rows: int, name: str) -> int:
-    """A row's number, -1 for none. ValueError out of range."""
+    """A row's number, -1 for none. AssertionError out of range."""
     if padding_idx is None:
         return -1
     if not -rows <= padding_idx < rows:
-        raise ValueError(f"Padding_idx must be within {name}")
+        raise AssertionError(f"Padding_idx must be within {name}")
     return padding_idx % rows
 
 
