@@ -32,6 +32,15 @@ def unused(x: Any, w: Any) -> Any:
     return gw.autograd.grad((x * 2).sum(), (x, w), allow_unused=True)
 
 
+def by_a_view_of_a_dict(x: Any, w: Any) -> Any:
+    parts = {"x": x * 1, "w": w * 2}
+    return gw.autograd.grad((parts["x"] * parts["w"]).sum(), parts.values())
+
+
+def by_a_generator(x: Any, w: Any) -> Any:
+    return gw.autograd.grad((MODEL(x) * 2).sum(), MODEL.parameters())
+
+
 def retained(x: Any, w: Any) -> Any:
     y = (x * x * w).sum()
     (first,) = gw.autograd.grad(y, x, retain_graph=True)
@@ -91,8 +100,9 @@ def training(x: Any, w: Any) -> Any:
 
 
 WHOLE: list[Program] = [
-    gradient, two_gradients, unused, retained, gradient_of_gradient, penalty, own_leaves,
-    accumulated, shared_gradient, step_by_hand, training,
+    gradient, two_gradients, unused, by_a_view_of_a_dict, by_a_generator, retained,
+    gradient_of_gradient, penalty, own_leaves, accumulated, shared_gradient, step_by_hand,
+    training,
 ]  # fmt: skip
 
 

@@ -35,6 +35,14 @@ def run(function):
 
 
 @program
+def constructors_by_type(x):
+    two = gw.LongTensor([1, 0])
+    zeros = gw.Tensor(2, 3).zero_(), gw.Tensor(x.shape).zero_(), gw.DoubleTensor(2).zero_()
+    same = gw.Tensor(x)
+    return x[two], x + gw.Tensor([1e10]), gw.FloatTensor([[1, 2]]), gw.IntTensor(), zeros, same * 2
+
+
+@program
 def attributes(x):
     return (
         x + 1,

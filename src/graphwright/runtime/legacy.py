@@ -81,4 +81,9 @@ def set_default_tensor_type(t: TensorType | str) -> None:
     dtypes.set_default_dtype(kind.dtype)
 
 
+def default_tensor(*args: Any) -> Tensor:
+    """What `Tensor(...)` gives: one of the default dtype."""
+    return constructed("Tensor", dtypes.get_default_dtype(), args)
+
+
 CONSTRUCT.tensor = lambda dtype, args: constructed("Tensor", dtype, args)

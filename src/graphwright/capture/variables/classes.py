@@ -31,6 +31,8 @@ from graphwright.capture.variables.objects import (
 )
 from graphwright.capture.variables.sequences import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.signatures import check_call
+from graphwright.runtime.legacy import default_tensor
+from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -217,6 +219,8 @@ class ClassVariable(VariableTracker):
 
     def instantiate(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         """`type.__call__`."""
+        if self.value is Tensor and not kwargs:
+            return tx.output.wrap(default_tensor, ConstSource(default_tensor)).call(tx, args, {})
         new = lookup(self.value, "__new__")
         own = isinstance(new, staticmethod) and isinstance(new.__func__, types.FunctionType)
         if own and not _generated_new(self.value):

@@ -38,15 +38,25 @@ _METHOD = ("self", "gradient", "retain_graph", "create_graph", "inputs")
 def grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     """`autograd.grad(...)`."""
     given = _bound(_GRAD, args, kwargs)
+    for name in ("outputs", "inputs", "grad_outputs"):
+        if name in given:
+            given[name] = _counted(tx, given[name].realize())
     outputs = _tensors(given.get("outputs"))
     chosen = _tensors(given.get("inputs"))
     outside = [value for value in chosen if value.source is not None]
     if outside:
         for leaf in _leaves(tx, outputs):
             require_leaf(tx, leaf)
-    result = tx.output.run(tx, "call_function", engine.grad, args, kwargs)
+    result = tx.output.run(tx, "call_function", engine.grad, [], given)
     tx.output.tape.differentiated = True
     return result
+
+
+def _counted(tx: Translator, value: VariableTracker) -> VariableTracker:
+    """An iterable of tensors, which may be a generator or a view of a dict, as a tuple."""
+    if isinstance(value, TensorVariable) or value.is_constant():
+        return value
+    return tx.tuple_of(value.unpack(tx))
 
 
 def backward(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
