@@ -1,6 +1,6 @@
 """Instances of user classes: made, read, changed, compared, iterated and returned."""
 
-# ruff: noqa: RUF012
+# ruff: noqa: B024, RUF012
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 
 import graphwright as gw
 
+from .captured import Captured
 from .programs import Programs, whole
 
 X = gw.tensor([[1.0, -2.0, 3.0], [4.0, 0.5, -6.0]])
@@ -395,3 +396,47 @@ def cycles(x):
 def test_classes(function):
     given = (Child(X), Slotted(X), Described(), X) if function is existing else (X,)
     whole(function, *given)
+
+
+class Poser:
+    @property
+    def __class__(self):
+        return dict
+
+
+class Shown:
+    def __getattribute__(self, name):
+        return list if name == "__class__" else object.__getattribute__(self, name)
+
+
+class Undecided:
+    def __bool__(self):
+        raise ValueError("undecided")
+
+
+@pytest.mark.parametrize("value", [Poser(), Shown(), 3, {}])
+def test_isinstance_asks_the_value_what_it_is(value):
+    def asks(x):
+        return x + 1, [isinstance(value, kind) for kind in (dict, list, int, Poser)]
+
+    captured = Captured(asks)
+    for _ in range(2):
+        assert captured(X)[1] == asks(X)[1]
+
+
+def test_classes_ask_whether_methods_are_abstract():
+    def makes(x, mark):
+        try:
+            class Made(metaclass=abc.ABCMeta):
+                def run(self):
+                    return 1
+
+                run.__isabstractmethod__ = mark
+
+            return x + 1, Made().run()
+        except (TypeError, ValueError) as error:
+            return x + 1, type(error)
+
+    captured = Captured(makes)
+    for mark in (True, Undecided(), False, True):
+        assert captured(X, mark)[1] == makes(X, mark)[1]

@@ -189,9 +189,9 @@ def _tuple_new(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     items = values[0].realize().unpack(tx) if values else []
     if isinstance(cls, BuiltinVariable) and cls.value is tuple:
         return TupleVariable(items)
-    named = isinstance(cls, ClassVariable) and hasattr(cls.value, "_fields")
-    if named and not has_own_operations(cls.value):
-        return NamedTupleVariable(items, cls.value)
+    kind: Any = cls.value if isinstance(cls, ClassVariable) else None
+    if hasattr(kind, "_fields") and not has_own_operations(kind):
+        return NamedTupleVariable(items, kind)
     unsupported("GB0004", f"tuple.__new__ of {cls.describe()}")
 
 
@@ -323,7 +323,19 @@ def _isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     _plain_instance_check(classes, False)
     cls = args[0].realize().python_type()
     guard_recognition(tx, cls, classes, "__instancecheck__")
-    return tx.constant(issubclass(cls, classes))
+    known = issubclass(cls, classes)
+    if not known:
+        _check_shows_class(tx, cls)
+    return tx.constant(known)
+
+
+def _check_shows_class(tx: Translator, cls: type) -> None:
+    """A break if `__class__` of its instances, which `isinstance` asks for too, may be other."""
+    shown, read = lookup(cls, "__class__"), lookup(cls, "__getattribute__")
+    if shown is not vars(object)["__class__"] or isinstance(read, types.FunctionType):
+        unsupported("GB0010", f"__class__ of a {cls.__name__}, which says itself what it is")
+    guard_member(tx, cls, "__class__")
+    guard_member(tx, cls, "__getattribute__")
 
 
 def _issubclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

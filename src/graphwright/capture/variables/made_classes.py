@@ -168,6 +168,9 @@ def _standing(tx: Translator, value: VariableTracker) -> Any:
 def _function(tx: Translator, value: NestedFunctionVariable) -> types.FunctionType:
     code = value.code
     cells = tuple([types.CellType() for _ in code.co_freevars])
+    abstract = value.attributes.get("__isabstractmethod__")
+    if abstract is not None and not abstract.is_constant():
+        unsupported("GB0010", "whether a method is abstract, which is no constant")
     made = types.FunctionType(code, tx.globals_(), code.co_name, None, cells)
     known = {key: item for key, item in value.attributes.items() if item.is_constant()}
     made.__dict__.update({key: item.as_constant() for key, item in known.items()})
