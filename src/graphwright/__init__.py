@@ -60,6 +60,7 @@ from graphwright.runtime.dtypes import (
     uint32,
     uint64,
 )
+from graphwright.runtime.errors import check_condition as _assert
 from graphwright.runtime.facts import (
     get_device,
     is_conj,
@@ -164,15 +165,15 @@ if _typing.TYPE_CHECKING:
 # `import graphwright.nn.functional as F` works as in PyTorch: the public names of the layers'
 # packages lead to the same modules.
 _install_aliases(
-    ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributions", "fft", "func",
-     "linalg", "masked", "mps", "nn", "optim", "random", "signal", "special", "testing", "types",
-     "utils", "version", "xpu")
+    ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions",
+     "fft", "func", "jit", "linalg", "masked", "mps", "nn", "optim", "random", "signal",
+     "special", "testing", "types", "utils", "version", "xpu")
 )
 
 
 _MODULES = (
-    *("accelerator", "backends", "cpu", "cuda", "distributions", "fft", "func", "masked"),
-    *("mps", "signal", "testing", "types", "version", "xpu"),
+    *("accelerator", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func"),
+    *("jit", "masked", "mps", "signal", "testing", "types", "version", "xpu"),
 )
 
 # Names of other modules, which are imported when one is asked for.

@@ -59,3 +59,43 @@ def test_sdpa_kernel_takes_backends_and_changes_nothing() -> None:
     with gw.nn.attention.sdpa_kernel(gw.nn.attention.SDPBackend.MATH):
         inside = gw.nn.functional.scaled_dot_product_attention(q, q, q)
     gw.testing.assert_close(inside, gw.nn.functional.scaled_dot_product_attention(q, q, q))
+
+
+def test_no_processes_train_together() -> None:
+    assert not gw.distributed.is_available()
+    assert not gw.distributed.is_initialized()
+
+
+def test_marks_of_scripts_leave_code_as_it_is() -> None:
+    @gw.jit.script
+    def gelu(x: gw.Tensor) -> gw.Tensor:
+        return x * 0.5 * (1 + gw.erf(x / 2**0.5))
+
+    class Layer(gw.nn.Module):
+        scale: gw.jit.Final[int] = 2
+
+        @gw.jit.ignore
+        def described(self) -> str:
+            return "a layer"
+
+        @gw.jit.ignore(drop=True)
+        def dropped(self) -> int:
+            return 1
+
+        @gw.jit.export
+        def forward(self, x: gw.Tensor) -> gw.Tensor:
+            gw._assert(x.dim() == 2, f"expected two dimensions, got {x.shape}")
+            if not gw.jit.is_scripting() and not gw.jit.is_tracing():
+                x = gelu(x)
+            return x * self.scale
+
+    layer = gw.jit.script(Layer())
+    assert layer.described() == "a layer" and layer.dropped() == 1
+    compiled = gw.compile(layer)
+    for call in (layer, compiled):
+        for rows in (2, 3, 4):
+            x = gw.randn(rows, 3)
+            assert gw.allclose(call(x), gw.nn.functional.gelu(x) * 2)
+        with pytest.raises(AssertionError, match=r"got graphwright.Size\(\[2\]\)"):
+            call(gw.ones(2))
+    assert gw.compiler.stats(compiled).graphs == 2

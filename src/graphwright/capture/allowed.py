@@ -80,7 +80,7 @@ def may_inline(filename: str) -> bool:
 _INLINED_OF_PACKAGE = (
     ["runtime", "nn"], ["runtime", "autograd"], ["runtime", "optim"], ["runtime", "errors.py"],
     ["runtime", "distributions"], ["runtime", "lowrank.py"], ["runtime", "masked.py"],
-    ["runtime", "legacy.py"],
+    ["runtime", "legacy.py"], ["runtime", "jit.py"], ["runtime", "distributed.py"],
     ["runtime", "signal"], ["capture", "polyfills.py"], ["runtime", "func.py"],
     ["runtime", "trees.py"], ["runtime", "several.py"], ["runtime", "facts.py"],
     ["runtime", "cuda.py"],

@@ -32,4 +32,16 @@ def require_tensor(name: str, argument: str, value: Any) -> None:
         )
 
 
-__all__ = ["DataDependent", "LinAlgError", "OutOfRange", "describe", "require_tensor"]
+def check_condition(condition: Any, message: str) -> None:
+    """`assert condition, message` as a function. Raises AssertionError, but not with `-O`."""
+    assert condition, message
+
+
+__all__ = [
+    "DataDependent",
+    "LinAlgError",
+    "OutOfRange",
+    "check_condition",
+    "describe",
+    "require_tensor",
+]
