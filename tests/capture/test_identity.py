@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import copyreg
+import functools
 import math
 
 import pytest
@@ -121,6 +122,20 @@ def made_across_a_break(x):
     return watch(pair, *holder)
 
 
+def made_by_calls(x):
+    values = [functools.partial(watch, 1), slice(1, 2), range(3), [x].append, x.add]
+    return [watch(value, value, [value][0]) for value in values]
+
+
+def partial_with_attributes(x):
+    made = functools.partial(watch, 1)
+    made.owner = x
+    print(end="")
+    kept = [made]
+    print(end="")
+    return [kept[0] is made, made.owner is x]
+
+
 def copied_by_its_item(x):
     pair = ([],)
     pair[0].append(pair)
@@ -129,9 +144,13 @@ def copied_by_its_item(x):
 
 
 @pytest.mark.parametrize(
-    "function", [passes_tuple_twice, keeps_constant_tuple, made_across_a_break, copied_by_its_item]
+    "function",
+    [
+        *(passes_tuple_twice, keeps_constant_tuple, made_across_a_break, copied_by_its_item),
+        *(made_by_calls, partial_with_attributes),
+    ],
 )
-def test_a_tuple_of_the_frame_is_one_object(function):
+def test_an_object_of_the_frame_is_one_object(function):
     captured = Captured(function)
     for _ in range(2):
         assert captured(X) == function(X)

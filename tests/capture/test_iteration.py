@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 import graphwright as gw
 
+from .captured import Captured
 from .programs import Programs, sound
 
 X = gw.tensor([[1.0, -2.0], [4.0, 0.5]])
@@ -245,3 +248,24 @@ def dict_of_what_are_no_pairs(x):
 @pytest.mark.parametrize("function", program.all, ids=lambda f: f.__name__)
 def test_iteration(function):
     sound(function, X)
+
+
+@pytest.mark.parametrize("taken", [0, 2])
+def test_iterators_of_itertools_leave_the_frame_as_what_they_are(taken):
+    def makes(x, pool):
+        found = [
+            itertools.product(pool, (x, 3)), itertools.product(pool, repeat=2),
+            itertools.permutations(pool, 2), itertools.combinations(pool, 2),
+            itertools.combinations_with_replacement(pool, 2), itertools.pairwise(pool),
+        ]  # fmt: skip
+        for iterator in found:
+            for _ in range(taken):
+                next(iterator)
+        pool.append(9)
+        return x + 1, found
+
+    captured = Captured(makes)
+    for _ in range(2):
+        left, plain = captured(1, [1, 2, 3])[1], makes(1, [1, 2, 3])[1]
+        assert list(map(type, left)) == list(map(type, plain))
+        assert list(map(list, left)) == list(map(list, plain))

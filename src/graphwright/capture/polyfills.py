@@ -42,6 +42,14 @@ def compress(data: Iterable[Any], selectors: Iterable[Any]) -> Iterator[Any]:
             yield item
 
 
+def pairwise(iterable: Iterable[Any], /) -> Iterator[Any]:
+    iterator = iter(iterable)
+    for first in iterator:
+        for second in iterator:
+            yield first, second
+            first = second
+
+
 def cycle(iterable: Iterable[Any], /) -> Iterator[Any]:
     saved = []
     for item in iterable:

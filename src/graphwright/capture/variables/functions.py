@@ -360,6 +360,9 @@ class BoundMethodVariable(VariableTracker):
         self.owner = owner
         self.source = source
 
+    def has_identity(self) -> bool:
+        return True
+
     def python_type(self) -> type:
         return types.MethodType
 
@@ -406,6 +409,9 @@ class PartialVariable(VariableTracker):
         self.kwargs = kwargs
         self.source = source
         self.attributes: Kwargs = {}
+
+    def has_identity(self) -> bool:
+        return True
 
     def python_type(self) -> type:
         return functools.partial

@@ -116,6 +116,38 @@ class SequenceIterator(IteratorVariable):
         cg.builder.emit("GET_ITER")
 
 
+class PoolIterator(SequenceIterator):
+    """What a function of itertools gives for pools of items, such as `product`.
+
+    kind: the function, which is a type. args, kwargs: with what it is called again.
+    """
+
+    def __init__(
+        self,
+        items: Sequence[VariableTracker],
+        kind: type,
+        args: list[VariableTracker],
+        kwargs: dict[str, VariableTracker],
+    ) -> None:
+        super().__init__(items)
+        self.kind = kind
+        self.args = args
+        self.kwargs = kwargs
+
+    def python_type(self) -> type:
+        return self.kind
+
+    def parts(self) -> list[VariableTracker]:
+        return [*self.args, *self.kwargs.values()]
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(self.kind)
+        for value in self.parts():
+            cg.push(value)
+        cg.builder.end_call(len(self.parts()), tuple(self.kwargs))
+        cg.skip_items(self.position)
+
+
 class ListIterator(IteratorVariable):
     """Over a list that may grow meanwhile, as Python allows."""
 

@@ -20,7 +20,7 @@ from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.deferred import DEFERRED
 from graphwright.capture.variables.deques import make_deque
 from graphwright.capture.variables.generators import GeneratorVariable
-from graphwright.capture.variables.iterators import ChainIterator, CountIterator
+from graphwright.capture.variables.iterators import ChainIterator, CountIterator, PoolIterator
 from graphwright.capture.variables.messages import MESSAGES
 from graphwright.capture.variables.package import PACKAGE
 
@@ -54,18 +54,21 @@ def _count(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return CountIterator(start, given["step"].as_constant() if "step" in given else 1)
 
 
-def _over_lists(function: Callable[..., Any]) -> Handler:
+def _over_lists(function: type) -> Handler:
     """A finite iterator function of itertools, over the items as they are."""
 
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         values: list[Any] = []
+        pools: list[VariableTracker] = []
         for arg in args:
             pool = arg.realize()
             number = isinstance(pool, ConstantVariable) and isinstance(pool.value, int)
             values.append(pool.as_constant() if number else pool.unpack(tx))
+            pools.append(pool if number else tx.tuple_of(values[-1]))
         keywords = {key: value.as_constant() for key, value in kwargs.items()}
         groups = fold(lambda: list(function(*values, **keywords)))
-        return tx.iterator_over([tx.tuple_of(list(group)) for group in groups])
+        made = [tx.tuple_of(list(group)) for group in groups]
+        return PoolIterator(made, function, pools, kwargs)
 
     return handler
 
@@ -77,7 +80,7 @@ def _lru_cache(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _handlers() -> dict[Any, Handler]:
     iterators = [
         "accumulate", "compress", "cycle", "dropwhile", "takewhile", "filterfalse", "islice",
-        "starmap", "repeat", "zip_longest", "groupby", "tee", "batched",
+        "starmap", "repeat", "zip_longest", "groupby", "tee", "batched", "pairwise",
     ]  # fmt: skip
     table: dict[Any, Handler] = {}
     for name in iterators:
@@ -85,8 +88,8 @@ def _handlers() -> dict[Any, Handler]:
         if original is not None:
             kind = original if isinstance(original, type) else None
             table[original] = by_python(getattr(polyfills, name), kind)
-    pools = ("product", "permutations", "combinations", "pairwise")
-    for name in (*pools, "combinations_with_replacement"):
+    pools = ("product", "permutations", "combinations", "combinations_with_replacement")
+    for name in pools:
         table[getattr(itertools, name)] = _over_lists(getattr(itertools, name))
     return table
 

@@ -480,6 +480,9 @@ class SliceVariable(VariableTracker):
         self.bounds = bounds
         self.source = source
 
+    def has_identity(self) -> bool:
+        return True
+
     def python_type(self) -> type:
         return slice
 
