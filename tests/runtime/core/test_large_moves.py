@@ -118,3 +118,23 @@ def test_linspace(n: int) -> None:
     got = gw.linspace(-1.5, 4.0, n, dtype=gw.float64).numpy()
     np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-15)
     assert n < 2 or (got[0] == -1.5 and got[-1] == 4.0)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float16", "int32", "float64", "complex128"])
+def test_filling(dtype: str) -> None:
+    kind, n = getattr(gw, dtype), 70_003
+    for value in (0, 1):
+        assert (gw.full((n,), value, dtype=kind) == value).all()
+        assert (gw.ones(n, dtype=kind).fill_(value) == value).all()
+        part = gw.ones(300, 400, dtype=kind)
+        part[:, ::2].fill_(value)
+        assert (part[:, ::2] == value).all() and (part[:, 1::2] == 1).all()
+    assert (gw.ones(n, dtype=kind).zero_() == 0).all()
+
+
+def test_diagonals() -> None:
+    np.testing.assert_array_equal(gw.eye(500, 300).numpy(), np.eye(500, 300, dtype=np.float32))
+    lines = real(5, 200)
+    for shift in (-2, 0, 3):
+        got = gw.diag_embed(gw.from_numpy(lines), shift).numpy()
+        np.testing.assert_array_equal(got, np.stack([np.diag(line, shift) for line in lines]))

@@ -24,7 +24,8 @@ SAMPLES = [
     for layout in (LAYOUTS if entry.layouts else LAYOUTS[:1])
 ]
 ROUNDED = {
-    *("addbmm", "addmm", "addmv", "addr", "avg_pool_backward", "baddbmm", "bmm", "cross"),
+    *("addbmm", "addmm", "addmv", "addr", "avg_pool_backward", "baddbmm", "batch_norm_backward"),
+    *("batch_norm_train", "bmm", "cross"),
     *("cumprod", "cumsum", "dist"),
     *("dot", "inner", "linalg_cross", "linalg_vector_norm", "linear", "logcumsumexp", "matmul"),
     *("mm", "mv", "nanmean", "nll_loss", "norm", "p_norm", "randn", "renorm", "std", "std_mean"),

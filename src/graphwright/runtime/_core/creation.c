@@ -66,9 +66,21 @@ static bool element_of(PyObject *number, int dtype, Element *e) {
     return known;
 }
 
+GW_VECTORISED static void fill_words(char *to, int64_t n, const char *bytes) {
+    uint32_t word;
+    memcpy(&word, bytes, sizeof word);
+    for (int64_t i = 0; i < n; i++) {
+        ((uint32_t *)(void *)to)[i] = word;
+    }
+}
+
 static void fill_row(char *to, int64_t n, int64_t step, const Element *e) {
     if (step == e->size && e->zero) {
         memset(to, 0, (size_t)(n * step));
+        return;
+    }
+    if (step == e->size && e->size == 4) {
+        fill_words(to, n, e->bytes);
         return;
     }
     for (int64_t i = 0; i < n; i++, to += step) {
@@ -92,10 +104,37 @@ static void fill_dims(char *to, int d, const GwTensor *t, const Element *e) {
     }
 }
 
+typedef struct {
+    char *data;
+    const Element *element;
+} Filling;
+
+static void fill_part(void *closure, int64_t first, int64_t last) {
+    const Filling *f = closure;
+    int64_t size = f->element->size;
+    fill_row(f->data + first * size, last - first, size, f->element);
+}
+
+enum { LONGEST = 1 << 16 };     /* elements that one thread writes */
+
+/* n elements that lie together. Needs the GIL. */
+static void fill_dense(char *data, int64_t n, const Element *e) {
+    Filling f = {data, e};
+    if (n <= LONGEST) {
+        fill_part(&f, 0, n);
+        return;
+    }
+    gw_ctx ctx;
+    gw_context(&ctx);
+    Py_BEGIN_ALLOW_THREADS
+    gw_parallel_for(&ctx, fill_part, &f, n, LONGEST);
+    Py_END_ALLOW_THREADS
+}
+
 /* Writes every element of a tensor that has some. */
 static void fill(const GwTensor *t, const Element *e) {
     if (t->flags & GW_CONTIGUOUS) {
-        fill_row(t->data, t->numel, e->size, e);
+        fill_dense(t->data, t->numel, e);
     } else if (t->numel > 0) {
         fill_dims(t->data, 0, t, e);
     }
@@ -103,14 +142,12 @@ static void fill(const GwTensor *t, const Element *e) {
 
 /* ---- new tensors ---- */
 
-enum { LONGEST = 1 << 16 };     /* elements; more are left to NumPy's loops */
-
 static PyObject *filled(PyTypeObject *cls, int dtype, int ndim, const int64_t *sizes,
                         const int64_t *strides, PyObject *number) {
     Element e;
-    int64_t numel = 1;
+    int64_t bytes = gw_dtypes[dtype].itemsize;
     for (int d = 0; d < ndim; d++) {
-        if (__builtin_mul_overflow(numel, sizes[d], &numel) || numel > LONGEST) {
+        if (__builtin_mul_overflow(bytes, sizes[d], &bytes)) {
             return NULL;
         }
     }
@@ -119,7 +156,7 @@ static PyObject *filled(PyTypeObject *cls, int dtype, int ndim, const int64_t *s
     }
     GwTensor *out = gw_tensor_empty(cls, dtype, ndim, sizes, strides);
     if (out != NULL && number != NULL) {
-        fill_row(out->data, out->numel, e.size, &e);    /* dense, in whatever order */
+        fill_dense(out->data, out->numel, &e);          /* in whatever order */
     }
     return (PyObject *)out;
 }
@@ -367,8 +404,8 @@ GW_KERNEL(hamming_window) {
 static PyObject *fill_with(PyObject *target, PyObject *number) {
     Element e;
     GwTensor *t = gw_plain_tensor(target);
-    if (t == NULL || t->storage->readonly || t->numel > LONGEST
-        || !element_of(number, t->dtype, &e)) {
+    bool plain = t != NULL && (t->numel <= LONGEST || (t->flags & GW_CONTIGUOUS) != 0);
+    if (!plain || t->storage->readonly || !element_of(number, t->dtype, &e)) {
         return NULL;
     }
     fill(t, &e);

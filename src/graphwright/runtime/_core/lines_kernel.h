@@ -96,19 +96,25 @@ GW_VECTOR_MATH static void NAME(softmax_tile)(const REAL *x, REAL *y, int64_t n,
         }
     }
     for (int64_t i = 0; i < n; i++) {
+        GW_TOGETHER
         for (int64_t c = 0; c < columns; c++) {
-            REAL shifted = x[i * step + c] - most[c], e = EXP(shifted);
+            REAL e = EXP(x[i * step + c] - most[c]);
             sums[c] += e;
-            y[i * step + c] = logarithm ? shifted : e;
+            y[i * step + c] = e;
         }
     }
     for (int64_t c = 0; c < columns; c++) {
         sums[c] = logarithm ? LOG(sums[c]) : 1 / sums[c];
     }
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && logarithm; i++) {
+        GW_TOGETHER
         for (int64_t c = 0; c < columns; c++) {
-            REAL v = y[i * step + c];
-            y[i * step + c] = logarithm ? v - sums[c] : v * sums[c];
+            y[i * step + c] = (x[i * step + c] - most[c]) - sums[c];
+        }
+    }
+    for (int64_t i = 0; i < n && !logarithm; i++) {
+        for (int64_t c = 0; c < columns; c++) {
+            y[i * step + c] *= sums[c];
         }
     }
 }

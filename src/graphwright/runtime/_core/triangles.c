@@ -118,7 +118,7 @@ GW_KERNEL(triu_indices) { return triangle_indices(cls, args, false); }
 static PyObject *embedded(PyTypeObject *cls, const GwTensor *in, int64_t shift, int a, int b) {
     int64_t sizes[GW_MAX_DIMS], to[GW_MAX_DIMS], n = in->sizes[in->ndim - 1];
     int64_t size = n + (shift < 0 ? -shift : shift);
-    if (a == b || in->numel == 0 || in->numel / n * size * size > LARGEST) {
+    if (a == b || in->numel == 0 || in->ndim == GW_MAX_DIMS || size > INT32_MAX) {
         return NULL;
     }
     for (int d = 0, own = 0; d <= in->ndim; d++) {

@@ -85,9 +85,9 @@ def _smooth_l1_decompose(input: Any, target: Any, reduction: str, beta: float) -
     distance = ops.abs(ops.sub(input, target))
     if beta == 0:
         return reduced(distance, reduction)
-    near = ops.mul(ops.mul(distance, distance), 0.5 / beta)
-    loss = ops.where(ops.lt(distance, beta), near, ops.sub(distance, 0.5 * beta))
-    return reduced(loss, reduction)
+    near = ops.clamp(distance, None, beta)
+    loss = ops.mul(near, ops.sub(distance, near, alpha=0.5))
+    return reduced(loss if beta == 1 else ops.mul(loss, 1 / beta), reduction)
 
 
 # Binary cross entropy and KL divergence
