@@ -113,3 +113,14 @@ def test_vectors_without_elements_join_anything() -> None:
     for parts in ((x, nothing), (nothing, x), (x, x[:, :0], x)):
         dim = 1 if len(parts) == 3 else 0
         assert gw.equal(gw.cat(parts, dim), gw.cat((x,) * (len(parts) - 1), dim))
+
+
+def test_a_tensor_of_one_position_selects_a_view() -> None:
+    x = gw.arange(12.0).reshape(3, 4)
+    for place in (1, -1):
+        row = x[gw.tensor(place)]
+        assert row.tolist() == x[place].tolist()
+        assert row.data_ptr() == x[place].data_ptr()
+        assert x[:, gw.tensor(place)].tolist() == x[:, place].tolist()
+    with pytest.raises(IndexError, match="out of bounds"):
+        x[gw.tensor(3)]

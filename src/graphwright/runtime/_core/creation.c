@@ -348,7 +348,7 @@ GW_KERNEL(linspace) {
     return (PyObject *)out;
 }
 
-/* ---- windows of signals: sums of cosines, a triangle ---- */
+/* ---- windows of signals ---- */
 
 enum { MOST_WAVES = 3 };
 
@@ -377,6 +377,22 @@ static double cosines(double place, const double *factors) {
 static double triangle(double place, const double *factors) {
     GW_UNUSED(factors);
     return 1 - fabs(2 * place - 1);
+}
+
+/* Kaiser's, of the factors beta and I0(beta). */
+static double kaiser(double place, const double *factors) {
+    double centred = 2 * place - 1, inside = 1 - centred * centred;
+    return gw_bessel_i0(factors[0] * sqrt(inside > 0 ? inside : 0)) / factors[1];
+}
+
+/* window_length, periodic, beta, dtype, device */
+GW_KERNEL(kaiser_window) {
+    double factors[2];
+    if (!plain_number(args[2], &factors[0])) {
+        return NULL;
+    }
+    factors[1] = gw_bessel_i0(factors[0]);
+    return window(cls, args, args + 3, kaiser, factors);
 }
 
 /* window_length, periodic, dtype, device */
@@ -435,6 +451,7 @@ const GwKernelEntry gw_creation_kernels[] = {
     {"full_like", 4, full_like},
     {"hamming_window", 6, hamming_window},
     {"hann_window", 4, hann_window},
+    {"kaiser_window", 5, kaiser_window},
     {"linspace", 5, linspace},
     {"ones", 3, ones},
     {"ones_like", 3, ones_like},

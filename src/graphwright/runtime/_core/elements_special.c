@@ -161,6 +161,8 @@ GW_INLINE double bessel_i(double x, int order, bool scaled) {
     return order == 1 ? GW_COPYSIGN(value, x) : value;
 }
 
+double gw_bessel_i0(double x) { return bessel_i(x, 0, false); }
+
 #define BESSEL(name, order, scaled)                                                        \
     GW_ROW_OF_1(name##_float32, float, float, bessel_i(x, order, scaled))                  \
     GW_ROW_OF_1(name##_float64, double, double, bessel_i(x, order, scaled))

@@ -70,6 +70,8 @@ GwLoop gw_convert_loop(int from, int to);
 void gw_float_from_half(const uint16_t *in, float *out, int64_t n);
 void gw_half_from_float(const float *in, uint16_t *out, int64_t n);
 
+double gw_bessel_i0(double x);      /* elements_special.c */
+
 /* A sequence of dtypes as bits by code; false with an exception. */
 bool gw_dtype_bits(PyObject *sequence, uint32_t *bits);
 

@@ -331,6 +331,36 @@ static PyObject *position(PyTypeObject *cls, PyObject *const *args, bool greates
 GW_KERNEL(argmax) { return position(cls, args, true); }
 GW_KERNEL(argmin) { return position(cls, args, false); }
 
+/* ---- the sum of a matrix' diagonal ---- */
+
+GW_KERNEL(trace) {
+    const GwTensor *t = gw_plain_tensor(args[0]);
+    if (t == NULL || t->ndim != 2 || t->numel == 0
+        || (!is_real(t->dtype) && t->dtype != GW_INT64)) {
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_empty(cls, t->dtype, 0, NULL, NULL);
+    int64_t n = t->sizes[0] < t->sizes[1] ? t->sizes[0] : t->sizes[1], whole = 0;
+    int64_t step = (t->strides[0] + t->strides[1]) * gw_itemsize(t);
+    double total = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const char *p = t->data + i * step;
+        if (t->dtype == GW_INT64) {
+            whole = (int64_t)((uint64_t)whole + (uint64_t)*(const int64_t *)p);
+        } else {
+            total += value_of(p, t->dtype);
+        }
+    }
+    if (out != NULL && t->dtype == GW_INT64) {
+        *(int64_t *)out->data = whole;
+    } else if (out != NULL && t->dtype == GW_FLOAT32) {
+        *(float *)out->data = (float)total;
+    } else if (out != NULL) {
+        *(double *)out->data = total;
+    }
+    return (PyObject *)out;
+}
+
 const GwKernelEntry gw_moment_kernels[] = {
     {"argmax", 3, argmax},
     {"argmin", 3, argmin},
@@ -343,6 +373,7 @@ const GwKernelEntry gw_moment_kernels[] = {
     {"renorm", 4, renorm},
     {"std", 5, std},
     {"std_mean", 5, std_mean},
+    {"trace", 1, trace},
     {"var", 5, var},
     {"var_mean", 5, var_mean},
     {NULL, 0, NULL},

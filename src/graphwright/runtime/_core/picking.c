@@ -287,8 +287,31 @@ static bool is_one(PyObject *alpha) {
     return gw_plain_int(alpha, &value) && value == 1;
 }
 
+/* A contiguous tensor of floats times a number; NULL, without an exception, for others. */
+static GwTensor *scaled(PyTypeObject *cls, const GwTensor *t, PyObject *factor) {
+    _Alignas(16) char number[16];
+    GwTensor *out = t == NULL || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64)
+                    || !gw_element(factor, t->dtype, number) ? NULL : copy_of(cls, t);
+    for (int64_t i = 0; out != NULL && i < out->numel; i++) {
+        if (out->dtype == GW_FLOAT32) {
+            ((float *)out->data)[i] *= *(const float *)(const void *)number;
+        } else {
+            ((double *)out->data)[i] *= *(const double *)(const void *)number;
+        }
+    }
+    return out;
+}
+
+/* input, dim, index, source, alpha */
 GW_KERNEL(index_add) {
-    return is_one(args[4]) ? write_slices(cls, args, GW_PICK_ADD) : NULL;
+    if (is_one(args[4])) {
+        return write_slices(cls, args, GW_PICK_ADD);
+    }
+    GwTensor *source = scaled(cls, gw_plain_tensor(args[3]), args[4]);
+    PyObject *const with[] = {args[0], args[1], args[2], (PyObject *)source};
+    PyObject *out = source == NULL ? NULL : write_slices(cls, with, GW_PICK_ADD);
+    Py_XDECREF(source);
+    return out;
 }
 
 GW_KERNEL(index_copy) {

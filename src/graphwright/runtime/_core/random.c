@@ -1,8 +1,7 @@
 /* Random numbers of the default generator, in tensors of few elements: the draws and formulas are
  * those of ops/random.py, which does the others on all threads. */
 #include "native.h"
-
-#include <math.h>
+#include "vector_math.h"
 
 enum { LARGEST = 8 << 10 };
 
@@ -37,15 +36,29 @@ static bool plain_number(PyObject *o, double *value) {
     return ok;
 }
 
-/* Box-Muller: sqrt(-2 ln(1-u)) cos(2 pi v) of two draws. */
+/* cos x of 0 <= x <= 2 pi, to the accuracy of float32: Taylor's series around the quarters. */
+GW_INLINE float cosine(float x) {
+    double quarter = GW_RINT((double)x * 0.63661977236758134308);
+    double r = (double)x - quarter * 1.57079632679489661923, s = r * r;
+    double even = 1 + s * (-1.0 / 2 + s * (1.0 / 24 + s * (-1.0 / 720 + s / 40320)));
+    double odd = r * (1 + s * (-1.0 / 6 + s * (1.0 / 120 + s * (-1.0 / 5040 + s / 362880))));
+    double value = quarter == 1 || quarter == 3 ? odd : even;
+    return (float)(quarter == 1 || quarter == 2 ? -value : value);
+}
+
+/* Box-Muller: sqrt(-2 ln(1-u)) cos(2 pi v) of two draws, the first of which is in `out`. */
+GW_VECTOR_MATH static void combine(float *out, const float *angles, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        float length = GW_SQRT(gw_log1p_float(-out[i]) * -2.0f);
+        out[i] = length * cosine(angles[i] * 6.28318530717958648f);
+    }
+}
+
 static void draw_normal(float *out, int64_t n) {
     float angles[LARGEST];
     gw_draw_uniform(out, n);
     gw_draw_uniform(angles, n);
-    for (int64_t i = 0; i < n; i++) {
-        float length = sqrtf(log1pf(-out[i]) * -2.0f);
-        out[i] = length * cosf(angles[i] * 6.28318530717958648f);
-    }
+    combine(out, angles, n);
 }
 
 static void scale(float *out, int64_t n, double by, double and) {
@@ -78,6 +91,24 @@ GW_KERNEL(normal_numbers) {
     }
     return (PyObject *)out;
 }
+
+/* ---- rand_like, randn_like: input, generator, dtype, device ---- */
+
+static PyObject *drawn_like(PyTypeObject *cls, PyObject *const *args, bool normal) {
+    const GwTensor *t = gw_plain_tensor(args[0]);
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel > LARGEST || args[1] != Py_None
+        || gw_plain_dtype(args[2], t->dtype) != GW_FLOAT32 || !gw_on_cpu(args[3])) {
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_empty(cls, GW_FLOAT32, t->ndim, t->sizes, NULL);
+    if (out != NULL) {
+        (normal ? draw_normal : gw_draw_uniform)((float *)out->data, out->numel);
+    }
+    return (PyObject *)out;
+}
+
+GW_KERNEL(rand_like) { return drawn_like(cls, args, false); }
+GW_KERNEL(randn_like) { return drawn_like(cls, args, true); }
 
 /* ---- uniform_, normal_: input, two numbers, generator ---- */
 
@@ -174,7 +205,9 @@ GW_KERNEL(permutation) {
 const GwKernelEntry gw_random_kernels[] = {
     {"normal_", 4, fill_normal},
     {"rand", 4, uniform_numbers},
+    {"rand_like", 4, rand_like},
     {"randn", 4, normal_numbers},
+    {"randn_like", 4, randn_like},
     {"random_scaled", 5, scaled},
     {"randperm", 4, permutation},
     {"uniform_", 4, fill_uniform},

@@ -19,6 +19,13 @@ static bool is_position_tensor(PyObject *o) {
     return t != NULL && t->dtype == GW_INT64 && t->ndim > 0;
 }
 
+/* A tensor of one position stands for its number. A new reference. */
+static PyObject *number_of(PyObject *item) {
+    const GwTensor *t = gw_plain_tensor(item);
+    bool position = t != NULL && t->dtype == GW_INT64 && t->ndim == 0;
+    return position ? PyLong_FromLongLong(*(const int64_t *)t->data) : Py_NewRef(item);
+}
+
 /* Takes an item at dim `*d` of the view; false where the rules in Python have to look at it. */
 static bool take(Subscript *s, PyObject *item, int *d) {
     GwView *v = &s->view;
@@ -46,7 +53,10 @@ static bool take(Subscript *s, PyObject *item, int *d) {
         return true;
     }
     s->viewed = true;
-    return gw_view_select(v, *d, item);
+    PyObject *number = number_of(item);
+    bool selected = number != NULL && gw_view_select(v, *d, number);
+    Py_XDECREF(number);
+    return selected;
 }
 
 /* How many dims the items stand for; -1 where there are several ellipses. */
