@@ -220,6 +220,27 @@ def is_needed_after_a_break(x: Any) -> Any:
 
 
 @broken_program
+def record_with_a_mutable_default(x: Any) -> Any:
+    try:
+
+        @dataclasses.dataclass
+        class Point:
+            tags: list[int] = []  # noqa: RUF008
+
+    except ValueError as error:
+        return x + 1, str(error)
+
+
+@broken_program
+def record_with_metadata(x: Any) -> Any:
+    @dataclasses.dataclass
+    class Point:
+        data: Any = dataclasses.field(default=None, metadata={"unit": "m"})
+
+    return x + 1, dataclasses.fields(Point)[0].metadata["unit"]
+
+
+@broken_program
 def class_with_a_metaclass(x: Any) -> Any:
     class Item(metaclass=abc.ABCMeta):  # noqa: B024
         value = 3

@@ -47,6 +47,7 @@ class DeferredCall(Record):
 class SideEffects:
     """The writes of one frame so far, in order of their first occurrence.
 
+    classes: the trackers under which `attributes` has those written in classes.
     earlier: those before a part of the frame whose writes are told apart; it cannot read them.
     """
 
@@ -54,6 +55,7 @@ class SideEffects:
         self.earlier = earlier
         self.mutated: dict[VariableTracker, int] = {}
         self.attributes: dict[VariableTracker, dict[str, VariableTracker | None]] = {}
+        self.classes: dict[type, VariableTracker] = {}
         self.globals: dict[str, VariableTracker | None] = {}
         self.cells: dict[CellVariable, None] = {}
         self.created: dict[VariableTracker, None] = {}

@@ -88,6 +88,20 @@ class Values:
             return self.class_of(value)
         return value.getattr(self, name)  # type: ignore[arg-type]
 
+    def written_in_class(
+        self, cls: type, name: str, after: type | None = None
+    ) -> VariableTracker | None:
+        """What the frame has written where the MRO of `cls` is searched for the attribute."""
+        written = self.side_effects.classes
+        start = cls.__mro__.index(after) + 1 if written and after is not None else 0
+        for base in cls.__mro__[start:] if written else ():
+            found = self.side_effects.attribute(written[base], name) if base in written else None
+            if found is not None:
+                return found.realize()
+            if name in base.__dict__:
+                return None
+        return None
+
     def tuple_of(self, items: list[VariableTracker]) -> VariableTracker:
         """A new tuple."""
         return TupleVariable(items)

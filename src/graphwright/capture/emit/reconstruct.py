@@ -17,6 +17,7 @@ from graphwright.capture.side_effects import DeferredCall
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.tape import with_spent_history
 from graphwright.capture.variables.base import NULL, VariableTracker
+from graphwright.capture.variables.classes import ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.containers import ContainerObjectVariable
 from graphwright.capture.variables.context import ModeVariable, set_previous
@@ -243,7 +244,8 @@ class Reconstructor:
         self, owner: VariableTracker, values: dict[str, VariableTracker | None]
     ) -> None:
         effects, push_owner = self.output.side_effects, self.hold(owner)
-        write = self._write_attribute
+        of_class = isinstance(owner, ClassVariable)
+        write = self._write_class if of_class else self._write_attribute
         for name, value in values.items():
             if value is None and owner in effects.created:
                 continue
@@ -260,6 +262,15 @@ class Reconstructor:
         if push_value is not None:
             push_value()
         self.builder.end_call(3 if push_value else 2)
+        self.builder.pop()
+
+    def _write_class(self, push_owner: Load, name: str, push_value: Load | None) -> None:
+        assert push_value is not None
+        self.builder.begin_call(type.__setattr__)
+        push_owner()
+        self.builder.load_const(name)
+        push_value()
+        self.builder.end_call(3)
         self.builder.pop()
 
     def _prepare_cell(self, cell: CellVariable) -> None:

@@ -17,6 +17,7 @@ from graphwright.capture.variables.class_guards import (
     class_source,
     guard_bases,
     guard_member,
+    may_be_written,
     may_change,
 )
 from graphwright.capture.variables.containers import make_container
@@ -63,8 +64,18 @@ class ClassVariable(VariableTracker):
             unsupported("GB0008", f"truth value of {self.describe()}")
         return True
 
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if not may_be_written(self.value, name, value.realize()):
+            super().setattr(tx, name, value)
+        owner = tx.constant_class(self.value)
+        tx.side_effects.store_attribute(owner, name, value)
+        tx.side_effects.classes[self.value] = owner
+
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         assert self.source is not None
+        written = tx.written_in_class(self.value, name)
+        if written is not None:
+            return written
         if name in _OF_CLASS and lookup(type(self.value), name) is type.__dict__.get(name, ABSENT):
             return self._of_type(tx, name)
         if name in ("__module__", "__doc__"):
@@ -383,6 +394,8 @@ class SuperVariable(VariableTracker):
         if self.cls not in kind.__mro__:
             unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
         of_class = isinstance(owner, ClassVariable) and kind is owner.value
+        if tx.written_in_class(kind, name, self.cls) is not None:
+            unsupported("GB0008", f"super().{name}, which the frame has changed")
         static = lookup(kind, name, self.cls)
         source = MroSource(ClassSource.of(kind), name, self.cls)
         if static is ABSENT:

@@ -19,8 +19,10 @@ from graphwright.capture.source import (
     InstanceAttrSource,
     ItemSource,
     LocalSource,
+    MroSource,
     Source,
 )
+from graphwright.capture.templates import TemplateSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.tensor import TensorVariable
@@ -173,10 +175,10 @@ def _is_integral(dtype: dtypes.dtype) -> bool:
 
 def may_vary(source: Source) -> bool:
     """Whether a number is read from where programs put another one: it may become an input."""
-    return isinstance(source, _PLACES)
+    return isinstance(source, _PLACES) and not isinstance(source.root, TemplateSource)
 
 
 _PLACES = (
     LocalSource, AttrSource, InstanceAttrSource, ItemSource, CellSource, ClosureSource,
-    GlobalSource, ForeignGlobalSource,
+    GlobalSource, ForeignGlobalSource, MroSource,
 )  # fmt: skip

@@ -89,7 +89,10 @@ class WrappedVariable(VariableTracker):
     def standing(self, tx: Translator) -> Any:
         """The same, made of what stands for the parts."""
         keywords = {name: _standing(tx, value) for name, value in self.kwargs.items()}
-        return self.maker(*[_standing(tx, value) for value in self.args], **keywords)
+        try:
+            return self.maker(*[_standing(tx, value) for value in self.args], **keywords)
+        except (TypeError, ValueError) as error:
+            unsupported("GB0007", f"{type(error).__name__}: {error}")
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.begin_call(self.maker)
@@ -203,6 +206,7 @@ def _dataclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     cls = args[0].realize()
     if not isinstance(cls, MadeClassVariable):
         unsupported("GB0004", f"dataclass() of {cls.describe()}")
+    _require_real(cls.value)
     options = {name: value.realize().as_constant() for name, value in kwargs.items()}
     try:
         made: type = dataclasses.dataclass(**options)(cls.value)
@@ -211,6 +215,15 @@ def _dataclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if made is not cls.value:
         unsupported("GB0004", "dataclass(slots=True), which makes another class")
     return cls
+
+
+def _require_real(template: type) -> None:
+    """A break where `dataclass` would look at values that only the translator knows."""
+    members = vars(template)
+    seen = [*members.values(), *members.get("__annotations__", {}).values()]
+    seen += [value.default for value in seen if isinstance(value, dataclasses.Field)]
+    if any(isinstance(value, _Stand) for value in seen):
+        unsupported("GB0004", f"dataclass() of {template.__qualname__}, made in the frame")
 
 
 MADE_CLASSES: dict[Any, Handler] = {

@@ -113,6 +113,10 @@ class ObjectVariable(VariableTracker):
         own = self._own_attribute(tx, name)
         if own is not None:
             return own
+        written = tx.written_in_class(self.cls, name)
+        if written is not None:
+            self._guard_absent(tx, name)
+            return written
         if static is not ABSENT:
             return self._class_attribute(tx, name, static)
         return self._missing(tx, name)
