@@ -176,8 +176,16 @@ _MODULES = (
     *("jit", "masked", "mps", "signal", "testing", "types", "version", "xpu"),
 )
 
+_FUNCTIONS = (
+    *("batch_norm", "binary_cross_entropy_with_logits", "cosine_embedding_loss", "ctc_loss"),
+    *("frobenius_norm", "gru_cell", "hinge_embedding_loss", "instance_norm", "kl_div"),
+    *("lstm_cell", "margin_ranking_loss", "nuclear_norm", "poisson_nll_loss"),
+    *("rnn_relu_cell", "rnn_tanh_cell", "triplet_margin_loss"),
+)
+
 # Names of other modules, which are imported when one is asked for.
 _ELSEWHERE = {
+    **dict.fromkeys(_FUNCTIONS, "functions"),
     "GradScaler": "amp.grad_scaler",
     "TypedStorage": "storage",
     "UntypedStorage": "storage",

@@ -82,8 +82,8 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "distributions"], ["runtime", "lowrank.py"], ["runtime", "masked.py"],
     ["runtime", "legacy.py"], ["runtime", "jit.py"], ["runtime", "distributed.py"],
     ["runtime", "signal"], ["capture", "polyfills.py"], ["runtime", "func.py"],
-    ["runtime", "trees.py"], ["runtime", "several.py"], ["runtime", "facts.py"],
-    ["runtime", "cuda.py"],
+    ["runtime", "functions.py"], ["runtime", "trees.py"], ["runtime", "several.py"],
+    ["runtime", "facts.py"], ["runtime", "cuda.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [

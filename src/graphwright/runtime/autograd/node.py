@@ -22,6 +22,35 @@ Edge = tuple[Any, int] | None
 
 next_sequence = _core.next_sequence
 
+PYTORCHS_NAMES = {
+    "batch_norm_train": "NativeBatchNorm",
+    "cholesky_factor": "LinalgCholeskyEx",
+    "contiguous": "Clone",
+    "cross": "LinalgCross",
+    "deviation": "Std",
+    "embedding_bag_parts": "EmbeddingBag",
+    "fliplr": "Flip",
+    "linalg_inv": "LinalgInvEx",
+    "linear": "Addmm",
+    "logsigmoid": "LogSigmoid",
+    "matrix_exp": "LinalgMatrixExp",
+    "median_value": "Median",
+    "p_norm": "LinalgVectorNorm",
+    "pair_distances": "Cdist",
+    "qr_factors": "LinalgQr",
+    "running_max": "Cummax",
+    "running_min": "Cummin",
+    "scatter_src": "Scatter",
+    "scatter_value": "Scatter",
+    "sign_and_log_det": "LinalgSlogdet",
+    "singular_factors": "LinalgSvd",
+    "solve_matrix": "LinalgSolveEx",
+    "symmetric_eigen": "LinalgEigh",
+    "to_dtype": "ToCopy",
+    "variance": "Var",
+}
+"""What PyTorch calls the nodes of ops that have other names here."""
+
 OWN_GRAD = 4  # a bit of `_core.view_origin`
 
 
@@ -213,8 +242,10 @@ class OpNode(Node):
         return value
 
     def name(self) -> str:
+        """PyTorch's name of the node, but for the number of the overload."""
         name = NAMES.get(self.op.name, self.op.name)
-        return f"{name.title().replace('_', '')}Backward0"
+        own = name.title().replace("_", "")
+        return f"{PYTORCHS_NAMES.get(name, own)}Backward0"
 
     def release(self) -> None:
         """A node that has saved nothing can be passed again."""

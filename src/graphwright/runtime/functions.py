@@ -1,0 +1,220 @@
+"""Functions that PyTorch has beside those of `nn.functional`, with other parameters.
+
+`torch.batch_norm` and its like take all parameters by position, losses take `reduction` as a
+number: 0 for none, 1 for the mean, 2 for the sum. The cells make one step of a recurrent layer
+from its weights.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from graphwright.runtime.nn import functional as F
+from graphwright.runtime.nn.rnn_steps import step
+from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.tensor import Tensor
+
+_REDUCTIONS = ("none", "mean", "sum")
+
+
+def _named(reduction: int) -> str:
+    """The reduction's name. Raises ValueError for another number."""
+    if reduction not in (0, 1, 2):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return _REDUCTIONS[reduction]
+
+
+# -- losses
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    pos_weight: Tensor | None = None,
+    reduction: int = 1,
+) -> Tensor:
+    """`nn.functional.binary_cross_entropy_with_logits`."""
+    return F.binary_cross_entropy_with_logits(
+        input, target, weight, pos_weight=pos_weight, reduction=_named(reduction)
+    )
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+) -> Tensor:
+    """`nn.functional.cosine_embedding_loss`."""
+    return F.cosine_embedding_loss(input1, input2, target, margin, reduction=_named(reduction))
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Any,
+    target_lengths: Any,
+    blank: int = 0,
+    reduction: int = 1,
+    zero_infinity: bool = False,
+) -> Tensor:
+    """`nn.functional.ctc_loss`."""
+    return F.ctc_loss(
+        log_probs, targets, input_lengths, target_lengths, blank, _named(reduction), zero_infinity
+    )
+
+
+def hinge_embedding_loss(
+    input: Tensor, target: Tensor, margin: float = 1.0, reduction: int = 1
+) -> Tensor:
+    """`nn.functional.hinge_embedding_loss`."""
+    return F.hinge_embedding_loss(input, target, margin, reduction=_named(reduction))
+
+
+def kl_div(
+    input: Tensor, target: Tensor, reduction: int = 1, *, log_target: bool = False
+) -> Tensor:
+    """`nn.functional.kl_div`, whose mean is over all elements."""
+    loss = F.kl_div(input, target, reduction="none", log_target=log_target)
+    name = _named(reduction)
+    return loss if name == "none" else loss.mean() if name == "mean" else loss.sum()
+
+
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: int = 1
+) -> Tensor:
+    """`nn.functional.margin_ranking_loss`."""
+    return F.margin_ranking_loss(input1, input2, target, margin, reduction=_named(reduction))
+
+
+def poisson_nll_loss(
+    input: Tensor, target: Tensor, log_input: bool, full: bool, eps: float, reduction: int
+) -> Tensor:
+    """`nn.functional.poisson_nll_loss`."""
+    return F.poisson_nll_loss(
+        input, target, log_input, full, eps=eps, reduction=_named(reduction)
+    )
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: int = 1,
+) -> Tensor:
+    """`nn.functional.triplet_margin_loss`."""
+    return F.triplet_margin_loss(
+        anchor, positive, negative, margin, p, eps, swap, reduction=_named(reduction)
+    )
+
+
+# -- norms
+
+
+def batch_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    training: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """`nn.functional.batch_norm`; `cudnn_enabled` is without effect."""
+    return F.batch_norm(
+        input, running_mean, running_var, weight, bias, training, momentum, eps
+    )
+
+
+def instance_norm(
+    input: Tensor,
+    weight: Tensor | None,
+    bias: Tensor | None,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    use_input_stats: bool,
+    momentum: float,
+    eps: float,
+    cudnn_enabled: bool,
+) -> Tensor:
+    """`nn.functional.instance_norm`; `cudnn_enabled` is without effect."""
+    return F.instance_norm(
+        input, running_mean, running_var, weight, bias, use_input_stats, momentum, eps
+    )
+
+
+def frobenius_norm(input: Tensor, dim: Any, keepdim: bool = False) -> Tensor:
+    """The root of the sum of squares over `dim`."""
+    return ops.linalg_vector_norm(input, 2, dim, keepdim)
+
+
+def nuclear_norm(input: Tensor, dim: Any = None, keepdim: bool = False) -> Tensor:
+    """The sum of the singular values of the matrices in two dims."""
+    return ops.linalg_matrix_norm(input, "nuc", (-2, -1) if dim is None else dim, keepdim)
+
+
+# -- one step of a recurrent layer
+
+
+def _step(
+    mode: str,
+    input: Tensor,
+    state: tuple[Tensor, ...],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None,
+    b_hh: Tensor | None,
+) -> tuple[Tensor, ...]:
+    return step(mode, F.linear(input, w_ih, b_ih), state, w_hh, b_hh, None)
+
+
+def lstm_cell(
+    input: Tensor,
+    hx: tuple[Tensor, Tensor],
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> tuple[Tensor, ...]:
+    """(hidden, cell) [N, H] after input [N, I] and `hx` (hidden, cell), as `nn.LSTMCell`."""
+    return _step("LSTM", input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
+
+
+def gru_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """The hidden state [N, H] after input [N, I] and `hx`, as `nn.GRUCell`."""
+    return _step("GRU", input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
+
+
+def rnn_tanh_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """The hidden state [N, H] after input [N, I] and `hx`, as `nn.RNNCell`."""
+    return _step("RNN_TANH", input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
+
+
+def rnn_relu_cell(
+    input: Tensor,
+    hx: Tensor,
+    w_ih: Tensor,
+    w_hh: Tensor,
+    b_ih: Tensor | None = None,
+    b_hh: Tensor | None = None,
+) -> Tensor:
+    """As `rnn_tanh_cell`, with relu."""
+    return _step("RNN_RELU", input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
