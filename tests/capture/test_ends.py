@@ -108,6 +108,22 @@ def in_a_failing_operation(x: Any, log: list[Any]) -> Any:
     return y.view(7), made
 
 
+def beside_a_generator_that_is_closed(x: Any, log: list[Any]) -> Any:
+    """Closing raises GeneratorExit, whose traceback would hold the frame."""
+    made = Noisy()
+    y = x * made.k
+
+    def echo() -> Iterator[Any]:
+        yield y
+
+    other = echo()
+    log.append(next(other).shape)
+    other.close()
+    made = None
+    log.append(list(ENDED))
+    return y, made
+
+
 def in_a_cell(x: Any, log: list[Any]) -> Any:
     y = x + 1
     made = started(log)
@@ -142,8 +158,8 @@ def watched(x: Any, log: list[Any]) -> Any:
 
 
 PROGRAMS: list[Callable[..., Any]] = [
-    rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, in_a_failing_operation, noisy,
-    watched,
+    rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, in_a_failing_operation,
+    beside_a_generator_that_is_closed, noisy, watched,
 ]
 
 

@@ -116,6 +116,7 @@ class Translator(Values):
         handler = handler_of(self.code, inst)
         if handler is None:
             raise otherwise
+        raised.drop_frames()
         for value in self.stack[handler.depth :]:
             check_let_go(self, value)
         del self.stack[handler.depth :]

@@ -153,3 +153,13 @@ class Modelling(Definitions):
         self.emit(indent + 1, end)
         self.emit(indent, "except (StopIteration, Trouble) as stop:")
         self.emit(indent + 1, f"{log}.append(stop.args)")
+
+    def mortal(self, indent: int) -> None:
+        """A local holds the last reference to something whose end can be seen, for a while."""
+        name, log = self.fresh("d"), f"{self.an_object()}.log"
+        self.emit(indent, f"{name} = " + self.pick(f"Mortal({log})", f"guarded({log}, 2)"))
+        if self.rarely(0.5):
+            self.emit(indent, f"next({name}, None) if hasattr({name}, 'send') else None")
+        self.block(indent)
+        self.emit(indent, self.pick(f"{name} = None", f"del {name}", f"{name} = {log}"))
+        self.emit(indent, f"{log}.append('after')")

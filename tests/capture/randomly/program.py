@@ -52,7 +52,7 @@ class Program(Modelling):
                 self.branch, self.attempt, self.with_block, self.match, self.leave, self.attempt,
                 self.closure, self.comprehension, self.comprehension, self.instance, self.driven,
                 self.generator, self.local_class, self.coroutine, self.forget, self.with_block,
-                self.differentiate, self.conversation,
+                self.differentiate, self.conversation, self.mortal,
                 *([self.loop, self.while_loop, self.loop] if self.loops < 2 else []),
             ]
         self.random.choice(kinds)(indent)

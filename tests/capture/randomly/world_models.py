@@ -231,6 +231,16 @@ def _(value):
     return len(value)
 
 
+class Mortal:
+    """Says on its log when it ends."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def __del__(self):
+        self.log.append("ends")
+
+
 def halved_in_place(t):
     t.mul_(0.5)
     return t

@@ -129,7 +129,10 @@ class GeneratorVariable(IteratorVariable):
         except Raised as raised:
             if not issubclass(raised.value.cls, (GeneratorExit, StopIteration)):
                 raise
+            raised.drop_frames()
             return
+        finally:
+            leave.drop_frames()
         if item is not None:
             raise_in_frame(RuntimeError)
         self.closed_with = self.frame.returned
