@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from typing import ClassVar
 
 import pytest
 
@@ -289,3 +290,42 @@ def test_identity_of_arguments():
     one, other = gw.ones(3), gw.ones(3)
     for a, b in ((one, other), (one, one), (other, one), (other, other)):
         assert captured.agrees(a, b)
+
+
+class Renaming:
+    """Knows its attributes by older names too."""
+
+    older: ClassVar = {"size": "width"}
+
+    def __init__(self):
+        self.width, self.inner = 3, types.SimpleNamespace(depth=4)
+
+    def __getattribute__(self, name):
+        renamed = object.__getattribute__(self, "older")
+        return object.__getattribute__(self, renamed.get(name, name))
+
+    @property
+    def area(self):
+        return self.size * self.width
+
+
+RENAMING_CHANGES = {
+    "attribute": lambda s: setattr(s, "width", 7),
+    "inside": lambda s: setattr(s.inner, "depth", 9),
+    "dict": lambda s: s.__dict__.update(width=5),
+    "names": lambda s: Renaming.older.update(size="other") or setattr(s, "other", 11),
+    "property": lambda s: setattr(Renaming, "width", property(lambda self: 13)),
+}
+
+
+@pytest.mark.parametrize("change", RENAMING_CHANGES)
+def test_own_attributes_behind_getattribute(change, monkeypatch):
+    monkeypatch.setattr(Renaming, "older", {"size": "width"})
+    monkeypatch.setattr(Renaming, "width", None, raising=False)
+    monkeypatch.delattr(Renaming, "width")
+    settings = Renaming()
+    captured = Captured(lambda x: x * settings.size + settings.inner.depth - settings.area)
+    assert captured.agrees(X) and captured.agrees(X)
+    assert (captured.graphs, captured.breaks) == (1, [])
+    RENAMING_CHANGES[change](settings)
+    assert captured.agrees(X) and captured.agrees(X)

@@ -19,7 +19,7 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.class_guards import refuse_wrapped_descriptor
+from graphwright.capture.variables.class_guards import guard_member, refuse_wrapped_descriptor
 from graphwright.capture.variables.exceptions import ExceptionMethod, ExceptionVariable, Raised
 from graphwright.capture.variables.functions import BoundMethodVariable
 from graphwright.capture.variables.sequences import SequenceMethod
@@ -134,6 +134,9 @@ class ObjectVariable(VariableTracker):
         if name not in values:
             return None
         assert self.source is not None
+        if isinstance(lookup(self.cls, "__getattribute__"), types.FunctionType):
+            guard_member(tx, self.cls, name)
+            return tx.output.wrap(values[name], InstanceAttrSource(self.source, name))
         return tx.output.wrap(values[name], AttrSource(self.source, name))
 
     def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker:
