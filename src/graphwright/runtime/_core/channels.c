@@ -7,7 +7,8 @@
 #include <math.h>
 
 enum {
-    COLUMNS = 64,           /* channels that are done side by side */
+    COLUMNS = 128,          /* channels that are done side by side */
+    ROWS = 16,              /* of these that are summed in their own precision */
     PIECE = 4096,           /* elements that are summed in their own precision */
     GRAIN = 16 << 10,
     HOLD_GIL = 8 << 10,

@@ -115,19 +115,33 @@ GW_VECTOR_MATH static void NAME(forward_tile)(const Channels *b, int64_t c, int6
     const REAL *x = (const REAL *)b->x + c;
     REAL *y = (REAL *)b->y + c, means[COLUMNS], scales[COLUMNS], biases[COLUMNS];
     double totals[COLUMNS] = {0}, squares[COLUMNS] = {0};
-    for (int64_t i = 0; i < b->batch; i++) {
+    for (int64_t i = 0; i < b->batch; i += ROWS) {
+        int64_t last = i + ROWS < b->batch ? i + ROWS : b->batch;
+        REAL parts[COLUMNS] = {0};
+        for (int64_t row = i; row < last; row++) {
+            for (int64_t k = 0; k < n; k++) {
+                parts[k] += x[row * b->channels + k];
+            }
+        }
         for (int64_t k = 0; k < n; k++) {
-            totals[k] += (double)x[i * b->channels + k];
+            totals[k] += (double)parts[k];
         }
     }
     for (int64_t k = 0; k < n; k++) {
         totals[k] /= b->count;
         means[k] = (REAL)totals[k];
     }
-    for (int64_t i = 0; i < b->batch; i++) {
+    for (int64_t i = 0; i < b->batch; i += ROWS) {
+        int64_t last = i + ROWS < b->batch ? i + ROWS : b->batch;
+        REAL parts[COLUMNS] = {0};
+        for (int64_t row = i; row < last; row++) {
+            for (int64_t k = 0; k < n; k++) {
+                REAL d = x[row * b->channels + k] - means[k];
+                parts[k] += d * d;
+            }
+        }
         for (int64_t k = 0; k < n; k++) {
-            REAL d = x[i * b->channels + k] - means[k];
-            squares[k] += (double)(d * d);
+            squares[k] += (double)parts[k];
         }
     }
     for (int64_t k = 0; k < n; k++) {
