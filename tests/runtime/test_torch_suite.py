@@ -67,6 +67,9 @@ DELIBERATE: dict[str, tuple[tuple[str, ...], str]] = {
         )
         for name in ("pca_lowrank", "svd_lowrank")
     },
+    "nn.functional.max_unpool2d.grad": (
+        ("strides",), "PyTorch keeps channels last; here results are row-major"
+    ),
     "nn.functional.interpolate.bilinear": (
         ("strides",), "PyTorch keeps channels last for bytes; here results are row-major"
     ),
@@ -85,6 +88,9 @@ DELIBERATE: dict[str, tuple[tuple[str, ...], str]] = {
         )
         for order in range(5)
     },
+    "special.polygamma.special_polygamma_n_0": (
+        ("value", "compiled"), "PyTorch's values at the poles are large, not infinite"
+    ),
     **{
         name: (
             ("value", "method", "gradient", "compiled"),
