@@ -103,6 +103,65 @@ def descriptors(x: Any) -> Any:
 
 
 @whole_program
+def special_methods(x: Any) -> Any:
+    class Item:
+        def __init__(self) -> None:
+            self.__hidden = 3
+
+        def __len__(self) -> int:
+            return self.__hidden
+
+        def __iter__(self) -> Any:
+            yield from range(len(self))
+
+        def __getattr__(self, name: str) -> int:
+            return len(name)
+
+        def __enter__(self) -> Any:
+            return self
+
+        def __exit__(self, *args: Any) -> bool:
+            return True
+
+    with Item() as item:
+        raise ValueError
+    return x * len(item) + item.missing, [*item]
+
+
+@whole_program
+def nested_and_in_loops(x: Any) -> Any:
+    results = []
+    for i in range(3):
+
+        class Outer:
+            value = i
+
+            class Inner(list):  # type: ignore[type-arg]
+                def total(self) -> int:
+                    return sum(self) + i  # noqa: B023
+
+        Outer.value += 1
+        results.append((Outer.value, Outer.Inner([1, 2]).total()))
+    return x * results[2][1], results
+
+
+@whole_program
+def decorated(x: Any) -> Any:
+    def tagged(cls: Any) -> Any:
+        cls.tag = 5
+        return cls
+
+    @tagged
+    class Item:
+        def scaled(self) -> Any:
+            return x * self.tag  # type: ignore[attr-defined]
+
+        alias = scaled
+
+    return Item().alias(), Item.__qualname__, Item.__module__, {Item: 1}[Item]
+
+
+@whole_program
 def kinship(x: Any) -> Any:
     class Parent(Base):
         pass

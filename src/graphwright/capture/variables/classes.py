@@ -523,6 +523,13 @@ class BuiltinVariable(VariableTracker):
             return tx.constant(getattr(self.value, name))
         return super().getattr(tx, name)
 
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        """`list[int]`."""
+        if not isinstance(self.value, type):
+            return super().getitem(tx, key)
+        kind: Any = self.value
+        return tx.constant(tx.fold(lambda: kind[key.realize().as_constant()]))
+
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if self.handler is None:
             unsupported("GB0004", f"call of {self.describe()}")
