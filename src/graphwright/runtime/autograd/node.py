@@ -197,7 +197,12 @@ class RemovableHandle:
 
 
 class Context:
-    """What a vjp sees: each parameter and saved output by name, and `needs[name]`."""
+    """What a vjp sees: each parameter and saved output by name, and `needs[name]`.
+
+    The slot keeps CPython 3.13 from storing attributes elsewhere than in the dict.
+    """
+
+    __slots__ = ("__dict__", "_unused")
 
     needs: dict[str, Any]
 
