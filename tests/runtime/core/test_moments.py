@@ -90,3 +90,24 @@ def test_places_of_extrema(name: str, dim: int | None) -> None:
     np.testing.assert_array_equal(
         kernel(x, dim, False).numpy(), kernel.fallback(x, dim, False).numpy()
     )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("order", [0.0, 1.0, 2.0, 3.5, math.inf])
+def test_distances_of_pairs(order: float, dtype: str) -> None:
+    rows = gw.from_numpy(VALUES[:, :3].astype(dtype))
+    kernel: Any = op("pair_distances").run
+    for left, right in ((rows, rows + 1), (rows, rows[0] + 1), (rows[0], rows[1])):
+        args = (left, right, order, None)
+        got, want = kernel(*args), kernel.fallback(*args)
+        assert got.shape == want.shape
+        np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-6, atol=1e-6)
+
+
+def test_counts_between_edges() -> None:
+    """The last edge belongs to the last bin; a NaN and what is outside to none."""
+    x = gw.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, 3.0, 3.5, math.nan])
+    kernel: Any = op("histogram_counts").run
+    args = (x, gw.tensor([0.0, 1.0, 3.0]), None, False)
+    assert kernel(*args).tolist() == [2.0, 3.0]
+    np.testing.assert_array_equal(kernel(*args).numpy(), kernel.fallback(*args).numpy())

@@ -28,8 +28,8 @@ ROUNDED = {
     *("batch_norm_train", "bmm", "cross"),
     *("cumprod", "cumsum", "dist"),
     *("dot", "inner", "linalg_cross", "linalg_vector_norm", "linear", "logcumsumexp", "matmul"),
-    *("mm", "mv", "nanmean", "nll_loss", "norm", "p_norm", "randn", "renorm", "std", "std_mean"),
-    *("tensordot", "var", "var_mean"),
+    *("mm", "mv", "nanmean", "nll_loss", "norm", "p_norm", "pair_distances", "randn", "renorm"),
+    *("std", "std_mean", "tensordot", "var", "var_mean"),
 }
 """Ops whose sums or functions may be rounded in another order."""
 

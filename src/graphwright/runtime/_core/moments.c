@@ -331,6 +331,51 @@ static PyObject *position(PyTypeObject *cls, PyObject *const *args, bool greates
 GW_KERNEL(argmax) { return position(cls, args, true); }
 GW_KERNEL(argmin) { return position(cls, args, false); }
 
+/* ---- distances between all pairs of rows: x1, x2, order, mode ---- */
+
+/* Whether the batches are the same, or that of `b` is one matrix for all. */
+static bool fits_batch(const GwTensor *a, const GwTensor *b) {
+    size_t batch = (size_t)(a->ndim - 2) * sizeof(int64_t);
+    return b->ndim == 2 || (a->ndim == b->ndim && memcmp(a->sizes, b->sizes, batch) == 0);
+}
+
+static bool has_rows(const GwTensor *t) {
+    return t != NULL && t->ndim >= 2 && is_real(t->dtype) && (t->flags & GW_CONTIGUOUS) != 0
+           && t->numel > 0 && t->numel <= MOST;
+}
+
+/* Of so few rows that no product of matrices is faster. */
+GW_KERNEL(pair_distances) {
+    enum { MOST_ROWS = 25 };
+    const GwTensor *a = gw_plain_tensor(args[0]), *b = gw_plain_tensor(args[1]);
+    Few f;
+    double order;
+    if (!has_rows(a) || !has_rows(b) || a->dtype != b->dtype || !fits_batch(a, b)
+        || !plain_number(args[2], &order) || !(order >= 0) || args[3] != Py_None) {
+        return NULL;
+    }
+    int64_t width = a->sizes[a->ndim - 1], rows = a->sizes[a->ndim - 2];
+    int64_t others = b->sizes[b->ndim - 2], item = gw_itemsize(a);
+    if (width != b->sizes[b->ndim - 1] || rows > MOST_ROWS || others > MOST_ROWS
+        || a->numel * others > MOST) {
+        return NULL;
+    }
+    f.dtype = a->dtype;
+    f.ndim = a->ndim;
+    f.count = a->numel * others;
+    f.results = a->numel / width * others;
+    memcpy(f.sizes, a->sizes, (size_t)a->ndim * sizeof(int64_t));
+    f.sizes[a->ndim - 1] = others;
+    for (int64_t i = 0; i < f.count; i++) {
+        int64_t pair = i / width, row = pair / others, other = pair % others;
+        other += b->ndim == 2 ? 0 : row / rows * others;
+        f.place[i] = (int)pair;
+        f.values[i] = value_of(a->data + (row * width + i % width) * item, a->dtype)
+                      - value_of(b->data + (other * width + i % width) * item, a->dtype);
+    }
+    return norm_of(cls, &f, order);
+}
+
 /* ---- the sum of a matrix' diagonal ---- */
 
 GW_KERNEL(trace) {
@@ -370,6 +415,7 @@ const GwKernelEntry gw_moment_kernels[] = {
     {"nanmean", 4, nanmean},
     {"norm", 5, norm},
     {"p_norm", 5, norm},
+    {"pair_distances", 4, pair_distances},
     {"renorm", 4, renorm},
     {"std", 5, std},
     {"std_mean", 5, std_mean},

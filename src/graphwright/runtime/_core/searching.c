@@ -437,6 +437,38 @@ GW_KERNEL(histc) {
     return (PyObject *)out;
 }
 
+/* input, edges, weight, density: the elements between neighbouring edges, which are sorted. */
+GW_KERNEL(histogram_counts) {
+    const GwTensor *t = contiguous(args[0], LARGEST), *edges = contiguous(args[1], LARGEST);
+    Search search;
+    if (t == NULL || edges == NULL || edges->ndim != 1 || edges->numel < 2 || args[2] != Py_None
+        || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64) || edges->dtype != t->dtype
+        || args[3] != Py_False || !search_of(t->dtype, &search)) {
+        return NULL;
+    }
+    int64_t bins = edges->numel - 1, item = gw_itemsize(t);
+    GwTensor *out = gw_tensor_empty(cls, t->dtype, 1, &bins, NULL);
+    if (out == NULL) {
+        return NULL;
+    }
+    memset(out->data, 0, (size_t)(bins * item));
+    for (int64_t i = 0; i < t->numel; i++) {
+        const char *value = t->data + i * item;
+        int64_t place = search.place(edges->data, edges->numel, value, true) - 1;
+        bool last = place == bins && search.has(edges->data + bins * item, 1, value);
+        if (place < 0 || (place >= bins && !last)) {
+            continue;
+        }
+        place -= last;
+        if (t->dtype == GW_FLOAT32) {
+            ((float *)out->data)[place]++;
+        } else {
+            ((double *)out->data)[place]++;
+        }
+    }
+    return (PyObject *)out;
+}
+
 /* input, weights, minlength */
 GW_KERNEL(bincount) {
     const GwTensor *t = contiguous(args[0], LARGEST);
@@ -469,6 +501,7 @@ const GwKernelEntry gw_searching_kernels[] = {
     {"bucketize", 4, bucketize},
     {"equal", 2, equal},
     {"histc", 4, histc},
+    {"histogram_counts", 4, histogram_counts},
     {"isin", 4, isin},
     {"search_positions", 5, search_positions},
     {"searchsorted", 6, searchsorted},
