@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -39,27 +40,25 @@ def version_of(python: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def measure(python: str, modules: list[str]) -> dict[str, Any]:
-    """Run modules on one interpreter."""
+def measure(python: str, modules: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Run modules on one interpreter: their rows, as they come."""
 
     def both(name: str) -> tuple[Outcome, Outcome]:
         return run(name, False, python), run(name, True, python)
 
     with ThreadPoolExecutor(2) as pool:
-        found = dict(zip(modules, pool.map(both, modules), strict=True))
-    rows = {}
-    for name, (plain, captured) in found.items():
-        differing = differences(plain, captured)
-        if captured.status or captured.unfinished:
-            differing[recorded.PROCESS] = ("0", f"{captured.status} in {captured.unfinished}")
-        rows[name] = {
-            "tests": len(plain.tests),
-            "eligible": captured.frames.get("eligible", 0),
-            "translated": captured.frames.get("translated", 0),
-            "differing": sorted(differing),
-            "skipped": captured.frames.get("skipped", {}),
-        }
-    return rows
+        for name, (plain, captured) in zip(modules, pool.map(both, modules), strict=True):
+            differing = differences(plain, captured)
+            if captured.status or captured.unfinished:
+                ending = f"{captured.status} in {captured.unfinished}"
+                differing[recorded.PROCESS] = ("0", ending)
+            yield name, {
+                "tests": len(plain.tests),
+                "eligible": captured.frames.get("eligible", 0),
+                "translated": captured.frames.get("translated", 0),
+                "differing": sorted(differing),
+                "skipped": captured.frames.get("skipped", {}),
+            }
 
 
 def table(version: str, rows: dict[str, Any]) -> list[str]:
@@ -81,13 +80,8 @@ def table(version: str, rows: dict[str, Any]) -> list[str]:
     return [*lines, ""]
 
 
-def main() -> None:
-    """The command."""
-    facts = recorded.facts()
-    modules = [name for name in sys.argv[1:] if name in MODULES] or list(MODULES)
-    pythons = [name for name in sys.argv[1:] if name not in MODULES] or [sys.executable]
-    for python in pythons:
-        facts.setdefault(version_of(python), {}).update(measure(python, modules))
+def write(facts: dict[str, Any]) -> None:
+    """Write the page."""
     lines = [*HEAD.splitlines(), ""]
     lines += ["Tests that may end otherwise, and why:", ""] if DIFFERENT else []
     lines += [f"- `{name}` {why}" for name, why in DIFFERENT.items()] + [""]
@@ -95,6 +89,18 @@ def main() -> None:
         lines += table(version, facts[version])
     lines.append(recorded.MARK + json.dumps(facts) + " -->")
     recorded.PAGE.write_text("\n".join(lines) + "\n")
+
+
+def main() -> None:
+    """The command."""
+    facts = recorded.facts()
+    modules = [name for name in sys.argv[1:] if name in MODULES] or list(MODULES)
+    pythons = [name for name in sys.argv[1:] if name not in MODULES] or [sys.executable]
+    for python in pythons:
+        rows = facts.setdefault(version_of(python), {})
+        for name, row in measure(python, modules):
+            rows[name] = row
+            write(facts)
     for version, found in facts.items():
         rows = found.values()
         rate = sum(r["translated"] for r in rows) / max(sum(r["eligible"] for r in rows), 1)

@@ -182,3 +182,26 @@ def test_copies_ask_for_what_python_asks_for():
         assert captured(X, Registered())[1].keys() == copies(X, Registered())[1].keys()
     finally:
         del copyreg.dispatch_table[Registered]
+
+
+class Marked(int):
+    def __new__(cls, n=0):
+        made = int.__new__(cls)
+        made.n = n
+        return made
+
+
+class Word(str):
+    def __new__(cls):
+        made = super().__new__(cls, "word")
+        made.seen = []
+        return made
+
+
+@pytest.mark.parametrize("cls", [Marked, Word])
+def test_instances_of_immutable_types_are_made_anew(cls):
+    captured = Captured(lambda x: (x + 1, cls(), cls()))
+    creating = Captured(cls.__new__)
+    made = [*captured(X)[1:], *captured(X)[1:], creating(cls), creating(cls)]
+    assert len(set(map(id, made))) == 6
+    assert {type(value) for value in made} == {cls}

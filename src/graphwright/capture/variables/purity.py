@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_guards import may_change
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.sequences import ListVariable
 
@@ -33,7 +34,10 @@ def pure_method(function: Any) -> Handler:
             return args[0].realize().call_method(tx, function.__name__, args[1:], kwargs)
         values = [_pure_argument(tx, arg) for arg in args]
         keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
-        return tx.constant(fold(function, *values, **keywords))
+        made = fold(function, *values, **keywords)
+        if may_change(type(made)):    # an instance of a user's class, which each call makes anew
+            unsupported("GB0004", f"creation of a {type(made).__name__}")
+        return tx.constant(made)
 
     return handler
 
