@@ -99,3 +99,17 @@ def test_marks_of_scripts_leave_code_as_it_is() -> None:
         with pytest.raises(AssertionError, match=r"got graphwright.Size\(\[2\]\)"):
             call(gw.ones(2))
     assert gw.compiler.stats(compiled).graphs == 2
+
+
+@pytest.mark.parametrize(
+    "pair", [("a", "a"), (1.0, gw.ones(())), (gw.ones(()), None), (object(), 1)]
+)
+def test_assert_close_compares_tensors_and_numbers_only(pair: tuple[object, object]) -> None:
+    with pytest.raises(TypeError, match="No comparison pair"):
+        gw.testing.assert_close(*pair)
+
+
+def test_assert_close_goes_through_containers() -> None:
+    gw.testing.assert_close({"a": [gw.ones(2), None]}, {"a": [gw.ones(2), None]})
+    with pytest.raises(AssertionError, match="Mismatched elements: 1 / 2"):
+        gw.testing.assert_close([gw.tensor([1.0, 2.0])], [gw.tensor([1.0, 3.0])])

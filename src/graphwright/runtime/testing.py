@@ -42,7 +42,8 @@ def assert_close(
 
     Tensors, arrays, numbers, and sequences and mappings of them. `rtol` and `atol`, both or none
     of them, default to values by dtype (float32: 1.3e-6, 1e-5; float64: 1e-7, 1e-7; integers and
-    bool: exact). `msg` is a text, or a function of the generated one.
+    bool: exact). `msg` is a text, or a function of the generated one. Raises TypeError for other
+    objects, and for a tensor beside a number.
     """
     if (rtol is None) != (atol is None):
         raise ValueError("rtol and atol must both be specified or both be unspecified")
@@ -127,8 +128,13 @@ def _difference(actual: Any, expected: Any, where: str, options: tuple[Any, ...]
                 f"The length of the sequences mismatch: {len(actual)} != {len(expected)}{where}"
             )
         pairs = [(a, b, f"[{i}]") for i, (a, b) in enumerate(zip(actual, expected, strict=True))]
-    elif isinstance(actual, str) or isinstance(expected, str) or actual is None:
-        return None if actual == expected else f"Object comparison failed: {actual} != {expected}"
+    elif actual is None and expected is None:
+        return None
+    elif not _comparable(actual, expected):
+        raise TypeError(
+            "No comparison pair was able to handle inputs of type "
+            f"{type(actual)} and {type(expected)}."
+        )
     else:
         return _tensors_differ(actual, expected, where, options)
     for a, b, place in pairs:
@@ -136,6 +142,14 @@ def _difference(actual: Any, expected: Any, where: str, options: tuple[Any, ...]
         if found is not None:
             return f"{found}\n\nThe failure occurred for item {place}" if where == "" else found
     return None
+
+
+def _comparable(actual: Any, expected: Any) -> bool:
+    """Whether both are tensors or arrays, or both are numbers."""
+    arrays, numbers = (Tensor, np.ndarray), (int, float, complex, np.generic)
+    return any(
+        isinstance(actual, kind) and isinstance(expected, kind) for kind in (arrays, numbers)
+    )
 
 
 def _is_sequence(value: Any) -> bool:
