@@ -203,6 +203,8 @@ CONVOLUTIONS = (
             S(Arr((2, 5, 6)), Arr((3, 2, 3, 2)), Arr((3,)), padding=1),
             S(Arr((1, 2, 4, 4)), Arr((1, 2, 2, 3)), padding="same"),
             S(Arr((0, 2, 5, 6)), Arr((3, 2, 3, 2)), Arr((3,))),
+            S(Arr((3, 2, 2, 3)), Arr((4, 2, 2, 3)), Arr((4,))),
+            S(Arr((3, 2, 1, 1)), Arr((4, 2, 1, 1)), None, 2, 0, 3),
         ),
         _conv,
         errors=(

@@ -356,10 +356,31 @@ def _convolution_of(ndim: int) -> Any:
             padding = spread_over(ndim, name, "padding", padding)
         x = input if batched else ops.unsqueeze(input, 0)
         zeros = (0,) * ndim
-        out = ops.convolution(x, weight, bias, stride, padding, dilation, False, zeros, groups)
+        if _sees_all(x, weight, bias, (stride, padding, dilation, False, zeros, groups)):
+            out = _one_place(x, weight, bias)
+        else:
+            out = ops.convolution(x, weight, bias, stride, padding, dilation, False, zeros, groups)
         return out if batched else ops.squeeze(out, 0)
 
     return decompose
+
+
+def _sees_all(x: Any, weight: Any, bias: Any, options: tuple[Any, ...]) -> bool:
+    """Whether the weight covers the whole input, so that the output has one place."""
+    _, padding, dilation, _, _, groups = options
+    sizes, own = tuple(x.shape[2:]), tuple(weight.shape[2:])
+    if groups != 1 or any(padding) or not all(type(size) is int and size for size in sizes):
+        return False
+    if sizes != own:
+        return False
+    _check(x, weight, bias, *options)
+    return all(step == 1 or size == 1 for step, size in zip(dilation, sizes, strict=True))
+
+
+def _one_place(x: Any, weight: Any, bias: Any) -> Any:
+    """The output at the one place that there is: a matrix product with the weight."""
+    out = ops.linear(ops.flatten(x, 1), ops.flatten(weight, 1), bias)
+    return ops.reshape(out, (*out.shape, *(1,) * (len(x.shape) - 2)))
 
 
 def _transposed_convolution_of(ndim: int) -> Any:
