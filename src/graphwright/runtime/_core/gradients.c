@@ -5,12 +5,13 @@
 
 static PyTypeObject *context_class;
 static PyObject *fit_function;
-static PyObject *name_rule, *name_names, *name_needs;
+static PyObject *name_rule, *name_names, *name_needs, *name_dict;
 
 void gw_set_gradient_classes(PyObject *context, PyObject *fit) {
     name_rule = PyUnicode_InternFromString("rule");
     name_names = PyUnicode_InternFromString("names");
     name_needs = PyUnicode_InternFromString("needs");
+    name_dict = PyUnicode_InternFromString("__dict__");
     Py_XSETREF(context_class, (PyTypeObject *)Py_NewRef(context));
     Py_XSETREF(fit_function, Py_NewRef(fit));
 }
@@ -99,7 +100,7 @@ static bool put_outputs(const GwNode *node, const GwRecipe *r, PyObject *values)
 /* A Context, whose attributes are the items of a dict. */
 static PyObject *context_of(PyObject *values) {
     PyObject *context = context_class->tp_alloc(context_class, 0);
-    if (context != NULL && PyObject_GenericSetDict(context, values, NULL) < 0) {
+    if (context != NULL && PyObject_SetAttr(context, name_dict, values) < 0) {
         Py_CLEAR(context);
     }
     return context;
