@@ -406,6 +406,18 @@ def set_record_classes(
 ) -> None: ...
 def plain_gradients(node: Any, grads: list[Any], /) -> Any: ...
 def next_sequence() -> int: ...
+def sampling_gradients(
+    cls: type[TensorBase],
+    grad: TensorBase,
+    input: TensorBase,
+    grid: TensorBase,
+    mode: int | str,
+    padding: int | str,
+    align_corners: bool,
+    to_input: bool,
+    to_grid: bool,
+    /,
+) -> tuple[Any, Any] | None: ...
 
 class NodeBase:
     edges: Any

@@ -138,3 +138,25 @@ def test_long_histories_are_freed_without_recursion() -> None:
         z = z.sin()
     z.sum().backward()
     assert x.grad.shape == (2,)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+@pytest.mark.parametrize("align_corners", [False, True])
+def test_images_sampled_in_c_have_the_gradients_of_the_parts(
+    mode: str, padding: str, align_corners: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(1)
+    image, places = rng.standard_normal((2, 3, 4, 5)), rng.standard_normal((2, 3, 2, 2)) * 0.9
+
+    def run() -> list[Any]:
+        x, grid = (gw.from_numpy(a.copy()).requires_grad_() for a in (image, places))
+        out = gw.nn.functional.grid_sample(x, grid, mode, padding, align_corners)
+        (out * out).sum().backward()
+        grads = [0.0 if t.grad is None else t.grad.numpy() for t in (x, grid)]
+        return [out.detach().numpy(), *grads]
+
+    whole = run()
+    monkeypatch.setattr(STATE, "enabled", True)
+    for mine, parts in zip(whole, run(), strict=True):
+        np.testing.assert_allclose(mine, parts, rtol=1e-9, atol=1e-9)

@@ -22,7 +22,9 @@ extern const GwKernelEntry gw_view_kernels[], gw_creation_kernels[], gw_picking_
     gw_searching_kernels[], gw_contraction_kernels[], gw_moving_kernels[],
     gw_running_kernels[], gw_moment_kernels[], gw_mask_kernels[], gw_part_kernels[],
     gw_window_kernels[], gw_padding_kernels[], gw_lookup_kernels[], gw_pixel_kernels[],
-    gw_view_copy_kernels[], gw_channel_kernels[];
+    gw_view_copy_kernels[], gw_channel_kernels[], gw_sampling_kernels[];
+
+extern PyMethodDef gw_sampling_methods[];   /* sampling.c */
 
 PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args);   /* picking.c */
 

@@ -8,10 +8,13 @@ the parts. A rule has the form of a vjp (table.py) and is written with `ops`.
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, NamedTuple
 
+from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.table import op
+from graphwright.runtime.ops.table import Op, op
+from graphwright.runtime.tensor import Tensor
 
 COPIED = (
     "alias", "diagonal", "expand", "narrow", "permute", "select", "slice", "split",
@@ -214,6 +217,34 @@ def _addcdiv(ctx: Any, grad: Any) -> Any:
     return grad, scaled if needs["tensor1"] else None, down
 
 
+# -- sampled images
+
+
+def _sampled(name: str, mode: str) -> Shortcut:
+    """The gradients in C; those that are to be differentiated again by the parts."""
+    entry = op(name)
+
+    def rule(ctx: Any, grad: Any) -> Any:
+        args = ctx.input, ctx.grid, getattr(ctx, mode), ctx.padding_mode, ctx.align_corners
+        needs = ctx.needs["input"], ctx.needs["grid"]
+        if _core.grad_enabled():
+            return _differentiated(entry, args, needs, grad)
+        grad = grad if grad.is_contiguous() else ops.contiguous(grad)
+        return _core.sampling_gradients(Tensor, grad, *args, *needs)
+
+    return Shortcut(rule, ("input", "grid"))
+
+
+def _differentiated(entry: Op, args: tuple[Any, ...], needs: tuple[bool, ...], grad: Any) -> Any:
+    """The gradients of the first arguments, from the op's parts run again, with a history."""
+    engine = import_module("graphwright.runtime.autograd.engine")
+    assert entry.decompose is not None
+    wanted = [arg for arg, need in zip(args, needs, strict=False) if need]
+    out = entry.decompose(*args)
+    found = iter(engine.grad(out, wanted, grad, create_graph=True, allow_unused=True))
+    return tuple(next(found) if need else None for need in needs)
+
+
 SHORTCUTS = {
     "addcdiv": Shortcut(_addcdiv, ("tensor1?tensor2", "tensor2")),
     "addcmul": Shortcut(_addcmul, ("tensor1?tensor2", "tensor2?tensor1")),
@@ -228,6 +259,10 @@ SHORTCUTS = {
     "flatten": Shortcut(_reshaped),
     "fliplr": Shortcut(lambda ctx, grad: ops.fliplr(grad)),
     "flipud": Shortcut(lambda ctx, grad: ops.flipud(grad)),
+    "grid_sample": _sampled("grid_sample", "mode"),
+    "grid_sampler": _sampled("grid_sampler", "interpolation_mode"),
+    "grid_sampler_2d": _sampled("grid_sampler_2d", "interpolation_mode"),
+    "grid_sampler_3d": _sampled("grid_sampler_3d", "interpolation_mode"),
     "heaviside": Shortcut(_heaviside, ("input?values",)),
     "inner": Shortcut(_inner, ("input?other", "other?input")),
     "lerp": Shortcut(_lerp, ("input?weight", "end?weight", "weight")),
