@@ -24,8 +24,9 @@ SAMPLES = [
     for layout in (LAYOUTS if entry.layouts else LAYOUTS[:1])
 ]
 ROUNDED = {
-    *("addbmm", "addmm", "addmv", "addr", "avg_pool_backward", "baddbmm", "batch_norm_backward"),
-    *("batch_norm_train", "bmm", "cross"),
+    *("addbmm", "addmm", "addmv", "addr", "affine_grid_generator", "avg_pool_backward"),
+    *("baddbmm", "batch_norm_backward", "batch_norm_train", "bmm", "cross", "grid_sampler"),
+    *("grid_sampler_2d", "grid_sampler_3d"),
     *("cumprod", "cumsum", "dist"),
     *("dot", "inner", "linalg_cross", "linalg_vector_norm", "linear", "logcumsumexp", "matmul"),
     *("mm", "mv", "nanmean", "nll_loss", "norm", "p_norm", "pair_distances", "randn", "renorm"),

@@ -155,7 +155,75 @@ static PyObject *sampling_gradients(PyObject *self, PyObject *const *args, Py_ss
     return Py_BuildValue("(NN)", to_input, to_grid);
 }
 
+/* ---- affine maps of grids ---- */
+
+/* Where element i of n is between -1 and 1: elements' centres, the outermost ones' (`corners`) or
+ * between their edges. */
+static double between(int64_t i, int64_t n, bool corners) {
+    if (n == 1) {
+        return 0;
+    }
+    double place = -1 + 2 * (double)i / (double)(n - 1);
+    return corners ? place : place * (double)(n - 1) / (double)n;
+}
+
+/* theta [axes, axes + 1] at (x, y, .., 1) for all places of an image. */
+static void map_grid(const char *theta, char *out, int dtype, int axes, const int64_t *sizes,
+                     bool corners) {
+    int64_t points = 1, at[AXES] = {0};
+    for (int a = 0; a < axes; a++) {
+        points *= sizes[a];
+    }
+    for (int64_t p = 0; p < points; p++) {
+        for (int row = 0; row < axes; row++) {
+            double sum = 0;
+            for (int k = 0; k <= axes; k++) {
+                int a = axes - 1 - k, i = row * (axes + 1) + k;
+                double factor = k == axes ? 1 : between(at[a], sizes[a], corners);
+                sum += factor * (dtype == GW_FLOAT32 ? (double)((const float *)theta)[i]
+                                                     : ((const double *)theta)[i]);
+            }
+            if (dtype == GW_FLOAT32) {
+                ((float *)out)[p * axes + row] = (float)sum;
+            } else {
+                ((double *)out)[p * axes + row] = sum;
+            }
+        }
+        for (int a = axes - 1; a >= 0 && ++at[a] == sizes[a]; a--) {
+            at[a] = 0;
+        }
+    }
+}
+
+/* theta, size, align_corners; grids of few places */
+GW_KERNEL(affine_grid_generator) {
+    const GwTensor *theta = gw_plain_tensor(args[0]);
+    int64_t sizes[GW_MAX_DIMS], points = 1;
+    int axes = gw_plain_sizes(args[1], sizes) - 2;
+    if (!plain_real(theta) || (axes != 2 && axes != 3) || !PyBool_Check(args[2])
+        || theta->ndim != 3 || theta->sizes[0] != sizes[0] || theta->sizes[1] != axes
+        || theta->sizes[2] != axes + 1) {
+        return NULL;
+    }
+    int64_t out_sizes[AXES + 2] = {sizes[0]};
+    for (int a = 0; a < axes; a++) {
+        points *= out_sizes[a + 1] = sizes[a + 2];
+        if (points <= 0 || points * sizes[0] > GRAIN) {
+            return NULL;
+        }
+    }
+    out_sizes[axes + 1] = axes;
+    GwTensor *out = gw_tensor_empty(cls, theta->dtype, axes + 2, out_sizes, NULL);
+    for (int64_t n = 0; out != NULL && n < sizes[0]; n++) {
+        map_grid(theta->data + n * axes * (axes + 1) * gw_itemsize(theta),
+                 out->data + n * points * axes * gw_itemsize(out), theta->dtype, axes, sizes + 2,
+                 args[2] == Py_True);
+    }
+    return (PyObject *)out;
+}
+
 const GwKernelEntry gw_sampling_kernels[] = {
+    {"affine_grid_generator", 3, affine_grid_generator},
     {"grid_sample", 5, sample},
     {"grid_sampler", 5, sample},
     {"grid_sampler_2d", 5, sample},

@@ -7,12 +7,14 @@ the parts. A rule has the form of a vjp (table.py) and is written with `ops`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Op, op
 from graphwright.runtime.tensor import Tensor
 
@@ -163,6 +165,61 @@ def _cropped(ctx: Any, grad: Any) -> Any:
     return ops.constant_pad(grad, tuple(-p for p in ctx.pad), 0.0)
 
 
+# -- reductions
+
+
+def _dims(ctx: Any) -> tuple[int, ...]:
+    ndim, dim = len(ctx.input.shape), ctx.dim
+    if dim is None:
+        return tuple(range(ndim))
+    return tuple(d % ndim for d in (dim if isinstance(dim, list | tuple) else (dim,)))
+
+
+def _kept(ctx: Any, grad: Any) -> Any:
+    """The gradient of a reduced tensor with its reduced dims back as size 1."""
+    dims, shape = _dims(ctx), ctx.input.shape
+    if ctx.keepdim:
+        return grad
+    return ops.reshape(grad, tuple(1 if d in dims else n for d, n in enumerate(shape)))
+
+
+def _of_moments(ctx: Any, to_variance: Any, to_mean: Any) -> Any:
+    """sum (x - mean)^2 / (n - correction) has the derivative 2 (x - mean) / (n - correction)."""
+    x, dims = ctx.input, _dims(ctx)
+    n = math.prod(x.shape[d] for d in dims)
+    total = None if to_mean is None else ops.expand(ops.div(_kept(ctx, to_mean), n), x.shape)
+    if to_variance is None:
+        return total
+    correction = ctx.correction
+    if correction is None:
+        correction = 0 if ctx.unbiased is False else 1
+    deviation = ops.sub(x, ops.mean(x, dims, True))
+    scaled = ops.mul(_kept(ctx, to_variance), 2 / (n - correction) if n > correction else math.nan)
+    part = ops.mul(deviation, scaled)
+    return part if total is None else ops.add(part, total)
+
+
+def _to_variance(deviation: Any, grad: Any) -> Any:
+    """Of the square root, 0 where that is 0."""
+    if grad is None:
+        return None
+    return ops.where(ops.eq(deviation, 0), 0.0, ops.div(grad, ops.mul(deviation, 2)))
+
+
+def _var(ctx: Any, grad: Any, to_mean: Any = None) -> Any:
+    return _of_moments(ctx, grad, to_mean)
+
+
+def _std(ctx: Any, grad: Any, to_mean: Any = None) -> Any:
+    return _of_moments(ctx, _to_variance(ctx.out, grad), to_mean)
+
+
+def _selected(ctx: Any, grad: Any) -> Any:
+    shape = broadcast_shapes("masked_select", [ctx.input.shape, ctx.mask.shape])
+    zeros = ops.zeros(shape, dtype=grad.dtype, device=grad.device)
+    return ops.sum_to_size(ops.masked_scatter(zeros, ctx.mask, grad), ctx.input.shape), None
+
+
 # -- elementwise
 
 
@@ -245,9 +302,22 @@ def _differentiated(entry: Op, args: tuple[Any, ...], needs: tuple[bool, ...], g
     return tuple(next(found) if need else None for need in needs)
 
 
+def _affine(ctx: Any, grad: Any) -> Any:
+    """theta @ (x, y, .., 1) at each place, so that the sum over places of gradient and place."""
+    batch, _, *sizes = ctx.size
+    ndim = len(sizes)
+    one = ops.unsqueeze(ops.eye(ndim, ndim + 1, dtype=grad.dtype), 0)
+    places = ops.affine_grid_generator(one, (1, 1, *sizes), ctx.align_corners)
+    base = ops.constant_pad(ops.reshape(places, (-1, ndim)), (0, 1), 1.0)
+    flat = ops.reshape(grad, (batch, -1, ndim))
+    return ops.matmul(ops.transpose(flat, 1, 2), base)
+
+
 SHORTCUTS = {
     "addcdiv": Shortcut(_addcdiv, ("tensor1?tensor2", "tensor2")),
     "addcmul": Shortcut(_addcmul, ("tensor1?tensor2", "tensor2?tensor1")),
+    "affine_grid_generator": Shortcut(_affine),
+    "angle": Shortcut(lambda ctx, grad: ops.zeros_like(grad)),
     "channel_shuffle": Shortcut(_unshuffled),
     "chunk": Shortcut(_joined(_chunks)),
     "constant_pad_nd": Shortcut(_cropped),
@@ -267,6 +337,7 @@ SHORTCUTS = {
     "inner": Shortcut(_inner, ("input?other", "other?input")),
     "lerp": Shortcut(_lerp, ("input?weight", "end?weight", "weight")),
     "logit": Shortcut(_logit, ("input",)),
+    "masked_select": Shortcut(_selected, ("mask",)),
     "mT": Shortcut(_transposed),
     "movedim": Shortcut(_moved_back),
     "nan_to_num": Shortcut(_nan_to_num, ("input",)),
@@ -283,10 +354,14 @@ SHORTCUTS = {
     "split": Shortcut(_joined(_pieces)),
     "split_with_sizes": Shortcut(_joined(lambda ctx, size: list(ctx.split_sizes))),
     "stack": Shortcut(_unstacked),
+    "std": Shortcut(_std, ("input", "out")),
+    "std_mean": Shortcut(_std, ("input", "out0")),
     "t": Shortcut(_transposed),
     "take": Shortcut(_taken, ("index",)),
     "unbind": Shortcut(_stacked),
     "unflatten": Shortcut(_reshaped),
+    "var": Shortcut(_var, ("input",)),
+    "var_mean": Shortcut(_var, ("input",)),
     "view_as": Shortcut(_reshaped_as),
 }
 SHORTCUTS |= {f"{view}_copy": _copied(view) for view in COPIED}
