@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import abc
-import dataclasses
 import functools
+import sys
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
@@ -63,7 +63,10 @@ class WrappedVariable(VariableTracker):
         self.kwargs = kwargs
 
     def python_type(self) -> type:
-        return self.maker if isinstance(self.maker, type) else dataclasses.Field
+        if isinstance(self.maker, type):
+            return self.maker
+        found: type = sys.modules["dataclasses"].Field
+        return found
 
     def parts(self) -> Iterable[VariableTracker]:
         return [*self.args, *self.kwargs.values()]
@@ -201,15 +204,16 @@ def _abstract(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _dataclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     """`dataclasses.dataclass` of a class that the frame makes."""
+    dataclass = sys.modules["dataclasses"].dataclass
     if not args:
-        return PartialVariable(BuiltinVariable(dataclasses.dataclass, _dataclass), [], kwargs)
+        return PartialVariable(BuiltinVariable(dataclass, _dataclass), [], kwargs)
     cls = args[0].realize()
     if not isinstance(cls, MadeClassVariable):
         unsupported("GB0004", f"dataclass() of {cls.describe()}")
     _require_real(cls.value)
     options = {name: value.realize().as_constant() for name, value in kwargs.items()}
     try:
-        made: type = dataclasses.dataclass(**options)(cls.value)
+        made: type = dataclass(**options)(cls.value)
     except (TypeError, ValueError) as error:
         unsupported("GB0007", f"{type(error).__name__}: {error}")
     if made is not cls.value:
@@ -221,7 +225,8 @@ def _require_real(template: type) -> None:
     """A break where `dataclass` would look at values that only the translator knows."""
     members = vars(template)
     seen = [*members.values(), *members.get("__annotations__", {}).values()]
-    seen += [value.default for value in seen if isinstance(value, dataclasses.Field)]
+    fields = sys.modules["dataclasses"].Field
+    seen += [value.default for value in seen if isinstance(value, fields)]
     if any(isinstance(value, _Stand) for value in seen):
         unsupported("GB0004", f"dataclass() of {template.__qualname__}, made in the frame")
 
@@ -229,11 +234,18 @@ def _require_real(template: type) -> None:
 MADE_CLASSES: dict[Any, Handler] = {
     __build_class__: build_class,
     abc.abstractmethod: _abstract,
-    dataclasses.dataclass: _dataclass,
     **{
         maker: _wrapped(maker)
-        for maker in (
-            property, staticmethod, classmethod, functools.cached_property, dataclasses.field,
-        )
+        for maker in (property, staticmethod, classmethod, functools.cached_property)
     },
-}  # fmt: skip
+}
+
+
+def handler_of_dataclasses(function: types.FunctionType) -> Handler | None:
+    """That of `dataclass` and `field`, whose module is not imported for them."""
+    name = function.__name__
+    if function.__module__ != "dataclasses" or name not in ("dataclass", "field"):
+        return None
+    if getattr(sys.modules["dataclasses"], name) is not function:
+        return None
+    return _dataclass if name == "dataclass" else _wrapped(function)

@@ -51,6 +51,7 @@ from graphwright.capture.variables.functions import (
     PartialVariable,
     UserFunctionVariable,
 )
+from graphwright.capture.variables.made_classes import handler_of_dataclasses
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.nn_modules import NNModuleVariable
 from graphwright.capture.variables.numpy_values import NUMPY_SCALARS, wrap_function, wrap_scalar
@@ -241,7 +242,7 @@ def _range(output: OutputGraph, value: range, source: Source) -> VariableTracker
 
 
 def _function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    handler = HANDLERS.get(value)
+    handler = HANDLERS.get(value) or handler_of_dataclasses(value)
     if handler is not None or is_operation(value):
         _by_identity(output, value, source)
         if handler is not None:
