@@ -10,8 +10,8 @@
 #define FOLD_LANES 64
 #endif
 
-/* Of the lanes, the first `half` with the others; written out step by step, they stay in registers.
- */
+/* Of the lanes, the first `half` with the others; written out step by step, those of 4
+ * bytes stay in registers. */
 #define HALVE(half)                                  \
     for (int j = 0; j < (half); j++) {               \
         lanes[j] = MERGE(lanes[j], lanes[j + (half)]); \
@@ -45,12 +45,17 @@ GW_VECTOR_MATH static void NAME(fold_row)(A *total, const T *in, int64_t n) {
             L x = (L)from[i];
             lanes[i - whole] = STEP(lanes[i - whole], x);
         }
-        HALVE(LANES / 2)
-        HALVE(LANES / 4)
-        HALVE(LANES / 8)
-        HALVE(LANES / 16)
-        HALVE(LANES / 32)
-        HALVE(LANES / 64)
+        for (int half = LANES / 2; half > 0 && sizeof(L) > 4; half /= 2) {
+            HALVE(half)
+        }
+        if (sizeof(L) <= 4) {
+            HALVE(LANES / 2)
+            HALVE(LANES / 4)
+            HALVE(LANES / 8)
+            HALVE(LANES / 16)
+            HALVE(LANES / 32)
+            HALVE(LANES / 64)
+        }
         *total = MERGE(*total, (A)lanes[0]);
     }
 }
