@@ -5,11 +5,11 @@ from __future__ import annotations
 QUICK = ("test_bool", "test_scope")
 MODULES = (
     *QUICK,
-    "test_augassign", "test_binop", "test_bisect", "test_compare", "test_contextlib",
-    "test_coroutines", "test_dataclasses", "test_decorators", "test_descr", "test_dict",
-    "test_dictcomps", "test_enumerate", "test_exceptions", "test_functools", "test_genexps",
-    "test_generators", "test_global", "test_grammar", "test_int_literal", "test_iter",
-    "test_itertools", "test_keywordonlyarg", "test_list", "test_listcomps",
+    "test_abc", "test_augassign", "test_binop", "test_bisect", "test_compare", "test_contextlib",
+    "test_copy", "test_coroutines", "test_dataclasses", "test_decorators", "test_descr",
+    "test_dict", "test_dictcomps", "test_enumerate", "test_exceptions", "test_functools",
+    "test_generators", "test_genexps", "test_global", "test_grammar", "test_int_literal",
+    "test_iter", "test_itertools", "test_keywordonlyarg", "test_list", "test_listcomps",
     "test_named_expressions", "test_opcodes", "test_patma", "test_positional_only_arg",
     "test_property", "test_raise", "test_range", "test_richcmp", "test_set", "test_setcomps",
     "test_sort", "test_string_literals", "test_super", "test_tuple", "test_unpack", "test_with",
