@@ -14,11 +14,13 @@ import numpy as np
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.ops.quiet import quietly
 from graphwright.runtime.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 
 
+@quietly
 def as_array(data: Any, dtype: DType | None) -> Array:
     """The array of `data`, perhaps over its memory.
 

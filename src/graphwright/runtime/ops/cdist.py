@@ -9,7 +9,6 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import Array, wrap
 from graphwright.runtime.ops.strides import broadcast_shapes
@@ -81,15 +80,14 @@ def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:
     rows = max(shape[-2], shape[-1])
     wants_product = mode == _MODES[2] or (mode in _MODES[:2] and rows > 25)
     out = np.empty(shape, dtype.numpy)
-    with quiet.Quiet():
-        if p == 2 and wants_product:
-            out[...] = _by_products(a, b)
-        else:
-            per_row = max(out.size // max(shape[-2], 1) * max(a.shape[-1], 1), 1)
-            step = max(_BLOCK // per_row, 1)
-            for at in range(0, shape[-2], step):
-                some = a[..., at : at + step, None, :]
-                out[..., at : at + step, :] = _norms(some - b[..., None, :, :], p)
+    if p == 2 and wants_product:
+        out[...] = _by_products(a, b)
+    else:
+        per_row = max(out.size // max(shape[-2], 1) * max(a.shape[-1], 1), 1)
+        step = max(_BLOCK // per_row, 1)
+        for at in range(0, shape[-2], step):
+            some = a[..., at : at + step, None, :]
+            out[..., at : at + step, :] = _norms(some - b[..., None, :, :], p)
     return wrap(out, dtype)
 
 

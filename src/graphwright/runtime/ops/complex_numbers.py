@@ -14,7 +14,6 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.kernels import allocate, copy_into, elementwise
 from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
@@ -186,8 +185,7 @@ def _abs_eager(input: Any) -> Tensor:
         return elementwise("abs", np.absolute, (input,), dtype, dtype)
     strides = preserved_strides(input.shape, input.stride())
     out = allocate(input.shape, strides, dtype.to_real())
-    with quiet.Quiet():
-        np.absolute(input._nd, out._nd)
+    np.absolute(input._nd, out._nd)
     return out
 
 

@@ -9,7 +9,6 @@ import numpy as np
 from graphwright.runtime import _core, blas, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.kernels import HALVES, wrap
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides, product
@@ -203,11 +202,7 @@ def _matmul_eager(input: Any, other: Any) -> Any:
     rows = a.shape[-2:-1]
     columns = b.shape[-1:] if right > 1 else ()
     out = _core.empty(Tensor, (*(batch or others), *rows, *columns), input.dtype)
-    token = quiet.enter()
-    try:
-        np.matmul(a, b, out._nd)
-    finally:
-        quiet.leave(token)
+    np.matmul(a, b, out._nd)
     return out
 
 

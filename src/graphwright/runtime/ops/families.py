@@ -12,6 +12,7 @@ from typing import Any
 
 from graphwright.runtime import meta
 from graphwright.runtime.ops._where import FAMILY
+from graphwright.runtime.ops.quiet import quietly
 from graphwright.runtime.ops.table import Kind, Op, define, is_defined
 
 FAMILIES = (
@@ -125,7 +126,7 @@ def _kernel(entry: Op) -> Callable[..., Any]:
     """What runs an op on real tensors: C where it can, else NumPy, else its decomposition."""
     run = entry.eager or entry.decompose or entry.undefined
     native = import_module("graphwright.runtime.ops.native")
-    return native.kernel(entry, meta.minding_device(entry, run))
+    return native.kernel(entry, quietly(meta.minding_device(entry, run)))
 
 
 meta.install()

@@ -9,7 +9,6 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.creation import check_fits
 from graphwright.runtime.ops.kernels import SCALARS, copy_into
 from graphwright.runtime.ops.pointwise import pointwise_spec
@@ -56,11 +55,7 @@ def _direct(entry: Op) -> Callable[..., Any]:
         else:
             return general(input, other, *rest)
         array = input._nd
-        token = quiet.enter()
-        try:
-            ufunc(array, operand, array)
-        finally:
-            quiet.leave(token)
+        ufunc(array, operand, array)
         _core.bump_version(input)
         return input
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.strides import (
     broadcast_shapes,
     contiguous_strides,
@@ -76,16 +75,12 @@ def elementwise(
     work = compute_type(computed)
     arrays = [array_of(operand, work) for operand in operands]
     target = out._nd
-    token = quiet.enter()
-    try:
-        if dtype is work or (dtype is dtypes.bool and computed is not dtype):
-            function(*arrays, target)
-        else:
-            scratch = np.empty_like(target, dtype=work.numpy)
-            function(*arrays, scratch)
-            np.copyto(target, scratch, casting="unsafe")
-    finally:
-        quiet.leave(token)
+    if dtype is work or (dtype is dtypes.bool and computed is not dtype):
+        function(*arrays, target)
+    else:
+        scratch = np.empty_like(target, dtype=work.numpy)
+        function(*arrays, scratch)
+        np.copyto(target, scratch, casting="unsafe")
     return out
 
 
@@ -102,11 +97,7 @@ def unary_kernel(name: str, function: Function, floats_only: bool = False) -> Fu
                 dtype = to_float(dtype)
             return elementwise(name, function, (input,), dtype, dtype)
         out = _core.empty(Tensor, input.shape, dtype)
-        token = quiet.enter()
-        try:
-            function(input._nd, out._nd)
-        finally:
-            quiet.leave(token)
+        function(input._nd, out._nd)
         return out
 
     return eager
@@ -155,8 +146,4 @@ def copy_into(out: Any, source: Any) -> None:
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
         )
         nd = nd.real
-    token = quiet.enter()
-    try:
-        np.copyto(out._nd, nd, casting="unsafe")
-    finally:
-        quiet.leave(token)
+    np.copyto(out._nd, nd, casting="unsafe")

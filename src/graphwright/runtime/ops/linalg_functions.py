@@ -9,7 +9,6 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact
 from graphwright.runtime.ops.kernels import Array, wrap
 from graphwright.runtime.ops.linalg_solvers import (
@@ -71,8 +70,7 @@ def _exp_eager(A: Any) -> Tensor:
     if 0 in A.shape:
         return wrap(A._nd.copy(), A.dtype)
     wide = np.complex128 if A.dtype.is_complex else np.float64
-    with quiet.Quiet():
-        return wrap(lapack("linalg.matrix_exp", _exponential, A._nd.astype(wide)), A.dtype)
+    return wrap(lapack("linalg.matrix_exp", _exponential, A._nd.astype(wide)), A.dtype)
 
 
 def _exp_vjp(ctx: Any, grad: Any) -> Any:

@@ -16,7 +16,6 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import LinAlgError, describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import Array, wrap
 from graphwright.runtime.ops.linalg_solvers import check_matrix, column_major, wrap_columns
@@ -115,8 +114,7 @@ def _factors_eager(A: Any, hermitian: bool, strict: bool) -> tuple[Tensor, Tenso
     check_matrix("linalg.ldl_factor", A, square=True)
     batch, n = A._nd.shape[:-2], A._nd.shape[-1]
     packed = np.tril(A._nd).reshape(math.prod(batch), n, n)
-    with quiet.Quiet():
-        found = [_factorise(matrix, hermitian) for matrix in packed]
+    found = [_factorise(matrix, hermitian) for matrix in packed]
     info = np.array([first for _, first in found], np.int32)
     if strict and info.any():
         raise LinAlgError(
@@ -226,14 +224,13 @@ def _solve_eager(LD: Any, pivots: Any, B: Any, hermitian: bool) -> Tensor:
     a = np.broadcast_to(LD._nd, (*batch, n, n)).reshape(count, n, n)
     places = np.broadcast_to(pivots._nd, (*batch, n)).reshape(count, n)
     x = np.array(np.broadcast_to(B._nd, (*batch, n, columns))).reshape(count, n, columns)
-    with quiet.Quiet():
-        try:
-            for system in zip(a, places, x, strict=True):
-                _solve(*system, hermitian)
-        except np.linalg.LinAlgError:
-            raise LinAlgError(
-                f"linalg.ldl_solve: D is singular, of {describe(LD)}"
-            ) from None
+    try:
+        for system in zip(a, places, x, strict=True):
+            _solve(*system, hermitian)
+    except np.linalg.LinAlgError:
+        raise LinAlgError(
+            f"linalg.ldl_solve: D is singular, of {describe(LD)}"
+        ) from None
     return wrap_columns(x.reshape(*batch, n, columns), B.dtype)
 
 

@@ -14,7 +14,6 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import LinAlgError, describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.contractions import conjugated
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import Array, wrap
@@ -99,9 +98,8 @@ def _factors_eager(A: Any, pivot: bool, strict: bool) -> tuple[Tensor, Tensor, T
     shape = A._nd.shape
     batch, k = shape[:-2], min(shape[-2:])
     count = int(np.prod(batch))
-    with quiet.Quiet():
-        packed, pivots = _factorise(A._nd.reshape(count, *shape[-2:]).copy())
-        zero = np.diagonal(packed, axis1=1, axis2=2) == 0
+    packed, pivots = _factorise(A._nd.reshape(count, *shape[-2:]).copy())
+    zero = np.diagonal(packed, axis1=1, axis2=2) == 0
     if strict and zero.any():
         raise LinAlgError(
             f"linalg.lu_factor: U has a zero on its diagonal, the matrix is singular: "

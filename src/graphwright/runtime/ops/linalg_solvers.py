@@ -10,7 +10,6 @@ import numpy as np
 from graphwright.runtime import _core
 from graphwright.runtime.errors import LinAlgError, describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.contractions import conjugated
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact, real_dtype
 from graphwright.runtime.ops.kernels import HALVES, wrap
@@ -56,12 +55,11 @@ def lapack(name: str, function: Callable[..., Any], *args: Any) -> Any:
             f"{name}: The algorithm failed to converge because the input matrix of shape "
             f"{list(args[0].shape)} contained non-finite values."
         )
-    with quiet.Quiet():
-        try:
-            return function(*args)
-        except np.linalg.LinAlgError as error:
-            shapes = ", ".join(str(list(a.shape)) for a in args if isinstance(a, np.ndarray))
-            raise LinAlgError(f"{name}: {error} (input of shape {shapes})") from None
+    try:
+        return function(*args)
+    except np.linalg.LinAlgError as error:
+        shapes = ", ".join(str(list(a.shape)) for a in args if isinstance(a, np.ndarray))
+        raise LinAlgError(f"{name}: {error} (input of shape {shapes})") from None
 
 
 def column_major(shape: tuple[Any, ...], like: Any, dtype: Any = None) -> TensorSpec:

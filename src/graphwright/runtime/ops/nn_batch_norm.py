@@ -18,7 +18,6 @@ from graphwright.runtime.ops.nn_support import (
     internal,
     is_half,
     output,
-    quietly,
     require_floating,
     same,
     spec,
@@ -321,14 +320,14 @@ internal(
     vjp=_train_vjp,
     saves=("input", "weight", "out1", "out2"),
     decompose=_train_decompose,
-    eager=quietly(_train_eager),
+    eager=_train_eager,
 )
 internal(
     "batch_norm_backward(Tensor grad, Tensor input, Tensor? weight, Tensor mean, Tensor rstd)",
     Kind.COMPOSITE,
     meta=_backward_meta,
     decompose=_backward_decompose,
-    eager=quietly(_backward_eager),
+    eager=_backward_eager,
 )
 internal(
     "instance_norm(Tensor input, Tensor? weight, Tensor? bias, Tensor? running_mean, "

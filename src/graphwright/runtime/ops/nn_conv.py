@@ -20,7 +20,6 @@ from graphwright.runtime.ops.nn_support import (
     internal,
     is_half,
     output,
-    quietly,
     spec,
 )
 from graphwright.runtime.ops.nn_windows import spread_over, window_count
@@ -229,7 +228,7 @@ def _gradient_eager(part: int) -> Any:
         _convolve(part, _values(grad), _values(other), None, out, geometry)
         return finish(result, out)
 
-    return quietly(eager)
+    return eager
 
 
 def _gradient_meta(grad: Any, other: Any, size: Any, *options: Any) -> Any:
@@ -422,7 +421,7 @@ define(
     meta=_convolution_meta,
     vjp=_convolution_vjp,
     saves=("input?weight", "weight?input"),
-    eager=quietly(_convolution_eager),
+    eager=_convolution_eager,
     method=False,
 )
 _GRADIENT_OPTIONS = "Size size, Size stride, Size padding, Size dilation, int groups"

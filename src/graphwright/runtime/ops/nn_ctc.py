@@ -15,7 +15,6 @@ from graphwright.runtime.ops.nn_support import (
     finish,
     internal,
     output,
-    quietly,
     require_floating,
     same,
     spec,
@@ -150,5 +149,5 @@ internal(
     meta=_meta,
     vjp=_vjp,
     saves=("out1",),
-    eager=quietly(_eager),
+    eager=_eager,
 )

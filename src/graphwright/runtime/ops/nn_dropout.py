@@ -19,7 +19,6 @@ from graphwright.runtime.ops.nn_support import (
     internal,
     new,
     output,
-    quietly,
     require_floating,
     spec,
 )
@@ -141,7 +140,7 @@ internal(
     vjp=_native_dropout_vjp,
     saves=("out1",),
     decompose=_native_dropout_decompose,
-    eager=quietly(_native_dropout_eager),
+    eager=_native_dropout_eager,
 )
 for _name, _rule in (
     ("dropout", _dropout_decompose),

@@ -18,7 +18,6 @@ from graphwright.runtime.ops.nn_support import (
     internal,
     new,
     output,
-    quietly,
     spec,
     widened,
 )
@@ -263,7 +262,7 @@ define(
     vjp=_embedding_vjp,
     saves=("indices",),
     decompose=_embedding_decompose,
-    eager=quietly(_embedding_eager),
+    eager=_embedding_eager,
     method=False,
 )
 internal(
@@ -272,7 +271,7 @@ internal(
     Kind.COMPOSITE,
     meta=_embedding_backward_meta,
     decompose=_embedding_backward_decompose,
-    eager=quietly(_embedding_backward_eager),
+    eager=_embedding_backward_eager,
 )
 define(
     "embedding_renorm_(Tensor weight, Tensor indices, float max_norm, float norm_type)",
@@ -287,5 +286,5 @@ internal(
     meta=_bag_meta,
     vjp=_bag_vjp,
     saves=("weight", "indices", "per_sample_weights", "out1", "out2", "out3"),
-    eager=quietly(_bag_eager),
+    eager=_bag_eager,
 )

@@ -25,7 +25,6 @@ from graphwright.runtime.ops.nn_support import (
     internal,
     is_half,
     output,
-    quietly,
     spec,
     widened,
 )
@@ -87,7 +86,7 @@ internal(
     meta=_resample_meta,
     vjp=_resample_vjp,
     saves=("index", "weight"),
-    eager=quietly(_resample_eager),
+    eager=_resample_eager,
 )
 internal(
     "resample_backward(Tensor grad, int dim, Tensor index, Tensor weight, int size)",
@@ -95,7 +94,7 @@ internal(
     meta=lambda grad, dim, index, weight, size: spec(_changed(grad, dim, size), grad),
     vjp=lambda ctx, grad: (ops.resample(grad, ctx.dim, ctx.index, ctx.weight), None, None),
     saves=("index", "weight"),
-    eager=quietly(_resample_backward_eager),
+    eager=_resample_backward_eager,
 )
 
 

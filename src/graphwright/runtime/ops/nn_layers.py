@@ -15,7 +15,6 @@ from graphwright.runtime.ops.nn_support import (
     finish,
     internal,
     output,
-    quietly,
     spec,
     widened,
 )
@@ -136,7 +135,7 @@ internal(
     vjp=_linear_vjp,
     saves=("input", "weight"),
     decompose=_linear_decompose,
-    eager=quietly(_linear_eager),
+    eager=_linear_eager,
 )
 define(
     "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None)",

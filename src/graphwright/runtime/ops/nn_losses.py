@@ -17,7 +17,6 @@ from graphwright.runtime.ops.nn_support import (
     compute,
     internal,
     output,
-    quietly,
     reduced,
     require_floating,
     spec,
@@ -426,7 +425,7 @@ internal(
     vjp=_mse_vjp,
     saves=("input", "target"),
     decompose=_mse_decompose,
-    eager=quietly(_mse_eager),
+    eager=_mse_eager,
     meta=_mse_meta,
 )
 internal(
@@ -466,7 +465,7 @@ internal(
     vjp=_nll_vjp,
     saves=("target", "weight"),
     decompose=_nll_decompose,
-    eager=quietly(_nll_eager),
+    eager=_nll_eager,
 )
 internal(
     "nll_loss_backward(Tensor grad, Size size, Tensor target, Tensor? weight, "
@@ -474,7 +473,7 @@ internal(
     Kind.COMPOSITE,
     meta=_nll_backward_meta,
     decompose=_nll_backward_decompose,
-    eager=quietly(_nll_backward_eager),
+    eager=_nll_backward_eager,
 )
 internal(
     "cross_entropy(Tensor input, Tensor target, Tensor? weight=None, int ignore_index=-100, "

@@ -19,7 +19,6 @@ from graphwright.runtime.ops.nn_support import (
     internal,
     is_half,
     output,
-    quietly,
     require_floating,
     same,
     spec,
@@ -312,7 +311,7 @@ internal(
     Kind.COMPOSITE,
     meta=_layer_norm_meta,
     decompose=_layer_norm_decompose,
-    eager=quietly(_layer_norm_eager),
+    eager=_layer_norm_eager,
 )
 internal(
     "native_layer_norm(Tensor input, Size normalized_shape, Tensor? weight, Tensor? bias, "
@@ -322,7 +321,7 @@ internal(
     vjp=_native_layer_norm_vjp,
     saves=("input", "weight", "out1", "out2"),
     decompose=_native_layer_norm_decompose,
-    eager=quietly(_native_layer_norm_eager),
+    eager=_native_layer_norm_eager,
 )
 internal(
     "layer_norm_backward(Tensor grad, Tensor input, Size normalized_shape, Tensor? weight, "
@@ -330,7 +329,7 @@ internal(
     Kind.COMPOSITE,
     meta=_layer_norm_backward_meta,
     decompose=_layer_norm_backward_decompose,
-    eager=quietly(_layer_norm_backward_eager),
+    eager=_layer_norm_backward_eager,
 )
 internal(
     "rms_norm(Tensor input, Size normalized_shape, Tensor? weight=None, float? eps=None)",
@@ -339,7 +338,7 @@ internal(
     vjp=_rms_norm_vjp,
     saves=("input", "weight"),
     decompose=_rms_norm_decompose,
-    eager=quietly(_rms_norm_eager),
+    eager=_rms_norm_eager,
 )
 internal(
     "group_norm(Tensor input, int num_groups, Tensor? weight=None, Tensor? bias=None, "

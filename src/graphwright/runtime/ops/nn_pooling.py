@@ -23,7 +23,6 @@ from graphwright.runtime.ops.nn_support import (
     is_half,
     new,
     output,
-    quietly,
     require_floating,
     spec,
 )
@@ -401,7 +400,7 @@ internal(
     meta=_max_meta,
     vjp=_max_vjp,
     saves=("out1",),
-    eager=quietly(_max_eager),
+    eager=_max_eager,
 )
 internal(
     f"max_pool_backward(Tensor grad, Tensor indices, Size input_size, {_WINDOW}, Size dilation)",
@@ -409,7 +408,7 @@ internal(
     meta=_max_backward_meta,
     vjp=_max_backward_vjp,
     saves=("indices",),
-    eager=quietly(_max_backward_eager),
+    eager=_max_backward_eager,
 )
 internal(
     "scatter_planes(Tensor input, Tensor indices, Size output_size, int ndim)",
@@ -417,7 +416,7 @@ internal(
     meta=_scatter_meta,
     vjp=_scatter_vjp,
     saves=("indices",),
-    eager=quietly(_scatter_eager),
+    eager=_scatter_eager,
     decompose=_scatter_decompose,
 )
 internal(
@@ -426,21 +425,21 @@ internal(
     meta=_unpool_meta,
     vjp=_scatter_vjp,
     saves=("indices",),
-    eager=quietly(_unpool_eager),
+    eager=_unpool_eager,
 )
 internal(
     f"avg_pool(Tensor input, {_MEAN_WINDOW})",
     Kind.OTHER,
     meta=_mean_meta,
     vjp=_mean_vjp,
-    eager=quietly(_mean_eager),
+    eager=_mean_eager,
 )
 internal(
     f"avg_pool_backward(Tensor grad, Size input_size, {_MEAN_WINDOW})",
     Kind.OTHER,
     meta=resized_meta,
     vjp=_mean_backward_vjp,
-    eager=quietly(_mean_backward_eager),
+    eager=_mean_backward_eager,
 )
 # -- the functions of one rank
 

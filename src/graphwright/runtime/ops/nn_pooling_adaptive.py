@@ -27,7 +27,6 @@ from graphwright.runtime.ops.nn_support import (
     Array,
     cast,
     internal,
-    quietly,
     require_floating,
     spec,
     widened,
@@ -137,7 +136,7 @@ internal(
     vjp=lambda ctx, grad: ops.adaptive_avg_pool_backward(
         grad, ctx.input.shape, len(ctx.output_size)
     ),
-    eager=quietly(_adaptive_mean_eager),
+    eager=_adaptive_mean_eager,
     decompose=_adaptive_mean_decompose,
 )
 internal(
@@ -145,7 +144,7 @@ internal(
     Kind.COMPOSITE,
     meta=resized_meta,
     vjp=lambda ctx, grad: ops.adaptive_avg_pool(grad, tuple(ctx.grad.shape[-ctx.ndim :])),
-    eager=quietly(_adaptive_mean_backward_eager),
+    eager=_adaptive_mean_backward_eager,
     decompose=_adaptive_mean_backward_decompose,
 )
 internal(
@@ -154,7 +153,7 @@ internal(
     meta=_adaptive_max_meta,
     vjp=_adaptive_max_vjp,
     saves=("out1",),
-    eager=quietly(_adaptive_max_eager),
+    eager=_adaptive_max_eager,
 )
 
 

@@ -14,7 +14,6 @@ from graphwright.runtime.ops.nn_support import (
     compute,
     finish,
     output,
-    quietly,
     require_floating,
     same,
     spec,
@@ -148,7 +147,7 @@ define(
     vjp=_softmax_vjp,
     saves=("out",),
     decompose=_softmax_decompose,
-    eager=quietly(_softmax_eager),
+    eager=_softmax_eager,
 )
 define(
     "log_softmax(Tensor input, Dim dim, dtype dtype=None)",
@@ -157,14 +156,14 @@ define(
     vjp=_log_softmax_vjp,
     saves=("out",),
     decompose=_log_softmax_decompose,
-    eager=quietly(_log_softmax_eager),
+    eager=_log_softmax_eager,
 )
 define(
     "softmax_backward(Tensor grad, Tensor out, int dim)",
     Kind.COMPOSITE,
     meta=_like_out,
     decompose=_softmax_backward_decompose,
-    eager=quietly(_softmax_backward_eager),
+    eager=_softmax_backward_eager,
     method=False,
     public=False,
 )
@@ -173,7 +172,7 @@ define(
     Kind.COMPOSITE,
     meta=_like_out,
     decompose=_log_softmax_backward_decompose,
-    eager=quietly(_log_softmax_backward_eager),
+    eager=_log_softmax_backward_eager,
     method=False,
     public=False,
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial, wraps
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from graphwright.runtime import _core
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.dtypes import float32
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.table import define
@@ -83,20 +81,6 @@ def require_floating(name: str, tensor: Any) -> None:
     """RuntimeError unless `tensor` is floating point, as PyTorch's kernels answer."""
     if not tensor.dtype.is_floating_point:
         raise RuntimeError(f'"{name}" not implemented for {tensor.dtype}')
-
-
-def quietly(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """`kernel` without NumPy's floating point warnings: inf and nan are values like others."""
-
-    @wraps(kernel)
-    def run(*args: Any) -> Any:
-        token = quiet.enter()
-        try:
-            return kernel(*args)
-        finally:
-            quiet.leave(token)
-
-    return run
 
 
 def reduced(loss: Any, reduction: str) -> Any:

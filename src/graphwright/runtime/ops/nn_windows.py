@@ -14,7 +14,6 @@ from graphwright.runtime.ops.nn_support import (
     finish,
     internal,
     output,
-    quietly,
     spec,
 )
 from graphwright.runtime.ops.table import Kind
@@ -171,7 +170,7 @@ internal(
     Kind.OTHER,
     meta=_im2col_meta,
     vjp=_im2col_vjp,
-    eager=quietly(_im2col_eager),
+    eager=_im2col_eager,
 )
 internal(
     "col2im(Tensor input, IntPair output_size, IntPair kernel_size, IntPair dilation, "
@@ -179,5 +178,5 @@ internal(
     Kind.OTHER,
     meta=_col2im_meta,
     vjp=_col2im_vjp,
-    eager=quietly(_col2im_eager),
+    eager=_col2im_eager,
 )

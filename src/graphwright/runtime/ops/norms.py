@@ -9,7 +9,6 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.dtype_rules import (
     contiguous_spec,
     is_inexact,
@@ -79,11 +78,10 @@ def _vector_norm_eager(input: Any, ord: float, dim: Any, keepdim: bool, dtype: A
     array = wide_array(input)
     if work is not input.dtype and work not in HALVES:
         array = array.astype(work.numpy)
-    with quiet.Quiet():
-        if ord == 2 and array.dtype.kind == "f":
-            squares = _TOTAL(np.square(array), dim, keepdims=keepdim)
-            return wrap(np.sqrt(squares), work)
-        return wrap(_powers(np.abs(array), ord, dim, keepdim), real_dtype(work))
+    if ord == 2 and array.dtype.kind == "f":
+        squares = _TOTAL(np.square(array), dim, keepdims=keepdim)
+        return wrap(np.sqrt(squares), work)
+    return wrap(_powers(np.abs(array), ord, dim, keepdim), real_dtype(work))
 
 
 def _vector_norm(input: Any, ord: float, dim: Any, keepdim: bool, dtype: Any) -> Any:

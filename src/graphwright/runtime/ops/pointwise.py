@@ -15,7 +15,6 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.kernels import (
     SCALARS,
     compute_type,
@@ -150,11 +149,7 @@ def binary_kernel(
                 if checks:
                     computed((input, other))
                 out = _core.empty(Tensor, input.shape, dtypes.bool if to_bool else input.dtype)
-                token = quiet.enter()
-                try:
-                    function(input._nd, operand, out._nd)
-                finally:
-                    quiet.leave(token)
+                function(input._nd, operand, out._nd)
                 return out
         elif tensor_first or other.__class__ in SCALARS:
             _refuse_numbers(name, numbers)

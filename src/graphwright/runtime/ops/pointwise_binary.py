@@ -11,7 +11,6 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.kernels import HALVES, allocate, array_of, wrap
 from graphwright.runtime.ops.pointwise import (
     define_binary,
@@ -21,6 +20,7 @@ from graphwright.runtime.ops.pointwise import (
     restricted,
     widened,
 )
+from graphwright.runtime.ops.quiet import quietly
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, preserved_strides
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -143,8 +143,7 @@ def _nextafter(input: Any, other: Any) -> Tensor:
         raise TypeError("nextafter(): each of the two operands must be a Tensor")
     spec = pointwise_spec("nextafter", (input, other), _nextafter_type((input, other)))
     out = allocate(spec.shape, spec.strides, spec.dtype)
-    with quiet.Quiet():
-        np.copyto(out._nd, np.nextafter(*(array_of(o, spec.dtype) for o in (input, other))))
+    np.copyto(out._nd, np.nextafter(*(array_of(o, spec.dtype) for o in (input, other))))
     return out
 
 
@@ -286,15 +285,7 @@ def _product_with_log(log: str) -> Callable[..., Any]:
     return widened(decompose)
 
 
-def _quiet(function: Any) -> Callable[[Any], Any]:
-    def run(value: Any) -> Any:
-        with quiet.Quiet():
-            return function(value)
-
-    return run
-
-
-_NUMBER_LOGS = {"log": _quiet(np.log), "log1p": _quiet(np.log1p)}
+_NUMBER_LOGS = {"log": quietly(np.log), "log1p": quietly(np.log1p)}
 
 define_binary(
     "xlogy",

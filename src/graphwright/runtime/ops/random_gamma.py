@@ -13,7 +13,6 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import Array, wrap
 from graphwright.runtime.ops.random import drawn_by_numpy
@@ -76,8 +75,7 @@ def _derivative(a: Array, x: Array) -> Array:
 def _grad_eager(concentration: Any, sample: Any) -> Tensor:
     a = concentration._nd.astype(np.float64)
     x = np.maximum(sample._nd.astype(np.float64), np.finfo(np.float64).tiny)
-    with quiet.Quiet():
-        return wrap(_derivative(*np.broadcast_arrays(a, x)), sample.dtype)
+    return wrap(_derivative(*np.broadcast_arrays(a, x)), sample.dtype)
 
 
 define(

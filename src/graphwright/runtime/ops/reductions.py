@@ -11,7 +11,6 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.dtype_rules import (
     is_inexact,
     real_dtype,
@@ -56,8 +55,7 @@ def cast_array(array: Array, dtype: DType) -> Array:
     """An array cast to a dtype, without NumPy's warnings; complex to real drops the rest."""
     if array.dtype.kind == "c" and not dtype.is_complex and dtype is not dtypes.bool:
         array = array.real
-    with quiet.Quiet():
-        return array.astype(dtype.numpy)
+    return array.astype(dtype.numpy)
 
 
 def _accumulator(ufunc: Any) -> Callable[..., Tensor]:
@@ -68,11 +66,7 @@ def _accumulator(ufunc: Any) -> Callable[..., Tensor]:
         if array.dtype != work.numpy:
             array = cast_array(array, work)
         out = _core.empty(Tensor, reduced_shape(array.shape, dim, keepdim), work)
-        token = quiet.enter()
-        try:
-            ufunc.reduce(array, dim, None, out._nd, keepdim)
-        finally:
-            quiet.leave(token)
+        ufunc.reduce(array, dim, None, out._nd, keepdim)
         return out if work is target else wrap(out._nd, target)
 
     return eager
@@ -160,11 +154,7 @@ def _extremum_kernel(name: str, ufunc: Any) -> Callable[..., Tensor]:
         require_ordered(name, input)
         dims = _all_dims(input, dim)
         out = _core.empty(Tensor, reduced_shape(input.shape, dims, keepdim), input.dtype)
-        token = quiet.enter()
-        try:
-            ufunc.reduce(input._nd, dims, None, out._nd, keepdim)
-        finally:
-            quiet.leave(token)
+        ufunc.reduce(input._nd, dims, None, out._nd, keepdim)
         return out
 
     return eager
@@ -314,11 +304,7 @@ def _extremum_along(ufunc: Any, position: str, decompose: Any) -> Any:
         shape = reduced_shape(array.shape, (at,), keepdim)
         values = _core.empty(Tensor, shape, dtype)
         indices = _core.empty(Tensor, shape, dtypes.int64)
-        token = quiet.enter()
-        try:
-            ufunc.reduce(array, at, None, values._nd, keepdim)
-        finally:
-            quiet.leave(token)
+        ufunc.reduce(array, at, None, values._nd, keepdim)
         getattr(array, position)(at, indices._nd, keepdims=keepdim)
         return ValuesAndIndices(values, indices)
 
@@ -390,11 +376,7 @@ def _mean_eager(
     work = dtypes.float32 if result in HALVES else result
     total = _SUM(input, dim, keepdim, work)
     count = reduced_count(input.shape, dim)
-    token = quiet.enter()
-    try:
-        np.divide(total._nd, count, total._nd)
-    finally:
-        quiet.leave(token)
+    np.divide(total._nd, count, total._nd)
     return total if work is result else wrap(total._nd, result)
 
 
@@ -464,17 +446,13 @@ _TOTAL: Any = np.add.reduce
 
 def _variances(array: Array, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Array:
     count = reduced_count(array.shape, dim)
-    token = quiet.enter()
-    try:
-        centred = array - _TOTAL(array, dim, keepdims=True) / count
-        if array.dtype.kind == "c":
-            squares = np.square(centred.real) + np.square(centred.imag)
-        else:
-            squares = np.square(centred)
-        total = np.asarray(_TOTAL(squares, dim, keepdims=keepdim))
-        return np.asarray(np.divide(total, _freedom(count, correction), dtype=total.dtype))
-    finally:
-        quiet.leave(token)
+    centred = array - _TOTAL(array, dim, keepdims=True) / count
+    if array.dtype.kind == "c":
+        squares = np.square(centred.real) + np.square(centred.imag)
+    else:
+        squares = np.square(centred)
+    total = np.asarray(_TOTAL(squares, dim, keepdims=keepdim))
+    return np.asarray(np.divide(total, _freedom(count, correction), dtype=total.dtype))
 
 
 def deviation_kernel(

@@ -11,7 +11,6 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.dtype_rules import (
     contiguous_spec,
     is_inexact,
@@ -37,11 +36,10 @@ def _accumulating(ufunc: Any) -> Callable[..., Tensor]:
         if work is not input.dtype:
             array = cast_array(array, work)
         out = _core.empty(Tensor, array.shape, work)
-        with quiet.Quiet():
-            if array.ndim:
-                ufunc.accumulate(array, dim, out=out._nd)
-            else:
-                np.copyto(out._nd, array)
+        if array.ndim:
+            ufunc.accumulate(array, dim, out=out._nd)
+        else:
+            np.copyto(out._nd, array)
         return out if work is target else wrap(out._nd, target)
 
     return eager
@@ -149,10 +147,9 @@ def _logcumsumexp_eager(input: Any, dim: int) -> Tensor:
     array = wide_array(input)
     if not array.size or not array.ndim:
         return wrap(array.copy(), input.dtype)
-    with quiet.Quiet():
-        if input.dtype.is_complex:
-            return wrap(_complex_scan(array, dim), input.dtype)
-        return wrap(np.logaddexp.accumulate(array, dim), input.dtype)
+    if input.dtype.is_complex:
+        return wrap(_complex_scan(array, dim), input.dtype)
+    return wrap(np.logaddexp.accumulate(array, dim), input.dtype)
 
 
 def _logcumsumexp_meta(input: Any, dim: int) -> Any:
@@ -206,11 +203,10 @@ def _running_kernel(name: str, ufunc: Any) -> Callable[..., Any]:
         if not array.ndim or not array.size:
             places = np.zeros(array.shape, np.int64)
             return wrap(input._nd.copy(), input.dtype), wrap(places, dtypes.int64)
-        with quiet.Quiet():
-            values = ufunc.accumulate(array, dim)
-            taken = array == values
-            if array.dtype.kind == "f":
-                taken |= np.isnan(array)
+        values = ufunc.accumulate(array, dim)
+        taken = array == values
+        if array.dtype.kind == "f":
+            taken |= np.isnan(array)
         steps = np.arange(array.shape[dim]).reshape((-1, *(1,) * (array.ndim - 1 - dim)))
         places = np.maximum.accumulate(np.where(taken, steps, 0), dim)
         return wrap(values, input.dtype), wrap(places, dtypes.int64)

@@ -9,7 +9,6 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, wide_array
 from graphwright.runtime.ops.kernels import allocate, wrap
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -55,8 +54,7 @@ def _by_rows(sequence: Any, values: Any, right: bool) -> Any:
     for _ in range(size.bit_length()):
         middle = (low + high) // 2
         found = np.take_along_axis(sequence, np.minimum(middle, size - 1), -1)
-        with quiet.Quiet():
-            before = ~(found > values) if right else ~(found >= values)
+        before = ~(found > values) if right else ~(found >= values)
         before &= middle < high
         low = np.where(before, middle + 1, low)
         high = np.where(before, high, middle)

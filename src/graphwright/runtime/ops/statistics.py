@@ -9,7 +9,6 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops import quiet
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, is_inexact, wide_array
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dims
@@ -172,9 +171,8 @@ def _histc_eager(input: Any, bins: int, min: Any, max: Any) -> Tensor:
         values = values.astype(np.float64)
     low, high = _range(values, float(min), float(max), 1.0)
     kept = values[(values >= low) & (values <= high)]
-    with quiet.Quiet():
-        kind = values.dtype.type
-        places = ((kept - kind(low)) * kind(bins) / kind(high - low)).astype(np.int64)
+    kind = values.dtype.type
+    places = ((kept - kind(low)) * kind(bins) / kind(high - low)).astype(np.int64)
     counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
     return wrap(counts, input.dtype)
 
@@ -218,8 +216,7 @@ def _counts_eager(input: Any, edges: Any, weight: Any, density: bool) -> Tensor:
     heights = None if weight is None else wide_array(weight).reshape(-1)[inside]
     counts = np.bincount(np.minimum(places, bins - 1), heights, minlength=bins).astype(float)
     if density:
-        with quiet.Quiet():
-            counts = counts / (counts.sum() * np.diff(bounds))
+        counts = counts / (counts.sum() * np.diff(bounds))
     return wrap(counts, input.dtype)
 
 
