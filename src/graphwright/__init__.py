@@ -60,6 +60,7 @@ from graphwright.runtime.dtypes import (
     uint32,
     uint64,
 )
+from graphwright.runtime.errors import OutOfMemoryError
 from graphwright.runtime.errors import check_condition as _assert
 from graphwright.runtime.facts import (
     get_device,

@@ -48,10 +48,17 @@ def split_arguments(entry: OpSamples, sample: Sample, layout: str) -> tuple[list
     args, kwargs = build(sample, entry.name, leaf)
 
     def fn(*tensors: Any) -> Any:
-        return getattr(ops, entry.name)(
-            *filled(args, tensors), **{k: filled(v, tensors) for k, v in kwargs.items()})
+        return flat(getattr(ops, entry.name)(
+            *filled(args, tensors), **{k: filled(v, tensors) for k, v in kwargs.items()}))
 
     return inputs, fn
+
+
+def flat(result: Any) -> Any:
+    """Results that are tuples of tensors themselves, in one tuple with the others."""
+    if not isinstance(result, tuple):
+        return result
+    return tuple(t for item in result for t in (item if isinstance(item, tuple) else (item,)))
 
 
 class Slot:

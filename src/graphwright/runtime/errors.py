@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime._core import OutOfRange, TensorBase
+from graphwright.runtime._core import OutOfMemoryError, OutOfRange, TensorBase
 
 
 class DataDependent(RuntimeError):
@@ -40,6 +40,7 @@ def check_condition(condition: Any, message: str) -> None:
 __all__ = [
     "DataDependent",
     "LinAlgError",
+    "OutOfMemoryError",
     "OutOfRange",
     "check_condition",
     "describe",

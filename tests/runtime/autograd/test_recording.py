@@ -140,6 +140,18 @@ def test_long_histories_are_freed_without_recursion() -> None:
     assert x.grad.shape == (2,)
 
 
+@pytest.mark.parametrize("through", [lambda y: y, lambda y: y.t()], ids=["base", "other view"])
+def test_a_view_has_its_new_history_before_what_reads_it(through: Any) -> None:
+    x = gw.ones(3, 2, requires_grad=True)
+    y = x * 1.0
+    column = y[:, 1]
+    through(y).mul_(3)
+    z = column * 2  # the first to ask for the column's history after the write
+    assert z.grad_fn.sequence > z.grad_fn.next_functions[0][0].sequence
+    (gradient,) = gw.autograd.grad(z.sum(), x)
+    assert gradient.tolist() == [[0.0, 6.0]] * 3
+
+
 @pytest.mark.parametrize("mode", ["bilinear", "nearest", "bicubic"])
 @pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
 @pytest.mark.parametrize("align_corners", [False, True])

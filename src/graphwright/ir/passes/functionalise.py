@@ -214,6 +214,8 @@ def _describe_outputs(
         raise CannotLower("the graph's result is not a tuple or list")
     chains: dict[Root, set[str]] = {}
     for result in results:
+        if isinstance(result, tuple | list):
+            raise CannotLower("a result of the graph is itself a tuple or list")
         if isinstance(result, Alias):
             chains.setdefault(result.root, set()).add(_chain_key(result.chain))
     specs: list[OutputSpec] = []

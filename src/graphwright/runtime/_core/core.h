@@ -27,6 +27,7 @@ extern PyMethodDef gw_allocator_methods[];
 
 /* ---- module.c ---- */
 extern PyObject *gw_out_of_range;   /* an IndexError and a RuntimeError */
+extern PyObject *gw_out_of_memory;  /* a MemoryError and a RuntimeError */
 
 /* ---- storage.c ---- */
 extern PyTypeObject GwStorage_Type;

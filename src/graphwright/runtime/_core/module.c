@@ -28,20 +28,30 @@ static struct PyModuleDef definition = {
     .m_size = -1,
 };
 
-PyObject *gw_out_of_range;
+PyObject *gw_out_of_range, *gw_out_of_memory;
 
-/* PyTorch raises IndexError for some ops and RuntimeError for others: this is both. */
-static int add_out_of_range(PyObject *module) {
-    PyObject *bases = PyTuple_Pack(2, PyExc_IndexError, PyExc_RuntimeError);
+/* An exception that is caught as either of two. */
+static int add_exception(PyObject *module, PyObject **place, const char *name, const char *doc,
+                         PyObject *first, PyObject *second) {
+    PyObject *bases = PyTuple_Pack(2, first, second);
     if (bases == NULL) {
         return -1;
     }
-    gw_out_of_range = PyErr_NewExceptionWithDoc(
-        "graphwright.runtime._core.OutOfRange", "A position lies outside of its dimension.",
-        bases, NULL);
+    *place = PyErr_NewExceptionWithDoc(name, doc, bases, NULL);
     Py_DECREF(bases);
-    return gw_out_of_range == NULL
-               ? -1 : PyModule_AddObjectRef(module, "OutOfRange", gw_out_of_range);
+    return *place == NULL ? -1 : PyModule_AddObjectRef(module, strrchr(name, '.') + 1, *place);
+}
+
+/* PyTorch raises IndexError for some ops and RuntimeError for others; and RuntimeError where
+ * Python has MemoryError. */
+static int add_exceptions(PyObject *module) {
+    int failed = add_exception(module, &gw_out_of_range, "graphwright.runtime._core.OutOfRange",
+                               "A position lies outside of its dimension.",
+                               PyExc_IndexError, PyExc_RuntimeError);
+    return failed < 0 ? failed
+           : add_exception(module, &gw_out_of_memory,
+                           "graphwright.runtime._core.OutOfMemoryError",
+                           "Memory does not suffice.", PyExc_MemoryError, PyExc_RuntimeError);
 }
 
 static int add_contents(PyObject *module) {
@@ -89,7 +99,7 @@ PyMODINIT_FUNC PyInit__core(void) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);
-    if (module != NULL && (add_out_of_range(module) < 0 || add_contents(module) < 0)) {
+    if (module != NULL && (add_exceptions(module) < 0 || add_contents(module) < 0)) {
         Py_CLEAR(module);
     }
     return module;

@@ -100,8 +100,11 @@ GwNode *gw_node_new(PyObject *op, int count) {
     }
     node->count = count;
     node->op = Py_NewRef(op);
-    node->sequence = ++last_sequence;
     return node;
+}
+
+void gw_node_number(GwNode *node) {
+    node->sequence = ++last_sequence;
 }
 
 bool gw_node_reserve(GwNode *node, int outputs) {

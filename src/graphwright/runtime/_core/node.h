@@ -54,6 +54,8 @@ extern PyTypeObject GwNode_Type;
 
 /* A node of the class that set_record_classes has named, with `count` empty entries. */
 GwNode *gw_node_new(PyObject *op, int count);
+/* Its number. Once it has its edges: a view's history may be made anew for them, and comes first. */
+void gw_node_number(GwNode *node);
 /* Room for its outputs; false with MemoryError. */
 bool gw_node_reserve(GwNode *node, int outputs);
 

@@ -220,6 +220,9 @@ static GwNode *node_of(PyObject *op, const GwRecipe *r, PyObject *args) {
     if (node != NULL && (!keep_edges(node, r, args) || !keep_values(node, r, args))) {
         Py_CLEAR(node);
     }
+    if (node != NULL) {
+        gw_node_number(node);
+    }
     return node;
 }
 

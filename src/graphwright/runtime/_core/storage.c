@@ -35,7 +35,7 @@ GwStorage *gw_storage_new(int64_t nbytes) {
     if (s->data == NULL) {
         s->block = 0;
         Py_DECREF(s);
-        PyErr_Format(PyExc_MemoryError, "cannot allocate %lld bytes", (long long)nbytes);
+        PyErr_Format(gw_out_of_memory, "cannot allocate %lld bytes", (long long)nbytes);
         return NULL;
     }
     s->nbytes = nbytes;

@@ -53,14 +53,6 @@ def contiguous_spec(size: tuple[Any, ...], dtype: DType, device: Any) -> TensorS
     return TensorSpec(size, contiguous_strides(size), dtype, on_device(device))
 
 
-def allocated(name: str, size: tuple[int, ...], dtype: DType) -> Tensor:
-    """An uninitialised contiguous tensor. Raises RuntimeError where memory does not suffice."""
-    try:
-        return _core.empty(Tensor, size, dtype)
-    except MemoryError as error:
-        raise RuntimeError(f"{name}: {error} for shape {list(size)} of {dtype}") from error
-
-
 def _scalar_type(value: Any) -> DType:
     if isinstance(value, bool):
         return dtypes.bool
@@ -119,7 +111,7 @@ def _full_eager(size: tuple[int, ...], fill_value: Any, dtype: Any, device: Any)
     check_size("full", size)
     if hasattr(fill_value, "item"):
         fill_value = fill_value.item()
-    out = allocated("full", size, dtype or _scalar_type(fill_value))
+    out = _core.empty(Tensor, size, dtype or _scalar_type(fill_value))
     _fill("full", out, fill_value)
     return out
 
@@ -158,7 +150,7 @@ def _empty_eager(size: tuple[int, ...], dtype: Any, device: Any) -> Tensor:
     if device is not None and Device(device).type != "cpu":
         return _full_eager(size, 0, dtype or dtypes.get_default_dtype(), device)
     check_size("empty", size)
-    return allocated("empty", size, dtype or dtypes.get_default_dtype())
+    return _core.empty(Tensor, size, dtype or dtypes.get_default_dtype())
 
 
 define(

@@ -19,7 +19,6 @@ from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.generator import draw
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import (
-    allocated,
     check_size,
     contiguous_spec,
     require_cpu,
@@ -36,7 +35,7 @@ HELD = {dtypes.float16: 2.0**11, dtypes.bfloat16: 2.0**8}
 def uniform(size: tuple[int, ...], dtype: DType, seed: int, offset: int) -> Tensor:
     """Uniform numbers of one draw in [0, 1)."""
     check_size("rand", size)
-    out = allocated("rand", size, dtypes.float32)
+    out = _core.empty(Tensor, size, dtypes.float32)
     values = out._nd
     _core.philox_uniform(values, seed, offset)
     if dtype is dtypes.float32:
@@ -199,7 +198,7 @@ def _bits_of_uniforms(size: Any, generator: Any, device: Any) -> Any:
 
 def _bits_eager(size: tuple[int, ...], generator: Any, device: Any) -> Tensor:
     require_cpu("random_bits", device)
-    bits = allocated("random_bits", size, dtypes.int64)
+    bits = _core.empty(Tensor, size, dtypes.int64)
     words = np.empty(size, np.uint32)
     total = bits._nd
     for number, (drop, shift) in enumerate(((8, 40), (8, 16), (16, 0))):
@@ -221,7 +220,7 @@ def _scaled_eager(
     size: tuple[int, ...], low: int, width: int, generator: Any, device: Any
 ) -> Tensor:
     require_cpu("random_scaled", device)
-    out = allocated("random_scaled", size, dtypes.int64)
+    out = _core.empty(Tensor, size, dtypes.int64)
     values = np.empty(size, np.float32)
     _core.philox_uniform(values, *draw(generator))
     np.copyto(out._nd, np.multiply(values, width, dtype=np.float64), casting="unsafe")
