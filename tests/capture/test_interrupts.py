@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -98,6 +99,15 @@ def test_interrupted_in_the_backend(which: int) -> None:
     check_state(captured)
 
 
+@pytest.fixture
+def interrupts() -> Iterator[None]:
+    """SIGINT raises KeyboardInterrupt, also in a process that was told to ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interrupts")
 def test_a_signal_while_a_resume_function_is_captured(monkeypatch: pytest.MonkeyPatch) -> None:
     """The handler runs in the capture of what follows the break, and its exception goes out."""
     sent = 0

@@ -6,6 +6,7 @@ import copy
 import linecache
 import weakref
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -15,6 +16,7 @@ from graphwright.ir.printing import Source, source_of, table_of
 from graphwright.runtime.symbolic.places import value_at
 
 _serial = count()
+_dead: list[str] = []  # file names of sources whose functions are gone
 
 
 class GraphModule:
@@ -158,12 +160,23 @@ class _Folder:
         raise AttributeError(f"GraphModule has no attribute {path!r}")
 
 
+def _forget_dead_sources() -> None:
+    """Let go of the lines of functions that have died.
+
+    Not when they die: that may be while another, such as a debugger, walks over the cache.
+    """
+    with suppress(IndexError):
+        while True:
+            linecache.cache.pop(_dead.pop(), None)
+
+
 def _compile(source: Source) -> Any:
     """The function `forward` of the source; tracebacks through it show its lines."""
+    _forget_dead_sources()
     filename = f"<graph {next(_serial)}>"
     linecache.cache[filename] = (len(source.text), None, source.text.splitlines(True), filename)
     names = dict(source.names)
     exec(compile(source.text, filename, "exec"), names)
     forward = names["forward"]
-    weakref.finalize(forward, linecache.cache.pop, filename, None).atexit = False
+    weakref.finalize(forward, _dead.append, filename).atexit = False
     return forward
