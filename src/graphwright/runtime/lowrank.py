@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.return_types import SingularVectors
 from graphwright.runtime.tensor import Tensor
@@ -198,6 +199,4 @@ class _Iteration:
 
 
 def _precision(tensor: Tensor) -> float:
-    from graphwright.runtime.limits import finfo
-
     return finfo(tensor.dtype).eps

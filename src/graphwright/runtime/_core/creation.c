@@ -232,7 +232,7 @@ GW_KERNEL(eye) {
 
 /* ---- ranges ---- */
 
-static bool plain_number(PyObject *o, double *value) {
+static bool exact_number(PyObject *o, double *value) {
     int64_t whole;
     if (PyFloat_CheckExact(o)) {
         *value = PyFloat_AS_DOUBLE(o);
@@ -275,7 +275,7 @@ GW_KERNEL(arange) {
     PyObject *given[3] = {one ? NULL : args[0], one ? args[0] : args[1], args[2]};
     double values[3] = {0, 0, 1};
     for (int i = one ? 1 : 0; i < 3; i++) {
-        if (!plain_number(given[i], &values[i])) {
+        if (!exact_number(given[i], &values[i])) {
             return NULL;
         }
         fraction = fraction || PyFloat_CheckExact(given[i]);
@@ -325,7 +325,7 @@ GW_KERNEL(linspace) {
     double start, end;
     int64_t n;
     int code = gw_plain_dtype(args[3], gw_default_dtype());
-    if (!plain_number(args[0], &start) || !plain_number(args[1], &end)
+    if (!exact_number(args[0], &start) || !exact_number(args[1], &end)
         || !gw_plain_int(args[2], &n) || n < 0 || !gw_on_cpu(args[4])
         || (code != GW_FLOAT32 && code != GW_FLOAT64)) {
         return NULL;
@@ -388,7 +388,7 @@ static double kaiser(double place, const double *factors) {
 /* window_length, periodic, beta, dtype, device */
 GW_KERNEL(kaiser_window) {
     double factors[2];
-    if (!plain_number(args[2], &factors[0])) {
+    if (!exact_number(args[2], &factors[0])) {
         return NULL;
     }
     factors[1] = gw_bessel_i0(factors[0]);
@@ -411,7 +411,7 @@ GW_KERNEL(bartlett_window) { return window(cls, args, args + 2, triangle, NULL);
 /* window_length, periodic, alpha, beta, dtype, device */
 GW_KERNEL(hamming_window) {
     double factors[MOST_WAVES] = {0};
-    return !plain_number(args[2], &factors[0]) || !plain_number(args[3], &factors[1]) ? NULL
+    return !exact_number(args[2], &factors[0]) || !exact_number(args[3], &factors[1]) ? NULL
            : window(cls, args, args + 4, cosines, factors);
 }
 

@@ -26,18 +26,8 @@ static PyObject *argument(const GwKept *kept) {
         return gw_kept_fresh(kept) ? Py_NewRef(kept->value) : NULL;
     case GW_KEPT_SPEC:
         return gw_kept_spec(kept);
-    case GW_KEPT_LIST: {
-        PyObject *list = PyList_New(kept->number);
-        for (int i = 0; list != NULL && i < kept->number; i++) {
-            PyObject *item = argument(kept + 1 + i);
-            if (item == NULL) {
-                Py_CLEAR(list);
-            } else {
-                PyList_SET_ITEM(list, i, item);
-            }
-        }
-        return list;
-    }
+    case GW_KEPT_LIST:
+        return gw_kept_list(kept, argument);
     default:
         return Py_NewRef(kept->value);
     }

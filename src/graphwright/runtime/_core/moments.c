@@ -125,13 +125,6 @@ static PyObject *rounded(PyTypeObject *cls, const Few *f, const double *results)
     return (PyObject *)out;
 }
 
-static bool plain_number(PyObject *o, double *value) {
-    int64_t whole = 0;
-    bool floating = PyFloat_CheckExact(o), plain = floating || gw_plain_int(o, &whole);
-    *value = floating ? PyFloat_AS_DOUBLE(o) : (double)whole;
-    return plain;
-}
-
 /* ---- moments: input, dim, unbiased, keepdim, correction ---- */
 
 static void take_means(const Few *f, double *means) {
@@ -163,7 +156,7 @@ static PyObject *moments(PyTypeObject *cls, PyObject *const *args, bool root, bo
     double correction = args[2] != Py_False, means[MOST], variances[MOST];
     bool either = args[2] == Py_None || (PyBool_Check(args[2]) && args[4] == Py_None);
     if (!either || PyBool_Check(args[1])
-        || (args[4] != Py_None && !plain_number(args[4], &correction))
+        || (args[4] != Py_None && !gw_plain_number(args[4], &correction))
         || !read_one(&f, args[0], args[1], args[3], true)) {
         return NULL;
     }
@@ -251,7 +244,7 @@ static PyObject *norm_of(PyTypeObject *cls, const Few *f, double order) {
 static bool read_order(PyObject *o, double *order) {
     bool two = o == Py_None
                || (PyUnicode_Check(o) && PyUnicode_CompareWithASCIIString(o, "fro") == 0);
-    bool known = plain_number(o, order) || two;
+    bool known = gw_plain_number(o, order) || two;
     *order = two ? 2 : *order;
     return known;
 }
@@ -271,7 +264,7 @@ GW_KERNEL(dist) {
     Few f;
     double order;
     bool plain = both[0] != NULL && both[1] != NULL && both[0]->dtype == both[1]->dtype
-                 && is_real(both[0]->dtype) && plain_number(args[2], &order)
+                 && is_real(both[0]->dtype) && gw_plain_number(args[2], &order)
                  && read_few(&f, 2, both, Py_None, false);
     return plain ? norm_of(cls, &f, order) : NULL;
 }
@@ -283,7 +276,7 @@ GW_KERNEL(renorm) {
     double order, most, norms[MOST];
     int dim;
     if (t == NULL || t->ndim < 2 || !is_real(t->dtype) || (t->flags & GW_CONTIGUOUS) == 0
-        || !plain_number(args[1], &order) || !(order > 0) || !plain_number(args[3], &most)
+        || !gw_plain_number(args[1], &order) || !(order > 0) || !gw_plain_number(args[3], &most)
         || !(most >= 0) || !gw_wrapped_dim(args[2], t->ndim, &dim)
         || !read_few(&f, 1, &t, Py_None, false)) {
         return NULL;
@@ -351,7 +344,7 @@ GW_KERNEL(pair_distances) {
     Few f;
     double order;
     if (!has_rows(a) || !has_rows(b) || a->dtype != b->dtype || !fits_batch(a, b)
-        || !plain_number(args[2], &order) || !(order >= 0) || args[3] != Py_None) {
+        || !gw_plain_number(args[2], &order) || !(order >= 0) || args[3] != Py_None) {
         return NULL;
     }
     int64_t width = a->sizes[a->ndim - 1], rows = a->sizes[a->ndim - 2];

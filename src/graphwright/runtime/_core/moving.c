@@ -184,7 +184,7 @@ static PyObject *written(GwTensor *out, const GwView *part, bool is_part, PyObje
     bool fits = is_part && src != NULL && src->dtype == out->dtype && src->ndim == part->ndim
                 && memcmp(src->sizes, part->sizes, (size_t)src->ndim * sizeof(int64_t)) == 0;
     if (!fits) {
-        Py_DECREF(out);
+        Py_XDECREF(out);
         return NULL;
     }
     int64_t skipped = (part->offset - out->offset) * gw_itemsize(out);
@@ -198,10 +198,7 @@ GW_KERNEL(slice_scatter) {
     GwTensor *out = copy_of(cls, args[0]);
     GwView part;
     int d;
-    if (out == NULL) {
-        return NULL;
-    }
-    bool found = gw_view_begin(&part, cls, (PyObject *)out)
+    bool found = out != NULL && gw_view_begin(&part, cls, (PyObject *)out)
                  && gw_plain_dim(args[2], out->ndim, &d)
                  && gw_view_slice(&part, d, args[3], args[4], args[5]);
     return written(out, &part, found, args[1]);
@@ -212,10 +209,7 @@ GW_KERNEL(select_scatter) {
     GwTensor *out = copy_of(cls, args[0]);
     GwView part;
     int d;
-    if (out == NULL) {
-        return NULL;
-    }
-    bool found = gw_view_begin(&part, cls, (PyObject *)out)
+    bool found = out != NULL && gw_view_begin(&part, cls, (PyObject *)out)
                  && gw_plain_dim(args[2], out->ndim, &d) && gw_view_select(&part, d, args[3]);
     return written(out, &part, found, args[1]);
 }
@@ -224,10 +218,7 @@ GW_KERNEL(select_scatter) {
 GW_KERNEL(diagonal_scatter) {
     GwTensor *out = copy_of(cls, args[0]);
     GwView part;
-    if (out == NULL) {
-        return NULL;
-    }
-    bool found = gw_view_begin(&part, cls, (PyObject *)out)
+    bool found = out != NULL && gw_view_begin(&part, cls, (PyObject *)out)
                  && gw_view_diagonal(&part, args[2], args[3], args[4]);
     return written(out, &part, found, args[1]);
 }

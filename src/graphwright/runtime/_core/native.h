@@ -51,6 +51,14 @@ static inline bool gw_plain_int(PyObject *o, int64_t *value) {
     return overflow == 0;
 }
 
+/* A float, or an int that fits; false, without an exception, for anything else. */
+static inline bool gw_plain_number(PyObject *o, double *value) {
+    int64_t whole = 0;
+    bool floating = PyFloat_CheckExact(o), plain = floating || gw_plain_int(o, &whole);
+    *value = floating ? PyFloat_AS_DOUBLE(o) : (double)whole;
+    return plain;
+}
+
 /* A dim in 0..ndim-1. */
 static inline bool gw_plain_dim(PyObject *o, int ndim, int *dim) {
     int64_t value;

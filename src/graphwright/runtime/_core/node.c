@@ -157,6 +157,19 @@ static PyObject *get_edges(PyObject *self, void *closure) {
     return edges;
 }
 
+PyObject *gw_kept_list(const GwKept *kept, PyObject *(*of)(const GwKept *)) {
+    PyObject *list = PyList_New(kept->number);
+    for (int i = 0; list != NULL && i < kept->number; i++) {
+        PyObject *item = of(kept + 1 + i);
+        if (item == NULL) {
+            Py_CLEAR(list);
+        } else {
+            PyList_SET_ITEM(list, i, item);
+        }
+    }
+    return list;
+}
+
 /* What autograd/node.py keeps of an argument. */
 static PyObject *as_kept(const GwKept *kept) {
     switch (kept->kind) {
@@ -164,18 +177,8 @@ static PyObject *as_kept(const GwKept *kept) {
         return saved_tensor(kept->value, kept->version, false);
     case GW_KEPT_SPEC:
         return gw_kept_spec(kept);
-    case GW_KEPT_LIST: {
-        PyObject *list = PyList_New(kept->number);
-        for (int i = 0; list != NULL && i < kept->number; i++) {
-            PyObject *item = as_kept(kept + 1 + i);
-            if (item == NULL) {
-                Py_CLEAR(list);
-            } else {
-                PyList_SET_ITEM(list, i, item);
-            }
-        }
-        return list;
-    }
+    case GW_KEPT_LIST:
+        return gw_kept_list(kept, as_kept);
     default:
         return Py_NewRef(kept->value);
     }

@@ -59,6 +59,9 @@ void gw_node_number(GwNode *node);
 /* Room for its outputs; false with MemoryError. */
 bool gw_node_reserve(GwNode *node, int outputs);
 
+/* A list of what `of` gives for each item of an entry that is a list; NULL where one is NULL. */
+PyObject *gw_kept_list(const GwKept *kept, PyObject *(*of)(const GwKept *));
+
 /* The entry behind this one and its items. */
 static inline const GwKept *gw_kept_next(const GwKept *kept) {
     return kept + 1 + (kept->kind == GW_KEPT_LIST ? kept->number : 0);

@@ -25,17 +25,6 @@ static GwTensor *fresh(PyTypeObject *cls, PyObject *size, int dtype) {
     return ndim < 0 ? NULL : gw_tensor_empty(cls, dtype, ndim, sizes, NULL);
 }
 
-static bool plain_number(PyObject *o, double *value) {
-    int64_t whole;
-    if (PyFloat_CheckExact(o)) {
-        *value = PyFloat_AS_DOUBLE(o);
-        return true;
-    }
-    bool ok = gw_plain_int(o, &whole);
-    *value = ok ? (double)whole : 0;
-    return ok;
-}
-
 /* cos x of 0 <= x <= 2 pi, to the accuracy of float32: Taylor's series around the quarters. */
 GW_INLINE float cosine(float x) {
     double quarter = GW_RINT((double)x * 0.63661977236758134308);
@@ -116,7 +105,7 @@ GW_KERNEL(fill_uniform) {
     GW_UNUSED(cls);
     GwTensor *t = writable(args[0]);
     double low, high;
-    if (t == NULL || !plain_number(args[1], &low) || !plain_number(args[2], &high)
+    if (t == NULL || !gw_plain_number(args[1], &low) || !gw_plain_number(args[2], &high)
         || !(low <= high) || args[3] != Py_None) {
         return NULL;
     }
@@ -130,7 +119,7 @@ GW_KERNEL(fill_normal) {
     GW_UNUSED(cls);
     GwTensor *t = writable(args[0]);
     double mean, deviation;
-    if (t == NULL || !plain_number(args[1], &mean) || !plain_number(args[2], &deviation)
+    if (t == NULL || !gw_plain_number(args[1], &mean) || !gw_plain_number(args[2], &deviation)
         || !(deviation >= 0) || args[3] != Py_None) {
         return NULL;
     }

@@ -402,17 +402,6 @@ GW_KERNEL(unique_consecutive) { return distinct(cls, args, false); }
 HISTOGRAM(float, histogram_float)
 HISTOGRAM(double, histogram_double)
 
-static bool plain_number(PyObject *o, double *value) {
-    int64_t whole;
-    if (PyFloat_CheckExact(o)) {
-        *value = PyFloat_AS_DOUBLE(o);
-        return true;
-    }
-    bool ok = gw_plain_int(o, &whole);
-    *value = ok ? (double)whole : 0;
-    return ok;
-}
-
 /* input, bins, min, max */
 GW_KERNEL(histc) {
     const GwTensor *t = contiguous(args[0], LARGEST);
@@ -420,7 +409,7 @@ GW_KERNEL(histc) {
     double low, high;
     if (t == NULL || t->numel == 0 || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64)
         || !gw_plain_int(args[1], &bins) || bins <= 0 || bins > LARGEST
-        || !plain_number(args[2], &low) || !plain_number(args[3], &high) || high < low) {
+        || !gw_plain_number(args[2], &low) || !gw_plain_number(args[3], &high) || high < low) {
         return NULL;
     }
     GwTensor *out = gw_tensor_empty(cls, t->dtype, 1, &bins, NULL);
