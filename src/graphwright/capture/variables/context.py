@@ -120,14 +120,8 @@ class GradModeVariable(ModeVariable):
 class InferenceVariable(GradModeVariable):
     """An instance of `inference_mode`; `bits` are the modes that it will restore."""
 
-    def __init__(
-        self,
-        cls: type,
-        mode: Any,
-        source: Source | None = None,
-        previous: Iterable[Any] = (),
-    ) -> None:
-        super().__init__(cls, mode, source, previous)
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.bits: list[int] = []
 
     def enter(self, tx: Translator) -> VariableTracker:

@@ -125,6 +125,7 @@ def _define(entry: Op) -> None:
 def _kernel(entry: Op) -> Callable[..., Any]:
     """What runs an op on real tensors: C where it can, else NumPy, else its decomposition."""
     run = entry.eager or entry.decompose or entry.undefined
+    import_module("graphwright.runtime.ops.shortcuts").attach(entry)
     native = import_module("graphwright.runtime.ops.native")
     return native.kernel(entry, quietly(meta.minding_device(entry, run)))
 

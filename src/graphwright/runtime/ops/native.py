@@ -15,8 +15,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops.schema import TENSOR_TYPES
-from graphwright.runtime.ops.shortcuts import SHORTCUTS
-from graphwright.runtime.ops.table import Op, set_rule
+from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor import Tensor
 
 FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
@@ -160,9 +159,6 @@ def pointwise(entry: Op, loops: Loops, fallback: Any, inplace: bool = False) -> 
 def kernel(entry: Op, run: Any) -> Any:
     """`run`, or the C kernel of the op or of the in-place form that it is, which falls back on it.
     """
-    if entry.vjp is None and entry.name in SHORTCUTS:
-        shortcut = SHORTCUTS[entry.name]
-        set_rule(entry, entry.names, shortcut.rule, shortcut.saves)
     if _core.Native.has(entry.name):
         return _core.Native(Tensor, entry.name, run)
     special = _SPECIAL.get(entry.name)

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import broadcast_shapes
-from graphwright.runtime.ops.table import Op, op
+from graphwright.runtime.ops.table import Op, op, set_rule
 from graphwright.runtime.tensor import Tensor
 
 COPIED = (
@@ -365,6 +365,14 @@ SHORTCUTS = {
     "view_as": Shortcut(_reshaped_as),
 }
 SHORTCUTS |= {f"{view}_copy": _copied(view) for view in COPIED}
+
+
+def attach(entry: Op) -> None:
+    """Give a composite that has a shortcut its rule, before its kernel first runs."""
+    if entry.vjp is None and entry.name in SHORTCUTS:
+        shortcut = SHORTCUTS[entry.name]
+        set_rule(entry, entry.names, shortcut.rule, shortcut.saves)
+
 
 NAMES = {
     "chunk": "split",
