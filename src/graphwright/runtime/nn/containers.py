@@ -37,11 +37,11 @@ class _Numbered(Module):
     def __getitem__(self, index: int | slice) -> Module:
         if isinstance(index, slice):
             return self._of(list(self._modules.values())[index])
-        module: Module = list(self._modules.values())[operator.index(index)]
+        module: Module = self._modules[list(self._modules)[int(self._position(index))]]
         return module
 
     def _of(self, modules: list[Module]) -> _Numbered:
-        return self.__class__(modules)  # type: ignore[call-arg]
+        return self.__class__(modules)
 
     def __setitem__(self, index: int, module: Module) -> None:
         names = list(self._modules)
@@ -97,7 +97,7 @@ def _times(count: object) -> int:
     if not isinstance(count, int):
         raise TypeError(f"unsupported operand type(s) for *: Sequential and {type(count)}")
     if count <= 0:
-        raise ValueError(f"Non-positive multiplication factor {count} for Sequential")
+        raise ValueError(f"Non-positive multiplication factor {count} for {Sequential}")
     return count
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graphwright.runtime.nn.hooks import BackwardWatch, RemovableHandle
+from graphwright.runtime.nn.hooks import REGISTRATION_HOOKS, BackwardWatch, RemovableHandle
 from graphwright.runtime.nn.module import Module
 
 Hook = Callable[..., Any]
@@ -78,3 +78,21 @@ def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
 def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
     """Call `hook(module, grad_input, grad_output)` after every module's backward."""
     return _register(_backward_hooks, hook)
+
+
+register_module_backward_hook = register_module_full_backward_hook
+
+
+def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, name, buffer)` where a buffer is registered; it may give another."""
+    return _register(REGISTRATION_HOOKS["buffer"], hook)
+
+
+def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, name, child)` where a child is registered; it may give another."""
+    return _register(REGISTRATION_HOOKS["module"], hook)
+
+
+def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(module, name, parameter)` where one is registered; it may give another."""
+    return _register(REGISTRATION_HOOKS["parameter"], hook)

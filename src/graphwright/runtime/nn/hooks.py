@@ -6,6 +6,7 @@ A module that has none pays one attribute test per call (`_hooked`).
 from __future__ import annotations
 
 import itertools
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -60,6 +61,7 @@ class ModuleHooks:
     _state_dict_hooks: dict[int, Callable[..., Any]]
     _load_state_dict_pre_hooks: dict[int, Callable[..., Any]]
     _load_state_dict_post_hooks: dict[int, Callable[..., Any]]
+    _is_full_backward_hook: bool | None
     forward: Callable[..., Any]
 
     def _init_hooks(self, state: dict[str, Any]) -> None:
@@ -74,6 +76,7 @@ class ModuleHooks:
             state[name] = {}
         for name in ("_load_state_dict_pre_hooks", "_load_state_dict_post_hooks"):
             state[name] = {}
+        state["_is_full_backward_hook"] = None
 
     def _count_hooks(self) -> None:
         state = self.__dict__
@@ -137,10 +140,23 @@ class ModuleHooks:
         """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are known.
 
         Both are tuples with None for what is no tensor; it may return another `grad_input`.
+        RuntimeError where the module has a hook of `register_backward_hook`.
         """
+        self._choose_backward_hooks(full=True)
         return self._add_call_hook(self._backward_hooks, hook, prepend)
 
-    register_backward_hook = register_full_backward_hook
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """As `register_full_backward_hook`, which replaces it: a module has one kind of both."""
+        self._choose_backward_hooks(full=False)
+        return self._add_call_hook(self._backward_hooks, hook)
+
+    def _choose_backward_hooks(self, full: bool) -> None:
+        if self._is_full_backward_hook is (not full):
+            raise RuntimeError(
+                "Cannot use both regular backward hooks and full backward hooks on a single "
+                "Module. Please use only one of them."
+            )
+        self._is_full_backward_hook = full
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(module, prefix, keep_vars)` before `state_dict` collects this module."""
@@ -233,6 +249,22 @@ class ModuleHooks:
         return result if changed is None else changed
 
 
+REGISTRATION_HOOKS: dict[str, dict[int, Callable[..., Any]]] = {
+    "buffer": {},
+    "module": {},
+    "parameter": {},
+}
+"""What is called with (module, name, what is registered) whenever any module gets a member."""
+
+
+def registered(kind: str, module: Any, name: str, value: Any) -> Any:
+    """`value`, or what a hook on the registration of all modules' members gave instead."""
+    for hook in REGISTRATION_HOOKS[kind].values():
+        changed = hook(module, name, value)
+        value = value if changed is None else changed
+    return value
+
+
 def _insert(hooks: dict[int, Any], key: int, hook: Any, prepend: bool) -> None:
     later = dict(hooks) if prepend else {}
     if prepend:
@@ -250,7 +282,7 @@ def _plain_handle(hooks: dict[int, Any], hook: Callable[..., Any]) -> RemovableH
 # -- backward hooks
 
 
-class _Boundary(Function):
+class BackwardHookFunction(Function):
     """The identity on several tensors, whose backward hands all gradients to `seen` at once."""
 
     @staticmethod
@@ -287,6 +319,11 @@ class BackwardWatch:
         """The result, led through a boundary."""
         single = isinstance(result, Tensor)
         if not single and not isinstance(result, tuple):
+            warnings.warn(
+                "For backward hooks to be called, module output should be a Tensor or a tuple of "
+                f"Tensors but received {type(result)}",
+                stacklevel=3,
+            )
             return result
         values = (result,) if single else result
         self.n_outputs = len(values)
@@ -301,6 +338,11 @@ class BackwardWatch:
                 full = _same_length("Backward pre hook", "grad_output", changed, full)
         self.grad_outputs = full
         if self.hooks and not self.input_places:
+            warnings.warn(
+                "Full backward hook is firing when gradients are computed with respect to module "
+                "outputs since no inputs require gradients.",
+                stacklevel=2,
+            )
             for hook in self.hooks:
                 if hook(self.module, (None,) * self.n_inputs, full) is not None:
                     raise RuntimeError(
@@ -326,7 +368,7 @@ def _through(
     if not places:
         return values, places
     passed = list(values)
-    wrapped = _Boundary.apply(seen, *(values[i] for i in places))
+    wrapped = BackwardHookFunction.apply(seen, *(values[i] for i in places))
     for place, tensor in zip(places, wrapped, strict=True):
         passed[place] = tensor
     return tuple(passed), places

@@ -26,7 +26,9 @@ from graphwright.runtime.nn.conv import (
 from graphwright.runtime.nn.linear import Linear
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.operators import Operators
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops._methods import TensorMethods
 from graphwright.runtime.tensor import Tensor
 
 
@@ -53,6 +55,16 @@ class _Uninitialised:
             "attributes."
         )
 
+    def share_memory_(self) -> Any:
+        raise RuntimeError(
+            "Can't share memory on an uninitialized parameter or buffer. Call `forward` to "
+            "initialize the parameters before calling `module.share_memory()`."
+        )
+
+    def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
+        tensor: Any = self
+        return type(self), (tensor.requires_grad, tensor.device, tensor.dtype)
+
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         known = memo.get(id(self))
         if known is None:
@@ -64,6 +76,40 @@ class _Uninitialised:
 
     def __repr__(self, **kwargs: Any) -> str:
         return f"<{type(self).__name__}>"
+
+
+_ALLOWED = frozenset(
+    {
+        *("copy_", "size", "is_complex", "is_floating_point", "get_device", "to", "cpu", "cuda"),
+        *("half", "float", "double", "bfloat16", "char", "short", "int", "long"),
+        *("requires_grad_", "detach", "is_shared", "__hash__", "__class__", "__doc__"),
+    }
+)
+"""What may be asked of a tensor before it has a shape: its dtype, its device, and to change."""
+
+
+def _refusal(name: str) -> Any:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> Any:
+        raise ValueError(
+            f"Attempted to use an uninitialized parameter in Tensor.{name}. This error happens "
+            "when you are using a `LazyModule` or explicitly manipulating "
+            f"`graphwright.nn.parameter.{type(self).__name__}` objects. When using LazyModules "
+            "Call `forward` with a dummy batch to initialize the parameters before calling "
+            "graphwright functions"
+        )
+
+    return refuse
+
+
+def _operations() -> list[str]:
+    """The names of what a tensor computes: its ops and operators."""
+    named = {name for name in vars(TensorMethods) if not name.startswith("_")}
+    operators = {name for name in vars(Operators) if callable(getattr(Operators, name))}
+    return sorted((named | operators | {"numel", "__len__"}) - _ALLOWED)
+
+
+for _name in _operations():
+    setattr(_Uninitialised, _name, _refusal(_name))
 
 
 class UninitializedParameter(_Uninitialised, Parameter):  # type: ignore[misc]

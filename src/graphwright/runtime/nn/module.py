@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import bfloat16, dtype, float16, float32, float64
-from graphwright.runtime.nn.hooks import ModuleHooks
+from graphwright.runtime.nn.hooks import ModuleHooks, registered
 from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.nn.state import ModuleState
 from graphwright.runtime.nn.traversal import ModuleTraversal
@@ -32,10 +32,13 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
     """
 
     training: bool
+    call_super_init: bool = False
     _compiled_call_impl: Callable[..., Any] | None = None
     _compiler: ClassVar[Callable[..., Callable[..., Any]] | None] = None
 
-    def __init__(self) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        if (args or kwargs) and not self.call_super_init:
+            self._refuse_arguments(args, kwargs)
         state = self.__dict__
         state["training"] = True
         state["_parameters"] = {}
@@ -43,6 +46,16 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         state["_non_persistent_buffers_set"] = set()
         self._init_hooks(state)
         state["_modules"] = {}
+        if self.call_super_init:
+            super().__init__(*args, **kwargs)
+
+    def _refuse_arguments(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> NoReturn:
+        name = f"{type(self).__name__}.__init__()"
+        if kwargs:
+            raise TypeError(f"{name} got an unexpected keyword argument '{next(iter(kwargs))}'")
+        raise TypeError(
+            f"{name} takes 1 positional argument but {len(args) + 1} were given"
+        )
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         """What the module computes; to be defined by every subclass."""
@@ -98,7 +111,7 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         elif isinstance(value, Module):
             self._require_init("module")
             self._forget(name, keep="_modules")
-            state["_modules"][name] = value
+            state["_modules"][name] = registered("module", self, name, value)
         elif isinstance(value, Buffer):
             self._require_init("buffers")
             self._forget(name, keep="_buffers")
@@ -125,7 +138,7 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
             if value is not None and not isinstance(value, Tensor):
                 raise TypeError(
                     f"cannot assign '{type(value).__name__}' as buffer '{name}' "
-                    "(graphwright.Tensor or None expected)"
+                    "(graphwright.nn.Buffer, graphwright.Tensor or None expected)"
                 )
             state["_buffers"][name] = value
             return True
@@ -163,7 +176,8 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         if not isinstance(name, str):
             raise TypeError(f"{kind} name should be a string. Got {type(name).__name__}")
         if "." in name:
-            raise KeyError(f'{kind} name can\'t contain ".", got: {name}')
+            given = f", got: {name}" if kind == "module" else ""
+            raise KeyError(f'{kind} name can\'t contain "."{given}')
         if name == "":
             raise KeyError(f'{kind} name can\'t be empty string ""')
         if name not in self.__dict__[members] and hasattr(self, name):
@@ -182,7 +196,7 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
                 f"Cannot assign non-leaf Tensor to parameter '{name}'. Model parameters must be "
                 "created explicitly."
             )
-        self._parameters[name] = param
+        self._parameters[name] = registered("parameter", self, name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Add a tensor that is state but not trained; in `state_dict` unless not `persistent`."""
@@ -190,9 +204,9 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
-                "(graphwright.Tensor or None required)"
+                "(graphwright Tensor or None required)"
             )
-        self._buffers[name] = tensor
+        self._buffers[name] = registered("buffer", self, name, tensor)
         if persistent:
             self._non_persistent_buffers_set.discard(name)
         else:
@@ -203,7 +217,7 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         self._check_name("module", name, "_modules")
-        self._modules[name] = module
+        self._modules[name] = registered("module", self, name, module)
 
     add_module = register_module
 
@@ -263,7 +277,7 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         """Convert parameters and buffers in place to a device, a dtype, or those of a tensor.
 
         `to(device)`, `to(dtype)`, `to(device, dtype)`, `to(tensor)`; a dtype, which must be a
-        floating point one, applies to floating point members only. Parameters stay the same
+        floating point or complex one, applies to such members only. Parameters stay the same
         objects, so that optimisers keep them, except where they change to or from "meta".
         `memory_format=channels_last` orders the dims of members with four of them.
         """
@@ -273,7 +287,8 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         def convert(tensor: Tensor) -> Tensor:
             if order is not None and tensor.ndim == order.ndim:
                 tensor = tensor.to(memory_format=order)
-            target = kind if tensor.dtype.is_floating_point else None
+            number = tensor.dtype.is_floating_point or tensor.dtype.is_complex
+            target = kind if number else None
             if where is None:
                 return tensor if target is None else tensor.to(target)
             return tensor.to(where) if target is None else tensor.to(where, target)
@@ -305,7 +320,13 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
         return self._apply(lambda tensor: tensor.to(dst_type))
 
     def share_memory(self: T) -> T:
-        """The module itself: worker processes get copies of what they are given."""
+        """The module itself: worker processes get copies of what they are given.
+
+        RuntimeError where a parameter has no shape yet.
+        """
+        for tensor in (*self.parameters(), *self.buffers()):
+            if getattr(tensor, "uninitialised", False):
+                tensor.share_memory_()
         return self
 
     def cpu(self: T) -> T:
@@ -373,9 +394,10 @@ def _parse_to(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, dtype
             where = value
         elif value is not None and not isinstance(value, bool):
             _refuse_to(value)
-    if kind is not None and not kind.is_floating_point:
+    if kind is not None and not (kind.is_floating_point or kind.is_complex):
         raise TypeError(
-            f"nn.Module.to only accepts floating point or complex dtypes, but got desired {kind}"
+            "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+            f"dtype={kind}"
         )
     return where, kind
 

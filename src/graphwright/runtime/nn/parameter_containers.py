@@ -20,10 +20,10 @@ def _as_parameter(value: Any) -> Any:
 
 def _describe(key: Any, value: Any) -> str:
     if not isinstance(value, Tensor):
-        return f"({key}): Object of type: {type(value).__name__}"
+        return f"  ({key}): Object of type: {type(value).__name__}"
     size = "x".join(str(extent) for extent in value.shape)
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    return f"({key}): {kind} containing: [{value.dtype} of size {size}]"
+    return f"  ({key}): {kind} containing: [{value.dtype} of size {size}]"
 
 
 class ParameterList(Module):

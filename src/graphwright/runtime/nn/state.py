@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXTRA_STATE = "_extra_state"
 
 
-class IncompatibleKeys(NamedTuple):
+class _IncompatibleKeys(NamedTuple):
     """What `load_state_dict` did not find, and what it found but could not place."""
 
     missing_keys: list[str]
@@ -41,6 +41,9 @@ class StateDict(OrderedDict[str, Any]):
         result = StateDict(self)
         result._metadata = self._metadata.copy()
         return result
+
+    def __repr__(self) -> str:
+        return repr(OrderedDict(self))
 
 
 class ModuleState:
@@ -86,7 +89,8 @@ class ModuleState:
         """Enter this module's own tensors; subclasses may add or rename."""
         for name, members in self._own_members():
             tensor = members[name]
-            destination[prefix + name] = tensor if keep_vars else tensor.detach()
+            kept = keep_vars or getattr(tensor, "uninitialised", False)
+            destination[prefix + name] = tensor if kept else tensor.detach()
         if type(self).get_extra_state is not ModuleState.get_extra_state:
             destination[prefix + EXTRA_STATE] = self.get_extra_state()
 
@@ -112,7 +116,7 @@ class ModuleState:
 
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
+    ) -> _IncompatibleKeys:
         """Copy values into parameters and buffers (with `assign`, take the tensors themselves).
 
         Returns the missing and the unexpected keys. Raises RuntimeError on a size mismatch and,
@@ -130,7 +134,7 @@ class ModuleState:
             raise RuntimeError(
                 f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{details}"
             )
-        return IncompatibleKeys(loading.missing, loading.unexpected)
+        return _IncompatibleKeys(loading.missing, loading.unexpected)
 
     def _load_from_state_dict(
         self,
@@ -154,12 +158,13 @@ class ModuleState:
             if key not in state_dict:
                 missing_keys.append(key)
                 continue
-            problem = _mismatch(key, members[name], state_dict[key])
+            value = _as_scalar(state_dict[key], members[name])
+            problem = _mismatch(key, members[name], value)
             if problem:
                 error_msgs.append(problem)
             else:
                 assign = local_metadata.get("assign_to_params_buffers", False)
-                _load_one(members, name, state_dict[key], assign)
+                _load_one(members, name, value, assign)
         if type(self).set_extra_state is not ModuleState.set_extra_state:
             if prefix + EXTRA_STATE in state_dict:
                 self.set_extra_state(state_dict[prefix + EXTRA_STATE])
@@ -193,7 +198,7 @@ class _Loading:
         for name, child in module._modules.items():
             if child is not None:
                 self._load_tree(child, f"{prefix}{name}.")
-        keys = IncompatibleKeys(self.missing, self.unexpected)
+        keys = _IncompatibleKeys(self.missing, self.unexpected)
         for hook in module._load_state_dict_post_hooks.values():
             if hook(module, keys) is not None:
                 raise AssertionError(
@@ -215,18 +220,25 @@ def _known(module: Module, key: str) -> bool:
     return any(name == own for own, _ in here._own_members())
 
 
+def _as_scalar(value: Any, current: Tensor) -> Any:
+    """`value`; the scalar in it where the module has one and a vector of one was saved."""
+    if not isinstance(value, Tensor) or getattr(current, "uninitialised", False):
+        return value
+    return value[0] if current.ndim == 0 and tuple(value.shape) == (1,) else value
+
+
 def _mismatch(name: str, current: Tensor, value: Any) -> str | None:
     if not isinstance(value, Tensor):
         return (
-            f'While copying the parameter named "{name}", expected a Tensor from checkpoint but '
-            f"received {type(value).__name__}"
+            f'While copying the parameter named "{name}", expected graphwright.Tensor or '
+            f"Tensor-like object from checkpoint but received {type(value)}"
         )
     if getattr(current, "uninitialised", False):
         return None
     if tuple(value.shape) != tuple(current.shape):
         return (
-            f"size mismatch for {name}: copying a param with shape {tuple(value.shape)} from "
-            f"checkpoint, the shape in current model is {tuple(current.shape)}."
+            f"size mismatch for {name}: copying a param with shape {value.shape} from checkpoint, "
+            f"the shape in current model is {current.shape}."
         )
     return None
 

@@ -97,6 +97,8 @@ class ModuleTraversal:
         for name in target.split(".") if target else ():
             children = from_here._modules
             if name not in children:
+                if hasattr(from_here, name):
+                    raise AttributeError(f"`{name}` is not an nn.Module")
                 raise AttributeError(f"{type(from_here).__name__} has no attribute `{name}`")
             from_here = children[name]
         module: Module = from_here
@@ -133,6 +135,8 @@ class ModuleTraversal:
     def _get_member(self, kind: str, what: str, target: str) -> Any:
         path, _, name = target.rpartition(".")
         module = self.get_submodule(path)
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
         if name not in getattr(module, kind):
-            raise AttributeError(f"{type(module).__name__}.{name} is not {what}")
+            raise AttributeError(f"`{name}` is not {what}")
         return getattr(module, kind)[name]
