@@ -167,14 +167,14 @@ if _typing.TYPE_CHECKING:
 # packages lead to the same modules.
 _install_aliases(
     ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions",
-     "fft", "func", "jit", "linalg", "masked", "mps", "nn", "optim", "random", "signal",
-     "special", "testing", "types", "utils", "version", "xpu")
+     "fft", "func", "jit", "linalg", "masked", "mps", "nn", "optim", "random", "return_types",
+     "signal", "special", "testing", "types", "utils", "version", "xpu")
 )
 
 
 _MODULES = (
     *("accelerator", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func"),
-    *("jit", "masked", "mps", "signal", "testing", "types", "version", "xpu"),
+    *("jit", "masked", "mps", "return_types", "signal", "testing", "types", "version", "xpu"),
 )
 
 _FUNCTIONS = (

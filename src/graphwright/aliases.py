@@ -21,6 +21,7 @@ _ELSEWHERE = {
     "optim.nadam": "optim.adaptive",
     "optim.radam": "optim.adaptive",
     "optim.rmsprop": "optim.adaptive",
+    "return_types": "ops.return_types",
     "utils.data._utils": "utils.data",
     "utils.data._utils.collate": "utils.data.collate",
     "utils.data.dataloader": "utils.data.loader",

@@ -10,7 +10,6 @@ from typing import Any
 
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.return_types import SingularVectors
 from graphwright.runtime.tensor import Tensor
 
 
@@ -27,7 +26,7 @@ def get_approximate_basis(A: Tensor, q: int, niter: int = 2, M: Tensor | None = 
 
 def svd_lowrank(
     A: Tensor, q: int | None = 6, niter: int | None = 2, M: Tensor | None = None
-) -> SingularVectors:
+) -> tuple[Tensor, Tensor, Tensor]:
     """(U [*, m, q], S [*, q], V [*, n, q]) with A - M about U diag(S) V^H, for A [*, m, n].
 
     Args:
@@ -45,12 +44,12 @@ def svd_lowrank(
     Q = get_approximate_basis(centred, q, niter)
     U, S, Vh = ops.linalg_svd(ops.matmul(Q.mH, centred), full_matrices=False)
     U, V = ops.matmul(Q, U), Vh.mH
-    return SingularVectors(V, S, U) if wide else SingularVectors(U, S, V)
+    return (V, S, U) if wide else (U, S, V)
 
 
 def pca_lowrank(
     A: Tensor, q: int | None = None, center: bool = True, niter: int = 2
-) -> SingularVectors:
+) -> tuple[Tensor, Tensor, Tensor]:
     """The principal components of the rows of A [*, m, n]: `svd_lowrank` of A without its mean.
 
     `q`: how many, at most min(m, n) (6 where that is allowed). Raises ValueError for another `q`

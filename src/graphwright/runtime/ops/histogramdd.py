@@ -8,7 +8,7 @@ from typing import Any
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.return_types import HistogramOfPoints
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
@@ -75,7 +75,7 @@ def _density(counts: Any, edges: Sequence[Any]) -> Any:
 
 def _histogramdd(
     input: Any, bins: Any, range: Any, weight: Any, density: bool
-) -> HistogramOfPoints:
+) -> Any:
     """Places along each dim, as one number per point; points outside count with weight 0."""
     if isinstance(bins, int):
         bins = [bins] * input.shape[-1]
@@ -104,7 +104,7 @@ def _histogramdd(
     if total:
         counts = ops.index_add(counts, 0, places, heights)
     counts = ops.reshape(counts, shape)
-    return HistogramOfPoints(_density(counts, edges) if density else counts, tuple(edges))
+    return return_types.histogramdd(_density(counts, edges) if density else counts, tuple(edges))
 
 
 define(

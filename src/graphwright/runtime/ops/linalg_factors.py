@@ -9,6 +9,7 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import LinAlgError, describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.contractions import conjugated
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, real_dtype
 from graphwright.runtime.ops.kernels import wrap
@@ -18,12 +19,6 @@ from graphwright.runtime.ops.linalg_solvers import (
     column_major,
     lapack,
     wrap_columns,
-)
-from graphwright.runtime.ops.return_types import (
-    Eigenvalues,
-    LeastSquares,
-    QAndR,
-    SingularValues,
 )
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
@@ -214,14 +209,14 @@ define(
 define(
     'linalg_qr(Tensor A, str mode="reduced")',
     Kind.COMPOSITE,
-    decompose=lambda A, mode: QAndR(*ops.qr_factors(A, mode)),
+    decompose=lambda A, mode: return_types.linalg_qr(*ops.qr_factors(A, mode)),
     method=False,
     public=False,
 )
 define(
     "qr(Tensor input, bool some=True)",
     Kind.COMPOSITE,
-    decompose=lambda input, some: QAndR(
+    decompose=lambda input, some: return_types.qr(
         *ops.qr_factors(input, "reduced" if some else "complete")
     ),
 )
@@ -278,7 +273,7 @@ define(
 define(
     'linalg_eigh(Tensor A, str UPLO="L")',
     Kind.COMPOSITE,
-    decompose=lambda A, UPLO: Eigenvalues(*ops.symmetric_eigen(A, UPLO)),
+    decompose=lambda A, UPLO: return_types.linalg_eigh(*ops.symmetric_eigen(A, UPLO)),
     method=False,
     public=False,
 )
@@ -371,7 +366,9 @@ define(
 define(
     "linalg_svd(Tensor A, bool full_matrices=True)",
     Kind.COMPOSITE,
-    decompose=lambda A, full_matrices: SingularValues(*ops.singular_factors(A, full_matrices)),
+    decompose=lambda A, full_matrices: return_types.linalg_svd(
+        *ops.singular_factors(A, full_matrices)
+    ),
     method=False,
     public=False,
 )
@@ -497,7 +494,7 @@ define(
 )
 
 
-def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> LeastSquares:
+def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> Any:
     check_matrix("linalg.lstsq", A)
     if A.dtype is not B.dtype:
         raise RuntimeError(
@@ -535,7 +532,7 @@ def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> LeastSquares:
         values = ops.linalg_svdvals(A.detach())
     if vector:
         solution = ops.squeeze(solution, -1)
-    return LeastSquares(solution, residuals, rank, values)
+    return return_types.linalg_lstsq(solution, residuals, rank, values)
 
 
 define(

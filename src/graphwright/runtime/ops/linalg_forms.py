@@ -12,6 +12,7 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.contractions import conjugated
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import Array, wrap
@@ -21,13 +22,6 @@ from graphwright.runtime.ops.linalg_solvers import (
     check_matrix,
     column_major,
     wrap_columns,
-)
-from graphwright.runtime.ops.return_types import (
-    FactorAndInfo,
-    InverseAndInfo,
-    ReflectorsAndFactors,
-    ResultAndInfo,
-    TriangularSolution,
 )
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
@@ -80,24 +74,24 @@ def _unit(A: Any) -> Any:
     return ops.eye(int(A.shape[-1]), dtype=A.dtype, device=A.device)
 
 
-def _cholesky_ex(A: Any, upper: bool, check_errors: bool) -> FactorAndInfo:
+def _cholesky_ex(A: Any, upper: bool, check_errors: bool) -> Any:
     check_matrix("linalg.cholesky_ex", A, square=True)
     info = ops.first_bad_minor(adjoint(A) if upper else A)
     given = A if check_errors else _where_good(info, A, _unit(A))
-    return FactorAndInfo(ops.linalg_cholesky(given, upper=upper), info)
+    return return_types.linalg_cholesky_ex(ops.linalg_cholesky(given, upper=upper), info)
 
 
-def _inv_ex(A: Any, check_errors: bool) -> InverseAndInfo:
+def _inv_ex(A: Any, check_errors: bool) -> Any:
     check_matrix("linalg.inv_ex", A, square=True)
     info = ops.lu_factors(A.detach(), True, check_errors)[2]
-    return InverseAndInfo(ops.linalg_inv(_where_good(info, A, _unit(A))), info)
+    return return_types.linalg_inv_ex(ops.linalg_inv(_where_good(info, A, _unit(A))), info)
 
 
-def _solve_ex(A: Any, B: Any, left: bool, check_errors: bool) -> ResultAndInfo:
+def _solve_ex(A: Any, B: Any, left: bool, check_errors: bool) -> Any:
     check_matrix("linalg.solve_ex", A, square=True)
     info = ops.lu_factors(A.detach(), True, check_errors)[2]
     good = _where_good(info, A, _unit(A))
-    return ResultAndInfo(ops.linalg_solve(good, B, left=left), info)
+    return return_types.linalg_solve_ex(ops.linalg_solve(good, B, left=left), info)
 
 
 for _schema, _function in (
@@ -141,7 +135,7 @@ define(
 define(
     "geqrf(Tensor input)",
     Kind.COMPOSITE,
-    decompose=lambda input: ReflectorsAndFactors(*ops.qr_reflections(input)),
+    decompose=lambda input: return_types.geqrf(*ops.qr_reflections(input)),
 )
 
 
@@ -221,12 +215,12 @@ define(
 
 def _triangular_solve(
     input: Any, A: Any, upper: bool, transpose: bool, unitriangular: bool
-) -> TriangularSolution:
+) -> Any:
     given = adjoint(A) if transpose else A
     solution = ops.linalg_solve_triangular(
         given, input, upper=upper != transpose, unitriangular=unitriangular
     )
-    return TriangularSolution(solution, by_columns(A))
+    return return_types.triangular_solve(solution, by_columns(A))
 
 
 define(

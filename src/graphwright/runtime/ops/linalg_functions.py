@@ -9,6 +9,7 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact
 from graphwright.runtime.ops.kernels import Array, wrap
 from graphwright.runtime.ops.linalg_solvers import (
@@ -18,7 +19,6 @@ from graphwright.runtime.ops.linalg_solvers import (
     lapack,
     wrap_columns,
 )
-from graphwright.runtime.ops.return_types import Eigenvalues, SingularVectors
 from graphwright.runtime.ops.strides import product
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
@@ -148,7 +148,7 @@ define(
 define(
     "linalg_eig(Tensor A)",
     Kind.COMPOSITE,
-    decompose=lambda A: Eigenvalues(*ops.general_eigen(A)),
+    decompose=lambda A: return_types.linalg_eig(*ops.general_eigen(A)),
     method=False,
     public=False,
 )
@@ -161,11 +161,11 @@ define(
 )
 
 
-def _svd(input: Any, some: bool, compute_uv: bool) -> SingularVectors:
+def _svd(input: Any, some: bool, compute_uv: bool) -> Any:
     u, s, vh = ops.singular_factors(input, not some)
     if not compute_uv:
         u, vh = ops.zeros_like(u), ops.zeros_like(vh)
-    return SingularVectors(u, s, adjoint(vh))
+    return return_types.svd(u, s, adjoint(vh))
 
 
 define(

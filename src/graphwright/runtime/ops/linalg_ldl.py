@@ -16,10 +16,10 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import LinAlgError, describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import Array, wrap
 from graphwright.runtime.ops.linalg_solvers import check_matrix, column_major, wrap_columns
-from graphwright.runtime.ops.return_types import LDLFactors, LDLFactorsAndInfo
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
@@ -141,7 +141,7 @@ define(
 define(
     "linalg_ldl_factor_ex(Tensor A, *, bool hermitian=False, bool check_errors=False)",
     Kind.COMPOSITE,
-    decompose=lambda A, hermitian, check_errors: LDLFactorsAndInfo(
+    decompose=lambda A, hermitian, check_errors: return_types.linalg_ldl_factor_ex(
         *ops.ldl_factors(A, hermitian, check_errors)
     ),
     method=False,
@@ -150,7 +150,9 @@ define(
 define(
     "linalg_ldl_factor(Tensor A, *, bool hermitian=False)",
     Kind.COMPOSITE,
-    decompose=lambda A, hermitian: LDLFactors(*ops.ldl_factors(A, hermitian, True)[:2]),
+    decompose=lambda A, hermitian: return_types.linalg_ldl_factor(
+        *ops.ldl_factors(A, hermitian, True)[:2]
+    ),
     method=False,
     public=False,
 )

@@ -14,6 +14,7 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import LinAlgError, describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.contractions import conjugated
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
 from graphwright.runtime.ops.kernels import Array, wrap
@@ -23,11 +24,6 @@ from graphwright.runtime.ops.linalg_solvers import (
     check_matrix,
     column_major,
     wrap_columns,
-)
-from graphwright.runtime.ops.return_types import (
-    FactorsAndPivots,
-    FactorsPivotsAndInfo,
-    PermutationLowerUpper,
 )
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -226,8 +222,8 @@ def _exchanged(pivots: Any, matrix: Any, back: bool) -> Any:
 # -- the functions
 
 
-def _factor_ex(A: Any, pivot: bool, check_errors: bool) -> FactorsPivotsAndInfo:
-    return FactorsPivotsAndInfo(*ops.lu_factors(A, pivot, check_errors))
+def _factor_ex(A: Any, pivot: bool, check_errors: bool) -> Any:
+    return return_types.linalg_lu_factor_ex(*ops.lu_factors(A, pivot, check_errors))
 
 
 define(
@@ -240,7 +236,7 @@ define(
 define(
     "linalg_lu_factor(Tensor A, *, bool pivot=True)",
     Kind.COMPOSITE,
-    decompose=lambda A, pivot: FactorsAndPivots(*ops.lu_factors(A, pivot)[:2]),
+    decompose=lambda A, pivot: return_types.linalg_lu_factor(*ops.lu_factors(A, pivot)[:2]),
     method=False,
     public=False,
 )
@@ -248,27 +244,27 @@ define(
 
 def _unpack(
     LU_data: Any, LU_pivots: Any, unpack_data: bool, unpack_pivots: bool
-) -> PermutationLowerUpper:
+) -> tuple[Any, Any, Any]:
     check_matrix("lu_unpack", LU_data)
     empty = ops.zeros((0,), dtype=LU_data.dtype, device=LU_data.device)
     lower, upper = _halves(LU_data) if unpack_data else (empty, empty)
     if not unpack_pivots:
-        return PermutationLowerUpper(empty, lower, upper)
+        return empty, lower, upper
     P = _permutation(LU_pivots, LU_data.shape[-2], LU_data.dtype)
-    return PermutationLowerUpper(P, lower, upper)
+    return P, lower, upper
 
 
 define(
     "lu_unpack(Tensor LU_data, Tensor LU_pivots, bool unpack_data=True, bool unpack_pivots=True)",
     Kind.COMPOSITE,
-    decompose=_unpack,
+    decompose=lambda *args: return_types.lu_unpack(*_unpack(*args)),
     method=False,
 )
 
 
-def _linalg_lu(A: Any, pivot: bool) -> PermutationLowerUpper:
+def _linalg_lu(A: Any, pivot: bool) -> Any:
     packed, pivots, _ = ops.lu_factors(A, pivot)
-    return _unpack(packed, pivots, True, True)
+    return return_types.linalg_lu(*_unpack(packed, pivots, True, True))
 
 
 define(
@@ -283,8 +279,8 @@ define(
 def _lu(A: Any, pivot: bool, get_infos: bool) -> tuple[Any, ...]:
     packed, pivots, info = ops.lu_factors(A, pivot, not get_infos)
     if get_infos:
-        return FactorsPivotsAndInfo(packed, pivots, info)
-    return FactorsAndPivots(packed, pivots)
+        return packed, pivots, info
+    return packed, pivots
 
 
 define("lu(Tensor A, bool pivot=True, bool get_infos=False)", Kind.COMPOSITE, decompose=_lu)

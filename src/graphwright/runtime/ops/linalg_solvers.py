@@ -10,10 +10,10 @@ import numpy as np
 from graphwright.runtime import _core
 from graphwright.runtime.errors import LinAlgError, describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.contractions import conjugated
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact, real_dtype
 from graphwright.runtime.ops.kernels import HALVES, wrap
-from graphwright.runtime.ops.return_types import SignAndLogDeterminant
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind, define
@@ -295,19 +295,19 @@ define(
 )
 
 
-def _slogdet(A: Any) -> SignAndLogDeterminant:
-    return SignAndLogDeterminant(*ops.sign_and_log_det(A))
-
-
 define(
     "linalg_slogdet(Tensor A)",
     Kind.COMPOSITE,
-    decompose=_slogdet,
+    decompose=lambda A: return_types.linalg_slogdet(*ops.sign_and_log_det(A)),
     method=False,
     public=False,
 )
 define("det(Tensor input)", Kind.COMPOSITE, decompose=lambda input: ops.linalg_det(input))
-define("slogdet(Tensor input)", Kind.COMPOSITE, decompose=_slogdet)
+define(
+    "slogdet(Tensor input)",
+    Kind.COMPOSITE,
+    decompose=lambda input: return_types.slogdet(*ops.sign_and_log_det(input)),
+)
 
 
 def _logdet(input: Any) -> Any:

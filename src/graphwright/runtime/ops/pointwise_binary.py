@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.kernels import HALVES, allocate, array_of, wrap
 from graphwright.runtime.ops.pointwise import (
     define_binary,
@@ -401,13 +402,6 @@ define(
 )
 
 
-class MantissaAndExponent(NamedTuple):
-    """What `frexp` returns: input = mantissa * 2^exponent, 0.5 <= |mantissa| < 1."""
-
-    mantissa: Any
-    exponent: Any
-
-
 def _frexp_specs(input: Any) -> tuple[TensorSpec, TensorSpec]:
     require_dtype("frexp", input.dtype, bool=False, integers=False, complex=False)
     strides = preserved_strides(input.shape, input.stride())
@@ -444,7 +438,7 @@ define(
 define(
     "frexp(Tensor input)",
     Kind.COMPOSITE,
-    decompose=lambda input: MantissaAndExponent(*ops.frexp_parts(input)),
+    decompose=lambda input: return_types.frexp(*ops.frexp_parts(input)),
 )
 
 

@@ -11,6 +11,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import (
     is_inexact,
     real_dtype,
@@ -20,7 +21,6 @@ from graphwright.runtime.ops.dtype_rules import (
 )
 from graphwright.runtime.ops.kernels import HALVES, Array, wrap
 from graphwright.runtime.ops.normalise import wrap_dim
-from graphwright.runtime.ops.return_types import MinAndMax, ValuesAndIndices
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, product
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -286,13 +286,14 @@ def _extremum(pointwise: str, full: str, position: str) -> Any:
         values = ops.gather(input, at, indices)
         if not keepdim:
             values, indices = ops.squeeze(values, at), ops.squeeze(indices, at)
-        return ValuesAndIndices(values, indices)
+        return getattr(return_types, name)(values, indices)
 
     return decompose
 
 
 def _extremum_along(ufunc: Any, position: str, decompose: Any) -> Any:
     """Without a gradient, the extremum along one dim in two passes and no gather."""
+    name = position.removeprefix("arg")
 
     def eager(input: Any, dim: Any, keepdim: bool) -> Any:
         if dim.__class__ is not int or not isinstance(input, Tensor):
@@ -306,7 +307,7 @@ def _extremum_along(ufunc: Any, position: str, decompose: Any) -> Any:
         indices = _core.empty(Tensor, shape, dtypes.int64)
         ufunc.reduce(array, at, None, values._nd, keepdim)
         getattr(array, position)(at, indices._nd, keepdims=keepdim)
-        return ValuesAndIndices(values, indices)
+        return getattr(return_types, name)(values, indices)
 
     return eager
 
@@ -327,14 +328,14 @@ define(
 )
 
 
-def _aminmax(input: Any, dim: int | None, keepdim: bool) -> MinAndMax:
+def _aminmax(input: Any, dim: int | None, keepdim: bool) -> Any:
     if dim is None and 0 in input.shape:
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
             f"identity, input has shape {list(input.shape)}"
         )
     dims = None if dim is None else (dim,)
-    return MinAndMax(ops.amin(input, dims, keepdim), ops.amax(input, dims, keepdim))
+    return return_types.aminmax(ops.amin(input, dims, keepdim), ops.amax(input, dims, keepdim))
 
 
 define(

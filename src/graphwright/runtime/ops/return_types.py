@@ -1,152 +1,64 @@
-"""The named tuples that ops with several results return, with PyTorch's field names."""
+"""The named tuples that ops with several results return: `max(dim)` gives a `return_types.max`.
+
+Their names and fields are PyTorch's. Each class is made when it is first asked for.
+"""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import sys
+from collections import namedtuple
+from typing import Any
+
+_VALUES = ("values", "indices")
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "aminmax": ("min", "max"),
+    "cummax": _VALUES,
+    "cummin": _VALUES,
+    "frexp": ("mantissa", "exponent"),
+    "geqrf": ("a", "tau"),
+    "histogram": ("hist", "bin_edges"),
+    "histogramdd": ("hist", "bin_edges"),
+    "kthvalue": _VALUES,
+    "linalg_cholesky_ex": ("L", "info"),
+    "linalg_eig": ("eigenvalues", "eigenvectors"),
+    "linalg_eigh": ("eigenvalues", "eigenvectors"),
+    "linalg_inv_ex": ("inverse", "info"),
+    "linalg_ldl_factor": ("LD", "pivots"),
+    "linalg_ldl_factor_ex": ("LD", "pivots", "info"),
+    "linalg_lstsq": ("solution", "residuals", "rank", "singular_values"),
+    "linalg_lu": ("P", "L", "U"),
+    "linalg_lu_factor": ("LU", "pivots"),
+    "linalg_lu_factor_ex": ("LU", "pivots", "info"),
+    "linalg_qr": ("Q", "R"),
+    "linalg_slogdet": ("sign", "logabsdet"),
+    "linalg_solve_ex": ("result", "info"),
+    "linalg_svd": ("U", "S", "Vh"),
+    "lu_unpack": ("P", "L", "U"),
+    "max": _VALUES,
+    "median": _VALUES,
+    "min": _VALUES,
+    "mode": _VALUES,
+    "nanmedian": _VALUES,
+    "qr": ("Q", "R"),
+    "slogdet": ("sign", "logabsdet"),
+    "sort": _VALUES,
+    "svd": ("U", "S", "V"),
+    "topk": _VALUES,
+    "triangular_solve": ("solution", "cloned_coefficient"),
+}
+"""What each op's result is made of."""
 
 
-class ValuesAndIndices(NamedTuple):
-    """What `max(dim)`, `sort`, `topk`, `median(dim)`, `mode`, `cummax` and others return."""
-
-    values: Any
-    indices: Any
+def __dir__() -> list[str]:
+    return list(FIELDS)
 
 
-class MinAndMax(NamedTuple):
-    """What `aminmax` returns."""
-
-    min: Any
-    max: Any
-
-
-class Histogram(NamedTuple):
-    """What `histogram` returns."""
-
-    hist: Any
-    bin_edges: Any
-
-
-class HistogramOfPoints(NamedTuple):
-    """What `histogramdd` returns: counts, and a tensor of edges for each dim."""
-
-    hist: Any
-    bin_edges: Any
-
-
-class SignAndLogDeterminant(NamedTuple):
-    """What `linalg.slogdet` returns."""
-
-    sign: Any
-    logabsdet: Any
-
-
-class QAndR(NamedTuple):
-    """What `linalg.qr` returns."""
-
-    Q: Any
-    R: Any
-
-
-class SingularValues(NamedTuple):
-    """What `linalg.svd` returns: `U @ diag(S) @ Vh`."""
-
-    U: Any
-    S: Any
-    Vh: Any
-
-
-class SingularVectors(NamedTuple):
-    """What `svd` returns: `U @ diag(S) @ V^H`."""
-
-    U: Any
-    S: Any
-    V: Any
-
-
-class Eigenvalues(NamedTuple):
-    """What `linalg.eigh` returns."""
-
-    eigenvalues: Any
-    eigenvectors: Any
-
-
-class LeastSquares(NamedTuple):
-    """What `linalg.lstsq` returns."""
-
-    solution: Any
-    residuals: Any
-    rank: Any
-    singular_values: Any
-
-
-class FactorsAndPivots(NamedTuple):
-    """What `linalg.lu_factor` returns: L and U in one matrix, and which rows were exchanged."""
-
-    LU: Any
-    pivots: Any
-
-
-class FactorsPivotsAndInfo(NamedTuple):
-    """What `linalg.lu_factor_ex` returns; info: which diagonal element of U is zero, or 0."""
-
-    LU: Any
-    pivots: Any
-    info: Any
-
-
-class LDLFactors(NamedTuple):
-    """What `linalg.ldl_factor` returns: L and D in one matrix, and which rows were exchanged."""
-
-    LD: Any
-    pivots: Any
-
-
-class LDLFactorsAndInfo(NamedTuple):
-    """What `linalg.ldl_factor_ex` returns; info: which diagonal element of D is zero, or 0."""
-
-    LD: Any
-    pivots: Any
-    info: Any
-
-
-class PermutationLowerUpper(NamedTuple):
-    """What `linalg.lu` returns: `P @ L @ U`."""
-
-    P: Any
-    L: Any
-    U: Any
-
-
-class FactorAndInfo(NamedTuple):
-    """What `linalg.cholesky_ex` returns; info: the least minor that is not positive, or 0."""
-
-    L: Any
-    info: Any
-
-
-class InverseAndInfo(NamedTuple):
-    """What `linalg.inv_ex` returns; info: which diagonal element of U is zero, or 0."""
-
-    inverse: Any
-    info: Any
-
-
-class ResultAndInfo(NamedTuple):
-    """What `linalg.solve_ex` returns; info: which diagonal element of U is zero, or 0."""
-
-    result: Any
-    info: Any
-
-
-class ReflectorsAndFactors(NamedTuple):
-    """What `geqrf` returns: R above Householder vectors, and their factors."""
-
-    a: Any
-    tau: Any
-
-
-class TriangularSolution(NamedTuple):
-    """What `triangular_solve` returns: the solution and the coefficients."""
-
-    solution: Any
-    cloned_coefficient: Any
+def __getattr__(name: str) -> Any:
+    """The class of one op's results. Raises AttributeError for an op without any."""
+    if name not in FIELDS:
+        raise AttributeError(f"module 'graphwright.return_types' has no attribute {name!r}")
+    made = namedtuple(name, FIELDS[name], module="graphwright.return_types")  # type: ignore[misc]
+    made.__doc__ = f"What `{name.replace('linalg_', 'linalg.')}` returns."
+    setattr(sys.modules[__name__], name, made)
+    return made

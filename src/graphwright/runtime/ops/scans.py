@@ -11,6 +11,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import (
     contiguous_spec,
     is_inexact,
@@ -21,7 +22,6 @@ from graphwright.runtime.ops.dtype_rules import (
 from graphwright.runtime.ops.kernels import HALVES, wrap
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.reductions import cast_array
-from graphwright.runtime.ops.return_types import ValuesAndIndices
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
@@ -231,7 +231,8 @@ def _running_vjp(ctx: Any, grad: Any, unused: Any = None) -> Any:
 
 
 def _named(name: str) -> Callable[..., Any]:
-    return lambda input, dim: ValuesAndIndices(*getattr(ops, name)(input, dim))
+    made, parts = f"cum{name}", f"running_{name}"
+    return lambda input, dim: getattr(return_types, made)(*getattr(ops, parts)(input, dim))
 
 
 _RUNNING: dict[str, Any] = {"max": np.maximum, "min": np.minimum}
@@ -249,7 +250,7 @@ for _name, _ufunc in _RUNNING.items():
     define(
         f"cum{_name}(Tensor input, Dim dim)",
         Kind.COMPOSITE,
-        decompose=_named(f"running_{_name}"),
+        decompose=_named(_name),
     )
 
 

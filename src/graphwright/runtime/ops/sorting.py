@@ -9,6 +9,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import (
     contiguous_spec,
     require_ordered,
@@ -17,7 +18,6 @@ from graphwright.runtime.ops.dtype_rules import (
 )
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.reductions import check_nonempty
-from graphwright.runtime.ops.return_types import ValuesAndIndices
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
@@ -59,9 +59,9 @@ define(
 )
 
 
-def _sort(input: Any, dim: int, descending: bool, stable: Any) -> ValuesAndIndices:
+def _sort(input: Any, dim: int, descending: bool, stable: Any) -> Any:
     indices = ops.argsort(input.detach(), dim, bool(descending), bool(stable))
-    return ValuesAndIndices(ops.gather(input, dim, indices), indices)
+    return return_types.sort(ops.gather(input, dim, indices), indices)
 
 
 define(
@@ -128,10 +128,10 @@ define(
 )
 
 
-def _topk(input: Any, k: Any, dim: int, largest: bool, sorted: bool) -> ValuesAndIndices:
+def _topk(input: Any, k: Any, dim: int, largest: bool, sorted: bool) -> Any:
     count = int(k) if isinstance(k, Tensor) else k
     indices = ops.topk_positions(input.detach(), count, dim, largest)
-    return ValuesAndIndices(ops.gather(input, dim, indices), indices)
+    return return_types.topk(ops.gather(input, dim, indices), indices)
 
 
 define(
@@ -141,12 +141,12 @@ define(
 )
 
 
-def _picked(input: Any, dim: int, places: Any, keepdim: bool) -> ValuesAndIndices:
-    """Values at the places found with keepdim."""
+def _picked(made: Any, input: Any, dim: int, places: Any, keepdim: bool) -> Any:
+    """Values at the places found with keepdim, as a `made`."""
     values = ops.gather(input, dim, places)
     if keepdim or not input.shape:
-        return ValuesAndIndices(values, places)
-    return ValuesAndIndices(ops.squeeze(values, dim), ops.squeeze(places, dim))
+        return made(values, places)
+    return made(ops.squeeze(values, dim), ops.squeeze(places, dim))
 
 
 def _one_place(input: Any, dim: int) -> Any:
@@ -191,7 +191,7 @@ define(
     "kthvalue(Tensor input, int k, Dim dim=-1, bool keepdim=False)",
     Kind.COMPOSITE,
     decompose=lambda input, k, dim, keepdim: _picked(
-        input, dim, ops.kth_position(input.detach(), k, dim), keepdim
+        return_types.kthvalue, input, dim, ops.kth_position(input.detach(), k, dim), keepdim
     ),
 )
 
@@ -285,7 +285,7 @@ def _median(name: str, skip_nan: bool) -> Any:
         if dim is not None:
             _check_median(name, input, dim)
             places = ops.median_position(input.detach(), dim, skip_nan)
-            return _picked(input, dim, places, keepdim)
+            return _picked(getattr(return_types, name), input, dim, places, keepdim)
         require_ordered(name, input)
         if 0 in input.shape:
             empty = float("nan") if input.dtype.is_floating_point else np.iinfo(np.int64).min
@@ -353,7 +353,7 @@ define(
     "mode(Tensor input, Dim dim=-1, bool keepdim=False)",
     Kind.COMPOSITE,
     decompose=lambda input, dim, keepdim: _picked(
-        input, dim, ops.mode_position(input.detach(), dim), keepdim
+        return_types.mode, input, dim, ops.mode_position(input.detach(), dim), keepdim
     ),
 )
 

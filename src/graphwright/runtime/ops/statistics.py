@@ -9,11 +9,11 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, is_inexact, wide_array
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dims
 from graphwright.runtime.ops.reductions import check_moments, deviation_kernel, var_kernel
-from graphwright.runtime.ops.return_types import Histogram
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
@@ -252,7 +252,7 @@ define(
 
 def _histogram(
     input: Any, bins: Any, range: Any, weight: Any, density: bool
-) -> Histogram:
+) -> Any:
     if not input.dtype.is_floating_point:
         raise RuntimeError(f'"histogram" not implemented for {describe(input)}')
     if isinstance(bins, Tensor):
@@ -264,7 +264,8 @@ def _histogram(
             raise RuntimeError(f"histogram(): bins {bins} must be > 0")
         edges = ops.histogram_edges(input.detach(), bins, range)
     _check_edges(input, edges, weight)
-    return Histogram(ops.histogram_counts(input.detach(), edges, weight, density), edges)
+    counts = ops.histogram_counts(input.detach(), edges, weight, density)
+    return return_types.histogram(counts, edges)
 
 
 define(
