@@ -21,6 +21,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.nn.parameter import Parameter
+from graphwright.runtime.nn.state import StateDict
 from graphwright.runtime.saving.files import (
     Array,
     InvalidFile,
