@@ -17,10 +17,11 @@ from __future__ import annotations
 import dis
 import inspect
 import types
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from graphwright.capture.bytecode import PAIRS
 from graphwright.capture.exc import unsupported
+from graphwright.capture.tables import handler_table, instruction, line_entries
 
 _CODE = dis.opmap
 _SLOTS = frozenset([*dis.haslocal, *dis.hasfree])
@@ -28,8 +29,6 @@ _TOO_MANY = "the function has too many variables"
 _EXTENDED, _NOP = _CODE["EXTENDED_ARG"], _CODE["NOP"]
 _HEAD = frozenset(_CODE[name] for name in ("MAKE_CELL", "COPY_FREE_VARS", "RESUME"))
 _PAIRS = frozenset(_CODE[name] for name in PAIRS if name in _CODE)
-_LINE_ONLY, _LONGEST = 13, 8
-_MORE, _FIRST = 0x40, 0x80
 
 
 def rebuilt(
@@ -71,14 +70,6 @@ def local_names(code: types.CodeType, parameters: Sequence[str]) -> tuple[str, .
     """The locals of the rebuilt code, in order."""
     taken = {*parameters, *code.co_cellvars}
     return (*parameters, *(name for name in code.co_varnames if name not in taken))
-
-
-def instruction(name: str, arg: int) -> bytes:
-    """One instruction with the prefixes that its argument needs."""
-    size = max((arg.bit_length() + 7) // 8, 1)
-    parts = arg.to_bytes(size, "big")
-    opcodes = [_EXTENDED] * (size - 1) + [_CODE[name]]
-    return bytes(byte for pair in zip(opcodes, parts, strict=True) for byte in pair)
 
 
 def _slots(
@@ -127,40 +118,12 @@ def _write(units: bytearray, first: int, at: int, opcode: int, arg: int) -> None
 
 def _lines(units: int, delta: int) -> bytes:
     """The line table of a prologue: one line, and back to the first by its last unit."""
-    parts = []
-    for covered in range(0, units - 1, _LONGEST):
-        length = min(_LONGEST, units - 1 - covered)
-        parts.append(_line_entry(length, 0 if covered else delta))
-    return b"".join([*parts, _line_entry(1, -delta)])
-
-
-def _line_entry(length: int, delta: int) -> bytes:
-    """So many units, on a line so many further on than the last entry's; no columns."""
-    signed = -delta << 1 | 1 if delta < 0 else delta << 1
-    groups = [signed & 63]
-    while signed := signed >> 6:
-        groups.append(signed & 63)
-    varint = [group | _MORE for group in groups[:-1]] + groups[-1:]
-    return bytes([0x80 | _LINE_ONLY << 3 | length - 1, *varint])
+    return line_entries(units - 1, delta) + line_entries(1, -delta)
 
 
 def _moved_handlers(code: types.CodeType, units: int) -> bytes:
     """The exception table of code that begins so many units later."""
-    result = bytearray()
-    for e in dis._parse_exception_table(code):  # type: ignore[attr-defined]
-        start, length = e.start // 2 + units, (e.end - e.start) // 2
-        fields = start, length, e.target // 2 + units, e.depth << 1 | e.lasti
-        result += _varints(fields)
-    return bytes(result)
-
-
-def _varints(fields: Iterable[int]) -> bytes:
-    """Numbers in groups of six bits, the highest first; the first group of all is marked."""
-    result: list[int] = []
-    for field in fields:
-        groups = [field & 63]
-        while field := field >> 6:
-            groups.append(field & 63 | _MORE)
-        result += reversed(groups)
-    result[0] |= _FIRST
-    return bytes(result)
+    return handler_table(
+        (e.start // 2 + units, e.end // 2 + units, e.target // 2 + units, e.depth, e.lasti)
+        for e in dis._parse_exception_table(code)  # type: ignore[attr-defined]
+    )

@@ -13,16 +13,14 @@ import dis
 import threading
 import types
 import weakref
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import NoReturn
 
-from graphwright.capture.bytecode import PAIRS, PYTHON, decode
-from graphwright.capture.code_table import CodeTable, per_code
+from graphwright.capture.bytecode import PYTHON, decode
+from graphwright.capture.code_table import CodeTable
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.relocate import local_names, rebuilt
+from graphwright.capture.unpaired import unpaired
 from graphwright.runtime.records import Record
-
-if TYPE_CHECKING:
-    from bytecode import Instr
 
 
 class Origin(Record):
@@ -130,7 +128,7 @@ def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, tu
     parameters = _parameter_order(code, stack_names, point.locals)
     cut, positions = code, tuple(range(len(decode(code))))
     if len(local_names(code, parameters)) > _SLOTS_OF_PAIRS:
-        cut, positions = _without_pairs(code)
+        cut, positions = unpaired(code)
     at = decode(cut)[positions.index(point.index)].offset
     prologue = _prologue(cut, point, parameters, _first_unit(cut, at))
     line = decode(code)[point.index].line
@@ -203,45 +201,3 @@ def _moved(slot: int) -> list[tuple[str, int]]:
     if PYTHON >= (3, 12):
         return [("LOAD_FAST_AND_CLEAR", slot)]
     return [("LOAD_FAST", slot), ("DELETE_FAST", slot)]
-
-
-@per_code
-def _without_pairs(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...]]:
-    """The code with one instruction for each local, and the original's index of each.
-
-    3.13 has instructions on two locals, which must be among the first sixteen.
-    """
-    if not any(inst.opname in PAIRS for inst in decode(code)):
-        return code, tuple(range(len(decode(code))))
-    return _split_pairs(code)
-
-
-def _split_pairs(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...]]:
-    from bytecode import Bytecode, Instr
-
-    body = Bytecode.from_code(code, conserve_exception_block_stackdepth=True)
-    items: list[Any] = []
-    positions: list[int] = []
-    for item in body:
-        singles = _singles(item) if isinstance(item, Instr) else [item]
-        items += singles
-        if isinstance(item, Instr):
-            index = sum(position >= 0 for position in positions)
-            positions += [index] + [-1] * (len(singles) - 1)
-    body[:] = items
-    made = body.to_code(stacksize=code.co_stacksize, compute_exception_stack_depths=False)
-    return made, tuple(positions)
-
-
-def _singles(inst: Instr) -> list[Instr]:
-    """An instruction on two locals as two on one."""
-    from bytecode import Instr
-
-    if inst.name not in PAIRS:
-        return [inst]
-    assert isinstance(inst.arg, tuple)
-    names = ["LOAD_FAST" if loads else "STORE_FAST" for loads in PAIRS[inst.name]]
-    return [
-        Instr(name, arg, location=inst.location)
-        for name, arg in zip(names, inst.arg, strict=True)
-    ]

@@ -1,7 +1,6 @@
 """Writes bytecode for CPython 3.11 to 3.13; callers never ask for the version.
 
-Instructions are collected in a form of our own; only `finish` needs the `bytecode` library, which
-is slow to import and not needed for frames that become one graph.
+Instructions are collected as `Written`; `finish` has them encoded.
 """
 
 from __future__ import annotations
@@ -9,39 +8,12 @@ from __future__ import annotations
 import sys
 import types
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from graphwright.capture.emit.encode import Encoder, Free, Label, Written
 from graphwright.capture.templates import refuse_template
-from graphwright.runtime.records import Record
-
-if TYPE_CHECKING:
-    from bytecode import Bytecode
 
 _VERSION = sys.version_info[:2]
-
-
-class Label:
-    """A place to jump to."""
-
-    __slots__ = ()
-
-
-class Free(Record):
-    """The argument of an instruction on a free variable."""
-
-    name: str
-
-
-class Written(Record):
-    """One instruction: name, argument (none: an empty tuple), line, columns if they matter.
-
-    columns: last line, first and last column, which a traceback underlines.
-    """
-
-    name: str
-    arg: tuple[Any, ...]
-    line: int
-    columns: tuple[int, int, int] | None = None
 
 
 class CodeBuilder:
@@ -219,38 +191,15 @@ class CodeBuilder:
 
     def finish(self) -> types.CodeType:
         """The code object; its argument slots are those of the target."""
-        from bytecode import Bytecode
-
         target = self.target
-        code = Bytecode(_assembled(self.instructions))
-        _copy_signature(code, target)
-        built: types.CodeType = code.to_code()
-        slots = built.co_varnames[: n_argument_slots(target)]
-        if slots != target.co_varnames[: n_argument_slots(target)]:
-            raise AssertionError(f"argument slots moved: {slots}")
-        return built
+        arguments = target.co_varnames[: n_argument_slots(target)]
+        return Encoder(arguments, target.co_freevars).encode(self.instructions, target)
 
 
 def n_argument_slots(code: types.CodeType) -> int:
     """How many leading locals the caller binds, *args and **kwargs included."""
     flags = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)
     return code.co_argcount + code.co_kwonlyargcount + flags
-
-
-def _copy_signature(code: Bytecode, target: types.CodeType) -> None:
-    """Give `code` the arguments, free variables, names and file of `target`."""
-    from bytecode import CompilerFlags
-
-    code.argcount = target.co_argcount
-    code.posonlyargcount = target.co_posonlyargcount
-    code.kwonlyargcount = target.co_kwonlyargcount
-    code.argnames = list(target.co_varnames[: n_argument_slots(target)])
-    code.freevars = list(target.co_freevars)
-    code.name = target.co_name
-    code.qualname = target.co_qualname
-    code.filename = target.co_filename
-    code.first_lineno = target.co_firstlineno
-    code.flags = CompilerFlags(target.co_flags)
 
 
 def _forgetting(written: list[Written | Label]) -> list[Written | Label]:
@@ -276,45 +225,3 @@ def _local(item: Written | Label, name: str) -> str:
     if isinstance(item, Written) and item.name == name and isinstance(item.arg[0], str):
         return item.arg[0]
     return ""
-
-
-def _assembled(written: list[Written | Label]) -> list[Any]:
-    """The instructions in the form of the `bytecode` library."""
-    import bytecode
-    from bytecode import instr
-
-    labels: dict[Label, Any] = {}
-
-    def argument(name: str, value: Any) -> Any:
-        if isinstance(value, Label):
-            return labels.setdefault(value, bytecode.Label())
-        if isinstance(value, Free):
-            return bytecode.FreeVar(value.name)
-        if name == "BINARY_OP":
-            return bytecode.BinaryOp(value)
-        if name == "COMPARE_OP":
-            return bytecode.Compare(_COMPARISONS.index(value))
-        if name in ("CALL_INTRINSIC_1", "CALL_INTRINSIC_2"):
-            kinds = bytecode.Intrinsic1Op if name.endswith("1") else bytecode.Intrinsic2Op
-            return kinds(value)
-        return value
-
-    result: list[Any] = []
-    block: Any = None
-    for item in written:
-        if isinstance(item, Label):
-            result.append(labels.setdefault(item, bytecode.Label()))
-        elif item.name == "TRY_BEGIN":
-            block = bytecode.TryBegin(argument(item.name, item.arg[0]), push_lasti=False)
-            result.append(block)
-        elif item.name == "TRY_END":
-            result.append(bytecode.TryEnd(block))
-        else:
-            arg = [argument(item.name, value) for value in item.arg]
-            end_line, start, end = item.columns or (None, None, None)
-            place = instr.InstrLocation(item.line, end_line, start, end)
-            result.append(bytecode.Instr(item.name, *arg, location=place))
-    return result
-
-
-_COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
