@@ -188,9 +188,9 @@ class Training:
         with self._lock:
             if self._backward is None:
                 assert self.lowered.backward is not None
-                with without_tracing():
-                    self._backward = run_unhooked(
-                        compile_half, self.artifacts, "backward", self.lowered.backward)
+                self._backward = _core.with_grad_mode(
+                    True, run_unhooked,
+                    compile_half, self.artifacts, "backward", self.lowered.backward)
             return self._backward
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
@@ -205,16 +205,6 @@ class Training:
             if index >= 0:
                 inputs[number].copy_(outputs[index])
         return lowered.results(inputs, outputs)
-
-
-@contextmanager
-def without_tracing() -> Iterator[None]:
-    """Compile outside of the modes of the thread that happens to need the result."""
-    grad = _core.set_grad_enabled(True)
-    try:
-        yield
-    finally:
-        _core.set_grad_enabled(grad)
 
 
 class CompiledBackward(Node):

@@ -12,6 +12,7 @@ import graphwright as gw
 from graphwright.capture import _eval_frame
 from graphwright.capture.convert import Frontend
 from graphwright.capture.output_graph import OutputGraph
+from graphwright.runtime import _core
 
 from .captured import Captured, run_graph, same
 
@@ -43,6 +44,24 @@ def broken(x: Any, log: list[Any]) -> Any:
             log.append(i)
     log.append("end")
     return y.sum()
+
+
+class Doubled(gw.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return grad * 2
+
+
+def stepping(x: Any) -> Any:
+    """Autocast, a Function, and a gradient taken in the frame."""
+    with gw.autocast("cpu", dtype=gw.bfloat16):
+        y = Doubled.apply(x).tanh_()
+    (grad,) = gw.autograd.grad(y.sum(), x)
+    return grad + y.detach()
 
 
 def check_state(captured: Any) -> None:
@@ -80,6 +99,36 @@ def test_interrupted_at_a_step_of_capture(
         captured(X, log)
     assert log == expected[: len(log)] and len(log) < len(expected)
     check_state(captured)
+
+
+@pytest.mark.parametrize("setter", ["set_tracer", "set_grad_enabled", "set_modes"])
+@pytest.mark.parametrize("moment", range(12))
+def test_interrupted_right_after_a_mode_was_set(
+    setter: str, moment: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the `try` that would put it back: where Python looks for signals, too."""
+    calls = 0
+    set_mode = getattr(_core, setter)
+
+    def interrupt(mode: Any) -> Any:
+        nonlocal calls
+        calls += 1
+        before = set_mode(mode)
+        if calls == moment + 1:
+            raise KeyboardInterrupt
+        return before
+
+    monkeypatch.setattr(_core, setter, interrupt)
+    captured = Captured(stepping)
+    x = gw.ones(3, requires_grad=True)
+    modes = _core.modes(), _core.tracer(), _core.grad_enabled()
+    for _ in range(2):
+        try:
+            captured(x)
+        except KeyboardInterrupt:
+            assert calls > moment
+        assert (_core.modes(), _core.tracer(), _core.grad_enabled()) == modes
+    assert captured.agrees(x)
 
 
 @pytest.mark.parametrize("which", range(3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import types
 from collections.abc import Callable, Sequence
@@ -229,10 +230,10 @@ class Frontend:
         """Translate until no new break turns up, then write the code."""
         restart: RestartTranslation | None = None
         for _ in range(_MOST_RESTARTS):
-            grad_mode, modes = _core.grad_enabled(), _core.modes()
+            attempt = functools.partial(self._attempt, function, code, slots, state, restart)
             try:
                 with own_casts():
-                    return (*self._attempt(function, code, slots, state, restart), restart)
+                    return (*_core.keeping_modes(attempt), restart)
             except RestartTranslation as found:
                 self._refuse_break(code, found.reason)
                 restart = found.without_frames()
@@ -244,11 +245,6 @@ class Frontend:
                 if earlier is None:
                     raise SkipFrame(reason) from reason
                 restart = earlier.without_frames()
-            except (SkipFrame, GraphBreakError):
-                raise
-            finally:
-                _core.set_grad_enabled(grad_mode)
-                _core.set_modes(modes)
         raise SkipFrame(restart.reason if restart is not None else None)
 
     def _attempt(

@@ -71,7 +71,7 @@ def finish_graph(
     if switches_inference(output):
         run = functools.partial(_in_mode, run, bool(output.inference))
     if output.grad_nodes or output.autocast_nodes or switches_inference(output):
-        run = functools.partial(_keeping_modes, run)
+        run = functools.partial(_core.keeping_modes, run)
     return FinishedGraph(module, run, sources, output.n_ops, kept)
 
 
@@ -105,19 +105,6 @@ def _modes_of_the_start(output: OutputGraph) -> Iterator[None]:
     finally:
         _core.set_modes(modes)
         _core.set_grad_enabled(recorded)
-
-
-def _keeping_modes(run: Callable[..., Any], *args: Any) -> Any:
-    """Run a graph that switches modes; they come back even where the graph fails."""
-    recorded, modes = _core.grad_enabled(), _core.modes()
-    try:
-        return run(*args)
-    finally:
-        _core.set_grad_enabled(recorded)
-        _core.set_modes(modes)
-
-
-_eval_frame.skip_code(_keeping_modes.__code__)
 
 
 def switches_inference(output: OutputGraph) -> bool:

@@ -125,14 +125,14 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
 
 def dispatch_as_given(op: Op, args: tuple[Any, ...]) -> Any:
     """`dispatch` without autocast, in this op and in those that it is made of."""
-    modes = _core.modes()
-    if not modes & AUTOCAST:
+    if not _core.modes() & AUTOCAST:
         return dispatch(op, args)
-    _core.set_modes(modes & ~AUTOCAST)
-    try:
-        return dispatch(op, args)
-    finally:
-        _core.set_modes(modes)
+    return _core.keeping_modes(_dispatch_uncast, op, args)
+
+
+def _dispatch_uncast(op: Op, args: tuple[Any, ...]) -> Any:
+    _core.set_modes(_core.modes() & ~AUTOCAST)
+    return dispatch(op, args)
 
 
 def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:

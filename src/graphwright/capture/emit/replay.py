@@ -33,10 +33,8 @@ class Kept:
     def __init__(self, random: bool, behind: int, *tensors: Any) -> None:
         self.behind = behind
         self.random = _core.rng_state() if random else None
-        mode = _core.set_grad_enabled(False)
-        self.tensors = [(t, t.detach().clone(), t._version, t.grad_fn, t.output_nr)
-                        for t in tensors]
-        _core.set_grad_enabled(mode)
+        self.tensors = [(t, _core.with_grad_mode(False, t.clone), t._version, t.grad_fn,
+                         t.output_nr) for t in tensors]
 
     def restore(self) -> None:
         """Undo what the graph wrote until it failed."""

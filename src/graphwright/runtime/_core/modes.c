@@ -1,12 +1,14 @@
 /* The thread-local state that dispatch depends on. */
 #include "core.h"
 
-static _Thread_local struct {
+typedef struct {
     bool grad_disabled;
     bool recording;     /* disabled only while a node records what its kernel does */
     uint32_t modes;     /* without GW_MODE_TRACE, which follows from the tracer */
     PyObject *tracer;
-} state;
+} State;
+
+static _Thread_local State state;
 
 enum { FLAG_GRAD = 1, FLAG_MODES = 2, FLAG_FAKE = 4, FLAG_DEVICE = 8, FLAG_FOREIGN = 16,
        FLAG_OVERLAP = 32 };
@@ -80,6 +82,44 @@ static PyObject *set_tracer(PyObject *self, PyObject *arg) {
     PyObject *old = state.tracer != NULL ? state.tracer : Py_NewRef(Py_None);
     state.tracer = arg == Py_None ? NULL : Py_NewRef(arg);
     return old;
+}
+
+/* Calls args[0] with the rest and puts the state back to `before`, whose tracer it owns. A signal's
+ * exception has no moment at which the state stays changed: Python looks for signals between its
+ * own instructions only, so a `finally` that puts back what the line before it set can be missed. */
+static PyObject *call_and_restore(State before, PyObject *const *args, Py_ssize_t n,
+                                  PyObject *names) {
+    PyObject *result = PyObject_Vectorcall(args[0], args + 1, (size_t)n - 1, names);
+    PyObject *changed = state.tracer;
+    state = before;
+    Py_XDECREF(changed);
+    return result;
+}
+
+static PyObject *keeping_modes(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                               PyObject *names) {
+    GW_UNUSED(self);
+    if (n < 1) {
+        return PyErr_SetString(PyExc_TypeError, "keeping_modes takes a function"), NULL;
+    }
+    Py_XINCREF(state.tracer);
+    return call_and_restore(state, args, n, names);
+}
+
+static PyObject *with_grad_mode(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                                PyObject *names) {
+    GW_UNUSED(self);
+    if (n < 2) {
+        return PyErr_SetString(PyExc_TypeError, "with_grad_mode takes a mode and a function"), NULL;
+    }
+    State before = state;
+    PyObject *old = set_grad_enabled(NULL, args[0]);
+    if (old == NULL) {
+        return NULL;
+    }
+    Py_DECREF(old);
+    Py_XINCREF(before.tracer);
+    return call_and_restore(before, args + 1, n - 1, names);
 }
 
 static inline int tensor_flags(const GwTensor *t) {
@@ -187,6 +227,14 @@ PyMethodDef gw_modes_methods[] = {
     {"set_modes", set_modes, METH_O, "Returns the previous bits."},
     {"tracer", tracer, METH_NOARGS, "This thread's tracer, or None."},
     {"set_tracer", set_tracer, METH_O, "Returns the previous tracer, or None."},
+    {"keeping_modes", (PyCFunction)(void (*)(void))keeping_modes,
+     METH_FASTCALL | METH_KEYWORDS,
+     "keeping_modes(function, *args, **kwargs): call it; grad mode, modes and tracer are afterwards "
+     "what they were before, whatever it did and raised."},
+    {"with_grad_mode", (PyCFunction)(void (*)(void))with_grad_mode,
+     METH_FASTCALL | METH_KEYWORDS,
+     "with_grad_mode(mode, function, *args, **kwargs): as keeping_modes, with gradients recorded "
+     "or not meanwhile (None: as set_grad_enabled takes it)."},
     {"dispatch_flags", dispatch_flags, METH_O,
      "0 if nothing but the kernel has to run for these arguments. Bits: 1 a gradient is "
      "recorded, 2 some mode is on, 4 a fake tensor, 8 a device other than the CPU, 16 something "

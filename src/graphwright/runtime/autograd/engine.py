@@ -309,14 +309,12 @@ def _start(run: _Run, tensors: tuple[Any, ...], grads: Any) -> None:
 
 
 def _execute(run: _Run, tensors: tuple[Any, ...], grads: Any, create_graph: bool) -> None:
-    previous = _core.grad_enabled()
-    _core.set_grad_enabled(create_graph)
-    try:
+    def execute() -> None:
         _start(run, tensors, grads)
         run.run()
         run.finish_leaves()
-    finally:
-        _core.set_grad_enabled(previous)
+
+    _core.with_grad_mode(create_graph, execute)
 
 
 def backward(
@@ -349,14 +347,9 @@ def backward(
         return
     chosen = _as_tuple(inputs)
     found = _gradients(roots, grad_tensors, chosen, keep, create_graph)
-    previous = _core.grad_enabled()
-    _core.set_grad_enabled(create_graph)
-    try:
-        for tensor, grad in zip(chosen, found, strict=True):
-            if grad is not None:
-                _accumulate(tensor, grad)
-    finally:
-        _core.set_grad_enabled(previous)
+    for tensor, grad in zip(chosen, found, strict=True):
+        if grad is not None:
+            _core.with_grad_mode(create_graph, _accumulate, tensor, grad)
 
 
 def _gradients(

@@ -204,12 +204,7 @@ class Function:
             gradient_edge(a) if tracked and isinstance(a, TensorBase) else None for a in args
         ]
         leaves = {id(a) for a in args if isinstance(a, TensorBase) and a.grad_fn is None}
-        previous = _core.grad_enabled()
-        _core.set_grad_enabled(False)
-        try:
-            out = cls._run_forward(ctx, args)
-        finally:
-            _core.set_grad_enabled(previous)
+        out = _core.with_grad_mode(False, cls._run_forward, ctx, args)
         if not tracked or not isinstance(out, tuple | TensorBase):
             return out
         returned = (out,) if isinstance(out, TensorBase) else out
@@ -324,14 +319,9 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(backward)
     def wrapper(ctx: FunctionContext, *grads: Any) -> Any:
-        previous = _core.grad_enabled()
-        _core.set_grad_enabled(False)
-        try:
-            result = backward(ctx, *grads)
-        finally:
-            _core.set_grad_enabled(previous)
+        result = _core.with_grad_mode(False, backward, ctx, *grads)
         edges = [gradient_edge(g) for g in grads if isinstance(g, TensorBase)]
-        if not previous or not any(edges):
+        if not _core.grad_enabled() or not any(edges):
             return result
         values = result if isinstance(result, tuple) else (result,)
         refused = tuple(

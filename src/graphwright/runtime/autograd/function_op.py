@@ -96,11 +96,8 @@ class _Call:
         """The context and the result of forward, run without gradients."""
         context = FunctionContext()
         context.needs_input_grad = needs
-        enabled = _core.set_grad_enabled(False)
-        try:
-            return context, self.cls._run_forward(context, tuple(self._arguments(tensors)))
-        finally:
-            _core.set_grad_enabled(enabled)
+        args = tuple(self._arguments(tensors))
+        return context, _core.with_grad_mode(False, self.cls._run_forward, context, args)
 
     def _forward_only(self, *tensors: Any) -> tuple[Any, ...]:
         _, out = self._forward(tensors, self.needs)

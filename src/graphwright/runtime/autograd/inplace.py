@@ -113,11 +113,7 @@ def record_inplace(entry: Op, args: tuple[Any, ...], flags: int) -> Any:
         need = functional.saved_slots[0]
         if need is None or need in node.needing:
             node.args[0] = SavedTensor(ops.clone(target))  # type: ignore[index]
-    _core.set_grad_enabled(None)
-    try:
-        below_autograd(entry, args, flags & ~1)
-    finally:
-        _core.set_grad_enabled(True)
+    _core.with_grad_mode(None, below_autograd, entry, args, flags & ~1)
     if functional.saved_outputs:
         node.save_outputs(target, not tracing)
     if not _carries_gradients(target.dtype):

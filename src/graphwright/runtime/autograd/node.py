@@ -442,11 +442,7 @@ def make_node(op: Op, args: tuple[Any, ...], skip: int = -1) -> OpNode:
 def record(op: Op, args: tuple[Any, ...], flags: int) -> Any:
     """Run `op` below autograd and hang its node on the outputs."""
     node = make_node(op, args)
-    _core.set_grad_enabled(None)
-    try:
-        out = below_autograd(op, args, flags & ~1)
-    finally:
-        _core.set_grad_enabled(True)
+    out = _core.with_grad_mode(None, below_autograd, op, args, flags & ~1)
     if op.saved_outputs:
         node.save_outputs(out, not flags & (MODES | FAKE))
     if out.__class__ is tuple or not isinstance(out, TensorBase):
