@@ -168,13 +168,14 @@ if _typing.TYPE_CHECKING:
 _install_aliases(
     ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions",
      "fft", "func", "jit", "linalg", "masked", "mps", "nn", "optim", "random", "return_types",
-     "signal", "special", "testing", "types", "utils", "version", "xpu")
+     "signal", "special", "storage", "testing", "types", "utils", "version", "xpu")
 )
 
 
 _MODULES = (
     *("accelerator", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func"),
-    *("jit", "masked", "mps", "return_types", "signal", "testing", "types", "version", "xpu"),
+    *("jit", "masked", "mps", "return_types", "signal", "storage", "testing", "types"),
+    *("version", "xpu"),
 )
 
 _FUNCTIONS = (
@@ -184,12 +185,17 @@ _FUNCTIONS = (
     *("rnn_relu_cell", "rnn_tanh_cell", "triplet_margin_loss"),
 )
 
+_STORAGES = (
+    *("BFloat16Storage", "BoolStorage", "ByteStorage", "CharStorage", "ComplexDoubleStorage"),
+    *("ComplexFloatStorage", "DoubleStorage", "FloatStorage", "HalfStorage", "IntStorage"),
+    *("LongStorage", "ShortStorage", "TypedStorage", "UntypedStorage"),
+)
+
 # Names of other modules, which are imported when one is asked for.
 _ELSEWHERE = {
     **dict.fromkeys(_FUNCTIONS, "functions"),
     "GradScaler": "amp.grad_scaler",
-    "TypedStorage": "storage",
-    "UntypedStorage": "storage",
+    **dict.fromkeys(_STORAGES, "storage"),
     "lobpcg": "lowrank",
     "pca_lowrank": "lowrank",
     "svd_lowrank": "lowrank",

@@ -71,3 +71,26 @@ def test_a_scalar_formats_as_its_number() -> None:
     assert f"{gw.tensor(1.5)}" == "1.5"
     assert f"{gw.tensor([1.5])}" == "tensor([1.5000])"
     assert f"{gw.tensor(1.256):.2f}" == "1.26"
+
+
+def test_tensors_in_lists_stand_for_their_one_number() -> None:
+    assert gw.tensor([gw.ones(1), gw.tensor(2.0)]).tolist() == [1.0, 2.0]
+    with pytest.raises(ValueError, match="only one element"):
+        gw.tensor([gw.ones(2), gw.ones(2)])
+    with pytest.warns(UserWarning, match="detach"):
+        gw.tensor(gw.ones(2))
+
+
+def test_types_of_python_are_dtypes() -> None:
+    assert gw.tensor([1], dtype=float).dtype is gw.float64  # type: ignore[arg-type]
+    assert gw.as_tensor([1], dtype=bool).dtype is gw.bool  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="must be a dtype"):
+        gw.tensor([1], dtype="float32")  # type: ignore[arg-type]
+
+
+def test_buffers() -> None:
+    assert gw.asarray(bytearray(b"\1\2"), dtype=gw.uint8, copy=True).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="do not lie in"):
+        gw.frombuffer(bytearray(8), dtype=gw.int32, count=0)
+    with pytest.raises(ValueError, match="buffer protocol"):
+        gw.frombuffer([1], dtype=gw.int32)

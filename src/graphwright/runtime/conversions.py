@@ -171,8 +171,8 @@ class Conversions:
     def cdouble(self: Any) -> Tensor:
         return self.to(dtypes.complex128)
 
-    def cpu(self: Any) -> Tensor:
-        return self.to("cpu")
+    def cpu(self: Any, memory_format: Any = None) -> Tensor:
+        return self.to("cpu") if memory_format is None else self.to(memory_format=memory_format)
 
     def contiguous(self: Any, memory_format: Any = None) -> Tensor:
         """Self if row-major (or in another format) without gaps, else a copy that is."""

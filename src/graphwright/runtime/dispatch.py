@@ -184,6 +184,15 @@ PYTHON_TYPES = {
 """What Python's own types mean as a dtype."""
 
 
+def dtype_of(name: str, dtype: Any) -> Any:
+    """The dtype that an argument `dtype` stands for, or None. Raises TypeError for others."""
+    if dtype is None or isinstance(dtype, dtypes.dtype):
+        return dtype
+    if isinstance(dtype, type) and dtype in PYTHON_TYPES:
+        return PYTHON_TYPES[dtype]
+    raise TypeError(f"{name}(): argument 'dtype' must be a dtype, not {type(dtype).__name__}")
+
+
 def _plain_number(value: Any) -> Any:
     for kind in (int, float):
         if isinstance(value, kind):
@@ -252,5 +261,6 @@ __all__ = [
     "check_types",
     "dispatch",
     "dispatch_as_given",
+    "dtype_of",
     "refuse_bound",
 ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime import _core
 from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.formats import strided
+from graphwright.runtime.storage import TypedStorage, UntypedStorage
 
 if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
@@ -64,7 +65,7 @@ def is_inference(input: Tensor) -> bool:
 
 def is_storage(obj: Any) -> bool:
     """Whether an object is the memory of a tensor."""
-    return isinstance(obj, _core.Storage)
+    return isinstance(obj, UntypedStorage | TypedStorage | _core.Storage)
 
 
 def get_device(input: Tensor) -> int:
@@ -120,6 +121,8 @@ class Facts:
 
     is_xpu = is_mps
 
+    is_ipu = is_maia = is_mkldnn = is_mtia = is_vulkan = is_xla = is_xpu = is_mps
+
     @property
     def is_quantized(self) -> bool:
         """False: there are no quantised dtypes."""
@@ -128,6 +131,24 @@ class Facts:
     @property
     def is_nested(self) -> bool:
         """False: every tensor has one shape."""
+        return False
+
+    def dense_dim(self: Any) -> int:
+        """The number of dims: all of them are dense."""
+        return len(self.shape)
+
+    def sparse_dim(self) -> int:
+        """0: no dim is sparse."""
+        return 0
+
+    @property
+    def name(self) -> None:
+        """None: tensors have no names."""
+        return None
+
+    @property
+    def volatile(self) -> bool:
+        """False: `no_grad` took its place."""
         return False
 
     @property
@@ -183,15 +204,3 @@ class Facts:
     def ndimension(self: Any) -> int:
         """The number of dims."""
         return len(self.shape)
-
-    def apply_(self: Any, function: Any) -> Any:
-        """Replace every element by what `function` gives for it as a Python number; slow."""
-        values = [function(value) for value in self.detach().flatten().tolist()]
-        return self.copy_(self.new_tensor(values).reshape(self.shape))
-
-    def map_(self: Any, tensor: Tensor, function: Any) -> Any:
-        """Replace every element a by `function(a, b)` with b of `tensor`; slow."""
-        other: Any = tensor.expand(self.shape).detach().flatten()
-        pairs = zip(self.detach().flatten().tolist(), other.tolist(), strict=True)
-        values = [function(a, b) for a, b in pairs]
-        return self.copy_(self.new_tensor(values).reshape(self.shape))

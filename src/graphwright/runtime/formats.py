@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphwright.runtime.ops.strides import contiguous_strides
+
 
 class memory_format:
     """An order of dims in memory. There is one object for each; compare with `is` or `==`."""
@@ -85,12 +87,27 @@ def in_format(name: str, tensor: Any, format: Any) -> Any:
     return tensor.permute(last).contiguous().permute(back)
 
 
-def is_in_format(name: str, tensor: Any, format: Any) -> bool:
-    """Whether the elements lie one after the other in the order that `format` says."""
-    if _known(name, format) is preserve_format:
+def strides_in_format(name: str, shape: tuple[int, ...], format: Any) -> tuple[int, ...]:
+    """The strides of a dense tensor in an order; None is row-major.
+
+    Raises TypeError for what is no memory_format, RuntimeError where the rank does not fit.
+    """
+    strides = contiguous_strides(shape)
+    if format is None or _known(name, format) is contiguous_format:
+        return strides
+    if format is preserve_format:
         raise RuntimeError(f"{name}: preserve memory format is unsupported by this operator")
-    if format is contiguous_format or tensor.ndim != format.ndim:
-        return format is contiguous_format and bool(tensor.is_contiguous())
+    last, back = _orders(format, len(shape))
+    strides = contiguous_strides(tuple(shape[dim] for dim in last))
+    return tuple(strides[dim] for dim in back)
+
+
+def is_in_format(name: str, tensor: Any, format: Any) -> bool:
+    """Whether the elements lie one after the other as `format` says; to preserve: row-major."""
+    if _known(name, format) in (preserve_format, contiguous_format):
+        return bool(tensor.is_contiguous())
+    if tensor.ndim != format.ndim:
+        return False
     last, _ = _orders(format, tensor.ndim)
     return bool(tensor.detach().permute(last).is_contiguous())
 

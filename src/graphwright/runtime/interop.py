@@ -11,6 +11,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import MAKE
 from graphwright.runtime.device import PLACE
 from graphwright.runtime.device import device as Device
+from graphwright.runtime.dispatch import dtype_of
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.exchange import CPU
 from graphwright.runtime.formats import check_placement
@@ -35,8 +36,12 @@ def tensor(
     RuntimeError for ints that the dtype cannot hold.
     """
     check_placement("tensor", None, pin_memory)
-    place = _placed("tensor", device)
+    place, dtype = _placed("tensor", device), dtype_of("tensor", dtype)
     if isinstance(data, Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use source.detach().clone()",
+            stacklevel=2,
+        )
         result = ops.clone(data.detach())
         result = result if dtype is None else result.to(dtype)
     else:
@@ -81,6 +86,8 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
             UserWarning,
             stacklevel=2,
         )
+    if not array.dtype.isnative:
+        raise ValueError(f"from_numpy: the byte order of {array.dtype!r} is not the machine's")
     return _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
 
 
@@ -124,7 +131,7 @@ def as_tensor(
     data: Any, dtype: DType | None = None, device: Device | str | None = None
 ) -> Tensor:
     """`data` as a tensor, sharing memory with arrays and tensors where the dtype allows it."""
-    place = _placed("as_tensor", device)
+    place, dtype = _placed("as_tensor", device), dtype_of("as_tensor", dtype)
     if place is not None or isinstance(data, Tensor):
         found = data if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=place)
         return found.to(dtype or found.dtype) if device is None else found.to(device, dtype)
@@ -142,7 +149,7 @@ def asarray(
     copy: bool | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A tensor of what `obj` holds: a tensor, an array, a number or nested lists of numbers.
+    """A tensor of what `obj` holds: a tensor, array, buffer, number or nested lists of numbers.
 
     Args:
         dtype, device: of the result; those of `obj` by default.
@@ -152,6 +159,9 @@ def asarray(
     Raises:
         ValueError: `copy=False`, but the memory cannot be shared.
     """
+    if isinstance(obj, bytes | bytearray | memoryview):
+        found = frombuffer(obj, dtype=dtype or dtypes.get_default_dtype())
+        return found.clone() if copy else found
     found = as_tensor(obj, dtype, device)
     shared = found is obj or (isinstance(obj, np.ndarray) and np.shares_memory(obj, found._nd))
     if copy is False and not shared:
@@ -176,11 +186,16 @@ def frombuffer(
         offset: bytes before the first.
 
     Raises:
-        ValueError: the buffer is empty, too small, or no whole number of elements.
+        ValueError: `buffer` has no buffer protocol, is empty, too small, or no whole number of
+            elements; `count` is 0.
     """
-    array = np.frombuffer(buffer, dtypes.uint8.numpy, -1, 0)
+    try:
+        array = np.frombuffer(memoryview(buffer), dtypes.uint8.numpy, -1, 0)
+    except TypeError as error:
+        raise ValueError("object does not implement Python buffer protocol.") from error
     end = len(array) if count < 0 else offset + count * dtype.itemsize
-    if not 0 <= offset < len(array) or end > len(array) or (end - offset) % dtype.itemsize:
+    inside = 0 <= offset < len(array) and end <= len(array)
+    if not count or not inside or (end - offset) % dtype.itemsize:
         raise ValueError(
             f"frombuffer: {count} elements of {dtype.name} from byte {offset} do not lie in a "
             f"buffer of {len(array)} bytes"

@@ -15,11 +15,16 @@ from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import CONSTRUCT, Tensor
 
 
+def is_size(value: Any) -> bool:
+    """Whether an argument can be a number of elements."""
+    return hasattr(value, "__index__") and not isinstance(value, Tensor)
+
+
 def constructed(name: str, dtype: DType, args: tuple[Any, ...]) -> Tensor:
     """A tensor of the dtype from sizes, or from data. Raises TypeError for anything else."""
-    if len(args) == 1 and (isinstance(args[0], Tensor) or not hasattr(args[0], "__index__")):
+    if len(args) == 1 and (len(getattr(args[0], "shape", ())) or not is_size(args[0])):
         return _from_data(name, dtype, args[0])
-    if not all(hasattr(size, "__index__") for size in args):
+    if not all(is_size(size) for size in args):
         raise TypeError(f"{name}(): sizes must be ints, got {args!r}")
     return ops.empty(args or (0,), dtype=dtype)
 

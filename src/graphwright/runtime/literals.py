@@ -59,9 +59,11 @@ def _kinds(data: Any) -> set[type]:
 
 
 def _plain(data: Any) -> Any:
-    """Nested sequences with tensors replaced by their numbers."""
+    """Nested sequences with tensors, of one element each, replaced by their numbers."""
     if isinstance(data, Tensor):
-        return data.tolist()
+        if data.numel() != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return data.item()
     if isinstance(data, list | tuple):
         return [_plain(item) for item in data]
     return data
@@ -122,8 +124,6 @@ def _inferred(data: Any, kinds: set[type]) -> Array:
 
 def _converted(data: Any, kinds: set[type], dtype: DType) -> Array:
     """Numbers as the dtype: ints are checked, but unsigned dtypes take negative ones around."""
-    if not isinstance(dtype, DType):
-        raise TypeError(f"tensor(): argument 'dtype' must be a dtype, not {type(dtype).__name__}")
     if type(None) in kinds:
         raise TypeError("tensor(): must be real number, not NoneType")
     if dtype is dtypes.bool or dtype.is_floating_point or dtype.is_complex:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
-from graphwright.runtime import _core
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import DataDependent, require_tensor
+from graphwright.runtime.formats import strides_in_format
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.normalise import as_size, varargs
 from graphwright.runtime.ops.strides import contiguous_strides
-from graphwright.runtime.storage import TypedStorage, UntypedStorage
+from graphwright.runtime.storage import TypedStorage, UntypedStorage, storage_type
 
 if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
@@ -50,29 +52,43 @@ class Memory:
         """Write `src`, broadcast and cast, into this tensor; `non_blocking` changes nothing."""
         return ops.copy_(self, src)
 
-    def resize_(self: Any, *sizes: Any) -> Tensor:
+    def resize_(self: Any, *sizes: Any, memory_format: Any = None) -> Tensor:
         """Take a shape of any number of elements, row-major; elements keep their place in memory.
 
-        Where the memory does not suffice, the tensor gets new memory, whose new elements are
-        uninitialised; tensors that shared the old memory keep that. Raises RuntimeError where
+        `memory_format` may be another than row-major. Where the memory does not suffice, the
+        tensor gets new memory, whose new elements are uninitialised; tensors that shared the old
+        memory keep that. Raises RuntimeError where
         gradients are required or a size is negative.
         """
         _refuse_fake("resize_", self)
         _refuse_grad("resize_", self)
+        if not sizes:
+            raise TypeError('resize_() missing 1 required positional arguments: "size"')
         shape = as_size(varargs(sizes))
         if not all(hasattr(n, "__index__") for n in shape):
             raise TypeError(f"resize_(): sizes must be ints, got {shape!r}")
         if any(n < 0 for n in shape):
             raise RuntimeError(f"resize_: negative size in {list(shape)}")
-        if shape == self.shape:
+        _core.bump_version(self)
+        if shape == self.shape and memory_format is None:
             return self
-        strides = contiguous_strides(shape)
+        strides = strides_in_format("resize_", shape, memory_format)
         offset, wanted = self.storage_offset(), _elements(shape, strides)
         source = self
         if (offset + wanted) * self.dtype.itemsize > self._storage.nbytes and wanted:
             source = _grown(self, offset + wanted)
         _core.become(self, _core.as_view(type(self), source, shape, strides, offset))
         return self
+
+    def resize(self: Any, *sizes: Any) -> Tensor:
+        """`reshape` under a deprecated name, with PyTorch's warning."""
+        warnings.warn("non-inplace resize is deprecated", stacklevel=2)
+        return ops.reshape(self, as_size(varargs(sizes)))
+
+    def resize_as(self: Any, tensor: Tensor) -> Tensor:
+        """`resize` to the shape of `tensor`."""
+        warnings.warn("non-inplace resize_as is deprecated", stacklevel=2)
+        return ops.reshape(self, tensor.shape)
 
     def resize_as_(self: Any, the_template: Tensor) -> Tensor:
         """`resize_` to the shape of `the_template`."""
@@ -88,6 +104,7 @@ class Memory:
     ) -> Tensor:
         """Share the memory of tensor `source`: its layout, or `size`, `stride` from an offset.
 
+        A storage as `source` is read as this tensor's dtype, all of it unless a size is given.
         Without a source the tensor becomes empty. Raises RuntimeError where gradients are
         required, the dtypes differ, or the layout reaches out of the memory.
         """
@@ -97,6 +114,9 @@ class Memory:
         if source is None:
             _core.become(self, _core.empty(cls, (0,), self.dtype))
             return self
+        if isinstance(source, UntypedStorage | TypedStorage):
+            typed = isinstance(source, TypedStorage)
+            source = (source if typed else TypedStorage._of(source._holder, self.dtype))._flat()
         require_tensor("set_", "source", source)
         if source.dtype is not self.dtype:
             raise RuntimeError(
@@ -112,11 +132,17 @@ class Memory:
 
     def untyped_storage(self: Any) -> UntypedStorage:
         """The memory that this tensor and its views share."""
-        return UntypedStorage(self._storage)
+        made: UntypedStorage = UntypedStorage._of(self, dtypes.uint8)
+        return made
 
     def storage(self: Any) -> TypedStorage:
         """The same, counted in elements of this tensor's dtype."""
-        return TypedStorage(self._storage, self.dtype)
+        made: TypedStorage = TypedStorage._of(self, self.dtype)
+        return made
+
+    def storage_type(self: Any) -> Any:
+        """The class of storages of this dtype: `FloatStorage` for float32."""
+        return storage_type(self.dtype)
 
     def is_set_to(self: Any, tensor: Tensor) -> bool:
         """Whether `tensor` has the same memory, offset, shape and strides."""

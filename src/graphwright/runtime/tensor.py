@@ -11,6 +11,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.conversions import Conversions
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.elementwise import Elementwise
 from graphwright.runtime.exchange import Exchange
 from graphwright.runtime.facts import Facts
 from graphwright.runtime.indexing import Indexing
@@ -88,7 +89,7 @@ def _as_operand(value: Any) -> Any:
 
 
 class Tensor(  # type: ignore[misc]
-    Operators, Indexing, Conversions, Exchange, Facts, Memory, Views, TensorMethods
+    Operators, Indexing, Conversions, Elementwise, Exchange, Facts, Memory, Views, TensorMethods
 ):
     """An n-dimensional array of one dtype on one device, that can be differentiated."""
 
