@@ -24,7 +24,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: F.cross_entropy(gw.ones(2, 5), _target(-1)), IndexError, "Target -1 is out",
     ),
     "target's shape": (
-        lambda: F.nll_loss(gw.ones(2, 5), gw.tensor([1])), ValueError, r"\(2,\)",
+        lambda: F.nll_loss(gw.ones(2, 5), gw.tensor([1])), ValueError, "batch_size",
     ),
     "reduction": (
         lambda: F.mse_loss(gw.ones(2), gw.ones(2), reduction="max"), ValueError,

@@ -140,8 +140,10 @@ def test_functional_call() -> None:
     out.sum().backward()
     assert given["0.weight"].grad is not None and model[0].weight.grad is None
     assert all(gw.equal(v, kept[k]) for k, v in model.state_dict().items())
-    with pytest.raises(KeyError, match="nothing"):
-        functional_call(model, {"nothing": gw.ones(1)}, (gw.ones(1, 2),))
+    assert functional_call(model, {"nothing": gw.ones(1)}, (gw.ones(1, 2),)).shape == (1, 1)
+    assert not hasattr(model, "nothing")
+    with pytest.raises(RuntimeError, match=r"Unexpected key\(s\): 'nothing'"):
+        functional_call(model, given | {"nothing": gw.ones(1)}, (gw.ones(1, 2),), strict=True)
     with pytest.raises(RuntimeError, match="Missing key"):
         functional_call(model, {"0.bias": gw.ones(2)}, (gw.ones(1, 2),), strict=True)
 

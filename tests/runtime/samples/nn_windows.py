@@ -303,7 +303,7 @@ POOLING = (
         errors=(
             Bad((Arr((1, 1, 4, 4)), 2, None, 2), RuntimeError, "pad should be", names_op=False),
             Bad((Arr((1, 1, 1, 4)), 2), RuntimeError, "too small", names_op=False),
-            Bad((Arr((4, 4)), 2), RuntimeError, "Expected 3D"),
+            Bad((Arr((4, 4)), 2), RuntimeError, "non-empty 3D"),
             Bad((Arr((1, 1, 4, 4)), 0), RuntimeError, "greater than zero", names_op=False),
         ),
     ),

@@ -30,13 +30,6 @@ class ReLU(_InPlace):
         return F.relu(input, self.inplace)
 
 
-class ReLU6(_InPlace):
-    """min(max(x, 0), 6)."""
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.relu6(input, self.inplace)
-
-
 class SiLU(_InPlace):
     """x * sigmoid(x)."""
 
@@ -290,6 +283,19 @@ class Hardtanh(_InPlace):
     def extra_repr(self) -> str:
         text = f"min_val={self.min_val}, max_val={self.max_val}"
         return text + (", inplace=True" * self.inplace)
+
+
+class ReLU6(Hardtanh):
+    """min(max(x, 0), 6)."""
+
+    def __init__(self, inplace: bool = False) -> None:
+        super().__init__(0.0, 6.0, inplace)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.relu6(input, self.inplace)
+
+    def extra_repr(self) -> str:
+        return "inplace=True" * self.inplace
 
 
 class Softmax(Module):

@@ -13,7 +13,7 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 
-class AdaptiveOutput(NamedTuple):
+class _ASMoutput(NamedTuple):
     """The targets' log probabilities [N], and minus their mean."""
 
     output: Tensor
@@ -80,7 +80,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             if isinstance(layer, Linear):
                 layer.reset_parameters()
 
-    def forward(self, input: Tensor, target: Tensor) -> AdaptiveOutput:
+    def forward(self, input: Tensor, target: Tensor) -> _ASMoutput:
         """(output, loss) of input [N, in_features] and targets [N], or of one row and a number.
 
         Raises RuntimeError for other shapes and targets that are no class.
@@ -106,7 +106,7 @@ class AdaptiveLogSoftmaxWithLoss(Module):
             units = units.index_fill(0, inside, self.shortlist_size + i)
         output = extra + head.gather(1, units.unsqueeze(1)).squeeze(1)
         loss = (-output).mean()
-        return AdaptiveOutput(output.squeeze(0) if single else output, loss)
+        return _ASMoutput(output.squeeze(0) if single else output, loss)
 
     def _check(self, input: Tensor, target: Tensor) -> None:
         if target.ndim > 1:

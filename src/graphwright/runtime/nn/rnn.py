@@ -47,6 +47,9 @@ class RNNBase(Module):
         dtype: Any = None,
     ) -> None:
         super().__init__()
+        if mode not in GATES:
+            raise ValueError(f"Unrecognized RNN mode: {mode}")
+        _check_kinds(input_size, hidden_size, num_layers, bias, batch_first)
         _check_arguments(mode, hidden_size, num_layers, dropout, proj_size)
         self.mode, self.input_size, self.hidden_size = mode, input_size, hidden_size
         self.num_layers, self.bias, self.batch_first = num_layers, bias, batch_first
@@ -104,7 +107,8 @@ class RNNBase(Module):
         if input.dtype is not weight.dtype:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "
-                "Convert input: input.to(dtype)"
+                f"Convert input: input.to({weight.dtype}), or convert model: "
+                f"model.to({input.dtype})"
             )
         if input.ndim != (2 if packed else 3):
             raise RuntimeError(
@@ -170,6 +174,34 @@ class RNNBase(Module):
         )
         return packed, self._result(final)
 
+    def get_expected_hidden_size(self, input: Tensor, batch_sizes: Any) -> tuple[int, int, int]:
+        """(layers * directions, batch, width of the hidden state) for an input."""
+        batch = input.shape[0 if self.batch_first else 1]
+        if batch_sizes is not None:
+            batch = int(batch_sizes[0])
+        return (
+            self.num_layers * len(self._suffixes()), batch, self.proj_size or self.hidden_size
+        )  # fmt: skip
+
+    @property
+    def _flat_weights_names(self) -> list[str]:
+        suffixes = [
+            f"_l{layer}{suffix}" for layer in range(self.num_layers) for suffix in self._suffixes()
+        ]
+        kinds = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+        names = [kind + suffix for suffix in suffixes for kind in kinds]
+        return [name for name in names if name in self._parameters or name in self.__dict__]
+
+    @property
+    def _flat_weights(self) -> list[Tensor]:
+        return [getattr(self, name) for name in self._flat_weights_names]
+
+    @property
+    def _all_weights(self) -> list[list[str]]:
+        names = self._flat_weights_names
+        size = len(names) // (self.num_layers * len(self._suffixes()))
+        return [names[i : i + size] for i in range(0, len(names), size)]
+
     def _result(self, final: State) -> Any:
         return final if self.mode == "LSTM" else final[0]
 
@@ -185,9 +217,11 @@ class RNNBase(Module):
         for tensor in state:
             if tensor.ndim != rank:
                 kind = "batched 3-D" if batched else "unbatched 2-D"
+                ranks = ", ".join(f"{t.ndim}-D" for t in state)
+                found = f"({ranks}) tensors" if self.mode == "LSTM" else f"{ranks} tensor"
                 raise RuntimeError(
                     f"For {kind} input, hx {'and cx ' if self.mode == 'LSTM' else ''}should also "
-                    f"be {rank}-D but got {tensor.ndim}-D tensor"
+                    f"be {rank}-D but got {found}"
                 )
         if not batched:
             state = tuple(ops.unsqueeze(t, 1) for t in state)
@@ -228,6 +262,22 @@ class RNNBase(Module):
         return text
 
 
+def _check_kinds(
+    input_size: Any, hidden_size: Any, num_layers: Any, bias: Any, batch_first: Any
+) -> None:
+    given = (
+        ("input_size", input_size, int), ("hidden_size", hidden_size, int),
+        ("num_layers", num_layers, int), ("bias", bias, bool), ("batch_first", batch_first, bool),
+    )  # fmt: skip
+    for name, value, kind in given:
+        if not isinstance(value, kind):
+            raise TypeError(
+                f"{name} should be of type {kind.__name__}, got: {type(value).__name__}"
+            )
+    if input_size <= 0:
+        raise ValueError("input_size must be greater than zero")
+
+
 def _check_arguments(mode: str, hidden: int, layers: int, dropout: Any, proj: int) -> None:
     number = isinstance(dropout, numbers.Number) and not isinstance(dropout, bool)
     if not number or not 0 <= dropout <= 1:
@@ -242,8 +292,6 @@ def _check_arguments(mode: str, hidden: int, layers: int, dropout: Any, proj: in
             f"num_layers={layers}",
             stacklevel=4,
         )
-    if not isinstance(hidden, int):
-        raise TypeError(f"hidden_size should be of type int, got: {type(hidden).__name__}")
     if hidden <= 0:
         raise ValueError("hidden_size must be greater than zero")
     if layers <= 0:
@@ -353,12 +401,15 @@ class RNNCellBase(Module):
         """The next state from input [batch, input_size] or [input_size] and the state."""
         state = hx if isinstance(hx, tuple) or hx is None else (hx,)
         name = type(self).__name__
+        if self.mode == "LSTM" and isinstance(hx, Tensor):
+            raise TypeError("lstm_cell(): argument 'hx' must be tuple of Tensors, not Tensor")
         if input.ndim not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.ndim}D instead")
-        for tensor in state or ():
+        for i, tensor in enumerate(state or ()):
             if tensor.ndim not in (1, 2):
+                what = f"hx[{i}]" if self.mode == "LSTM" else "hidden"
                 raise ValueError(
-                    f"{name}: Expected hidden to be 1D or 2D, got {tensor.ndim}D instead"
+                    f"{name}: Expected {what} to be 1D or 2D, got {tensor.ndim}D instead"
                 )
         batched = input.ndim == 2
         rows = input if batched else ops.unsqueeze(input, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -43,8 +44,9 @@ def _linear_eager(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     shape = _linear_meta(input, weight, bias).shape
     result, out = output(shape, input.dtype)
     x, w = compute(input), compute(weight)
-    rows = x.reshape(-1, x.shape[-1])
-    y = out.reshape(-1, w.shape[0])
+    count = math.prod(shape[:-1])
+    rows = x.reshape(count, x.shape[-1])
+    y = out.reshape(count, w.shape[0])
     start = 0.0
     if bias is not None:
         y[...] = compute(bias)

@@ -184,12 +184,25 @@ def _check_nll(input: Any, target: Any, weight: Any) -> None:
         raise RuntimeError(
             f"nll_loss: expected target dtype to be int64 or uint8, but got {target.dtype.name}"
         )
+    if weight is not None and weight.dtype is not input.dtype:
+        raise RuntimeError(
+            f"nll_loss: expected scalar type {input.dtype.name} but found {weight.dtype.name}"
+        )
     dim = _class_dim(input)
+    if dim and target.ndim and target.shape[0] != input.shape[0]:
+        raise ValueError(
+            f"nll_loss: Expected input batch_size ({input.shape[0]}) to match target batch_size "
+            f"({target.shape[0]})."
+        )
     expected = tuple(input.shape[:dim]) + tuple(input.shape[dim + 1 :])
     if tuple(target.shape) != expected:
-        raise ValueError(
-            f"nll_loss: expected target of shape {expected} for input {describe(input)}, "
-            f"got {describe(target)}"
+        if input.ndim <= 2:
+            raise RuntimeError(
+                "nll_loss: 0D or 1D target tensor expected, multi-target not supported, got "
+                f"{describe(target)} for input {describe(input)}"
+            )
+        raise RuntimeError(
+            f"nll_loss: Expected target size {list(expected)}, got {list(target.shape)}"
         )
     if weight is not None and tuple(weight.shape) != (input.shape[dim],):
         raise RuntimeError(
@@ -365,7 +378,14 @@ def _cross_entropy_decompose(
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     dim = _class_dim(input)
     log_p = ops.log_softmax(input, dim)
+    if target.ndim == input.ndim and not target.dtype.is_floating_point:
+        raise RuntimeError(
+            "cross_entropy: Expected floating point type for target with class probabilities, "
+            f"got {target.dtype.name}"
+        )
     if target.dtype.is_floating_point:
+        if ignore_index >= 0:
+            raise RuntimeError("ignore_index is not supported for floating point target")
         return _soft_cross_entropy(log_p, target, weight, reduction, label_smoothing)
     loss = ops.nll_loss(log_p, target, weight, ignore_index, reduction)
     if label_smoothing == 0.0:
@@ -400,6 +420,11 @@ def _soft_cross_entropy(
     log_p: Any, target: Any, weight: Any, reduction: str, label_smoothing: float
 ) -> Any:
     """Cross entropy with class probabilities."""
+    if target.ndim == log_p.ndim - 1:
+        raise RuntimeError(
+            f"cross_entropy: expected target dtype to be int64 or uint8, but got "
+            f"{target.dtype.name}"
+        )
     if tuple(target.shape) != tuple(log_p.shape):
         raise RuntimeError(
             "cross_entropy: input and target of class probabilities must have one shape, got "

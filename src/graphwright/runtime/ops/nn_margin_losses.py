@@ -91,7 +91,8 @@ def _multi_margin_loss(
         raise ValueError("only p == 1 and p == 2 supported")
     if target.ndim > 1 or target.numel() != batch:
         raise RuntimeError(
-            f"inconsistent target size, expected {batch} but got {list(target.shape)}"
+            "target tensor should be 1-D with size equal to the number of input samples (batch "
+            f"size). Expected target size [{batch}], but got {list(target.shape)}"
         )
     if weight is not None and tuple(weight.shape) != (classes,):
         raise RuntimeError(

@@ -91,8 +91,8 @@ def require_rank(name: str, ndim: int, input: Any) -> None:
     whole = input.shape[-ndim - 1 :]
     if rank not in (ndim + 1, ndim + 2) or any(size == 0 for size in whole):
         raise RuntimeError(
-            f"{name}: Expected {ndim + 1}D or {ndim + 2}D (batch mode) tensor with optional 0 dim "
-            f"batch size for input, but got {describe(input)}"
+            f"{name}: non-empty {ndim + 1}D or {ndim + 2}D (batch mode) tensor expected for "
+            f"input, where only the batch may be empty, but got {describe(input)}"
         )
 
 

@@ -47,14 +47,15 @@ def _check_shapes(
     if padding is not None:
         _require(
             padding.ndim == query.ndim - 1,
-            f"expected `key_padding_mask` to be `None` or {query.ndim - 1}-D but found "
-            f"{padding.ndim}-D tensor instead",
+            f"For {'batched' if batched else 'unbatched'} ({query.ndim}-D) `query`, expected "
+            f"`key_padding_mask` to be `None` or {query.ndim - 1}-D but found {padding.ndim}-D "
+            "tensor instead",
         )
     if mask is not None:
         _require(
             mask.ndim in (2, 3),
-            "expected `attn_mask` to be `None`, 2-D or 3-D but found "
-            f"{mask.ndim}-D tensor instead",
+            f"For {'batched' if batched else 'unbatched'} ({query.ndim}-D) `query`, expected "
+            f"`attn_mask` to be `None`, 2-D or 3-D but found {mask.ndim}-D tensor instead",
         )
 
 
@@ -64,7 +65,7 @@ def _packed_projection(
     """q, k, v of one weight [3 * E, E] and one bias [3 * E]."""
     _require(
         key.shape == value.shape,
-        f"key shape {tuple(key.shape)} does not match value shape {tuple(value.shape)}",
+        f"key shape {key.shape} does not match value shape {value.shape}",
     )
     if weight is None:
         raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
@@ -109,7 +110,7 @@ def _fit_mask(mask: Tensor, batch: int, heads: int, rows: int, columns: int) -> 
     wanted = (rows, columns) if mask.ndim == 2 else (batch * heads, rows, columns)
     if tuple(mask.shape) != wanted:
         raise RuntimeError(
-            f"The shape of the {mask.ndim}D attn_mask is {tuple(mask.shape)}, but should be "
+            f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be "
             f"{wanted}."
         )
     return ops.unsqueeze(mask, 0) if mask.ndim == 2 else mask
@@ -256,7 +257,10 @@ def multi_head_attention_forward(
     """
     _check_shapes(query, key, value, key_padding_mask, attn_mask)
     if is_causal and attn_mask is None:
-        raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module "
+            "method `generate_square_subsequent_mask` to create this mask."
+        )
     batched = query.ndim == 3
     if not batched:
         query, key, value = _with_batch(query, key, value)

@@ -81,7 +81,10 @@ def huber_loss(
     delta: float = 1.0,
     weight: Tensor | None = None,
 ) -> Tensor:
-    """d**2 / 2 where d = |input - target| < delta, else delta * (d - delta/2); reduced."""
+    """d**2 / 2 where d = |input - target| < delta, else delta * (d - delta/2); reduced.
+
+    RuntimeError unless `delta` is positive.
+    """
     warn_of_sizes(input, target)
     kind = reduction_of(reduction)
     if delta <= 0:

@@ -54,10 +54,14 @@ def batch_norm(
     """Normalise [N, C, *] per channel; in training by batch statistics, updating running ones.
 
     The running variance is updated with the unbiased one. ValueError if a channel has a single
-    value in training.
+    value in training, and for an `eps` below zero or, in training, of zero.
     """
     if training:
+        if eps <= 0.0:
+            raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
         _check_values(tuple(input.shape))
+    elif eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     return ops.batch_norm(
         input, weight, bias, running_mean, running_var, training, momentum, eps
     )

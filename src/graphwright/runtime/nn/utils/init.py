@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +13,13 @@ from graphwright.runtime.ops import _face as ops
 def skip_init(module_cls: Callable[..., Module], *args: Any, **kwargs: Any) -> Module:
     """`module_cls(*args, **kwargs)` with uninitialised parameters and buffers.
 
-    The class must take `device`; it is built on the meta device, where drawing costs nothing.
+    It is built on the meta device, where drawing costs nothing. RuntimeError for what is no
+    module or does not take `device`.
     """
-    if not isinstance(module_cls, type) or not issubclass(module_cls, Module):
+    if not issubclass(module_cls, Module):  # type: ignore[arg-type]
         raise RuntimeError(f"Expected a Module; got {module_cls}")
+    if "device" not in inspect.signature(module_cls).parameters:
+        raise RuntimeError("Module must support a 'device' arg to skip initialization")
     device = kwargs.pop("device", "cpu")
     make: Callable[..., Module] = module_cls
     module = make(*args, **kwargs, device="meta")

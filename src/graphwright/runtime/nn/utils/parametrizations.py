@@ -172,7 +172,9 @@ def orthogonal(
     All of PyTorch's maps name the same set of matrices; the Cayley map computes them here.
     Raises ValueError below 2 dimensions and for an unknown map.
     """
-    weight = getattr(module, name)
+    weight = getattr(module, name, None)
+    if not isinstance(weight, Tensor):
+        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
     if weight.ndim < 2:
         raise ValueError(
             f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions."

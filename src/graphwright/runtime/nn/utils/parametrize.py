@@ -142,8 +142,8 @@ def _check_shape(original: Tensor, value: Any) -> None:
     if tuple(value.shape) != tuple(original.shape):
         raise ValueError(
             "Registering a parametrization may not change the shape of the tensor, unless "
-            f"`unsafe` flag is enabled.\nunparametrized shape: {tuple(original.shape)}\n"
-            f"parametrized shape: {tuple(value.shape)}"
+            f"`unsafe` flag is enabled.\nunparametrized shape: {original.shape}\n"
+            f"parametrized shape: {value.shape}"
         )
 
 
@@ -166,8 +166,15 @@ def _copy_parametrized(self: Any, memo: dict[int, Any]) -> Any:
     known = memo.get(id(self))
     if known is None:
         known = memo[id(self)] = self.__new__(self.__class__)
-        known.__dict__ = copy.deepcopy(self.__getstate__(), memo)
+        known.__dict__ = copy.deepcopy(Module.__getstate__(self), memo)
     return known
+
+
+def _refuse_pickling(module: Module) -> Any:
+    raise RuntimeError(
+        "Serialization of parametrized modules is only supported through state_dict(): their "
+        "classes are made when a parametrization is registered"
+    )
 
 
 def _parametrized_class(module: Module) -> None:
@@ -175,6 +182,7 @@ def _parametrized_class(module: Module) -> None:
     base = module.__class__
     module.__class__ = type(f"Parametrized{base.__name__}", (base,), {
         "__deepcopy__": _copy_parametrized,
+        "__getstate__": _refuse_pickling,
         "__module__": base.__module__,
     })  # fmt: skip
 

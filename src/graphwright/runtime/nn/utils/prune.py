@@ -53,16 +53,16 @@ class BasePruningMethod(ABC):
     ) -> BasePruningMethod:
         """Prune `module.name` by this method, besides what was pruned before.
 
-        Raises ValueError where scores of another shape are given.
+        Raises AssertionError where scores of another shape are given.
         """
         method = cls(*args, **kwargs)
         method._tensor_name = name
         former = next((h for _, h in _hooks(module) if h._tensor_name == name), None)
         weight = getattr(module, name)
         if importance_scores is not None and importance_scores.shape != weight.shape:
-            raise ValueError(
-                "importance_scores should have the same shape as parameter "
-                f"{name} of {module}"
+            raise AssertionError(
+                f"importance_scores should have the same shape as parameter {name} of {module}, "
+                f"got {importance_scores.shape} vs {weight.shape}"
             )
         scores = weight if importance_scores is None else importance_scores
         if former is None:
@@ -292,7 +292,8 @@ def _validate_amount(amount: Any) -> None:
         raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
     if amount < 0 or (isinstance(amount, float) and amount > 1.0):
         raise ValueError(
-            f"Invalid value for amount={amount}. Must be non-negative int or float in [0.0, 1.0]"
+            f"amount={amount} should either be a float in the range [0, 1] or a non-negative "
+            "integer"
         )
 
 
@@ -312,7 +313,7 @@ def _validate_dims(t: Tensor, dim: int) -> None:
             f"of shape {list(t.shape)} with {t.ndim} dims"
         )
     if not -t.ndim <= dim < t.ndim:
-        raise IndexError(f"Invalid index {dim} for tensor of size {list(t.shape)}")
+        raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
 
 
 def identity(module: Module, name: str) -> Module:

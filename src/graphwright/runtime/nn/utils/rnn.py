@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from graphwright.runtime import dtypes
@@ -42,8 +42,9 @@ class PackedSequence(_Packed):
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """The same sequences with `data.to(*args, **kwargs)`."""
-        return type(self)(self.data.to(*args, **kwargs), *self[1:])
+        """The same sequences with `data.to(*args, **kwargs)`; itself where that is the data."""
+        data = self.data.to(*args, **kwargs)
+        return self if data is self.data else type(self)(data, *self[1:])
 
     def double(self) -> PackedSequence:
         """The same sequences in float64."""
@@ -56,6 +57,46 @@ class PackedSequence(_Packed):
     def half(self) -> PackedSequence:
         """The same sequences in float16."""
         return self.to(dtypes.float16)
+
+    def bfloat16(self) -> PackedSequence:
+        """The same sequences in bfloat16."""
+        return self.to(dtypes.bfloat16)
+
+    def long(self) -> PackedSequence:
+        """The same sequences in int64."""
+        return self.to(dtypes.int64)
+
+    def int(self) -> PackedSequence:
+        """The same sequences in int32."""
+        return self.to(dtypes.int32)
+
+    def short(self) -> PackedSequence:
+        """The same sequences in int16."""
+        return self.to(dtypes.int16)
+
+    def char(self) -> PackedSequence:
+        """The same sequences in int8."""
+        return self.to(dtypes.int8)
+
+    def byte(self) -> PackedSequence:
+        """The same sequences in uint8."""
+        return self.to(dtypes.uint8)
+
+    def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """The same sequences on the CPU."""
+        return self.to(*args, device="cpu", **kwargs)
+
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
+        """Raises as `Tensor.cuda` does: there is no GPU."""
+        return type(self)(self.data.cuda(*args, **kwargs), *self[1:])
+
+    def pin_memory(self) -> PackedSequence:
+        """Raises as `Tensor.pin_memory` does: there is no accelerator."""
+        return type(self)(self.data.pin_memory(), *self[1:])
+
+    def is_pinned(self) -> bool:
+        """False: memory is never page-locked."""
+        return self.data.is_pinned()
 
     @property
     def is_cuda(self) -> bool:
@@ -79,7 +120,7 @@ def _check_lengths(lengths: Any, batch: int, longest: int) -> list[int]:
                 f"'lengths' argument should be a 1D CPU int64 tensor, but got {lengths.ndim}D "
                 f"{lengths.device} {lengths.dtype} tensor"
             )
-        listed = lengths.tolist()
+        listed = lengths.to(dtypes.int64).tolist()
     else:
         listed = [int(n) for n in lengths]
     if len(listed) != batch:
@@ -200,10 +241,22 @@ def pad_sequence(
     padding_value: float = 0.0,
     padding_side: str = "right",
 ) -> Tensor:
-    """Stack sequences [length_i, *] to [longest, batch, *] (or batch first), padded."""
+    """Stack sequences [length_i, *] to [longest, batch, *] (or batch first), padded.
+
+    RuntimeError for no sequences and for a side that is neither "right" nor "left".
+    """
     if padding_side not in ("left", "right"):
-        raise RuntimeError(f"Expected padding_side to be one of left or right, not {padding_side}")
+        raise RuntimeError(
+            f"Expected padding_side to be one of left or right, but got {padding_side}."
+        )
+    if not isinstance(sequences, Iterable):
+        raise RuntimeError(
+            "pad_sequence: Expected iterable for input sequences, but got arg of type: "
+            f"{type(sequences)}"
+        )
     listed = list(sequences)
+    if not listed:
+        raise RuntimeError("received an empty list of sequences")
     longest = max(s.shape[0] for s in listed)
     rows = []
     for sequence in listed:

@@ -25,7 +25,8 @@ def functional_call(
 
     The module is as before afterwards, also where the call raises. With `tie_weights` a tensor
     registered under several names is replaced under all of them where one is given; with
-    `strict` the names must be those of the module exactly (RuntimeError).
+    `strict` the names must be those of the module exactly (RuntimeError); otherwise a name that
+    the module does not have is an attribute of it during the call.
     """
     given = _merged(parameter_and_buffer_dicts)
     args = () if args is None else args if isinstance(args, tuple) else (args,)
@@ -46,7 +47,7 @@ def _merged(dicts: Tensors) -> dict[str, Tensor]:
         repeated = merged.keys() & part.keys()
         if repeated:
             raise ValueError(
-                f"{sorted(repeated)} appear in multiple dictionaries; behavior of functional "
+                f"{sorted(repeated)} appeared in multiple dictionaries; behavior of functional "
                 "call is ambiguous"
             )
         merged.update(part)
@@ -75,10 +76,33 @@ def _tied(
     for names in by_tensor.values():
         values = {id(given[n]): given[n] for n in names if n in given}
         if len(values) > 1:
-            raise ValueError(f"{names} are tied, but different values were given for them")
+            raise ValueError(
+                f"functional_call got multiple values for keys {names}, which are tied. Consider "
+                "using tie_weights=False"
+            )
         for value in values.values():
             complete.update(dict.fromkeys(names, value))
     return complete
+
+
+def _refused(module: Module, unexpected: list[str], missing: list[str]) -> str:
+    """The message of strict calls whose names are not the module's."""
+    lines = [f"Error(s) in reparametrizing for {type(module).__name__}:"]
+    for title, names in (("Unexpected", unexpected), ("Missing", missing)):
+        if names:
+            lines.append(f"\t{title} key(s): {', '.join(map(repr, names))}.")
+    return "\n".join(lines)
+
+
+def _attribute(module: Module, name: str) -> tuple[dict[str, Any], str]:
+    """Where a tensor goes that the module has not registered: its owner's attributes."""
+    path, _, key = name.rpartition(".")
+    if not key:
+        raise KeyError('tensor name can\'t be empty string ""')
+    return vars(module.get_submodule(path)), key
+
+
+_ABSENT: Any = object()
 
 
 @contextmanager
@@ -90,18 +114,19 @@ def _swapped(
     unexpected = sorted(complete.keys() - slots.keys())
     missing = sorted(slots.keys() - complete.keys())
     if strict and (unexpected or missing):
-        raise RuntimeError(
-            f"Unexpected key(s): {unexpected}. Missing key(s): {missing}." if missing
-            else f"Unexpected key(s): {unexpected}."
-        )  # fmt: skip
-    if unexpected:
-        raise KeyError(f"{type(module).__name__} has no parameter or buffer {unexpected[0]!r}")
-    previous = [(slots[name], slots[name][0][slots[name][1]]) for name in complete]
+        raise RuntimeError(_refused(module, unexpected, missing))
+    slots.update({name: _attribute(module, name) for name in unexpected})
+    previous = [(slots[name], slots[name][0].get(slots[name][1], _ABSENT)) for name in complete]
     try:
         for name, tensor in complete.items():
+            if not isinstance(tensor, Tensor):
+                raise TypeError(f"{tensor} is not an instance of graphwright.Tensor")
             members, key = slots[name]
             members[key] = tensor
         yield
     finally:
         for (members, key), tensor in previous:
-            members[key] = tensor
+            if tensor is _ABSENT:
+                members.pop(key, None)
+            else:
+                members[key] = tensor
