@@ -14,6 +14,7 @@ from graphwright.capture._eval_frame import CompiledFunction
 from graphwright.capture.convert import Frontend
 from graphwright.capture.record import CaptureRecord
 from graphwright.capture.support import hook_problem
+from graphwright.capture.translator import is_library
 from graphwright.explanation import Explanation
 from graphwright.ir.graph_module import GraphModule
 from graphwright.runtime.nn import Module
@@ -114,7 +115,7 @@ def compile(
     options: dict[str, Any] | None = None,
     disable: bool = False,
 ) -> Any:
-    """Compile a function, method, callable object or `nn.Module`; also a decorator.
+    """Compile a function, method, callable object, `nn.Module` or class; also a decorator.
 
     Nothing happens until the first call. Each call checks guards on all that the compiled code
     relies on; where one fails, the function is captured again for what it now sees.
@@ -134,10 +135,11 @@ def compile(
 
     Returns:
         A callable with the same signature. A module gives a module of the same class that shares
-        parameters, buffers and state_dict keys with the original.
+        parameters, buffers and state_dict keys with the original. A class is changed and
+        returned: calls of its instances are compiled.
 
     Raises:
-        TypeError: `model` is not callable, or is a builtin or a class.
+        TypeError: `model` is not callable, or a class with no `__call__` in Python.
         ValueError: an unknown backend, mode or option.
     """
     if mode is not None and mode not in MODES:
@@ -175,8 +177,13 @@ def compile_callable(model: Any, compilation: Compilation) -> Any:
     if isinstance(model, CompiledFunction):
         function: Any = model.__wrapped__
         return compilation.compile(function)
-    if type(model) is types.FunctionType:
+    if type(model) is types.FunctionType and not is_library(model.__code__.co_filename):
         return compilation.compile(model)
+    if isinstance(model, staticmethod | classmethod):
+        return type(model)(compile_callable(model.__func__, compilation))
+    if isinstance(model, type):
+        type.__setattr__(model, "__call__", compilation.compile(call_of(model)))
+        return model
     if type(model) is types.MethodType:
         return types.MethodType(compile_callable(model.__func__, compilation), model.__self__)
     if isinstance(model, functools.partial):
@@ -184,17 +191,30 @@ def compile_callable(model: Any, compilation: Compilation) -> Any:
         return functools.partial(inner, *model.args, **model.keywords)
     if isinstance(model, Module):
         return optimized_module(model, compilation)
-    if isinstance(model, type) or not callable(model):
+    if not callable(model):
         raise TypeError(
-            f"compile() takes a function, a callable object or a module, not {model!r}")
-    return types.MethodType(compilation.compile(call_of(type(model))), model)
+            f"compile() takes a function, a callable object, a module or a class, not {model!r}")
+    call: Any = type(model).__call__
+    if isinstance(model, types.FunctionType) or not isinstance(call, types.FunctionType):
+        return compilation.compile(calling(model))
+    return types.MethodType(compilation.compile(call), model)
+
+
+def calling(function: Any) -> Any:
+    """A Python function that calls a builtin or a function of this package."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs)
+
+    return functools.update_wrapper(call, function)
 
 
 def call_of(kind: type) -> types.FunctionType:
     """The Python function behind calls of instances of `kind`."""
     call: Any = kind.__call__
     if not isinstance(call, types.FunctionType):
-        raise TypeError(f"compile() takes Python functions; {kind} is not callable through one")
+        raise TypeError(f"compile() takes classes whose instances are callable through a Python "
+                        f"function; those of {kind} are not")
     return call
 
 

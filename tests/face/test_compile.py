@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import copy
 import functools
+import math
+import operator
 import pickle
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -17,6 +20,7 @@ from graphwright.capture.exc import GraphBreakError
 from graphwright.ir.graph_module import GraphModule
 
 BACKENDS = ("eager", "llvm", "c")
+X = gw.arange(6.0).reshape(2, 3)
 
 
 def double_relu(x: gw.Tensor) -> gw.Tensor:
@@ -79,6 +83,51 @@ def test_methods_partials_and_callable_objects() -> None:
     assert bound(x).tolist() == [5.0, 5.0]
 
 
+@pytest.mark.parametrize(("function", "args"), [
+    (gw.relu, (X,)), (operator.add, (X, 1)), (gw.nn.functional.softmax, (X, -1)),
+    (gw.Tensor.add, (X, 2)), (X.add, (3,)), (math.sqrt, (4.0,)), (len, (X,)),
+], ids=["op", "operator", "functional", "method", "bound", "math", "builtin"])
+def test_functions_of_the_library_and_builtins(function: Any, args: tuple[Any, ...]) -> None:
+    compiled = gw.compile(function, fullgraph=True)
+    for _ in range(2):
+        assert str(compiled(*args)) == str(function(*args))
+    assert compiled.__name__ == function.__name__
+
+
+def test_static_and_class_methods_are_compiled_under_their_decorators() -> None:
+    class Shifted:
+        shift = 2
+
+        @gw.compile(fullgraph=True)
+        @staticmethod
+        def one(x: gw.Tensor) -> gw.Tensor:
+            return x + 1
+
+        @gw.compile(fullgraph=True)
+        @classmethod
+        def own(cls, x: gw.Tensor) -> gw.Tensor:
+            return x + cls.shift
+
+    assert Shifted.one(X).tolist() == (X + 1).tolist()
+    assert Shifted().own(X).tolist() == Shifted.own(X).tolist() == (X + 2).tolist()
+
+
+def test_a_class_is_compiled_by_the_calls_of_its_instances() -> None:
+    @gw.compile(fullgraph=True)
+    class Net(gw.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen = gw.compiler.is_compiling()
+
+        def forward(self, x: gw.Tensor) -> tuple[gw.Tensor, bool]:
+            return x * 2, gw.compiler.is_compiling()
+
+    net = Net()
+    assert isinstance(net, Net) and not net.seen
+    y, compiled = net(X)
+    assert compiled and y.tolist() == (X * 2).tolist()
+
+
 def test_a_module_shares_everything_with_the_original() -> None:
     module = Scale()
     compiled = gw.compile(module)
@@ -118,6 +167,20 @@ def test_training_through_a_compiled_module_updates_the_original() -> None:
     compiled(gw.ones(3)).sum().backward()
     assert module.weight.grad is not None
     assert module.weight.grad.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_graphs_print_as_source_and_as_a_table() -> None:
+    shown: list[str] = []
+
+    def backend(module: Any, examples: Any) -> Any:
+        shown.extend((str(module), str(module.graph)))
+        return module
+
+    gw.compile(lambda x: (x + 1).sum(-1), backend=backend)(X)
+    source, table = shown
+    assert "add = x + 1  # float32[2, 3]" in source and source.startswith("def forward(self, x)")
+    assert [line.split()[0] for line in table.splitlines()] == [
+        "op", "-------------", "placeholder", "call_function", "call_method", "output"]
 
 
 def test_a_users_backend_gets_the_graph_and_fake_inputs() -> None:
@@ -204,7 +267,7 @@ def test_wrong_arguments(arguments: dict[str, Any], error: type[Exception], text
         gw.compile(double_relu, **arguments)
 
 
-@pytest.mark.parametrize("model", [3, "f", int, len, Scale])
+@pytest.mark.parametrize("model", [3, "f", int, types.SimpleNamespace])
 def test_what_cannot_be_compiled(model: Any) -> None:
     with pytest.raises(TypeError):
         gw.compile(model)

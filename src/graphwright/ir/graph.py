@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from graphwright.ir.node import Node, Target, map_nodes
+from graphwright.ir.printing import table_of
 
 _RESERVED = frozenset(keyword.kwlist) | frozenset(dir(builtins)) | {"self", "ops", "device"}
 
@@ -145,6 +146,13 @@ class Graph:
         for node in self.nodes:
             new[node] = graph.node_copy(node, new.__getitem__)
         return graph, new
+
+    def print_tabular(self) -> None:
+        """Print the graph as a table."""
+        print(self)
+
+    def __str__(self) -> str:
+        return table_of(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Graph:
         memo[id(self)] = result = self.copy()[0]

@@ -12,7 +12,7 @@ from typing import Any
 
 from graphwright.ir.graph import Graph
 from graphwright.ir.lint import check
-from graphwright.ir.printing import Source, source_of, table_of
+from graphwright.ir.printing import Source, source_of
 from graphwright.runtime.symbolic.places import value_at
 
 _serial = count()
@@ -73,7 +73,7 @@ class GraphModule:
 
     def tabular(self) -> str:
         """The graph as a table."""
-        return table_of(self.graph)
+        return str(self.graph)
 
     def print_readable(self) -> None:
         """Print `readable()`."""
@@ -132,6 +132,9 @@ class GraphModule:
 
     def __repr__(self) -> str:
         return f"GraphModule({len(self.graph.nodes)} nodes)"
+
+    def __str__(self) -> str:
+        return self.readable()
 
     def _source(self) -> Source:
         return source_of(self.graph, self.symbols)

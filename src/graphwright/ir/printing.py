@@ -8,9 +8,8 @@ import operator
 import sys
 import types
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from graphwright.ir.graph import Graph
 from graphwright.ir.node import Node
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.ops import _face as ops
@@ -18,6 +17,9 @@ from graphwright.runtime.ops.table import Op
 from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.places import WHOLE, text_at
 from graphwright.runtime.symbolic.symint import SymInt
+
+if TYPE_CHECKING:
+    from graphwright.ir.graph import Graph
 
 _INFIX = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
