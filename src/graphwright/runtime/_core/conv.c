@@ -368,8 +368,6 @@ static void weight_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv)
 
 /* ---- Python ---- */
 
-enum Part { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, PARTS };
-
 static const int64_t LARGEST = INT32_MAX;
 
 static bool is_fit(PyArrayObject *array, int ndim, int type) {
@@ -418,6 +416,7 @@ static bool read_geometry(Conv *conv, PyObject *tuple) {
     return fit;
 }
 
+/* Gives up the GIL where there is enough work. */
 static enum Error run(const Conv *conv, enum Part part) {
     Memory memory = {NULL, DONE};
     gw_ctx ctx;
@@ -440,6 +439,17 @@ static enum Error run(const Conv *conv, enum Part part) {
         PyEval_RestoreThread(released);
     }
     return memory.failed;
+}
+
+bool gw_conv_run(Conv *conv, enum Part part, int type) {
+    conv->kernels = find_kernels(type);
+    enum Error failed = run(conv, part);
+    if (failed == NO_MEMORY) {
+        PyErr_NoMemory();
+    } else if (failed == TOO_LARGE) {
+        PyErr_SetString(PyExc_MemoryError, "a convolution of this size does not fit in memory");
+    }
+    return failed == DONE;
 }
 
 static PyObject *convolve(PyObject *self, PyObject *args) {
@@ -486,15 +496,7 @@ static PyObject *convolve(PyObject *self, PyObject *args) {
                        PyArray_SIZE(out) / PyArray_DIM(out, 0) / PyArray_DIM(out, 1));
         Py_RETURN_NONE;
     }
-    enum Error failed = run(&conv, (enum Part)part);
-    if (failed == NO_MEMORY) {
-        return PyErr_NoMemory();
-    }
-    if (failed == TOO_LARGE) {
-        PyErr_SetString(PyExc_MemoryError, "a convolution of this size does not fit in memory");
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    return gw_conv_run(&conv, (enum Part)part, type) ? Py_NewRef(Py_None) : NULL;
 }
 
 PyMethodDef gw_conv_methods[] = {

@@ -78,6 +78,9 @@ typedef struct {
 
 enum Error { DONE, NO_MEMORY, TOO_LARGE };
 
+/* What is computed of a convolution: see convolve in conv.c. */
+enum Part { FORWARD, INPUT_GRADIENT, WEIGHT_GRADIENT, PARTS };
+
 /* Memory of one call; `failed` tells what went wrong. */
 typedef struct Block {
     struct Block *next;
@@ -93,6 +96,10 @@ static inline int64_t volume_of(const int64_t *sizes) { return sizes[0] * sizes[
 void *gw_conv_take(Memory *memory, int64_t count, int64_t size);
 void gw_conv_give_back(Memory *memory);
 int64_t gw_conv_times(Memory *memory, int64_t a, int64_t b);
+
+/* Computes a part into `output`, in kernels of a NumPy type; false with MemoryError. Needs the GIL,
+ * and the sizes of nothing may be 0. */
+bool gw_conv_run(Conv *conv, enum Part part, int type);
 
 /* Planes and passes. */
 int64_t gw_conv_phases(const Conv *conv, int axis);

@@ -18,7 +18,7 @@ static const GwKernelEntry *const tables[] = {
     gw_moving_kernels, gw_running_kernels, gw_moment_kernels,
     gw_mask_kernels, gw_part_kernels, gw_window_kernels, gw_padding_kernels, gw_lookup_kernels,
     gw_pixel_kernels, gw_view_copy_kernels,
-    gw_channel_kernels, gw_sampling_kernels,
+    gw_channel_kernels, gw_sampling_kernels, gw_conv_kernels,
 };
 
 static const GwKernelEntry *find(const char *name) {
@@ -68,6 +68,21 @@ int gw_plain_sizes(PyObject *tuple, int64_t *sizes) {
         }
     }
     return n;
+}
+
+bool gw_plain_each(PyObject *o, int ndim, int64_t least, int64_t most, int64_t *values) {
+    bool sequence = PyTuple_Check(o) || PyList_Check(o);
+    Py_ssize_t n = sequence ? PySequence_Fast_GET_SIZE(o) : 1;
+    if (n != 1 && n != ndim) {
+        return false;
+    }
+    for (int i = 0; i < ndim; i++) {
+        PyObject *one = sequence ? PySequence_Fast_GET_ITEM(o, n == 1 ? 0 : i) : o;
+        if (!gw_plain_int(one, &values[i]) || values[i] < least || values[i] > most) {
+            return false;
+        }
+    }
+    return true;
 }
 
 static PyObject *native_call(PyObject *self, PyObject *const *args, size_t nargsf,

@@ -22,7 +22,7 @@ extern const GwKernelEntry gw_view_kernels[], gw_creation_kernels[], gw_picking_
     gw_searching_kernels[], gw_contraction_kernels[], gw_moving_kernels[],
     gw_running_kernels[], gw_moment_kernels[], gw_mask_kernels[], gw_part_kernels[],
     gw_window_kernels[], gw_padding_kernels[], gw_lookup_kernels[], gw_pixel_kernels[],
-    gw_view_copy_kernels[], gw_channel_kernels[], gw_sampling_kernels[];
+    gw_view_copy_kernels[], gw_channel_kernels[], gw_sampling_kernels[], gw_conv_kernels[];
 
 extern PyMethodDef gw_sampling_methods[];   /* sampling.c */
 
@@ -93,6 +93,10 @@ bool gw_on_cpu(PyObject *device);
  * it reads, in elements. Needs the GIL. */
 void gw_copy_elements(int ndim, const int64_t *sizes, int itemsize, char *dst,
                       const int64_t *to, const char *src, const int64_t *from);
+
+/* A number for each of `ndim` axes, all from `least` to `most`: from a tuple or list of them, or of
+ * one, or from a number. No exception. */
+bool gw_plain_each(PyObject *o, int ndim, int64_t least, int64_t most, int64_t *values);
 
 /* Sizes of a tuple of ints that are not negative: how many, or -1. No exception. */
 int gw_plain_sizes(PyObject *tuple, int64_t *sizes);

@@ -48,22 +48,6 @@ static Window window_of(const Windows *w, int a, int64_t i) {
 
 /* ---- reading arguments ---- */
 
-/* A number for each axis, from a tuple or list of them, or of one, or from a number. */
-static bool read_each(PyObject *o, int ndim, int64_t least, int64_t *values) {
-    bool sequence = PyTuple_Check(o) || PyList_Check(o);
-    Py_ssize_t n = sequence ? PySequence_Fast_GET_SIZE(o) : 1;
-    if (n != 1 && n != ndim) {
-        return false;
-    }
-    for (int i = 0; i < ndim; i++) {
-        PyObject *one = sequence ? PySequence_Fast_GET_ITEM(o, n == 1 ? 0 : i) : o;
-        if (!gw_plain_int(one, &values[i]) || values[i] < least || values[i] > LARGEST) {
-            return false;
-        }
-    }
-    return true;
-}
-
 static int axes_of(PyObject *sizes) {
     Py_ssize_t n = PyTuple_Check(sizes) ? PyTuple_GET_SIZE(sizes) : 0;
     return n <= AXES ? (int)n : 0;
@@ -85,10 +69,10 @@ static bool read_windows(Windows *w, int ndim, int rank, const int64_t *sizes,
                          PyObject *const *args, PyObject *dilation, bool ceil) {
     int64_t kernel[AXES], stride[AXES], padding[AXES], spread[AXES] = {1, 1, 1};
     bool same = args[1] == Py_None;
-    if (ndim < 1 || ndim > AXES || rank < ndim || !read_each(args[0], ndim, 1, kernel)
-        || !read_each(same ? args[0] : args[1], ndim, 1, stride)
-        || !read_each(args[2], ndim, 0, padding)
-        || (dilation != NULL && !read_each(dilation, ndim, 1, spread))) {
+    if (ndim < 1 || ndim > AXES || rank < ndim || !gw_plain_each(args[0], ndim, 1, LARGEST, kernel)
+        || !gw_plain_each(same ? args[0] : args[1], ndim, 1, LARGEST, stride)
+        || !gw_plain_each(args[2], ndim, 0, LARGEST, padding)
+        || (dilation != NULL && !gw_plain_each(dilation, ndim, 1, LARGEST, spread))) {
         return false;
     }
     w->ndim = ndim;

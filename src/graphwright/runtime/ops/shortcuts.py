@@ -274,6 +274,68 @@ def _addcdiv(ctx: Any, grad: Any) -> Any:
     return grad, scaled if needs["tensor1"] else None, down
 
 
+# -- convolutions
+
+
+def _of_axes(value: Any, ndim: int) -> tuple[int, ...]:
+    values = tuple(value) if isinstance(value, list | tuple) else (value,)
+    return values * ndim if len(values) == 1 else values
+
+
+def _conv_options(ctx: Any, kernel: Any) -> tuple[Any, ...]:
+    """Stride, padding and dilation of each axis; the kernel in C takes even paddings by name."""
+    stride, dilation = _of_axes(ctx.stride, len(kernel)), _of_axes(ctx.dilation, len(kernel))
+    if ctx.padding == "same":
+        padding = tuple(d * (k - 1) // 2 for d, k in zip(dilation, kernel, strict=True))
+    else:
+        padding = _of_axes(0 if ctx.padding == "valid" else ctx.padding, len(kernel))
+    return stride, padding, dilation
+
+
+def _convolved(ctx: Any, grad: Any) -> Any:
+    """Of a convolution of a batch, or of one image."""
+    needs, weight, shape = ctx.needs, ctx.weight, tuple(ctx.input.shape)
+    options = *_conv_options(ctx, weight.shape[2:]), ctx.groups
+    single = len(shape) < len(weight.shape)
+    grad = ops.unsqueeze(grad, 0) if single else grad
+    to_input = to_weight = to_bias = None
+    if needs["input"]:
+        to_input = ops.conv_input_grad(grad, weight, (1, *shape) if single else shape, *options)
+        to_input = ops.squeeze(to_input, 0) if single else to_input
+    if needs["weight"]:
+        input = ops.unsqueeze(ctx.input, 0) if single else ctx.input
+        to_weight = ops.conv_weight_grad(grad, input, weight.shape, *options)
+    if needs["bias"]:
+        to_bias = ops.sum(grad, (0, *range(2, len(grad.shape))))
+    return to_input, to_weight, to_bias
+
+
+def _conv_transposed(ctx: Any, grad: Any) -> Any:
+    """Of a transposed convolution; an output padding adds places that the input's lacks."""
+    needs, weight, shape = ctx.needs, ctx.weight, tuple(ctx.input.shape)
+    options = *_conv_options(ctx, weight.shape[2:]), ctx.groups
+    single = len(shape) < len(weight.shape)
+    grad = ops.unsqueeze(grad, 0) if single else grad
+    to_input = to_weight = to_bias = None
+    if needs["input"]:
+        none = (0,) * len(weight.shape[2:])
+        to_input = ops.convolution(grad, weight, None, *options[:3], False, none, ctx.groups)
+        to_input = ops.squeeze(to_input, 0) if single else to_input
+        for dim, size in enumerate(shape):
+            if to_input.shape[dim] != size:
+                to_input = ops.narrow(to_input, dim, 0, size)
+    if needs["weight"]:
+        input = ops.unsqueeze(ctx.input, 0) if single else ctx.input
+        to_weight = ops.conv_weight_grad(input, grad, weight.shape, *options)
+    if needs["bias"]:
+        to_bias = ops.sum(grad, (0, *range(2, len(grad.shape))))
+    return to_input, to_weight, to_bias
+
+
+_CONVOLUTION = Shortcut(_convolved, ("input?weight", "weight?input"))
+_TRANSPOSED = Shortcut(_conv_transposed, ("input?weight", "weight?input"))
+
+
 # -- sampled images
 
 
@@ -321,6 +383,8 @@ SHORTCUTS = {
     "channel_shuffle": Shortcut(_unshuffled),
     "chunk": Shortcut(_joined(_chunks)),
     "constant_pad_nd": Shortcut(_cropped),
+    **{f"conv{ndim}d": _CONVOLUTION for ndim in (1, 2, 3)},
+    **{f"conv_transpose{ndim}d": _TRANSPOSED for ndim in (1, 2, 3)},
     "cross": Shortcut(_cross, ("input?other", "other?input")),
     "diag": Shortcut(_of_diagonal),
     "diag_embed": Shortcut(
@@ -376,6 +440,8 @@ def attach(entry: Op) -> None:
 
 NAMES = {
     "chunk": "split",
+    **{f"conv{ndim}d": "convolution" for ndim in (1, 2, 3)},
+    **{f"conv_transpose{ndim}d": "convolution" for ndim in (1, 2, 3)},
     "flatten": "view",
     "mT": "transpose",
     "movedim": "permute",
