@@ -24,9 +24,11 @@ SAMPLES = [
     for layout in (LAYOUTS if entry.layouts else LAYOUTS[:1])
 ]
 ROUNDED = {
+    *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d", "conv1d", "conv2d"),
+    *("conv3d", "adaptive_avg_pool_backward"),
     *("addbmm", "addmm", "addmv", "addr", "affine_grid_generator", "avg_pool_backward"),
-    *("baddbmm", "batch_norm_backward", "batch_norm_train", "bmm", "cross", "grid_sampler"),
-    *("grid_sampler_2d", "grid_sampler_3d"),
+    *("baddbmm", "batch_norm_backward", "batch_norm_train", "bmm", "cross", "group_norm"),
+    *("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
     *("cumprod", "cumsum", "dist"),
     *("dot", "inner", "linalg_cross", "linalg_vector_norm", "linear", "logcumsumexp", "matmul"),
     *("mm", "mv", "nanmean", "nll_loss", "norm", "p_norm", "pair_distances", "randn", "renorm"),
@@ -68,7 +70,7 @@ def test_gives_what_the_kernel_in_python_gives(
         _same(mine, other, entry.name in ROUNDED)
 
 
-@pytest.mark.parametrize("name", ["argsort", "topk_positions", "kth_position", "median_position"])
+@pytest.mark.parametrize("name", ["argsort", "topk_positions", "kth_position", "median_position", "mode_position"])
 @pytest.mark.parametrize("dim", [0, 1, 2])
 @pytest.mark.parametrize("flag", [False, True])
 def test_orders_with_ties_and_nans(
@@ -78,7 +80,8 @@ def test_orders_with_ties_and_nans(
     values[values == 4] = np.nan
     x = gw.from_numpy(values)
     args = {"argsort": (dim, flag, True), "topk_positions": (3, dim, flag),
-            "kth_position": (2, dim), "median_position": (dim, flag)}[name]
+            "kth_position": (2, dim), "median_position": (dim, flag),
+            "mode_position": (dim,)}[name]
     got = getattr(ops, name)(x, *args)
     _fall_back(name, monkeypatch)
     want = getattr(ops, name)(x, *args)

@@ -1,7 +1,7 @@
 /* Variances and softmax along neighbouring dimensions of contiguous tensors, which
  * are read as [outer, n, inner], on all threads. How the work is cut, and so every bit of the
  * result, depends on the shape alone. */
-#include "core.h"
+#include "native.h"
 #include "vector_math.h"
 
 #include <math.h>
@@ -213,57 +213,72 @@ static PyObject *two_norm(PyObject *self, PyObject *args) {
 
 /* ---- softmax ---- */
 
+GwTensor *gw_softmax_lines(PyTypeObject *cls, const GwTensor *in, int dim, bool logarithm) {
+    Lines l;
+    GwTensor *out = read_lines(in, dim, dim, &l)
+                    ? gw_tensor_empty(cls, in->dtype, in->ndim, in->sizes, NULL) : NULL;
+    if (out != NULL) {
+        l.out = out->data;
+        l.logarithm = logarithm;
+        int64_t tasks = l.outer * l.tiles;
+        run(in->dtype == GW_FLOAT32 ? softmax_columns_f32 : softmax_columns_f64, &l, tasks,
+            in->numel / tasks);
+    }
+    return out;
+}
+
+GwTensor *gw_softmax_slope_lines(PyTypeObject *cls, const GwTensor *grad, const GwTensor *result,
+                                 int dim, bool logarithm) {
+    Lines l, other;
+    if (!read_lines(grad, dim, dim, &l) || grad->dtype != result->dtype
+        || grad->ndim != result->ndim || !read_lines(result, dim, dim, &other)
+        || memcmp(grad->sizes, result->sizes, (size_t)grad->ndim * sizeof(int64_t)) != 0) {
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_empty(cls, grad->dtype, grad->ndim, grad->sizes, NULL);
+    if (out != NULL) {
+        l.result = result->data;
+        l.out = out->data;
+        l.logarithm = logarithm;
+        int64_t tasks = l.outer * l.tiles;
+        run(grad->dtype == GW_FLOAT32 ? slope_columns_f32 : slope_columns_f64, &l, tasks,
+            grad->numel / tasks);
+    }
+    return out;
+}
+
+/* None where the lines are not taken here. */
+static PyObject *or_none(GwTensor *out) {
+    return out != NULL || PyErr_Occurred() ? (PyObject *)out : Py_NewRef(Py_None);
+}
+
 static PyObject *softmax_columns(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     PyObject *cls, *input;
     int dim, logarithm;
-    Lines l;
     if (!PyArg_ParseTuple(args, "OOip:softmax_columns", &cls, &input, &dim, &logarithm)
         || gw_tensor_class(cls) == NULL || gw_tensor_arg(input) == NULL) {
         return NULL;
     }
     GwTensor *in = (GwTensor *)input;
-    if (dim < 0 || dim >= in->ndim || !read_lines(in, dim, dim, &l)) {
-        Py_RETURN_NONE;
-    }
-    GwTensor *out = gw_tensor_empty((PyTypeObject *)cls, in->dtype, in->ndim, in->sizes, NULL);
-    if (out != NULL) {
-        l.out = out->data;
-        l.logarithm = logarithm != 0;
-        int64_t tasks = l.outer * l.tiles;
-        run(in->dtype == GW_FLOAT32 ? softmax_columns_f32 : softmax_columns_f64, &l, tasks,
-            in->numel / tasks);
-    }
-    return (PyObject *)out;
+    bool fits = dim >= 0 && dim < in->ndim;
+    return or_none(fits ? gw_softmax_lines((PyTypeObject *)cls, in, dim, logarithm != 0) : NULL);
 }
 
 static PyObject *softmax_columns_backward(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     PyObject *cls, *grad, *result;
     int dim, logarithm;
-    Lines l, other;
     if (!PyArg_ParseTuple(args, "OOOip:softmax_columns_backward", &cls, &grad, &result, &dim,
                           &logarithm)
         || gw_tensor_class(cls) == NULL || gw_tensor_arg(grad) == NULL
         || gw_tensor_arg(result) == NULL) {
         return NULL;
     }
-    GwTensor *g = (GwTensor *)grad, *y = (GwTensor *)result;
-    if (dim < 0 || dim >= g->ndim || !read_lines(g, dim, dim, &l) || g->dtype != y->dtype
-        || g->ndim != y->ndim || !read_lines(y, dim, dim, &other)
-        || memcmp(g->sizes, y->sizes, (size_t)g->ndim * sizeof(int64_t)) != 0) {
-        Py_RETURN_NONE;
-    }
-    GwTensor *out = gw_tensor_empty((PyTypeObject *)cls, g->dtype, g->ndim, g->sizes, NULL);
-    if (out != NULL) {
-        l.result = y->data;
-        l.out = out->data;
-        l.logarithm = logarithm != 0;
-        int64_t tasks = l.outer * l.tiles;
-        run(g->dtype == GW_FLOAT32 ? slope_columns_f32 : slope_columns_f64, &l, tasks,
-            g->numel / tasks);
-    }
-    return (PyObject *)out;
+    bool fits = dim >= 0 && dim < ((GwTensor *)grad)->ndim;
+    return or_none(!fits ? NULL
+                   : gw_softmax_slope_lines((PyTypeObject *)cls, (GwTensor *)grad,
+                                            (GwTensor *)result, dim, logarithm != 0));
 }
 
 PyMethodDef gw_lines_methods[] = {

@@ -22,9 +22,16 @@ extern const GwKernelEntry gw_view_kernels[], gw_creation_kernels[], gw_picking_
     gw_searching_kernels[], gw_contraction_kernels[], gw_moving_kernels[],
     gw_running_kernels[], gw_moment_kernels[], gw_mask_kernels[], gw_part_kernels[],
     gw_window_kernels[], gw_padding_kernels[], gw_lookup_kernels[], gw_pixel_kernels[],
-    gw_view_copy_kernels[], gw_channel_kernels[], gw_sampling_kernels[], gw_conv_kernels[];
+    gw_view_copy_kernels[], gw_channel_kernels[], gw_sampling_kernels[], gw_conv_kernels[],
+    gw_row_kernels[], gw_histogram_kernels[], gw_resample_kernels[];
 
 extern PyMethodDef gw_sampling_methods[];   /* sampling.c */
+
+/* lines.c: along a dim of a contiguous tensor of float32 or float64; NULL, without an exception,
+ * where it is another. */
+GwTensor *gw_softmax_lines(PyTypeObject *cls, const GwTensor *in, int dim, bool logarithm);
+GwTensor *gw_softmax_slope_lines(PyTypeObject *cls, const GwTensor *grad, const GwTensor *result,
+                                 int dim, bool logarithm);
 
 PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args);   /* picking.c */
 

@@ -1,4 +1,5 @@
-/* Orders of short lines: argsort, topk, the k-th, the median. Stable; NaN is the greatest. */
+/* Orders of short lines: argsort, topk, the k-th, the median, the mode. Stable; NaN is the
+ * greatest. */
 #include "orders.h"
 
 enum { LONGEST = 128, LARGEST = 8 << 10 };  /* of a line, of the tensor; longer ones: sorting.c */
@@ -8,11 +9,13 @@ typedef struct {
     const GwTensor *t;
     int64_t lines, n, step;         /* elements of a line, and how far apart they are */
     bool descending;
+    bool runs;                      /* whether it is asked where equal values start */
 } Lines;
 
 typedef struct {
     int place[LONGEST];             /* in order */
     int missing;                    /* NaNs */
+    bool starts[LONGEST];           /* in order: whether the value before is another */
 } Order;
 
 /* Whether one value comes before another that stands later. */
@@ -37,6 +40,9 @@ typedef struct {
             }                                                                              \
             sorted[at] = value;                                                            \
             order->place[at] = i;                                                          \
+        }                                                                                  \
+        for (int i = 0; l->runs && i < (int)l->n; i++) {                                   \
+            order->starts[i] = i == 0 || sorted[i] != sorted[i - 1];                       \
         }                                                                                  \
     }
 
@@ -67,13 +73,16 @@ static bool begin(Lines *l, PyObject *input, PyObject *dim, bool descending) {
         return false;
     }
     *l = (Lines){t, t->numel / t->sizes[d], t->sizes[d], t->strides[d] * gw_itemsize(t),
-                 descending};
+                 descending, false};
     return true;
 }
 
-/* Places `first`.. of the order of each line; `rank` gives the first where it depends on NaNs. */
+/* The first of the places that are asked for, where it depends on the values. */
+typedef int (*Rank)(const Lines *l, const Order *order);
+
+/* Places `first`.. of the order of each line, or from `rank` on. */
 static PyObject *places(PyTypeObject *cls, const Lines *l, PyObject *dim, int64_t first,
-                        int64_t count, int (*rank)(const Lines *l, int missing)) {
+                        int64_t count, Rank rank) {
     int64_t sizes[GW_MAX_DIMS];
     int d = (int)PyLong_AsLong(dim);
     memcpy(sizes, l->t->sizes, (size_t)l->t->ndim * sizeof(int64_t));
@@ -88,7 +97,7 @@ static PyObject *places(PyTypeObject *cls, const Lines *l, PyObject *dim, int64_
         int64_t outer = line / inner, within = line % inner;
         Order order;
         order_line(l->t->data + (outer * l->n * inner + within) * item, l, &order);
-        int64_t from = rank != NULL ? rank(l, order.missing) : first;
+        int64_t from = rank != NULL ? rank(l, &order) : first;
         int64_t *to = (int64_t *)out->data + outer * count * inner + within;
         for (int64_t i = 0; i < count; i++) {
             to[i * inner] = order.place[from + i];
@@ -133,12 +142,12 @@ GW_KERNEL(kth_position) {
 }
 
 /* The lower median; a NaN where there is one. */
-static int median(const Lines *l, int missing) {
-    return missing > 0 ? (int)l->n - missing : ((int)l->n - 1) / 2;
+static int median(const Lines *l, const Order *order) {
+    return order->missing > 0 ? (int)l->n - order->missing : ((int)l->n - 1) / 2;
 }
 
-static int median_of_known(const Lines *l, int missing) {
-    int known = (int)l->n - missing;
+static int median_of_known(const Lines *l, const Order *order) {
+    int known = (int)l->n - order->missing;
     return known > 0 ? (known - 1) / 2 : 0;
 }
 
@@ -149,21 +158,43 @@ GW_KERNEL(median_position) {
            : places(cls, &l, args[1], 0, 1, args[2] == Py_True ? median_of_known : median);
 }
 
+/* The last of the least of the most frequent values. */
+static int most_frequent(const Lines *l, const Order *order) {
+    int best = 0, longest = 0, start = 0;
+    for (int i = 0; i < (int)l->n; i++) {
+        start = order->starts[i] ? i : start;
+        if (i - start + 1 > longest) {
+            longest = i - start + 1;
+            best = i;
+        }
+    }
+    return best;
+}
+
+/* input, dim */
+GW_KERNEL(mode_position) {
+    Lines l;
+    if (!begin(&l, args[0], args[1], false)) {
+        return NULL;
+    }
+    l.runs = true;
+    return places(cls, &l, args[1], 0, 1, most_frequent);
+}
+
 /* Of all elements, which are one line: input, dim, keepdim. */
-static PyObject *median_of_all(PyTypeObject *cls, PyObject *const *args,
-                               int (*rank)(const Lines *l, int missing)) {
+static PyObject *median_of_all(PyTypeObject *cls, PyObject *const *args, Rank rank) {
     const GwTensor *t = gw_plain_tensor(args[0]);
     if (t == NULL || args[1] != Py_None || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0
         || t->numel > LONGEST || order_of(t->dtype) == NULL) {
         return NULL;
     }
     int item = gw_itemsize(t);
-    Lines l = {t, 1, t->numel, item, false};
+    Lines l = {t, 1, t->numel, item, false, false};
     Order order;
     order_of(t->dtype)(t->data, &l, &order);
     GwTensor *out = gw_tensor_empty(cls, t->dtype, 0, NULL, NULL);
     if (out != NULL) {
-        int place = order.place[rank(&l, order.missing)];
+        int place = order.place[rank(&l, &order)];
         memcpy(out->data, t->data + place * item, (size_t)item);
     }
     return (PyObject *)out;
@@ -177,6 +208,7 @@ const GwKernelEntry gw_order_kernels[] = {
     {"kth_position", 3, kth_position},
     {"median", 3, median_value},
     {"median_position", 3, median_position},
+    {"mode_position", 2, mode_position},
     {"nanmedian", 3, nanmedian_value},
     {"topk_positions", 4, topk_positions},
     {NULL, 0, NULL},

@@ -1,5 +1,6 @@
-/* Softmax, layer norm and RMS norm over rows of contiguous matrices, and their gradients, on the pool. */
-#include "core.h"
+/* Softmax, layer norm, RMS norm and group norm over rows of contiguous matrices, and gradients of
+ * the first two, on the pool. */
+#include "native.h"
 #include "vector_math.h"
 
 #include <math.h>
@@ -11,6 +12,7 @@ typedef struct {
     void *out, *mean, *rstd;
     int64_t n;   /* elements of a row */
     double eps;
+    int64_t channels, inner, groups;    /* of a group norm: channels of a row, their elements */
 } Rows;
 
 #define REAL float
@@ -60,15 +62,19 @@ static bool matrix(PyObject *object, int *type, int64_t *rows, int64_t *n) {
     return true;
 }
 
-static PyObject *run(gw_body body, Rows *r, int64_t rows) {
+static void compute(gw_body body, Rows *r, int64_t rows) {
     gw_ctx ctx;
     gw_context(&ctx);
+    PyThreadState *released = rows * r->n >= RELEASE_GIL ? PyEval_SaveThread() : NULL;
+    gw_parallel_for(&ctx, body, r, rows, r->n < GRAIN ? GRAIN / r->n : 1);
+    if (released != NULL) {
+        PyEval_RestoreThread(released);
+    }
+}
+
+static PyObject *run(gw_body body, Rows *r, int64_t rows) {
     if (rows > 0 && r->n > 0) {
-        PyThreadState *released = rows * r->n >= RELEASE_GIL ? PyEval_SaveThread() : NULL;
-        gw_parallel_for(&ctx, body, r, rows, r->n < GRAIN ? GRAIN / r->n : 1);
-        if (released != NULL) {
-            PyEval_RestoreThread(released);
-        }
+        compute(body, r, rows);
     }
     Py_RETURN_NONE;
 }
@@ -164,6 +170,242 @@ static PyObject *layer_norm_backward_rows(PyObject *self, PyObject *args) {
     }
     return run(type == NPY_FLOAT ? layer_norm_backward_f32 : layer_norm_backward_f64, &r, rows);
 }
+
+/* ---- plain calls of the ops ---- */
+
+static bool is_real(const GwTensor *t) {
+    return t != NULL && (t->dtype == GW_FLOAT32 || t->dtype == GW_FLOAT64) && t->numel > 0
+           && (t->flags & GW_CONTIGUOUS) != 0;
+}
+
+/* A contiguous tensor with elements of a type that has kernels here; else NULL. */
+static GwTensor *real_tensor(PyObject *o) {
+    GwTensor *t = gw_plain_tensor(o);
+    return is_real(t) ? t : NULL;
+}
+
+static bool same_sizes(const GwTensor *a, const GwTensor *b) {
+    return a->dtype == b->dtype && a->ndim == b->ndim
+           && memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof(int64_t)) == 0;
+}
+
+/* How many elements are next to one another along a dim; the only one of a tensor without dims. */
+static int64_t read_line(const GwTensor *t, PyObject *o, int *dim, int64_t *inner) {
+    if (!gw_plain_dim(o, t->ndim == 0 ? 1 : t->ndim, dim)) {
+        return 0;
+    }
+    *inner = 1;
+    for (int d = *dim + 1; d < t->ndim; d++) {
+        *inner *= t->sizes[d];
+    }
+    return t->ndim == 0 ? 1 : t->sizes[*dim];
+}
+
+static PyObject *softmax_of(PyTypeObject *cls, PyObject *const *args, bool logarithm) {
+    GwTensor *x = real_tensor(args[0]);
+    int dim;
+    int64_t inner;
+    Rows r = {.eps = 0};
+    if (x == NULL || gw_plain_dtype(args[2], x->dtype) != x->dtype
+        || (r.n = read_line(x, args[1], &dim, &inner)) == 0) {
+        return NULL;
+    }
+    if (inner > 1) {
+        return (PyObject *)gw_softmax_lines(cls, x, dim, logarithm);
+    }
+    GwTensor *out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL);
+    if (out != NULL) {
+        bool single = x->dtype == GW_FLOAT32;
+        r.inputs[0] = x->data;
+        r.out = out->data;
+        compute(logarithm ? (single ? log_softmax_f32 : log_softmax_f64)
+                          : (single ? softmax_f32 : softmax_f64), &r, x->numel / r.n);
+    }
+    return (PyObject *)out;
+}
+
+GW_KERNEL(softmax_op) { return softmax_of(cls, args, false); }
+GW_KERNEL(log_softmax_op) { return softmax_of(cls, args, true); }
+
+static PyObject *softmax_slope(PyTypeObject *cls, PyObject *const *args, bool logarithm) {
+    GwTensor *grad = real_tensor(args[0]), *y = real_tensor(args[1]);
+    int dim;
+    int64_t inner;
+    Rows r = {.eps = 0};
+    if (grad == NULL || y == NULL || !same_sizes(grad, y)
+        || (r.n = read_line(y, args[2], &dim, &inner)) == 0) {
+        return NULL;
+    }
+    if (inner > 1) {
+        return (PyObject *)gw_softmax_slope_lines(cls, grad, y, dim, logarithm);
+    }
+    GwTensor *out = gw_tensor_empty(cls, y->dtype, y->ndim, y->sizes, NULL);
+    if (out != NULL) {
+        bool single = y->dtype == GW_FLOAT32;
+        r.inputs[0] = grad->data;
+        r.inputs[1] = y->data;
+        r.out = out->data;
+        compute(logarithm ? (single ? log_softmax_backward_f32 : log_softmax_backward_f64)
+                          : (single ? softmax_backward_f32 : softmax_backward_f64), &r,
+                y->numel / r.n);
+    }
+    return (PyObject *)out;
+}
+
+GW_KERNEL(softmax_backward_op) { return softmax_slope(cls, args, false); }
+GW_KERNEL(log_softmax_backward_op) { return softmax_slope(cls, args, true); }
+
+/* A scale or shift of `n` elements; true, and NULL, for None. */
+static bool read_affine(PyObject *o, int dtype, int64_t n, const void **data) {
+    GwTensor *t = o == Py_None ? NULL : real_tensor(o);
+    *data = t == NULL ? NULL : t->data;
+    return o == Py_None || (t != NULL && t->dtype == dtype && t->numel == n);
+}
+
+/* Those of the shape's elements, which has to be the end of the input's; its ndim, or -1. */
+static int read_normalised(const GwTensor *x, PyObject *shape, Rows *r) {
+    int64_t sizes[GW_MAX_DIMS];
+    int ndim = gw_plain_sizes(shape, sizes), lead = x->ndim - ndim;
+    if (ndim < 1 || lead < 0
+        || memcmp(x->sizes + lead, sizes, (size_t)ndim * sizeof *sizes) != 0) {
+        return -1;
+    }
+    r->n = 1;
+    for (int d = 0; d < ndim; d++) {
+        r->n *= sizes[d];
+    }
+    return ndim;
+}
+
+static bool has_shape(PyObject *affine, const GwTensor *x, int ndim) {
+    return affine == Py_None
+           || (gw_is_tensor(affine) && ((GwTensor *)affine)->ndim == ndim
+               && memcmp(((GwTensor *)affine)->sizes, x->sizes + x->ndim - ndim,
+                         (size_t)ndim * sizeof(int64_t)) == 0);
+}
+
+/* input, shape, weight, bias, eps; the number of normalised dims, or -1. */
+static int read_norm(const GwTensor *x, PyObject *const *args, Rows *r) {
+    int ndim = x == NULL ? -1 : read_normalised(x, args[1], r);
+    if (ndim < 0 || !gw_plain_number(args[4], &r->eps) || !has_shape(args[2], x, ndim)
+        || !has_shape(args[3], x, ndim) || !read_affine(args[2], x->dtype, r->n, &r->inputs[1])
+        || !read_affine(args[3], x->dtype, r->n, &r->inputs[2])) {
+        return -1;
+    }
+    r->inputs[0] = x->data;
+    return ndim;
+}
+
+GW_KERNEL(layer_norm_op) {
+    GwTensor *x = real_tensor(args[0]), *out;
+    Rows r = {.eps = 0};
+    if (read_norm(x, args, &r) < 0
+        || (out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL)) == NULL) {
+        return NULL;
+    }
+    r.out = out->data;
+    compute(x->dtype == GW_FLOAT32 ? layer_norm_f32 : layer_norm_f64, &r, x->numel / r.n);
+    return (PyObject *)out;
+}
+
+/* The same with mean and 1 / deviation of the rows. */
+GW_KERNEL(native_layer_norm_op) {
+    GwTensor *x = real_tensor(args[0]);
+    Rows r = {.eps = 0};
+    int64_t sizes[GW_MAX_DIMS];
+    int ndim = read_norm(x, args, &r);
+    if (ndim < 0) {
+        return NULL;
+    }
+    for (int d = 0; d < x->ndim; d++) {
+        sizes[d] = d < x->ndim - ndim ? x->sizes[d] : 1;
+    }
+    GwTensor *out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL);
+    GwTensor *mean = gw_tensor_empty(cls, x->dtype, x->ndim, sizes, NULL);
+    GwTensor *rstd = gw_tensor_empty(cls, x->dtype, x->ndim, sizes, NULL);
+    PyObject *all = NULL;
+    if (out != NULL && mean != NULL && rstd != NULL) {
+        r.out = out->data;
+        r.mean = mean->data;
+        r.rstd = rstd->data;
+        compute(x->dtype == GW_FLOAT32 ? layer_norm_f32 : layer_norm_f64, &r, x->numel / r.n);
+        all = PyTuple_Pack(3, out, mean, rstd);
+    }
+    Py_XDECREF(out);
+    Py_XDECREF(mean);
+    Py_XDECREF(rstd);
+    return all;
+}
+
+/* grad, input, shape, weight, mean, rstd: the gradient of the input. */
+GW_KERNEL(layer_norm_backward_op) {
+    GwTensor *grad = real_tensor(args[0]), *x = real_tensor(args[1]), *out;
+    GwTensor *mean = real_tensor(args[4]), *rstd = real_tensor(args[5]);
+    Rows r = {.eps = 0};
+    int ndim = x == NULL || grad == NULL || !same_sizes(grad, x) ? -1
+               : read_normalised(x, args[2], &r);
+    if (ndim < 0 || !has_shape(args[3], x, ndim) || mean == NULL || rstd == NULL
+        || mean->dtype != x->dtype || rstd->dtype != x->dtype || mean->numel != x->numel / r.n
+        || rstd->numel != mean->numel || !read_affine(args[3], x->dtype, r.n, &r.inputs[2])
+        || (out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL)) == NULL) {
+        return NULL;
+    }
+    r.inputs[0] = grad->data;
+    r.inputs[1] = x->data;
+    r.mean = mean->data;
+    r.rstd = rstd->data;
+    r.out = out->data;
+    compute(x->dtype == GW_FLOAT32 ? layer_norm_backward_f32 : layer_norm_backward_f64, &r,
+            x->numel / r.n);
+    return (PyObject *)out;
+}
+
+/* input, shape, weight, eps (None: the dtype's) */
+GW_KERNEL(rms_norm_op) {
+    GwTensor *x = real_tensor(args[0]), *out;
+    PyObject *const norm[5] = {args[0], args[1], args[2], Py_None, args[3]};
+    Rows r = {.eps = 0};
+    if (args[3] == Py_None || read_norm(x, norm, &r) < 0
+        || (out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL)) == NULL) {
+        return NULL;
+    }
+    r.out = out->data;
+    compute(x->dtype == GW_FLOAT32 ? rms_norm_f32 : rms_norm_f64, &r, x->numel / r.n);
+    return (PyObject *)out;
+}
+
+/* input, groups, weight, bias, eps: rows are the groups of each image. */
+GW_KERNEL(group_norm_op) {
+    GwTensor *x = real_tensor(args[0]), *out;
+    Rows r = {.eps = 0};
+    if (x == NULL || x->ndim < 2 || !gw_plain_int(args[1], &r.groups) || r.groups < 1
+        || x->sizes[1] % r.groups != 0 || !gw_plain_number(args[4], &r.eps)
+        || !read_affine(args[2], x->dtype, x->sizes[1], &r.inputs[1])
+        || !read_affine(args[3], x->dtype, x->sizes[1], &r.inputs[2])
+        || (out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL)) == NULL) {
+        return NULL;
+    }
+    r.channels = x->sizes[1] / r.groups;
+    r.inner = x->numel / (x->sizes[0] * x->sizes[1]);
+    r.n = r.channels * r.inner;
+    r.inputs[0] = x->data;
+    r.out = out->data;
+    compute(x->dtype == GW_FLOAT32 ? group_norm_f32 : group_norm_f64, &r, x->numel / r.n);
+    return (PyObject *)out;
+}
+
+const GwKernelEntry gw_row_kernels[] = {
+    {"softmax", 3, softmax_op},
+    {"log_softmax", 3, log_softmax_op},
+    {"softmax_backward", 3, softmax_backward_op},
+    {"log_softmax_backward", 3, log_softmax_backward_op},
+    {"layer_norm", 5, layer_norm_op},
+    {"native_layer_norm", 5, native_layer_norm_op},
+    {"layer_norm_backward", 6, layer_norm_backward_op},
+    {"rms_norm", 4, rms_norm_op},
+    {"group_norm", 5, group_norm_op},
+    {NULL, 0, NULL},
+};
 
 #define FAST(name) (PyCFunction)(void (*)(void))name, METH_FASTCALL
 

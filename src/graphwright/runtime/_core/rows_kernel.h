@@ -150,7 +150,7 @@ GW_VECTOR_MATH static void NAME(log_softmax_backward)(void *closure, int64_t beg
     }
 }
 
-/* inputs: x, weight or NULL, bias or NULL; mean and rstd [rows] are written. */
+/* inputs: x, weight or NULL, bias or NULL; mean and rstd [rows], where there are, are written. */
 GW_VECTOR_MATH static void NAME(layer_norm)(void *closure, int64_t begin, int64_t end) {
     const Rows *r = closure;
     const REAL *w = r->inputs[1], *b = r->inputs[2];
@@ -161,8 +161,10 @@ GW_VECTOR_MATH static void NAME(layer_norm)(void *closure, int64_t begin, int64_
         double centre = NAME(sum_line)(x, n, NULL) / (double)n;
         REAL mean = (REAL)centre, variance = (REAL)(NAME(sum_line)(x, n, &centre) / (double)n);
         REAL rstd = 1 / SQRT(variance + (REAL)r->eps);
-        ((REAL *)r->mean)[row] = mean;
-        ((REAL *)r->rstd)[row] = rstd;
+        if (r->mean != NULL) {
+            ((REAL *)r->mean)[row] = mean;
+            ((REAL *)r->rstd)[row] = rstd;
+        }
         if (w != NULL && b != NULL) {
             for (int64_t i = 0; i < n; i++) {
                 y[i] = (x[i] - mean) * rstd * w[i] + b[i];
@@ -209,6 +211,26 @@ GW_VECTOR_MATH static void NAME(layer_norm_backward)(void *closure, int64_t begi
         REAL slope = (NAME(product)(out, x, n) / (REAL)n - shift * mean) * rstd * rstd;
         for (int64_t i = 0; i < n; i++) {
             out[i] = (out[i] - shift - (x[i] - mean) * slope) * rstd;
+        }
+    }
+}
+
+/* inputs: x, weight or NULL, bias or NULL [groups, channels]; rows are [images, groups]. */
+GW_VECTOR_MATH static void NAME(group_norm)(void *closure, int64_t begin, int64_t end) {
+    const Rows *r = closure;
+    const REAL *w = r->inputs[1], *b = r->inputs[2];
+    for (int64_t row = begin; row < end; row++) {
+        const REAL *x = (const REAL *)r->inputs[0] + row * r->n;
+        REAL *y = (REAL *)r->out + row * r->n;
+        double centre = NAME(sum_line)(x, r->n, NULL) / (double)r->n;
+        REAL mean = (REAL)centre, variance = (REAL)(NAME(sum_line)(x, r->n, &centre) / (double)r->n);
+        REAL rstd = 1 / SQRT(variance + (REAL)r->eps);
+        int64_t channel = row % r->groups * r->channels;
+        for (int64_t c = 0; c < r->channels; c++, channel++, x += r->inner, y += r->inner) {
+            REAL scale = w != NULL ? rstd * w[channel] : rstd, shift = b != NULL ? b[channel] : 0;
+            for (int64_t i = 0; i < r->inner; i++) {
+                y[i] = (x[i] - mean) * scale + shift;
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
 /* Searching in tensors of few elements: what is not zero, membership, sorted boundaries, distinct
- * values, histograms. */
+ * values. */
 #include "walk.h"
 
 #include <math.h>
@@ -370,127 +370,10 @@ GW_KERNEL(unique) {
 /* input, return_inverse, return_counts, dim */
 GW_KERNEL(unique_consecutive) { return distinct(cls, args, false); }
 
-/* ---- histograms ---- */
-
-#define HISTOGRAM(T, name)                                                                 \
-    static bool name(const GwTensor *t, T *counts, int64_t bins, double low, double high) { \
-        const T *values = (const T *)t->data;                                              \
-        if (low == high) {                                                                 \
-            low = INFINITY;                                                                \
-            high = -INFINITY;                                                              \
-            for (int64_t i = 0; i < t->numel; i++) {                                       \
-                low = values[i] >= low || low != low ? low : values[i];                    \
-                high = values[i] <= high || high != high ? high : values[i];               \
-            }                                                                              \
-            double margin = low == high;                                                   \
-            low -= margin;                                                                 \
-            high += margin;                                                                \
-        }                                                                                  \
-        if (!isfinite(low) || !isfinite(high)) {                                           \
-            return false;                                                                  \
-        }                                                                                  \
-        T least = (T)low, width = (T)(high - low);                                         \
-        for (int64_t i = 0; i < t->numel; i++) {                                           \
-            if (values[i] >= low && values[i] <= high) {                                   \
-                int64_t place = (int64_t)((values[i] - least) * (T)bins / width);          \
-                counts[place < bins ? place : bins - 1]++;                                 \
-            }                                                                              \
-        }                                                                                  \
-        return true;                                                                       \
-    }
-
-HISTOGRAM(float, histogram_float)
-HISTOGRAM(double, histogram_double)
-
-/* input, bins, min, max */
-GW_KERNEL(histc) {
-    const GwTensor *t = contiguous(args[0], LARGEST);
-    int64_t bins;
-    double low, high;
-    if (t == NULL || t->numel == 0 || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64)
-        || !gw_plain_int(args[1], &bins) || bins <= 0 || bins > LARGEST
-        || !gw_plain_number(args[2], &low) || !gw_plain_number(args[3], &high) || high < low) {
-        return NULL;
-    }
-    GwTensor *out = gw_tensor_empty(cls, t->dtype, 1, &bins, NULL);
-    if (out == NULL) {
-        return NULL;
-    }
-    memset(out->data, 0, (size_t)(bins * gw_itemsize(out)));
-    bool done = t->dtype == GW_FLOAT32
-                ? histogram_float(t, (float *)out->data, bins, low, high)
-                : histogram_double(t, (double *)out->data, bins, low, high);
-    if (!done) {
-        Py_CLEAR(out);
-    }
-    return (PyObject *)out;
-}
-
-/* input, edges, weight, density: the elements between neighbouring edges, which are sorted. */
-GW_KERNEL(histogram_counts) {
-    const GwTensor *t = contiguous(args[0], LARGEST), *edges = contiguous(args[1], LARGEST);
-    Search search;
-    if (t == NULL || edges == NULL || edges->ndim != 1 || edges->numel < 2 || args[2] != Py_None
-        || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64) || edges->dtype != t->dtype
-        || args[3] != Py_False || !search_of(t->dtype, &search)) {
-        return NULL;
-    }
-    int64_t bins = edges->numel - 1, item = gw_itemsize(t);
-    GwTensor *out = gw_tensor_empty(cls, t->dtype, 1, &bins, NULL);
-    if (out == NULL) {
-        return NULL;
-    }
-    memset(out->data, 0, (size_t)(bins * item));
-    for (int64_t i = 0; i < t->numel; i++) {
-        const char *value = t->data + i * item;
-        int64_t place = search.place(edges->data, edges->numel, value, true) - 1;
-        bool last = place == bins && search.has(edges->data + bins * item, 1, value);
-        if (place < 0 || (place >= bins && !last)) {
-            continue;
-        }
-        place -= last;
-        if (t->dtype == GW_FLOAT32) {
-            ((float *)out->data)[place]++;
-        } else {
-            ((double *)out->data)[place]++;
-        }
-    }
-    return (PyObject *)out;
-}
-
-/* input, weights, minlength */
-GW_KERNEL(bincount) {
-    const GwTensor *t = contiguous(args[0], LARGEST);
-    int64_t least, bins;
-    if (t == NULL || t->ndim != 1 || t->dtype != GW_INT64 || args[1] != Py_None
-        || !gw_plain_int(args[2], &least) || least < 0 || least > LARGEST) {
-        return NULL;
-    }
-    const int64_t *values = (const int64_t *)t->data;
-    bins = least;
-    for (int64_t i = 0; i < t->numel; i++) {
-        if (values[i] < 0 || values[i] >= LARGEST) {
-            return NULL;
-        }
-        bins = values[i] >= bins ? values[i] + 1 : bins;
-    }
-    GwTensor *out = gw_tensor_empty(cls, GW_INT64, 1, &bins, NULL);
-    if (out != NULL) {
-        memset(out->data, 0, (size_t)bins * sizeof(int64_t));
-        for (int64_t i = 0; i < t->numel; i++) {
-            ((int64_t *)out->data)[values[i]]++;
-        }
-    }
-    return (PyObject *)out;
-}
-
 const GwKernelEntry gw_searching_kernels[] = {
     {"argwhere", 1, argwhere},
-    {"bincount", 3, bincount},
     {"bucketize", 4, bucketize},
     {"equal", 2, equal},
-    {"histc", 4, histc},
-    {"histogram_counts", 4, histogram_counts},
     {"isin", 4, isin},
     {"search_positions", 5, search_positions},
     {"searchsorted", 6, searchsorted},

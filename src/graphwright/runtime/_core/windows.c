@@ -1,5 +1,5 @@
-/* Maxima and means of the windows of small images, and their gradients. Large images are
- * pooling.c's, which the kernels in Python prepare. */
+/* Maxima and means of the windows of small images, also of adaptive ones, and their gradients. Large
+ * images are pooling.c's, which the kernels in Python prepare. */
 #include "native.h"
 
 #include <math.h>
@@ -17,6 +17,7 @@ typedef struct {
     Axis axis[AXES];
     int64_t counts[GW_MAX_DIMS];    /* the sizes of the output */
     bool inside;                    /* means count only places inside the input */
+    bool adaptive;                  /* window i of n is from i * size / n to (i + 1) * size / n */
     double divisor;                 /* of all means, or 0 */
 } Windows;
 
@@ -26,6 +27,11 @@ typedef struct {
 
 static Window window_of(const Windows *w, int a, int64_t i) {
     const Axis *axis = &w->axis[a];
+    if (w->adaptive) {
+        int64_t begin = i * axis->size / axis->count;
+        int64_t end = ((i + 1) * axis->size + axis->count - 1) / axis->count;
+        return (Window){begin, end, end - begin};
+    }
     int64_t start = i * axis->stride - axis->padding;
     int64_t end = start + (axis->kernel - 1) * axis->dilation + 1;
     int64_t limit = axis->size + axis->padding;
@@ -108,6 +114,49 @@ static GwTensor *real_tensor(PyObject *o) {
 
 static bool is_true(PyObject *o) { return o == Py_True; }
 
+/* The sizes of input and output behind the planes of a tensor of these sizes; the input's axes
+ * have `cells` windows. False where they are not few elements. */
+static bool read_cells(Windows *w, int ndim, int rank, const int64_t *sizes,
+                       const int64_t *cells) {
+    w->ndim = ndim;
+    w->rank = rank;
+    w->adaptive = true;
+    w->planes = w->in_plane = w->out_plane = 1;
+    for (int d = 0; d < rank - ndim; d++) {
+        w->counts[d] = sizes[d];
+        w->planes *= sizes[d];
+    }
+    for (int a = 0; a < AXES; a++) {
+        int i = a - (AXES - ndim);
+        Axis *axis = &w->axis[a];
+        *axis = (Axis){1, 1, 1, 1, 0, 1};
+        if (i >= 0) {
+            axis->size = sizes[rank - ndim + i];
+            axis->count = w->counts[rank - ndim + i] = cells[i];
+        }
+        w->in_plane *= axis->size;
+        w->out_plane *= axis->count;
+    }
+    return w->in_plane > 0 && w->out_plane > 0 && w->planes > 0
+           && w->planes * w->in_plane <= LARGEST && w->planes * w->out_plane <= LARGEST;
+}
+
+/* Cells of each axis as `output_size` gives them; None keeps the input's size. */
+static bool read_output_size(PyObject *o, const GwTensor *input, int ndim, int64_t *cells) {
+    bool sequence = PyTuple_Check(o) || PyList_Check(o);
+    if (input->ndim <= ndim || (sequence && PySequence_Fast_GET_SIZE(o) != ndim)) {
+        return false;
+    }
+    for (int i = 0; i < ndim; i++) {
+        PyObject *one = sequence ? PySequence_Fast_GET_ITEM(o, i) : o;
+        cells[i] = input->sizes[input->ndim - ndim + i];
+        if (one != Py_None && (!gw_plain_int(one, &cells[i]) || cells[i] < 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* ---- maxima ---- */
 
 /* Every window has a place: dilation may leave the last ones of `ceil` without. */
@@ -123,7 +172,26 @@ static bool all_filled(const Windows *w) {
     return true;
 }
 
-/* args: input, kernel, stride, padding, dilation, ceil; the maxima, and their places if asked. */
+/* The maxima, and their places if asked. */
+static PyObject *find_maxima(PyTypeObject *cls, const GwTensor *input, const Windows *w,
+                             bool places) {
+    GwTensor *out = gw_tensor_empty(cls, input->dtype, w->rank, w->counts, NULL);
+    GwTensor *where = places ? gw_tensor_empty(cls, GW_INT64, w->rank, w->counts, NULL) : NULL;
+    if (out == NULL || (places && where == NULL)) {
+        Py_XDECREF(out);
+        Py_XDECREF(where);
+        return NULL;
+    }
+    int64_t *at = places ? (int64_t *)where->data : NULL;
+    if (input->dtype == GW_FLOAT32) {
+        maxima_f32(w, (const float *)input->data, (float *)out->data, at);
+    } else {
+        maxima_f64(w, (const double *)input->data, (double *)out->data, at);
+    }
+    return places ? Py_BuildValue("(NN)", out, where) : (PyObject *)out;
+}
+
+/* args: input, kernel, stride, padding, dilation, ceil */
 static PyObject *maxima(PyTypeObject *cls, PyObject *const *args, int ndim, bool places) {
     const GwTensor *input = real_tensor(args[0]);
     Windows w = {0};
@@ -132,20 +200,7 @@ static PyObject *maxima(PyTypeObject *cls, PyObject *const *args, int ndim, bool
         || !all_filled(&w)) {
         return NULL;
     }
-    GwTensor *out = gw_tensor_empty(cls, input->dtype, w.rank, w.counts, NULL);
-    GwTensor *where = places ? gw_tensor_empty(cls, GW_INT64, w.rank, w.counts, NULL) : NULL;
-    if (out == NULL || (places && where == NULL)) {
-        Py_XDECREF(out);
-        Py_XDECREF(where);
-        return NULL;
-    }
-    int64_t *at = places ? (int64_t *)where->data : NULL;
-    if (input->dtype == GW_FLOAT32) {
-        maxima_f32(&w, (const float *)input->data, (float *)out->data, at);
-    } else {
-        maxima_f64(&w, (const double *)input->data, (double *)out->data, at);
-    }
-    return places ? Py_BuildValue("(NN)", out, where) : (PyObject *)out;
+    return find_maxima(cls, input, &w, places);
 }
 
 GW_KERNEL(max_pool_with_indices) { return maxima(cls, args, axes_of(args[1]), true); }
@@ -163,6 +218,31 @@ GW_KERNEL(max_pool3d) { return maxima_of(cls, args, 3, false); }
 GW_KERNEL(max_pool1d_with_indices) { return maxima_of(cls, args, 1, true); }
 GW_KERNEL(max_pool2d_with_indices) { return maxima_of(cls, args, 2, true); }
 GW_KERNEL(max_pool3d_with_indices) { return maxima_of(cls, args, 3, true); }
+
+/* input, output_size */
+GW_KERNEL(adaptive_max_pool) {
+    const GwTensor *input = real_tensor(args[0]);
+    int64_t cells[GW_MAX_DIMS];
+    int ndim = input == NULL ? 0 : axes_of(args[1]);
+    Windows w = {0};
+    return ndim == 0 || !read_output_size(args[1], input, ndim, cells)
+           || !read_cells(&w, ndim, input->ndim, input->sizes, cells)
+           ? NULL : find_maxima(cls, input, &w, true);
+}
+
+static PyObject *cell_maxima(PyTypeObject *cls, PyObject *const *args, int ndim) {
+    const GwTensor *input = real_tensor(args[0]);
+    int64_t cells[AXES];
+    Windows w = {0};
+    return input == NULL || input->ndim > ndim + 2
+           || !read_output_size(args[1], input, ndim, cells)
+           || !read_cells(&w, ndim, input->ndim, input->sizes, cells)
+           ? NULL : find_maxima(cls, input, &w, true);
+}
+
+GW_KERNEL(adaptive_max_pool1d) { return cell_maxima(cls, args, 1); }
+GW_KERNEL(adaptive_max_pool2d) { return cell_maxima(cls, args, 2); }
+GW_KERNEL(adaptive_max_pool3d) { return cell_maxima(cls, args, 3); }
 
 /* grad, indices, input_size, kernel, stride, padding, dilation */
 GW_KERNEL(max_pool_backward) {
@@ -212,6 +292,31 @@ static bool read_means(Windows *w, PyObject *ceil, PyObject *include, PyObject *
     return ok;
 }
 
+static PyObject *find_means(PyTypeObject *cls, const GwTensor *input, const Windows *w) {
+    GwTensor *out = gw_tensor_empty(cls, input->dtype, w->rank, w->counts, NULL);
+    if (out != NULL && input->dtype == GW_FLOAT32) {
+        means_f32(w, (const float *)input->data, (float *)out->data);
+    } else if (out != NULL) {
+        means_f64(w, (const double *)input->data, (double *)out->data);
+    }
+    return (PyObject *)out;
+}
+
+/* Each mean's part, added at the places it was made of, in a tensor of these sizes. */
+static PyObject *spread_means(PyTypeObject *cls, const GwTensor *grad, const Windows *w,
+                              const int64_t *sizes) {
+    GwTensor *out = gw_tensor_empty(cls, grad->dtype, w->rank, sizes, NULL);
+    if (out != NULL) {
+        memset(out->data, 0, (size_t)(out->numel * gw_itemsize(out)));
+        if (grad->dtype == GW_FLOAT32) {
+            spread_f32(w, (const float *)grad->data, (float *)out->data);
+        } else {
+            spread_f64(w, (const double *)grad->data, (double *)out->data);
+        }
+    }
+    return (PyObject *)out;
+}
+
 /* args: input, kernel, stride, padding, ceil, include */
 static PyObject *means(PyTypeObject *cls, PyObject *const *args, PyObject *divisor, int ndim) {
     const GwTensor *input = real_tensor(args[0]);
@@ -220,13 +325,7 @@ static PyObject *means(PyTypeObject *cls, PyObject *const *args, PyObject *divis
         || !read_windows(&w, ndim, input->ndim, input->sizes, args + 1, NULL, is_true(args[4]))) {
         return NULL;
     }
-    GwTensor *out = gw_tensor_empty(cls, input->dtype, w.rank, w.counts, NULL);
-    if (out != NULL && input->dtype == GW_FLOAT32) {
-        means_f32(&w, (const float *)input->data, (float *)out->data);
-    } else if (out != NULL) {
-        means_f64(&w, (const double *)input->data, (double *)out->data);
-    }
-    return (PyObject *)out;
+    return find_means(cls, input, &w);
 }
 
 GW_KERNEL(avg_pool) { return means(cls, args, args[6], axes_of(args[1])); }
@@ -253,19 +352,57 @@ GW_KERNEL(avg_pool_backward) {
         || grad->numel != w.planes * w.out_plane) {
         return NULL;
     }
-    GwTensor *out = gw_tensor_empty(cls, grad->dtype, rank, sizes, NULL);
-    if (out != NULL) {
-        memset(out->data, 0, (size_t)(out->numel * gw_itemsize(out)));
-        if (grad->dtype == GW_FLOAT32) {
-            spread_f32(&w, (const float *)grad->data, (float *)out->data);
-        } else {
-            spread_f64(&w, (const double *)grad->data, (double *)out->data);
-        }
-    }
-    return (PyObject *)out;
+    return spread_means(cls, grad, &w, sizes);
+}
+
+/* input, output_size */
+GW_KERNEL(adaptive_avg_pool) {
+    const GwTensor *input = real_tensor(args[0]);
+    int64_t cells[GW_MAX_DIMS];
+    int ndim = input == NULL ? 0 : axes_of(args[1]);
+    Windows w = {0};
+    return ndim == 0 || !read_output_size(args[1], input, ndim, cells)
+           || !read_cells(&w, ndim, input->ndim, input->sizes, cells)
+           ? NULL : find_means(cls, input, &w);
+}
+
+static PyObject *cell_means(PyTypeObject *cls, PyObject *const *args, int ndim) {
+    const GwTensor *input = real_tensor(args[0]);
+    int64_t cells[AXES];
+    Windows w = {0};
+    return input == NULL || input->ndim > ndim + 2
+           || !read_output_size(args[1], input, ndim, cells)
+           || !read_cells(&w, ndim, input->ndim, input->sizes, cells)
+           ? NULL : find_means(cls, input, &w);
+}
+
+GW_KERNEL(adaptive_avg_pool1d) { return cell_means(cls, args, 1); }
+GW_KERNEL(adaptive_avg_pool2d) { return cell_means(cls, args, 2); }
+GW_KERNEL(adaptive_avg_pool3d) { return cell_means(cls, args, 3); }
+
+/* grad, input_size, ndim */
+GW_KERNEL(adaptive_avg_pool_backward) {
+    const GwTensor *grad = real_tensor(args[0]);
+    int64_t sizes[GW_MAX_DIMS], ndim;
+    int rank = gw_plain_sizes(args[1], sizes);
+    Windows w = {0};
+    return grad == NULL || !gw_plain_int(args[2], &ndim) || ndim < 1 || ndim > AXES || rank < ndim
+           || grad->ndim != rank
+           || !read_cells(&w, (int)ndim, rank, sizes, grad->sizes + rank - ndim)
+           || grad->numel != w.planes * w.out_plane
+           ? NULL : spread_means(cls, grad, &w, sizes);
 }
 
 const GwKernelEntry gw_window_kernels[] = {
+    {"adaptive_avg_pool", 2, adaptive_avg_pool},
+    {"adaptive_avg_pool1d", 2, adaptive_avg_pool1d},
+    {"adaptive_avg_pool2d", 2, adaptive_avg_pool2d},
+    {"adaptive_avg_pool3d", 2, adaptive_avg_pool3d},
+    {"adaptive_avg_pool_backward", 3, adaptive_avg_pool_backward},
+    {"adaptive_max_pool", 2, adaptive_max_pool},
+    {"adaptive_max_pool1d", 2, adaptive_max_pool1d},
+    {"adaptive_max_pool2d", 2, adaptive_max_pool2d},
+    {"adaptive_max_pool3d", 2, adaptive_max_pool3d},
     {"avg_pool", 7, avg_pool},
     {"avg_pool1d", 6, avg_pool1d},
     {"avg_pool2d", 7, avg_pool2d},

@@ -360,6 +360,7 @@ _histogram = _op("histogram")
 _histogram_counts = _op("histogram_counts")
 _histogram_edges = _op("histogram_edges")
 _histogramdd = _op("histogramdd")
+_histogramdd_counts = _op("histogramdd_counts")
 _hsplit = _op("hsplit")
 _hstack = _op("hstack")
 _huber_loss = _op("huber_loss")
@@ -3891,6 +3892,10 @@ def histogramdd(
     density: bool = False,
 ) -> Any:
     return _dispatch(_histogramdd, (input, bins, range, weight, density))
+
+
+def histogramdd_counts(input: Tensor, edges: Sequence[Tensor], weight: Tensor | None) -> Any:
+    return _dispatch(_histogramdd_counts, (input, as_tensors(edges, "histogramdd_counts"), weight))
 
 
 def hsplit(

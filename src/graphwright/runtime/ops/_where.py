@@ -327,6 +327,7 @@ FAMILY = {
     "histogram_counts": "statistics",
     "histogram_edges": "statistics",
     "histogramdd": "histogramdd",
+    "histogramdd_counts": "histogramdd",
     "hsplit": "views_split",
     "hstack": "views_join",
     "huber_loss": "nn_margin_losses",

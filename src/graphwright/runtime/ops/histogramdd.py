@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -73,24 +74,13 @@ def _density(counts: Any, edges: Sequence[Any]) -> Any:
     return ops.div(counts, volume)
 
 
-def _histogramdd(
-    input: Any, bins: Any, range: Any, weight: Any, density: bool
-) -> Any:
+def _counts(input: Any, edges: Any, weight: Any) -> Any:
     """Places along each dim, as one number per point; points outside count with weight 0."""
-    if isinstance(bins, int):
-        bins = [bins] * input.shape[-1]
-    _check(input, bins, range, weight)
-    points = ops.reshape(input.detach(), (-1, input.shape[-1]))
-    ranges = [None] * len(bins) if range is None else list(
-        zip(range[::2], range[1::2], strict=True)
-    )
+    points = ops.reshape(input, (-1, input.shape[-1]))
     ones = ops.ones((points.shape[0],), dtype=input.dtype, device=input.device)
-    heights = ones if weight is None else ops.reshape(weight.detach(), (-1,))
+    heights = ones if weight is None else ops.reshape(weight, (-1,))
     places = ops.zeros((points.shape[0],), dtype=dtypes.int64, device=input.device)
-    edges = []
-    for values, count, limits in zip(ops.unbind(points, 1), bins, ranges, strict=True):
-        bounds = _edges(values, count, limits)
-        edges.append(bounds)
+    for values, bounds in zip(ops.unbind(points, 1), edges, strict=True):
         inside = ops.logical_and(ops.ge(values, bounds[0]), ops.le(values, bounds[-1]))
         heights = ops.where(inside, heights, 0.0)
         along = ops.sub(ops.searchsorted(bounds, ops.contiguous(values), right=True), 1)
@@ -103,10 +93,31 @@ def _histogramdd(
     counts = ops.zeros((total,), dtype=input.dtype, device=input.device)
     if total:
         counts = ops.index_add(counts, 0, places, heights)
-    counts = ops.reshape(counts, shape)
-    return return_types.histogramdd(_density(counts, edges) if density else counts, tuple(edges))
+    return ops.reshape(counts, shape)
 
 
+def _histogramdd(input: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
+    dims = input.shape[-1] if input.ndim else 0
+    bins = [bins] * dims if isinstance(bins, int) else bins
+    _check(input, bins, range, weight)
+    points = input.detach()
+    limits = [None if range is None else range[2 * i : 2 * i + 2] for i in builtins.range(dims)]
+    edges = tuple(
+        _edges(ops.contiguous(ops.select(points, -1, dim)), bins[dim], limits[dim])
+        for dim in builtins.range(dims)
+    )
+    weight = None if weight is None else weight.detach()
+    counts = ops.histogramdd_counts(points, edges, weight)
+    return return_types.histogramdd(_density(counts, edges) if density else counts, edges)
+
+
+define(
+    "histogramdd_counts(Tensor input, Tensor[] edges, Tensor? weight)",
+    Kind.COMPOSITE,
+    decompose=_counts,
+    method=False,
+    public=False,
+)
 define(
     "histogramdd(Tensor input, object bins, object range=None, Tensor? weight=None, "
     "bool density=False)",

@@ -220,6 +220,25 @@ def _selected(ctx: Any, grad: Any) -> Any:
     return ops.sum_to_size(ops.masked_scatter(zeros, ctx.mask, grad), ctx.input.shape), None
 
 
+def _group_norm(ctx: Any, grad: Any) -> Any:
+    """Each group of channels is normalised as layer_norm does it; the statistics are made anew."""
+    x, groups, needs = ctx.input, ctx.num_groups, ctx.needs
+    shape, dims = tuple(x.shape), (0, *range(2, len(x.shape)))
+    channels = (shape[1],) + (1,) * (len(shape) - 2)
+    size = math.prod(shape[1:]) // groups
+    rows = ops.reshape(x, (shape[0], groups, size))
+    normal, mean, rstd = ops.native_layer_norm(rows, (size,), None, None, ctx.eps)
+    to_input = to_weight = None
+    if needs["input"]:
+        scaled = grad if ctx.weight is None else ops.mul(grad, ops.view(ctx.weight, channels))
+        scaled = ops.reshape(scaled, (shape[0], groups, size))
+        to_input = ops.layer_norm_backward(scaled, rows, (size,), None, mean, rstd)
+        to_input = ops.view(to_input, shape)
+    if needs["weight"]:
+        to_weight = ops.sum(ops.mul(grad, ops.view(normal, shape)), dims)
+    return to_input, to_weight, ops.sum(grad, dims) if needs["bias"] else None
+
+
 # -- elementwise
 
 
@@ -274,6 +293,22 @@ def _addcdiv(ctx: Any, grad: Any) -> Any:
     return grad, scaled if needs["tensor1"] else None, down
 
 
+# -- pools
+
+
+def _mean_of_cells(ndim: int) -> Shortcut:
+    return Shortcut(
+        lambda ctx, grad: ops.adaptive_avg_pool_backward(grad, tuple(ctx.input.shape), ndim)
+    )
+
+
+def _largest_of_cells(ndim: int) -> Shortcut:
+    def rule(ctx: Any, grad: Any, grad_indices: Any) -> Any:
+        return ops.scatter_planes(grad, ctx.out1, tuple(ctx.input.shape), ndim)
+
+    return Shortcut(rule, ("out1",))
+
+
 # -- convolutions
 
 
@@ -313,20 +348,24 @@ def _convolved(ctx: Any, grad: Any) -> Any:
 def _conv_transposed(ctx: Any, grad: Any) -> Any:
     """Of a transposed convolution; an output padding adds places that the input's lacks."""
     needs, weight, shape = ctx.needs, ctx.weight, tuple(ctx.input.shape)
-    options = *_conv_options(ctx, weight.shape[2:]), ctx.groups
+    stride, padding, dilation = _conv_options(ctx, weight.shape[2:])
     single = len(shape) < len(weight.shape)
     grad = ops.unsqueeze(grad, 0) if single else grad
     to_input = to_weight = to_bias = None
     if needs["input"]:
-        none = (0,) * len(weight.shape[2:])
-        to_input = ops.convolution(grad, weight, None, *options[:3], False, none, ctx.groups)
+        none = (0,) * len(stride)
+        to_input = ops.convolution(
+            grad, weight, None, stride, padding, dilation, False, none, ctx.groups
+        )
         to_input = ops.squeeze(to_input, 0) if single else to_input
         for dim, size in enumerate(shape):
             if to_input.shape[dim] != size:
                 to_input = ops.narrow(to_input, dim, 0, size)
     if needs["weight"]:
         input = ops.unsqueeze(ctx.input, 0) if single else ctx.input
-        to_weight = ops.conv_weight_grad(input, grad, weight.shape, *options)
+        to_weight = ops.conv_weight_grad(
+            input, grad, weight.shape, stride, padding, dilation, ctx.groups
+        )
     if needs["bias"]:
         to_bias = ops.sum(grad, (0, *range(2, len(grad.shape))))
     return to_input, to_weight, to_bias
@@ -378,6 +417,8 @@ def _affine(ctx: Any, grad: Any) -> Any:
 SHORTCUTS = {
     "addcdiv": Shortcut(_addcdiv, ("tensor1?tensor2", "tensor2")),
     "addcmul": Shortcut(_addcmul, ("tensor1?tensor2", "tensor2?tensor1")),
+    **{f"adaptive_avg_pool{ndim}d": _mean_of_cells(ndim) for ndim in (1, 2, 3)},
+    **{f"adaptive_max_pool{ndim}d": _largest_of_cells(ndim) for ndim in (1, 2, 3)},
     "affine_grid_generator": Shortcut(_affine),
     "angle": Shortcut(lambda ctx, grad: ops.zeros_like(grad)),
     "channel_shuffle": Shortcut(_unshuffled),
@@ -397,6 +438,7 @@ SHORTCUTS = {
     "grid_sampler": _sampled("grid_sampler", "interpolation_mode"),
     "grid_sampler_2d": _sampled("grid_sampler_2d", "interpolation_mode"),
     "grid_sampler_3d": _sampled("grid_sampler_3d", "interpolation_mode"),
+    "group_norm": Shortcut(_group_norm, ("input", "weight")),
     "heaviside": Shortcut(_heaviside, ("input?values",)),
     "inner": Shortcut(_inner, ("input?other", "other?input")),
     "lerp": Shortcut(_lerp, ("input?weight", "end?weight", "weight")),
@@ -440,6 +482,7 @@ def attach(entry: Op) -> None:
 
 NAMES = {
     "chunk": "split",
+    "group_norm": "native_group_norm",
     **{f"conv{ndim}d": "convolution" for ndim in (1, 2, 3)},
     **{f"conv_transpose{ndim}d": "convolution" for ndim in (1, 2, 3)},
     "flatten": "view",
