@@ -70,7 +70,9 @@ def test_gives_what_the_kernel_in_python_gives(
         _same(mine, other, entry.name in ROUNDED)
 
 
-@pytest.mark.parametrize("name", ["argsort", "topk_positions", "kth_position", "median_position", "mode_position"])
+@pytest.mark.parametrize(
+    "name", ["argsort", "topk_positions", "kth_position", "median_position", "mode_position"]
+)
 @pytest.mark.parametrize("dim", [0, 1, 2])
 @pytest.mark.parametrize("flag", [False, True])
 def test_orders_with_ties_and_nans(
