@@ -168,8 +168,6 @@ def test_refused() -> None:
         optim.SGD([weight]).add_param_group([weight])  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="required optimization parameter rate"):
         optim.Optimizer([weight], {"rate": required})
-    with pytest.raises(RuntimeError, match="not recorded"):
-        optim.Adam([weight], differentiable=True)
     with pytest.raises(ValueError, match="Nesterov"):
         optim.SGD([weight], lr=1, nesterov=True)
     two = [nn.Parameter(gw.ones(1)), nn.Parameter(gw.ones(1))]

@@ -8,8 +8,27 @@ from graphwright.runtime import _core
 from graphwright.runtime.dtypes import float64
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import internal
-from graphwright.runtime.ops.table import Kind, not_differentiable
+from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
+
+
+def real_pairs(*values: Any) -> list[Any]:
+    """`values` with complex tensors seen as real ones whose last dim has two elements."""
+    return [
+        ops.view_as_real(value)
+        if isinstance(value, Tensor) and value.dtype.is_complex
+        else value
+        for value in values
+    ]
+
+
+def as_is(state: Any, other: Any = None) -> Any:
+    """`state` to calculate with, perhaps beside `other`: it is written again, so that what is
+    recorded for gradients gets a copy.
+    """
+    recorded = state.requires_grad or (other is not None and other.requires_grad)
+    return ops.clone(state) if recorded else state
+
 
 # SGD
 
@@ -81,6 +100,10 @@ def _adam_decompose(
     decoupled: bool,
 ) -> Any:
     step.add_(1)
+    whole = param
+    param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq = real_pairs(
+        param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq
+    )
     g = ops.neg(grad) if maximize else grad
     if weight_decay != 0:
         if decoupled:
@@ -91,13 +114,15 @@ def _adam_decompose(
     exp_avg_sq.mul_(beta2).add_(ops.mul(g, g), alpha=1 - beta2)
     second = exp_avg_sq
     if max_exp_avg_sq is not None:
-        second = max_exp_avg_sq.copy_(ops.maximum(max_exp_avg_sq, exp_avg_sq))
+        largest = ops.maximum(as_is(max_exp_avg_sq, exp_avg_sq), as_is(exp_avg_sq))
+        second = max_exp_avg_sq.copy_(largest)
     count = ops.to_dtype(step, float64)
     correction1 = ops.sub(1.0, ops.pow(beta1, count))
     correction2 = ops.sqrt(ops.sub(1.0, ops.pow(beta2, count)))
-    denominator = ops.add(ops.div(ops.sqrt(second), correction2), eps)
+    denominator = ops.add(ops.div(ops.sqrt(as_is(second)), correction2), eps)
     size = ops.div(lr, correction1)
-    return param.sub_(ops.mul(ops.div(exp_avg, denominator), size))
+    stepped = param.sub_(ops.mul(ops.div(as_is(exp_avg), denominator), size))
+    return whole if whole.dtype.is_complex else stepped
 
 
 def _adam_eager(
@@ -133,7 +158,6 @@ internal(
     "sgd_step_(Tensor param, Tensor grad, Tensor? momentum_buffer, bool first, float lr, "
     "float momentum, float dampening, float weight_decay, bool nesterov, bool maximize)",
     Kind.COMPOSITE,
-    vjp=not_differentiable,
     decompose=_sgd_decompose,
     eager=_sgd_eager,
 )
@@ -142,7 +166,6 @@ internal(
     "Tensor? max_exp_avg_sq, Tensor step, float lr, float beta1, float beta2, float eps, "
     "float weight_decay, bool maximize, bool decoupled)",
     Kind.COMPOSITE,
-    vjp=not_differentiable,
     decompose=_adam_decompose,
     eager=_adam_eager,
 )

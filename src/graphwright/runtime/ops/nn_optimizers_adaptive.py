@@ -13,8 +13,9 @@ from typing import Any
 from graphwright.runtime import _core
 from graphwright.runtime.dtypes import float64
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.nn_optimizers import as_is, real_pairs
 from graphwright.runtime.ops.nn_support import internal
-from graphwright.runtime.ops.table import Kind, not_differentiable
+from graphwright.runtime.ops.table import Kind
 
 
 def _gradient(param: Any, grad: Any, weight_decay: float, maximize: bool) -> Any:
@@ -62,7 +63,7 @@ def _adamax(
     _towards(exp_avg, g, 1 - beta1)
     exp_inf.copy_(ops.maximum(exp_inf * beta2, ops.abs(g) + eps))
     size = lr / (1 - beta1**count)
-    return param.sub_(exp_avg / exp_inf * size)
+    return param.sub_(as_is(exp_avg) / as_is(exp_inf) * size)
 
 
 def _nadam(
@@ -90,9 +91,9 @@ def _nadam(
     product = _value(mu_product)
     _towards(exp_avg, g, 1 - beta1)
     _running(exp_avg_sq, g, g, beta2)
-    denominator = ops.sqrt(exp_avg_sq / (1 - beta2**count)) + eps
+    denominator = ops.sqrt(as_is(exp_avg_sq) / (1 - beta2**count)) + eps
     param.sub_(g / denominator * (lr * (1 - mu) / (1 - product)))
-    return param.sub_(exp_avg / denominator * (lr * mu_next / (1 - product * mu_next)))
+    return param.sub_(as_is(exp_avg) / denominator * (lr * mu_next / (1 - product * mu_next)))
 
 
 def _radam(
@@ -114,7 +115,7 @@ def _radam(
     g = _gradient(param, grad, 0 if decoupled else weight_decay, maximize)
     _towards(exp_avg, g, 1 - beta1)
     _running(exp_avg_sq, g, g, beta2)
-    mean = exp_avg / (1 - beta1**count)
+    mean = as_is(exp_avg) / (1 - beta1**count)
     correction = 1 - beta2**count
     longest = 2 / (1 - beta2) - 1
     length = longest - 2 * count * beta2**count / correction
@@ -150,7 +151,8 @@ def _rmsprop(
     square = square_avg
     if grad_avg is not None:
         _towards(grad_avg, g, 1 - alpha)
-        square = square_avg - grad_avg * grad_avg
+        mean = as_is(grad_avg)
+        square = square_avg - mean * mean
     step = g / (ops.sqrt(square) + eps)
     if momentum_buffer is not None:
         step = momentum_buffer.mul_(momentum).add_(step)
@@ -231,12 +233,12 @@ def _rprop(
     maximize: bool,
 ) -> Any:
     g = _gradient(param, grad, 0, maximize)
-    product = g * previous
-    changed = ops.where(product < 0, step_size * shrink, step_size)
-    changed = ops.where(product > 0, step_size * grow, changed)
+    product, former = g * as_is(previous, g), as_is(step_size)
+    changed = ops.where(product < 0, former * shrink, former)
+    changed = ops.where(product > 0, former * grow, changed)
     step_size.copy_(ops.clamp(changed, min=smallest, max=largest))
     g = ops.where(product < 0, 0.0, g)
-    param.sub_(ops.sign(g) * step_size)
+    param.sub_(ops.sign(g) * as_is(step_size, g))
     previous.copy_(g)
     return param
 
@@ -394,23 +396,27 @@ def _define(
     parameters: str,
     fused: Callable[..., bool] | None = None,
 ) -> None:
-    """`name`(param, grad, step, *parameters), counting `step` before the rule."""
+    """`name`(param, grad, step, *parameters), counting `step` before the rule.
+
+    Complex tensors are stepped as pairs of real numbers.
+    """
 
     def eager(param: Any, grad: Any, step: Any, *rest: Any) -> Any:
         count = step.item() + 1
         ops.fill_(step, count)
         if fused is not None and fused(count, param, grad, *rest):
             return param
-        return rule(count, param, grad, *rest)
+        rule(count, *real_pairs(param, grad, *rest))
+        return param
 
     def decompose(param: Any, grad: Any, step: Any, *rest: Any) -> Any:
         ops.add_(step, 1)
-        return rule(ops.to_dtype(step, float64), param, grad, *rest)
+        stepped = rule(ops.to_dtype(step, float64), *real_pairs(param, grad, *rest))
+        return param if param.dtype.is_complex else stepped
 
     internal(
         f"{name}(Tensor param, Tensor grad, Tensor step, {parameters})",
         Kind.COMPOSITE,
-        vjp=not_differentiable,
         decompose=decompose,
         eager=eager,
     )

@@ -9,8 +9,8 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.optim.optimizer import (
     Group,
     Optimizer,
+    check_hints,
     number,
-    refuse_differentiable,
     require,
     require_betas,
     require_rate,
@@ -54,7 +54,7 @@ class Adam(Optimizer):
         require(eps >= 0, "epsilon value", eps)
         require_betas(betas)
         require(weight_decay >= 0, "weight_decay value", weight_decay)
-        refuse_differentiable(differentiable, fused, foreach)
+        check_hints(differentiable, fused, foreach)
         options = dict(
             lr=lr,
             betas=betas,

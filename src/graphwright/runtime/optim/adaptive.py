@@ -1,7 +1,7 @@
 """Relatives of Adam: Adamax, NAdam, RAdam, RMSprop, Adagrad, Adadelta.
 
-All take `foreach`, `capturable` and `fused` as hints that change nothing, refuse
-`differentiable` (RuntimeError), and raise ValueError for options out of range.
+All take `foreach`, `capturable` and `fused` as hints that change nothing, record their steps for
+autograd if `differentiable`, and raise ValueError for options out of range.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from graphwright.runtime.optim.optimizer import (
     Group,
     Optimizer,
     _scalar_dtype,
+    check_hints,
     number,
-    refuse_differentiable,
     require,
     require_betas,
     require_rate,
@@ -49,7 +49,7 @@ class Adamax(Optimizer):
         capturable: bool = False,
     ) -> None:
         _require(lr, eps, weight_decay, betas)
-        refuse_differentiable(differentiable)
+        check_hints(differentiable)
         options = dict(
             lr=lr,
             betas=betas,
@@ -106,7 +106,7 @@ class NAdam(Optimizer):
     ) -> None:
         _require(lr, eps, weight_decay, betas)
         require(momentum_decay >= 0, "momentum_decay value", momentum_decay)
-        refuse_differentiable(differentiable)
+        check_hints(differentiable)
         options = dict(
             lr=lr,
             betas=betas,
@@ -126,9 +126,14 @@ class NAdam(Optimizer):
         for param in group["params"]:
             if param.grad is None:
                 continue
-            state = self._state_of(param, "exp_avg", "exp_avg_sq")
-            if "mu_product" not in state:
-                state["mu_product"] = ops.ones((), dtype=_scalar_dtype())
+            if not self.state[param]:
+                self.state[param] = {
+                    "step": ops.zeros((), dtype=_scalar_dtype()),
+                    "mu_product": ops.ones((), dtype=_scalar_dtype()),
+                    "exp_avg": ops.zeros_like(param.detach()),
+                    "exp_avg_sq": ops.zeros_like(param.detach()),
+                }
+            state = self.state[param]
             ops.nadam_step_(
                 param,
                 param.grad,
@@ -168,7 +173,7 @@ class RAdam(Optimizer):
         differentiable: bool = False,
     ) -> None:
         _require(lr, eps, weight_decay, betas)
-        refuse_differentiable(differentiable)
+        check_hints(differentiable)
         options = dict(
             lr=lr,
             betas=betas,
@@ -228,7 +233,7 @@ class RMSprop(Optimizer):
         _require(lr, eps, weight_decay)
         require(momentum >= 0, "momentum value", momentum)
         require(alpha >= 0, "alpha value", alpha)
-        refuse_differentiable(differentiable)
+        check_hints(differentiable)
         options = dict(
             lr=lr,
             momentum=momentum,
@@ -294,7 +299,7 @@ class Adagrad(Optimizer):
         require(lr_decay >= 0, "lr_decay value", lr_decay)
         start = initial_accumulator_value
         require(start >= 0, "initial_accumulator_value value", start)
-        refuse_differentiable(differentiable, fused, foreach)
+        check_hints(differentiable, fused, foreach)
         options = dict(
             lr=lr,
             lr_decay=lr_decay,
@@ -315,6 +320,7 @@ class Adagrad(Optimizer):
             state = self.state[param]
             state["step"] = ops.zeros((), dtype=_scalar_dtype())
             start = group["initial_accumulator_value"]
+            start = complex(start, start) if param.dtype.is_complex else start
             state["sum"] = ops.full_like(param.detach(), start)
 
     def _update(self, group: Group) -> None:
@@ -358,7 +364,7 @@ class Adadelta(Optimizer):
         require_rate(lr)
         require(0 <= rho <= 1, "rho value", rho)
         _require(lr, eps, weight_decay)
-        refuse_differentiable(differentiable)
+        check_hints(differentiable)
         options = dict(
             lr=lr,
             rho=rho,

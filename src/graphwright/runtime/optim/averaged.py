@@ -1,7 +1,7 @@
 """ASGD (Polyak & Juditsky, 1992) and Rprop (Riedmiller & Braun, 1993).
 
-Both take `foreach` and `capturable` as hints that change nothing, refuse `differentiable`
-(RuntimeError), and raise ValueError for options out of range.
+Both take `foreach` and `capturable` as hints that change nothing, record their steps for
+autograd if `differentiable`, and raise ValueError for options out of range.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from graphwright.runtime.optim.optimizer import (
     Group,
     Optimizer,
     _scalar_dtype,
+    check_hints,
     number,
-    refuse_differentiable,
     require,
     require_rate,
 )
@@ -42,7 +42,7 @@ class ASGD(Optimizer):
     ) -> None:
         require_rate(lr)
         require(weight_decay >= 0, "weight_decay value", weight_decay)
-        refuse_differentiable(differentiable)
+        check_hints(differentiable)
         options = dict(
             lr=lr,
             lambd=lambd,
@@ -61,10 +61,14 @@ class ASGD(Optimizer):
         for param in group["params"]:
             if param.grad is None:
                 continue
-            state = self._state_of(param, "ax")
-            if "eta" not in state:
-                state["eta"] = ops.full((), lr, dtype=_scalar_dtype())
-                state["mu"] = ops.ones((), dtype=_scalar_dtype())
+            if not self.state[param]:
+                self.state[param] = {
+                    "step": ops.zeros((), dtype=_scalar_dtype()),
+                    "eta": ops.full((), lr, dtype=_scalar_dtype()),
+                    "mu": ops.ones((), dtype=_scalar_dtype()),
+                    "ax": ops.zeros_like(param.detach()),
+                }
+            state = self.state[param]
             ops.asgd_step_(
                 param,
                 param.grad,
@@ -101,7 +105,7 @@ class Rprop(Optimizer):
     ) -> None:
         require_rate(lr)
         require(0 < etas[0] < 1 < etas[1], "eta values", f"{etas[0]}, {etas[1]}")
-        refuse_differentiable(differentiable)
+        check_hints(differentiable)
         options = dict(
             lr=lr,
             etas=etas,
@@ -120,7 +124,9 @@ class Rprop(Optimizer):
                 continue
             state = self._state_of(param, "prev")
             if "step_size" not in state:
-                state["step_size"] = ops.full_like(param.detach(), number(group["lr"]))
+                size: Any = number(group["lr"])
+                size = complex(size, size) if param.dtype.is_complex else size
+                state["step_size"] = ops.full_like(param.detach(), size)
             ops.rprop_step_(
                 param,
                 param.grad,

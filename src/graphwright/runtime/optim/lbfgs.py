@@ -8,6 +8,7 @@ from typing import Any
 
 from graphwright.runtime.autograd.modes import enable_grad, no_grad
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.nn_optimizers import real_pairs
 from graphwright.runtime.optim.optimizer import Optimizer, number, require_rate
 
 Objective = Callable[[float], tuple[float, Any, float]]
@@ -60,12 +61,12 @@ class LBFGS(Optimizer):
 
     def _flat_grad(self) -> Any:
         grads = [ops.zeros_like(p) if p.grad is None else p.grad for p in self._params]
-        return ops.cat([ops.reshape(grad, (-1,)) for grad in grads], 0)
+        return ops.cat([ops.reshape(grad, (-1,)) for grad in real_pairs(*grads)], 0)
 
     def _move(self, size: float, direction: Any) -> None:
         """Every parameter += size * its part of `direction`."""
         offset = 0
-        for param in self._params:
+        for param in real_pairs(*self._params):
             count = param.numel()
             part = direction[offset : offset + count].view(param.shape)
             ops.add_(param, part, alpha=size)

@@ -10,7 +10,7 @@ from copy import deepcopy
 from typing import Any
 
 from graphwright.runtime import dtypes
-from graphwright.runtime.autograd.modes import enable_grad, no_grad
+from graphwright.runtime.autograd.modes import enable_grad, set_grad_enabled
 from graphwright.runtime.autograd.node import RemovableHandle
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -33,7 +33,9 @@ class Optimizer:
     """Base class of optimisers.
 
     `params`: tensors, (name, tensor) pairs or dicts with "params" and options of their own.
-    `defaults`: options of groups that give none. Subclasses define `_update(group)`, or `step`.
+    `defaults`: options of groups that give none; "differentiable" among them says that steps are
+    recorded for autograd, whose parameters then need not be leaves. Subclasses define
+    `_update(group)`, or `step`.
     """
 
     _opt_called = False  # whether a step was made: schedules warn where they come first
@@ -84,7 +86,7 @@ class Optimizer:
             group["param_names"] = [name for name, _ in params]
             params = [param for _, param in params]
         for param in params:
-            _check_param(param)
+            _check_param(param, self.defaults.get("differentiable", False))
         for name, value in self.defaults.items():
             if value is required and name not in group:
                 raise ValueError(
@@ -108,9 +110,10 @@ class Optimizer:
         if self.param_groups and ("param_names" in self.param_groups[0]) != (
             "param_names" in group
         ):
+            without = "with" if "param_names" in group else "without"
             raise ValueError(
-                "all optimizer param groups should be with/without names. Cannot add param "
-                "group with names to the optimizer or the other way round"
+                "all optimizer param groups should be with/without names. cannot add param "
+                f"group {without} names to the optimizer"
             )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
@@ -143,7 +146,7 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with no_grad():
+        with set_grad_enabled(self.defaults.get("differentiable", False)):
             for group in self.param_groups:
                 self._update(group)
         return loss
@@ -301,11 +304,11 @@ def _listed(params: Any) -> list[Any]:
     return list(params)
 
 
-def _check_param(param: object) -> None:
+def _check_param(param: object, differentiable: bool) -> None:
     if not isinstance(param, Tensor):
         raise TypeError(f"optimizer can only optimize Tensors, but one of the params is "
                         f"{type(param).__name__}")  # fmt: skip
-    if not param.is_leaf:
+    if not (differentiable or param.is_leaf or param.retains_grad):
         raise ValueError("can't optimize a non-leaf Tensor")
 
 
@@ -357,13 +360,11 @@ def require_betas(betas: Any) -> None:
         require(0 <= beta < 1, f"beta parameter at index {index}", beta)
 
 
-def refuse_differentiable(
+def check_hints(
     differentiable: bool, fused: bool | None = None, foreach: bool | None = None
 ) -> None:
-    """RuntimeError for steps that would be recorded, and for hints that exclude each other."""
+    """RuntimeError for hints that exclude each other."""
     if fused and foreach:
         raise RuntimeError("`fused` and `foreach` cannot be `True` together.")
     if fused and differentiable:
         raise RuntimeError("`fused` does not support `differentiable`")
-    if differentiable:
-        raise RuntimeError("differentiable=True: steps are not recorded for autograd here")

@@ -9,8 +9,8 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.optim.optimizer import (
     Group,
     Optimizer,
+    check_hints,
     number,
-    refuse_differentiable,
     require,
     require_rate,
 )
@@ -41,7 +41,7 @@ class SGD(Optimizer):
         require_rate(lr)
         require(momentum >= 0, "momentum value", momentum)
         require(weight_decay >= 0, "weight_decay value", weight_decay)
-        refuse_differentiable(differentiable, fused, foreach)
+        check_hints(differentiable, fused, foreach)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         options = dict(
