@@ -157,9 +157,21 @@ def watched(x: Any, log: list[Any]) -> Any:
     return y * 2, made
 
 
+def among_many_names(x: Any, log: list[Any]) -> Any:
+    p = q = a = b = c = d = e = f = g = h = i = j = k = m = n = 0
+    y = x + 1
+    breaks()
+    p, q = waiting(log), waiting(log)
+    log.append([next(p), next(q)])
+    breaks()
+    p, q = a, b
+    log.append((p, q))
+    return y * 2, c, d, e, f, g, h, i, j, k, m, n
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, in_a_failing_operation,
-    beside_a_generator_that_is_closed, noisy, watched,
+    beside_a_generator_that_is_closed, noisy, watched, among_many_names,
 ]
 
 

@@ -19,15 +19,16 @@ from graphwright.capture.bytecode import PYTHON, decode
 from graphwright.capture.code_table import CodeTable
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.relocate import local_names, rebuilt
-from graphwright.capture.unpaired import unpaired
+from graphwright.capture.unpaired import SECOND, unpaired
 from graphwright.runtime.records import Record
 
 
 class Origin(Record):
     """Where the code of a resume function comes from.
 
-    positions: for each of its instructions the index of the original one, -1 for the prologue.
-    Empty: they are the same.
+    positions: for each of its instructions the index of the original one, -1 for the prologue;
+    plus SECOND for the second half of what is one instruction on two locals there. Empty: they
+    are the same.
     """
 
     code: types.CodeType
@@ -42,7 +43,7 @@ VALUE, IS_NULL, POSITION = 0, 1, 2
 
 
 class ResumePoint(Record):
-    """index: the instruction to go on with; locals: those passed.
+    """index: the instruction to go on with, as in `Origin.positions`; locals: those passed.
 
     stack: what lies on it, VALUE for each argument, IS_NULL for the NULLs of calls and of locals
     that are not bound, POSITION for the place of the instruction that raised.
@@ -127,11 +128,11 @@ def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, tu
     stack_names = argument_names(point.stack)
     parameters = _parameter_order(code, stack_names, point.locals)
     cut, positions = code, tuple(range(len(decode(code))))
-    if len(local_names(code, parameters)) > _SLOTS_OF_PAIRS:
+    if point.index >= SECOND or len(local_names(code, parameters)) > _SLOTS_OF_PAIRS:
         cut, positions = unpaired(code)
     at = decode(cut)[positions.index(point.index)].offset
     prologue = _prologue(cut, point, parameters, _first_unit(cut, at))
-    line = decode(code)[point.index].line
+    line = decode(code)[point.index % SECOND].line
     depth = len(point.stack) + 2
     made = rebuilt(cut, prologue, line, parameters, closure_names(code), depth, _LASTI)
     return made, (-1,) * len(prologue) + positions

@@ -27,10 +27,12 @@ from graphwright.capture.tables import (
     line_table,
 )
 
+SECOND = 1 << 24
+
 
 @per_code
 def unpaired(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...]]:
-    """The code, and for each instruction the original's index, -1 for the second of two."""
+    """The code, and for each instruction the original's index: plus SECOND, the second of two."""
     instructions = decode(code)
     if not any(inst.opname in PAIRS for inst in instructions):
         return code, tuple(range(len(instructions)))
@@ -57,14 +59,14 @@ def _singles(inst: Instruction) -> Iterator[tuple[Instruction, str, int, int]]:
     if inst.opname not in PAIRS:
         yield inst, inst.opname, inst.arg, inst.index
         return
-    indices = inst.index, -1
+    indices = inst.index, inst.index + SECOND
     for loads, slot, index in zip(PAIRS[inst.opname], divmod(inst.arg, 16), indices, strict=True):
         yield inst, "LOAD_FAST" if loads else "STORE_FAST", slot, index
 
 
 def _first_parts(parts: Sequence[_Part]) -> list[int]:
     """For each original instruction where in `parts` it begins; at the end the number of parts."""
-    return [at for at, part in enumerate(parts) if part.index >= 0] + [len(parts)]
+    return [at for at, part in enumerate(parts) if part.index < SECOND] + [len(parts)]
 
 
 def _placed(parts: Sequence[_Part], first: Sequence[int]) -> list[int]:
