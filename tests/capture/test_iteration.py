@@ -269,3 +269,68 @@ def test_iterators_of_itertools_leave_the_frame_as_what_they_are(taken):
         left, plain = captured(1, [1, 2, 3])[1], makes(1, [1, 2, 3])[1]
         assert list(map(type, left)) == list(map(type, plain))
         assert list(map(list, left)) == list(map(list, plain))
+
+
+class Told:
+    """Says when its iterator is made."""
+
+    def __init__(self, log):
+        self.log = log
+
+    def __iter__(self):
+        self.log.append("iter")
+        return iter([1, 2])
+
+
+ITERATING = [
+    itertools.accumulate, itertools.cycle, itertools.chain, itertools.chain.from_iterable,
+    itertools.groupby, itertools.pairwise, itertools.tee, itertools.zip_longest,
+    lambda values: itertools.accumulate(iterable=values),
+    lambda values: itertools.compress([1], values),
+    lambda values: itertools.compress(data=values, selectors=[1]),
+    lambda values: itertools.dropwhile(bool, values),
+    lambda values: itertools.filterfalse(None, values),
+    lambda values: itertools.islice(values, 1),
+    lambda values: itertools.starmap(max, values),
+    lambda values: itertools.takewhile(bool, values),
+]
+
+
+@pytest.mark.parametrize("values", [[1, 2], 3, None, "told"])
+@pytest.mark.parametrize("function", ITERATING)
+def test_iterators_of_itertools_ask_for_the_iterator_when_they_are_made(function, values):
+    def makes(x, values):
+        log = []
+        y = x + 1
+        try:
+            function(Told(log) if values == "told" else values)
+        except TypeError as error:
+            log.append(str(error))
+        log.append("made")
+        return y, log
+
+    sound(makes, X, values)
+
+
+NUMBERS = [
+    lambda: itertools.islice("ab", "x"), lambda: itertools.islice("ab", -1),
+    lambda: itertools.islice("ab", 0, 3, 0), lambda: list(itertools.islice("abc", 1, None, 2)),
+    lambda: itertools.repeat(1, "x"), lambda: list(itertools.repeat(object=1, times=2)),
+    lambda: itertools.tee("ab", -1), lambda: len(itertools.tee("ab", 3)),
+    lambda: itertools.count("a", "b"), lambda: itertools.count(None),
+    lambda: list(itertools.islice(itertools.count(0.1, 0.1), 12)),
+    lambda: list(itertools.islice(itertools.count(True), 3)),
+    lambda: list(itertools.islice(itertools.count(5, step=-1), 3)),
+]
+
+
+@pytest.mark.parametrize("function", NUMBERS)
+def test_functions_of_itertools_look_at_their_numbers_when_they_are_called(function):
+    def makes(x):
+        y = x + 1
+        try:
+            return y, function()
+        except (TypeError, ValueError) as error:
+            return y, type(error), str(error)
+
+    sound(makes, X)

@@ -429,8 +429,9 @@ class CountIterator(IteratorVariable):
         return itertools.count
 
     def next(self, tx: Translator) -> VariableTracker | None:
-        self.value += self.step
-        return tx.constant(self.value - self.step)
+        item = self.value
+        self.value = item + self.step
+        return tx.constant(item)
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.begin_call(itertools.count)

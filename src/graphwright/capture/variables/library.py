@@ -48,10 +48,48 @@ def _chain(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return ChainIterator([arg.realize() for arg in args])
 
 
+def _iterator(name: str, original: Any) -> Handler:
+    """A function of itertools: when it is called, it calls `iter()` and looks at its numbers."""
+    kind = getattr(original, "__self__", original)
+    inlined = by_python(getattr(polyfills, name), kind if isinstance(kind, type) else None)
+    iterated = _ITERATED.get(name, {"iterable": 0})
+
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if name in _COUNTS:
+            numbers = [arg.realize().as_constant() for arg in args[1:]]
+            named = {key: kwargs[key].realize().as_constant() for key in kwargs if key not in _ANY}
+            fold(lambda: original((), *numbers, **named))
+        places = range(len(args)) if name == "zip_longest" else iterated.values()
+        given = [_iter(tx, arg) if i in places else arg for i, arg in enumerate(args)]
+        names = {key: _iter(tx, arg) if key in iterated else arg for key, arg in kwargs.items()}
+        return inlined(tx, given, names)
+
+    return handler
+
+
+def _iter(tx: Translator, value: VariableTracker) -> VariableTracker:
+    return value.realize().iterate(tx)
+
+
+_COUNTS = ("batched", "islice", "repeat", "tee")
+_ANY = ("iterable", "object")
+_ITERATED: dict[str, dict[str, int]] = {
+    "compress": {"data": 0, "selectors": 1},
+    **{name: {"iterable": 1} for name in ("dropwhile", "takewhile", "filterfalse", "starmap")},
+    "repeat": {},
+    "zip_longest": {},
+}
+"""Which arguments are iterated, by the names and places of the parameters: else `iterable`."""
+
+
 def _count(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     given = dict(zip(("start", "step"), args, strict=False)) | kwargs
-    start = given["start"].as_constant() if "start" in given else 0
-    return CountIterator(start, given["step"].as_constant() if "step" in given else 1)
+    values = {"start": 0, "step": 1}
+    values |= {name: value.realize().as_constant() for name, value in given.items()}
+    fold(lambda: itertools.count(**values))
+    if not {type(value) for value in values.values()} <= {int, float}:
+        unsupported("GB0004", "itertools.count() of other numbers")
+    return CountIterator(**values)
 
 
 def _over_lists(function: type) -> Handler:
@@ -86,8 +124,7 @@ def _handlers() -> dict[Any, Handler]:
     for name in iterators:
         original = getattr(itertools, name, None)
         if original is not None:
-            kind = original if isinstance(original, type) else None
-            table[original] = by_python(getattr(polyfills, name), kind)
+            table[original] = _iterator(name, original)
     pools = ("product", "permutations", "combinations", "combinations_with_replacement")
     for name in pools:
         table[getattr(itertools, name)] = _over_lists(getattr(itertools, name))
@@ -103,7 +140,7 @@ _BY_PYTHON = {
 LIBRARY: dict[Any, Handler] = {
     **_handlers(),
     itertools.chain: _chain,
-    itertools.chain.from_iterable: by_python(polyfills.chain_from_iterable, itertools.chain),
+    itertools.chain.from_iterable: _iterator("chain_from_iterable", itertools.chain.from_iterable),
     itertools.count: _count,
     operator.itemgetter: by_python(polyfills.itemgetter),
     operator.attrgetter: by_python(polyfills.attrgetter),
