@@ -143,10 +143,11 @@ class Frontend:
             return None
         if entries and stance() == "eager_on_recompile":
             return _eval_frame.RUN_NATIVELY
-        self._note_recompile(function, code, slots, entries)
         state = self._states.get(code)
         if state is None:
-            state = self._states[code] = FrameState(self.dynamic)
+            versions = self.limit if self.tensorless else 0
+            state = self._states[code] = FrameState(self.dynamic, versions)
+        self._note_recompile(function, code, slots, entries, state)
         state.captures += 1
         if state.captures > _MOST_CAPTURES * self.limit:
             self.limit_reached(function, code, slots, entries)
@@ -209,8 +210,12 @@ class Frontend:
         code: types.CodeType,
         slots: tuple[Any, ...],
         entries: tuple[_eval_frame.Entry, ...],
+        state: FrameState | None = None,
     ) -> RecompileRecord | None:
         failures = [guards.explain_failure(entry.program, function, slots) for entry in entries]
+        for failure in failures:
+            if state is not None and failure is not None:
+                state.note_failure(failure.guard.sources)
         found = recompile_record(code, failures)
         if found is not None:
             if stance() == "fail_on_recompile":

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import CellSource, LocalSource
+from graphwright.capture.variables.classes import OpaqueVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.runtime import _core
@@ -35,7 +36,8 @@ def check_let_go(tx: Translator, value: VariableTracker | None) -> None:
         return
     kind = _kind(tx, value)
     if _ends_visibly(kind) or _is_watched(kind, value):
-        unsupported("GB0013", f"a {kind.__name__} may end here")
+        what = value.describe() if kind is None else f"a {kind.__name__}"
+        unsupported("GB0013", f"{what} may end here")
 
 
 def arguments_that_end(tx: Translator) -> list[str]:
@@ -47,26 +49,34 @@ def arguments_that_end(tx: Translator) -> list[str]:
     ]
 
 
-def _kind(tx: Translator, value: VariableTracker) -> type:
-    """The type of the value, of which nothing else is guarded if nobody has looked at it."""
-    if not isinstance(value, LazyVariable) or value.realized() is not None:
-        return value.realize().python_type()
-    kind = type(value.value)
-    if not issubclass(kind, _core.TensorBase):
+def _kind(tx: Translator, value: VariableTracker) -> type | None:
+    """The type of the value, of which nothing else is guarded if nobody has looked at it.
+
+    None where it is not known.
+    """
+    if isinstance(value, LazyVariable) and value.realized() is None:
+        kind = type(value.value)
+        if issubclass(kind, _core.TensorBase):
+            return kind
         assert value.source is not None
-        tx.guards.type_match(value.source, kind)
-    return kind
+        if not tx.output.state.leaves_alone(value.source):
+            tx.guards.type_match(value.source, kind)
+            return kind
+    real = value.realize()
+    return None if isinstance(real, OpaqueVariable) else real.python_type()
 
 
-def _ends_visibly(kind: type) -> bool:
+def _ends_visibly(kind: type | None) -> bool:
+    if kind is None:
+        return True
     if issubclass(kind, Iterator):
         return kind not in _HOLD_PLAIN_VALUES
     return hasattr(kind, "__del__")
 
 
-def _is_watched(kind: type, value: VariableTracker) -> bool:
+def _is_watched(kind: type | None, value: VariableTracker) -> bool:
     """Whether the program has a weakref of it."""
-    if not kind.__weakrefoffset__ or issubclass(kind, (type, _core.TensorBase)):
+    if kind is None or not kind.__weakrefoffset__ or issubclass(kind, (type, _core.TensorBase)):
         return False
     if isinstance(value, LazyVariable):
         value = value.realized() or value

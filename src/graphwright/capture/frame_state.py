@@ -1,11 +1,18 @@
-"""What is remembered between the captures of one code object: which integers have varied."""
+"""What is remembered between the captures of one code object: which values have varied."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from graphwright.capture.marks import marks_of
-from graphwright.capture.source import InstanceAttrSource, ItemSource, LocalSource, Source
+from graphwright.capture.source import (
+    DerivedSource,
+    InstanceAttrSource,
+    ItemSource,
+    LocalSource,
+    Source,
+)
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.places import STRIDE, integers_of
@@ -15,13 +22,39 @@ class FrameState(Record, frozen=False):
     """Per code object and front end.
 
     dynamic: True makes sizes symbolic from the start, False never, None once they have varied.
+    versions: where plain Python is translated too, how many versions there may be: what varies
+        is then left alone. 0: never.
+    failures: how often guards failed on what was read at a place, or from there on.
     """
 
     dynamic: bool | None = None
+    versions: int = 0
     sizes: dict[str, list[int | None]] = field(default_factory=dict)    # and strides
     ints: dict[str, int | None] = field(default_factory=dict)
     floats: dict[str, str | None] = field(default_factory=dict)
+    failures: dict[Source, int] = field(default_factory=dict)
     captures: int = 0
+
+    def leaves_alone(self, source: Source) -> bool:
+        """Whether the value at a place is not looked at, as the next one is another.
+
+        The second failure tells, the first where half of the versions are used up; the last
+        version fits anything.
+        """
+        if not self.versions:
+            return False
+        failures = self.failures.setdefault(source, 0)
+        enough = 2 if 2 * self.captures <= self.versions else 1
+        return failures >= enough or self.captures >= self.versions
+
+    def note_failure(self, sources: Iterable[Source]) -> None:
+        """A guard on these has failed."""
+        for source in sources:
+            place = source
+            while place not in self.failures and isinstance(place, DerivedSource):
+                place = place.base
+            if place in self.failures:
+                self.failures[place] += 1
 
     def dynamic_places(self, tensor: Any, source: Source) -> tuple[int, ...]:
         """The sizes and strides of an input that become symbolic in this capture.

@@ -36,6 +36,7 @@ from graphwright.capture.variables.base import Clock, IdVariable, VariableTracke
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
+    OpaqueVariable,
     PythonModuleVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable
@@ -63,6 +64,7 @@ from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_like, make_fake
 from graphwright.runtime.formats import layout, memory_format
+from graphwright.runtime.nn.module import Module
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.size import Size
 from graphwright.runtime.symbolic.expr import Int
@@ -173,6 +175,15 @@ class OutputGraph:
             self.guards.same_object(known.source, source)
         self._by_source[source] = known
         return known
+
+    def wrap_place(self, value: Any, source: Source) -> VariableTracker:
+        """As `wrap`; nothing is known of the value, and no guard made, where it keeps varying."""
+        known = self.tracked(value)
+        wanted = (known is not None and known.source is None) or bool(self.side_effects.calls)
+        of_graph = issubclass(type(value), (_core.TensorBase, Module))
+        if not (wanted or of_graph) and self.state.leaves_alone(source):
+            self._by_source.setdefault(source, OpaqueVariable(value, source))
+        return self.wrap(value, source)
 
     def wrap_lazily(self, value: Any, source: Source) -> VariableTracker:
         """As `wrap`, once somebody looks."""

@@ -23,7 +23,7 @@ class LazyVariable(VariableTracker):
     def realize(self) -> VariableTracker:
         if self._real is None:
             assert self.source is not None
-            self._real = self.output.wrap(self.value, self.source)
+            self._real = self.output.wrap_place(self.value, self.source)
         return self._real
 
     def realized(self) -> VariableTracker | None:

@@ -136,8 +136,8 @@ class ObjectVariable(VariableTracker):
         assert self.source is not None
         if isinstance(lookup(self.cls, "__getattribute__"), types.FunctionType):
             guard_member(tx, self.cls, name)
-            return tx.output.wrap(values[name], InstanceAttrSource(self.source, name))
-        return tx.output.wrap(values[name], AttrSource(self.source, name))
+            return tx.output.wrap_place(values[name], InstanceAttrSource(self.source, name))
+        return tx.output.wrap_place(values[name], AttrSource(self.source, name))
 
     def _descriptor(self, tx: Translator, name: str, static: Any) -> VariableTracker:
         if isinstance(static, property):
@@ -172,7 +172,7 @@ class ObjectVariable(VariableTracker):
             value = static.__get__(self.value, self.cls)
         except AttributeError:
             return self._missing(tx, name)
-        return tx.output.wrap(value, AttrSource(self.source, name))
+        return tx.output.wrap_place(value, AttrSource(self.source, name))
 
     def _class_source(self, name: str) -> Source:
         """The class is guarded by identity, so all instances share the guards on it."""

@@ -1,0 +1,129 @@
+"""Where plain Python is translated too, what keeps varying is left alone: no version for each."""
+
+from __future__ import annotations
+
+import collections
+
+import pytest
+
+import graphwright as gw
+
+from .captured import Captured
+
+
+class Base:
+    def __init__(self, name):
+        self.name = name
+
+    def named(self):
+        return f"{type(self).__name__}:{self.name}"
+
+
+KINDS = [type(f"Kind{i}", (Base,), {"twice": lambda self, i=i: i}) for i in range(12)]
+MANY = range(20)
+
+
+def lengths(values):
+    total, kept = 0, []
+    for value in values:
+        if value % 2:
+            continue
+        total += value
+        kept.append(str(value))
+    return total, kept, len(values)
+
+
+def texts(text):
+    upper = text.upper()
+    return f"{upper}-{text!r}", text.split("1"), text == "7", text + "!"
+
+
+def objects(thing):
+    return thing.named(), thing.twice(), [thing.name for _ in range(2)]
+
+
+def keys(table):
+    table["new"] = len(table)
+    return sorted(table), {value: key for key, value in table.items()}
+
+
+def handlers(value):
+    try:
+        return 10 // (value - 5), [1, 2, 3][value]
+    except ZeroDivisionError:
+        return "zero"
+    except IndexError as error:
+        return str(error)
+    finally:
+        value = None
+
+
+def functions(function):
+    return function(2), function.__name__
+
+
+def several(*args, **names):
+    first, *rest = args
+    return first, rest, sorted(names), sum(names.values())
+
+
+def aliased(pair):
+    left, right = pair
+    left.append(len(right))
+    return left, right, left is right
+
+
+def function(number):
+    def added(value):
+        return value + number
+
+    return added
+
+
+def list_pair(number):
+    one = [number] * number
+    return (one, one if number % 2 else list(one)),
+
+
+PROGRAMS = [
+    (lengths, lambda i: (list(range(i)),)),
+    (lengths, lambda i: (collections.deque(range(i)),)),
+    (texts, lambda i: (str(i) * (i % 3),)),
+    (objects, lambda i: (KINDS[i % 12](i),)),
+    (keys, lambda i: (dict.fromkeys(map(str, range(i)), i),)),
+    (handlers, lambda i: (i,)),
+    (handlers, lambda i: (i - 10.0,)),
+    (functions, lambda i: (eval(f"lambda x: x + {i}"),)),
+    (functions, lambda i: (function(i),)),
+    (several, lambda i: tuple(range(1, i + 2))),
+    (aliased, list_pair),
+]
+
+
+def outcome(program, args):
+    try:
+        return program(*args)
+    except Exception as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("limit", [1, 3, 8])
+@pytest.mark.parametrize(("program", "arguments"), PROGRAMS)
+def test_the_last_version_fits_whatever_comes(program, arguments, limit):
+    captured = Captured(program, everywhere=True, limit=limit)
+    for number in MANY:
+        expected = outcome(program, arguments(number))
+        assert outcome(captured, arguments(number)) == expected
+    assert "GB0100" not in captured.breaks
+    assert len(captured.compiled.entries) <= limit
+
+
+def test_code_with_tensors_has_a_version_for_each_value():
+    def scaled(x, text):
+        return x * len(text)
+
+    captured = Captured(scaled, limit=2)
+    with pytest.warns(RuntimeWarning, match="compiled 2 times"):
+        for text in ("a", "bc", "def"):
+            assert captured.agrees(gw.ones(2), text)
+    assert "GB0100" in captured.breaks
