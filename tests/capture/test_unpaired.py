@@ -12,7 +12,7 @@ import types
 import pytest
 
 from graphwright.capture.bytecode import PAIRS, Instruction, decode, handler_of
-from graphwright.capture.unpaired import unpaired
+from graphwright.capture.unpaired import SECOND, unpaired
 
 from .test_resume import functions
 
@@ -42,8 +42,7 @@ def test_everything_stays_but_the_pairs(module):
         assert [step for inst in before for step in steps(inst)] == [
             step for inst in after for step in steps(inst)
         ]
-        originals = [before[p] if p >= 0 else before[positions[at - 1]]
-                     for at, p in enumerate(positions)]
+        originals = [before[position % SECOND] for position in positions]
         assert places(made) == [places(code)[inst.index] for inst in originals]
         for old, new in zip(originals, after, strict=True):
             assert old.target == (positions[new.target] if new.target >= 0 else -1)
