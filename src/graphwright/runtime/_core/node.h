@@ -74,6 +74,9 @@ static inline bool gw_kept_fresh(const GwKept *kept) {
 
 PyObject *gw_kept_spec(const GwKept *kept);     /* a TensorSpec, a new reference */
 
+/* The node, whose reference it takes over, with the class of its op's nodes; NULL on error. */
+PyObject *gw_node_named(PyObject *node);
+
 bool gw_read_node_classes(PyObject *node, PyObject *saved, PyObject *spec);
 extern PyMethodDef gw_node_methods[], gw_gradient_methods[];
 

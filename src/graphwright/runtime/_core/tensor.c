@@ -265,7 +265,7 @@ PyObject *gw_tensor_grad_fn(GwTensor *t) {
     return PyObject_CallOneArg(view_hook, (PyObject *)t);
 }
 
-GETTER(get_grad_fn) { TENSOR_OR_NULL return gw_tensor_grad_fn(t); }
+GETTER(get_grad_fn) { TENSOR_OR_NULL return gw_node_named(gw_tensor_grad_fn(t)); }
 
 GETTER(get_is_leaf) {
     TENSOR_OR_NULL
