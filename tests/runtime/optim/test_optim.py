@@ -261,3 +261,31 @@ def test_averaged_models() -> None:
     assert mean.module.weight.detach().tolist() == [[3.0, 3.0]] and mean.n_averaged.item() == 3
     assert moving.module.weight.detach().tolist() == [[3.75, 3.75]]
     assert mean(gw.ones(1, 2)).shape == (1, 1)
+
+
+def test_hooks_on_the_steps_of_all_optimisers() -> None:
+    from graphwright.optim import optimizer as of_optimizers
+
+    seen: list[str] = []
+    weight = nn.Parameter(gw.ones(1))
+    weight.grad = gw.ones(1)
+    step: Any = optim.SGD([weight])
+    other: Any = optim.LBFGS([weight])
+    step.name, other.name = "SGD", "LBFGS"
+    with (
+        of_optimizers.register_optimizer_step_pre_hook(lambda o, *_: seen.append(o.name)),
+        of_optimizers.register_optimizer_step_post_hook(lambda *_: seen.append("after")),
+    ):
+        step.step()
+        other.step(lambda: gw.zeros(1))
+    step.step()
+    assert seen == ["SGD", "after", "LBFGS", "after"]
+
+
+def test_a_hook_on_the_state_may_be_put_before_the_others() -> None:
+    seen: list[str] = []
+    optimizer = optim.SGD([nn.Parameter(gw.ones(1))])
+    optimizer.register_state_dict_pre_hook(lambda _: seen.append("second"))
+    optimizer.register_state_dict_pre_hook(lambda _: seen.append("first"), prepend=True)
+    optimizer.state_dict()
+    assert seen == ["first", "second"]

@@ -216,3 +216,14 @@ def test_refused() -> None:
     for kind, call in refused:
         with pytest.raises(kind):
             call()
+
+
+def test_last_rates_stay_as_they_were_where_rates_are_tensors() -> None:
+    optimizer = optim.SGD([nn.Parameter(gw.ones(1))], lr=gw.tensor(0.5))
+    plateau = optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+    kept = []
+    for _ in range(3):
+        optimizer.step()
+        plateau.step(1.0)
+        kept.append(plateau.get_last_lr()[0])
+    assert [round(rate.item(), 5) for rate in kept] == [0.5, 0.05, 0.005]

@@ -19,6 +19,20 @@ Group = dict[str, Any]
 Hook = Callable[..., Any]
 
 
+_ALL_PRE: dict[int, Hook] = {}
+_ALL_POST: dict[int, Hook] = {}
+
+
+def register_optimizer_step_pre_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` before the steps of all optimisers."""
+    return RemovableHandle(_ALL_PRE, hook)
+
+
+def register_optimizer_step_post_hook(hook: Hook) -> RemovableHandle:
+    """Call `hook(optimizer, args, kwargs)` after the steps of all optimisers."""
+    return RemovableHandle(_ALL_POST, hook)
+
+
 class _Required:
     """The default of an option that every group must give."""
 
@@ -137,8 +151,9 @@ class Optimizer:
         `closure` computes the loss anew, gradients on.
         """
         self._opt_called = True
-        if self._hooks:
-            return _hooked_step(self, Optimizer._step, (self, closure), {})
+        if self._hooks or _ALL_PRE or _ALL_POST:
+            given = (self,) if closure is None else (self, closure)
+            return _hooked_step(self, Optimizer._step, given, {})
         return self._step(closure)
 
     def _step(self, closure: Callable[[], Any] | None = None) -> Any:
@@ -174,21 +189,33 @@ class Optimizer:
         """Call `hook(optimizer, args, kwargs)` after a step."""
         return RemovableHandle(self._hooks["step_post"], hook)
 
-    def register_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Call `hook(optimizer)` before `state_dict()`."""
-        return RemovableHandle(self._hooks["state_pre"], hook)
+    def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
+        """Call `hook(optimizer)` before `state_dict()`; before other hooks if `prepend`."""
+        return self._add_hook("state_pre", hook, prepend)
 
-    def register_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
+    def register_state_dict_post_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` after `state_dict()`; a result replaces it."""
-        return RemovableHandle(self._hooks["state_post"], hook)
+        return self._add_hook("state_post", hook, prepend)
 
-    def register_load_state_dict_pre_hook(self, hook: Hook) -> RemovableHandle:
+    def register_load_state_dict_pre_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
         """Call `hook(optimizer, state_dict)` before loading; a result replaces the latter."""
-        return RemovableHandle(self._hooks["load_pre"], hook)
+        return self._add_hook("load_pre", hook, prepend)
 
-    def register_load_state_dict_post_hook(self, hook: Hook) -> RemovableHandle:
+    def register_load_state_dict_post_hook(
+        self, hook: Hook, prepend: bool = False
+    ) -> RemovableHandle:
         """Call `hook(optimizer)` after loading."""
-        return RemovableHandle(self._hooks["load_post"], hook)
+        return self._add_hook("load_post", hook, prepend)
+
+    def _add_hook(self, moment: str, hook: Hook, prepend: bool) -> RemovableHandle:
+        hooks = self._hooks[moment]
+        later = dict(hooks) if prepend else {}
+        handle = RemovableHandle(hooks, hook)
+        for number in later:
+            hooks[number] = hooks.pop(number)
+        return handle
 
     def _each(self, moment: str) -> tuple[Hook, ...]:
         return tuple(self._hooks[moment].values()) if moment in self._hooks else ()
@@ -267,7 +294,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(step)
     def wrapper(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
         self._opt_called = True
-        if not self._hooks:
+        if not (self._hooks or _ALL_PRE or _ALL_POST):
             return step(self, *args, **kwargs)
         return _hooked_step(self, step, (self, *args), kwargs)
 
@@ -277,7 +304,7 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 def _hooked_step(
     optimizer: Optimizer, step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    for hook in optimizer._each("step_pre"):
+    for hook in (*_ALL_PRE.values(), *optimizer._each("step_pre")):
         changed = hook(optimizer, args, kwargs)
         if changed is None:
             continue
@@ -288,7 +315,7 @@ def _hooked_step(
             )
         args, kwargs = changed
     result = step(*args, **kwargs)
-    for hook in optimizer._each("step_post"):
+    for hook in (*optimizer._each("step_post"), *_ALL_POST.values()):
         hook(optimizer, args, kwargs)
     return result
 

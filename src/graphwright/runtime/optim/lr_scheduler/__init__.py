@@ -23,6 +23,8 @@ from graphwright.runtime.optim.lr_scheduler.decay import (
     StepLR,
 )
 
+_LRScheduler = LRScheduler
+
 __all__ = [
     "ChainedScheduler",
     "ConstantLR",

@@ -83,7 +83,7 @@ class LRScheduler:
     def _set(self, values: list[Any]) -> None:
         for group, value in zip(self.optimizer.param_groups, values, strict=True):
             set_option(group, "lr", value)
-        self._last_lr = [_copied(group["lr"]) for group in self.optimizer.param_groups]
+        self._last_lr = present_rates(self.optimizer)
 
     def _rates(self, factor: float = 1.0) -> list[Any]:
         """The present rates times `factor`."""
@@ -114,6 +114,11 @@ def set_option(group: Group, name: str, value: Any) -> None:
         group[name] = value
 
 
+def present_rates(optimizer: Optimizer) -> list[Any]:
+    """The rate of each group; of one that is a tensor, which steps write in place, a copy."""
+    return [_copied(group["lr"]) for group in optimizer.param_groups]
+
+
 def _copied(value: Any) -> Any:
     return ops.clone(value) if isinstance(value, Tensor) else value
 
@@ -124,8 +129,10 @@ def per_group(optimizer: Optimizer, name: str, value: Any) -> list[Any]:
     if not isinstance(value, list | tuple):
         return [value] * count
     if len(value) != count:
-        raise ValueError(f"{name} must have the same length as optimizer.param_groups: "
-                         f"expected {count} values, got {len(value)}")  # fmt: skip
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. {name} has "
+            f"{len(value)} values, param_groups has {count}."
+        )
     return list(value)
 
 

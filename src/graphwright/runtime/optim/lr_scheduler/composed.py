@@ -7,7 +7,12 @@ from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from graphwright.runtime.optim.lr_scheduler.base import LRScheduler, checked_optimizer, set_option
+from graphwright.runtime.optim.lr_scheduler.base import (
+    LRScheduler,
+    checked_optimizer,
+    present_rates,
+    set_option,
+)
 from graphwright.runtime.optim.optimizer import Optimizer
 
 
@@ -39,7 +44,8 @@ class _OfOthers(LRScheduler):
                 raise ValueError(
                     f"{type(self).__name__} expects all schedulers to belong to the same "
                     f"optimizer, but got scheduler {type(scheduler).__name__} at index {index} "
-                    "with another one."
+                    f"has {scheduler.optimizer}, which is different from "
+                    f"{type(found).__name__}."
                 )
         return found
 
@@ -130,7 +136,7 @@ class ChainedScheduler(_OfOthers):
     ) -> None:
         self.optimizer = self._check_schedulers(schedulers, optimizer)
         self._schedulers = list(schedulers)
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = present_rates(self.optimizer)
 
     def step(self, epoch: int | None = None) -> None:
         """Step all."""
@@ -139,7 +145,7 @@ class ChainedScheduler(_OfOthers):
                 scheduler.step()
             else:
                 start_anew(scheduler)
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = present_rates(self.optimizer)
 
 
 class ReduceLROnPlateau(LRScheduler):
@@ -179,7 +185,7 @@ class ReduceLROnPlateau(LRScheduler):
             raise ValueError(f"threshold mode {threshold_mode} is unknown!")
         self.patience, self.cooldown, self.eps = patience, cooldown, eps
         self.last_epoch = 0
-        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+        self._last_lr = present_rates(optimizer)
         self.mode, self.threshold, self.threshold_mode = mode, threshold, threshold_mode
         self.mode_worse = math.inf if mode == "min" else -math.inf
         self.best = self.mode_worse
@@ -207,7 +213,7 @@ class ReduceLROnPlateau(LRScheduler):
             self._reduce()
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+        self._last_lr = present_rates(self.optimizer)
 
     def _is_better(self, value: float, best: float) -> bool:
         if self.threshold_mode == "rel":
