@@ -160,8 +160,8 @@ def test_a_function_of_one_example_is_mapped_over_a_batch() -> None:
 
 
 @pytest.mark.parametrize(("in_dims", "args", "message"), [
-    (2, (gw.ones(2),), "in_dim=2"), (0, (1.0,), "cannot be mapped"), (None, (gw.ones(2),), "no"),
-    ((0, 0), (gw.ones(2), gw.ones(3)), "same size"), (0, (), "positional"),
+    (2, (gw.ones(2),), "in_dim=2"), (0, (1.0,), "non-Tensor"), (None, (gw.ones(2),), "int or"),
+    ((0, 0), (gw.ones(2), gw.ones(3)), "same size"), (0, (), "no inputs"),
     ((0, 0), (gw.ones(2),), "structure"),
 ])  # fmt: skip
 def test_batches_that_do_not_fit(in_dims: Any, args: Any, message: str) -> None:

@@ -17,7 +17,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _STDLIB = sysconfig.get_path("stdlib")
 _SITE = sysconfig.get_path("purelib")
-_OPERATION_MODULES = ("graphwright.runtime.ops", "graphwright.runtime.creation")
+_OPERATION_MODULES = (
+    "graphwright.runtime.ops", "graphwright.runtime.creation",
+    "graphwright.runtime.batching.boundary",
+)  # fmt: skip
 _INLINED_STDLIB = frozenset(
     [
         "contextlib.py", "functools.py", "dataclasses.py", "copy.py", "operator.py", "types.py",
@@ -82,6 +85,7 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "distributions"], ["runtime", "lowrank.py"], ["runtime", "masked.py"],
     ["runtime", "legacy.py"], ["runtime", "jit.py"], ["runtime", "distributed.py"],
     ["runtime", "signal"], ["capture", "polyfills.py"], ["runtime", "func.py"],
+    ["runtime", "mapping.py"],
     ["runtime", "functions.py"], ["runtime", "trees.py"], ["runtime", "several.py"],
     ["runtime", "facts.py"], ["runtime", "cuda.py"],
 )  # fmt: skip

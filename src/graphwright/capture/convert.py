@@ -53,6 +53,7 @@ from graphwright.capture.variables.wrap import wrap_value
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.amp.state import own_casts
 from graphwright.runtime.device import PLACE
+from graphwright.runtime.dispatch import MAPPED
 from graphwright.runtime.nn.module import Module
 
 Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
@@ -132,8 +133,8 @@ class Frontend:
         entries: tuple[_eval_frame.Entry, ...] = (),
     ) -> Any:
         """An entry for this call, None to run the code natively for ever, or RUN_NATIVELY."""
-        if not builtins_are_intact():
-            return _eval_frame.RUN_NATIVELY
+        if not builtins_are_intact() or _core.modes() & MAPPED:
+            return _eval_frame.RUN_NATIVELY     # vmap maps what a plain call does
         is_root = code in self._roots
         if code.co_flags & _UNCAPTURED or is_disabled(function):
             return None

@@ -17,6 +17,7 @@ from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.modes import INFERENCE
+from graphwright.runtime.batching import boundary
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.places import WHOLE
@@ -70,7 +71,8 @@ def finish_graph(
     run = _shielded(compiled)
     if switches_inference(output):
         run = functools.partial(_in_mode, run, bool(output.inference))
-    if output.grad_nodes or output.autocast_nodes or switches_inference(output):
+    mapped = any(node.target is boundary.enter for node in module.graph.nodes)
+    if output.grad_nodes or output.autocast_nodes or mapped or switches_inference(output):
         run = functools.partial(_core.keeping_modes, run)
     return FinishedGraph(module, run, sources, output.n_ops, kept)
 

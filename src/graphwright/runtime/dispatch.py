@@ -1,6 +1,6 @@
 """The one door: every op passes `dispatch(op, args)`.
 
-Fixed order: autocast, autograd, trace, then the fake or the real kernel. `args` is the fully
+Fixed order: autocast, autograd, vmap, trace, then the fake or the real kernel. `args` is the fully
 bound positional tuple in schema order. Later layers hang themselves in through `HOOKS`.
 """
 
@@ -17,17 +17,23 @@ from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.refusals import INTERNAL, refusal
 
-GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP = 1, 2, 4, 8, 16, 32
-TRACE, AUTOCAST, INFERENCE, COMPILING = 1, 2, 4, 8
+GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP, BATCHED = 1, 2, 4, 8, 16, 32, 64
+TRACE, AUTOCAST, INFERENCE, COMPILING, MAPPED = 1, 2, 4, 8, 16
 
 
 class Hooks:
     """Callables that other modules of the runtime provide when they are imported."""
 
-    __slots__ = ("autocast", "fake_kernel", "meta_kernel", "record", "record_inplace")
+    __slots__ = (
+        "autocast", "batched", "draw", "fake_kernel", "lifted", "meta_kernel", "record",
+        "record_inplace",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.autocast: Callable[[Op, tuple[Any, ...]], Any]
+        self.batched: Callable[[Op, tuple[Any, ...]], Any]
+        self.draw: Callable[[Op, tuple[Any, ...]], Any]
+        self.lifted: Callable[[tuple[Any, ...], int], tuple[tuple[Any, ...], int]] | None = None
         self.fake_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
         self.meta_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
         self.record: Callable[[Op, tuple[Any, ...], int], Any]
@@ -113,6 +119,12 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
             return out
         if op.kind is Kind.COMPOSITE and op.decompose is not None:
             return op.decompose(*args)      # parts of it may be cast, which its kernel is not
+    if flags & FAKE and HOOKS.lifted is not None:
+        args, flags = HOOKS.lifted(args, flags)
+    if flags & MODES and _core.modes() & MAPPED:
+        out = HOOKS.draw(op, args)
+        if out is not NotImplemented:
+            return out
     if flags & GRAD and op.vjp is None and op.functional is None and op.decompose is not None:
         return op.decompose(*args)
     if flags & GRAD and (op.differentiable or op.is_inplace):
@@ -136,7 +148,9 @@ def _dispatch_uncast(op: Op, args: tuple[Any, ...]) -> Any:
 
 
 def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:
-    """Trace, or run the fake or the real kernel."""
+    """Trace, or run the fake or the real kernel; of all examples where one stands for them."""
+    if flags & BATCHED:
+        return HOOKS.batched(op, args)
     if flags & MODES:
         tracer = _core.tracer()
         if tracer is not None:

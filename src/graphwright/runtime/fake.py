@@ -7,7 +7,7 @@ counter, so that aliasing can be read off them.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import HOOKS
@@ -58,6 +58,9 @@ class FakeTensor(Tensor):
     __float__ = _refuse("float()")
     __index__ = _refuse("use as an index")
     __array__ = _refuse("conversion to an array")
+
+
+Fake = TypeVar("Fake", bound=FakeTensor)
 
 
 def make_fake(
@@ -116,9 +119,15 @@ def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:
 
 def _view(source: Any, spec: ViewSpec) -> FakeTensor:
     offset = source.storage_offset() + spec.offset
-    read_as = () if spec.dtype is None else (spec.dtype,)
-    view: FakeTensor = _core.as_view(
-        FakeTensor, source, spec.shape, spec.strides, hint_of(offset), *read_as)
+    return fake_view(FakeTensor, source, spec.shape, spec.strides, offset, spec.dtype)
+
+
+def fake_view(
+    cls: type[Fake], source: Any, shape: Sizes, strides: Sizes, offset: IntLike, dtype: Any
+) -> Fake:
+    """A view of a tensor without data; `dtype` None: of the same dtype."""
+    read_as = () if dtype is None else (dtype,)
+    view: Fake = _core.as_view(cls, source, shape, strides, hint_of(offset), *read_as)
     if type(offset) is SymInt:
         view._offset = offset
     return view

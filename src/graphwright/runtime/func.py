@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import autograd
+from graphwright.runtime.batching import boundary
 from graphwright.runtime.mapping import stack_module_state, vmap
 from graphwright.runtime.nn.utils.stateless import functional_call
 from graphwright.runtime.ops import _face as ops
@@ -37,17 +38,41 @@ def _tracked(value: Any) -> Any:
     """
 
     def track(tensor: Tensor) -> Tensor:
-        if tensor.requires_grad:
-            return tensor.view_as(tensor)
-        return tensor.detach().requires_grad_()
+        own = boundary.own(tensor) if boundary.depth() else tensor
+        if own.requires_grad:
+            return own.view_as(own)
+        return _without_history(own).requires_grad_()
 
     return rebuilt(value, iter([track(t) for t in tensors_of(value)]))
+
+
+def _without_history(tensor: Tensor) -> Tensor:
+    """The same values as a leaf. Under vmap, that of the innermost level alone."""
+    return boundary.without_history(tensor) if boundary.depth() else tensor.detach()
+
+
+class _Transform:
+    """Within it gradients are recorded, whatever the levels of vmap below `home` do."""
+
+    def __init__(self, home: int) -> None:
+        self.home = home
+        self.mode = autograd.enable_grad()
+
+    def __enter__(self) -> None:
+        if self.home:
+            boundary.begin_transform(self.home)
+        self.mode.__enter__()
+
+    def __exit__(self, *exc: Any) -> None:
+        self.mode.__exit__(*exc)
+        if self.home:
+            boundary.end_transform(self.home)
 
 
 def _gradients(outputs: list[Tensor], inputs: list[Tensor], cotangents: Any, outer: bool) -> Any:
     kept = [i for i, out in enumerate(outputs) if out.requires_grad]
     if not kept:
-        return [ops.zeros_like(t.detach()) for t in inputs]
+        return [ops.zeros_like(_without_history(t)) for t in inputs]
     grads = autograd.grad(
         [outputs[i] for i in kept],
         inputs,
@@ -77,8 +102,11 @@ def _reaches_others(value: Tensor, inputs: list[Tensor]) -> bool:
     return False
 
 
-def _needs_graph(value: Any) -> bool:
-    return any(t.requires_grad for t in tensors_of(value))
+def _needs_graph(value: Any, home: int) -> bool:
+    """Whether a gradient of it is recorded at the level `home` of vmap, or further within."""
+    if not home and not boundary.depth():
+        return any(t.requires_grad for t in tensors_of(value))
+    return any(boundary.is_recorded(t, home) for t in tensors_of(value))
 
 
 def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Func:
@@ -90,9 +118,10 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         places = _places(argnums, len(args))
-        outer = _needs_graph(args)
+        home = boundary.depth()
+        outer = _needs_graph(args, home)
         given = list(args)
-        with autograd.enable_grad():
+        with _Transform(home):
             for place in places:
                 given[place] = _tracked(args[place])
             out = func(*given, **kwargs)
@@ -112,7 +141,7 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
         shaped = tuple(rebuilt(args[place], grads) for place in places)
         if not outer:
             shaped, aux = _detached(shaped), _detached(aux)
-            value = value.detach()
+            value = _without_history(value)
         result = shaped[0] if isinstance(argnums, int) else shaped
         return result, ((value, aux) if has_aux else value)
 
@@ -120,7 +149,7 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
 
 
 def _detached(value: Any) -> Any:
-    return rebuilt(value, iter([t.detach() for t in tensors_of(value)]))
+    return rebuilt(value, iter([_without_history(t) for t in tensors_of(value)]))
 
 
 def grad(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool = False) -> Func:
@@ -142,22 +171,25 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
 
     Cotangents have the structure of the output; the products are a tuple, one per primal.
     """
-    with autograd.enable_grad():
+    home = boundary.depth()
+    with _Transform(home):
         inputs = _tracked(primals)
         out = func(*inputs)
         value, aux = out if has_aux else (out, None)
 
     def pull_back(cotangents: Any) -> Any:
         """The products. Raises RuntimeError unless cotangents are like the output."""
-        with autograd.enable_grad():
-            grads = _gradients(tensors_of(value), tensors_of(inputs), tensors_of(cotangents), True)
-        outer = _needs_graph((primals, cotangents))
+        outer = _needs_graph((primals, cotangents), home)
+        with _Transform(home):
+            given = tensors_of(cotangents)
+            grads = _gradients(tensors_of(value), tensors_of(inputs), given, outer)
         shaped = rebuilt(primals, iter(grads))
         return shaped if outer else _detached(shaped)
 
-    shown = value if _needs_graph(primals) else _detached(value)
-    if not _needs_graph(primals):
-        aux = _detached(aux)
+    if _needs_graph(primals, home):
+        shown = value
+    else:
+        shown, aux = _detached(value), _detached(aux)
     return (shown, pull_back, aux) if has_aux else (shown, pull_back)
 
 
@@ -201,7 +233,7 @@ class _Split:
             inputs = rebuilt(self.chosen, iter(row))
             parts.append(_Part(inputs[0] if self.single else inputs))
         result = _filled(self.out, iter(parts))
-        aux = self.aux if _needs_graph(self.args) else _detached(self.aux)
+        aux = self.aux if _needs_graph(self.args, boundary.depth()) else _detached(self.aux)
         return (result, aux) if self.has_aux else result
 
 
@@ -236,18 +268,35 @@ def jacrev(
 
     They have the structure of the output, and at each of its tensors that of the arguments at
     `argnums`. With `has_aux`, `func` returns (output, more) and the result is (Jacobians, more).
-    Rows are computed one after the other, whatever `chunk_size`. Raises RuntimeError for an
-    argument that is not there.
+    All rows are computed at once, or `chunk_size` of them. Raises RuntimeError for an argument
+    that is not there.
     """
 
     def wrapped(*args: Any) -> Any:
         split = _Split(func, argnums, args, has_aux)
-        rows = autograd.functional.jacobian(
-            split, tuple(tensors_of(split.chosen)), create_graph=_needs_graph(args)
-        )
-        return split.shaped(rows)
+        home = boundary.depth()
+        outer = _needs_graph(args, home)
+        with _Transform(home):
+            inputs = _tracked(tensors_of(split.chosen))
+            outputs = split(*inputs)
+            rows = [_jacobians(out, inputs, outer, chunk_size) for out in outputs]
+        return split.shaped(rows if outer else _detached(rows))
 
     return wrapped
+
+
+def _jacobians(out: Tensor, inputs: list[Tensor], outer: bool, chunk_size: Any) -> list[Tensor]:
+    """The Jacobian of one tensor by each of the inputs: a row for each of its elements."""
+    shape, count = tuple(out.shape), out.numel()
+    if not out.requires_grad or not count:
+        return [t.new_zeros((*shape, *t.shape)) for t in inputs]
+    basis = ops.eye(count, dtype=out.dtype).reshape((count, *shape))
+
+    def row(cotangent: Tensor) -> Any:
+        return _gradients([out], inputs, [cotangent], outer)
+
+    found = vmap(row, chunk_size=chunk_size)(basis)
+    return [g.reshape((*shape, *t.shape)) for g, t in zip(found, inputs, strict=True)]
 
 
 def jvp(func: Func, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
@@ -258,14 +307,21 @@ def jvp(func: Func, primals: Any, tangents: Any, *, has_aux: bool = False) -> An
     """
     if len(primals) != len(tangents) or not isinstance(primals, tuple):
         raise RuntimeError("jvp: primals and tangents must be tuples of the same length")
-    vectors = tuple(tensors_of(tangents))
+    vectors = tensors_of(tangents)
     split = _Split(func, tuple(range(len(primals))), primals, has_aux)
-    leaves = tuple(tensors_of(primals))
+    leaves = tensors_of(primals)
     if [v.shape for v in vectors] != [t.shape for t in leaves]:
         raise RuntimeError("jvp: tangents must have the shapes of the primals")
-    outer = _needs_graph((primals, tangents))
-    values, products = autograd.functional.jvp(split, leaves, vectors, create_graph=outer)
-    shaped = [rebuilt(split.out, iter(leaves)) for leaves in (values, products)]
+    home = boundary.depth()
+    outer = _needs_graph((primals, tangents), home)
+    with _Transform(home):
+        inputs = _tracked(leaves)
+        outputs = list(split(*inputs))
+        probes = _tracked([ops.zeros_like(_without_history(out)) for out in outputs])
+        rows = _gradients(outputs, inputs, probes, True)
+        products = _gradients(rows, probes, vectors, outer)
+    found = (outputs, products) if outer else (_detached(outputs), _detached(products))
+    shaped = [rebuilt(split.out, iter(leaves)) for leaves in found]
     aux = split.aux if outer else _detached(split.aux)
     return (*shaped, aux) if has_aux else tuple(shaped)
 

@@ -1,97 +1,127 @@
 """`vmap`: a function of one example applied to a batch; `stack_module_state` for ensembles.
 
-The function is called once for every row, and the results are stacked: it may do anything that
-Python can, and costs as many calls as there are rows.
+The function is called once, with tensors that stand for the examples of the whole batch: see
+`batching`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Any
 
+from graphwright.runtime.batching import boundary
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.random import get_rng_state, set_rng_state
 from graphwright.runtime.tensor import Tensor
-from graphwright.runtime.trees import of_kind
+from graphwright.runtime.trees import leaves_of, rebuilt, with_leaves
 
 Func = Callable[..., Any]
 _RANDOMNESS = ("error", "different", "same")
 
 
-def _spread(dims: Any, value: Any, what: str) -> Any:
-    """`dims` with the structure of `value`: one number stands for every tensor below it."""
-    if dims is None or isinstance(dims, int):
-        if isinstance(value, dict):
-            return {key: _spread(dims, part, what) for key, part in value.items()}
-        if isinstance(value, list | tuple):
-            return [_spread(dims, part, what) for part in value]
-        return dims
-    if isinstance(dims, dict) and isinstance(value, dict) and dims.keys() == value.keys():
-        return {key: _spread(dims[key], part, what) for key, part in value.items()}
-    sequences = isinstance(dims, list | tuple) and isinstance(value, list | tuple)
-    if sequences and len(dims) == len(value):
-        return [_spread(d, part, what) for d, part in zip(dims, value, strict=True)]
-    raise ValueError(f"vmap: {what} is not compatible with the structure of the values")
+def _name(func: Any) -> str:
+    return getattr(func, "__name__", None) or repr(func)
 
 
-def _check_dim(dim: int, tensor: Any) -> None:
-    if not isinstance(tensor, Tensor):
-        raise ValueError(
-            f"vmap: got in_dim={dim} for an input of type {type(tensor)}, which cannot be mapped "
-            "over; use in_dim=None for it"
-        )
-    if not -tensor.ndim <= dim < tensor.ndim:
-        raise ValueError(
-            f"vmap: got in_dim={dim} for a tensor of dimensionality {tensor.ndim}; expected "
-            f"-{tensor.ndim} <= in_dim < {tensor.ndim}"
-        )
+class _Mismatch(Exception):
+    """Dims that do not have the structure of the values."""
 
 
-def _sizes(dims: Any, value: Any) -> list[int]:
-    """The sizes of all dims that are mapped over."""
-    if dims is None:
-        return []
-    if isinstance(dims, int):
-        _check_dim(dims, value)
-        return [value.shape[dims]]
-    keys = dims if isinstance(dims, dict) else range(len(dims))
-    return [size for key in keys for size in _sizes(dims[key], value[key])]
-
-
-def _row(dims: Any, value: Any, index: int) -> Any:
-    """The example at `index`."""
-    if dims is None:
-        return value
-    if isinstance(dims, int):
-        return ops.select(value, dims, index)
+def _spread(dims: Any, value: Any) -> list[Any]:
+    """The dim of each leaf of `value`: one number stands for every leaf below it."""
+    if not isinstance(dims, (list, tuple, dict)):
+        return [dims for _ in leaves_of(value)]
     if isinstance(dims, dict):
-        return {key: _row(dim, value[key], index) for key, dim in dims.items()}
-    parts = [_row(dim, part, index) for dim, part in zip(dims, value, strict=True)]
-    return of_kind(value, parts)
+        if not isinstance(value, dict) or dims.keys() != value.keys():
+            raise _Mismatch
+        pairs = [(dims[key], value[key]) for key in value]
+    else:
+        if type(value) is not type(dims) or len(dims) != len(value):
+            raise _Mismatch
+        pairs = list(zip(dims, value, strict=True))
+    return [dim for part, held in pairs for dim in _spread(part, held)]
 
 
-def _stacked(dims: Any, rows: list[Any]) -> Any:
-    """The results of all rows as one, along `dims`."""
-    first = rows[0]
-    if isinstance(first, Tensor):
-        if dims is None:
-            return first
-        if not -first.ndim - 1 <= dims <= first.ndim:
-            raise IndexError(
-                f"vmap: out_dim={dims} is out of range for an output of {first.ndim} dims"
+def _in_dims(func: Func, in_dims: Any, args: tuple[Any, ...]) -> list[Any]:
+    """The dim of each leaf of the arguments. Raises ValueError; see `vmap`."""
+    call = f"vmap({_name(func)}, in_dims={in_dims}, ...)(<inputs>): "
+    if not isinstance(in_dims, (int, tuple)):
+        raise ValueError(
+            f"{call}expected `in_dims` to be int or a (potentially nested) tuple matching the "
+            f"structure of inputs, got: {type(in_dims)}."
+        )
+    if not args:
+        raise ValueError(
+            f"vmap({_name(func)})(<inputs>): got no inputs. Maybe you forgot to add inputs, or "
+            "you are trying to vmap over a function with no inputs. The latter is unsupported."
+        )
+    try:
+        dims = _spread(in_dims, args)
+    except _Mismatch:
+        raise ValueError(
+            f"{call}in_dims is not compatible with the structure of `inputs`. in_dims has "
+            f"structure {in_dims} but inputs has {len(args)} arguments of other structure."
+        ) from None
+    leaves = leaves_of(args)
+    return [_in_dim(call, dim, leaf) for dim, leaf in zip(dims, leaves, strict=True)]
+
+
+def _in_dim(call: str, dim: Any, leaf: Any) -> int | None:
+    """One of them, counted from the first dimension."""
+    if dim is None:
+        return None
+    if not isinstance(dim, int):
+        raise ValueError(
+            f"{call}Got in_dim={dim} for an input but in_dim must be either an integer dimension "
+            "or None."
+        )
+    if not isinstance(leaf, Tensor):
+        raise ValueError(
+            f"{call}Got in_dim={dim} for an input but the input is of type {type(leaf)}. We "
+            "cannot vmap over non-Tensor arguments, please use None as the respective in_dim"
+        )
+    rank = leaf.ndim
+    if dim < -rank or dim >= rank:
+        raise ValueError(
+            f"{call}Got in_dim={dim} for some input, but that input is a Tensor of "
+            f"dimensionality {rank} so expected in_dim to satisfy -{rank} <= in_dim < {rank}."
+        )
+    return dim % rank
+
+
+def _batch_size(dims: list[Any], leaves: list[Any]) -> Any:
+    """How many examples there are. Raises ValueError where inputs disagree, or none counts."""
+    pairs = list(zip(dims, leaves, strict=True))
+    sizes = [leaf.shape[dim] for dim, leaf in pairs if dim is not None]
+    if not sizes:
+        raise ValueError("vmap: Expected at least one Tensor to vmap over")
+    for size in sizes:
+        if size != sizes[0]:
+            raise ValueError(
+                "vmap: Expected all tensors to have the same size in the mapped dimension, got "
+                f"sizes {sizes} for the mapped dimension"
             )
-        return ops.stack(rows, dims)
-    if isinstance(first, dict):
-        return {key: _stacked(dims[key], [row[key] for row in rows]) for key in first}
-    if isinstance(first, list | tuple):
-        parts = [
-            _stacked(dim, list(column))
-            for dim, column in zip(dims, zip(*rows, strict=True), strict=True)
-        ]
-        return of_kind(first, parts)
-    raise ValueError(
-        f"vmap: the function must only return Tensors, got type {type(first)}"
-    )
+    return sizes[0]
+
+
+def _out_dims(func: Func, out_dims: Any, out: Any) -> list[Any]:
+    """The dim of each leaf of the outputs. Raises ValueError; see `vmap`."""
+    call = f"vmap({_name(func)}, ..., out_dims={out_dims})(<inputs>): "
+    if isinstance(out_dims, (list, tuple)) and isinstance(out, Tensor) and len(out_dims) == 1:
+        out_dims = out_dims[0]
+    if not isinstance(out_dims, (int, list, tuple, dict)) and out_dims is not None:
+        raise ValueError(
+            f"vmap({_name(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or "
+            "a python collection of ints representing where in the outputs the vmapped dimension "
+            "should appear."
+        )
+    try:
+        return _spread(out_dims, out)
+    except _Mismatch:
+        raise ValueError(
+            f"{call}out_dims is not compatible with the structure of `outputs`. out_dims has "
+            f"structure {out_dims} but outputs have another."
+        ) from None
 
 
 def vmap(
@@ -104,58 +134,99 @@ def vmap(
 ) -> Func:
     """A function that applies `func` to every example of a batch.
 
+    `func` is called once, and its ops work on all examples at a time. Its tensors have the shapes
+    of one example; their values cannot be read, and so cannot decide what it does.
+
     Args:
         in_dims: the dim of each positional argument that counts examples; None for one that
             all share; may have the structure of nested arguments.
-        out_dims: the dim of each output that counts examples.
-        randomness: "same" or "different" numbers for the examples; "error" asks for functions
-            without any, and is not checked.
-        chunk_size: without effect.
+        out_dims: the dim of each output that counts examples; None for what all share.
+        randomness: "same" or "different" numbers for the examples; "error" refuses random ops.
+        chunk_size: how many examples to compute at a time; None for all.
 
     Raises:
         ValueError: without arguments to map over, for dims that do not exist or whose sizes
             differ, and where `func` returns what is no tensor.
+        RuntimeError: for another `randomness`, random ops under "error", and where `func` asks
+            for a tensor's value.
     """
     if randomness not in _RANDOMNESS:
         raise RuntimeError(
-            f"Only allowed values for randomness are {_RANDOMNESS}, got {randomness}"
+            "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
+            f"{randomness}"
         )
+    if chunk_size is not None and chunk_size <= 0:
+        raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
+    @wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        given: Sequence[Any] = list(args)
-        if not given:
-            raise ValueError(
-                "vmap: the function was called without positional arguments; there is nothing "
-                "to map over"
-            )
-        dims = _spread(in_dims, given, f"in_dims={in_dims}")
-        sizes = _sizes(dims, given)
-        if not sizes:
-            raise ValueError("vmap: in_dims maps over no tensor")
-        if len(set(sizes)) > 1:
-            raise ValueError(
-                "vmap: Expected all tensors to have the same size in the mapped dimension, got "
-                f"sizes {sizes} for the mapped dimension"
-            )
-        rows = _called(func, dims, given, kwargs, sizes[0], randomness)
-        return _stacked(_spread(out_dims, rows[0], f"out_dims={out_dims}"), rows)
+        dims = _in_dims(func, in_dims, args)
+        size = _batch_size(dims, leaves_of(args))
+
+        def run(given: Any, count: Any) -> Any:
+            return _mapped(func, given, kwargs, dims, count, out_dims, randomness)
+
+        if chunk_size is None or size <= chunk_size:
+            return run(args, size)
+        return _in_chunks(func, run, args, dims, size, chunk_size, out_dims)
 
     return wrapped
 
 
-def _called(
-    func: Func, dims: Any, given: Any, kwargs: Any, count: int, randomness: str
-) -> list[Any]:
-    """`func` of every row; with the same random numbers in each where that is asked."""
-    if count == 0:
-        raise ValueError("vmap: the mapped dimension has no elements")
-    state = get_rng_state() if randomness == "same" else None
-    rows = []
-    for index in range(count):
-        if state is not None:
-            set_rng_state(state)
-        rows.append(func(*_row(dims, given, index), **kwargs))
-    return rows
+def _mapped(
+    func: Func, args: Any, kwargs: Any, dims: list[Any], size: Any, out_dims: Any, randomness: str
+) -> Any:
+    """`func` of `size` examples at once."""
+    home = boundary.depth()
+    try:
+        boundary.enter(size, randomness)
+        examples = [
+            leaf if dim is None else boundary.into_batch(leaf, dim)
+            for dim, leaf in zip(dims, leaves_of(args), strict=True)
+        ]
+        out = func(*with_leaves(args, iter(examples)), **kwargs)
+        leaves = leaves_of(out)
+        for leaf in leaves:
+            if not isinstance(leaf, Tensor):
+                raise ValueError(
+                    f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got "
+                    f"type {type(leaf)}. Did you mean to set out_dims= to None for output?"
+                )
+        places = _out_dims(func, out_dims, out)
+        found = [
+            boundary.out_of_batch(leaf, dim) for leaf, dim in zip(leaves, places, strict=True)
+        ]
+        return rebuilt(out, iter(found))
+    finally:
+        boundary.leave(home)
+
+
+def _in_chunks(
+    func: Func,
+    run: Callable[[Any, Any], Any],
+    args: Any,
+    dims: list[Any],
+    size: Any,
+    chunk_size: int,
+    out_dims: Any,
+) -> Any:
+    """`run` of `chunk_size` examples at a time, the results joined."""
+    outs = []
+    leaves = leaves_of(args)
+    for start in range(0, size, chunk_size):
+        count = min(chunk_size, size - start)
+        parts = [
+            leaf if dim is None else ops.narrow(leaf, dim, start, count)
+            for dim, leaf in zip(dims, leaves, strict=True)
+        ]
+        outs.append(run(with_leaves(args, iter(parts)), count))
+    columns = zip(*[leaves_of(out) for out in outs], strict=True)
+    places = _out_dims(func, out_dims, outs[0])
+    joined = [
+        column[0] if dim is None else ops.cat(column, dim)
+        for column, dim in zip(columns, places, strict=True)
+    ]
+    return rebuilt(outs[0], iter(joined))
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str, Any]]:

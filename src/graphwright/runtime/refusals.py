@@ -40,6 +40,12 @@ def is_refusal(error: Exception) -> bool:
     return getattr(error, "described", False)
 
 
+def complete(error: Exception) -> Exception:
+    """The error, whose message says all that there is to say."""
+    error.described = True  # type: ignore[attr-defined]
+    return error
+
+
 def refusal(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
     """What to raise for `error`, met while running `op`: itself, its message completed.
 
@@ -59,5 +65,4 @@ def refusal(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
         text = f"{op.name}(): {text}"
     given = _given(op, args)
     error.args = (f"{text} [{given}]" if given else text,)
-    error.described = True  # type: ignore[attr-defined]
-    return error
+    return complete(error)

@@ -321,6 +321,10 @@ class Tensor(  # type: ignore[misc]
         """The same memory and version counter, without history."""
         return ops.detach(self)
 
+    def _alias(self) -> Tensor:
+        """As `detach`, of the same class, and known to nobody else: ops do not see it made."""
+        return _core.detach(type(self), self)
+
     def backward(
         self,
         gradient: Tensor | None = None,

@@ -34,3 +34,21 @@ def rebuilt(value: Any, replacements: Iterator[Any]) -> Any:
     if isinstance(value, list | tuple):
         return of_kind(value, [rebuilt(part, replacements) for part in value])
     return value
+
+
+def leaves_of(value: Any) -> list[Any]:
+    """Whatever is in nested lists, tuples and dicts, in order."""
+    if isinstance(value, dict):
+        return [leaf for part in value.values() for leaf in leaves_of(part)]
+    if isinstance(value, list | tuple):
+        return [leaf for part in value for leaf in leaves_of(part)]
+    return [value]
+
+
+def with_leaves(value: Any, leaves: Iterator[Any]) -> Any:
+    """`value` with the next of `leaves` in place of each of its own."""
+    if isinstance(value, dict):
+        return {key: with_leaves(part, leaves) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return of_kind(value, [with_leaves(part, leaves) for part in value])
+    return next(leaves)

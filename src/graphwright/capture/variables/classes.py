@@ -314,7 +314,7 @@ def _may_be_made(base: type) -> bool:
 
 _OF_PACKAGE = (
     *("graphwright.capture.polyfills", "graphwright.runtime.distributions."),
-    "graphwright.runtime.nn.",
+    *("graphwright.runtime.func", "graphwright.runtime.nn."),
 )
 
 

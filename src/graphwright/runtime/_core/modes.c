@@ -4,11 +4,14 @@
 typedef struct {
     bool grad_disabled;
     bool recording;     /* disabled only while a node records what its kernel does */
-    uint32_t modes;     /* without GW_MODE_TRACE, which follows from the tracer */
-    PyObject *tracer;
+    uint32_t modes;     /* without those that follow from the objects below */
+    PyObject *tracer;   /* GW_MODE_TRACE; or NULL */
+    PyObject *levels;   /* MODE_MAPPED: the calls of vmap, a tuple; NULL for none */
 } State;
 
 static _Thread_local State state;
+
+enum { MODE_MAPPED = 16 };      /* beside those of GwMode, for dispatch alone */
 
 enum { FLAG_GRAD = 1, FLAG_MODES = 2, FLAG_FAKE = 4, FLAG_DEVICE = 8, FLAG_FOREIGN = 16,
        FLAG_OVERLAP = 32 };
@@ -29,7 +32,10 @@ void gw_start_recording(void) {
     state.recording = true;
 }
 
-uint32_t gw_modes(void) { return state.modes | (state.tracer != NULL ? GW_MODE_TRACE : 0); }
+uint32_t gw_modes(void) {
+    return state.modes | (state.tracer != NULL ? GW_MODE_TRACE : 0)
+           | (state.levels != NULL ? MODE_MAPPED : 0);
+}
 
 static PyObject *grad_enabled(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
@@ -67,7 +73,7 @@ static PyObject *set_modes(PyObject *self, PyObject *arg) {
         return NULL;
     }
     uint32_t old = gw_modes();
-    state.modes = (uint32_t)bits & ~(uint32_t)GW_MODE_TRACE;
+    state.modes = (uint32_t)bits & ~(uint32_t)(GW_MODE_TRACE | MODE_MAPPED);
     return PyLong_FromUnsignedLong(old);
 }
 
@@ -84,15 +90,32 @@ static PyObject *set_tracer(PyObject *self, PyObject *arg) {
     return old;
 }
 
-/* Calls args[0] with the rest and puts the state back to `before`, whose tracer it owns. A signal's
+static PyObject *levels(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    return state.levels != NULL ? Py_NewRef(state.levels) : PyTuple_New(0);
+}
+
+static PyObject *set_levels(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    if (!PyTuple_CheckExact(arg)) {
+        PyErr_SetString(PyExc_TypeError, "set_levels takes a tuple");
+        return NULL;
+    }
+    Py_XSETREF(state.levels, PyTuple_GET_SIZE(arg) == 0 ? NULL : Py_NewRef(arg));
+    Py_RETURN_NONE;
+}
+
+/* Calls args[0] with the rest and puts the state back to `before`, whose objects it owns. A signal's
  * exception has no moment at which the state stays changed: Python looks for signals between its
  * own instructions only, so a `finally` that puts back what the line before it set can be missed. */
 static PyObject *call_and_restore(State before, PyObject *const *args, Py_ssize_t n,
                                   PyObject *names) {
     PyObject *result = PyObject_Vectorcall(args[0], args + 1, (size_t)n - 1, names);
-    PyObject *changed = state.tracer;
+    PyObject *tracer = state.tracer, *levels = state.levels;
     state = before;
-    Py_XDECREF(changed);
+    Py_XDECREF(tracer);
+    Py_XDECREF(levels);
     return result;
 }
 
@@ -103,6 +126,7 @@ static PyObject *keeping_modes(PyObject *self, PyObject *const *args, Py_ssize_t
         return PyErr_SetString(PyExc_TypeError, "keeping_modes takes a function"), NULL;
     }
     Py_XINCREF(state.tracer);
+    Py_XINCREF(state.levels);
     return call_and_restore(state, args, n, names);
 }
 
@@ -119,6 +143,7 @@ static PyObject *with_grad_mode(PyObject *self, PyObject *const *args, Py_ssize_
     }
     Py_DECREF(old);
     Py_XINCREF(before.tracer);
+    Py_XINCREF(before.levels);
     return call_and_restore(before, args + 1, n - 1, names);
 }
 
@@ -223,14 +248,17 @@ PyMethodDef gw_modes_methods[] = {
      "Returns the previous setting. None: disabled while a node records its own kernel."},
     {"user_disabled_grad", user_disabled_grad, METH_NOARGS,
      "Whether gradients are off, and not only while a node records its own kernel."},
-    {"modes", modes, METH_NOARGS, "This thread's mode bits; TRACE follows from the tracer."},
+    {"modes", modes, METH_NOARGS,
+     "This thread's mode bits; TRACE follows from the tracer, MAPPED from levels."},
     {"set_modes", set_modes, METH_O, "Returns the previous bits."},
     {"tracer", tracer, METH_NOARGS, "This thread's tracer, or None."},
     {"set_tracer", set_tracer, METH_O, "Returns the previous tracer, or None."},
+    {"levels", levels, METH_NOARGS, "The calls of vmap that this thread is in, outermost first."},
+    {"set_levels", set_levels, METH_O, "Be in these calls of vmap, a tuple."},
     {"keeping_modes", (PyCFunction)(void (*)(void))keeping_modes,
      METH_FASTCALL | METH_KEYWORDS,
-     "keeping_modes(function, *args, **kwargs): call it; grad mode, modes and tracer are afterwards "
-     "what they were before, whatever it did and raised."},
+     "keeping_modes(function, *args, **kwargs): call it; grad mode, modes, tracer and levels are "
+     "afterwards what they were before, whatever it did and raised."},
     {"with_grad_mode", (PyCFunction)(void (*)(void))with_grad_mode,
      METH_FASTCALL | METH_KEYWORDS,
      "with_grad_mode(mode, function, *args, **kwargs): as keeping_modes, with gradients recorded "

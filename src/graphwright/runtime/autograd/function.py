@@ -10,8 +10,21 @@ from typing import Any
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.autograd.node import Edge, Node, gradient_edge
-from graphwright.runtime.autograd.saved import FREED, SavedTensor
+from graphwright.runtime.autograd.saved import FREED, SavedTensor, alias_of
+from graphwright.runtime.dispatch import MAPPED
 from graphwright.runtime.ops import _face as ops
+
+
+class _Mapping:
+    """Filled by `batching`: how a Function runs on tensors that stand for a batch."""
+
+    __slots__ = ("forward",)
+
+    def __init__(self) -> None:
+        self.forward: Callable[[type[Function], FunctionContext, tuple[Any, ...]], Any]
+
+
+MAPPING = _Mapping()
 
 
 class FunctionContext:
@@ -109,7 +122,7 @@ class FunctionNode(Node):
             ]
         context._node = lambda: self
         try:
-            result = _pull_back(self.function)(context, *grads)
+            result = pull_back(self.function)(context, *grads)
         finally:
             context._node = _no_node
         result = tuple(result) if isinstance(result, tuple | list) else (result,)
@@ -158,7 +171,13 @@ class Function:
 
     Or with `forward(*args)` and `setup_context(ctx, inputs, output)`. `backward` returns one
     gradient (or None) per argument of forward. Call through `apply`.
+
+    Under vmap the second form is asked for, and either `generate_vmap_rule = True`, where forward
+    and backward are made of ops, or a static method `vmap(info, in_dims, *args)` that gives the
+    results of the whole batch, and the dims of them that count examples.
     """
+
+    generate_vmap_rule = False
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
@@ -178,6 +197,10 @@ class Function:
         )
 
     vjp = backward
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
+        raise NotImplementedError("vmap is not implemented.")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Raises RuntimeError: functions have no instances."""
@@ -204,7 +227,10 @@ class Function:
             gradient_edge(a) if tracked and isinstance(a, TensorBase) else None for a in args
         ]
         leaves = {id(a) for a in args if isinstance(a, TensorBase) and a.grad_fn is None}
-        out = _core.with_grad_mode(False, cls._run_forward, ctx, args)
+        mapped = _core.modes() & MAPPED
+        run = MAPPING.forward if mapped else _run_forward
+        mode = None if mapped and _core.grad_enabled() else False
+        out = _core.with_grad_mode(mode, run, cls, ctx, args)
         if not tracked or not isinstance(out, tuple | TensorBase):
             return out
         returned = (out,) if isinstance(out, TensorBase) else out
@@ -230,7 +256,11 @@ class Function:
         return out
 
 
-def _pull_back(function: type[Function]) -> Callable[..., Any]:
+def _run_forward(cls: type[Function], ctx: FunctionContext, args: tuple[Any, ...]) -> Any:
+    return cls._run_forward(ctx, args)
+
+
+def pull_back(function: type[Function]) -> Callable[..., Any]:
     """`backward`, or `vjp`, which is another name for it."""
     own, vjp = function.backward is not Function.backward, function.vjp is not Function.vjp
     if own and vjp:
@@ -270,7 +300,7 @@ def _record(
     aliases = {}
     for i, tensor in enumerate(outputs):
         if isinstance(tensor, TensorBase) and id(tensor) in given and id(tensor) not in dirty:
-            outputs[i] = aliases[id(tensor)] = _core.detach(type(tensor), tensor)
+            outputs[i] = aliases[id(tensor)] = alias_of(tensor)
     constant = {id(aliases.get(id(t), t)) for t in ctx._non_differentiable}
     numbers = {}
     for number, tensor in enumerate(outputs):
@@ -296,7 +326,7 @@ def _saved(tensor: Any, numbers: dict[int, int]) -> tuple[SavedTensor | None, in
     number = numbers.get(id(tensor))
     if number is None:
         return SavedTensor(tensor), 0
-    return SavedTensor(_core.detach(type(tensor), tensor), True), number
+    return SavedTensor(alias_of(tensor), True), number
 
 
 class _Once(Node):
@@ -325,7 +355,7 @@ def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:
             return result
         values = result if isinstance(result, tuple) else (result,)
         refused = tuple(
-            _Once("DelayedErrorBackward", edges).attach(_core.detach(type(v), v))
+            _Once("DelayedErrorBackward", edges).attach(alias_of(v))
             if isinstance(v, TensorBase)
             else v
             for v in values

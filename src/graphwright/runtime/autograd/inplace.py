@@ -44,7 +44,7 @@ class CopySlices(Node):
         base = self.base[0]
         shape, strides, offset = self.view
         extent = 1 + sum((n - 1) * s for n, s in zip(base.shape, base.strides, strict=True))
-        flat = ops.zeros((extent,), dtype=base.dtype, device=base.device)
+        flat = grads[0].new_zeros((extent,), dtype=base.dtype, device=base.device)
         ops.copy_(ops.as_strided(flat, base.shape, base.strides, 0), grads[0])
         part = ops.clone(ops.as_strided(flat, shape, strides, offset))
         inner = self.inner.compute([part])

@@ -9,7 +9,14 @@ from weakref import ref
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.autograd.anomaly import STATE, note
-from graphwright.runtime.autograd.saved import ACTIVE, FREED, LEADING_TO, SavedTensor, metadata
+from graphwright.runtime.autograd.saved import (
+    ACTIVE,
+    FREED,
+    LEADING_TO,
+    SavedTensor,
+    alias_of,
+    metadata,
+)
 from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.holomorphic import HOLOMORPHIC
@@ -149,7 +156,7 @@ class Leading(Node):
 
 def leading_to(tensor: Any, edge: tuple[Any, int]) -> Any:
     """An alias of `tensor` whose gradient goes to `edge`."""
-    alias = _core.detach(type(tensor), tensor)
+    alias = alias_of(tensor)
     return Leading("AliasBackward0", [edge]).attach(alias)
 
 
@@ -279,7 +286,7 @@ class OpNode(Node):
                 self.saved_outputs.append(None)
                 continue
             tensor = outputs[number]
-            kept = _core.detach(type(tensor), tensor) if alias else tensor
+            kept = alias_of(tensor) if alias else tensor
             self.saved_outputs.append(SavedTensor(kept, alias))
 
     def context(self) -> Context:

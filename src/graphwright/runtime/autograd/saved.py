@@ -25,6 +25,11 @@ INFERENCE = (
     "a normal tensor and use it in autograd."
 )
 
+def alias_of(tensor: Any) -> Any:
+    """The same memory and version counter without history, unknown to dispatch."""
+    return tensor._alias()
+
+
 Pack = Callable[[Any], Any]
 
 
@@ -80,7 +85,7 @@ class SavedTensor:
         if self.is_output and _core.grad_enabled() and tensor.grad_fn is None:
             if not tensor.dtype.is_floating_point and not tensor.dtype.is_complex:
                 return tensor
-            tensor = _core.detach(type(tensor), tensor)
+            tensor = alias_of(tensor)
             tensor.grad_fn, tensor.output_nr = node, output_nr
         return tensor
 
