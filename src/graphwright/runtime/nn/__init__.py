@@ -1,6 +1,7 @@
 """Layers and models, after `torch.nn`."""
 
 from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _CHECKING
 from typing import Any as _Any
 
 from graphwright.runtime.nn import functional, init, parameter, utils
@@ -197,6 +198,14 @@ from graphwright.runtime.nn.transformer import (
 )
 from graphwright.runtime.nn.upsampling import Upsample, UpsamplingBilinear2d, UpsamplingNearest2d
 
+if _CHECKING:
+    from graphwright.runtime.nn.linear_cross_entropy import (
+        LinearCrossEntropyLoss,
+        LinearCrossEntropyOptions,
+    )
+    from graphwright.runtime.nn.older import Container, CrossMapLRN2d, NLLLoss2d
+    from graphwright.runtime.nn.sync_batch_norm import SyncBatchNorm
+
 __all__ = [
     "CELU",
     "ELU",
@@ -232,6 +241,7 @@ __all__ = [
     "ConstantPad1d",
     "ConstantPad2d",
     "ConstantPad3d",
+    "Container",
     "Conv1d",
     "Conv2d",
     "Conv3d",
@@ -241,6 +251,7 @@ __all__ = [
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
+    "CrossMapLRN2d",
     "DataParallel",
     "Dropout",
     "Dropout1d",
@@ -289,6 +300,8 @@ __all__ = [
     "LazyModuleMixin",
     "LeakyReLU",
     "Linear",
+    "LinearCrossEntropyLoss",
+    "LinearCrossEntropyOptions",
     "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
@@ -309,6 +322,7 @@ __all__ = [
     "MultiMarginLoss",
     "MultiheadAttention",
     "NLLLoss",
+    "NLLLoss2d",
     "PReLU",
     "PairwiseDistance",
     "Parameter",
@@ -341,6 +355,7 @@ __all__ = [
     "Softplus",
     "Softshrink",
     "Softsign",
+    "SyncBatchNorm",
     "Tanh",
     "Tanhshrink",
     "Threshold",
@@ -368,7 +383,21 @@ __all__ = [
 ]
 
 
+_RARE = {
+    **dict.fromkeys(("Container", "CrossMapLRN2d", "NLLLoss2d"), "older"),
+    **dict.fromkeys(
+        ("LinearCrossEntropyLoss", "LinearCrossEntropyOptions"), "linear_cross_entropy"
+    ),
+    "SyncBatchNorm": "sync_batch_norm",
+}
+"""What is imported when first asked for, and from where."""
+
+
 def __getattr__(name: str) -> _Any:
-    if name != "modules":
+    if name == "modules":
+        return _import_module("graphwright.runtime.nn.modules")
+    if name not in _RARE:
         raise AttributeError(f"module 'graphwright.nn' has no attribute '{name}'")
-    return _import_module("graphwright.runtime.nn.modules")
+    value = getattr(_import_module(f"graphwright.runtime.nn.{_RARE[name]}"), name)
+    globals()[name] = value
+    return value

@@ -68,6 +68,7 @@ from graphwright.runtime.nn.functions.dropouts import (
     feature_alpha_dropout,
 )
 from graphwright.runtime.nn.functions.embeddings import embedding, embedding_bag
+from graphwright.runtime.nn.functions.linear_losses import linear_cross_entropy
 from graphwright.runtime.nn.functions.losses import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,

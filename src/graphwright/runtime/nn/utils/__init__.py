@@ -19,6 +19,10 @@ from graphwright.runtime.nn.utils.fusion import (
     fuse_linear_bn_weights,
 )
 from graphwright.runtime.nn.utils.init import skip_init
+from graphwright.runtime.nn.utils.memory_format import (
+    convert_conv2d_weight_memory_format,
+    convert_conv3d_weight_memory_format,
+)
 from graphwright.runtime.nn.utils.weight_norm import (
     remove_spectral_norm,
     remove_weight_norm,
@@ -31,6 +35,8 @@ __all__ = [
     "clip_grad_norm_",
     "clip_grad_value_",
     "clip_grads_with_norm_",
+    "convert_conv2d_weight_memory_format",
+    "convert_conv3d_weight_memory_format",
     "fuse_conv_bn_eval",
     "fuse_conv_bn_weights",
     "fuse_linear_bn_eval",

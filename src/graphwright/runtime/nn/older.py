@@ -1,0 +1,71 @@
+"""Layers that PyTorch keeps for old models."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from graphwright.runtime.nn import functional as F
+from graphwright.runtime.nn.loss import NLLLoss
+from graphwright.runtime.nn.module import Module
+from graphwright.runtime.tensor import Tensor
+
+
+class CrossMapLRN2d(Module):
+    """x / (k + alpha/size * s)**beta, s the sum of squares over neighbouring channels.
+
+    `LocalResponseNorm` but for an even `size`: neighbours are counted equally on both sides, so
+    that `size` - 1 channels are summed then.
+    """
+
+    def __init__(
+        self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1
+    ) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.ndim != 4:
+            raise ValueError(
+                f"CrossMapLRN2d: Expected input to be 4D, got {input.ndim}D instead."
+            )
+        width = 2 * ((self.size - 1) // 2) + 1
+        alpha = self.alpha * width / self.size
+        return F.local_response_norm(input, width, alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class NLLLoss2d(NLLLoss):
+    """`NLLLoss`, which takes images too. Warns that it replaces this class."""
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        warnings.warn(
+            "NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
+
+
+class Container(Module):
+    """A module with the given children. Warns that `Module` itself replaces this class."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
+        warnings.warn(
+            "nn.Container is deprecated. All of it's functionality is now implemented in "
+            "nn.Module. Subclass that instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        for name, child in kwargs.items():
+            self.add_module(name, child)
