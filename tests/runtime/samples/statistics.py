@@ -31,6 +31,21 @@ _MOMENTS = (S(Arr((3, 4)), 1), S(Arr((2, 3, 4)), (0, 2), 0, True), S(Arr((3, 4))
 _PAIRS = (S(Arr((3, 4))), S(Arr((3, 4)), 1, False), S(Arr((3, 4)), 0, correction=0))
 
 
+def _segments(x: Any, reduce: str, lengths: Any, axis: int = 0, initial: Any = None) -> Any:
+    """The segments of the last dim of `lengths` one after another."""
+    if axis:
+        rows = [_segments(r, reduce, n, axis - 1) for r, n in zip(x, lengths, strict=True)]
+        return np.stack(rows)
+    ends = np.cumsum(lengths)
+    parts = [x[end - n : end] for n, end in zip(lengths, ends, strict=True)]
+    by = {"sum": np.sum, "mean": np.mean, "prod": np.prod, "max": np.max, "min": np.min}[reduce]
+    found = np.stack([by(part, axis=0) for part in parts])
+    return found if initial is None else np.maximum(found, initial)
+
+
+_TWOS = Arr((3,), 2, 3, "index", grad=False)
+
+
 def _p_norm(x: Any, p: float = 2, dim: Any = None, keepdim: bool = False) -> Any:
     size = np.abs(x)
     if p == float("inf"):
@@ -51,6 +66,18 @@ _NORMS = (
 )
 
 STATISTICS = (
+    OpSamples(
+        "segment_reduce",
+        (
+            S(Arr((6,)), "sum", lengths=_TWOS),
+            S(Arr((6, 2)), "mean", lengths=_TWOS),
+            S(Arr((6, 2)), "prod", lengths=_TWOS),
+            S(Arr((6,)), "min", lengths=_TWOS),
+            S(Arr((6, 2)), "max", lengths=_TWOS, initial=0.5),
+            S(Arr((2, 6)), "max", lengths=Arr((2, 3), 2, 3, "index"), axis=1),
+        ),
+        _segments,
+    ),
     OpSamples("variance", _MOMENTS, _var, torch=""),
     OpSamples("deviation", _MOMENTS, _std, torch=""),
     OpSamples("var_mean", _PAIRS, _with_mean(_var)),
@@ -156,6 +183,18 @@ STATISTICS = (
         (
             Bad(S(Arr((0,))), IndexError, "", names_op=True),
             Bad(S(Arr((3,), kind="bool")), RuntimeError, "bool", names_op=True),
+        ),
+    ),
+    OpErrors(
+        "segment_reduce",
+        (
+            Bad(S(Arr((4,)), "sum"), RuntimeError, "lengths or offsets", names_op=True),
+            Bad(S(Arr((4,)), "sum", lengths=_TWOS), RuntimeError, "sum to", names_op=True),
+            Bad(S(Arr((6,)), "median", lengths=_TWOS), RuntimeError, "median", names_op=True),
+            Bad(S(Arr((2, 6)), "sum", lengths=_TWOS, axis=1), RuntimeError, "dims of data"),
+            Bad(
+                S(Arr((6,), kind="int"), "sum", lengths=_TWOS), RuntimeError, "int", names_op=True
+            ),
         ),
     ),
     OpErrors("mean", (Bad(S(Arr((3,), kind="int")), RuntimeError, "dtype", names_op=True),)),

@@ -40,3 +40,10 @@ def search_positions(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     flat = ops.reshape(given, (level.size, -1))
     found = dispatch(op, (whole(sequence), flat, out_int32, right, order))
     return ops.reshape(found, given.shape)
+
+
+@rule("segment_numbers")
+def segment_numbers(op: Op, args: tuple[Any, ...], level: Level) -> Any:
+    """Every row of bounds has segments of its own."""
+    bounds, *options = args
+    return dispatch(op, (whole(bounds), *options))

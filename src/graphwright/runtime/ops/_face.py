@@ -670,6 +670,8 @@ _scatter_value = _op("scatter_value")
 _scatter_value_ = _op("scatter_value_")
 _search_positions = _op("search_positions")
 _searchsorted = _op("searchsorted")
+_segment_numbers = _op("segment_numbers")
+_segment_reduce = _op("segment_reduce")
 _select = _op("select")
 _select_backward = _op("select_backward")
 _select_copy = _op("select_copy")
@@ -7133,6 +7135,50 @@ def searchsorted(
     return _dispatch(_searchsorted, _bound)
 
 
+def segment_numbers(bounds: Tensor, size: int, whole: bool) -> Any:
+    return _dispatch(_segment_numbers, (bounds, size, whole))
+
+
+def segment_reduce(
+    data: Tensor,
+    reduce: str,
+    *,
+    lengths: Tensor | None = None,
+    indices: Tensor | None = None,
+    offsets: Tensor | None = None,
+    axis: int = 0,
+    unsafe: bool = False,
+    initial: Number | None = None,
+) -> Any:
+    try:
+        _bound = (
+            data,
+            reduce,
+            lengths,
+            indices,
+            offsets,
+            wrap_dim(axis, data.ndim),
+            unsafe,
+            initial,
+        )
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        raise refuse_bound(
+            _segment_reduce,
+            (
+                data,
+                reduce,
+                lengths,
+                indices,
+                offsets,
+                axis,
+                unsafe,
+                initial,
+            ),
+            _error,
+        ) from None
+    return _dispatch(_segment_reduce, _bound)
+
+
 def select(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
     if axis is not None:
         dim = same_as("select", "dim", dim, REQUIRED, "axis", axis)
@@ -9006,6 +9052,7 @@ __all__ = [
     "scatter_add",
     "scatter_reduce",
     "searchsorted",
+    "segment_reduce",
     "select",
     "select_copy",
     "select_scatter",

@@ -637,6 +637,8 @@ FAMILY = {
     "scatter_value_": "scatter",
     "search_positions": "searching",
     "searchsorted": "searching",
+    "segment_numbers": "segments",
+    "segment_reduce": "segments",
     "select": "views",
     "select_backward": "views",
     "select_copy": "views_shape",

@@ -78,6 +78,7 @@ FAMILIES = (
     "scans",
     "scatter",
     "searching",
+    "segments",
     "sequences",
     "sorting",
     "statistics",
