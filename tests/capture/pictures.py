@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 from typing import Any
 
+import numpy as np
+
 import graphwright as gw
 
 ATOMS = (int, float, complex, bool, str, bytes, type(None), range, slice, type(Ellipsis))
@@ -25,7 +27,7 @@ class _Painter:
 
     def paint(self, value: Any) -> Any:
         kind = type(value)
-        if kind in ATOMS:
+        if kind in ATOMS or isinstance(value, np.generic):
             return kind.__name__, repr(value)
         if id(value) in self.seen:
             return "again", self.seen[id(value)]
@@ -82,4 +84,10 @@ class _Painter:
         for name in getattr(type(value), "__slots__", ()):
             if isinstance(name, str) and hasattr(value, name):
                 state[name] = getattr(value, name)
-        return tuple((name, self.paint(item)) for name, item in state.items())
+        return tuple((name, self._attribute(name, item)) for name, item in state.items())
+
+    def _attribute(self, name: str, value: Any) -> Any:
+        """Tables of hooks without their keys, which count up over the whole process."""
+        if "_hooks" in name and isinstance(value, dict):
+            return tuple(self.paint(item) for item in value.values())
+        return self.paint(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import hypothesis
 import pytest
@@ -10,38 +11,56 @@ from hypothesis import strategies
 
 from graphwright.capture.exc import GraphBreakError, InternalCaptureError
 
+from .captured import Captured
 from .randomly.program import WORLD, Program
 from .randomly.reducing import is_valid, reduced
-from .randomly.running import compare
+from .randomly.running import calls, compare
 
 PER_SEED = 20
 SYMPTOMS = (AssertionError, GraphBreakError, InternalCaptureError)
+OPTIONS: tuple[dict[str, Any], ...] = (
+    {}, {"tensorless": True}, {"dynamic": True}, {"limit": 64},
+    {"tensorless": True, "dynamic": False},
+)
 
 
-def symptom(function_text: str, tensorless: bool) -> BaseException | None:
-    """How plain and captured runs of a function differ."""
-    try:
-        compare(f"{WORLD}\n\n{function_text}", tensorless=tensorless)
-    except SYMPTOMS as error:
-        return error
-    return None
+class Case:
+    """One program, the variants it is called with, and how it is captured."""
 
+    def __init__(self, number: int, options: dict[str, Any]) -> None:
+        chance = random.Random(number)
+        self.text = Program(chance).function_text
+        self.variants = calls(chance)
+        self.options = options
 
-def smallest(function_text: str, tensorless: bool, kind: type[BaseException]) -> str:
-    """What is left of a program that fails, and how it fails."""
-    left = reduced(function_text, lambda text: type(symptom(text, tensorless)) is kind)
-    return f"{left}\n\n{symptom(left, tensorless)!r}"
+    def run(self, text: str) -> Captured:
+        """Compare both runs of the program, or of what is left of it."""
+        return compare(f"{WORLD}\n\n{text}", self.variants, **self.options)
+
+    def symptom(self, text: str) -> BaseException | None:
+        """How plain and captured runs of a function differ."""
+        try:
+            self.run(text)
+        except SYMPTOMS as error:
+            return error
+        return None
+
+    def smallest(self, kind: type[BaseException]) -> str:
+        """What is left of a program that fails, and how it fails."""
+        left = reduced(self.text, lambda text: type(self.symptom(text)) is kind)
+        return f"{left}\n\n{self.options} {self.variants}\n{self.symptom(left)!r}"
 
 
 @pytest.mark.fuzz(10)
-@pytest.mark.filterwarnings("ignore:graphwright:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:graphwright:RuntimeWarning", "ignore:Using a target size")
 def test_random_programs(seed: int) -> None:
     """Hypothesis draws the programs; one that fails is shown small, and with its seed.
 
-    With every other seed frames without tensor operations are translated too.
+    Seeds take turns in how they capture: also frames without tensor operations, with symbolic
+    sizes from the start or never, with room for a version for every call.
     """
-    tensorless = bool(seed % 2)
-    texts: list[str] = []
+    options = OPTIONS[seed % len(OPTIONS)]
+    cases: list[Case] = []
     with_graph: list[bool] = []
 
     @hypothesis.seed(seed)
@@ -52,13 +71,13 @@ def test_random_programs(seed: int) -> None:
     )
     @hypothesis.given(strategies.integers(0, 2**48))
     def run(number: int) -> None:
-        text = Program(random.Random(number)).function_text
-        hypothesis.assume(is_valid(text))
-        texts.append(text)
-        with_graph.append(compare(f"{WORLD}\n\n{text}", tensorless=tensorless).graphs > 0)
+        case = Case(number, options)
+        hypothesis.assume(is_valid(case.text))
+        cases.append(case)
+        with_graph.append(case.run(case.text).graphs > 0)
 
     try:
         run()
     except SYMPTOMS as error:
-        pytest.fail(f"seed {seed}:\n{smallest(texts[-1], tensorless, type(error))}")
+        pytest.fail(f"seed {seed}:\n{cases[-1].smallest(type(error))}")
     assert sum(with_graph) >= len(with_graph) / 2

@@ -112,12 +112,13 @@ class Definitions(CompoundStatements):
         if self.depth > 2:
             return self.assign_int(indent)
         name, a = self.fresh("C"), self.fresh("a")
-        self.emit(indent, f"class {name}({self.pick('Obj', 'Child', 'Loud')}):")
+        base = self.pick("Obj", "Child", "Loud")
+        self.emit(indent, f"class {name}({base}):")
         self.emit(indent + 1, f"squares = [q * q for q in range({self.random.randint(1, 3)})]")
         header = f"def work(self, {a}):"
         self.function(indent + 1, header, {"tensors": [a]}, "return TENSOR + self.squares[0]")
         target = self.bound("tensors", "t", indent)
-        made = f"{name}(1)" if "Loud" not in self.lines[-1] else f"{name}(1, [])"
+        made = f"{name}(1, [])" if base == "Loud" else f"{name}(1)"
         self.emit(indent, f"{target} = {name}.work({made}, {self.a_tensor()})")
 
     def comprehension(self, indent: int) -> None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from .modelling import Modelling
+from .everyday import Everyday
 
-WORLD = "\n\n".join(
-    Path(__file__).with_name(name).read_text() for name in ("world.py", "world_models.py")
-)
-HEADER = "def f(x, y, n, items, table, obj, net, pack=None, *, flag=False):"
+FILES = ("world.py", "world_models.py", "world_settings.py")
+WORLD = "\n\n".join(Path(__file__).with_name(name).read_text() for name in FILES)
+HEADER = """
+def f(x, y, n, items, table, obj, net, pack=None, *, flag=False, mode="mean", rate=0.5):
+""".strip()
 PARAMETERS = {
     "tensors": ["x", "y"], "ints": ["n"], "lists": ["items"], "tables": ["table"],
     "objects": ["obj"],
 }
 
 
-class Program(Modelling):
+class Program(Everyday):
     """One function `f`, with the parameters of `HEADER`; `function_text` is its source."""
 
     def __init__(self, chance: random.Random) -> None:
@@ -45,14 +46,16 @@ class Program(Modelling):
         kinds = [
             self.assign, self.assign_int, self.mutate, self.assign, self.mutate, self.effect,
             self.in_place, self.alias, self.unpack, self.swap, self.module, self.view, self.view,
-            self.packed, self.packed, self.protocol, self.protocol,
+            self.packed, self.packed, self.protocol, self.protocol, self.shaped, self.shaped,
+            self.typed, self.layered, self.layered, self.configure, self.rewire,
         ]
         if indent < 5:
             kinds += [
                 self.branch, self.attempt, self.with_block, self.match, self.leave, self.attempt,
                 self.closure, self.comprehension, self.comprehension, self.instance, self.driven,
                 self.generator, self.local_class, self.coroutine, self.forget, self.with_block,
-                self.differentiate, self.conversation, self.mortal,
+                self.differentiate, self.conversation, self.mortal, self.in_mode, self.train,
+                self.hook,
                 *([self.loop, self.while_loop, self.loop] if self.loops < 2 else []),
             ]
         self.random.choice(kinds)(indent)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import random
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -19,7 +20,39 @@ from ..captured import Captured
 from ..pictures import picture
 
 NAME = "random_program"
-VARIANTS = (0, 0, 1, 2, 10, 4, 5, 0, 6, 11, 7, 8, 12, 9, 3)
+VARIANTS = 18
+CALLS = 9
+AROUND: dict[int, Callable[[], Any]] = {
+    14: gw.no_grad, 15: lambda: gw.autocast("cpu", dtype=gw.bfloat16),
+}
+nothing = contextlib.nullcontext
+
+
+class Restored:
+    """A module that programs change in every way, and how it was at first."""
+
+    def __init__(self, net: Any) -> None:
+        self.net = net
+        self.values = [(p, p.detach().clone()) for p in (*net.parameters(), *net.buffers())]
+        self.attributes = [
+            (vars(module), {name: _copied(value) for name, value in vars(module).items()})
+            for module in net.modules()
+        ]
+
+    def again(self) -> Any:
+        """The same objects, with the attributes, containers and values that they had."""
+        for attributes, first in self.attributes:
+            attributes.clear()
+            attributes.update((name, _copied(value)) for name, value in first.items())
+        for tensor, value in self.values:
+            tensor.data = value.clone()
+            tensor.grad = None
+        return self.net
+
+
+def _copied(value: Any) -> Any:
+    """A container anew, with the same content; anything else itself."""
+    return value.copy() if isinstance(value, (dict, list, set)) else value
 
 
 class World:
@@ -32,10 +65,7 @@ class World:
         self.file = f"<random {hash(text)}>"
         exec(compile(text, self.file, "exec"), self.space)
         gw.manual_seed(0)
-        self.nets = [self.space["Net"](), self.space["Normed"]()]
-        self.states = [
-            {name: value.clone() for name, value in net.state_dict().items()} for net in self.nets
-        ]
+        self.nets = [Restored(self.space["Net"]()), Restored(self.space["Normed"]())]
 
     def reset(self, variant: int) -> None:
         """Globals, defaults, attributes of classes and caches as they were at first."""
@@ -52,13 +82,11 @@ class World:
 
     def net(self, variant: int) -> Any:
         """A module as it was at first; which, and in which mode, depends on the variant."""
-        which = variant in (2, 8)
-        net, state = self.nets[which], self.states[which]
-        net._buffers["seen"] = gw.zeros(1)
-        net.load_state_dict(state)
+        net = self.nets[variant in (2, 8)].again()
         net.requires_grad_(variant != 4).train(variant % 3 != 0)
-        net.zero_grad(set_to_none=True)
-        net.scale, net.log = 1 + (variant > 8), []
+        net.scale = 1 + (variant > 8)
+        if variant == 16:
+            net.layers[0].register_forward_hook(self.space["noting"](net.log))
         return net
 
     def arguments(self, variant: int) -> list[Any]:
@@ -90,19 +118,39 @@ class World:
             case 12:
                 x, y = gw.randn(4, 4)[1:], gw.randn(3, 8)[:, ::2]
                 n = np.float64(1.5)
+            case 13:
+                x = gw.randint(-3, 9, (3, 4))
+            case 14:
+                x.requires_grad_()
+                y.requires_grad_()
+            case 17:
+                x, y = gw.randn(7, 4), gw.randn(4, 7).T
         pack = {"a": x, "b": [y, x], "c": (x[0], y)}
-        return [x, y, n, items, table, thing, self.net(variant), pack]
+        net = self.net(variant)
+        space["settle"](variant, net)
+        return [x, y, n, items, table, thing, net, pack]
+
+    def keywords(self, variant: int) -> dict[str, Any]:
+        """Keyword arguments that differ in number and value."""
+        given: dict[str, Any] = {}
+        if variant % 3:
+            given["rate"] = (0.5, 0.1, 2, 1.5)[variant % 4]
+        if variant % 4 > 1:
+            given |= {"mode": ("sum", "none")[variant % 2], "flag": variant % 3 == 1}
+        return given
 
     def outcome(self, function: Callable[..., Any], variant: int) -> tuple[Any, ...]:
         """Result or exception, arguments, globals, text printed and modes afterwards."""
         self.reset(variant)
         args = self.arguments(variant)
-        keywords = dict(zip(("net", "pack"), args[6:], strict=True)) if variant % 2 else {}
+        keywords = self.keywords(variant)
+        if variant % 2:
+            keywords |= zip(("net", "pack"), args[6:], strict=True)
         path: list[Any] = []
         printed = io.StringIO()
         try:
-            with contextlib.redirect_stdout(printed):
-                result = function(*(args[:6] if keywords else args), **keywords)
+            with contextlib.redirect_stdout(printed), AROUND.get(variant, nothing)():
+                result = function(*(args[:6] if "net" in keywords else args), **keywords)
         except (GraphBreakError, InternalCaptureError):
             raise
         except Exception as error:
@@ -113,7 +161,8 @@ class World:
         shared = (
             space["G"], space["H"], space["remembering"].__defaults__,
             vars(space["Obj"]).get("count"), space["Obj"].kind, space["Base"].made,
-            space["shifted"].calls,
+            space["shifted"].calls, space["SETTINGS"], space["CONFIG"], space["TABLE"],
+            space["OPTIMIZERS"], space["scaled"].__closure__[0].cell_contents,
         )
         names = sorted(name for name in space if not name.startswith("__"))
         modes = gw.is_grad_enabled(), gw.get_rng_state().tolist(), sys.exc_info()[1]
@@ -146,15 +195,21 @@ def difference(expected: Any, actual: Any) -> str:
     return f"expected .. {wanted[part]}\ngot .. {found[part]}"
 
 
-def compare(text: str, **options: Any) -> Captured:
-    """Run one program both ways, call after call, on arguments of every variant.
+def calls(chance: random.Random) -> list[int]:
+    """The variants of the calls of one program: one of them twice at first, and some again."""
+    drawn = chance.sample(range(VARIANTS), CALLS)
+    return [drawn[0], *drawn, *chance.sample(drawn, 2)]
+
+
+def compare(text: str, variants: Sequence[int], **options: Any) -> Captured:
+    """Run one program both ways, call after call, on arguments of those variants.
 
     `options` are those of the `Frontend`.
     """
     world = World(text)
     function = world.space["f"]
     captured = Captured(function, **options)
-    for call, variant in enumerate(VARIANTS):
+    for call, variant in enumerate(variants):
         expected = world.outcome(function, variant)
         actual = world.outcome(captured, variant)
         assert expected == actual, (
