@@ -6,12 +6,14 @@ import collections
 import enum
 import functools
 import itertools
+import types
 from typing import Any, NamedTuple
 
 import pytest
 
 import graphwright as gw
 
+from .captured import Captured
 from .programs import Programs, sound, whole
 
 program = Programs()
@@ -71,6 +73,39 @@ def members_that_are_no_methods(x: Any) -> Any:
     return x + 1, facts
 
 
+TABLE: Any = types.MappingProxyType({"a": 1, "b": [2]})
+
+
+@program
+def mappings_to_read(x: Any) -> Any:
+    own: Any = types.MappingProxyType({"x": x})
+    found = [*TABLE], TABLE["b"], TABLE.get("c", 3), "a" in TABLE, len(TABLE), {**TABLE}
+    members = Mode.__members__["TRAIN"], list(Mode.__members__), hash(Mode.TRAIN) == hash("TRAIN")
+    return own["x"] * TABLE["a"], dict(own.items()), found, members
+
+
+@program
+def what_a_class_holds_itself(x: Any) -> Any:
+    own = vars(Plain), Pair.__dict__, type(Plain()).__dict__
+    try:
+        own[0]["nothing"]
+    except KeyError as error:
+        told = error.args
+    facts = ["__doc__" in own[0], "add" in own[1], "mro" in own[2], own[0].get("add", 3), told]
+    return x + 1, facts, own[1]["_fields"], own[0]["__doc__"]
+
+
+@program
+def attributes_of_tensors(x: Any) -> Any:
+    y, unused = x * 2, x + 3
+    y.scale, y.label, unused.label = x.sum(), "y", "none"
+    x.seen = [y]
+    x.passing = 1
+    del x.passing
+    found = hasattr(x, "passing"), hasattr(y, "label"), getattr(x, "label", None), y.label
+    return y.scale * 2, y, x.seen[0] is y, found
+
+
 @pytest.mark.parametrize("program", program.all, ids=lambda p: p.__name__)
 def test_in_one_graph(program: Any) -> None:
     whole(program, gw.randn(2, 3))
@@ -96,3 +131,47 @@ def text_of_a_missing_attribute(x: Any) -> Any:
 @pytest.mark.parametrize("program", [generator_state, text_of_a_missing_attribute])
 def test_what_is_not_modelled_is_left_to_python(program: Any) -> None:
     sound(program, gw.randn(2, 3))
+
+
+def test_attributes_of_tensors_outlive_the_graph() -> None:
+    def program(x: Any) -> Any:
+        x.calls = getattr(x, "calls", 0) + 1
+        y = x * x.calls
+        y.parent = x
+        return y
+
+    captured, x = Captured(program, fullgraph=True), gw.ones(2)
+    for step in range(1, 4):
+        y = captured(x)
+        assert y.tolist() == [float(step)] * 2
+        assert (y.parent is x, x.calls) == (True, step)
+
+
+def test_a_class_that_comes_to_hold_a_name_is_seen() -> None:
+    class Base:
+        shared = 1
+
+    class Own(Base):
+        pass
+
+    captured = Captured(lambda x: x + ("shared" in Own.__dict__), fullgraph=True)
+    assert captured(gw.zeros(1)).item() == 0
+    Own.shared = 2
+    assert captured(gw.zeros(1)).item() == 1
+    del Own.shared
+    assert captured(gw.zeros(1)).item() == 0
+    del Base.shared
+    assert captured(gw.zeros(1)).item() == 0
+    Own.shared = 3
+    assert captured(gw.zeros(1)).item() == 1
+
+
+def test_a_dict_behind_a_proxy_that_changes_is_seen() -> None:
+    table = {"factor": 2}
+    shown = types.MappingProxyType(table)
+    captured = Captured(lambda x: x * shown["factor"] + len(shown), fullgraph=True)
+    assert captured(gw.ones(1)).item() == 3
+    table["factor"] = 5
+    assert captured(gw.ones(1)).item() == 6
+    table["more"] = 0
+    assert captured(gw.ones(1)).item() == 7

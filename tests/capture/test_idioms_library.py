@@ -8,8 +8,10 @@ import collections.abc
 import functools
 import heapq
 import os
+import re
 from typing import Any
 
+import numpy
 import pytest
 
 import graphwright as gw
@@ -19,6 +21,7 @@ from .pictures import picture
 from .programs import Programs, whole
 
 program = Programs()
+WORD = re.compile(r"[a-z]+")
 
 
 @program
@@ -152,6 +155,31 @@ def gradients_of_parts(x: Any) -> Any:
 
     weights = {"w": x * 2, "b": x}
     return gw.func.grad(loss, has_aux=True)(weights, x)
+
+
+@program
+def paths_and_patterns(x: Any) -> Any:
+    name = os.path.join("data", "set", "part.1.txt")
+    root, ending = os.path.splitext(os.path.basename(name))
+    found = re.search(r"(\d+)\.(?P<kind>\w+)$", name)
+    assert found is not None
+    words = re.split(r"\W+", name), re.sub("[aeiou]", "_", root), re.findall(r"\d", name)
+    scale = int(found.group(1)) + len(WORD.findall(name))
+    return x * scale, root, ending, found["kind"], found.span(), words, os.path.dirname(name)
+
+
+@program
+def limits_of_numpy(x: Any) -> Any:
+    kind = numpy.dtype("float32")
+    least, most = numpy.finfo(kind).min, numpy.iinfo(numpy.int16).max
+    return x.clamp(float(least), most) + numpy.finfo(numpy.float64).eps, kind.itemsize, kind.name
+
+
+@program
+def dicts_from_keys(x: Any) -> Any:
+    plain = dict.fromkeys(["a", "b"], x)
+    ordered = collections.OrderedDict.fromkeys("ba", value=1)
+    return plain["b"] + 1, plain, ordered, collections.defaultdict.fromkeys([1, True, 2], 3)
 
 
 @pytest.mark.parametrize("program", program.all, ids=lambda p: p.__name__)

@@ -7,7 +7,7 @@ import operator
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy
 
@@ -40,6 +40,7 @@ from graphwright.capture.variables.classes import (
     PythonModuleVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.floats import scalar_arguments
 from graphwright.capture.variables.functions import CellVariable, FunctionVariable
 from graphwright.capture.variables.lazy import LazyVariable
@@ -255,15 +256,20 @@ class OutputGraph:
         ):
             written = self.side_effects.globals[name]
             if written is None:
-                unsupported("GB0006", f"NameError: name {name!r} is not defined")
+                self._not_defined(name)
             return written
         if name in function.__globals__:
             return self.wrap(function.__globals__[name], source)
         opaque: Any = function  # whose stub does not always have __builtins__
         builtins: dict[str, Any] = opaque.__builtins__
         if name not in builtins:
-            unsupported("GB0006", f"NameError: name {name!r} is not defined")
+            self.guards.missing(source)
+            self._not_defined(name)
         return self.wrap(builtins[name], source)
+
+    def _not_defined(self, name: str) -> NoReturn:
+        text = self.constant(f"name {name!r} is not defined")
+        raise_in_frame(NameError, [text], name=self.constant(name))
 
     # graphs that are thrown away
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import abc
 import weakref
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.guard_text import class_name
@@ -342,6 +342,22 @@ class ItemSource(DerivedSource):
 
     def loads(self, program: LoadWriter) -> int:
         return program.chain("item", self.base, self.key)
+
+
+class OwnItemSource(ItemSource):
+    """What a dict or list of a user's class keeps, whatever its own `__getitem__` gives."""
+
+    kind: type
+
+    def name(self) -> str:
+        return f"{self.kind.__name__}.__getitem__({self.base.name()}, {self.key!r})"
+
+    def emit(self, cg: Reloader) -> None:
+        kind: Any = self.kind
+        cg.begin_call(kind.__getitem__)
+        self.base.emit(cg)
+        cg.load_const(self.key)
+        cg.end_call(2)
 
 
 class TypeSource(DerivedSource):

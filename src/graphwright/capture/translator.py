@@ -35,12 +35,18 @@ from graphwright.capture.record import Location
 from graphwright.capture.source import CellSource, LocalSource
 from graphwright.capture.values import Values
 from graphwright.capture.variables.base import NULL, Clock, VariableTracker
-from graphwright.capture.variables.exceptions import ExceptionVariable, HandledVariable, Raised
+from graphwright.capture.variables.binding import bind_arguments
+from graphwright.capture.variables.exceptions import (
+    ExceptionVariable,
+    HandledVariable,
+    Raised,
+    handled_exception,
+    raise_in_frame,
+)
 from graphwright.capture.variables.functions import (
     CellVariable,
     FunctionVariable,
     UserFunctionVariable,
-    bind_arguments,
 )
 from graphwright.capture.variables.generators import GeneratorVariable
 
@@ -100,11 +106,14 @@ class Translator(Values):
         except AttributeMissing as reason:
             reason.note_location(self.place())
             args = [self.constant(reason.text)] if reason.text is not None else None
-            self._handle(Raised(ExceptionVariable(AttributeError, args)), inst, reason)
+            missing = Raised(ExceptionVariable(AttributeError, args), by_python=True)
+            missing.note_context(handled_exception(self))
+            self._handle(missing, inst, reason)
         except Unsupported as reason:
             reason.note_location(self.place())
             raise
         except Raised as raised:
+            raised.note_context(handled_exception(self))
             self._handle(raised, inst, raised)
 
     def throw(self, raised: Raised) -> None:
@@ -167,7 +176,7 @@ class Translator(Values):
         """A local, or the cell under that name; unseen where no tracker stands for it."""
         value = self.locals.get(name)
         if value is None:
-            unsupported("GB0006", f"UnboundLocalError: {name!r}")
+            raise_in_frame(UnboundLocalError, [self.constant(_UNBOUND.format("local", name))])
         try:
             value = value.realize()
         except Unsupported:
@@ -182,8 +191,11 @@ class Translator(Values):
         if cell.contents is None and self.parent is None and name in self.code.co_cellvars:
             # what is resumed would have a free variable there, and raise another NameError
             raise SkipFrame(Unsupported("GB0006", f"UnboundLocalError: {name!r}"))
+        if cell.contents is None and name in self.code.co_cellvars:
+            raise_in_frame(UnboundLocalError, [self.constant(_UNBOUND.format("local", name))])
         if cell.contents is None:
-            unsupported("GB0006", f"NameError: {name!r} is not bound")
+            text = f"{_UNBOUND.format('free', name)} in enclosing scope"
+            raise_in_frame(NameError, [self.constant(text)], name=self.constant(name))
         cell.contents = cell.contents.realize()
         return cell.contents
 
@@ -280,6 +292,9 @@ class Translator(Values):
             frame = frame.parent
         line, file = frame.current.line, frame.code.co_filename
         return Location(file, line, frame.code.co_qualname, source_line(file, line))
+
+
+_UNBOUND = "cannot access {} variable {!r} where it is not associated with a value"
 
 
 def is_library(filename: str) -> bool:

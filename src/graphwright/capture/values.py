@@ -32,7 +32,7 @@ from graphwright.capture.variables.sequences import RangeVariable, TupleVariable
 from graphwright.capture.variables.sets import frozen_method, has_order
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
-from graphwright.capture.variables.text import text_of
+from graphwright.capture.variables.text import joined, text_of
 from graphwright.runtime.symbolic.symint import SymInt
 
 if TYPE_CHECKING:
@@ -140,6 +140,10 @@ class Values:
     ) -> VariableTracker:
         """What reading a class attribute through an instance gives."""
         return bind_class_attribute(self, static, source, owner, name)  # type: ignore[arg-type]
+
+    def joined(self, parts: list[VariableTracker]) -> VariableTracker:
+        """Texts one after another."""
+        return joined(self, parts)  # type: ignore[arg-type]
 
     def text(
         self, value: VariableTracker, convert: Callable[[Any], str] = str, spec: str | None = None

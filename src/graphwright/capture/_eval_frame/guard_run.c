@@ -204,9 +204,10 @@ static bool same_key(PyObject *a, PyObject *b) {
     return a == b || ef_same_constant(a, b);
 }
 
-/* An OrderedDict has an order of its own, which only its iterator tells. */
+/* An OrderedDict has an order of its own, which only its iterator tells: that of the class itself,
+   which runs no code of a user's. */
 static bool has_ordered_keys(PyObject *dict, PyObject *keys) {
-    PyObject *iterator = PyODict_CheckExact(dict) ? PyObject_GetIter(dict) : NULL, *key;
+    PyObject *iterator = PyODict_Type.tp_iter(dict), *key;
     Py_ssize_t i = 0, n = PyTuple_GET_SIZE(keys);
     bool same = iterator != NULL;
     while (same && (key = PyIter_Next(iterator)) != NULL) {

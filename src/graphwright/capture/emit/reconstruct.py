@@ -125,6 +125,8 @@ class Reconstructor:
     def _place(self, value: TensorVariable) -> tuple[int, bool]:
         """Ask for a tensor among the results: its position, and whether its history is spent."""
         node, spent = self.output.tape.leaving(value)
+        if node not in self.outputs and value in self.output.side_effects.created:
+            self.fill_later(value)
         return self.outputs.setdefault(node, len(self.outputs)), spent
 
     def push_expression(self, expr: Expr) -> None:

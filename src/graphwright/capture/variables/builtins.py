@@ -203,10 +203,17 @@ def _frozenset(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return frozenset_of(tx, args[0] if args else None)
 
 
-def _dict_fromkeys(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    value = args[1] if len(args) > 1 else tx.constant(None)
-    keys = args[0].realize().unpack(tx)
-    return DictVariable({hashed(tx, key): (key, value) for key in keys})
+def _fromkeys(kind: type) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if kwargs and kind is not collections.OrderedDict:
+            raise_in_frame(TypeError)
+        value = next(iter([*args[1:], *kwargs.values()]), tx.constant(None))
+        entries: dict[Any, tuple[VariableTracker, VariableTracker]] = {}
+        for key in args[0].realize().unpack(tx):
+            entries.setdefault(hashed(tx, key), (key.realize(), value))
+        return DictVariable(entries, kind)
+
+    return handler
 
 
 def _slice(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -447,6 +454,8 @@ def _round(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _divmod(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if any(isinstance(arg.realize(), TensorVariable) for arg in args):
+        raise_in_frame(TypeError)
     quotient = tx.operate(operator.floordiv, *args)
     return tx.tuple_of([quotient, tx.operate(operator.mod, *args)])
 
@@ -523,7 +532,10 @@ HANDLERS: dict[Any, Handler] = {
     dict: _dict,
     set: _set,
     frozenset: _frozenset,
-    dict.fromkeys: _dict_fromkeys,
+    **{
+        kind.fromkeys: _fromkeys(kind)
+        for kind in (dict, collections.OrderedDict, collections.defaultdict)
+    },
     slice: _slice,
     sum: _sum,
     any: _any,

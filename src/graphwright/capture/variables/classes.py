@@ -30,6 +30,7 @@ from graphwright.capture.variables.objects import (
     is_data_descriptor,
     lookup,
 )
+from graphwright.capture.variables.proxies import ClassDictVariable
 from graphwright.capture.variables.sequences import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.signatures import check_call
 from graphwright.runtime.legacy import default_tensor
@@ -82,6 +83,8 @@ class ClassVariable(VariableTracker):
             return self._of_type(tx, name)
         if name == "__class__":
             return tx.constant_class(type(self.value))
+        if name == "__dict__":
+            return ClassDictVariable(self)
         meta = lookup(type(self.value), name)
         if isinstance(meta, property) and isinstance(meta.fget, types.FunctionType):
             return tx.class_function(type(self.value), name, "fget").call(tx, [self], {})

@@ -72,6 +72,14 @@ class ConstantVariable(VariableTracker):
     def truth(self, tx: Translator) -> bool:
         return bool(self.value)
 
+    def call(
+        self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
+        if type(self.value) in SCALARS:
+            text = f"{type(self.value).__name__!r} object is not callable"
+            raise_in_frame(TypeError, [ConstantVariable(text)])
+        return super().call(tx, args, kwargs)
+
     def iterate(self, tx: Translator) -> VariableTracker:
         if isinstance(self.value, frozenset) and not tx.has_order(self):
             unsupported("GB0017", "the order of a set is known only when running")

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
-_PLAIN_TEXTS = (BaseException.__str__, KeyError.__str__, AttributeError.__str__)
+_PLAIN_TEXTS = (
+    BaseException.__str__, KeyError.__str__, AttributeError.__str__, NameError.__str__,
+)  # fmt: skip
 _LINKS = ("__cause__", "__context__", "__suppress_context__", "__traceback__")
 
 
@@ -79,10 +81,8 @@ class ExceptionVariable(VariableTracker):
         if issubclass(self.cls, BaseExceptionGroup) and name in ("message", "exceptions"):
             found = self.args[("message", "exceptions").index(name)].realize()
             return found if name == "message" else tx.tuple_of(found.unpack(tx))
-        if name in ("__cause__", "__suppress_context__") and not self.raised:
+        if name in ("__cause__", "__suppress_context__"):
             return tx.constant(False if "suppress" in name else None)
-        if name == "__cause__":
-            return tx.constant(None)
         return None
 
     def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
@@ -93,6 +93,18 @@ class ExceptionVariable(VariableTracker):
         if name in _LINKS and not _may_link(name, value.python_type()):
             unsupported("GB0007", f"TypeError: {name} = {value.describe()}")
         self.attributes[name] = value
+
+    def representation(self, tx: Translator) -> VariableTracker:
+        """`repr(error)`."""
+        custom = next(b.__dict__["__repr__"] for b in self.cls.__mro__ if "__repr__" in b.__dict__)
+        if isinstance(custom, types.FunctionType):
+            return tx.class_function(self.cls, "__repr__").call(tx, [self], {}).realize()
+        if self.args is None or custom is not BaseException.__repr__:
+            unsupported("GB0008", f"repr() of {self.describe()}")
+        name = tx.constant(self.cls.__name__)
+        if len(self.args) != 1:
+            return tx.joined([name, tx.text(tx.tuple_of(self.args), repr)])
+        return tx.joined([name, tx.constant("("), tx.text(self.args[0], repr), tx.constant(")")])
 
     def text(self, tx: Translator) -> VariableTracker:
         """`str(error)`."""
@@ -215,17 +227,28 @@ class CallersExceptionVariable(VariableTracker):
 class Raised(Signal):
     """An exception of the user's program on its way to a handler of the frames translated."""
 
-    def __init__(self, value: ExceptionVariable) -> None:
+    def __init__(self, value: ExceptionVariable, by_python: bool = False) -> None:
         super().__init__(value.cls.__name__)
         self.value = value
+        self.by_python = by_python
         value.raised = True
+
+    def note_context(self, handled: ExceptionVariable | None) -> None:
+        """Where Python itself raises, what is handled there becomes the context."""
+        if self.by_python and handled is not None and handled is not self.value:
+            self.value.attributes.setdefault("__context__", handled)
+        self.by_python = False
 
 
 def raise_in_frame(
-    cls: type[BaseException], args: list[VariableTracker] | None = None
+    cls: type[BaseException],
+    args: list[VariableTracker] | None = None,
+    **attributes: VariableTracker,
 ) -> NoReturn:
     """Python would raise an exception of this type here."""
-    raise Raised(ExceptionVariable(cls, args))
+    error = ExceptionVariable(cls, args)
+    error.attributes.update(attributes)
+    raise Raised(error, by_python=True)
 
 
 def is_plain_exception(cls: type) -> bool:

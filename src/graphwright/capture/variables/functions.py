@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
@@ -19,7 +18,6 @@ from graphwright.capture.source import (
 )
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.dispatching import DISPATCH, WRAPPER, chosen, implementation
-from graphwright.capture.variables.exceptions import raise_in_frame
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -453,65 +451,3 @@ class PartialVariable(VariableTracker):
             cg.push(value)
             cg.builder.copy(2)
             cg.builder.store_attr(name)
-
-
-def bind_arguments(
-    tx: Translator, function: FunctionVariable, args: Args, kwargs: Kwargs
-) -> dict[str, VariableTracker]:
-    """The locals with which a call starts, as Python binds them; a break where it would raise."""
-    code = function.code
-    names = code.co_varnames
-    n_positional, n_keyword = code.co_argcount, code.co_kwonlyargcount
-    bound: dict[str, VariableTracker] = dict(zip(names[:n_positional], args, strict=False))
-    extra = args[n_positional:]
-    slot = n_positional + n_keyword
-    if code.co_flags & inspect.CO_VARARGS:
-        bound[names[slot]] = tx.tuple_of(list(extra))
-        slot += 1
-    elif extra:
-        raise_in_frame(TypeError)
-    rest = _bind_keywords(code, bound, kwargs)
-    if code.co_flags & inspect.CO_VARKEYWORDS:
-        bound[names[slot]] = tx.dict_of(rest)
-    elif rest:
-        raise_in_frame(TypeError)
-    _bind_defaults(tx, function, bound)
-    return bound
-
-
-def _bind_keywords(
-    code: types.CodeType, bound: dict[str, VariableTracker], kwargs: Kwargs
-) -> Kwargs:
-    """Bind what `kwargs` names; return the keywords that name no parameter."""
-    allowed = code.co_varnames[
-        code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount
-    ]
-    rest: Kwargs = {}
-    for name, value in kwargs.items():
-        if name not in allowed:
-            rest[name] = value
-        elif name in bound:
-            raise_in_frame(TypeError)
-        else:
-            bound[name] = value
-    return rest
-
-
-def _bind_defaults(
-    tx: Translator, function: FunctionVariable, bound: dict[str, VariableTracker]
-) -> None:
-    code = function.code
-    positional = code.co_varnames[: code.co_argcount]
-    if any(name not in bound for name in positional):
-        defaults = function.positional_defaults(tx)
-        for name, value in zip(reversed(positional), reversed(defaults), strict=False):
-            bound.setdefault(name, value)
-    for name in positional:
-        if name not in bound:
-            raise_in_frame(TypeError)
-    for name in code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]:
-        if name not in bound:
-            default = function.keyword_default(tx, name)
-            if default is None:
-                raise_in_frame(TypeError)
-            bound[name] = default

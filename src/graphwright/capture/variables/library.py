@@ -9,6 +9,7 @@ import functools
 import heapq
 import itertools
 import operator
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from graphwright.capture.variables.generators import GeneratorVariable
 from graphwright.capture.variables.iterators import ChainIterator, CountIterator, PoolIterator
 from graphwright.capture.variables.messages import MESSAGES
 from graphwright.capture.variables.package import PACKAGE
+from graphwright.capture.variables.proxies import make_proxy
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -158,6 +160,7 @@ LIBRARY: dict[Any, Handler] = {
     functools.lru_cache: _lru_cache,
     functools.cache: _lru_cache,
     collections.deque: make_deque,
+    types.MappingProxyType: make_proxy,
     collections.abc.Sequence.__iter__: by_python(polyfills.sequence_items),
     collections.abc.Sequence.__contains__: by_python(polyfills.sequence_contains),
     collections.abc.Sequence.index: by_python(polyfills.sequence_index),

@@ -8,10 +8,17 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import AttributeMissing
 from graphwright.capture.source import InstanceAttrSource, ItemSource, Source
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.objects import ObjectVariable, instance_dict, lookup
+from graphwright.capture.variables.objects import ABSENT, ObjectVariable, instance_dict, lookup
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
+
+
+def original_of(value: object) -> Any:
+    """The module that a compiled one stands for, whose attributes it shares; None for others."""
+    found = lookup(type(value), "_original")
+    shared = found is not ABSENT and instance_dict(found) is instance_dict(value)
+    return found if shared and instance_dict(value) else None
 
 
 class NNModuleVariable(ObjectVariable):
@@ -45,3 +52,25 @@ class NNModuleVariable(ObjectVariable):
                 return tx.output.wrap(members[name], source)
             tx.guards.missing(source)
         raise AttributeMissing.of(self.cls, name)
+
+
+class CompiledModuleVariable(NNModuleVariable):
+    """What `compile` made of a module: its attributes are those of the original."""
+
+    OWN = ("__class__", "__call__", "_original", "_compilation", "__deepcopy__", "__reduce__")
+
+    def __init__(
+        self, value: object, source: Source, plain_getattr: Callable[..., Any],
+        original: VariableTracker,
+    ) -> None:
+        super().__init__(type(value), value, source, plain_getattr)
+        self.original = original
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        return super().getattr(tx, name) if name in self.OWN else self.original.getattr(tx, name)
+
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        self.original.setattr(tx, name, value)
+
+    def delattr(self, tx: Translator, name: str) -> None:
+        self.original.delattr(tx, name)

@@ -79,11 +79,15 @@ def numpy_function(function: Callable[..., Any]) -> Any:
         if not values and not keywords:
             unsupported("GB0004", f"call of numpy.{function.__name__}")
         result = fold(function, *values, **keywords)
-        if not isinstance(result, (numpy.generic, int, float, complex, bool)):
+        if not isinstance(result, _KNOWN):
             unsupported("GB0004", f"call of numpy.{function.__name__}, which gives an array")
         return tx.constant(result)
 
     return handler
+
+
+_FACTS = (numpy.dtype, numpy.finfo, numpy.iinfo)
+_KNOWN = (numpy.generic, int, float, complex, bool, *_FACTS)
 
 
 def _plain(value: VariableTracker) -> Any:
@@ -126,5 +130,5 @@ def is_pure(value: Any) -> bool:
 NUMPY_SCALARS: dict[Any, Any] = {
     kind: numpy_function(kind)
     for kind in vars(numpy).values()
-    if isinstance(kind, type) and issubclass(kind, (numpy.number, numpy.bool_))
+    if isinstance(kind, type) and issubclass(kind, (numpy.number, numpy.bool_, *_FACTS))
 }

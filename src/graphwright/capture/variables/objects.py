@@ -328,6 +328,9 @@ class ObjectVariable(VariableTracker):
         if static is vars(object).get(name, ABSENT):
             tx.guards.id_match(self._class_source(name), static)
             return None
+        if isinstance(static, staticmethod):
+            source = AttrSource(self._class_source(name), "__func__")
+            return tx.output.wrap(static.__func__, source)
         if not isinstance(static, types.FunctionType):
             unsupported("GB0008", f"{self.cls.__name__}.{name}")
         return BoundMethodVariable(tx.output.wrap(static, self._class_source(name)), self)

@@ -106,6 +106,8 @@ def operate(
     """`function(*args)` for a function of the `operator` module."""
     args = [arg.realize() for arg in args]
     if any(isinstance(arg, TensorVariable) for arg in args):
+        if function in _EQUALITY and any(_no_operand(arg) for arg in args):
+            return tx.constant(function is operator.ne)
         return tx.output.run(tx, "call_function", function, args, {})
     quotient = quotient_operation(tx, function, args)
     if quotient is not None:
@@ -131,6 +133,14 @@ def operate(
         names = " and ".join(arg.describe() for arg in args)
         unsupported("GB0008", f"operator.{function.__name__} on {names}")
     return result
+
+
+def _no_operand(value: VariableTracker) -> bool:
+    """Whether a tensor leaves a comparison with the value to Python, which asks for identity."""
+    kinds = (SequenceVariable, DictVariable, SetVariable, DequeVariable, *_BY_IDENTITY)
+    if isinstance(value, ConstantVariable):
+        return value.python_type() in (str, bytes, type(None), type(...))
+    return isinstance(value, kinds)
 
 
 def _by_special_method(
@@ -185,13 +195,7 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
     if isinstance(left, SequenceVariable) and isinstance(right, SequenceVariable):
         return _same_items(tx, left, right)
     if isinstance(left, DictVariable) and isinstance(right, DictVariable):
-        in_order = left.kind is right.kind is collections.OrderedDict
-        if in_order and list(left.entries) != list(right.entries):
-            return False
-        return left.entries.keys() == right.entries.keys() and all(
-            tx.same_or_equal(value, right.entries[key][1])
-            for key, (_, value) in left.entries.items()
-        )
+        return _same_entries(tx, left, right)
     if isinstance(left, SliceVariable) and isinstance(right, SliceVariable):
         return _same_items(tx, TupleVariable(left.bounds), TupleVariable(right.bounds))
     if is_set_like(left) and is_set_like(right):
@@ -227,6 +231,17 @@ _KNOWN_KINDS = {
     DequeVariable,
     ClassVariable,
 }
+
+
+def _same_entries(tx: Translator, left: DictVariable, right: DictVariable) -> bool:
+    """Whether two dicts are equal, with values compared in Python's order."""
+    if len(left.entries) != len(right.entries):
+        return False
+    for key, (_, value) in left.entries.items():
+        if key not in right.entries or not tx.same_or_equal(value, right.entries[key][1]):
+            return False
+    in_order = left.kind is right.kind is collections.OrderedDict
+    return not in_order or list(left.entries) == list(right.entries)
 
 
 def _same_items(tx: Translator, left: SequenceVariable, right: SequenceVariable) -> bool:

@@ -13,6 +13,7 @@ from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.runtime import dtypes, generator, interop, limits, promotion, random
 from graphwright.runtime.autograd import modes
 from graphwright.runtime.device import device
+from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -55,7 +56,13 @@ def _manual_seed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return output.wrap(known, ConstSource(known, "default_generator"))
 
 
+def _is_tensor(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    (value,) = (*args, *kwargs.values())
+    return tx.constant(issubclass(value.realize().python_type(), Tensor))
+
+
 PACKAGE: dict[Any, Handler] = {
+    interop.is_tensor: _is_tensor,
     random.manual_seed: _manual_seed,
     **{
         function: _of_constants(function)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import sys
 import types
 from collections.abc import Callable
@@ -12,6 +13,7 @@ from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import IdVariable, VariableTracker
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
 from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.enums import EnumVariable
 from graphwright.capture.variables.exceptions import (
     CallersExceptionVariable,
     TracebackVariable,
@@ -61,9 +63,14 @@ def _hash(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
             return tx.constant(hash(_Hashed(value.call_special(tx, "__hash__").as_constant())))
         unsupported("GB0008", f"hash() of {value.describe()}, which is its address")
     constant = value.as_constant()
+    if isinstance(value, EnumVariable) and type(constant).__hash__ in _HASHES_OF_NAMES:
+        return tx.constant(hash(constant))
     if not isinstance(constant, (int, float, complex, str, bytes, tuple, frozenset, type(None))):
         unsupported("GB0008", f"hash() of {value.describe()}")
     return tx.constant(fold(hash, constant))
+
+
+_HASHES_OF_NAMES = (enum.Enum.__hash__, int.__hash__, str.__hash__)
 
 
 def _id(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

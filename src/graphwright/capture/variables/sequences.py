@@ -172,9 +172,24 @@ class TupleVariable(SequenceVariable):
 
 
 class SizeVariable(TupleVariable):
-    """A `gw.Size`: a tensor's shape, or a part of one."""
+    """A `gw.Size`: a tensor's shape, or a part of one.
+
+    tensor: the argument of the graph whose `shape` it is.
+    """
 
     kind = Size
+
+    def __init__(
+        self,
+        items: list[VariableTracker],
+        source: Source | None = None,
+        tensor: VariableTracker | None = None,
+    ) -> None:
+        super().__init__(items, source)
+        self.tensor = tensor
+
+    def has_identity(self) -> bool:
+        return True
 
     def as_constant(self) -> Any:
         return Size([item.as_constant() for item in self.items])
@@ -197,6 +212,10 @@ class SizeVariable(TupleVariable):
         return {**_COMMON, "numel": _COMMON["__len__"]}
 
     def reconstruct(self, cg: Reconstructor) -> None:
+        if self.tensor is not None:
+            cg.push(self.tensor)
+            cg.builder.load_attr("shape")
+            return
         cg.builder.begin_call(Size)
         super().reconstruct(cg)
         cg.builder.end_call(1)

@@ -56,6 +56,7 @@ class TensorVariable(VariableTracker):
         self.fake = fake
         self.cls = cls
         self.source = source
+        self._shape: tuple[Any, VariableTracker] | None = None
 
     def describe(self) -> str:
         where = f" {self.source}" if self.source is not None else ""
@@ -109,11 +110,20 @@ class TensorVariable(VariableTracker):
         if not hasattr(self.cls, name):
             return self._given(tx, name)
         found = tx.output.run(tx, "call_function", getattr, [self, tx.constant(name)], {})
-        return as_size(found) if name == "shape" else found
+        return self._size(found) if name == "shape" else found
+
+    def _size(self, found: VariableTracker) -> VariableTracker:
+        """A tensor keeps its Size, one object, until it gets another shape."""
+        if self._shape is None or self._shape[0] is not self.fake:
+            self._shape = self.fake, as_size(found, self if self.source is not None else None)
+        return self._shape[1]
 
     def _given(self, tx: Translator, name: str) -> VariableTracker:
         """An attribute that the user has set on a tensor."""
-        if self.source is not None:
+        pending = tx.side_effects.attribute(self, name)
+        if pending is not None:
+            return pending.realize()
+        if self.source is not None and not tx.side_effects.is_deleted(self, name):
             source = InstanceAttrSource(self.source, name)
             if name in vars(tx.output.real_inputs()[self.node]):
                 return tx.output.wrap_attribute(self, source, name)
@@ -127,8 +137,23 @@ class TensorVariable(VariableTracker):
             tx.output.data.assign(tx, self, value)
         elif name == "requires_grad":
             self.call_method(tx, "requires_grad_", [value], {})
-        else:
+        elif hasattr(self.cls, name):
             super().setattr(tx, name, value)
+        else:
+            self._own(tx)
+            tx.side_effects.store_attribute(self, name, value)
+
+    def delattr(self, tx: Translator, name: str) -> None:
+        if hasattr(self.cls, name):
+            super().delattr(tx, name)
+        self._given(tx, name)
+        self._own(tx)
+        tx.side_effects.store_attribute(self, name, None)
+
+    def _own(self, tx: Translator) -> None:
+        """Note that the user gives the tensor attributes: it gets them where it leaves."""
+        if self.source is None and self not in tx.side_effects.created:
+            tx.side_effects.track_new(self)
 
     def _is_leaf(self, tx: Translator) -> VariableTracker:
         if self.source is None:
@@ -180,10 +205,11 @@ class TensorVariable(VariableTracker):
         cg.push_output(self)
 
 
-def as_size(value: VariableTracker) -> VariableTracker:
-    """Sizes as Python sees them; those of fake tensors are plain tuples."""
-    if type(value) is TupleVariable and _shape_type() is Size:
-        return SizeVariable(value.items)
+def as_size(value: VariableTracker, tensor: VariableTracker | None) -> VariableTracker:
+    """Sizes as Python sees them; those of fake tensors may be plain tuples."""
+    if type(value) in (TupleVariable, SizeVariable) and _shape_type() is Size:
+        assert isinstance(value, TupleVariable)
+        return SizeVariable(value.items, None, tensor)
     return value
 
 
@@ -234,8 +260,10 @@ class TensorMethod(VariableTracker):
             return become_view(tx, self.owner, name, args, kwargs)
         if name in ("backward", "requires_grad_"):
             return tx.tape_method(name, self.owner, args, kwargs)
+        if name == "new" and len(args) == 1 and isinstance(args[0].realize(), SizeVariable):
+            args = args[0].unpack(tx)  # a Size means a shape, the tuple in its place would be data
         result = tx.output.run(tx, "call_method", name, [self.owner, *args], kwargs)
-        return as_size(result) if name == "size" else result
+        return self.owner._size(result) if name == "size" and not args and not kwargs else result
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.push(self.owner)

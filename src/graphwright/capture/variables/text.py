@@ -104,6 +104,8 @@ def text_of(
         return special
     if isinstance(value, ExceptionVariable) and convert is str and not spec:
         return value.text(tx)
+    if isinstance(value, ExceptionVariable) and convert is repr and spec is None:
+        return value.representation(tx)
     if type(value) in _CONTAINERS:
         if spec:
             fold(format, value.python_type()(), spec)

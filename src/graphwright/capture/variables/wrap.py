@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import enum
 import functools
+import re
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,10 @@ from graphwright.capture.source import (
     AttrSource,
     ConstSource,
     ItemSource,
+    MroSource,
+    OwnItemSource,
     Source,
+    TypeSource,
 )
 from graphwright.capture.values import check_range
 from graphwright.capture.variables.base import VariableTracker
@@ -53,10 +57,16 @@ from graphwright.capture.variables.functions import (
 )
 from graphwright.capture.variables.made_classes import handler_of_dataclasses
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.nn_modules import NNModuleVariable
+from graphwright.capture.variables.nn_modules import (
+    CompiledModuleVariable,
+    NNModuleVariable,
+    original_of,
+)
 from graphwright.capture.variables.numpy_values import NUMPY_SCALARS, wrap_function, wrap_scalar
 from graphwright.capture.variables.numpy_values import is_pure as is_numpy_function
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.proxies import wrap_proxy
+from graphwright.capture.variables.pure_library import pure_library_function
 from graphwright.capture.variables.purity import PURE_TYPES, cached_call, pure_method
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -147,11 +157,19 @@ def _too_large(output: OutputGraph, value: Any, source: Source) -> VariableTrack
     return OpaqueVariable(value, source)
 
 
+def _item(value: Any, source: Source, key: Any) -> Source:
+    """Where an item of a container is read, past what a user's class makes of `[]`."""
+    kind = base_of(type(value))
+    if kind is None or lookup(type(value), "__getitem__") is getattr(kind, "__getitem__", None):
+        return ItemSource(source, key)
+    return OwnItemSource(source, key, kind)
+
+
 def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> VariableTracker:
     if len(value) > _LARGEST:
         return _too_large(output, value, source)
     _sized(output, value, source)
-    items = [output.wrap_lazily(v, ItemSource(source, i)) for i, v in enumerate(value)]
+    items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(value)]
     if type(value) is Size:
         return SizeVariable(items, source)
     if type(value) is tuple or not hasattr(value, "_fields"):
@@ -169,7 +187,7 @@ def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTrac
     if len(value) > _LARGEST:
         return _too_large(output, value, source)
     _sized(output, value, source)
-    items = [output.wrap_lazily(v, ItemSource(source, i)) for i, v in enumerate(value)]
+    items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(value)]
     return ListVariable(items, source)
 
 
@@ -177,8 +195,10 @@ _FIXED_HASHES = tuple([kind.__hash__ for kind in (object, type, int, str, enum.E
 
 
 def _is_fixed(key: Any) -> bool:
-    """Whether a key is a class, a dtype or a member of an enumeration, or a tuple of such."""
+    """Whether a key is a class, dtype, Size or member of an enumeration, or a tuple of such."""
     kind = type(key)
+    if kind is Size:
+        return True
     if kind is tuple:
         return all(_eval_frame.is_constant(part) or _is_fixed(part) for part in key)
     return issubclass(kind, (type, DType, enum.Enum)) and kind.__hash__ in _FIXED_HASHES
@@ -192,7 +212,7 @@ def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> Variabl
     _same_type(output, value, source)
     output.guards.dict_keys(source, value)
     entries = {
-        key: (output.constant(key), output.wrap_lazily(item, ItemSource(source, key)))
+        key: (output.constant(key), output.wrap_lazily(item, _item(value, source, key)))
         for key, item in value.items()
     }
     factory = None
@@ -222,7 +242,7 @@ def _deque(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
     output.guards.length(source, len(value))
     output.guards.equals(AttrSource(source, "maxlen"), value.maxlen)
-    items = [output.wrap_lazily(v, ItemSource(source, i)) for i, v in enumerate(value)]
+    items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(value)]
     return DequeVariable(items, value.maxlen, source)
 
 
@@ -243,6 +263,7 @@ def _range(output: OutputGraph, value: range, source: Source) -> VariableTracker
 
 def _function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     handler = HANDLERS.get(value) or handler_of_dataclasses(value)
+    handler = handler or pure_library_function(value)
     if handler is not None or is_operation(value):
         _by_identity(output, value, source)
         if handler is not None:
@@ -328,6 +349,10 @@ def _mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 
 def _nn_module(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
+    original = original_of(value)
+    if original is not None:
+        known = output.wrap(original, MroSource(TypeSource(source), "_original"))
+        return CompiledModuleVariable(value, source, _MODULE_GETATTR, known)
     return NNModuleVariable(type(value), value, source, _MODULE_GETATTR)
 
 
@@ -335,8 +360,7 @@ def _container(output: OutputGraph, value: Any, source: Source) -> VariableTrack
     """An instance of a user's subclass of a container."""
     base = base_of(type(value))
     assert base is not None
-    reads = getattr(base, "__getitem__", None)
-    if lookup(type(value), "__getitem__") is not reads or isinstance(source, ConstSource):
+    if isinstance(source, ConstSource):
         return OpaqueVariable(value, source)
     payload = _BY_TYPE[base](output, value, source)
     if isinstance(payload, OpaqueVariable):
@@ -356,6 +380,10 @@ def _object(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 def _exception(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
     return ObjectVariable(type(value), value, source)
+
+
+def _proxy(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    return wrap_proxy(output, value, source) or OpaqueVariable(value, source)
 
 
 def _reference(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
@@ -401,6 +429,10 @@ _BY_TYPE: dict[type, Rule] = {
     types.BuiltinFunctionType: _builtin,
     types.ClassMethodDescriptorType: _builtin,
     types.UnionType: _identified_constant,
+    re.Pattern: _identified_constant,
+    types.MappingProxyType: _proxy,
+    numpy.finfo: _identified_constant,
+    numpy.iinfo: _identified_constant,
     types.MethodDescriptorType: _builtin,
     types.WrapperDescriptorType: _builtin,
     functools._lru_cache_wrapper: _lru_cache,
@@ -452,4 +484,5 @@ _BY_BASE: tuple[tuple[type, Rule], ...] = (
     (type, _class),
     (BaseException, _exception),
     (types.ModuleType, _module),
+    (numpy.dtype, _identified_constant),
 )

@@ -1,0 +1,132 @@
+"""Errors that user code meets and handles in the frame: what they say, and whence they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+
+from .captured import Captured
+from .programs import Programs, whole
+
+program = Programs()
+
+
+def message(call: Callable[[], Any]) -> str:
+    """What the TypeError of a call says."""
+    try:
+        call()
+    except TypeError as error:
+        return str(error)
+    return "nothing"
+
+
+@program
+def calls_that_do_not_fit(x: Any) -> Any:
+    def scaled(a: Any, /, b: int, *, c: int, d: int = 4) -> Any:
+        return a
+
+    def shifted(a: Any, b: int = 2) -> Any:
+        return a
+
+    def listed(*args: int, key: int) -> Any:
+        return args
+
+    return x + 1, [
+        message(lambda: scaled(x, 1)),
+        message(lambda: scaled(x)),
+        message(lambda: scaled(a=x, b=1, c=2)),
+        message(lambda: scaled(x, 1, 2, c=3)),
+        message(lambda: shifted()),
+        message(lambda: shifted(1, 2, 3)),
+        message(lambda: shifted(1, a=2)),
+        message(lambda: shifted(1, e=3)),
+        message(lambda: listed(1)),
+        *[message(lambda value=value: value()) for value in (3, "text", None, 2.5, True)],
+    ]
+
+
+@program
+def names_without_a_value(x: Any) -> Any:
+    told = []
+    if x is None:
+        later = 1
+    try:
+        told.append(later)
+    except UnboundLocalError as error:
+        told.append(str(error))
+    try:
+        told.append(never_defined)  # type: ignore[name-defined]
+    except NameError as error:
+        told += [str(error), error.name, type(error) is NameError]
+
+    def inner() -> Any:
+        return after
+
+    try:
+        inner()
+    except NameError as error:
+        told.append(str(error))
+    after = x * 2
+    return inner(), told
+
+
+@program
+def text_of_errors(x: Any) -> Any:
+    errors: list[Exception] = [ValueError(), ValueError("one"), KeyError("a", 2), IndexError(3)]
+    try:
+        {}["missing"]
+    except KeyError as error:
+        errors.append(error)
+        told = f"{error} {error!r}"
+    return x + 1, [str(error) for error in errors], [repr(error) for error in errors], told
+
+
+@program
+def errors_while_handling(x: Any) -> Any:
+    """What Python itself raises in a handler has the handled error for its context."""
+    try:
+        try:
+            raise ValueError("first")
+        except ValueError:
+            [][2]
+    except IndexError as error:
+        first = error.__context__
+        assert first is not None
+        linked = first.args, error.__cause__, error.__suppress_context__
+    try:
+        try:
+            {}[1]
+        except KeyError as key:
+            raise ValueError("second") from key
+    except ValueError as error:
+        cause = error.__cause__
+        return x + 1, linked, cause is error.__context__, error.__suppress_context__
+
+
+@pytest.mark.parametrize("function", program.all, ids=lambda f: f.__name__)
+def test_errors_are_handled_in_one_graph(function: Any) -> None:
+    whole(function, gw.arange(4.0))
+
+
+namespace: dict[str, Any] = {}
+exec(
+    "def looking(x):\n"
+    "    try:\n"
+    "        return x * factor\n"
+    "    except NameError:\n"
+    "        return x\n",
+    namespace,
+)
+
+
+def test_a_name_that_comes_to_exist_is_seen() -> None:
+    captured, x = Captured(namespace["looking"], fullgraph=True), gw.arange(3.0)
+    assert captured(x).tolist() == [0.0, 1.0, 2.0]
+    namespace["factor"] = 3
+    assert captured(x).tolist() == [0.0, 3.0, 6.0]
+    del namespace["factor"]
+    assert captured(x).tolist() == [0.0, 1.0, 2.0]
