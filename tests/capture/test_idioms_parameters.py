@@ -110,3 +110,33 @@ def test_history_of_arguments_is_guarded() -> None:
     leaf = gw.ones(2, requires_grad=True)
     for x in (leaf, leaf * 1, gw.ones(2), leaf, leaf * 1):
         assert captured(x)[1:] == questions(x)[1:]
+
+
+def added_leaf(weight: Any) -> Any:
+    return weight + gw.ones(3, requires_grad=True)
+
+
+def random_leaf(weight: Any) -> Any:
+    return weight * 2 + gw.rand(3, requires_grad=True)
+
+
+def leaf_under_no_grad(weight: Any) -> Any:
+    leaf = gw.full((3,), 2.0).requires_grad_()
+    with gw.no_grad():
+        plain = leaf * 2
+    return weight * (weight.detach() * leaf) + plain
+
+
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+@pytest.mark.parametrize("program", [added_leaf, random_leaf, leaf_under_no_grad])
+def test_leaves_made_in_the_frame_take_no_gradients_from_others(
+    program: Any, backend: str
+) -> None:
+    found = []
+    for function in (program, gw.compile(program, backend=backend, fullgraph=True)):
+        gw.manual_seed(0)
+        weight = gw.arange(3.0).requires_grad_()
+        result = function(weight)
+        result.sum().backward()
+        found.append((result.requires_grad, result.tolist(), weight.grad.tolist()))
+    assert found[0] == found[1]

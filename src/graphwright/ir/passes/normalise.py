@@ -17,8 +17,8 @@ After::
 Composites stay, since they have their own vjps and kernels; those that draw random numbers do
 not, so that what they drew can be saved. Random ops are numbered in order. What runs without
 gradients (`no_grad`) is marked: meta["no_grad"]. What autocast casts is cast by nodes. Where the
-graph itself asks for gradients (`autograd.grad`), the tape runs meanwhile, and what it computes is
-part of the graph.
+graph itself asks for gradients (`autograd.grad`), or makes tensors that require them, the tape runs
+meanwhile, and what it computes is part of the graph.
 """
 
 from __future__ import annotations
@@ -27,17 +27,25 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.node import Node
 from graphwright.ir.trace import Tracer, trace
 from graphwright.runtime.autograd import grad
-from graphwright.runtime.fake import fake_kernel
+from graphwright.runtime.fake import FakeTensor, fake_kernel
 from graphwright.runtime.ops.table import TABLE, Kind, Op
 
 
 def normalise(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
     """See the module's docstring."""
-    taped = any(node.target is grad for node in module.graph.nodes)
+    taped = any(node.target is grad or _makes_leaf(node) for node in module.graph.nodes)
     return trace(module, fake_inputs, keep=_keep, rewrites={"rand": _number}, taped=taped,
                  autocast=True)
+
+
+def _makes_leaf(node: Node) -> bool:
+    """Whether a node gives a tensor of the graph's own that requires gradients."""
+    value = node.meta.get("val")
+    called = node.op in ("call_function", "call_method")
+    return called and isinstance(value, FakeTensor) and value.requires_grad and value.is_leaf
 
 
 def _keep(op: Op) -> bool:
