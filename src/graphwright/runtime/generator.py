@@ -44,10 +44,10 @@ def state_tensor(seed: int, offset: int) -> Tensor:
 
 
 def read_state(state: Any) -> tuple[int, int]:
-    """What `state_tensor` wrote. Raises TypeError, or RuntimeError for other tensors."""
-    if not isinstance(state, Tensor):
+    """What `state_tensor` wrote. Raises TypeError, or RuntimeError for another size."""
+    if not isinstance(state, Tensor) or state.dtype is not dtypes.uint8:
         raise TypeError(f"expected a uint8 tensor as RNG state, but got {type(state).__name__}")
-    if state.dtype is not dtypes.uint8 or state.numel() != _STATE.size:
+    if state.numel() != _STATE.size:
         raise RuntimeError(
             f"RNG state must be a uint8 tensor of {_STATE.size} elements, got {state.dtype} of "
             f"shape {list(state.shape)}"
@@ -90,9 +90,10 @@ class Generator:
         """Seed and offset, as a uint8 tensor for `set_state`."""
         return state_tensor(*self._get())
 
-    def set_state(self, state: Tensor) -> None:
-        """Go on where `get_state` was called. Raises as `read_state`."""
+    def set_state(self, state: Tensor) -> Generator:
+        """Go on where `get_state` was called; returns self. Raises as `read_state`."""
         self._set(*read_state(state))
+        return self
 
     def clone_state(self) -> Generator:
         """A new generator at the same place of the same stream."""

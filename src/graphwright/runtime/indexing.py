@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,6 +44,7 @@ def _as_index(tensor: Any, item: Any) -> Any:
     elif isinstance(item, np.bool_):
         return bool(item)
     if isinstance(item, TensorBase) and item.dtype is dtypes.uint8:
+        warnings.warn("indexing with dtype uint8 is deprecated: use bool", stacklevel=4)
         as_given: Any = item
         return ops.ne(as_given, 0)
     return item

@@ -11,12 +11,13 @@ from graphwright.runtime.tensor import Tensor
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seed the default generator, which is returned.
+    """Seed the default generator, which is returned; `seed` is converted to an int.
 
     Raises:
+        ValueError: for a text that is no number.
         RuntimeError: for a seed outside of [-2**63, 2**64).
     """
-    return default_generator.manual_seed(seed)
+    return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:

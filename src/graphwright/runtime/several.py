@@ -26,12 +26,12 @@ def _list_of(tensors: tuple[Any, ...]) -> tuple[Any, ...]:
 def broadcast_shapes(*shapes: int | Sequence[int]) -> Ints:
     """The shape to which all broadcast; an int is a shape of one dim.
 
-    Raises RuntimeError where they do not, or where a size is negative.
+    Raises RuntimeError where they do not, ValueError where a size is negative.
     """
     sizes = [tuple(s) if isinstance(s, list | tuple) else (s,) for s in shapes]
     for shape in sizes:
         if any(n < 0 for n in shape):
-            raise RuntimeError(f"broadcast_shapes: a size is negative in {list(shape)}")
+            raise ValueError(f"broadcast_shapes: a size is negative in {list(shape)}")
     return Size(_broadcast("broadcast_shapes", sizes) if sizes else ())
 
 

@@ -93,15 +93,18 @@ class Views:
         """The last two dims swapped, conjugated. Raises RuntimeError for one dim."""
         return ops.mH(self)
 
-    def view(self: Any, *size: Any, dtype: DType | None = None) -> Tensor:
+    def view(self: Any, *sizes: Any, size: Any = None, dtype: DType | None = None) -> Tensor:
         """The same memory in another shape, or read as another dtype.
 
-        Raises RuntimeError where the shape needs a copy or the dtype does not fit.
+        Raises RuntimeError where the shape needs a copy or the dtype does not fit, TypeError
+        unless there is just one of both.
         """
-        if dtype is None and len(size) == 1 and isinstance(size[0], DType):
-            dtype, size = size[0], ()
+        if dtype is None and len(sizes) == 1 and isinstance(sizes[0], DType):
+            dtype, sizes = sizes[0], ()
+        if (not sizes) + (size is None) + (dtype is None) != 2:
+            raise TypeError("view() takes either a size or a dtype")
         if dtype is None:
-            return ops.view(self, varargs(size))
+            return ops.view(self, varargs(sizes) if size is None else size)
         return ops.alias(self) if dtype is self.dtype else _reinterpreted(self, dtype)
 
     view.__gw_op__ = op("view")  # type: ignore[attr-defined]

@@ -305,7 +305,7 @@ def _spaced(start: Any, end: Any, steps: int, dtype: DType, device: Any) -> Any:
 
 
 def _endpoint(name: str, value: Any) -> Any:
-    """A number or a 0-d tensor of float64. Raises RuntimeError for other tensors."""
+    """A number or a 0-d tensor of double precision. Raises RuntimeError for other tensors."""
     if not isinstance(value, Tensor):
         return value
     if value.ndim:
@@ -313,7 +313,26 @@ def _endpoint(name: str, value: Any) -> Any:
             f"{name} only supports 0-dimensional start and end tensors, but got shape "
             f"{list(value.shape)}"
         )
-    return ops.to_dtype(value, dtypes.float64)
+    return ops.to_dtype(value, dtypes.complex128 if value.dtype.is_complex else dtypes.float64)
+
+
+def _spaced_dtype(name: str, start: Any, end: Any, dtype: DType | None) -> DType:
+    """The dtype asked for, else the default one, complex where an end is.
+
+    Raises RuntimeError for complex ends of numbers of another dtype.
+    """
+    usual = dtypes.get_default_dtype()
+    if not any(
+        v.dtype.is_complex if isinstance(v, Tensor) else isinstance(v, complex)
+        for v in (start, end)
+    ):
+        return dtype or usual
+    if dtype is not None and not dtype.is_complex:
+        raise RuntimeError(
+            f"{name}(): inferred dtype {usual.to_complex().name} can't be safely cast to passed "
+            f"dtype {dtype.name}"
+        )
+    return dtype or usual.to_complex()
 
 
 def _check_steps(name: str, steps: Any, dtype: Any) -> None:
@@ -326,7 +345,7 @@ def _check_steps(name: str, steps: Any, dtype: Any) -> None:
 
 
 def _linspace(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
-    target = dtype or dtypes.get_default_dtype()
+    target = _spaced_dtype("linspace", start, end, dtype)
     _check_steps("linspace", steps, target)
     first, last = _endpoint("linspace", start), _endpoint("linspace", end)
     if not target.is_floating_point and not target.is_complex:
@@ -335,7 +354,7 @@ def _linspace(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
 
 
 def _logspace(start: Any, end: Any, steps: int, base: float, dtype: Any, device: Any) -> Any:
-    target = dtype or dtypes.get_default_dtype()
+    target = _spaced_dtype("logspace", start, end, dtype)
     _check_steps("logspace", steps, target)
     first, last = _endpoint("logspace", start), _endpoint("logspace", end)
     values = ops.pow(float(base), _spaced(first, last, steps, target, device))
@@ -361,6 +380,8 @@ define(
 
 def _eye(n: Any, m: Any, dtype: Any, device: Any) -> Any:
     for name, size in (("n", n), ("m", m)):
+        if size is not None and not hasattr(size, "__index__"):
+            raise TypeError(f"eye(): argument '{name}' must be int, not {type(size).__name__}")
         if size is not None and size < 0:
             raise RuntimeError(f"eye: {name} must be greater or equal to 0, got {size}")
     rows = ops.unsqueeze(ops.arange(n, device=device), 1)

@@ -30,11 +30,15 @@ def _check_vector(name: str, index: Any) -> None:
 
 
 def _check_slices(name: str, input: Any, dim: int, index: Any, source: Any) -> None:
-    """Raise unless `source` has one slice along `dim` for every position."""
+    """Raise unless `source` has one slice along `dim` for every position.
+
+    As in PyTorch, `index_copy` raises IndexError for another number, the others RuntimeError.
+    """
     count = index.shape[0] if index.shape else 1
     have = source.shape[dim] if len(source.shape) > dim else 1
     if count != have:
-        raise IndexError(
+        kind = IndexError if name == "index_copy" else RuntimeError
+        raise kind(
             f"{name}(): the number of indices ({count}) should be equal to the source's size "
             f"along dim {dim} ({have}); got {describe(index)} and {describe(source)}"
         )
@@ -169,6 +173,8 @@ define(
 
 
 def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    if index.dtype is not dtypes.int64:
+        raise IndexError(f"index_fill(): expected an index of dtype int64, got {describe(index)}")
     _check_vector("index_fill", index)
     if isinstance(value, Tensor):
         if value.ndim:

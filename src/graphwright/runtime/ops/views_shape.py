@@ -97,6 +97,11 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 def _movedim(input: Any, source: Any, destination: Any) -> Any:
     sources, targets = _as_tuple(source), _as_tuple(destination)
+    if isinstance(source, int) is not isinstance(destination, int):
+        raise TypeError(
+            "movedim(): `source` and `destination` must be both ints or both tuples of ints, got "
+            f"{source!r} and {destination!r}"
+        )
     if len(sources) != len(targets):
         raise RuntimeError(
             "movedim: Invalid source or destination dims: they should have the same number of "
