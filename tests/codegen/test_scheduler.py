@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from graphwright.codegen.build import build_program
 from graphwright.codegen.compile import compile_graph
 from graphwright.codegen.loops import For, Kernel, LoopKind
+from graphwright.codegen.lowering.graph import lower_graph as to_loops
 from graphwright.ir.pipeline import lower_graph
 from graphwright.ir.trace import trace
 from graphwright.runtime.fake import fake_like
@@ -182,12 +184,8 @@ BACKWARDS: dict[str, tuple[Any, list[np.ndarray], int]] = {
 }
 
 
-@pytest.mark.parametrize("name", BACKWARDS)
-def test_kernel_counts_of_backwards(name: str) -> None:
-    from graphwright.codegen.build import build_program
-    from graphwright.codegen.lowering.graph import lower_graph as to_loops
-
-    fn, inputs, kernels = BACKWARDS[name]
+def backward_of(fn: Any, *inputs: np.ndarray) -> Any:
+    """The program of a function's backward."""
     fakes = [fake_like(tensor(x)) for x in inputs]
     for fake in fakes:
         fake.requires_grad = True
@@ -195,8 +193,24 @@ def test_kernel_counts_of_backwards(name: str) -> None:
     backward = lower_graph(module, fakes, needs_grad=True).backward
     assert backward is not None
     examples = [n.meta["val"] for n in backward.graph.placeholders]
-    program = build_program(to_loops(backward, examples))
+    return build_program(to_loops(backward, examples))
+
+
+@pytest.mark.parametrize("name", BACKWARDS)
+def test_kernel_counts_of_backwards(name: str) -> None:
+    fn, inputs, kernels = BACKWARDS[name]
+    program = backward_of(fn, *inputs)
     assert len(program.steps) <= kernels, text(program)
+
+
+def test_a_weight_used_by_many_layers_sums_its_gradients_in_short_expressions() -> None:
+    def fn(x: Any, w: Any) -> Any:
+        for _ in range(60):
+            x = ops.tanh(ops.matmul(x, w))
+        return ops.sum(x)
+
+    lines = text(backward_of(fn, normal(4, 8), normal(8, 8))).splitlines()
+    assert max(line.count(" + ") for line in lines) < 30
 
 
 def test_long_chains_are_cut_but_stay_one_kernel() -> None:

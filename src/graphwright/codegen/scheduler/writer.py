@@ -35,7 +35,7 @@ from graphwright.codegen.lowering.nodes import (
     Read,
     Reduction,
 )
-from graphwright.codegen.scheduler.anchors import Anchors, Storage
+from graphwright.codegen.scheduler.anchors import MAX_DEPTH, Anchors, Storage
 from graphwright.codegen.scheduler.groups import Member, domain_of, written_at
 from graphwright.codegen.scheduler.reads import bind, bodies
 from graphwright.runtime.dtypes import bfloat16, float16, float32
@@ -117,8 +117,8 @@ class Writer:
         storage = self.storage.get(target)
         readers = self.anchors.uses.get(member.name, 0)
         only_result = readers == 1 and member.name in self.anchors.outputs.values()
-        shared = readers > 1 or isinstance(node, Mutation) or (
-            self.at_outer and not only_result)
+        shared = readers > 1 or isinstance(node, Mutation) or (not only_result and (
+            self.at_outer or _nesting(value) > MAX_DEPTH))
         if shared and not isinstance(value, (Local, Const)):
             value = self.let(member.name, value)
         if not isinstance(node, Mutation):
@@ -333,6 +333,11 @@ class Names(Record, frozen=False):
             name = f"{base}_{count}"
         self.taken.add(name)
         return name
+
+
+def _nesting(value: Value) -> int:
+    """How many operations are spliced into one another."""
+    return 1 + max(map(_nesting, value.args), default=0) if isinstance(value, Apply) else 0
 
 
 def _selected(mask: Value | None, value: Value, other: Const) -> Value:
