@@ -23,6 +23,7 @@ from graphwright.capture.resume import (
     origin_of,
     resume_code,
 )
+from graphwright.capture.unpaired import SECOND
 
 MODULES = [collections, dataclasses, functools, json.decoder, textwrap]
 UNCUT = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
@@ -80,7 +81,7 @@ def blocks(code: types.CodeType, positions: Sequence[int]) -> dict[int, tuple[in
     result = {}
     for inst in decode(code):
         found = handler_of(code, inst)
-        if found is not None and positions[inst.index] >= 0:
+        if found is not None and 0 <= positions[inst.index] < SECOND:
             target = positions[found.target]
             result[positions[inst.index]] = target, found.depth, found.push_lasti
     return result

@@ -15,7 +15,7 @@ import types
 import weakref
 from typing import NoReturn
 
-from graphwright.capture.bytecode import PYTHON, decode
+from graphwright.capture.bytecode import PYTHON, decode, live_locals
 from graphwright.capture.code_table import CodeTable
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.relocate import local_names, rebuilt
@@ -73,6 +73,13 @@ def origin_of(code: types.CodeType) -> Origin:
 def is_resume(code: types.CodeType) -> bool:
     """Whether it is the code of a resume function."""
     return code in _origins
+
+
+def live_behind(code: types.CodeType, index: int) -> frozenset[str]:
+    """The locals that may still be read from an instruction on: found out once per original."""
+    origin = origin_of(code)
+    at = origin.index(index)
+    return live_locals(origin.code, at) if 0 <= at < SECOND else live_locals(code, index)
 
 
 def check_resumable(code: types.CodeType) -> None:

@@ -10,7 +10,6 @@ from graphwright.capture.bytecode import (
     Instruction,
     decode,
     handler_of,
-    live_locals,
     read_after_deletion,
     read_cells,
 )
@@ -26,6 +25,7 @@ from graphwright.capture.resume import (
     argument_names,
     check_resumable,
     closure_names,
+    live_behind,
     needs_first_argument,
     origin_of,
     parameter_order,
@@ -129,7 +129,7 @@ class ResumeCall:
         check_resumable(tx.code)
         self.kinds = [IS_NULL if value is NULL else VALUE for value in rest]
         self.stack = [frame.cg.hold(value) for value in rest]
-        self.locals = self._hold_locals(live_locals(tx.code, index))
+        self.locals = self._hold_locals(live_behind(tx.code, index))
         self.cells = [self._hold_cell(name) for name in closure_names(tx.code)]
 
     def _hold_locals(self, live: frozenset[str]) -> dict[str, Load]:
