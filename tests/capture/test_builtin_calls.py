@@ -45,6 +45,8 @@ CALLS: list[Callable[[], Any]] = [
     lambda: (int("5", base=8), 0, min([3, 1], key=lambda q: -q), max(1, 2, key=abs)),
     lambda: (dict([(1, 2)], a=3), list(zip([1], [2], strict=True)), min([], default=4)),
     lambda: (type(NoTruth), int, type(type)),
+    lambda: classmethod(len, kw=1),  # type: ignore[arg-type,call-arg]
+    lambda: staticmethod(),  # type: ignore[call-arg]
 ]
 
 

@@ -90,6 +90,18 @@ def makes_changed_set(x, marks):
     return x + 1, found
 
 
+def members_of_a_copy(x, found):
+    member, copied = next(iter(found)), found.copy()
+    return x + 1, next(iter(copied)) is member, sorted(copied)[0] is member, copied.pop() is member
+
+
+@pytest.mark.parametrize("cls", [tuple, frozenset])
+def test_sets_of_a_container_hold_that_container(cls):
+    captured = Captured(members_of_a_copy)
+    for number in (1, 1, 2):
+        assert captured(X, {cls([number, "a"])})[1:] == (True, True, True)
+
+
 @pytest.mark.parametrize("function", [makes_set, makes_changed_set])
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
 def test_sets_of_objects_hold_those_objects(function, n):

@@ -116,3 +116,62 @@ def test_what_changes_is_read_by_plain_python(program: Any) -> None:
         found = captured(x), random.random()
         assert str(found) == str(expected)
     assert set(captured.breaks) == {"GB0019"}
+
+
+def test_attributes_of_functions_come_before_what_their_dict_holds() -> None:
+    def given(value: Any) -> Any:
+        return value
+
+    vars(given).update(__name__="other", __doc__="text", __module__=3, plain=4)
+
+    def told(x: Any) -> Any:
+        def made(value: Any) -> Any:
+            return value
+
+        vars(made).update(__name__="other", __doc__="text", plain=4)
+        made.__dict__.update(__qualname__="other")
+        names = [made.__name__, made.__qualname__, made.__doc__, made.plain]
+        return x + 1, given.__name__, given.__doc__, given.__module__, given.plain, names
+
+    sound(told, gw.ones(2))
+
+
+class Waiting:
+    """Whether a metaclass waits for another base."""
+
+    now = False
+
+
+def change_while_the_order_is_made() -> tuple[bool, bool]:
+    """The class is given one base, and while its MRO is computed another one."""
+    waiting = Waiting()
+
+    class Meta(type):
+        def mro(cls) -> list[type]:
+            if waiting.now and cls.__name__ == "Changed":
+                if Changed.__bases__ == (Second,):
+                    waiting.now = False
+                else:
+                    Changed.__bases__ = (Second,)
+            return type.mro(cls)
+
+    class Base(metaclass=Meta):
+        pass
+
+    class First(Base):
+        pass
+
+    class Second(Base):
+        pass
+
+    class Changed(Base):
+        pass
+
+    waiting.now = True
+    Changed.__bases__ = (First,)
+    return waiting.now, Changed.__bases__ == (Second,)
+
+
+def test_the_bases_of_a_class_are_not_those_of_its_order_while_that_is_made() -> None:
+    captured = Captured(change_while_the_order_is_made, everywhere=True)
+    assert captured() == change_while_the_order_is_made()

@@ -119,6 +119,34 @@ def test_abstract_classes_are_dispatched_natively() -> None:
     assert sound(program, gw.ones(2)).breaks
 
 
+def test_the_cache_of_a_generic_function_is_asked_as_in_python(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Counted(dict[Any, Any]):
+        reads = 0
+
+        def __getitem__(self, key: Any) -> Any:
+            self.reads += 1
+            return super().__getitem__(key)
+
+    def reads(run: Any) -> list[int]:
+        cache = Counted()
+        with monkeypatch.context() as patched:
+            patched.setattr("weakref.WeakKeyDictionary", lambda: cache)
+
+            @functools.singledispatch
+            def shifted(value: Any, x: Any) -> Any:
+                return x + 1
+
+        def program(x: Any) -> Any:
+            return shifted(2, x) + shifted("a", x)
+
+        program = run(program)
+        return [len(program(gw.ones(2))) * cache.reads for _ in range(3)]
+
+    assert reads(Captured) == reads(lambda program: program)
+
+
 def test_a_module_that_leaves_the_frame_is_complete() -> None:
     def program(x: Any) -> Any:
         module = Scaled(2.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 
 import pytest
 
@@ -80,6 +81,26 @@ def function(number):
     return added
 
 
+@functools.singledispatch
+def generic(value):
+    return "object"
+
+
+generic.register(int, lambda value: "int")
+generic.register(str, lambda value: "str")
+
+
+def dispatched(kind):
+    return generic.dispatch(kind)(None)
+
+
+def raised(kind):
+    try:
+        raise kind
+    except LookupError as error:
+        return type(error)
+
+
 def list_pair(number):
     one = [number] * number
     return (one, one if number % 2 else list(one)),
@@ -97,6 +118,8 @@ PROGRAMS = [
     (functions, lambda i: (function(i),)),
     (several, lambda i: tuple(range(1, i + 2))),
     (aliased, list_pair),
+    (dispatched, lambda i: ([int, str, float, bool, list][i % 5],)),
+    (raised, lambda i: ([KeyError, IndexError, ValueError, KINDS[0]][i % 4],)),
 ]
 
 

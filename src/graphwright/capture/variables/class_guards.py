@@ -67,6 +67,17 @@ def guard_bases(tx: Translator, cls: type) -> None:
         tx.guards.id_match(ItemSource(mro, i), base)
 
 
+def guard_direct_bases(tx: Translator, cls: type) -> None:
+    """`__bases__` and `__base__`, which are not those of the MRO while that is being made."""
+    guard_bases(tx, cls)
+    if not may_change(cls):
+        return
+    bases = AttrSource(class_source(cls), "__bases__")
+    tx.guards.length(bases, len(cls.__bases__))
+    for i, base in enumerate(cls.__bases__):
+        tx.guards.id_match(ItemSource(bases, i), base)
+
+
 def guard_member(tx: Translator, cls: type, name: str) -> None:
     """What the MRO of the class holds under a name, or that it holds nothing."""
     if not may_change(cls):

@@ -16,6 +16,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import (
     class_source,
     guard_bases,
+    guard_direct_bases,
     guard_member,
     may_be_written,
     may_change,
@@ -192,8 +193,10 @@ class ClassVariable(VariableTracker):
         value = getattr(self.value, name)
         if isinstance(value, str) and may_change(self.value):
             return tx.output.wrap(value, AttrSource(class_source(self.value), name))
-        if isinstance(value, (type, tuple)):
+        if name == "__mro__":
             guard_bases(tx, self.value)
+        elif isinstance(value, (type, tuple)):
+            guard_direct_bases(tx, self.value)
         return tx.constant(value)
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -455,22 +458,25 @@ class ObjectMethodVariable(VariableTracker):
 
 
 class OpaqueVariable(VariableTracker):
-    """A value that may be passed around, and nothing else; nothing about it is guarded."""
+    """A value that may be passed around, and nothing else; nothing about it is guarded.
+
+    So nobody may look at it: only what messages call its kind is kept.
+    """
 
     mutable = True
 
     def __init__(self, value: Any, source: Source) -> None:
-        self.value = value
+        self.kind_text = type(value).__name__
         self.source = source
 
     def has_type(self, cls: type) -> bool:
         return False
 
     def python_type(self) -> type:
-        unsupported("GB0008", f"the type of {self.source}, a {type(self.value).__name__}")
+        unsupported("GB0008", f"the type of {self.source}, a {self.kind_text}")
 
     def describe(self) -> str:
-        return f"{type(self.value).__name__} {self.source}"
+        return f"{self.kind_text} {self.source}"
 
     def has_tensor(self) -> bool:
         return False

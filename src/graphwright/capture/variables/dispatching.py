@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import types
+import weakref
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
@@ -32,8 +33,13 @@ def chosen(
 ) -> VariableTracker:
     """What `function.dispatch(kind)` of a generic function gives.
 
-    A break where abstract classes are registered: other classes can join them later.
+    A break where abstract classes are registered: other classes can join them later. And where
+    the cache is not the one that `functools` makes, which nobody sees being used.
     """
+    cache, cache_place = _cell(dispatch, source, "dispatch_cache")
+    if type(cache) is not weakref.WeakKeyDictionary:
+        unsupported("GB0004", "call of a generic function with a cache of its own")
+    tx.guards.type_match(cache_place, weakref.WeakKeyDictionary)
     registry, place = _cell(dispatch, source, "registry")
     if any(isinstance(cls, abc.ABCMeta) for cls in registry):
         unsupported("GB0004", "call of a generic function that knows abstract classes")

@@ -117,11 +117,11 @@ class UserFunctionVariable(FunctionVariable):
         own = function_member(tx, self, name)
         if own is not None:
             return own
+        if name in _READABLE:
+            return tx.output.wrap(getattr(self.function, name), AttrSource(self.source, name))
         if name in self.function.__dict__:
             value = self.function.__dict__[name]
             return tx.output.wrap(value, InstanceAttrSource(self.source, name))
-        if name in _READABLE:
-            return tx.output.wrap(getattr(self.function, name), AttrSource(self.source, name))
         if not hasattr(self.function, name):
             tx.guards.missing(AttrSource(self.source, name))
             raise AttributeMissing("GB0007", f"'function' object has no attribute {name!r}")
@@ -331,7 +331,10 @@ class FunctionDictVariable(VariableTracker):
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         """`__dict__.update(...)`."""
         for key, value in tx.pairs(args):
-            self.owner.attributes[key.as_constant()] = value
+            name = key.as_constant()
+            if name in _READABLE:
+                unsupported("GB0008", f"{name!r} in the __dict__ of a function")
+            self.owner.attributes[name] = value
         return tx.constant(None)
 
 
@@ -341,7 +344,8 @@ _REPR_WRAPPERS = (
 )
 _READABLE = (
     *("__name__", "__qualname__", "__doc__", "__module__", "__dict__"),
-    *("__defaults__", "__kwdefaults__", "__type_params__", "__annotations__"),
+    *("__defaults__", "__kwdefaults__", "__annotations__"),
+    *(["__type_params__"] if hasattr(types.FunctionType, "__type_params__") else []),
 )
 
 

@@ -175,10 +175,13 @@ def _has_trackers(members: Iterable[Any]) -> bool:
 
 
 def order_is_fixed(members: Iterable[Any]) -> bool:
-    """Whether a set of these members has one order only, whatever its history."""
+    """Whether a set of these members has one order only, whatever its history.
+
+    Tuples are told from equal ones: those of a set that existed before are not known.
+    """
     known = list(members)
     if len(known) < 2:
-        return True
+        return not any(isinstance(member, (tuple, frozenset)) for member in known)
     if _has_trackers(known):
         return False
     return all(type(member) is int and 0 <= member < _SMALLEST_TABLE for member in known)

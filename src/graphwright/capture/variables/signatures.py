@@ -44,6 +44,8 @@ _LIMITS: dict[Callable[..., Any], tuple[int, int, frozenset[str]]] = {
     functools.partial: (1, _MANY, _ANY),
     functools.reduce: (2, 3, frozenset(["function", "sequence", "initial"])),
     functools.cmp_to_key: (1, 1, frozenset(["mycmp"])),
+    classmethod: (1, 1, _NONE),
+    staticmethod: (1, 1, _NONE),
     itertools.chain: (0, _MANY, _NONE),
     itertools.islice: (2, 4, _NONE),
     itertools.product: (0, _MANY, frozenset(["repeat"])),
