@@ -102,7 +102,7 @@ class FunctionNode(Node):
         edges: Sequence[Edge],
         inputs: Sequence[Any],
     ) -> None:
-        super().__init__(f"{function.__name__}Backward", edges)
+        super().__init__(type(self).__name__, edges)
         self.function, self.context, self.inputs = function, context, inputs
 
     def __getattr__(self, name: str) -> Any:
@@ -260,6 +260,16 @@ def _run_forward(cls: type[Function], ctx: FunctionContext, args: tuple[Any, ...
     return cls._run_forward(ctx, args)
 
 
+def _node_class(function: type[Function]) -> type[FunctionNode]:
+    """The class of the nodes of a Function: `ExpBackward` for `Exp`."""
+    made: type[FunctionNode] | None = function.__dict__.get("_backward_cls")
+    if made is None:
+        about = {"__slots__": (), "__module__": function.__module__}
+        made = type(f"{function.__name__}Backward", (FunctionNode,), about)
+        function._backward_cls = made  # type: ignore[attr-defined]
+    return made
+
+
 def pull_back(function: type[Function]) -> Callable[..., Any]:
     """`backward`, or `vjp`, which is another name for it."""
     own, vjp = function.backward is not Function.backward, function.vjp is not Function.vjp
@@ -292,7 +302,7 @@ def _record(
     out: Any,
 ) -> Any:
     inputs = [(a.shape, a.dtype) if isinstance(a, TensorBase) else None for a in args]
-    node = FunctionNode(cls, ctx, edges, inputs)
+    node = _node_class(cls)(cls, ctx, edges, inputs)
     single = isinstance(out, TensorBase)
     outputs = [out] if single else list(out)
     given = {id(a) for a in args}

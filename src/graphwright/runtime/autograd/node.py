@@ -123,11 +123,12 @@ class Node(_core.NodeBase):
     def next_functions(self) -> tuple[tuple[Any, int], ...]:
         """Pairs (node, output number) as in PyTorch; leaves appear as AccumulateGrad."""
         return tuple(
-            (None, 0)
-            if edge is None
-            else (edge[0] if isinstance(edge[0], Node) else accumulator(edge[0]), edge[1])
-            for edge in self.edges
+            (None, 0) if edge is None else (_shown(edge[0]), edge[1]) for edge in self.edges
         )
+
+    def _sequence_nr(self) -> int:
+        """A number that grows with every node."""
+        return self.sequence
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call `hook(grad_inputs, grad_outputs)` after this node; it may replace the former."""
@@ -142,7 +143,7 @@ class Node(_core.NodeBase):
         return RemovableHandle(self.prehooks, hook)
 
     def __repr__(self) -> str:
-        return f"<{self.name()}>"
+        return f"<{self.name()} object at {id(self):#x}>"
 
 
 class Leading(Node):
@@ -181,6 +182,15 @@ def accumulator(leaf: Any) -> AccumulateGrad:
         node = AccumulateGrad(leaf)
         extra.accumulator = ref(node)
     return node
+
+
+def _shown(target: Any) -> Node:
+    """What an edge leads to, as users see it."""
+    if not isinstance(target, Node):
+        return accumulator(target)
+    if target.__class__ is OpNode:
+        name_node(target)
+    return target
 
 
 class RemovableHandle:
@@ -255,9 +265,7 @@ class OpNode(Node):
 
     def name(self) -> str:
         """PyTorch's name of the node, but for the number of the overload."""
-        name = NAMES.get(self.op.name, self.op.name)
-        own = name.title().replace("_", "")
-        return f"{PYTORCHS_NAMES.get(name, own)}Backward0"
+        return node_name(self.op)
 
     def release(self) -> None:
         """A node that has saved nothing can be passed again."""
@@ -368,6 +376,30 @@ class OpNode(Node):
             if grad.dtype is not source.dtype or not same_shape(grad.shape, source.shape):
                 grads[position] = fit_gradient(self.op, grad, source)
         return grads
+
+
+def node_name(op: Op) -> str:
+    """PyTorch's name of the nodes of an op, but for the number of the overload."""
+    name = NAMES.get(op.name, op.name)
+    own = name.title().replace("_", "")
+    return f"{PYTORCHS_NAMES.get(name, own)}Backward0"
+
+
+_CLASSES: dict[Op, type[OpNode]] = {}
+
+
+def name_node(node: OpNode) -> None:
+    """Give a node the class of its op's nodes: `MulBackward0`."""
+    op = node.op
+    named = _CLASSES.get(op)
+    if named is None:
+        about = f"A recorded `{op.name}`."
+        named = type(node_name(op), (OpNode,), {"__slots__": (), "__doc__": about})
+        _CLASSES[op] = named
+    node.__class__ = named
+
+
+_core.set_node_naming(name_node)
 
 
 def _conjugated(value: Any) -> Any:
