@@ -29,6 +29,17 @@ from graphwright.runtime.autograd import (
     set_grad_enabled,
 )
 from graphwright.runtime.autograd import set_detect_anomaly as set_anomaly_enabled
+from graphwright.runtime.checks import (
+    _assert,
+    _check,
+    _check_index,
+    _check_is_size,
+    _check_not_implemented,
+    _check_tensor_all,
+    _check_type,
+    _check_value,
+    _check_with,
+)
 from graphwright.runtime.device import device
 from graphwright.runtime.dtype_names import (
     cdouble,
@@ -61,7 +72,6 @@ from graphwright.runtime.dtypes import (
     uint64,
 )
 from graphwright.runtime.errors import OutOfMemoryError
-from graphwright.runtime.errors import check_condition as _assert
 from graphwright.runtime.facts import (
     get_device,
     is_conj,
@@ -167,15 +177,16 @@ if _typing.TYPE_CHECKING:
 # packages lead to the same modules.
 _install_aliases(
     ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions",
-     "fft", "func", "jit", "linalg", "masked", "mps", "nn", "optim", "random", "return_types",
-     "signal", "special", "storage", "testing", "types", "utils", "version", "xpu")
+     "fft", "func", "functional", "jit", "linalg", "masked", "mps", "nn", "optim", "random",
+     "return_types", "signal", "special", "storage", "testing", "types", "utils", "version",
+     "xpu")
 )
 
 
 _MODULES = (
     *("accelerator", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func"),
-    *("jit", "masked", "mps", "return_types", "signal", "storage", "testing", "types"),
-    *("version", "xpu"),
+    *("functional", "jit", "masked", "mps", "return_types", "signal", "storage", "testing"),
+    *("types", "version", "xpu"),
 )
 
 _FUNCTIONS = (
@@ -196,6 +207,7 @@ _ELSEWHERE = {
     **dict.fromkeys(_FUNCTIONS, "functions"),
     "GradScaler": "amp.grad_scaler",
     **dict.fromkeys(_STORAGES, "storage"),
+    **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "removed"),
     "lobpcg": "lowrank",
     "pca_lowrank": "lowrank",
     "svd_lowrank": "lowrank",

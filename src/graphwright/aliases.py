@@ -22,6 +22,7 @@ _ELSEWHERE = {
     "optim.radam": "optim.adaptive",
     "optim.rmsprop": "optim.adaptive",
     "return_types": "ops.return_types",
+    "utils._pytree": "pytree",
     "utils.data._utils": "utils.data",
     "utils.data._utils.collate": "utils.data.collate",
     "utils.data.dataloader": "utils.data.loader",

@@ -87,7 +87,8 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "signal"], ["capture", "polyfills.py"], ["runtime", "func.py"],
     ["runtime", "mapping.py"],
     ["runtime", "functions.py"], ["runtime", "trees.py"], ["runtime", "several.py"],
-    ["runtime", "facts.py"], ["runtime", "cuda.py"],
+    ["runtime", "facts.py"], ["runtime", "cuda.py"], ["runtime", "checks.py"],
+    ["runtime", "pytree.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [

@@ -32,17 +32,11 @@ def require_tensor(name: str, argument: str, value: Any) -> None:
         )
 
 
-def check_condition(condition: Any, message: str) -> None:
-    """`assert condition, message` as a function. Raises AssertionError, but not with `-O`."""
-    assert condition, message
-
-
 __all__ = [
     "DataDependent",
     "LinAlgError",
     "OutOfMemoryError",
     "OutOfRange",
-    "check_condition",
     "describe",
     "require_tensor",
 ]

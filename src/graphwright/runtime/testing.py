@@ -54,6 +54,21 @@ def assert_close(
         raise AssertionError(msg(found) if callable(msg) else msg or found)
 
 
+def assert_allclose(
+    actual: Any,
+    expected: Any,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = True,
+    msg: Any = "",
+) -> None:
+    """`assert_close` as it was once called: dtypes may differ, NaN is equal to NaN."""
+    assert_close(
+        as_tensor(actual), as_tensor(expected), rtol=rtol, atol=atol, equal_nan=equal_nan,
+        check_device=True, check_dtype=False, check_stride=False, msg=msg or None,
+    )
+
+
 def make_tensor(
     *shape: Any,
     dtype: DType,
@@ -71,8 +86,11 @@ def make_tensor(
     for floating point and complex numbers (each part). `noncontiguous`: every other element of
     wider rows. `exclude_zero`: zeros become the dtype's smallest positive number, or 1.
 
-    Raises ValueError for bounds in the wrong order and noncontiguous tensors with a memory format.
+    Raises ValueError for bounds that are NaN or in the wrong order, noncontiguous tensors with a
+    memory format, and gradients of integers.
     """
+    if requires_grad and not _inexact(dtype):
+        raise ValueError(f"make_tensor: requires_grad=True is not supported for {dtype.name}")
     if noncontiguous and memory_format is not None:
         raise ValueError("noncontiguous and memory_format cannot both be given")
     size = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], Sequence) else shape
@@ -101,6 +119,8 @@ def _bounds(dtype: DType, low: float | None, high: float | None) -> tuple[float,
     elif not dtype.is_signed and not dtype.is_complex:
         usual = (0, 10)
     lowest, highest = usual[0] if low is None else low, usual[1] if high is None else high
+    if lowest != lowest or highest != highest:
+        raise ValueError(f"make_tensor: low={lowest} and high={highest} must not be NaN")
     if lowest > highest:
         raise ValueError(f"make_tensor: low={lowest} must not exceed high={highest}")
     return lowest, highest

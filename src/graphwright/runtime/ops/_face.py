@@ -817,7 +817,9 @@ _vdot = _op("vdot")
 _view = _op("view")
 _view_as = _op("view_as")
 _view_as_complex = _op("view_as_complex")
+_view_as_complex_copy = _op("view_as_complex_copy")
 _view_as_real = _op("view_as_real")
+_view_as_real_copy = _op("view_as_real_copy")
 _view_copy = _op("view_copy")
 _vsplit = _op("vsplit")
 _vstack = _op("vstack")
@@ -8563,8 +8565,16 @@ def view_as_complex(input: Tensor) -> Any:
     return _dispatch(_view_as_complex, (input,))
 
 
+def view_as_complex_copy(input: Tensor) -> Any:
+    return _dispatch(_view_as_complex_copy, (input,))
+
+
 def view_as_real(input: Tensor) -> Any:
     return _dispatch(_view_as_real, (input,))
+
+
+def view_as_real_copy(input: Tensor) -> Any:
+    return _dispatch(_view_as_real_copy, (input,))
 
 
 def view_copy(input: Tensor, size: int | Sequence[int], *, out: Any = None) -> Any:
@@ -8714,6 +8724,7 @@ true_divide = div
 true_divide_ = div_
 unsafe_chunk = chunk
 unsafe_split = split
+unsafe_split_with_sizes = split_with_sizes
 
 
 __all__ = [
@@ -9119,6 +9130,7 @@ __all__ = [
     "unique_consecutive",
     "unsafe_chunk",
     "unsafe_split",
+    "unsafe_split_with_sizes",
     "unsqueeze",
     "unsqueeze_copy",
     "vander",
@@ -9127,7 +9139,9 @@ __all__ = [
     "vdot",
     "view",
     "view_as_complex",
+    "view_as_complex_copy",
     "view_as_real",
+    "view_as_real_copy",
     "view_copy",
     "vsplit",
     "vstack",

@@ -2783,6 +2783,7 @@ class TensorMethods(TensorBase):
     true_divide_ = div_
     unsafe_chunk = chunk
     unsafe_split = split
+    unsafe_split_with_sizes = split_with_sizes
 
 
 for _name, _method in list(vars(TensorMethods).items()):

@@ -54,4 +54,5 @@ ALIASES: dict[str, str | Renamed] = {
     "true_divide": "div",
     "unsafe_chunk": "chunk",
     "unsafe_split": "split",
+    "unsafe_split_with_sizes": "split_with_sizes",
 }

@@ -232,6 +232,8 @@ _COPIES = {
     "unfold": "Tensor input, Dim dimension, int size, int step",
     "unsqueeze": "Tensor input, NewDim dim",
     "view": "Tensor input, Size* size",
+    "view_as_complex": "Tensor input",
+    "view_as_real": "Tensor input",
 }
 
 

@@ -5,9 +5,10 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from graphwright.runtime.utils import checkpoint, data
+    from graphwright.runtime import pytree as _pytree
+    from graphwright.runtime.utils import checkpoint, data, dlpack
 
-__all__ = ["checkpoint", "data"]
+__all__ = ["_pytree", "checkpoint", "data", "dlpack"]
 
 
 class _Capture:
@@ -29,4 +30,4 @@ CAPTURE = _Capture()
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'graphwright.utils' has no attribute '{name}'")
-    return _import_module(f"graphwright.runtime.utils.{name}")
+    return _import_module(f"graphwright.utils.{name}")

@@ -1,0 +1,239 @@
+"""Nested containers as flat lists of leaves, after `torch.utils._pytree`.
+
+Lists, tuples, named tuples, dicts, ordered and default dicts and deques are containers, and so is
+every class that `register_pytree_node` names; anything else, None too, is a leaf.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+Flatten = Callable[[Any], tuple[list[Any], Any]]
+Unflatten = Callable[[Iterable[Any], Any], Any]
+IsLeaf = Callable[[Any], bool] | None
+
+
+class NodeDef(NamedTuple):
+    """How a container is taken apart: (children, context), and put together from both."""
+
+    flatten_fn: Flatten
+    unflatten_fn: Unflatten
+
+
+SUPPORTED_NODES: dict[type, NodeDef] = {}
+
+
+def register_pytree_node(
+    cls: type, flatten_fn: Flatten, unflatten_fn: Unflatten, **names: Any
+) -> None:
+    """Make instances of `cls` containers. Raises ValueError for a class that is one already.
+
+    `names` (serialized_type_name and the like) change nothing: structures are not written out.
+    """
+    if cls in SUPPORTED_NODES:
+        raise ValueError(f"{cls} is already registered as pytree node.")
+    SUPPORTED_NODES[cls] = NodeDef(flatten_fn, unflatten_fn)
+
+
+def _is_namedtuple(value: Any) -> bool:
+    return isinstance(value, tuple) and hasattr(value, "_fields")
+
+
+def _values(mapping: Any) -> tuple[list[Any], Any]:
+    return list(mapping.values()), list(mapping.keys())
+
+
+def _filled(keys: Any, values: Iterable[Any], made: Any) -> Any:
+    made.update(zip(keys, values, strict=True))
+    return made
+
+
+register_pytree_node(list, lambda x: (x, None), lambda parts, _: list(parts))
+register_pytree_node(tuple, lambda x: (list(x), None), lambda parts, _: tuple(parts))
+register_pytree_node(dict, _values, lambda parts, keys: _filled(keys, parts, {}))
+register_pytree_node(
+    OrderedDict, _values, lambda parts, keys: _filled(keys, parts, OrderedDict())
+)
+register_pytree_node(
+    defaultdict,
+    lambda x: (list(x.values()), (x.default_factory, list(x.keys()))),
+    lambda parts, about: _filled(about[1], parts, defaultdict(about[0])),
+)
+register_pytree_node(
+    deque, lambda x: (list(x), x.maxlen), lambda parts, size: deque(parts, maxlen=size)
+)
+_NAMED = NodeDef(lambda x: (list(x), type(x)), lambda parts, kind: kind(*parts))
+
+
+def _node(value: Any, is_leaf: IsLeaf) -> NodeDef | None:
+    """How `value` is taken apart; None for a leaf."""
+    if is_leaf is not None and is_leaf(value):
+        return None
+    return _NAMED if _is_namedtuple(value) else SUPPORTED_NODES.get(type(value))
+
+
+class TreeSpec:
+    """The structure of a container without its leaves. `type` is None for a leaf itself."""
+
+    def __init__(
+        self, type: Any, context: Any = None, children_specs: Sequence[TreeSpec] = ()
+    ) -> None:
+        self.type, self.context = type, context
+        self.children_specs = tuple(children_specs)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, TreeSpec)
+            and (self.type, self.context) == (other.type, other.context)
+            and self.children_specs == other.children_specs
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.children_specs))
+
+    def __repr__(self) -> str:
+        if self.type is None:
+            return "*"
+        inner = ", ".join(map(repr, self.children_specs))
+        return f"TreeSpec({self.type.__name__}, {self.context}, [{inner}])"
+
+    @property
+    def num_leaves(self) -> int:
+        """How many leaves there are below."""
+        if self.type is None:
+            return 1
+        return sum(child.num_leaves for child in self.children_specs)
+
+    @property
+    def num_children(self) -> int:
+        """How many parts there are right below."""
+        return len(self.children_specs)
+
+    def is_leaf(self) -> bool:
+        """Whether this stands for a leaf."""
+        return self.type is None
+
+    def unflatten(self, leaves: Iterable[Any]) -> Any:
+        """`tree_unflatten` of this structure."""
+        return tree_unflatten(leaves, self)
+
+
+LeafSpec = TreeSpec(None)
+"""The structure of a leaf."""
+
+
+def tree_is_leaf(tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether `tree` is no container, or one that `is_leaf` takes for a leaf."""
+    return _node(tree, is_leaf) is None
+
+
+def tree_flatten(tree: Any, is_leaf: IsLeaf = None) -> tuple[list[Any], TreeSpec]:
+    """(leaves from left to right, structure)."""
+    node = _node(tree, is_leaf)
+    if node is None:
+        return [tree], LeafSpec
+    children, context = node.flatten_fn(tree)
+    parts = [tree_flatten(child, is_leaf) for child in children]
+    kind = tuple if node is _NAMED else type(tree)
+    leaves = [leaf for some, _ in parts for leaf in some]
+    return leaves, TreeSpec(kind, context, tuple(spec for _, spec in parts))
+
+
+def tree_unflatten(leaves: Iterable[Any], treespec: TreeSpec) -> Any:
+    """The container of that structure. Raises ValueError for another number of leaves."""
+    given = list(leaves)
+    if len(given) != treespec.num_leaves:
+        raise ValueError(
+            f"tree_unflatten: the structure has {treespec.num_leaves} leaves, got {len(given)}"
+        )
+    return _built(iter(given), treespec)
+
+
+def _built(leaves: Any, spec: TreeSpec) -> Any:
+    if spec.type is None:
+        return next(leaves)
+    named = spec.type is tuple and spec.context is not None
+    node = _NAMED if named else SUPPORTED_NODES[spec.type]
+    parts = [_built(leaves, child) for child in spec.children_specs]
+    return node.unflatten_fn(parts, spec.context)
+
+
+def tree_leaves(tree: Any, is_leaf: IsLeaf = None) -> list[Any]:
+    """All leaves, from left to right."""
+    return tree_flatten(tree, is_leaf)[0]
+
+
+tree_iter = tree_leaves
+
+
+def tree_structure(tree: Any, is_leaf: IsLeaf = None) -> TreeSpec:
+    """The structure."""
+    return tree_flatten(tree, is_leaf)[1]
+
+
+def _leaves_like(spec: TreeSpec, tree: Any, is_leaf: IsLeaf) -> list[Any]:
+    """The leaves of `tree`. Raises ValueError unless it has this structure."""
+    leaves, own = tree_flatten(tree, is_leaf)
+    if own != spec:
+        raise ValueError(f"the structures of the trees differ: {spec} and {own}")
+    return leaves
+
+
+def tree_map(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+    """A container of `func` of each leaf, and of those of `rests` at its place.
+
+    Raises ValueError where one of `rests` has another structure.
+    """
+    leaves, spec = tree_flatten(tree, is_leaf)
+    others = [_leaves_like(spec, rest, is_leaf) for rest in rests]
+    return tree_unflatten(map(func, leaves, *others), spec)
+
+
+def tree_map_(func: Callable[..., Any], tree: Any, *rests: Any, is_leaf: IsLeaf = None) -> Any:
+    """`func` called on each leaf; returns `tree`."""
+    tree_map(func, tree, *rests, is_leaf=is_leaf)
+    return tree
+
+
+def _chooses(types: Any) -> Callable[[Any], bool]:
+    """What `tree_map_only` takes: a type, several, or a function that says whether."""
+    if isinstance(types, type | tuple) or not callable(types):
+        return lambda leaf: isinstance(leaf, types)
+    return types
+
+
+def tree_map_only(
+    types: Any, func: Callable[[Any], Any], tree: Any, is_leaf: IsLeaf = None
+) -> Any:
+    """`tree_map` that changes only leaves of some types, or those that a function chooses."""
+    chosen = _chooses(types)
+    return tree_map(lambda leaf: func(leaf) if chosen(leaf) else leaf, tree, is_leaf=is_leaf)
+
+
+def tree_all(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether `pred` holds for all leaves."""
+    return all(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_any(pred: Callable[[Any], bool], tree: Any, is_leaf: IsLeaf = None) -> bool:
+    """Whether `pred` holds for some leaf."""
+    return any(map(pred, tree_leaves(tree, is_leaf)))
+
+
+def tree_all_only(types: Any, pred: Callable[[Any], bool], tree: Any) -> bool:
+    """Whether `pred` holds for all leaves of some types."""
+    chosen = _chooses(types)
+    return all(pred(leaf) for leaf in tree_leaves(tree) if chosen(leaf))
+
+
+def tree_any_only(types: Any, pred: Callable[[Any], bool], tree: Any) -> bool:
+    """Whether `pred` holds for some leaf of some types."""
+    chosen = _chooses(types)
+    return any(pred(leaf) for leaf in tree_leaves(tree) if chosen(leaf))
+
+
+def arg_tree_leaves(*args: Any, **kwargs: Any) -> Sequence[Any]:
+    """The leaves of all arguments."""
+    return tree_leaves((args, kwargs))

@@ -1,0 +1,81 @@
+"""`utils._pytree`: containers as lists of leaves and structures."""
+
+from __future__ import annotations
+
+from collections import OrderedDict, defaultdict, deque, namedtuple
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright.runtime import pytree
+
+Point = namedtuple("Point", "x y")
+
+TREES: list[Any] = [
+    3,
+    None,
+    [1, (2, [3])],
+    {"b": 1, "a": [2, 3]},
+    OrderedDict(z=1, a=2),
+    Point([1, 2], {"k": 3}),
+    deque([1, 2], maxlen=4),
+    [],
+]
+
+
+@pytest.mark.parametrize("tree", TREES)
+def test_taken_apart_and_put_together(tree: Any) -> None:
+    leaves, spec = pytree.tree_flatten(tree)
+    again = pytree.tree_unflatten(leaves, spec)
+    assert again == tree and type(again) is type(tree)
+    assert spec.num_leaves == len(leaves) and pytree.tree_structure(again) == spec
+
+
+def test_kinds_of_containers_are_kept() -> None:
+    counts = defaultdict(list, a=[1], b=[2])
+    doubled = pytree.tree_map(lambda n: 2 * n, counts)
+    assert doubled == {"a": [2], "b": [4]} and doubled.default_factory is list
+    assert pytree.tree_map(lambda n: n, deque([1], maxlen=2)).maxlen == 2
+    assert type(pytree.tree_map(lambda n: n, Point(1, 2))) is Point
+
+
+def test_map_over_several_trees() -> None:
+    assert pytree.tree_map(lambda a, b: a + b, {"x": [1, 2]}, {"x": [10, 20]}) == {"x": [11, 22]}
+    with pytest.raises(ValueError, match="structures"):
+        pytree.tree_map(lambda a, b: a, [1, 2], [1, [2]])
+    with pytest.raises(ValueError, match="2 leaves"):
+        pytree.tree_unflatten([1], pytree.tree_structure([0, 0]))
+
+
+def test_choosing_leaves() -> None:
+    tree = [1, "a", (2.0, gw.ones(2))]
+    assert pytree.tree_map_only(int, lambda n: -n, tree)[:2] == [-1, "a"]
+    assert pytree.tree_map_only((int, float), str, tree)[2][0] == "2.0"
+    assert pytree.tree_map_only(lambda x: x == "a", lambda _: 0, tree)[1] == 0
+    assert pytree.tree_any(lambda x: x == "a", tree) and not pytree.tree_all(callable, tree)
+    assert pytree.tree_all_only(int, lambda n: n > 0, tree)
+    assert pytree.tree_leaves([(1, 2), 3], is_leaf=lambda x: isinstance(x, tuple)) == [(1, 2), 3]
+    assert pytree.arg_tree_leaves(1, [2], k=3) == [1, 2, 3]
+
+
+def test_classes_of_ones_own() -> None:
+    class Pair:
+        def __init__(self, first: Any, second: Any) -> None:
+            self.parts = [first, second]
+
+    pytree.register_pytree_node(Pair, lambda p: (p.parts, None), lambda parts, _: Pair(*parts))
+    try:
+        assert pytree.tree_map(lambda n: n + 1, [Pair(1, [2])])[0].parts == [2, [3]]
+        with pytest.raises(ValueError, match="already"):
+            pytree.register_pytree_node(Pair, lambda p: (p.parts, None), lambda parts, _: None)
+    finally:
+        del pytree.SUPPORTED_NODES[Pair]
+
+
+def test_in_compiled_code() -> None:
+    def total(tree: Any) -> Any:
+        return sum(pytree.tree_leaves(pytree.tree_map(lambda t: t * 2, tree)))
+
+    tree = {"a": gw.ones(2), "b": [gw.ones(2)]}
+    assert gw.compile(total)(tree).tolist() == [4.0, 4.0]
