@@ -6,11 +6,13 @@ is made of them by implicit reparameterisation).
 """
 
 from graphwright.runtime.distributions import constraints, transforms
+from graphwright.runtime.distributions.angles import VonMises
 from graphwright.runtime.distributions.composed import (
     Independent,
     MixtureSameFamily,
     TransformedDistribution,
 )
+from graphwright.runtime.distributions.constraint_registry import biject_to, transform_to
 from graphwright.runtime.distributions.continuous import (
     Cauchy,
     Exponential,
@@ -39,6 +41,7 @@ from graphwright.runtime.distributions.discrete import (
     RelaxedOneHotCategorical,
 )
 from graphwright.runtime.distributions.distribution import Distribution
+from graphwright.runtime.distributions.exp_family import ExponentialFamily
 from graphwright.runtime.distributions.gamma import (
     Beta,
     Chi2,
@@ -49,7 +52,10 @@ from graphwright.runtime.distributions.gamma import (
     StudentT,
 )
 from graphwright.runtime.distributions.kl import kl_divergence, register_kl
+from graphwright.runtime.distributions.lowrank import LowRankMultivariateNormal
+from graphwright.runtime.distributions.matrices import LKJCholesky, Wishart
 from graphwright.runtime.distributions.multivariate import MultivariateNormal
+from graphwright.runtime.distributions.tails import GeneralizedPareto
 from graphwright.runtime.distributions.transforms import (
     AbsTransform,
     AffineTransform,
@@ -57,6 +63,7 @@ from graphwright.runtime.distributions.transforms import (
     ExpTransform,
     IndependentTransform,
     LowerCholeskyTransform,
+    PositiveDefiniteTransform,
     PowerTransform,
     ReshapeTransform,
     SigmoidTransform,
@@ -65,10 +72,15 @@ from graphwright.runtime.distributions.transforms import (
     StickBreakingTransform,
     TanhTransform,
     Transform,
-    biject_to,
     identity_transform,
-    transform_to,
 )
+from graphwright.runtime.distributions.transforms_of_parts import (
+    CatTransform,
+    CumulativeDistributionTransform,
+    StackTransform,
+)
+from graphwright.runtime.distributions.triangles import CorrCholeskyTransform
+from graphwright.runtime.distributions.unit import ContinuousBernoulli, LogisticNormal
 
 __all__ = [
     "AbsTransform",
@@ -76,16 +88,22 @@ __all__ = [
     "Bernoulli",
     "Beta",
     "Binomial",
+    "CatTransform",
     "Categorical",
     "Cauchy",
     "Chi2",
     "ComposeTransform",
+    "ContinuousBernoulli",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
     "Dirichlet",
     "Distribution",
     "ExpTransform",
     "Exponential",
+    "ExponentialFamily",
     "FisherSnedecor",
     "Gamma",
+    "GeneralizedPareto",
     "Geometric",
     "Gumbel",
     "HalfCauchy",
@@ -94,8 +112,11 @@ __all__ = [
     "IndependentTransform",
     "InverseGamma",
     "Kumaraswamy",
+    "LKJCholesky",
     "Laplace",
     "LogNormal",
+    "LogisticNormal",
+    "LowRankMultivariateNormal",
     "LowerCholeskyTransform",
     "MixtureSameFamily",
     "Multinomial",
@@ -106,6 +127,7 @@ __all__ = [
     "OneHotCategoricalStraightThrough",
     "Pareto",
     "Poisson",
+    "PositiveDefiniteTransform",
     "PowerTransform",
     "RelaxedBernoulli",
     "RelaxedOneHotCategorical",
@@ -113,13 +135,16 @@ __all__ = [
     "SigmoidTransform",
     "SoftmaxTransform",
     "SoftplusTransform",
+    "StackTransform",
     "StickBreakingTransform",
     "StudentT",
     "TanhTransform",
     "Transform",
     "TransformedDistribution",
     "Uniform",
+    "VonMises",
     "Weibull",
+    "Wishart",
     "biject_to",
     "constraints",
     "identity_transform",

@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from graphwright.runtime.dtypes import bool_ as boolean_dtype
+from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -175,6 +177,108 @@ class _PositiveDefinite(Constraint):
         return symmetric & ops.linalg_cholesky_ex(value).info.eq(0)
 
 
+class _Square(Constraint):
+    """Square matrices."""
+
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        fits = value.shape[-2] == value.shape[-1]
+        return ops.full(tuple(value.shape[:-2]), fits, dtype=boolean_dtype, device=value.device)
+
+
+class _Symmetric(_Square):
+    """Symmetric matrices."""
+
+    def check(self, value: Tensor) -> Tensor:
+        square = super().check(value)
+        if not bool(square.all()):
+            return square
+        return ops.isclose(value, value.mT, atol=1e-6).all(-2).all(-1)
+
+
+class _PositiveSemidefinite(_Symmetric):
+    """Symmetric matrices without negative eigenvalues."""
+
+    def check(self, value: Tensor) -> Tensor:
+        symmetric = super().check(value)
+        if not bool(symmetric.all()):
+            return symmetric
+        return ops.linalg_eigvalsh(value).ge(0).all(-1)
+
+
+class _LowerTriangular(Constraint):
+    """Lower triangular matrices."""
+
+    event_dim = 2
+
+    def check(self, value: Tensor) -> Tensor:
+        return (value.tril() == value).flatten(-2).all(-1)
+
+
+class _CorrCholesky(_LowerCholesky):
+    """Lower triangular matrices with a positive diagonal and rows of length 1."""
+
+    def check(self, value: Tensor) -> Tensor:
+        tolerance = finfo(value.dtype).eps * value.shape[-1] * 10
+        lengths = ops.linalg_vector_norm(value.detach(), dim=-1)
+        return super().check(value) & (lengths - 1).abs().lt(tolerance).all(-1)
+
+
+class cat(Constraint):
+    """Members of several sets joined along `dim`, as many of each as `lengths` say."""
+
+    def __init__(
+        self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None
+    ) -> None:
+        self.cseq, self.dim = list(cseq), dim
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        self.is_discrete = any(part.is_discrete for part in self.cseq)
+        self.event_dim = max(part.event_dim for part in self.cseq)
+
+    def check(self, value: Tensor) -> Tensor:
+        found, start = [], 0
+        for part, length in zip(self.cseq, self.lengths, strict=True):
+            found.append(part.check(value.narrow(self.dim, start, length)))
+            start += length
+        return ops.cat(found, self.dim)
+
+
+class stack(Constraint):
+    """A member of each of several sets, stacked along `dim`."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
+        self.cseq, self.dim = list(cseq), dim
+        self.is_discrete = any(part.is_discrete for part in self.cseq)
+        below = max(part.event_dim for part in self.cseq)
+        self.event_dim = below + 1 if dim + below < 0 else below
+
+    def check(self, value: Tensor) -> Tensor:
+        members = ops.unbind(value, self.dim)
+        checks = [part.check(member) for part, member in zip(self.cseq, members, strict=True)]
+        return ops.stack(checks, self.dim)
+
+
+class MixtureSameFamilyConstraint(Constraint):
+    """A set of values of each component of a mixture: a value belongs to all of them."""
+
+    def __init__(self, base_constraint: Constraint) -> None:
+        self.base_constraint = base_constraint
+        self.is_discrete, self.event_dim = base_constraint.is_discrete, base_constraint.event_dim
+
+    def check(self, value: Tensor) -> Tensor:
+        inside = self.base_constraint.check(value.unsqueeze(-1 - self.event_dim))
+        return inside.all(-1)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.base_constraint!r})"
+
+
+def is_dependent(constraint: Any) -> bool:
+    """Whether a set depends on a distribution's parameters."""
+    return isinstance(constraint, _Dependent)
+
+
 class independent(Constraint):
     """Members of `base_constraint` whose last dims belong together."""
 
@@ -212,3 +316,8 @@ simplex = _Simplex()
 multinomial = _Multinomial
 lower_cholesky = _LowerCholesky()
 positive_definite = _PositiveDefinite()
+positive_semidefinite = _PositiveSemidefinite()
+square = _Square()
+symmetric = _Symmetric()
+lower_triangular = _LowerTriangular()
+corr_cholesky = _CorrCholesky()

@@ -111,7 +111,10 @@ class Distribution:
     def expand(self: D, batch_shape: Shape) -> D:
         """The same distributions as a batch of another shape, to which this one broadcasts."""
         new = type(self).__new__(type(self))
-        new.__dict__.update(self.__dict__)
+        kept = self.arg_constraints
+        for name, value in self.__dict__.items():
+            if name in kept or not isinstance(getattr(type(self), name, None), lazy):
+                new.__dict__[name] = value
         for name, constraint in self.arg_constraints.items():
             if name in self.__dict__:
                 value = self.__dict__[name]

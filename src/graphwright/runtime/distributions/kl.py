@@ -11,11 +11,14 @@ from graphwright.runtime.distributions import discrete as d
 from graphwright.runtime.distributions import gamma as g
 from graphwright.runtime.distributions.composed import Independent, TransformedDistribution
 from graphwright.runtime.distributions.distribution import Distribution, sum_rightmost
+from graphwright.runtime.distributions.lowrank import LowRankMultivariateNormal
+from graphwright.runtime.distributions.matrices import Wishart, multivariate_digamma
 from graphwright.runtime.distributions.multivariate import (
     MultivariateNormal,
     half_log_det,
     mahalanobis,
 )
+from graphwright.runtime.distributions.unit import ContinuousBernoulli
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -216,6 +219,44 @@ def _multivariate_normal(p: Any, q: Any) -> Tensor:
     traces = moved.square().sum((-2, -1))
     gap = mahalanobis(q.scale_tril, q.loc - p.loc)
     return scale + 0.5 * (traces + gap - p.event_shape[0])
+
+
+@register_kl(LowRankMultivariateNormal, LowRankMultivariateNormal)
+@register_kl(MultivariateNormal, LowRankMultivariateNormal)
+def _normal_low_rank(p: Any, q: Any) -> Tensor:
+    low = isinstance(p, LowRankMultivariateNormal)
+    log_det = p.log_det() if low else 2 * half_log_det(p.scale_tril)
+    traces = (q.precision_matrix * p.covariance_matrix).sum((-2, -1))
+    gap = q.mahalanobis(q.loc - p.loc)
+    return 0.5 * (q.log_det() - log_det + traces + gap - p.event_shape[0])
+
+
+@register_kl(LowRankMultivariateNormal, MultivariateNormal)
+def _low_rank_normal(p: Any, q: Any) -> Tensor:
+    return _multivariate_normal(p, q)
+
+
+@register_kl(Wishart, Wishart)
+def _wishart(p: Any, q: Any) -> Tensor:
+    n = p.event_shape[-1]
+    own, other = half_log_det(p.scale_tril), half_log_det(q.scale_tril)
+    log_det = multivariate_digamma(p.df / 2, n) + n * math.log(2) + 2 * own
+    inside = ops.cholesky_solve(p.covariance_matrix, q.scale_tril)
+    trace = inside.diagonal(dim1=-2, dim2=-1).sum(-1)
+    return (
+        (q.df - p.df) * (n * math.log(2) / 2)
+        + (q.df * other - p.df * own)
+        + (ops.mvlgamma(q.df / 2, n) - ops.mvlgamma(p.df / 2, n))
+        + (p.df - q.df) / 2 * log_det
+        + p.df / 2 * (trace - n)
+    )
+
+
+@register_kl(ContinuousBernoulli, ContinuousBernoulli)
+def _continuous_bernoulli(p: Any, q: Any) -> Tensor:
+    slope = p.mean * (p.logits - q.logits)
+    start = p._log_norm() + ops.log1p(-p.probs)
+    return slope + start - q._log_norm() - ops.log1p(-q.probs)
 
 
 @register_kl(Independent, Independent)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from graphwright.runtime.distributions import constraints
@@ -27,6 +28,38 @@ def mahalanobis(scale_tril: Tensor, difference: Tensor) -> Tensor:
 def half_log_det(scale_tril: Tensor) -> Tensor:
     """log det L."""
     return scale_tril.diagonal(dim1=-2, dim2=-1).log().sum(-1)
+
+
+def one_matrix(
+    covariance: Tensor | None, precision: Tensor | None, scale_tril: Tensor | None
+) -> tuple[str, Tensor]:
+    """The name and the matrix of the one that is given. ValueError unless just one is."""
+    given = {
+        "covariance_matrix": covariance,
+        "precision_matrix": precision,
+        "scale_tril": scale_tril,
+    }
+    known = [(name, matrix) for name, matrix in given.items() if matrix is not None]
+    if len(known) != 1:
+        raise ValueError(
+            "Exactly one of covariance_matrix or precision_matrix or scale_tril may be specified."
+        )
+    name, matrix = known[0]
+    if matrix.ndim < 2:
+        raise ValueError(
+            f"{name} must be at least two-dimensional, with optional leading batch dimensions"
+        )
+    return name, matrix
+
+
+def factor_of(given: Mapping[str, Any]) -> Tensor:
+    """The lower factor L of the covariance L L^T, from the matrix or from its inverse."""
+    if "covariance_matrix" in given:
+        return ops.linalg_cholesky(given["covariance_matrix"])
+    factor = ops.linalg_cholesky(ops.flip(given["precision_matrix"], (-2, -1)))
+    turned = ops.flip(factor, (-2, -1)).mT
+    one = ops.eye(turned.shape[-1], dtype=turned.dtype, device=turned.device)
+    return ops.linalg_solve_triangular(turned, one, upper=False)
 
 
 class MultivariateNormal(Distribution):
@@ -54,22 +87,7 @@ class MultivariateNormal(Distribution):
     ) -> None:
         if loc.ndim < 1:
             raise ValueError("loc must be at least one-dimensional.")
-        given = {
-            "covariance_matrix": covariance_matrix,
-            "precision_matrix": precision_matrix,
-            "scale_tril": scale_tril,
-        }
-        known = [(name, matrix) for name, matrix in given.items() if matrix is not None]
-        if len(known) != 1:
-            raise ValueError(
-                "Exactly one of covariance_matrix or precision_matrix or scale_tril may be "
-                "specified."
-            )
-        name, matrix = known[0]
-        if matrix.ndim < 2:
-            raise ValueError(
-                f"{name} must be at least two-dimensional, with optional leading batch dimensions"
-            )
+        name, matrix = one_matrix(covariance_matrix, precision_matrix, scale_tril)
         batch = broadcast_shapes(tuple(matrix.shape[:-2]), tuple(loc.shape[:-1]))
         self.loc = loc.expand((*batch, loc.shape[-1]))
         self.__dict__[name] = matrix.expand((*batch, *matrix.shape[-2:]))
@@ -78,12 +96,7 @@ class MultivariateNormal(Distribution):
     @lazy
     def scale_tril(self) -> Tensor:
         """L, with the covariance L L^T."""
-        if "covariance_matrix" in self.__dict__:
-            return ops.linalg_cholesky(self.covariance_matrix)
-        factor = ops.linalg_cholesky(ops.flip(self.precision_matrix, (-2, -1)))
-        turned = ops.flip(factor, (-2, -1)).mT
-        one = ops.eye(turned.shape[-1], dtype=turned.dtype, device=turned.device)
-        return ops.linalg_solve_triangular(turned, one, upper=False)
+        return factor_of(self.__dict__)
 
     @lazy
     def covariance_matrix(self) -> Tensor:

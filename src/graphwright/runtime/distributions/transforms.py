@@ -382,34 +382,15 @@ class ReshapeTransform(Transform):
         return (*shape[: len(shape) - len(self.out_shape)], *self.in_shape)
 
 
-def biject_to(constraint: Any) -> Transform:
-    """A bijection from real numbers (or vectors) to the set.
+class PositiveDefiniteTransform(Transform):
+    """Matrices to positive definite ones: L L^T, L as `LowerCholeskyTransform` makes it."""
 
-    Raises NotImplementedError for sets that there is none for.
-    """
-    if isinstance(constraint, constraints.independent):
-        base = biject_to(constraint.base_constraint)
-        return IndependentTransform(base, constraint.reinterpreted_batch_ndims)
-    if constraint is constraints.simplex:
-        return StickBreakingTransform()
-    if constraint is constraints.lower_cholesky:
-        return LowerCholeskyTransform()
-    low = getattr(constraint, "lower_bound", None)
-    high = getattr(constraint, "upper_bound", None)
-    if constraint.is_discrete or not hasattr(constraint, "lower_bound"):
-        raise NotImplementedError(f"Cannot transform {constraint!r} constraints")
-    if low is None and high is None:
-        return identity_transform
-    if low is None or high is None:
-        if low == 0:
-            return ExpTransform()
-        shift = AffineTransform(high, -1) if low is None else AffineTransform(low, 1)
-        return ComposeTransform([ExpTransform(), shift])
-    if (low, high) == (0, 1):
-        return SigmoidTransform()
-    return ComposeTransform([SigmoidTransform(), AffineTransform(low, high - low)])
+    domain = constraints.independent(constraints.real, 2)
+    codomain = constraints.positive_definite
 
+    def _call(self, x: Tensor) -> Tensor:
+        factor = LowerCholeskyTransform()(x)
+        return ops.matmul(factor, factor.mT)
 
-def transform_to(constraint: Any) -> Transform:
-    """As `biject_to`, but of the simplex: softmax, which treats all classes alike."""
-    return SoftmaxTransform() if constraint is constraints.simplex else biject_to(constraint)
+    def _inverse(self, y: Tensor) -> Tensor:
+        return LowerCholeskyTransform().inv(ops.linalg_cholesky(y))
