@@ -37,6 +37,8 @@ lib.ones(2, 3).is_contiguous(memory_format=lib.preserve_format)
 lib.from_numpy(np.array([1], ">f4"))
 lib.asarray(bytearray(b"ab"), dtype=lib.uint8)
 lib.tensor([1], dtype=float)
+lib.view_as_complex_copy(lib.ones(3, 2))
+lib.ones(4, 2).unsafe_split_with_sizes([1, 3])
 """
 
 INDEXING = """

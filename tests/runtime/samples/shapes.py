@@ -74,8 +74,6 @@ SHAPES = (
     _plain("unbind_copy", S(_M, 1)),
     _plain("unfold_copy", S(_M, 1, 2, 1)),
     OpSamples("view_copy", (S(_M, (4, 3)),), None, layouts=False),
-    OpSamples("view_as_complex_copy", (S(Arr((3, 2))),), None, layouts=False),
-    OpSamples("view_as_real_copy", (S(Arr((3,), kind="complex")),), None, layouts=False),
     _plain("slice_scatter", S(_M, Arr((3, 2)), 1, 1, 3), S(_M, Arr((2, 4)), 0, 0, 3, 2)),
     _plain("select_scatter", S(_M, Arr((3,)), 1, -2)),
     _plain("diagonal_scatter", S(_M, Arr((3,)), 1), S(_A, Arr((4, 2)), 0, 0, 1)),
