@@ -18,7 +18,7 @@ from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.refusals import INTERNAL, refusal
 
 GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP, BATCHED = 1, 2, 4, 8, 16, 32, 64
-TRACE, AUTOCAST, INFERENCE, COMPILING, MAPPED = 1, 2, 4, 8, 16
+TRACE, AUTOCAST, INFERENCE, COMPILING, MAPPED = 1, 2, 4, 8, 64
 
 
 class Hooks:

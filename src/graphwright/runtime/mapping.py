@@ -193,6 +193,12 @@ def _mapped(
                     f"type {type(leaf)}. Did you mean to set out_dims= to None for output?"
                 )
         places = _out_dims(func, out_dims, out)
+        for leaf, dim in zip(leaves, places, strict=True):
+            if dim is None and boundary.differs(leaf):
+                raise ValueError(
+                    f"vmap({_name(func)}, ...): `{_name(func)}` can not return a BatchedTensor "
+                    "when out_dim is None"
+                )
         found = [
             boundary.out_of_batch(leaf, dim) for leaf, dim in zip(leaves, places, strict=True)
         ]

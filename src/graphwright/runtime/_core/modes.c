@@ -11,7 +11,7 @@ typedef struct {
 
 static _Thread_local State state;
 
-enum { MODE_MAPPED = 16 };      /* beside those of GwMode, for dispatch alone */
+enum { MODE_MAPPED = 64 };      /* beside those of GwMode and of autocast, for dispatch alone */
 
 enum { FLAG_GRAD = 1, FLAG_MODES = 2, FLAG_FAKE = 4, FLAG_DEVICE = 8, FLAG_FOREIGN = 16,
        FLAG_OVERLAP = 32 };

@@ -53,10 +53,15 @@ def into_batch(tensor: Tensor, dim: int) -> BatchedTensor:
     return made
 
 
-def out_of_batch(tensor: Tensor, dim: int | None) -> Tensor:
-    """All examples of a tensor, which `dim` counts; None for what all share.
+def differs(tensor: Any) -> bool:
+    """Whether a tensor is different for the examples of the innermost level."""
+    return _number(tensor) == depth() and bool(tensor.batched)
 
-    Raises ValueError where examples differ and `dim` is None, IndexError for a dim out of range.
+
+def out_of_batch(tensor: Tensor, dim: int | None) -> Tensor:
+    """All examples of a tensor, which `dim` counts; None for one that does not differ.
+
+    Raises IndexError for a dim out of range.
     """
     level = levels.innermost()
     assert level is not None
@@ -64,8 +69,6 @@ def out_of_batch(tensor: Tensor, dim: int | None) -> Tensor:
         tensor = _machinery().wrap(tensor, level, batched=False)
     example: Any = tensor
     if dim is None:
-        if example.batched:
-            raise ValueError("can not return a BatchedTensor when out_dim is None")
         value: Tensor = example.value
         return value
     found: Tensor = levels.below(level, _moved, example, dim)

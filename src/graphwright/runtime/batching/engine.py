@@ -87,7 +87,7 @@ def batched(op: Op, args: Args) -> Any:
         return _wrapped(op, args, below(level, _shared, op, args), level, False)
     if rule is None and "data_dependent" in op.tags:
         raise complete(RuntimeError(
-            f"vmap: we do not support batching operators that can output dynamic shape. "
+            f"vmap: We do not support batching operators that can output dynamic shape. "
             f"Attempted to vmap over {op.name}"
         ))
     return _wrapped(op, args, below(level, rule or loop, op, args, level), level, True)

@@ -128,7 +128,7 @@ def _without_masks(op: Op, indices: tuple[Any, ...], level: Level) -> tuple[Any,
             continue
         if index.batched:
             raise complete(RuntimeError(
-                "vmap: we do not support batching operators that can output dynamic shape. "
+                "vmap: We do not support batching operators that can output dynamic shape. "
                 f"Attempted to vmap over {op.name} with a mask"
             ))
         places = ops.unbind(ops.nonzero(index.value), 1)
