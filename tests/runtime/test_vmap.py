@@ -45,7 +45,9 @@ EXAMPLES: dict[str, Callable[..., Any]] = {
     "a gradient": lambda f, r, w: f.grad(lambda q: (q**3 @ w).sum())(r),
     "a gradient by what all share": lambda f, r, w: f.grad(lambda q: (r @ q).sin().sum())(w),
     "a gradient through a view": lambda f, r, w: f.grad(lambda q: _written(f, q, w))(r),
-    "second derivatives": lambda f, r, w: f.grad(lambda q: f.grad(lambda s: (s**3).sum())(q)[0])(r),
+    "second derivatives": lambda f, r, w: f.grad(
+        lambda q: f.grad(lambda s: (s**3).sum())(q)[0]
+    )(r),
     "a Jacobian": lambda f, r, w: f.jacrev(lambda q: (q @ w).sin())(r),
     "a Hessian": lambda f, r, w: f.hessian(lambda q: (q @ w).sin().sum())(r),
     "a product with a Jacobian": lambda f, r, w: f.jvp(lambda q: (q @ w).sin(), (r,), (r * 2,))[1],
@@ -104,7 +106,8 @@ def test_dims_have_the_structure_of_arguments_and_results() -> None:
     x, y = _numbers(2, 3), _numbers(3, 2)
     summed = gw.vmap(lambda pair, k: pair["a"] + pair["b"][0] + k, ({"a": 1, "b": [0]}, None), 1)
     assert gw.equal(summed({"a": x, "b": [y]}, 2), x + y.T + 2)
-    parts = gw.vmap(lambda r: {"sum": r.sum(), "all": (r, r * 2)}, 0, {"sum": 0, "all": (1, -1)})(x)
+    apart = gw.vmap(lambda r: {"sum": r.sum(), "all": (r, r * 2)}, 0, {"sum": 0, "all": (1, -1)})
+    parts = apart(x)
     assert gw.equal(parts["sum"], x.sum(1)) and gw.equal(parts["all"][1], x.T * 2)
     assert gw.equal(gw.vmap(lambda r: (r, y), out_dims=(0, None))(x)[1], y)
     assert gw.vmap(lambda r: y)(x).shape == (2, 3, 2)
@@ -123,7 +126,8 @@ def test_chunks_give_what_the_whole_gives() -> None:
 def test_an_example_without_dimensions_counts_as_such_in_promotion() -> None:
     halves, wide = gw.ones(3, dtype=gw.float32), gw.ones(4, dtype=gw.float64)
     assert gw.vmap(lambda one: one + halves)(wide).dtype is gw.float32
-    assert gw.vmap(lambda one: one.float() + gw.ones((), dtype=gw.float64))(wide).dtype is gw.float64
+    number = gw.ones((), dtype=gw.float64)
+    assert gw.vmap(lambda one: one.float() + number)(wide).dtype is gw.float64
     assert gw.vmap(lambda one: one.float() * gw.arange(3))(wide).dtype is gw.float32
     assert gw.vmap(lambda one: one.int() * gw.arange(3, dtype=gw.int8))(wide).dtype is gw.int8
 
@@ -132,41 +136,39 @@ def test_an_empty_batch_is_mapped_by_rules() -> None:
     assert gw.vmap(lambda r: r.sum() * WEIGHT)(gw.zeros(0, 3)).shape == (0, 3, 3)
 
 
-class _Refused:
-    """What a call raises: its class and the beginning of its message."""
-
-    CALLS: dict[str, Program] = {
-        "no inputs": lambda f, x, y: f.vmap(lambda: x)(),
-        "in_dims is none": lambda f, x, y: f.vmap(lambda r: r, None)(x),
-        "in_dims is a float": lambda f, x, y: f.vmap(lambda r: r, 0.5)(x),
-        "nothing is mapped": lambda f, x, y: f.vmap(lambda r: r, (None,))(x),
-        "too many in_dims": lambda f, x, y: f.vmap(lambda r: r, (0, 0))(x),
-        "a dim that is text": lambda f, x, y: f.vmap(lambda r: r, ("a",))(x),
-        "a dim of a number": lambda f, x, y: f.vmap(lambda r, k: r)(x, 2),
-        "a dim out of range": lambda f, x, y: f.vmap(lambda r: r, 2)(x),
-        "a negative dim out of range": lambda f, x, y: f.vmap(lambda r: r, -3)(x),
-        "sizes that differ": lambda f, x, y: f.vmap(lambda r, s: r)(x, y),
-        "what is no tensor comes out": lambda f, x, y: f.vmap(lambda r: 2)(x),
-        "none comes out": lambda f, x, y: f.vmap(lambda r: None)(x),
-        "too many out_dims": lambda f, x, y: f.vmap(lambda r: (r, r), 0, (0, 0, 0))(x),
-        "out_dims that is text": lambda f, x, y: f.vmap(lambda r: r, 0, "a")(x),
-        "out_dim out of range": lambda f, x, y: f.vmap(lambda r: r, 0, 3)(x),
-        "out_dim none for what differs": lambda f, x, y: f.vmap(lambda r: r, 0, None)(x),
-        "randomness": lambda f, x, y: f.vmap(lambda r: r, randomness="all")(x),
-        "chunk_size": lambda f, x, y: f.vmap(lambda r: r, chunk_size=0)(x),
-        "item": lambda f, x, y: f.vmap(lambda r: r * r.sum().item())(x),
-        "control flow": lambda f, x, y: f.vmap(lambda r: r if r.sum() > 0 else -r)(x),
-        "a mask of each": lambda f, x, y: f.vmap(lambda r: r[r > 1])(x),
-        "random numbers": lambda f, x, y: f.vmap(lambda r: r.bernoulli(0.5))(x),
-        "what all share is written": lambda f, x, y: f.vmap(lambda r: y.t().add_(r))(x),
-    }
+REFUSED: dict[str, Program] = {
+    "no inputs": lambda f, x, y: f.vmap(lambda: x)(),
+    "in_dims is none": lambda f, x, y: f.vmap(lambda r: r, None)(x),
+    "in_dims is a float": lambda f, x, y: f.vmap(lambda r: r, 0.5)(x),
+    "nothing is mapped": lambda f, x, y: f.vmap(lambda r: r, (None,))(x),
+    "too many in_dims": lambda f, x, y: f.vmap(lambda r: r, (0, 0))(x),
+    "a dim that is text": lambda f, x, y: f.vmap(lambda r: r, ("a",))(x),
+    "a dim of a number": lambda f, x, y: f.vmap(lambda r, k: r)(x, 2),
+    "a dim out of range": lambda f, x, y: f.vmap(lambda r: r, 2)(x),
+    "a negative dim out of range": lambda f, x, y: f.vmap(lambda r: r, -3)(x),
+    "sizes that differ": lambda f, x, y: f.vmap(lambda r, s: r)(x, y),
+    "what is no tensor comes out": lambda f, x, y: f.vmap(lambda r: 2)(x),
+    "none comes out": lambda f, x, y: f.vmap(lambda r: None)(x),
+    "too many out_dims": lambda f, x, y: f.vmap(lambda r: (r, r), 0, (0, 0, 0))(x),
+    "out_dims that is text": lambda f, x, y: f.vmap(lambda r: r, 0, "a")(x),
+    "out_dim out of range": lambda f, x, y: f.vmap(lambda r: r, 0, 3)(x),
+    "out_dim none for what differs": lambda f, x, y: f.vmap(lambda r: r, 0, None)(x),
+    "randomness": lambda f, x, y: f.vmap(lambda r: r, randomness="all")(x),
+    "chunk_size": lambda f, x, y: f.vmap(lambda r: r, chunk_size=0)(x),
+    "item": lambda f, x, y: f.vmap(lambda r: r * r.sum().item())(x),
+    "control flow": lambda f, x, y: f.vmap(lambda r: r if r.sum() > 0 else -r)(x),
+    "a mask of each": lambda f, x, y: f.vmap(lambda r: r[r > 1])(x),
+    "random numbers": lambda f, x, y: f.vmap(lambda r: r.bernoulli(0.5))(x),
+    "what all share is written": lambda f, x, y: f.vmap(lambda r: y.t().add_(r))(x),
+}
+"""Calls with tensors of shapes [2, 3] and [3, 2]."""
 
 
 @pytest.mark.oracle
-@pytest.mark.parametrize("name", _Refused.CALLS)
+@pytest.mark.parametrize("name", REFUSED)
 def test_refusals_are_those_of_torch(name: str) -> None:
     torch = pytest.importorskip("torch")
-    call = _Refused.CALLS[name]
+    call = REFUSED[name]
 
     def refused(library: Any, x: Any, y: Any) -> Exception:
         with pytest.raises((ValueError, RuntimeError, IndexError)) as caught:
