@@ -10,7 +10,7 @@ import pytest
 import graphwright as gw
 from graphwright.runtime.ops.table import TABLE
 
-OURS_ONLY = frozenset({"out", "requires_grad"})
+OURS_ONLY = frozenset({"older", "out", "requires_grad"})
 NOT_OURS = frozenset({"layout", "pin_memory", "memory_format", "names", "implicit"})
 
 DELIBERATE = {
@@ -54,7 +54,9 @@ def _plain(value: Any) -> Any:
 def _ours(function: Any) -> list[Parameter]:
     found = []
     parameters = inspect.signature(function).parameters.values()
-    spread = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    spread = any(
+        p.kind is p.VAR_POSITIONAL and p.name not in OURS_ONLY for p in parameters
+    )
     for p in parameters:
         if p.name in OURS_ONLY:
             continue

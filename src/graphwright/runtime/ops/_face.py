@@ -26,6 +26,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims_optional,
     wrap_permutation,
 )
+from graphwright.runtime.ops.older import number_first
 from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
@@ -1032,17 +1033,21 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any) -> Any:
 def add(
     input: Tensor | Number,
     other: Tensor | Number,
-    *,
+    *older: Any,
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    if older:
+        return number_first(_add, (input, other, *older), out)
     _bound = (input, other, alpha)
     if out is not None:
         return with_out(_add, _bound, out)
     return _dispatch(_add, _bound)
 
 
-def add_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Any:
+def add_(input: Tensor, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+    if older:
+        return number_first(_add_, (input, other, *older))
     return _dispatch(_add_, (input, other, alpha))
 
 
@@ -1050,11 +1055,13 @@ def addbmm(
     input: Tensor,
     batch1: Tensor,
     batch2: Tensor,
-    *,
+    *older: Any,
     beta: Number = 1,
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    if older:
+        return number_first(_addbmm, (input, batch1, batch2, *older), out)
     _bound = (input, batch1, batch2, beta, alpha)
     if out is not None:
         return with_out(_addbmm, _bound, out)
@@ -1065,10 +1072,12 @@ def addbmm_(
     input: Tensor,
     batch1: Tensor,
     batch2: Tensor,
-    *,
+    *older: Any,
     beta: Number = 1,
     alpha: Number = 1,
 ) -> Any:
+    if older:
+        return number_first(_addbmm_, (input, batch1, batch2, *older))
     return _dispatch(_addbmm_, (input, batch1, batch2, beta, alpha))
 
 
@@ -1076,17 +1085,27 @@ def addcdiv(
     input: Tensor,
     tensor1: Tensor,
     tensor2: Tensor,
-    *,
+    *older: Any,
     value: Number = 1,
     out: Any = None,
 ) -> Any:
+    if older:
+        return number_first(_addcdiv, (input, tensor1, tensor2, *older), out)
     _bound = (input, tensor1, tensor2, value)
     if out is not None:
         return with_out(_addcdiv, _bound, out)
     return _dispatch(_addcdiv, _bound)
 
 
-def addcdiv_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
+def addcdiv_(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *older: Any,
+    value: Number = 1,
+) -> Any:
+    if older:
+        return number_first(_addcdiv_, (input, tensor1, tensor2, *older))
     return _dispatch(_addcdiv_, (input, tensor1, tensor2, value))
 
 
@@ -1094,17 +1113,27 @@ def addcmul(
     input: Tensor,
     tensor1: Tensor,
     tensor2: Tensor,
-    *,
+    *older: Any,
     value: Number = 1,
     out: Any = None,
 ) -> Any:
+    if older:
+        return number_first(_addcmul, (input, tensor1, tensor2, *older), out)
     _bound = (input, tensor1, tensor2, value)
     if out is not None:
         return with_out(_addcmul, _bound, out)
     return _dispatch(_addcmul, _bound)
 
 
-def addcmul_(input: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
+def addcmul_(
+    input: Tensor,
+    tensor1: Tensor,
+    tensor2: Tensor,
+    *older: Any,
+    value: Number = 1,
+) -> Any:
+    if older:
+        return number_first(_addcmul_, (input, tensor1, tensor2, *older))
     return _dispatch(_addcmul_, (input, tensor1, tensor2, value))
 
 
@@ -1112,11 +1141,13 @@ def addmm(
     input: Tensor,
     mat1: Tensor,
     mat2: Tensor,
-    *,
+    *older: Any,
     beta: Number = 1,
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    if older:
+        return number_first(_addmm, (input, mat1, mat2, *older), out)
     _bound = (input, mat1, mat2, beta, alpha)
     if out is not None:
         return with_out(_addmm, _bound, out)
@@ -1127,10 +1158,12 @@ def addmm_(
     input: Tensor,
     mat1: Tensor,
     mat2: Tensor,
-    *,
+    *older: Any,
     beta: Number = 1,
     alpha: Number = 1,
 ) -> Any:
+    if older:
+        return number_first(_addmm_, (input, mat1, mat2, *older))
     return _dispatch(_addmm_, (input, mat1, mat2, beta, alpha))
 
 
@@ -1138,18 +1171,29 @@ def addmv(
     input: Tensor,
     mat: Tensor,
     vec: Tensor,
-    *,
+    *older: Any,
     beta: Number = 1,
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    if older:
+        return number_first(_addmv, (input, mat, vec, *older), out)
     _bound = (input, mat, vec, beta, alpha)
     if out is not None:
         return with_out(_addmv, _bound, out)
     return _dispatch(_addmv, _bound)
 
 
-def addmv_(input: Tensor, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
+def addmv_(
+    input: Tensor,
+    mat: Tensor,
+    vec: Tensor,
+    *older: Any,
+    beta: Number = 1,
+    alpha: Number = 1,
+) -> Any:
+    if older:
+        return number_first(_addmv_, (input, mat, vec, *older))
     return _dispatch(_addmv_, (input, mat, vec, beta, alpha))
 
 
@@ -1157,11 +1201,13 @@ def addr(
     input: Tensor,
     vec1: Tensor,
     vec2: Tensor,
-    *,
+    *older: Any,
     beta: Number = 1,
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    if older:
+        return number_first(_addr, (input, vec1, vec2, *older), out)
     _bound = (input, vec1, vec2, beta, alpha)
     if out is not None:
         return with_out(_addr, _bound, out)
@@ -1172,10 +1218,12 @@ def addr_(
     input: Tensor,
     vec1: Tensor,
     vec2: Tensor,
-    *,
+    *older: Any,
     beta: Number = 1,
     alpha: Number = 1,
 ) -> Any:
+    if older:
+        return number_first(_addr_, (input, vec1, vec2, *older))
     return _dispatch(_addr_, (input, vec1, vec2, beta, alpha))
 
 
@@ -1685,11 +1733,13 @@ def baddbmm(
     input: Tensor,
     batch1: Tensor,
     batch2: Tensor,
-    *,
+    *older: Any,
     beta: Number = 1,
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    if older:
+        return number_first(_baddbmm, (input, batch1, batch2, *older), out)
     _bound = (input, batch1, batch2, beta, alpha)
     if out is not None:
         return with_out(_baddbmm, _bound, out)
@@ -1700,10 +1750,12 @@ def baddbmm_(
     input: Tensor,
     batch1: Tensor,
     batch2: Tensor,
-    *,
+    *older: Any,
     beta: Number = 1,
     alpha: Number = 1,
 ) -> Any:
+    if older:
+        return number_first(_baddbmm_, (input, batch1, batch2, *older))
     return _dispatch(_baddbmm_, (input, batch1, batch2, beta, alpha))
 
 
@@ -8015,17 +8067,21 @@ def stft(
 def sub(
     input: Tensor | Number,
     other: Tensor | Number,
-    *,
+    *older: Any,
     alpha: Number = 1,
     out: Any = None,
 ) -> Any:
+    if older:
+        return number_first(_sub, (input, other, *older), out)
     _bound = (input, other, alpha)
     if out is not None:
         return with_out(_sub, _bound, out)
     return _dispatch(_sub, _bound)
 
 
-def sub_(input: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Any:
+def sub_(input: Tensor, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+    if older:
+        return number_first(_sub_, (input, other, *older))
     return _dispatch(_sub_, (input, other, alpha))
 
 

@@ -24,6 +24,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims_optional,
     wrap_permutation,
 )
+from graphwright.runtime.ops.older import number_first
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
 from graphwright.runtime.ops.table import op as _op
@@ -446,60 +447,130 @@ class TensorMethods(TensorBase):
     def acosh_(self) -> Any:
         return _dispatch(_acosh_, (self,))
 
-    def add(self, other: Tensor | Number, *, alpha: Number = 1) -> Any:
+    def add(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        if older:
+            return number_first(_add, (self, other, *older))
         return _dispatch(_add, (self, other, alpha))
 
-    def add_(self, other: Tensor | Number, *, alpha: Number = 1) -> Any:
+    def add_(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        if older:
+            return number_first(_add_, (self, other, *older))
         return _dispatch(_add_, (self, other, alpha))
 
     def addbmm(
         self,
         batch1: Tensor,
         batch2: Tensor,
-        *,
+        *older: Any,
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        if older:
+            return number_first(_addbmm, (self, batch1, batch2, *older))
         return _dispatch(_addbmm, (self, batch1, batch2, beta, alpha))
 
     def addbmm_(
         self,
         batch1: Tensor,
         batch2: Tensor,
-        *,
+        *older: Any,
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        if older:
+            return number_first(_addbmm_, (self, batch1, batch2, *older))
         return _dispatch(_addbmm_, (self, batch1, batch2, beta, alpha))
 
-    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
+    def addcdiv(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
+        if older:
+            return number_first(_addcdiv, (self, tensor1, tensor2, *older))
         return _dispatch(_addcdiv, (self, tensor1, tensor2, value))
 
-    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
+    def addcdiv_(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
+        if older:
+            return number_first(_addcdiv_, (self, tensor1, tensor2, *older))
         return _dispatch(_addcdiv_, (self, tensor1, tensor2, value))
 
-    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
+    def addcmul(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
+        if older:
+            return number_first(_addcmul, (self, tensor1, tensor2, *older))
         return _dispatch(_addcmul, (self, tensor1, tensor2, value))
 
-    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Any:
+    def addcmul_(self, tensor1: Tensor, tensor2: Tensor, *older: Any, value: Number = 1) -> Any:
+        if older:
+            return number_first(_addcmul_, (self, tensor1, tensor2, *older))
         return _dispatch(_addcmul_, (self, tensor1, tensor2, value))
 
-    def addmm(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
+    def addmm(
+        self,
+        mat1: Tensor,
+        mat2: Tensor,
+        *older: Any,
+        beta: Number = 1,
+        alpha: Number = 1,
+    ) -> Any:
+        if older:
+            return number_first(_addmm, (self, mat1, mat2, *older))
         return _dispatch(_addmm, (self, mat1, mat2, beta, alpha))
 
-    def addmm_(self, mat1: Tensor, mat2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
+    def addmm_(
+        self,
+        mat1: Tensor,
+        mat2: Tensor,
+        *older: Any,
+        beta: Number = 1,
+        alpha: Number = 1,
+    ) -> Any:
+        if older:
+            return number_first(_addmm_, (self, mat1, mat2, *older))
         return _dispatch(_addmm_, (self, mat1, mat2, beta, alpha))
 
-    def addmv(self, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
+    def addmv(
+        self,
+        mat: Tensor,
+        vec: Tensor,
+        *older: Any,
+        beta: Number = 1,
+        alpha: Number = 1,
+    ) -> Any:
+        if older:
+            return number_first(_addmv, (self, mat, vec, *older))
         return _dispatch(_addmv, (self, mat, vec, beta, alpha))
 
-    def addmv_(self, mat: Tensor, vec: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
+    def addmv_(
+        self,
+        mat: Tensor,
+        vec: Tensor,
+        *older: Any,
+        beta: Number = 1,
+        alpha: Number = 1,
+    ) -> Any:
+        if older:
+            return number_first(_addmv_, (self, mat, vec, *older))
         return _dispatch(_addmv_, (self, mat, vec, beta, alpha))
 
-    def addr(self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
+    def addr(
+        self,
+        vec1: Tensor,
+        vec2: Tensor,
+        *older: Any,
+        beta: Number = 1,
+        alpha: Number = 1,
+    ) -> Any:
+        if older:
+            return number_first(_addr, (self, vec1, vec2, *older))
         return _dispatch(_addr, (self, vec1, vec2, beta, alpha))
 
-    def addr_(self, vec1: Tensor, vec2: Tensor, *, beta: Number = 1, alpha: Number = 1) -> Any:
+    def addr_(
+        self,
+        vec1: Tensor,
+        vec2: Tensor,
+        *older: Any,
+        beta: Number = 1,
+        alpha: Number = 1,
+    ) -> Any:
+        if older:
+            return number_first(_addr_, (self, vec1, vec2, *older))
         return _dispatch(_addr_, (self, vec1, vec2, beta, alpha))
 
     def adjoint(self) -> Any:
@@ -708,20 +779,24 @@ class TensorMethods(TensorBase):
         self,
         batch1: Tensor,
         batch2: Tensor,
-        *,
+        *older: Any,
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        if older:
+            return number_first(_baddbmm, (self, batch1, batch2, *older))
         return _dispatch(_baddbmm, (self, batch1, batch2, beta, alpha))
 
     def baddbmm_(
         self,
         batch1: Tensor,
         batch2: Tensor,
-        *,
+        *older: Any,
         beta: Number = 1,
         alpha: Number = 1,
     ) -> Any:
+        if older:
+            return number_first(_baddbmm_, (self, batch1, batch2, *older))
         return _dispatch(_baddbmm_, (self, batch1, batch2, beta, alpha))
 
     def bernoulli(self, p: Any = None, *, generator: Any = None) -> Any:
@@ -2458,10 +2533,14 @@ class TensorMethods(TensorBase):
             ),
         )
 
-    def sub(self, other: Tensor | Number, *, alpha: Number = 1) -> Any:
+    def sub(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        if older:
+            return number_first(_sub, (self, other, *older))
         return _dispatch(_sub, (self, other, alpha))
 
-    def sub_(self, other: Tensor | Number, *, alpha: Number = 1) -> Any:
+    def sub_(self, other: Tensor | Number, *older: Any, alpha: Number = 1) -> Any:
+        if older:
+            return number_first(_sub_, (self, other, *older))
         return _dispatch(_sub_, (self, other, alpha))
 
     def sum(

@@ -14,6 +14,7 @@ from pathlib import Path
 from textwrap import indent
 
 from graphwright.runtime.ops.aliases import ALIASES, Renamed
+from graphwright.runtime.ops.older import NUMBERS
 from graphwright.runtime.ops.out_forms import OUT_FORMS
 from graphwright.runtime.ops.schema import REQUIRED, Param, Schema
 from graphwright.runtime.ops.table import TABLE, Op
@@ -51,6 +52,7 @@ from graphwright.runtime.ops.normalise import (
     wrap_dims_optional,
     wrap_permutation,
 )
+from graphwright.runtime.ops.older import number_first
 from graphwright.runtime.ops.out import with_out
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import TABLE
@@ -266,10 +268,14 @@ def _function(op: Op, name: str | None = None) -> str:
         parameters = parameters.replace(", *, ", ", ")
     values = _values(op, None, spread)
     statement = _checked(op, values) if "ndim" in values else ""
+    if op.name in NUMBERS:
+        parameters = parameters.replace(", *, ", ", *older: Any, ")
+        statement = _number_first(op, values, ", out" if op.name in OUT_FORMS else "")
     if op.name in OUT_FORMS:
         star = spread or any(p.kwonly for p in op.schema.params)
         parameters += f"{'' if star else ', *'}, out: Any = None"
-        statement = statement or _assigned(values, "    ")
+        if "_bound" not in statement:
+            statement += _assigned(values, "    ")
         statement += f"    if out is not None:\n        return with_out(_{op.name}, _bound, out)\n"
     statement = _same_as(op) + statement
     body = f"_dispatch(_{op.name}, {'_bound' if '_bound' in statement else f'({values})'})"
@@ -283,6 +289,13 @@ def _function(op: Op, name: str | None = None) -> str:
         body = f"_require(requires_grad, {body})"
         statement = _placed(op) + statement
     return _wrapped(f"def {name or op.name}", parameters, " -> Any:", body, "", statement)
+
+
+def _number_first(op: Op, values: str, out: str = "") -> str:
+    """The statement for more positional arguments than the schema has."""
+    tensors = ", ".join(value.strip() for value in values.split(",")[: -len(NUMBERS[op.name])])
+    call = f"number_first(_{op.name}, ({tensors}, *older){out})"
+    return f"    if older:\n        return {call}\n"
 
 
 def _placed(op: Op) -> str:
@@ -355,6 +368,9 @@ def _method(op: Op, name: str | None = None) -> str:
         parameters = f"{_parameters(params[:-1], 'self')}, {given}"
     else:
         parameters = _parameters(params, "self")
+    if op.name in NUMBERS:
+        parameters = parameters.replace(", *, ", ", *older: Any, ")
+        statement = _number_first(op, values)
     statement = indent(statement, "    ")
     if op.name in FORMATTED:
         parameters += ", *, memory_format: Any = None"

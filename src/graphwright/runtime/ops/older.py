@@ -1,0 +1,54 @@
+"""The forms of `add`, `addcmul`, `addmm` and their like that take numbers by position.
+
+`x.add_(-lr, grad)` stands for `x.add_(grad, alpha=-lr)`, as in programs for early versions of
+PyTorch, which still takes them with a warning.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.ops.out import with_out
+from graphwright.runtime.ops.table import Op
+
+_PRODUCTS = ("beta", "alpha")
+_FUNCTIONAL = {
+    "add": ("alpha",),
+    "addbmm": _PRODUCTS,
+    "addcdiv": ("value",),
+    "addcmul": ("value",),
+    "addmm": _PRODUCTS,
+    "addmv": _PRODUCTS,
+    "addr": _PRODUCTS,
+    "baddbmm": _PRODUCTS,
+    "sub": ("alpha",),
+}
+NUMBERS = _FUNCTIONAL | {f"{name}_": numbers for name, numbers in _FUNCTIONAL.items()}
+"""The numbers that come by position, in their order; one alone is the first."""
+
+
+def number_first(op: Op, given: tuple[Any, ...], out: Any = None) -> Any:
+    """Run `op` on arguments in the older order: numbers stand about the first tensor.
+
+    Raises TypeError where they are not so.
+    """
+    names = NUMBERS[op.name]
+    behind = len(op.names) - len(names) - 1
+    leading, rest = given[:-behind], given[-behind:]
+    first = next((value for value in leading if isinstance(value, TensorBase)), None)
+    numbers = [value for value in leading if value is not first]
+    wrong = any(isinstance(value, TensorBase) for value in numbers)
+    if first is None or wrong or not 1 <= len(numbers) <= len(names):
+        kinds = ", ".join(type(value).__name__ for value in given)
+        raise TypeError(f"{op.name}() received an invalid combination of arguments: ({kinds})")
+    warnings.warn(
+        f"{op.name}: {' and '.join(names[: len(numbers)])} by position is deprecated; give it by "
+        "name, after the tensors",
+        stacklevel=3,
+    )
+    values = dict(zip(names, numbers, strict=False))
+    bound = (first, *rest, *(values.get(name, 1) for name in names))
+    return dispatch(op, bound) if out is None else with_out(op, bound, out)
