@@ -8,19 +8,15 @@
  *
  * The gradient with regard to the input is the same computation: for each phase of the input's
  * coordinates, the taps that reach it form a convolution of stride 1 over the output's gradient.
- * The gradient with regard to the weights multiplies the planes with the transposed gradient. */
-#define _GNU_SOURCE
+ * The gradient with regard to the weights multiplies the planes with the transposed gradient.
+ *
+ * Depthwise convolutions (depthwise.c), and those that are better taken as matrix products
+ * (conv_columns.c), are computed in other ways. */
 #define _GNU_SOURCE
 #include "conv.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* The original coordinate of element `at` in a phase, along an axis. */
-static inline int64_t place(const Layout *l, int axis, int64_t phase, int64_t at) {
-    int64_t remainder = phase * l->dilation[axis] % l->stride[axis];
-    return l->origin[axis] + remainder + at * l->step[axis];
-}
 
 /* The size of the fewest equal parts of n that are no larger than `most`. */
 static inline int64_t even_part(int64_t n, int64_t most) {
@@ -38,13 +34,14 @@ static inline void extend(bool joins, int j, int *first, int *length, int *count
     }
 }
 
+/* Panels that are not flat run on from image to image. */
 static void find_columns(const Job *job, int64_t index, int width, Columns *c) {
     const Pass *pass = job->pass;
-    int64_t slice = index / pass->panels_per_slice;
-    int64_t first = index % pass->panels_per_slice * width;
+    int64_t slice = pass->flat ? index / pass->panels_per_slice : 0;
+    int64_t first = (index - slice * pass->panels_per_slice) * width;
     int64_t line = pass->flat ? pass->from_step[1] : pass->count[2];
     int64_t total = pass->flat ? (pass->count[1] - 1) * line + pass->count[2]
-                              : pass->count[0] * pass->count[1] * pass->count[2];
+                              : job->images * volume_of(pass->count);
     int64_t y = first / line, x = first % line;
     c->contiguous = pass->flat && first + width <= total;
     c->runs = c->segments = 0;
@@ -52,9 +49,12 @@ static void find_columns(const Job *job, int64_t index, int width, Columns *c) {
     for (int j = 0; j < width && first + j < total; j++) {
         int64_t z = pass->flat ? slice : y / pass->count[1];
         int64_t own = pass->flat ? y : y % pass->count[1];
-        c->from[j] = pass->from + z * pass->from_step[0] + own * pass->from_step[1] + x;
-        c->to[j] = pass->to + z * pass->to_step[0] + own * pass->to_step[1]
-                   + x * pass->to_step[2];
+        int64_t image = pass->flat ? 0 : z / pass->count[0];
+        z -= image * pass->count[0];
+        c->from[j] = image * job->groups * job->depth * job->layout.plane + pass->from
+                     + z * pass->from_step[0] + own * pass->from_step[1] + x;
+        c->to[j] = image * job->groups * job->rows * job->out_plane + pass->to
+                   + z * pass->to_step[0] + own * pass->to_step[1] + x * pass->to_step[2];
         bool valid = x < pass->count[2];
         extend(j > 0 && c->from[j] == c->from[j - 1] + 1, j, c->segment, c->segment_length,
                &c->segments);
@@ -68,17 +68,6 @@ static void find_columns(const Job *job, int64_t index, int width, Columns *c) {
         }
     }
 }
-
-/* Unlike GW_VECTORISED with multiply-adds, which ISO C leaves apart. */
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) \
-    && !defined(__SANITIZE_ADDRESS__)
-#define HAS_WIDE 1
-#define WIDE __attribute__((target("arch=x86-64-v4"), optimize("O3", "fp-contract=fast")))
-#define NARROW \
-    __attribute__((target_clones("arch=x86-64-v3", "default"), optimize("O3", "fp-contract=fast")))
-#else
-#define NARROW
-#endif
 
 #define WIDTH 1
 #define KERNEL NARROW
@@ -115,9 +104,7 @@ static const Kernels *find_kernels(int type) {
         return &kernels_i64;
     }
 #ifdef HAS_WIDE
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
-        && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq")
-        && __builtin_cpu_supports("avx512vl")) {
+    if (gw_conv_has_wide()) {
         return type == NPY_FLOAT32 ? &kernels_wide_f32 : &kernels_wide_f64;
     }
 #endif
@@ -158,14 +145,33 @@ static int64_t best_height(int64_t rows) {
     return best;
 }
 
+/* Images whose planes are made at a time. */
+static int64_t chunk_of(int64_t images, int64_t bytes) {
+    int64_t most = bytes > 0 && bytes < CHUNK ? CHUNK / bytes : 1;
+    return most < images ? most : images;
+}
+
+static const void *after(const void *base, int64_t elements, int64_t size) {
+    return base != NULL ? (const char *)base + elements * size : NULL;
+}
+
+/* How many images at a time, where planes are copied; all where they are not. */
+static int64_t chunk_of_job(Memory *memory, const Conv *conv, const Job *job) {
+    int64_t planes = gw_conv_times(memory, job->groups * job->depth, job->layout.plane);
+    return gw_conv_is_identity(&job->layout)
+               ? conv->images
+               : chunk_of(conv->images, gw_conv_times(memory, planes, conv->kernels->size));
+}
+
+/* Lines' ends cost columns, but where panels run over them nothing needs to be gathered. */
 static void cut_panels(const Job *job, Pass *pass) {
+    int64_t images = job->images;
     int64_t width = job->kernels->panel;
     int64_t line = (pass->count[1] - 1) * pass->from_step[1] + pass->count[2];
     int64_t slice = (line + width - 1) / width;
-    int64_t exact = (volume_of(pass->count) + width - 1) / width;
-    pass->flat = pass->count[0] * slice * 4 <= exact * 5;
-    pass->panels_per_slice = pass->flat ? slice : exact;
-    pass->panels = pass->flat ? pass->count[0] * slice : exact;
+    int64_t exact = (images * volume_of(pass->count) + width - 1) / width;
+    pass->flat = images * pass->count[0] * slice * 4 <= exact * 5;
+    pass->panels_per_slice = pass->flat ? slice : 0;
 }
 
 static void prepare_pass(Memory *memory, const gw_ctx *ctx, Job *job, Pass *pass) {
@@ -188,7 +194,11 @@ static void run_pass(const gw_ctx *ctx, Job *job, const Pass *pass) {
         gw_parallel_for(ctx, job->kernels->convolve_directly, job, parts, 1);
         return;
     }
-    int64_t tasks = parts * pass->panels, wanted = 4 * ctx->num_threads;
+    int64_t width = job->kernels->panel, places = job->images * volume_of(pass->count);
+    job->panels = pass->flat ? pass->count[0] * pass->panels_per_slice
+                             : (places + width - 1) / width;
+    job->parts = pass->flat ? parts : job->groups;
+    int64_t tasks = job->parts * job->panels, wanted = 4 * ctx->num_threads;
     job->blocks = tasks < wanted ? (wanted + tasks - 1) / tasks : 1;
     job->blocks = job->blocks < job->tiles ? job->blocks : job->tiles;
     job->block_tiles = (job->tiles + job->blocks - 1) / job->blocks;
@@ -196,26 +206,14 @@ static void run_pass(const gw_ctx *ctx, Job *job, const Pass *pass) {
     gw_parallel_for(ctx, job->kernels->convolve, job, tasks * job->blocks, 1);
 }
 
-/* Images whose planes are made at a time. */
-static int64_t chunk_of(int64_t images, int64_t bytes) {
-    int64_t most = bytes > 0 && bytes < CHUNK ? CHUNK / bytes : 1;
-    return most < images ? most : images;
-}
-
-static const void *after(const void *base, int64_t elements, int64_t size) {
-    return base != NULL ? (const char *)base + elements * size : NULL;
-}
-
 /* Runs the passes over all images, in chunks of images whose planes stay in the caches. */
 static void run_passes(Memory *memory, const gw_ctx *ctx, const Conv *conv, Job *job,
                        const Pass *passes, int count) {
     int64_t size = conv->kernels->size, volume = volume_of(job->layout.size);
-    int64_t channels = gw_conv_times(memory, job->groups, job->depth);
+    int64_t channels = job->groups * job->depth, chunk = chunk_of_job(memory, conv, job);
     int64_t planes = gw_conv_times(memory, channels, job->layout.plane);
-    int64_t per_image = gw_conv_times(memory, planes, size);
     bool copy = !gw_conv_is_identity(&job->layout);
-    int64_t chunk = copy ? chunk_of(conv->images, per_image) : conv->images;
-    job->copies = copy ? gw_conv_take(memory, chunk, per_image) : NULL;
+    job->copies = copy ? gw_conv_take(memory, gw_conv_times(memory, chunk, planes), size) : NULL;
     if (memory->failed != DONE) {
         return;
     }
@@ -234,8 +232,8 @@ static void run_passes(Memory *memory, const gw_ctx *ctx, const Conv *conv, Job 
     }
 }
 
-static void set_rows(const gw_ctx *ctx, const Conv *conv, Job *job) {
-    bool direct = job->rows <= FEW_ROWS && conv->images * job->groups >= ctx->num_threads;
+static void set_rows(const Conv *conv, Job *job) {
+    bool direct = job->rows <= FEW_ROWS && conv->images * job->groups >= FEW_PARTS;
     job->height = direct ? 1 : job->rows == 1 ? 2 : best_height(job->rows);
     job->tiles = (job->rows + job->height - 1) / job->height;
 }
@@ -256,7 +254,8 @@ static void forward(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
                .weight_row = conv->ins * taps, .weight_depth = taps,
                .weight_group = conv->outs * conv->ins * taps};
     Pass pass;
-    set_rows(ctx, conv, &job);
+    set_rows(conv, &job);
+    job.images = chunk_of_job(memory, conv, &job);
     job.steps = gathered_steps(memory, conv->kernels->panel);
     gw_conv_input_pass(memory, conv, &job.layout, &pass);
     if (memory->failed == DONE) {
@@ -265,8 +264,7 @@ static void forward(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
     }
 }
 
-/* The output where no tap reaches: the bias. */
-static void fill_with_bias(const Conv *conv, int64_t channels, int64_t plane) {
+void gw_conv_fill_with_bias(const Conv *conv, int64_t channels, int64_t plane) {
     size_t size = (size_t)conv->kernels->size;
     char *to = conv->output;
     for (int64_t i = 0; i < conv->images * channels; i++) {
@@ -294,7 +292,8 @@ static void input_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv) 
         number[a] = gw_conv_phases(conv, a);
         gaps = gaps || number[a] < conv->stride[a];
     }
-    set_rows(ctx, conv, &job);
+    set_rows(conv, &job);
+    job.images = chunk_of_job(memory, conv, &job);
     job.steps = gathered_steps(memory, conv->kernels->panel);
     Pass *passes = gw_conv_take(memory, volume_of(number), sizeof(Pass));
     for (int64_t i = 0; i < volume_of(number) && memory->failed == DONE; i++) {
@@ -306,7 +305,7 @@ static void input_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv) 
     }
     if (memory->failed == DONE) {
         if (gaps) {
-            fill_with_bias(conv, conv->groups * conv->ins, job.out_plane);
+            gw_conv_fill_with_bias(conv, conv->groups * conv->ins, job.out_plane);
         }
         run_passes(memory, ctx, conv, &job, passes, (int)count);
     }
@@ -416,6 +415,18 @@ static bool read_geometry(Conv *conv, PyObject *tuple) {
     return fit;
 }
 
+typedef void (*Way)(Memory *, const gw_ctx *, const Conv *);
+
+/* How a convolution's parts are computed; it depends on the shapes alone. */
+static const Way *way_of(const Conv *conv) {
+    static const Way general[] = {forward, input_gradient, weight_gradient};
+    static const Way depthwise[] = {
+        gw_depthwise_forward, gw_depthwise_input_gradient, gw_depthwise_weight_gradient};
+    static const Way columns[] = {
+        gw_conv_columns_forward, gw_conv_columns_input_gradient, gw_conv_columns_weight_gradient};
+    return gw_depthwise_takes(conv) ? depthwise : gw_conv_columns_take(conv) ? columns : general;
+}
+
 /* Gives up the GIL where there is enough work. */
 static enum Error run(const Conv *conv, enum Part part) {
     Memory memory = {NULL, DONE};
@@ -427,13 +438,7 @@ static enum Error run(const Conv *conv, enum Part part) {
         ctx.num_threads = 1;
     }
     PyThreadState *released = work > 20e3 ? PyEval_SaveThread() : NULL;
-    if (part == FORWARD) {
-        forward(&memory, &ctx, conv);
-    } else if (part == INPUT_GRADIENT) {
-        input_gradient(&memory, &ctx, conv);
-    } else {
-        weight_gradient(&memory, &ctx, conv);
-    }
+    way_of(conv)[part](&memory, &ctx, conv);
     gw_conv_give_back(&memory);
     if (released != NULL) {
         PyEval_RestoreThread(released);
@@ -442,6 +447,7 @@ static enum Error run(const Conv *conv, enum Part part) {
 }
 
 bool gw_conv_run(Conv *conv, enum Part part, int type) {
+    conv->type = type;
     conv->kernels = find_kernels(type);
     enum Error failed = run(conv, part);
     if (failed == NO_MEMORY) {
@@ -492,7 +498,7 @@ static PyObject *convolve(PyObject *self, PyObject *args) {
     conv.kernels = find_kernels(type);
     if (PyArray_SIZE(a) == 0 || PyArray_SIZE(b) == 0) {
         conv.images = PyArray_DIM(out, 0);
-        fill_with_bias(&conv, PyArray_DIM(out, 1),
+        gw_conv_fill_with_bias(&conv, PyArray_DIM(out, 1),
                        PyArray_SIZE(out) / PyArray_DIM(out, 0) / PyArray_DIM(out, 1));
         Py_RETURN_NONE;
     }

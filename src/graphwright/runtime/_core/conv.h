@@ -14,8 +14,17 @@ enum {
     WEIGHT_BLOCK = 256 << 10,   /* bytes of the transposed gradient worked on at a time */
     PACK_BLOCK = 32,            /* taps transposed at a time */
     DOT_TAPS = 8,
-    FEW_ROWS = 2,               /* output channels of a group up to which lines are direct */
+    FEW_ROWS = 2,               /* output channels of a group up to which lines are direct, */
+    FEW_PARTS = 8,              /* unless there are fewer groups of all images */
     CHUNK = 2 << 20,            /* bytes of planes made at a time */
+    BAND_BYTES = 40 << 10,      /* of the lines of one channel that are worked on at a time, */
+    BAND_SPARE = 256,           /* elements behind them that may be read and written, */
+    TOGETHER_BYTES = 12 << 10,
+    MOST_PHASES = 8,
+    ROW_BLOCK = 4,              /* lines whose sums are made together, */
+    NARROW_LINE = 7,            /* unless they have fewer columns */
+    LONGEST_CHAIN = 7,
+    MOST_TAPS = 128,            /* and of a kernel that works so */
 };
 
 /* The planes of one channel: [phases..., extents...]. */
@@ -36,7 +45,7 @@ typedef struct {
     int64_t to, to_step[AXES];          /* where it writes */
     int64_t *offsets, *weight_offsets;  /* of each channel of a group and each tap */
     void *packed;                       /* the weights as [group][tile][channel, tap][height] */
-    int64_t panels, panels_per_slice;
+    int64_t panels_per_slice;           /* where flat */
     bool flat;                          /* panels run over line ends */
 } Pass;
 
@@ -50,7 +59,7 @@ typedef struct {
 
 typedef struct {
     gw_body fill_planes, pack_weights, convolve, convolve_directly, transpose_gradient,
-        weight_tiles, weight_dots, transpose_weights;
+        weight_tiles, weight_dots, transpose_weights, convolve_planes, weigh_channels;
     int panel, lanes, size;
 } Kernels;
 
@@ -66,15 +75,39 @@ typedef struct {
     int64_t weight_group, weight_depth, weight_row;
     int64_t out_plane, padded_rows;
     int64_t height, tiles, blocks, block_tiles;
+    int64_t parts, panels;              /* images' groups, or groups; and of each of them */
 } Job;
 
 typedef struct {
     int64_t in[AXES], out[AXES], kernel[AXES], stride[AXES], dilation[AXES], pad[AXES];
     int64_t images, groups, ins, outs;      /* channels of a group */
     const Kernels *kernels;
+    int type;                               /* NumPy's number of it */
     const void *a, *b, *bias;
     void *output;
 } Conv;
+
+/* A pass' taps as chains that read one line below the other. */
+typedef struct {
+    int64_t count, source[MOST_TAPS], weight[MOST_TAPS];    /* of each chain; of each tap */
+    int length[MOST_TAPS];
+} Chains;
+
+/* A depthwise convolution, channel by channel and band of lines by band of lines. */
+typedef struct {
+    Layout layout;                      /* of a band */
+    const Pass *pass;
+    const Chains *chains;               /* of each pass */
+    int passes;
+    const void *input, *input_end, *weights, *bias, *gradient, *gradient_end;
+    void *output;
+    int64_t images, channels, taps, out_plane;
+    int64_t grid, band;                 /* lines of all passes, and of them in a band */
+    int64_t together;                   /* planes that are worked on at a time */
+    int64_t line_start[MOST_PHASES];    /* the first line of each phase, in the original */
+    int64_t low[MOST_PHASES], high[MOST_PHASES];    /* the columns of each that exist, */
+    int64_t column_start[MOST_PHASES];  /* and the first of these in the original */
+} Depthwise;
 
 enum Error { DONE, NO_MEMORY, TOO_LARGE };
 
@@ -89,6 +122,12 @@ typedef struct {
     Block *blocks;
     enum Error failed;
 } Memory;
+
+/* The original coordinate of element `at` in a phase, along an axis. */
+static inline int64_t gw_conv_place(const Layout *l, int axis, int64_t phase, int64_t at) {
+    int64_t remainder = phase * l->dilation[axis] % l->stride[axis];
+    return l->origin[axis] + remainder + at * l->step[axis];
+}
 
 static inline int64_t volume_of(const int64_t *sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
@@ -105,9 +144,47 @@ bool gw_conv_run(Conv *conv, enum Part part, int type);
 int64_t gw_conv_phases(const Conv *conv, int axis);
 Layout gw_conv_input_layout(Memory *memory, const Conv *conv);
 Layout gw_conv_gradient_layout(Memory *memory, const Conv *conv);
+void gw_conv_finish_layout(Memory *memory, Layout *l);     /* its plane, from the rest */
+int64_t gw_conv_reach(const Conv *conv, int axis);
 bool gw_conv_is_identity(const Layout *l);
 void gw_conv_input_pass(Memory *memory, const Conv *conv, const Layout *l, Pass *pass);
 bool gw_conv_gradient_pass(Memory *memory, const Conv *conv, const Layout *l, const int64_t *phase,
                           Pass *pass);
+
+/* conv.c: the output where no tap reaches: the bias. */
+void gw_conv_fill_with_bias(const Conv *conv, int64_t channels, int64_t plane);
+
+/* depthwise.c: convolutions of single channels, in two dimensions at most, whose bands fit. */
+bool gw_depthwise_takes(const Conv *conv);
+void gw_depthwise_forward(Memory *memory, const gw_ctx *ctx, const Conv *conv);
+void gw_depthwise_input_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv);
+void gw_depthwise_weight_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv);
+
+/* conv_columns.c: convolutions of few places, or of one tap, as matrix products. */
+bool gw_conv_columns_take(const Conv *conv);
+void gw_conv_columns_forward(Memory *memory, const gw_ctx *ctx, const Conv *conv);
+void gw_conv_columns_input_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv);
+void gw_conv_columns_weight_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv);
+
+/* Unlike GW_VECTORISED with multiply-adds, which ISO C leaves apart. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) \
+    && !defined(__SANITIZE_ADDRESS__)
+#define HAS_WIDE 1
+#define CONV_OPTIMISED /* without calls of memset for a few elements */ \
+    optimize("O3", "fp-contract=fast", "no-tree-loop-distribute-patterns")
+#define WIDE __attribute__((target("arch=x86-64-v4"), CONV_OPTIMISED))
+#define NARROW \
+    __attribute__((target_clones("arch=x86-64-v3", "default"), CONV_OPTIMISED))
+#else
+#define NARROW
+#endif
+
+#ifdef HAS_WIDE
+static inline bool gw_conv_has_wide(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+           && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq")
+           && __builtin_cpu_supports("avx512vl");
+}
+#endif
 
 #endif

@@ -20,13 +20,13 @@ KERNEL static void NAME(fill_planes)(void *closure, int64_t begin, int64_t end) 
             at[0] = rest % l->extent[0], rest /= l->extent[0];
             phase[2] = rest % l->phases[2], rest /= l->phases[2];
             phase[1] = rest % l->phases[1], phase[0] = rest / l->phases[1];
-            int64_t z = place(l, 0, phase[0], at[0]), y = place(l, 1, phase[1], at[1]);
+            int64_t z = gw_conv_place(l, 0, phase[0], at[0]), y = gw_conv_place(l, 1, phase[1], at[1]);
             if (z < 0 || z >= l->size[0] || y < 0 || y >= l->size[1]) {
                 memset(row, 0, (size_t)l->extent[2] * sizeof(REAL));
                 continue;
             }
             const REAL *line = from + (z * l->size[1] + y) * l->size[2];
-            int64_t start = place(l, 2, phase[2], 0), step = l->step[2], n = l->extent[2];
+            int64_t start = gw_conv_place(l, 2, phase[2], 0), step = l->step[2], n = l->extent[2];
             int64_t low = start < 0 ? (-start + step - 1) / step : 0;
             int64_t high = start < l->size[2] ? (l->size[2] - start + step - 1) / step : 0;
             low = low < n ? low : n;
@@ -160,8 +160,8 @@ KERNEL static void NAME(convolve)(void *closure, int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; task++) {
         int64_t block = task % job->blocks, rest = task / job->blocks;
         Columns columns;
-        find_columns(job, rest % pass->panels, NAME(PANEL), &columns);
-        rest /= pass->panels;
+        find_columns(job, rest % job->panels, NAME(PANEL), &columns);
+        rest /= job->panels;
         int64_t group = rest % job->groups, image = rest / job->groups;
         int64_t channels = job->groups * job->depth;
         const REAL *source = (const REAL *)job->planes
@@ -223,7 +223,7 @@ NAME(direct_block)(const int count, int64_t k, const REAL *w, const REAL *b,
         }
         return;
     }
-    REAL values[4 * NAME(LANES)];
+    REAL values[4 * NAME(LANES)] = {0};
     for (int v = 0; v < count; v++) {
         *(NAME(Vec) *)(values + v * NAME(LANES)) = sums[v];
     }
@@ -476,10 +476,12 @@ KERNEL static void NAME(transpose_weights)(void *closure, int64_t begin, int64_t
     }
 }
 
+#include "depthwise_kernel.h"
+
 static const Kernels NAME(kernels) = {
     NAME(fill_planes), NAME(pack_weights), NAME(convolve), NAME(convolve_directly),
     NAME(transpose_gradient), NAME(weight_tiles), NAME(weight_dots), NAME(transpose_weights),
-    NAME(PANEL), NAME(LANES), sizeof(REAL),
+    NAME(convolve_planes), NAME(weigh_channels), NAME(PANEL), NAME(LANES), sizeof(REAL),
 };
 
 #undef REAL

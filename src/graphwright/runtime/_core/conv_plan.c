@@ -63,11 +63,11 @@ int64_t gw_conv_phases(const Conv *conv, int axis) {
     return repeats < conv->kernel[axis] ? repeats : conv->kernel[axis];
 }
 
-static int64_t reach(const Conv *conv, int axis) {
+int64_t gw_conv_reach(const Conv *conv, int axis) {
     return (conv->kernel[axis] - 1) * conv->dilation[axis] / conv->stride[axis];
 }
 
-static void finish_layout(Memory *memory, Layout *l) {
+void gw_conv_finish_layout(Memory *memory, Layout *l) {
     l->plane = 1;
     for (int a = 0; a < AXES; a++) {
         int64_t along = gw_conv_times(memory, l->phases[a], l->extent[a]);
@@ -81,12 +81,12 @@ Layout gw_conv_input_layout(Memory *memory, const Conv *conv) {
     for (int a = 0; a < AXES; a++) {
         l.size[a] = conv->in[a];
         l.phases[a] = gw_conv_phases(conv, a);
-        l.extent[a] = conv->out[a] + reach(conv, a);
+        l.extent[a] = conv->out[a] + gw_conv_reach(conv, a);
         l.step[a] = l.stride[a] = conv->stride[a];
         l.dilation[a] = conv->dilation[a];
         l.origin[a] = -conv->pad[a];
     }
-    finish_layout(memory, &l);
+    gw_conv_finish_layout(memory, &l);
     return l;
 }
 
@@ -98,10 +98,10 @@ Layout gw_conv_gradient_layout(Memory *memory, const Conv *conv) {
         int64_t high = floor_div(conv->in[a] - 1 + conv->pad[a], conv->stride[a]);
         l.size[a] = conv->out[a];
         l.phases[a] = l.step[a] = l.stride[a] = l.dilation[a] = 1;
-        l.extent[a] = high - low + reach(conv, a) + 1;
-        l.origin[a] = low - reach(conv, a);
+        l.extent[a] = high - low + gw_conv_reach(conv, a) + 1;
+        l.origin[a] = low - gw_conv_reach(conv, a);
     }
-    finish_layout(memory, &l);
+    gw_conv_finish_layout(memory, &l);
     return l;
 }
 
@@ -166,7 +166,7 @@ bool gw_conv_gradient_pass(Memory *memory, const Conv *conv, const Layout *l, co
             return false;
         }
         pass->count[a] = high - low + 1;
-        pass->from += (low - l->origin[a] - reach(conv, a)) * pass->from_step[a];
+        pass->from += (low - l->origin[a] - gw_conv_reach(conv, a)) * pass->from_step[a];
         pass->to += (low * s + remainder - conv->pad[a]) * in_step[a];
         pass->to_step[a] = s * in_step[a];
         repeat[a] = period(conv, a);
@@ -182,7 +182,7 @@ bool gw_conv_gradient_pass(Memory *memory, const Conv *conv, const Layout *l, co
         for (int a = 0; a < AXES; a++) {
             int64_t tap = phase[a] + index[a] * repeat[a];
             int64_t shift = tap * conv->dilation[a] / conv->stride[a];
-            from += (reach(conv, a) - shift) * pass->from_step[a];
+            from += (gw_conv_reach(conv, a) - shift) * pass->from_step[a];
             weight = weight * conv->kernel[a] + tap;
         }
         pass->source[t] = from;
