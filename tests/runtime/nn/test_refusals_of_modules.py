@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from graphwright.nn import functional as F
 from graphwright.nn.utils import parametrizations, rnn, skip_init
 
 import graphwright as gw
@@ -46,6 +47,17 @@ CASES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "one state for an LSTM's cell": (
         lambda: nn.LSTMCell(2, 3)(gw.ones(1, 2), gw.ones(1, 3)), TypeError, "tuple of Tensors",
     ),
+    "rows of another length": (
+        lambda: F.scaled_dot_product_attention(gw.ones(3, 4), gw.ones(5, 3), gw.ones(5, 4)),
+        RuntimeError, "to have one length",
+    ),
+    "no positive size": (
+        lambda: F.affine_grid(gw.ones(1, 2, 3), [1, 1, 0, 2]), ValueError, "non-zero, positive",
+    ),
+    "value of a reflection": (
+        lambda: F.pad(gw.ones(1, 4), (1, 1), "reflect", 2.0), RuntimeError, "take in value",
+    ),
+    "empty range": (lambda: nn.Hardtanh(1.0, 0.0), AssertionError, "larger than min_val"),
     "no sequences": (lambda: rnn.pad_sequence([]), RuntimeError, "empty list of sequences"),
     "one number as sequences": (
         lambda: rnn.pad_sequence(3), RuntimeError, "Expected iterable",  # type: ignore[arg-type]
@@ -80,3 +92,10 @@ def test_packed_sequences_are_converted_as_their_data() -> None:
     assert packed.int().data.dtype is gw.int32
     assert packed.cpu() is packed
     assert not packed.is_pinned()
+
+
+def test_bags_take_their_arguments_in_the_former_order_with_a_warning() -> None:
+    weight, index, starts = gw.randn(4, 3), gw.tensor([1, 2, 0]), gw.tensor([0, 2])
+    with pytest.warns(UserWarning, match="Argument order"):
+        former = F.embedding_bag(weight, index, starts)
+    assert gw.equal(former, F.embedding_bag(index, weight, starts))

@@ -57,6 +57,9 @@ class Hardsigmoid(_InPlace):
     def forward(self, input: Tensor) -> Tensor:
         return F.hardsigmoid(input, self.inplace)
 
+    def extra_repr(self) -> str:
+        return ""
+
 
 class SELU(_InPlace):
     """Scaled ELU of Klambauer et al. (2017)."""
@@ -273,7 +276,9 @@ class Hardtanh(_InPlace):
     ) -> None:
         super().__init__(inplace)
         if not max_val > min_val:
-            raise ValueError("max_val must be larger than min_val")
+            raise AssertionError(
+                f"max_val should be larger than min_val, got {max_val} and {min_val}"
+            )
         self.min_val = min_val
         self.max_val = max_val
 

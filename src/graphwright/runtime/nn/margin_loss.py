@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from graphwright.runtime.nn import functional as F
+from graphwright.runtime.nn.distance import PairwiseDistance
 from graphwright.runtime.nn.loss import Loss, WeightedLoss
 from graphwright.runtime.tensor import Tensor
 
@@ -171,7 +172,7 @@ class TripletMarginWithDistanceLoss(Loss):
                 f"{margin} instead"
             )
         self.distance_function = (
-            F.pairwise_distance if distance_function is None else distance_function
+            PairwiseDistance() if distance_function is None else distance_function
         )
         self.margin = margin
         self.swap = swap

@@ -22,6 +22,7 @@ class Upsample(Module):
     ) -> None:
         super().__init__()
         several = isinstance(scale_factor, list | tuple)
+        self.name = type(self).__name__
         self.size = size
         self.scale_factor: Any
         if several:

@@ -41,6 +41,12 @@ def _check(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool) ->
             "Expected query, key, and value to all be at least 2 dimensional, but got query "
             f"{describe(query)}, key {describe(key)} and value {describe(value)}"
         )
+    if query.shape[-1] != key.shape[-1] or key.shape[-2] != value.shape[-2]:
+        raise RuntimeError(
+            "Expected the rows of query and key to have one length, and key and value to have as "
+            f"many rows, but got query {describe(query)}, key {describe(key)} and value "
+            f"{describe(value)}"
+        )
     if attn_mask is None:
         return
     if is_causal:

@@ -86,7 +86,7 @@ def _check(input: Any, pad: Any, mode: str, value: Any) -> None:
     if mode not in _MODES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
-        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+        raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     dims, rank = len(pad) // 2, len(input.shape)
     if dims not in (1, 2, 3) or rank not in (dims + 1, dims + 2):
         raise NotImplementedError(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+
 from graphwright.runtime.autograd.modes import no_grad
+from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import require_tensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -101,8 +104,17 @@ def embedding_bag(
 
     `input` [B, N] holds bags of one size; `input` [N] has bags that start at `offsets` [B]
     ([B + 1] with `include_last_offset`). Entries equal to `padding_idx` count nothing; empty
-    bags give zeros. `per_sample_weights`, shaped as the input, go with "sum".
+    bags give zeros. `per_sample_weights`, shaped as the input, go with "sum". `weight` before
+    `input`, which was the order once, is put right with a warning.
     """
+    if weight.dtype is int64 and input.dtype.is_floating_point:
+        warnings.warn(
+            "Argument order of nn.functional.embedding_bag was changed. Usage "
+            "`embedding_bag(weight, input, ...)` is deprecated, and should now be "
+            "`embedding_bag(input, weight, ...)`.",
+            stacklevel=2,
+        )
+        input, weight = weight, input
     _check_bags(input, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights)
     row = _row(padding_idx, weight.shape[0], "the number of embeddings")
     if input.ndim == 2:

@@ -31,12 +31,22 @@ def grid_sample(
 def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Tensor:
     """The grid for `grid_sample` of affine maps theta [N, 2, 3] (or [N, 3, 4]).
 
-    `size` is that of the wanted output, [N, C, H, W] or [N, C, D, H, W].
+    `size` is that of the wanted output, [N, C, H, W] or [N, C, D, H, W]. ValueError for sizes
+    that do not fit `theta` and for an empty output.
     """
     if not theta.dtype.is_floating_point:
         raise ValueError(
             f"Expected theta to have floating point type, but got {describe(theta)}"
         )
+    ndim = len(size) - 2
+    if ndim not in (2, 3) or theta.ndim != 3 or tuple(theta.shape[1:]) != (ndim, ndim + 1):
+        raise ValueError(
+            "affine_grid: Expected a batch of 2D affine matrices of shape Nx2x3 for size "
+            "[N, C, H, W], or of 3D ones of shape Nx3x4 for [N, C, D, H, W], but got theta "
+            f"{describe(theta)} for size {list(size)}"
+        )
+    if min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {tuple(size)}")
     return ops.affine_grid_generator(theta, tuple(size), bool(align_corners))
 
 

@@ -54,8 +54,13 @@ class StackDataset(Dataset[Any]):
     """Example i has example i of every dataset, in a tuple or, for keyword arguments, a dict."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        if bool(args) == bool(kwargs):
-            raise ValueError("Supported either tuple-like or dict-like input, not both or neither")
+        if args and kwargs:
+            raise ValueError(
+                "Supported either ``tuple``- (via ``args``) or ``dict``- (via ``kwargs``) like "
+                "input, but both types are given."
+            )
+        if not args and not kwargs:
+            raise ValueError("At least one dataset should be passed")
         self.datasets: Any = args or kwargs
         lengths = {len(d) for d in (args or kwargs.values())}
         if len(lengths) > 1:

@@ -163,7 +163,10 @@ def _check_workers(
     count: int, timeout: float, prefetch: int | None, persistent: bool, context: Any
 ) -> None:
     if count < 0:
-        raise ValueError("num_workers option should be non-negative")
+        raise ValueError(
+            "num_workers option should be non-negative; use num_workers=0 to disable "
+            "multiprocessing."
+        )
     if timeout < 0:
         raise ValueError("timeout option should be non-negative")
     if prefetch is not None and (prefetch < 0 or not count):
@@ -185,11 +188,13 @@ def _check_workers(
 def _check(
     by_index: bool, batch_size: Any, shuffle: bool, sampler: Any, batch_sampler: Any, drop: bool
 ) -> None:
-    if not by_index and (shuffle or sampler is not None or batch_sampler is not None):
-        raise ValueError(
-            "DataLoader with IterableDataset: expected unspecified shuffle, sampler and "
-            "batch_sampler options"
-        )
+    chosen = (("shuffle", shuffle or None), ("sampler", sampler), ("batch_sampler", batch_sampler))
+    for name, value in chosen if not by_index else ():
+        if value is not None:
+            raise ValueError(
+                f"DataLoader with IterableDataset: expected unspecified {name} option, but got "
+                f"{name}={value}"
+            )
     if sampler is not None and shuffle:
         raise ValueError("sampler option is mutually exclusive with shuffle")
     if batch_sampler is not None:
