@@ -220,6 +220,32 @@ def test_levels_within_one_another_draw_each_in_their_way() -> None:
     assert gw.equal(same[0], same[1]) and len(set(same[0].tolist())) == 3
 
 
+# -- gradients of many vectors at once
+
+
+def _several(x: Any, y: Any) -> Any:
+    return (x @ WEIGHT).sin() * y.sum(), x.sum() ** 2
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_rows_of_a_jacobian_at_once_are_those_one_by_one(create_graph: bool) -> None:
+    jacobian = gw.autograd.functional.jacobian
+    given = ROWS[0], ROWS[1]
+    at_once = jacobian(_several, given, create_graph, vectorize=True)
+    for got, want in zip(at_once, jacobian(_several, given, create_graph), strict=True):
+        for one, other in zip(got, want, strict=True):
+            gw.testing.assert_close(one, other)
+            assert one.requires_grad or not create_graph
+
+
+def test_gradients_for_a_batch_of_vectors() -> None:
+    x, y = ROWS.clone().requires_grad_(), WEIGHT.clone().requires_grad_()
+    vectors = _numbers(5, 4, 3)
+    found = gw.autograd.grad(x**2, (x, y), vectors, is_grads_batched=True, allow_unused=True)
+    gw.testing.assert_close(found[0], 2 * ROWS * vectors)
+    assert found[1] is None
+
+
 # -- models
 
 

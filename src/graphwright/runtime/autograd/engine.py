@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from heapq import heappop, heappush
+from importlib import import_module
 from sys import getrefcount
 from typing import Any, NamedTuple
 
@@ -417,15 +418,19 @@ def grad(
 def _batched(
     roots: tuple[Any, ...], grads: Any, inputs: tuple[Any, ...], keep: bool, create_graph: bool
 ) -> list[Any]:
-    """One pass for each vector, the results stacked."""
+    """One pass with all vectors at once."""
     if grads is None:
         raise RuntimeError("is_grads_batched=True needs grad_outputs")
     vectors = _as_tuple(grads)
-    count = next(v.shape[0] for v in vectors if v is not None)
-    rows = []
-    for i in range(count):
-        row = tuple(None if v is None else v[i] for v in vectors)
-        rows.append(_gradients(roots, row, inputs, keep or i < count - 1, create_graph))
-    return [
-        None if column[0] is None else ops.stack(column, 0) for column in zip(*rows, strict=True)
-    ]
+    reached: list[bool] = []
+
+    def one(*given: Any) -> tuple[Any, ...]:
+        rest = iter(given)
+        row = tuple([None if v is None else next(rest) for v in vectors])
+        found = _gradients(roots, row, inputs, keep, create_graph)
+        reached[:] = [g is not None for g in found]
+        return tuple([g for g in found if g is not None])
+
+    vmap = import_module("graphwright.runtime.mapping").vmap
+    found = iter(vmap(one)(*[v for v in vectors if v is not None]))
+    return [next(found) if is_reached else None for is_reached in reached]

@@ -232,7 +232,7 @@ def jacobian(
     """All first derivatives: a tensor of shape output.shape + input.shape.
 
     With several outputs a tuple of them, with several inputs each a tuple. One backward pass
-    for each element of the outputs; `vectorize` is accepted and changes nothing.
+    for each element of the outputs, or with `vectorize` one for all of them at once.
     """
     _check_options(strategy, vectorize, strict)
     with enable_grad():
@@ -240,12 +240,31 @@ def jacobian(
         is_tuple, outputs = _outputs(func, values, "jacobian", strict)
         result = []
         for out in outputs:
+            if vectorize:
+                result.append(_unpacked(was_tuple, _rows_at_once(out, values, create_graph)))
+                continue
             rows = [
                 _grad((flat,), values, None, create_graph, strict, "jacobian")
                 for flat in (ops.unbind(ops.reshape(out, (-1,)), 0) if out.numel() else ())
             ]
             result.append(_unpacked(was_tuple, _stacked(rows, out, values)))
     return _unpacked(is_tuple, result)
+
+
+def _rows_at_once(out: Any, values: Tensors, create_graph: bool) -> list[Any]:
+    """The Jacobian of one output by each of the inputs."""
+    count = out.numel()
+    if not out.requires_grad or not count:
+        return _stacked([], out, values)
+    basis = ops.reshape(ops.eye(count, dtype=out.dtype), (count, *out.shape))
+    found = grad(
+        out, values, basis, retain_graph=True, create_graph=create_graph,
+        is_grads_batched=True, materialize_grads=True,
+    )  # fmt: skip
+    return [
+        ops.reshape(ops.expand(g, (count, *v.shape)), (*out.shape, *v.shape))
+        for g, v in zip(found, values, strict=True)
+    ]
 
 
 def _stacked(rows: list[Tensors], out: Any, values: Tensors) -> list[Any]:
