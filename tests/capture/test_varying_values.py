@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
 
 import pytest
@@ -94,6 +95,26 @@ def dispatched(kind):
     return generic.dispatch(kind)(None)
 
 
+def fields(option):
+    @dataclasses.dataclass(unsafe_hash=True)
+    class Made:
+        x: int = dataclasses.field(hash=option, default=5)
+
+    return hash(Made(5))
+
+
+class Named:
+    def __set_name__(self, owner, name):
+        self.seen = name
+
+
+def members(value):
+    class Made:
+        here = value
+
+    return type(Made.here), getattr(value, "seen", None)
+
+
 def raised(kind):
     try:
         raise kind
@@ -119,6 +140,8 @@ PROGRAMS = [
     (several, lambda i: tuple(range(1, i + 2))),
     (aliased, list_pair),
     (dispatched, lambda i: ([int, str, float, bool, list][i % 5],)),
+    (fields, lambda i: ((True, False, None)[i % 3],)),
+    (members, lambda i: (Named() if i % 2 else i,)),
     (raised, lambda i: ([KeyError, IndexError, ValueError, KINDS[0]][i % 4],)),
 ]
 

@@ -17,6 +17,7 @@ from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
     Handler,
+    OpaqueVariable,
     PythonModuleVariable,
     ReferenceVariable,
 )
@@ -160,6 +161,8 @@ def _standing(tx: Translator, value: VariableTracker) -> Any:
         return value.value
     if isinstance(value, WrappedVariable):
         return value.standing(tx)
+    if isinstance(value, OpaqueVariable):
+        unsupported("GB0010", f"{value.describe()} in a class statement")
     stand: Any = _Stand()
     if isinstance(value, UserFunctionVariable):
         stand = value.function
@@ -226,7 +229,9 @@ def _require_real(template: type) -> None:
     members = vars(template)
     seen = [*members.values(), *members.get("__annotations__", {}).values()]
     fields = sys.modules["dataclasses"].Field
-    seen += [value.default for value in seen if isinstance(value, fields)]
+    options = [name for name in fields.__slots__ if name != "metadata"]
+    made = [value for value in seen if isinstance(value, fields)]
+    seen += [getattr(value, name) for value in made for name in options]
     if any(isinstance(value, _Stand) for value in seen):
         unsupported("GB0004", f"dataclass() of {template.__qualname__}, made in the frame")
 
