@@ -40,6 +40,11 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     return dtype or tensor.dtype, Device(device) if device is not None else tensor.device
 
 
+def _cast(tensor: Any, dtype: DType) -> Any:
+    """The tensor itself where it has the dtype."""
+    return tensor if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
+
+
 def _moved(tensor: Any, dtype: DType, device: Device) -> Any:
     """On the device "meta" there is no data to move, and none comes back."""
     if device.type == "meta":
@@ -136,40 +141,40 @@ class Conversions:
         return self.to(other.dtype)
 
     def float(self: Any) -> Tensor:
-        return self.to(dtypes.float32)
+        return _cast(self, dtypes.float32)
 
     def double(self: Any) -> Tensor:
-        return self.to(dtypes.float64)
+        return _cast(self, dtypes.float64)
 
     def half(self: Any) -> Tensor:
-        return self.to(dtypes.float16)
+        return _cast(self, dtypes.float16)
 
     def bfloat16(self: Any) -> Tensor:
-        return self.to(dtypes.bfloat16)
+        return _cast(self, dtypes.bfloat16)
 
     def long(self: Any) -> Tensor:
-        return self.to(dtypes.int64)
+        return _cast(self, dtypes.int64)
 
     def int(self: Any) -> Tensor:
-        return self.to(dtypes.int32)
+        return _cast(self, dtypes.int32)
 
     def bool(self: Any) -> Tensor:
-        return self.to(dtypes.bool)
+        return _cast(self, dtypes.bool)
 
     def byte(self: Any) -> Tensor:
-        return self.to(dtypes.uint8)
+        return _cast(self, dtypes.uint8)
 
     def char(self: Any) -> Tensor:
-        return self.to(dtypes.int8)
+        return _cast(self, dtypes.int8)
 
     def short(self: Any) -> Tensor:
-        return self.to(dtypes.int16)
+        return _cast(self, dtypes.int16)
 
     def cfloat(self: Any) -> Tensor:
-        return self.to(dtypes.complex64)
+        return _cast(self, dtypes.complex64)
 
     def cdouble(self: Any) -> Tensor:
-        return self.to(dtypes.complex128)
+        return _cast(self, dtypes.complex128)
 
     def cpu(self: Any, memory_format: Any = None) -> Tensor:
         return self.to("cpu") if memory_format is None else self.to(memory_format=memory_format)

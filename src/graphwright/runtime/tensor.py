@@ -182,8 +182,10 @@ class Tensor(  # type: ignore[misc]
 
     # -- values
 
-    def item(self) -> Any:
-        """The value of a one-element tensor as a Python number."""
+    # `item`, bool(), int() and float() of one element with data are C's (_core/values.c), which
+    # turns to these for all other tensors.
+
+    def _item(self) -> Any:
         if self.numel() != 1:
             raise RuntimeError(
                 f"a Tensor with {self.numel()} elements cannot be converted to Scalar"
@@ -205,7 +207,7 @@ class Tensor(  # type: ignore[misc]
             )
         return self._nd.view()
 
-    def __bool__(self) -> bool:
+    def _truth(self) -> bool:
         if self.numel() != 1:
             raise RuntimeError(
                 "Boolean value of Tensor with more than one value is ambiguous"
@@ -214,10 +216,10 @@ class Tensor(  # type: ignore[misc]
             )
         return bool(self.item())
 
-    def __int__(self) -> int:
+    def _as_int(self) -> int:
         return int(_without_imaginary(_to_number(self), "int64_t"))
 
-    def __float__(self) -> float:
+    def _as_float(self) -> float:
         return float(_without_imaginary(_to_number(self), "double"))
 
     def __complex__(self) -> complex:

@@ -53,6 +53,8 @@ extern PyMethodDef gw_dlpack_methods[];    /* dlpack.c */
 
 /* ---- tensor.c: the type ---- */
 extern PyTypeObject GwTensor_Type;
+PyObject *gw_tensor_item(PyObject *self, PyObject *unused);    /* values.c */
+extern PyNumberMethods gw_tensor_number;
 PyObject *gw_set_view_hook(PyObject *self, PyObject *hook);
 static inline bool gw_is_tensor(PyObject *o) { return PyObject_TypeCheck(o, &GwTensor_Type); }
 static inline int gw_itemsize(const GwTensor *t) { return gw_dtypes[t->dtype].itemsize; }

@@ -288,11 +288,109 @@ GW_KERNEL(take_along_dim) {
     return (PyObject *)out;
 }
 
+/* ---- slices along a dim: written, or repeated ---- */
+
+/* Elements before a dim, along it, and behind it. */
+typedef struct {
+    int64_t outer, n, inner;
+} Slices;
+
+static Slices slices_of(const GwTensor *t, int dim) {
+    Slices s = {1, t->sizes[dim], 1};
+    for (int d = 0; d < t->ndim; d++) {
+        s.outer *= d < dim ? t->sizes[d] : 1;
+        s.inner *= d > dim ? t->sizes[d] : 1;
+    }
+    return s;
+}
+
+/* Puts an element everywhere in the slices of these positions; false where one is out of range. */
+static bool fill_slices(GwTensor *out, const Slices *s, const GwTensor *index, const char *bytes) {
+    const int64_t *places = (const int64_t *)index->data;
+    size_t item = (size_t)gw_itemsize(out);
+    for (int64_t i = 0; i < index->numel; i++) {
+        int64_t place = places[i] < 0 ? places[i] + s->n : places[i];
+        if (place < 0 || place >= s->n) {
+            return false;
+        }
+        for (int64_t o = 0; o < s->outer; o++) {
+            char *to = out->data + (size_t)((o * s->n + place) * s->inner) * item;
+            for (int64_t j = 0; j < s->inner; j++, to += item) {
+                memcpy(to, bytes, item);
+            }
+        }
+    }
+    return true;
+}
+
+/* A number that fits the dtype, or a tensor of one such number. */
+static bool read_value(PyObject *value, int dtype, char bytes[16]) {
+    if (!gw_is_tensor(value)) {
+        return gw_element(value, dtype, bytes);
+    }
+    const GwTensor *t = gw_plain_tensor(value);
+    bool fits = t != NULL && t->ndim == 0 && t->dtype == dtype;
+    if (fits) {
+        memcpy(bytes, t->data, (size_t)gw_itemsize(t));
+    }
+    return fits;
+}
+
+/* input, dim, index, value */
+GW_KERNEL(index_fill) {
+    const GwTensor *t = gw_plain_tensor(args[0]), *index = gw_plain_tensor(args[2]);
+    char bytes[16];
+    int dim;
+    if (t == NULL || index == NULL || index->ndim > 1 || index->dtype != GW_INT64
+        || (index->flags & GW_CONTIGUOUS) == 0 || !gw_plain_dim(args[1], t->ndim, &dim)
+        || !read_value(args[3], t->dtype, bytes)) {
+        return NULL;
+    }
+    Slices slices = slices_of(t, dim);
+    GwTensor *out = copy_of(cls, args[0]);
+    if (out != NULL && !fill_slices(out, &slices, index, bytes)) {
+        Py_CLEAR(out);
+    }
+    return (PyObject *)out;
+}
+
+/* input, repeats: a number, dim, output_size */
+GW_KERNEL(repeat_interleave) {
+    const GwTensor *t = gw_plain_tensor(args[0]);
+    int64_t repeats, sizes[GW_MAX_DIMS];
+    int dim = 0, ndim = 1;
+    if (t == NULL || t->numel == 0 || (t->flags & GW_CONTIGUOUS) == 0 || args[3] != Py_None
+        || !gw_plain_int(args[1], &repeats) || repeats < 1 || repeats > INT32_MAX
+        || t->numel > INT32_MAX
+        || (args[2] != Py_None && !gw_wrapped_dim(args[2], t->ndim, &dim))) {
+        return NULL;
+    }
+    Slices slices = {1, t->numel, 1};
+    sizes[0] = t->numel;
+    if (args[2] != Py_None) {
+        slices = slices_of(t, dim);
+        ndim = t->ndim;
+        memcpy(sizes, t->sizes, (size_t)ndim * sizeof *sizes);
+    }
+    sizes[dim] *= repeats;
+    GwTensor *out = gw_tensor_empty(cls, t->dtype, ndim, sizes, NULL);
+    size_t part = (size_t)(slices.inner * gw_itemsize(t));
+    char *to = out == NULL ? NULL : out->data;
+    for (int64_t i = 0; out != NULL && i < slices.outer * slices.n; i++) {
+        for (int64_t k = 0; k < repeats; k++, to += part) {
+            memcpy(to, t->data + (size_t)i * part, part);
+        }
+    }
+    return (PyObject *)out;
+}
+
 const GwKernelEntry gw_moving_kernels[] = {
     {"diagonal_scatter", 5, diagonal_scatter},
     {"flip", 2, flip},
     {"fliplr", 1, fliplr},
     {"flipud", 1, flipud},
+    {"index_fill", 4, index_fill},
+    {"repeat_interleave", 4, repeat_interleave},
     {"roll", 3, roll},
     {"rot90", 3, rot90},
     {"select_scatter", 4, select_scatter},

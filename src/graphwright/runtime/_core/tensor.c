@@ -544,6 +544,8 @@ static PyMethodDef tensor_methods[] = {
     {"is_contiguous", FASTCALL(tensor_is_contiguous), METH_FASTCALL | METH_KEYWORDS,
      "is_contiguous(memory_format=None): whether the elements lie one after the other, in "
      "row-major order or that of the format."},
+    {"item", gw_tensor_item, METH_NOARGS,
+     "The value of a one-element tensor as a Python number."},
     {"is_inference", tensor_is_inference, METH_NOARGS,
      "Whether the memory was allocated in inference mode."},
     {"_is_view", tensor_is_view, METH_NOARGS, "Whether this is a view of another tensor."},
@@ -557,6 +559,7 @@ PyTypeObject GwTensor_Type = {
     .tp_basicsize = sizeof(GwTensor),
     .tp_new = tensor_new,
     .tp_dealloc = tensor_dealloc,
+    .tp_as_number = &gw_tensor_number,
     .tp_traverse = tensor_traverse,
     .tp_clear = tensor_clear,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC,

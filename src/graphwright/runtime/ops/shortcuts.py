@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.shortcuts_products import PRODUCTS
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Op, op, set_rule
 from graphwright.runtime.tensor import Tensor
@@ -165,7 +166,56 @@ def _cropped(ctx: Any, grad: Any) -> Any:
     return ops.constant_pad(grad, tuple(-p for p in ctx.pad), 0.0)
 
 
+def _along_dim(ctx: Any, grad: Any) -> Any:
+    """Added where the elements were taken; the kernel takes indices that need not broadcast."""
+    shape, indices, dim = tuple(ctx.input.shape), ctx.indices, ctx.dim
+    if dim is None:
+        shape, indices, dim = (math.prod(shape),), ops.reshape(indices, (-1,)), 0
+    sizes = list(grad.shape)
+    if shape:
+        dim %= len(shape)
+        sizes[dim] = shape[dim]
+        from_end = ops.add(indices, shape[dim])
+        indices = ops.where(ops.lt(indices, 0), from_end, indices)
+    zeros = ops.zeros(sizes, dtype=grad.dtype, device=grad.device)
+    added = ops.scatter_add(zeros, dim, indices, grad)
+    return ops.reshape(added, ctx.input.shape) if ctx.dim is None else added, None
+
+
+def _filled_at(ctx: Any, grad: Any) -> Any:
+    """None comes from where the value was written, once however often the index names it."""
+    to_value = None
+    if ctx.needs["value"]:
+        to_value = ops.sum(ops.index_select(grad, ctx.dim, ops.unique(ctx.index)))
+    return ops.index_fill(grad, ctx.dim, ctx.index, 0), None, to_value
+
+
+def _repeated(ctx: Any, grad: Any) -> Any:
+    """The sums over what each element, or each slice, became; the kernel takes a number."""
+    shape = tuple(ctx.input.shape)
+    flat = (math.prod(shape),) if ctx.dim is None else shape
+    dim = 0 if ctx.dim is None else ctx.dim % len(flat)
+    split = (*flat[: dim + 1], ctx.repeats, *flat[dim + 1 :])
+    return ops.reshape(ops.sum(ops.reshape(grad, split), (dim + 1,)), shape)
+
+
 # -- reductions
+
+
+def _trace(ctx: Any, grad: Any) -> Any:
+    return ops.mul(ops.eye(*ctx.input.shape, dtype=grad.dtype, device=grad.device), grad)
+
+
+def _nansum(ctx: Any, grad: Any) -> Any:
+    spread = ops.to_dtype(_kept(ctx, grad), ctx.input.dtype)
+    return ops.where(ops.isnan(ctx.input), 0.0, spread)
+
+
+def _nanmean(ctx: Any, grad: Any) -> Any:
+    missing = ops.isnan(ctx.input)
+    known = ops.sum(ops.logical_not(missing), _dims(ctx), True)
+    spread = ops.to_dtype(ops.div(_kept(ctx, grad), known), ctx.input.dtype)
+    return ops.where(missing, 0.0, spread)
 
 
 def _dims(ctx: Any) -> tuple[int, ...]:
@@ -421,6 +471,10 @@ SHORTCUTS = {
     **{f"adaptive_max_pool{ndim}d": _largest_of_cells(ndim) for ndim in (1, 2, 3)},
     "affine_grid_generator": Shortcut(_affine),
     "angle": Shortcut(lambda ctx, grad: ops.zeros_like(grad)),
+    **dict.fromkeys(
+        ("conj", "positive", "real", "resolve_conj", "resolve_neg"),
+        Shortcut(lambda ctx, grad: grad),
+    ),
     "channel_shuffle": Shortcut(_unshuffled),
     "chunk": Shortcut(_joined(_chunks)),
     "constant_pad_nd": Shortcut(_cropped),
@@ -440,6 +494,7 @@ SHORTCUTS = {
     "grid_sampler_3d": _sampled("grid_sampler_3d", "interpolation_mode"),
     "group_norm": Shortcut(_group_norm, ("input", "weight")),
     "heaviside": Shortcut(_heaviside, ("input?values",)),
+    "index_fill": Shortcut(_filled_at, ("index",)),
     "inner": Shortcut(_inner, ("input?other", "other?input")),
     "lerp": Shortcut(_lerp, ("input?weight", "end?weight", "weight")),
     "logit": Shortcut(_logit, ("input",)),
@@ -447,12 +502,15 @@ SHORTCUTS = {
     "mT": Shortcut(_transposed),
     "movedim": Shortcut(_moved_back),
     "nan_to_num": Shortcut(_nan_to_num, ("input",)),
+    "nanmean": Shortcut(_nanmean, ("input",)),
+    "nansum": Shortcut(_nansum, ("input",)),
     "narrow": Shortcut(_padded),
     "numpy_T": Shortcut(_reversed),
     "pad": Shortcut(_cropped),
     "pixel_shuffle": Shortcut(_pixels("pixel_unshuffle", "upscale_factor")),
     "pixel_unshuffle": Shortcut(_pixels("pixel_shuffle", "downscale_factor")),
     "ravel": Shortcut(_reshaped),
+    "repeat_interleave": Shortcut(_repeated),
     "reshape": Shortcut(_reshaped),
     "reshape_as": Shortcut(_reshaped_as),
     "roll": Shortcut(_rolled_back),
@@ -464,12 +522,15 @@ SHORTCUTS = {
     "std_mean": Shortcut(_std, ("input", "out0")),
     "t": Shortcut(_transposed),
     "take": Shortcut(_taken, ("index",)),
+    "take_along_dim": Shortcut(_along_dim, ("indices",)),
+    "trace": Shortcut(_trace),
     "unbind": Shortcut(_stacked),
     "unflatten": Shortcut(_reshaped),
     "var": Shortcut(_var, ("input",)),
     "var_mean": Shortcut(_var, ("input",)),
     "view_as": Shortcut(_reshaped_as),
 }
+SHORTCUTS |= {name: Shortcut(*entry) for name, entry in PRODUCTS.items()}
 SHORTCUTS |= {f"{view}_copy": _copied(view) for view in COPIED}
 
 
