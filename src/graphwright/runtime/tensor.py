@@ -88,7 +88,7 @@ def _as_operand(value: Any) -> Any:
     return value if isinstance(value, _core.TensorBase) else ops.full((), value)
 
 
-class Tensor(  # type: ignore[misc]
+class Tensor(
     Operators, Indexing, Conversions, Elementwise, Exchange, Facts, Memory, Views, TensorMethods
 ):
     """An n-dimensional array of one dtype on one device, that can be differentiated."""

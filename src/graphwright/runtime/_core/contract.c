@@ -305,6 +305,8 @@ PyObject *gw_small_matmul(PyTypeObject *cls, PyObject *left, PyObject *right) {
     return p.a->sizes[a - 1] == p.b->sizes[b - 2] ? run_contiguous(cls, &n) : NULL;
 }
 
+GW_KERNEL(broadcast_matmul) { return gw_small_matmul(cls, args[0], args[1]); }
+
 /* ---- cross products ---- */
 
 #define CROSS(T, name)                                                                     \
@@ -367,6 +369,7 @@ static PyObject *cross_product(PyTypeObject *cls, PyObject *const *args) {
 GW_KERNEL(cross) { return cross_product(cls, args); }
 
 const GwKernelEntry gw_contraction_kernels[] = {
+    {"broadcast_matmul", 2, broadcast_matmul},
     {"cross", 3, cross},
     {"inner", 2, inner},
     {"kron", 2, kron},

@@ -140,6 +140,7 @@ _bitwise_xor_ = _op("bitwise_xor_")
 _blackman_window = _op("blackman_window")
 _block_diag = _op("block_diag")
 _bmm = _op("bmm")
+_broadcast_matmul = _op("broadcast_matmul")
 _broadcast_tensors = _op("broadcast_tensors")
 _broadcast_to = _op("broadcast_to")
 _bucketize = _op("bucketize")
@@ -234,6 +235,7 @@ _dropout_ = _op("dropout_")
 _dsplit = _op("dsplit")
 _dstack = _op("dstack")
 _einsum = _op("einsum")
+_einsum_nest = _op("einsum_nest")
 _elu = _op("elu")
 _elu_ = _op("elu_")
 _elu_backward = _op("elu_backward")
@@ -1947,6 +1949,10 @@ def bmm(input: Tensor, mat2: Tensor, *, out: Any = None) -> Any:
     return _dispatch(_bmm, _bound)
 
 
+def broadcast_matmul(input: Tensor, other: Tensor) -> Any:
+    return _dispatch(_broadcast_matmul, (input, other))
+
+
 def broadcast_tensors(tensors: Sequence[Tensor]) -> Any:
     return _dispatch(_broadcast_tensors, (as_tensors(tensors, "broadcast_tensors"),))
 
@@ -2771,6 +2777,10 @@ def dstack(tensors: Sequence[Tensor], *, out: Any = None) -> Any:
 
 def einsum(equation: Any, *operands: Any) -> Any:
     return _dispatch(_einsum, (equation, operands))
+
+
+def einsum_nest(operands: Sequence[Tensor], equation: Any) -> Any:
+    return _dispatch(_einsum_nest, (as_tensors(operands, "einsum_nest"), equation))
 
 
 def elu(input: Tensor, alpha: float = 1.0) -> Any:

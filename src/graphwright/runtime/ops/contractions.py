@@ -154,6 +154,21 @@ def _batched(a: Any, b: Any) -> Any:
     return ops.view(ops.bmm(left, right), (*batch, a.shape[-2], b.shape[-1]))
 
 
+def _broadcast(a: Any, b: Any) -> Any:
+    if tuple(a.shape[:-2]) == tuple(b.shape[:-2]):
+        return _batched(a, b)
+    return ops.broadcast_matmul(a, b)
+
+
+define(
+    "broadcast_matmul(Tensor input, Tensor other)",
+    Kind.COMPOSITE,
+    decompose=_batched,
+    method=False,
+    public=False,
+)
+
+
 def _matmul(input: Any, other: Any) -> Any:
     left, right = len(input.shape), len(other.shape)
     if left == 2 and right == 2:
@@ -177,7 +192,7 @@ def _matmul(input: Any, other: Any) -> Any:
         return ops.mv(input, other)
     if right == 1:
         return ops.squeeze(_matmul(input, ops.unsqueeze(other, 1)), -1)
-    return _fold(input, other) if right == 2 else _batched(input, other)
+    return _fold(input, other) if right == 2 else _broadcast(input, other)
 
 
 _SMALL = 8192

@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import lru_cache
-from itertools import combinations
 from typing import Any, NamedTuple
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.device import device as Device
+from graphwright.runtime.dispatch import GRAD
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.einsum_order import contraction_path, kept_after
 from graphwright.runtime.ops.products import require_tensors
 from graphwright.runtime.ops.strides import contiguous_strides, product
 from graphwright.runtime.ops.table import Kind, define
@@ -26,7 +27,6 @@ from graphwright.runtime.tensor import Tensor
 
 Labels = tuple[str, ...]
 _ELLIPSIS = "..."
-_EXHAUSTIVE = 6
 
 
 # -- reading the equation
@@ -178,79 +178,6 @@ def _reduced(
             operand = ops.squeeze(operand, i)
             labels = (*labels[:i], *labels[i + 1 :])
     return labels, operand
-
-
-# -- the order of contractions
-
-
-def _kept_after(chosen: frozenset[int], inputs: tuple[Labels, ...], output: Labels) -> Labels:
-    """Labels of the product of the chosen operands that are needed later."""
-    inside = sorted({x for i in chosen for x in inputs[i]})
-    outside = {x for i, labels in enumerate(inputs) if i not in chosen for x in labels}
-    return tuple(x for x in inside if x in outside or x in output)
-
-
-def _cost(a: Labels, b: Labels, sizes: dict[str, int]) -> int:
-    return int(product([sizes[x] for x in {*a, *b}]))
-
-
-def _optimal(
-    inputs: tuple[Labels, ...], output: Labels, sizes: dict[str, int]
-) -> list[tuple[frozenset[int], frozenset[int]]]:
-    """Pairs of sets of operands to contract, by dynamic programming over all sets."""
-    count = len(inputs)
-    best: dict[frozenset[int], tuple[int, tuple[Any, ...]]] = {
-        frozenset([i]): (0, ()) for i in range(count)
-    }
-    labels = {frozenset([i]): inputs[i] for i in range(count)}
-    for size in range(2, count + 1):
-        for members in combinations(range(count), size):
-            whole = frozenset(members)
-            labels[whole] = _kept_after(whole, inputs, output)
-            options = []
-            for part in range(1, size // 2 + 1):
-                for some in combinations(members, part):
-                    left = frozenset(some)
-                    right = whole - left
-                    step = _cost(labels[left], labels[right], sizes)
-                    total = best[left][0] + best[right][0] + step
-                    path = (*best[left][1], *best[right][1], (left, right))
-                    options.append((total, path))
-            best[whole] = min(options, key=lambda option: option[0])
-    return list(best[frozenset(range(count))][1])
-
-
-def _greedy(
-    inputs: tuple[Labels, ...], output: Labels, sizes: dict[str, int]
-) -> list[tuple[frozenset[int], frozenset[int]]]:
-    """The pair that shrinks memory most goes first; among equals the cheapest."""
-    parts = {frozenset([i]): labels for i, labels in enumerate(inputs)}
-    path = []
-
-    def price(pair: tuple[frozenset[int], frozenset[int]]) -> tuple[int, int]:
-        left, right = pair
-        result = _kept_after(left | right, inputs, output)
-        space = [int(product([sizes[x] for x in x_s]))
-                 for x_s in (result, parts[left], parts[right])]
-        return space[0] - space[1] - space[2], _cost(parts[left], parts[right], sizes)
-
-    while len(parts) > 1:
-        pair = min(combinations(parts, 2), key=price)
-        path.append(pair)
-        for part in pair:
-            del parts[part]
-        whole = pair[0] | pair[1]
-        parts[whole] = _kept_after(whole, inputs, output)
-    return path
-
-
-@lru_cache(maxsize=1024)
-def contraction_path(
-    inputs: tuple[Labels, ...], output: Labels, sizes: tuple[tuple[str, int], ...]
-) -> tuple[tuple[frozenset[int], frozenset[int]], ...]:
-    """Which sets of operands to multiply, in order; every operand alone is there at first."""
-    search = _optimal if len(inputs) <= _EXHAUSTIVE else _greedy
-    return tuple(search(inputs, output, dict(sizes)))
 
 
 # -- one contraction
@@ -426,7 +353,7 @@ def _evaluated(inputs: Sequence[Labels], tensors: list[Any], result: Labels) -> 
     names = tuple(parts[frozenset([i])][0] for i in range(len(tensors)))
     hints = tuple(sorted((x, int(hint_of(n))) for x, n in sizes.items()))
     for left, right in contraction_path(names, result, hints):
-        kept = _kept_after(left | right, names, result)
+        kept = kept_after(left | right, names, result)
         a, b = parts.pop(left), parts.pop(right)
         pair = _contracted(a, b, kept, sizes)
         parts[left | right] = _reduced(*pair, set(kept), sizes, dtype)
@@ -476,11 +403,66 @@ def _nest(equation: str, shapes: tuple[tuple[int, ...], ...]) -> _Nest | None:
 
 _META = Device("meta")
 _MOST_STEPS = 4096
+_FEW = 3
+"""Operands up to which the gradients are products of all others rather than those of the parts."""
+
+
+def _plain_labels(equation: str, ndims: tuple[int, ...]) -> tuple[tuple[Labels, ...], Labels]:
+    """The labels of the operands and of the result, in an equation without ellipses."""
+    terms, output = _parsed(equation)
+    return _labelled(tuple(map(tuple, terms)), None if output is None else tuple(output), ndims)
+
+
+@lru_cache(maxsize=1024)
+def _view_of(
+    equation: str, shape: tuple[int, ...]
+) -> tuple[list[tuple[int, int]], tuple[int, ...]] | None:
+    """The dims whose diagonals are taken, and the order of those that are left; None where some
+    are summed over, or sizes differ."""
+    inputs, result = _plain_labels(equation, (len(shape),))
+    labels, pairs, sizes = list(inputs[0]), [], list(shape)
+    while len(set(labels)) != len(labels):
+        label = next(x for x in labels if labels.count(x) > 1)
+        first = labels.index(label)
+        second = labels.index(label, first + 1)
+        if sizes[first] != sizes[second]:
+            return None
+        pairs.append((first, second))
+        labels = [*(x for i, x in enumerate(labels) if i not in (first, second)), label]
+        size = sizes[first]
+        sizes = [*(n for i, n in enumerate(sizes) if i not in (first, second)), size]
+    if set(labels) != set(result):
+        return None
+    return pairs, tuple(labels.index(x) for x in result)
+
+
+def _is_plain(equation: Any, operands: tuple[Any, ...]) -> bool:
+    """Whether there is a real tensor for each term of a text."""
+    return (
+        equation.__class__ is str
+        and len(operands) == len(_parsed(equation)[0])
+        and all([x.__class__ is Tensor and not x.dtype.is_complex for x in operands])
+    )
+
+
+def _turned(equation: str, operands: tuple[Any, ...]) -> Any:
+    """A view, where one operand is only turned; else None."""
+    operand, view = operands[0], None
+    if len(operands) == 1:
+        view = _view_of(equation, tuple(operand.shape))
+    if view is None:
+        return None
+    for first, second in view[0]:
+        operand = ops.diagonal(operand, 0, first, second)
+    return operand if view[1] == tuple(range(len(view[1]))) else ops.permute(operand, view[1])
 
 
 def _einsum_eager(equation: Any, operands: tuple[Any, ...]) -> Any:
-    if equation.__class__ is not str or any([x.__class__ is not Tensor for x in operands]):
+    if not _is_plain(equation, operands):
         return _einsum(equation, operands)
+    view = _turned(equation, operands)
+    if view is not None:
+        return view
     nest = _nest(equation, tuple([x.shape for x in operands]))
     if nest is not None:
         out = _core.contract(Tensor, operands, *nest)
@@ -489,10 +471,69 @@ def _einsum_eager(equation: Any, operands: tuple[Any, ...]) -> Any:
     return _einsum(equation, operands)
 
 
+# -- few elements, recorded: one node
+
+
+def _nest_eager(operands: Any, equation: str) -> Tensor:
+    return _einsum_eager(equation, tuple(operands))
+
+
+def _nest_vjp(ctx: Any, grad: Any) -> tuple[list[Any]]:
+    """The result is linear in each operand, so that its gradient is a product with the others."""
+    operands = ctx.operands
+    inputs, result = _plain_labels(ctx.equation, tuple(len(x.shape) for x in operands))
+    return ([
+        _toward(i, inputs, result, operands, grad) if needed else None
+        for i, needed in enumerate(ctx.needs["operands"])
+    ],)  # fmt: skip
+
+
+def _toward(
+    index: int, inputs: Sequence[Labels], result: Labels, operands: Sequence[Any], grad: Any
+) -> Any:
+    """The gradient of one operand; labels that it alone has were summed over."""
+    own, shape = inputs[index], operands[index].shape
+    rest = [i for i in range(len(inputs)) if i != index]
+    known = {*result, *(x for i in rest for x in inputs[i])}
+    letters = {x: _letter(n) for n, x in enumerate(sorted(known))}
+    parts = (result, *(inputs[i] for i in rest))
+    terms = ",".join("".join(letters[x] for x in labels) for labels in parts)
+    kept = "".join(letters[x] for x in own if x in known)
+    found = ops.einsum(f"{terms}->{kept}", grad, *(operands[i] for i in rest))
+    for dim, label in enumerate(own):
+        found = found if label in known else ops.unsqueeze(found, dim)
+    pairs = zip(found.shape, shape, strict=True)
+    return ops.expand(found, tuple(size if n == 1 else n for n, size in pairs))
+
+
+def _recorded(equation: Any, operands: tuple[Any, ...]) -> Any:
+    """The parts; of few elements, where only gradients are wanted, one product of all."""
+    plain = len(operands) <= _FEW and _is_plain(equation, operands)
+    if plain and _core.dispatch_flags(operands) == GRAD:
+        view = _turned(equation, operands)
+        if view is not None:
+            return view
+        nest = _nest(equation, tuple([x.shape for x in operands]))
+        inputs = _plain_labels(equation, tuple([x.ndim for x in operands]))[0]
+        if nest is not None and all([len(set(labels)) == len(labels) for labels in inputs]):
+            return ops.einsum_nest(operands, equation)
+    return _einsum(equation, operands)
+
+
+define(
+    "einsum_nest(Tensor[] operands, object equation)",
+    Kind.COMPOSITE,
+    vjp=_nest_vjp,
+    saves=("operands",),
+    decompose=lambda operands, equation: _einsum(equation, tuple(operands)),
+    eager=_nest_eager,
+    method=False,
+    public=False,
+)
 define(
     "einsum(object equation, object* operands)",
     Kind.COMPOSITE,
-    decompose=_einsum,
+    decompose=_recorded,
     eager=_einsum_eager,
     method=False,
 )

@@ -542,6 +542,7 @@ def attach(entry: Op) -> None:
 
 
 NAMES = {
+    "broadcast_matmul": "unsafe_view",
     "chunk": "split",
     "group_norm": "native_group_norm",
     **{f"conv{ndim}d": "convolution" for ndim in (1, 2, 3)},

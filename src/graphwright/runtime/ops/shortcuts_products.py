@@ -61,6 +61,11 @@ def _with_term(left: str, right: str, product: Rule) -> tuple[Rule, tuple[str, .
     return rule, (f"{left}?{right}", f"{right}?{left}")
 
 
+def _matmul(ctx: Any, grad: Any) -> Any:
+    """The batches that were broadcast are summed by what takes the answer."""
+    return _of_matrices(grad, ctx.input, ctx.other, (ctx.needs["input"], ctx.needs["other"]))
+
+
 # -- along dims
 
 
@@ -126,6 +131,7 @@ PRODUCTS: dict[str, tuple[Rule, tuple[str, ...]]] = {
     "addmv": _with_term("mat", "vec", _of_matrix_and_vector),
     "addr": _with_term("vec1", "vec2", _of_vectors),
     "baddbmm": _with_term("batch1", "batch2", _of_matrices),
+    "broadcast_matmul": (_matmul, ("input?other", "other?input")),
     "kron": (_kron, ("input?other", "other?input")),
     "tensordot": (_tensordot, ("a?b", "b?a")),
 }
