@@ -29,8 +29,10 @@ static PyObject *number_of(const GwTensor *t) {
 /* What `method` gives where the tensor has no element to read here, or not one. */
 static PyObject *number_or(PyObject *self, const char *method) {
     const GwTensor *t = gw_plain_tensor(self);
-    bool single = t != NULL && t->numel == 1;
-    return single ? number_of(t) : PyObject_CallMethod(self, method, NULL);
+    if (t != NULL && t->numel == 1) {
+        return number_of(t);
+    }
+    return gw_tensor_arg(self) == NULL ? NULL : PyObject_CallMethod(self, method, NULL);
 }
 
 PyObject *gw_tensor_item(PyObject *self, PyObject *unused) {
