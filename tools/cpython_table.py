@@ -30,7 +30,7 @@ first plainly, then with capture attempted on every frame of a function, of ever
 tensors or without: a frame's bytecode is interpreted, and code written from what was learnt
 runs in its place. The same tests have to pass. "Translated" is the part of the eligible frames
 (calls of plain functions; generators, coroutines, class bodies and modules run as they are) that
-ran such code.
+ran such code. What follows a graph break is a frame of its own.
 """
 
 

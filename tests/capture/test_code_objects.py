@@ -92,3 +92,16 @@ def test_broken_functions_end() -> None:
     del function, captured
     gc.collect()
     assert code() is None
+
+
+def test_code_without_lines_runs_as_it_is() -> None:
+    def fails(x: Any) -> Any:
+        return (x + 1)[7]
+
+    fails.__code__ = fails.__code__.replace(co_linetable=b"")
+    captured = Captured(fails)
+    with pytest.raises(IndexError) as raised:
+        captured(gw.ones(3))
+    frames = [frame for frame, _ in traceback.walk_tb(raised.tb)]
+    assert [f.f_lineno for f in frames if f.f_code.co_name == "fails"] == [None]
+    assert [reason for _, reason in captured.record.skipped] == ["the code has no line numbers"]

@@ -117,3 +117,34 @@ def test_mro_of_a_class():
     captured = Captured(lambda x, cls: (x + 1, cls.mro()))
     for cls in (OwnNew, Both, OwnNew, int):
         assert captured(X, cls)[1] == cls.mro()
+
+
+class Key:
+    """Has the hash of a name, and tells of comparisons with it."""
+
+    def __hash__(self):
+        return hash("there")
+
+    def __eq__(self, other):
+        LOG.append(other)
+        return False
+
+
+class Holder:
+    there = 1
+
+
+def test_keys_of_an_instance_dict_that_are_no_strings():
+    def reads(x, holder):
+        return x + 1, holder.there
+
+    holder = Holder()
+    vars(holder)[Key()] = 0
+    captured = Captured(reads)
+    for _ in range(3):
+        LOG.clear()
+        reads(X, holder)
+        plain = list(LOG)
+        LOG.clear()
+        assert captured(X, holder)[1] == 1
+        assert plain == LOG

@@ -138,6 +138,9 @@ class Frontend:
         is_root = code in self._roots
         if code.co_flags & _UNCAPTURED or is_disabled(function):
             return None
+        if not _has_lines(code):
+            self.record.skip(place(code), "the code has no line numbers")
+            return None
         file = _file_of(function, code)
         anywhere = self.everywhere and not is_library(file)
         if not (is_root or anywhere or may_capture(file)):
@@ -388,6 +391,11 @@ def _guard_state(output: OutputGraph) -> None:
     for relation in env.guards:
         symbols = {symbol.name: env.symbol_sources[symbol.name] for symbol in relation.symbols()}
         output.guards.shape_relation(relation.op, relation.lhs, relation.rhs, symbols)  # type: ignore[arg-type]
+
+
+def _has_lines(code: types.CodeType) -> bool:
+    """Whether tracebacks show lines of the code: in code that replaces it they always do."""
+    return any(line is not None for _, _, line in code.co_lines())
 
 
 def _file_of(function: types.FunctionType, code: types.CodeType) -> str:

@@ -131,6 +131,8 @@ class ObjectVariable(VariableTracker):
         if self.value is None or tx.side_effects.is_deleted(self, name):
             return None
         values = instance_dict(self.value)
+        if not all(type(key) is str for key in values):
+            unsupported("GB0010", f"{self.describe()}, whose __dict__ has keys that are no strings")
         if name not in values:
             return None
         assert self.source is not None
