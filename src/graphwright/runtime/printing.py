@@ -140,7 +140,7 @@ def format_tensor(tensor: Any) -> str:
     if tensor.dtype not in usual or (body == "[]" and tensor.dtype is not usual[0]):
         suffixes.append(f"dtype={tensor.dtype}")
     if tensor.grad_fn is not None:
-        suffixes.append(f"grad_fn={tensor.grad_fn!r}")
+        suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
     return f"tensor({', '.join([body, *suffixes])})"
