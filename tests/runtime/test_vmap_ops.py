@@ -119,3 +119,33 @@ def test_vmap_is_the_loop(entry: OpSamples) -> None:
 
 def test_ops_without_samples_are_none_of_those_that_loop() -> None:
     assert LOOPS <= ALL.keys() <= TABLE.keys()
+
+
+def _pulled(call: Any, tensors: list[Any]) -> Any:
+    """A function that gives a number of which every float tensor has a gradient."""
+    places = tuple(i for i, t in enumerate(tensors) if t.dtype.is_floating_point)
+
+    def total(*given: Any) -> Any:
+        outs = [out for out in call(*given) if out.dtype.is_floating_point]
+        return sum((out * out.cos()).sum() for out in outs)
+
+    return places and gw.func.grad(total, places)
+
+
+@pytest.mark.parametrize(
+    "entry", [e for e in ALL.values() if e.name not in NO_NUMBERS | VALUES | DYNAMIC and e.grad],
+    ids=lambda entry: entry.name,
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
+def test_gradients_of_examples_are_those_of_the_loop(entry: OpSamples) -> None:
+    call, tensors, dims = next(_calls(entry, entry.samples[0]), (None, [], ()))
+    gradient = _pulled(call, tensors)
+    if not gradient:
+        return
+    try:
+        want = _loop(gradient, tensors, dims)
+    except (RuntimeError, TypeError):
+        return      # no gradient, or the other example is not in the op's domain
+    got = gw.vmap(gradient, dims)(*tensors)
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_allclose(as_float64(a), as_float64(b), rtol=1e-7, atol=1e-8)

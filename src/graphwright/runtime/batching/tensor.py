@@ -63,6 +63,10 @@ class BatchedTensor(FakeTensor):
     __index__ = _refuse_control("__index__")
     __array__ = _refuse("__array__")
 
+    @property
+    def _is_recorded(self) -> bool:
+        return self.requires_grad or bool(self.value._is_recorded)
+
     def _alias(self) -> BatchedTensor:
         """The same example and memory, without a history at its level."""
         made: BatchedTensor = _core.detach(BatchedTensor, self)

@@ -81,9 +81,9 @@ def as_strided(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     """The strides of an example beside that of the batch."""
     input, size, stride, storage_offset = args
     value = input.value
-    offset = value.storage_offset()
+    offset = None
     if storage_offset is not None:
-        offset = offset + storage_offset - input.storage_offset()
+        offset = value.storage_offset() + storage_offset - input.storage_offset()
     return ops.as_strided(
         value, (value.shape[0], *size), (value.stride()[0], *stride), offset
     )

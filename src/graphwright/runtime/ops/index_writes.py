@@ -195,7 +195,7 @@ def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
         whole = ops.reshape(input, (1,))
         return ops.reshape(_index_fill(whole, 0, index, value), ())
     index = ops.reshape(index, (-1,))
-    if not value.requires_grad:
+    if not value._is_recorded:
         return ops.index_put(input, (*(None,) * dim, index), value)
     yes = ops.full((), True, dtype=dtypes.bool, device=input.device)
     nowhere = ops.full((input.shape[dim],), False, dtype=dtypes.bool, device=input.device)
