@@ -169,9 +169,38 @@ def among_many_names(x: Any, log: list[Any]) -> Any:
     return y * 2, c, d, e, f, g, h, i, j, k, m, n
 
 
+def where_a_graph_fails(x: Any, log: list[Any]) -> Any:
+    made = Noisy()
+    breaks()
+    try:
+        y = x.index_select(0, (x * 9).long())
+    except (IndexError, RuntimeError):
+        made = None
+        log.append(list(ENDED))
+        return x
+    return y, made
+
+
+def where_the_graph_of_a_called_function_fails(x: Any, log: list[Any]) -> Any:
+    def picked(value: Any, *rest: Any, by: int, **more: Any) -> Any:
+        made = Noisy()
+        breaks()
+        try:
+            y = value.index_select(0, (value * 9).long())
+        except (IndexError, RuntimeError):
+            made = None
+            log.append((list(ENDED), rest, by, more))
+            return value
+        return y, made
+
+    breaks()
+    return picked(x, 1, 2, by=4, other=3)
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, in_a_failing_operation,
     beside_a_generator_that_is_closed, noisy, watched, among_many_names,
+    where_a_graph_fails, where_the_graph_of_a_called_function_fails,
 ]
 
 

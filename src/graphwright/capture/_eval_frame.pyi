@@ -105,6 +105,12 @@ class Continuation:
 
     def __new__(cls, function: Callable[..., Any], /, *args: Any) -> Self: ...
 
+def plainly(
+    listener: Callable[[Any], Any] | None, failure: Any, function: Callable[..., Any], /,
+    *args: Any, **kwargs: Any,
+) -> Continuation:
+    """A continuation of which no frame is captured; `listener(failure)` once it has a result."""
+
 def run_hooked(callback: Callable[..., Any], function: Callable[..., Any], /, *args: Any,
                **kwargs: Any) -> Any:
     """Call `function` with frames that it calls offered to `callback`."""

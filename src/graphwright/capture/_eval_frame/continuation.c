@@ -3,35 +3,69 @@
  * Code that breaks returns one to whoever evaluates its frame. That frame is gone, and so are its
  * locals, when the rest of the function runs in its place: one frame of the user's function at a
  * time, however many breaks there are.
+ *
+ * So does code whose graph failed, with a continuation that runs the whole function plainly: no
+ * frame of it is captured, and a listener hears of the failure where it gives a result.
  */
 #include "eval_frame.h"
 #include <stddef.h>
 
 struct EfContinuation {
     PyObject_VAR_HEAD
+    PyObject *failure;      /* that sent the function its plain way; NULL: it may be captured */
+    PyObject *listener;     /* called with it, or None */
+    PyObject *kwnames;      /* of the last arguments, or NULL */
     PyObject *items[1];     /* the function, then its arguments; NULL once a frame has them */
 };
 
 static _Thread_local EfContinuation *starting;     /* borrowed: its frame has not begun */
 
-static PyObject *make(PyObject *type, PyObject *const *items, size_t nargsf, PyObject *kwnames) {
+static EfContinuation *made_of(PyObject *const *items, Py_ssize_t n) {
+    EfContinuation *made = PyObject_GC_NewVar(EfContinuation, &EfContinuation_Type, n);
+    if (made == NULL) {
+        return NULL;
+    }
+    made->failure = made->listener = made->kwnames = NULL;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        made->items[i] = Py_NewRef(items[i]);
+    }
+    PyObject_GC_Track((PyObject *)made);
+    return made;
+}
+
+static PyObject *make(PyObject *Py_UNUSED(type), PyObject *const *items, size_t nargsf,
+                      PyObject *kwnames) {
     Py_ssize_t n = PyVectorcall_NARGS(nargsf);
     if (n == 0 || kwnames != NULL || !PyCallable_Check(items[0])) {
         PyErr_SetString(PyExc_TypeError, "Continuation(function, *args)");
         return NULL;
     }
-    EfContinuation *made = PyObject_GC_NewVar(EfContinuation, (PyTypeObject *)type, n);
-    if (made == NULL) {
+    return (PyObject *)made_of(items, n);
+}
+
+static PyObject *plainly(PyObject *Py_UNUSED(module), PyObject *const *args, Py_ssize_t n,
+                         PyObject *kwnames) {
+    if (n < 3 || !PyCallable_Check(args[2])) {
+        PyErr_SetString(PyExc_TypeError, "plainly(listener, failure, function, *args, **kwargs)");
         return NULL;
     }
-    for (Py_ssize_t i = 0; i < n; i++) {
-        made->items[i] = Py_NewRef(items[i]);
+    Py_ssize_t n_keywords = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
+    EfContinuation *made = made_of(args + 2, n - 2 + n_keywords);
+    if (made != NULL) {
+        made->listener = Py_NewRef(args[0]);
+        made->failure = Py_NewRef(args[1]);
+        made->kwnames = Py_XNewRef(kwnames);
     }
-    PyObject_GC_Track((PyObject *)made);
     return (PyObject *)made;
 }
 
+PyMethodDef ef_continuation_methods[] = {
+    {"plainly", (PyCFunction)(void (*)(void))plainly, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {NULL, NULL, 0, NULL}};
+
 static int traverse(PyObject *self, visitproc visit, void *arg) {
+    Py_VISIT(((EfContinuation *)self)->listener);
+    Py_VISIT(((EfContinuation *)self)->failure);
     for (Py_ssize_t i = 0; i < Py_SIZE(self); i++) {
         Py_VISIT(((EfContinuation *)self)->items[i]);
     }
@@ -39,6 +73,9 @@ static int traverse(PyObject *self, visitproc visit, void *arg) {
 }
 
 static int clear(PyObject *self) {
+    Py_CLEAR(((EfContinuation *)self)->listener);
+    Py_CLEAR(((EfContinuation *)self)->failure);
+    Py_CLEAR(((EfContinuation *)self)->kwnames);
     for (Py_ssize_t i = 0; i < Py_SIZE(self); i++) {
         Py_CLEAR(((EfContinuation *)self)->items[i]);
     }
@@ -78,11 +115,31 @@ bool ef_continuation_begins(PyObject *function) {
 
 static PyObject *start(EfContinuation *next) {
     size_t n_args = (size_t)Py_SIZE((PyObject *)next) - 1;
+    if (next->kwnames != NULL) {
+        n_args -= (size_t)PyTuple_GET_SIZE(next->kwnames);
+    }
     starting = next;
-    PyObject *result = PyObject_Vectorcall(next->items[0], next->items + 1, n_args, NULL);
+    PyObject *result = PyObject_Vectorcall(next->items[0], next->items + 1, n_args, next->kwnames);
     if (starting == next) {
         starting = NULL;
     }
+    return result;
+}
+
+static PyObject *start_plainly(EfContinuation *next) {
+    EfHookState state;
+    if (ef_hook_enter(NULL, 0, &state) < 0) {
+        return NULL;
+    }
+    PyObject *result = start(next);
+    if (result != NULL && next->listener != Py_None) {
+        PyObject *told = PyObject_CallOneArg(next->listener, next->failure);
+        if (told == NULL) {
+            Py_CLEAR(result);
+        }
+        Py_XDECREF(told);
+    }
+    ef_hook_leave(&state);
     return result;
 }
 
@@ -102,7 +159,7 @@ static void leave_handlers(PyObject *handled) {
 PyObject *ef_continue(PyObject *result, PyObject *handled) {
     while (result != NULL && Py_IS_TYPE(result, &EfContinuation_Type)) {
         EfContinuation *next = (EfContinuation *)result;
-        result = start(next);
+        result = next->failure == NULL ? start(next) : start_plainly(next);
         Py_DECREF((PyObject *)next);
     }
     if (result == NULL) {

@@ -132,7 +132,8 @@ static int add_contents(PyObject *module) {
     return PyModule_AddObjectRef(module, "MISSING", ef_missing) < 0
         || PyModule_AddObjectRef(module, "RUN_NATIVELY", ef_run_natively) < 0
         || PyModule_AddObjectRef(module, "SUPPORTED", EF_SUPPORTED ? Py_True : Py_False) < 0
-        || PyModule_AddFunctions(module, ef_hook_methods) < 0 ? -1 : 0;
+        || PyModule_AddFunctions(module, ef_hook_methods) < 0
+        || PyModule_AddFunctions(module, ef_continuation_methods) < 0 ? -1 : 0;
 }
 
 PyMODINIT_FUNC PyInit__eval_frame(void) {

@@ -5,12 +5,15 @@ after it. So a graph that fails must have done nothing: then the frame runs from
 Python itself raises the error, at the right place, in the right `try` block, after whatever came
 before it. Where it raises none, the user is told (GB0022). Backends that write inputs only once
 nothing can fail any more say so by an attribute `writes_last`; from others the inputs that a graph
-changes are kept meanwhile.
+changes are kept meanwhile. The plain run takes the failed frame's place as a continuation, so that
+values end where Python ends them and tracebacks show one frame.
 """
 
 from __future__ import annotations
 
+import functools
 import inspect
+import sys
 import types
 import weakref
 from collections.abc import Callable, Sequence
@@ -51,13 +54,19 @@ class Kept:
 def undo(error: BaseException, kept: Kept | None) -> str | None:
     """Make the frame ready to run again; what failed, None if that is no business of the graph.
 
-    Only the text of the error is kept: its traceback would hold on to what the frame made.
+    Only the text of the error is kept: its traceback would hold on to what the frame made, often
+    for ever, since it leads through frames that hold the error.
     """
     if not isinstance(error, Exception):
         return None
     if kept is not None:
         kept.restore()
-    return f"{type(error).__name__}: {error}"
+    failure = f"{type(error).__name__}: {error}"
+    raised: BaseException | None = error
+    while raised is not None and raised is not sys.exc_info()[1]:
+        raised.__traceback__ = None
+        raised = raised.__context__
+    return failure
 
 
 Listener = Callable[[types.CodeType, str], None]
@@ -70,16 +79,6 @@ def tell(
     hears, found = listener(), code()
     if hears is not None and found is not None:
         hears(found, failure)
-
-
-def hide_frame(error: BaseException) -> None:
-    """Take the frame that caught `error` out of its traceback: it runs for another one."""
-    assert error.__traceback__ is not None
-    error.__traceback__ = error.__traceback__.tb_next
-
-
-_eval_frame.skip_code(tell.__code__)
-_eval_frame.skip_code(hide_frame.__code__)
 
 
 class Replay:
@@ -128,63 +127,38 @@ class Replay:
         builder.load_local(error)
         builder.emit("RERAISE", 0)
         builder.mark(plainly)
-        builder.load_const(None)
-        builder.store_local(error)
-        raised = Label()
-        builder.begin_try(raised)
-        self._run_plainly()
-        builder.end_try()
-        self._tell(failure)
-        builder.return_value()
-        self._raise_plainly(raised, error)
+        self._go_on_plainly(failure)
 
-    def _raise_plainly(self, raised: Label, error: str) -> None:
-        """The exception on the stack leaves, as one of the plain frame alone."""
-        builder = self.builder
-        builder.mark(raised)
-        builder.store_local(error)
-        builder.begin_call(hide_frame)
-        builder.load_local(error)
-        builder.end_call(1)
-        builder.pop()
-        builder.load_local(error)
-        builder.load_const(None)
-        builder.store_local(error)
-        builder.emit("RERAISE", 0)
-
-    def _tell(self, failure: str) -> None:
-        """Below the frame's result, which stays on the stack."""
-        builder = self.builder
-        if self.listener is None:
-            return
-        builder.begin_call(tell)
-        builder.load_const(weakref.WeakMethod(self.listener))
-        builder.load_const(weakref.ref(self.code))
+    def _go_on_plainly(self, failure: str) -> None:
+        """Return the continuation: this frame, and what it holds, is gone when that begins."""
+        builder, names = self.builder, self.code.co_varnames
+        n_positional = self.code.co_argcount
+        keywords = names[n_positional : n_positional + self.code.co_kwonlyargcount]
+        builder.begin_call(_eval_frame.plainly)
+        builder.load_const(self._teller())
         builder.load_local(failure)
-        builder.end_call(3)
-        builder.pop()
-
-    def _run_plainly(self) -> None:
-        code, builder = self.code, self.builder
-        names = code.co_varnames
-        n_positional = code.co_argcount
-        keywords = names[n_positional : n_positional + code.co_kwonlyargcount]
-        builder.begin_call(_eval_frame.run_unhooked)
         self._push_function()
         for name in names[:n_positional]:
             builder.load_local(name)
-        if not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+        if self.code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS):
+            self._end_call_with_rest(n_positional, keywords)
+        else:
             for name in keywords:
                 builder.load_local(name)
-            builder.end_call(1 + n_positional + len(keywords), keywords)
-            return
-        self._end_call_with_rest(n_positional, keywords)
+            builder.end_call(3 + n_positional + len(keywords), keywords)
+        builder.return_value()
+
+    def _teller(self) -> Callable[[str], None] | None:
+        if self.listener is None:
+            return None
+        listener = weakref.WeakMethod(self.listener)
+        return functools.partial(tell, listener, weakref.ref(self.code))
 
     def _end_call_with_rest(self, n_positional: int, keywords: tuple[str, ...]) -> None:
         """`*args` and `**kwargs` are locals that follow the other arguments."""
         code, builder = self.code, self.builder
         slot = n_positional + len(keywords)
-        builder.build("tuple", 1 + n_positional)
+        builder.build("tuple", 3 + n_positional)
         if code.co_flags & inspect.CO_VARARGS:
             builder.load_local(code.co_varnames[slot])
             builder.binary(_ADD)
