@@ -212,8 +212,8 @@ def _check_options(strategy: str, vectorize: bool, strict: bool) -> None:
             'function has more outputs than inputs, "forward-mode" tends to be more performant. '
             'Otherwise, prefer to use "reverse-mode".'
         )
-    if strategy == "forward-mode":
-        raise NotImplementedError("strategy='forward-mode' is not supported; use reverse-mode")
+    if strategy == "forward-mode" and not vectorize:
+        raise NotImplementedError("strategy='forward-mode' needs vectorize=True")
     if vectorize and strict:
         raise RuntimeError(
             "jacobian: `strict=True` and `vectorize=True` are not "

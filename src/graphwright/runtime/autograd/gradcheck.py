@@ -10,6 +10,7 @@ import numpy as np
 
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.autograd.engine import grad
+from graphwright.runtime.autograd.functional import jvp
 from graphwright.runtime.autograd.modes import enable_grad, no_grad
 from graphwright.runtime.ops import _face as ops
 
@@ -101,6 +102,27 @@ def _analytical(
     ]
 
 
+def _forward(func: Func, inputs: Sequence[Any], chosen: list[int], index: int) -> list[Array]:
+    """The Jacobians of `_numerical`, by forward differentiation in each direction."""
+
+    def of_chosen(*given: Any) -> tuple[Any, ...]:
+        values = list(inputs)
+        for place, value in zip(chosen, given, strict=True):
+            values[place] = value
+        return _outputs(func, values)
+
+    tensors = tuple(inputs[i].detach() for i in chosen)
+    steps = (1.0, 1j) if inputs[index].dtype.is_complex else (1.0,)
+    rows: list[list[Array]] = []
+    for place in np.ndindex(*inputs[index].shape):
+        for step in steps:
+            directions = tuple(ops.zeros_like(tensor) for tensor in tensors)
+            ops.fill_(directions[chosen.index(index)][place], step)
+            rows.append(_values(_tuple(jvp(of_chosen, tensors, directions)[1])))
+    count = len(_outputs(func, inputs))
+    return [np.array([row[i] for row in rows]) for i in range(count)]
+
+
 def _column(grads: list[Any], tensor: Any) -> Array:
     """d out[j] in every direction of the input, from the gradients of Re and Im of out[j]."""
     columns = []
@@ -180,6 +202,19 @@ def _check_dtypes(grads: Sequence[Any], inputs: Sequence[Any]) -> None:
             raise GradcheckError(f"grad is of dtype {found.dtype}, its input of {tensor.dtype}")
 
 
+def _agree(
+    number: int, index: int, expected: Array, got: Array, atol: float, rtol: float
+) -> None:
+    """Raise GradcheckError where two Jacobians differ."""
+    if expected.shape != got.shape:
+        expected = expected.reshape(got.shape)
+    if not np.allclose(got, expected, rtol, atol, equal_nan=True):
+        raise GradcheckError(
+            f"Jacobian mismatch for output {number} with respect to input {index},\n"
+            f"numerical:{expected}\nanalytical:{got}\n"
+        )
+
+
 def _compare(
     func: Func,
     inputs: Sequence[Any],
@@ -188,6 +223,8 @@ def _compare(
     rtol: float,
     nondet_tol: float,
     check_grad_dtypes: bool,
+    forward: bool,
+    backward: bool,
 ) -> None:
     chosen = _check_inputs(inputs)
     tensors = [inputs[i] for i in chosen]
@@ -195,24 +232,23 @@ def _compare(
     if not any(out.requires_grad for out in outputs):
         raise ValueError("gradcheck expects at least one output to require gradient")
     numerical = [_numerical(func, inputs, i, eps) for i in chosen]
-    for number, out in enumerate(outputs):
+    if forward:
+        for position, index in enumerate(chosen):
+            found = _forward(func, inputs, chosen, index)
+            for number, got in enumerate(found):
+                _agree(number, index, numerical[position][number], got, atol, rtol)
+    for number, out in enumerate(outputs if backward else ()):
         if not out.requires_grad:
             analytical = [np.zeros_like(numerical[i][number]) for i in range(len(chosen))]
         else:
             analytical = _analytical(outputs, number, tensors, nondet_tol)
             if check_grad_dtypes:
                 ones = ops.ones_like(out.detach())
-                found = grad(out, tensors, ones, retain_graph=True, allow_unused=True)
-                _check_dtypes(found, tensors)
+                grads = grad(out, tensors, ones, retain_graph=True, allow_unused=True)
+                _check_dtypes(grads, tensors)
         for position, index in enumerate(chosen):
-            expected, got = numerical[position][number], analytical[position]
-            if expected.shape != got.shape:
-                expected = expected.reshape(got.shape)
-            if not np.allclose(got, expected, rtol, atol, equal_nan=True):
-                raise GradcheckError(
-                    f"Jacobian mismatch for output {number} with respect to input {index},\n"
-                    f"numerical:{expected}\nanalytical:{got}\n"
-                )
+            expected = numerical[position][number]
+            _agree(number, index, expected, analytical[position], atol, rtol)
 
 
 def gradcheck(
@@ -237,19 +273,20 @@ def gradcheck(
 
     Inputs that require grad should be float64. GradcheckError (a RuntimeError) where they
     disagree by more than atol + rtol*|numerical|, or False with `raise_exception=False`.
-    ValueError where no input requires grad. `fast_mode` and `masked` change nothing; forward
-    mode and batched gradients are not there to be checked (ValueError).
+    ValueError where no input requires grad. `fast_mode`, `masked` and the checks of batched
+    gradients change nothing.
     """
-    if check_forward_ad or check_batched_forward_grad:
-        raise ValueError("gradcheck: forward-mode differentiation is not supported")
     if not (check_backward_ad or check_forward_ad):
         raise ValueError(
             "Expected at least one of check_forward_ad or check_backward_ad to be True"
         )
     values = _tuple(inputs)
     try:
-        _compare(func, values, eps, atol, rtol, nondet_tol, check_grad_dtypes)
-        if check_undefined_grad:
+        _compare(
+            func, values, eps, atol, rtol, nondet_tol, check_grad_dtypes,
+            check_forward_ad, check_backward_ad,
+        )
+        if check_undefined_grad and check_backward_ad:
             _check_undefined(func, values, [v for v in values if _checked(v)])
     except GradcheckError:
         if raise_exception:
@@ -305,9 +342,10 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """`gradcheck` of the gradients of `func(*inputs)`, weighted by `grad_outputs` (random)."""
-    if check_fwd_over_rev:
-        raise ValueError("gradgradcheck: forward-mode differentiation is not supported")
+    """`gradcheck` of the gradients of `func(*inputs)`, weighted by `grad_outputs` (random).
+
+    `check_fwd_over_rev`, `check_rev_over_rev`: differentiate those forward, backward.
+    """
     values = _tuple(inputs)
     outputs = [out for out in _outputs(func, values) if out.requires_grad]
     if grad_outputs is None:
@@ -325,6 +363,8 @@ def gradgradcheck(
             nondet_tol=nondet_tol,
             check_undefined_grad=check_undefined_grad,
             check_grad_dtypes=check_grad_dtypes,
+            check_forward_ad=check_fwd_over_rev,
+            check_backward_ad=check_rev_over_rev,
         )
     except ValueError as error:
         if "at least one output" not in str(error):

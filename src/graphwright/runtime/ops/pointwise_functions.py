@@ -267,12 +267,16 @@ define(
 # -- scaled and replaced
 
 
-def _scaled(factor: float) -> Callable[..., Any]:
-    return lambda input: ops.mul(input, factor)
+def _scaled(name: str, factor: float) -> Callable[..., Any]:
+    def decompose(input: Any) -> Any:
+        require_dtype(name, input.dtype, complex=False)
+        return ops.mul(input, factor)
+
+    return decompose
 
 
 for _name, _factor in (("deg2rad", math.pi / 180.0), ("rad2deg", 180.0 / math.pi)):
-    define(f"{_name}(Tensor input)", Kind.COMPOSITE, decompose=_scaled(_factor))
+    define(f"{_name}(Tensor input)", Kind.COMPOSITE, decompose=_scaled(_name, _factor))
     define(f"{_name}_(Tensor input)", Kind.INPLACE, functional=_name, public=False)
 
 
@@ -291,7 +295,9 @@ def _limits(dtype: DType, posinf: float | None, neginf: float | None) -> tuple[f
 
 
 def _nan_to_num(input: Any, nan: float | None, posinf: Any, neginf: Any) -> Any:
-    require_dtype("nan_to_num", input.dtype, complex=False)
+    if input.dtype.is_complex:
+        parts = ops.view_as_real(input)
+        return ops.view_as_complex(ops.nan_to_num(parts, nan, posinf, neginf))
     if not input.dtype.is_floating_point:
         return input.clone()
     high, low = _limits(input.dtype, posinf, neginf)

@@ -176,7 +176,9 @@ _SMOOTH: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
     ),
 )
 for _name, _function, _slope, _saves in _SMOOTH:
-    define_unary(_name, _function, times(_slope), _saves, floats_only=True)
+    define_unary(
+        _name, _function, times(_slope), _saves, floats_only=True, complex=_name != "erf"
+    )
 
 _LOGARITHMS: tuple[tuple[str, Any, Any], ...] = (
     ("log", np.log, lambda ctx: ctx.input),
