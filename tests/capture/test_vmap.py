@@ -108,6 +108,35 @@ def test_a_compiled_function_is_mapped_like_any_other() -> None:
                             2 * (ROWS * 2).cos())  # fmt: skip
 
 
+class Cube(gw.autograd.Function):
+    """Its gradient is ten times that of x**3, so that one sees whose it is."""
+
+    generate_vmap_rule = True
+
+    @staticmethod
+    def forward(x: Any) -> Any:
+        return x**3
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        return 30 * ctx.saved_tensors[0] ** 2 * grad
+
+
+def test_functions_with_their_own_gradients_keep_them_under_vmap() -> None:
+    def program(x: Any) -> Any:
+        return gw.vmap(lambda r: Cube.apply(r).sum())(x * 1).sum()
+
+    x = ROWS.clone().requires_grad_()
+    gw.compile(program)(x).backward()
+    gw.testing.assert_close(x.grad, 30 * ROWS**2)
+    inner = gw.compile(lambda x: gw.vmap(func.grad(lambda r: Cube.apply(r).sum()))(x))
+    gw.testing.assert_close(inner(ROWS), 30 * ROWS**2)
+
+
 def test_what_cannot_be_captured_runs_vmap_as_plain_python() -> None:
     def program(x: Any) -> Any:
         return gw.vmap(lambda r: r + _noise() * 0)(x + 1) * 2

@@ -46,6 +46,8 @@ def apply_function(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracke
     owner, *inputs = [arg.realize() for arg in args]
     if not isinstance(owner, ClassVariable) or not issubclass(owner.value, Function) or kwargs:
         unsupported("GB0004", f"call of {owner.describe()}.apply")
+    if _core.levels():
+        unsupported("GB0004", f"call of {owner.describe()}.apply under vmap")
     _Rehearsal(tx, owner, inputs).run()
     result = tx.output.run(tx, "call_function", FunctionCall(owner.value), inputs, {})
     tx.output.note_shared(inputs, result)
