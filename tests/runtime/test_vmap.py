@@ -58,6 +58,13 @@ EXAMPLES: dict[str, Callable[..., Any]] = {
 """Functions of a row that differs between examples and a matrix that all share."""
 
 
+@pytest.fixture
+def _without_warnings() -> Iterator[None]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yield
+
+
 def _loop(example: Any, rows: Any, weight: Any) -> Any:
     return gw.stack([example(func, row, weight) for row in rows])
 
@@ -276,6 +283,19 @@ def test_gradients_of_each_sample(make: Any) -> None:
             gw.testing.assert_close(found[name][i], want)
 
 
+@pytest.mark.usefixtures("_without_warnings")
+@pytest.mark.parametrize("cell", [gw.nn.RNN, gw.nn.LSTM, gw.nn.GRU])
+def test_gradients_of_each_sequence(cell: Any) -> None:
+    model = cell(3, 4, batch_first=True).double()
+    state = {name: p.detach() for name, p in model.named_parameters()}
+    x = _numbers(3, 2, 5, 3)
+    one = func.grad(lambda state, x: func.functional_call(model, state, (x,))[0].sin().sum())
+    found = gw.vmap(one, (None, 0))(state, x)
+    for name in state:
+        want = gw.stack([one(state, x[i])[name] for i in range(3)])
+        gw.testing.assert_close(found[name], want)
+
+
 def test_an_ensemble_of_models() -> None:
     models = [gw.nn.Sequential(gw.nn.Linear(3, 2), gw.nn.BatchNorm1d(2)).eval() for _ in range(3)]
     state = func.stack_module_state(models)
@@ -373,13 +393,6 @@ def test_ops_without_a_rule_are_looped_over_and_say_so() -> None:
     with pytest.warns(UserWarning, match="performance drop.*histc"):
         found = gw.vmap(lambda r: r.histc(4, 0.0, 2.0))(ROWS)
     assert gw.equal(found, gw.stack([row.histc(4, 0.0, 2.0) for row in ROWS]))
-
-
-@pytest.fixture
-def _without_warnings() -> Iterator[None]:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        yield
 
 
 @pytest.mark.usefixtures("_without_warnings")

@@ -12,7 +12,7 @@ Rule = Callable[..., Any]
 _RULES: dict[str, Rule] = {}
 _FAMILIES = (
     "contractions", "convolutions", "dimensions", "indexing", "joining", "linear_algebra",
-    "lookups", "pointwise", "randomness", "viewing", "windows",
+    "lookups", "pointwise", "randomness", "recurrent", "viewing", "windows",
 )  # fmt: skip
 
 
