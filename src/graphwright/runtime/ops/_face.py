@@ -4783,13 +4783,14 @@ def linalg_matrix_norm(
 
 def linalg_matrix_rank(
     A: Tensor,
+    tol: Any = None,
     *,
     atol: Any = None,
     rtol: Any = None,
     hermitian: bool = False,
     out: Any = None,
 ) -> Any:
-    _bound = (A, atol, rtol, hermitian)
+    _bound = (A, tol, atol, rtol, hermitian)
     if out is not None:
         return with_out(_linalg_matrix_rank, _bound, out)
     return _dispatch(_linalg_matrix_rank, _bound)
@@ -4825,13 +4826,14 @@ def linalg_norm(
 
 def linalg_pinv(
     A: Tensor,
+    rcond: Any = None,
     *,
     atol: Any = None,
     rtol: Any = None,
     hermitian: bool = False,
     out: Any = None,
 ) -> Any:
-    _bound = (A, atol, rtol, hermitian)
+    _bound = (A, rcond, atol, rtol, hermitian)
     if out is not None:
         return with_out(_linalg_pinv, _bound, out)
     return _dispatch(_linalg_pinv, _bound)

@@ -406,8 +406,10 @@ def _pinv_shape(A: Any) -> tuple[Any, ...]:
     return (*A.shape[:-2], A.shape[-1], A.shape[-2])
 
 
-def _pinv(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def _pinv(A: Any, rcond: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    """`rcond` is an older name of `rtol`."""
     check_matrix("linalg.pinv", A, square=hermitian)
+    rtol = rtol if rcond is None else rcond
     if 0 in A.shape:
         return ops.zeros(_pinv_shape(A), dtype=A.dtype, device=A.device)
     if hermitian:
@@ -422,7 +424,7 @@ def _pinv(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     return ops.matmul(ops.mul(adjoint(vh), _spread(inverse, -2)), adjoint(u))
 
 
-def _pinv_meta(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def _pinv_meta(A: Any, rcond: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     check_matrix("linalg.pinv", A, square=hermitian)
     return contiguous_spec(A, _pinv_shape(A))
 
@@ -440,7 +442,8 @@ def _pinv_vjp(ctx: Any, grad: Any) -> Any:
 
 
 define(
-    "linalg_pinv(Tensor A, *, object atol=None, object rtol=None, bool hermitian=False)",
+    "linalg_pinv(Tensor A, object rcond=None, *, object atol=None, object rtol=None, "
+    "bool hermitian=False)",
     Kind.COMPOSITE,
     meta=_pinv_meta,
     vjp=_pinv_vjp,
@@ -456,8 +459,11 @@ define(
 )
 
 
-def _rank(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+def _rank(A: Any, tol: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
+    """`tol` is the older form: an absolute tolerance alone."""
     check_matrix("linalg.matrix_rank", A, square=hermitian)
+    if tol is not None:
+        atol, rtol = tol, 0.0
     values = ops.linalg_svdvals(A.detach())
     if values.shape[-1] == 0:
         return ops.zeros(values.shape[:-1], dtype=dtypes.int64, device=A.device)
@@ -466,7 +472,8 @@ def _rank(A: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
 
 
 define(
-    "linalg_matrix_rank(Tensor A, *, object atol=None, object rtol=None, bool hermitian=False)",
+    "linalg_matrix_rank(Tensor A, object tol=None, *, object atol=None, object rtol=None, "
+    "bool hermitian=False)",
     Kind.COMPOSITE,
     decompose=_rank,
     method=False,
@@ -527,7 +534,7 @@ def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> Any:
         residuals = ops.slice(ops.reshape(residuals, (-1,)), 0, 0, 0)
     rank, values = ops.zeros((0,), dtype=dtypes.int64, device=A.device), empty
     if driver != "gels":
-        rank = _rank(A, None, rcond, False)
+        rank = _rank(A, None, None, rcond, False)
     if driver in ("gelsd", "gelss"):
         values = ops.linalg_svdvals(A.detach())
     if vector:

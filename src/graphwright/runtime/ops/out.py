@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from graphwright.runtime import _core
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dispatch import GRAD, dispatch, dispatch_as_given
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops.table import Kind, Op, op
@@ -16,10 +16,21 @@ _copy = op("copy_")
 # Ops that cast nothing to the dtype of `out`, and those whose `out` may not share memory with an
 # argument; PyTorch's other ops refuse `out` tensors that overlap an argument in part.
 APART = frozenset({"cat", "gather", "index_select", "kthvalue", "masked_select", "take"})
-EXACT = (APART - {"cat"}) | {
-    *("argmax", "argmin", "bucketize", "complex", "isin", "multinomial", "nonzero"),
-    "searchsorted",
-}
+_EXACT = """
+    abs addmm addmv alias_copy all amax amin any argmax argmin baddbmm bmm bucketize ceil clamp
+    clamp_max clamp_min complex conj_physical diag diagonal_copy diff dot float_power floor frac
+    hardshrink heaviside histc inner isin isneginf isposinf ldexp lerp linalg_det linalg_eigvalsh
+    linalg_inv linalg_matrix_norm linalg_multi_dot linalg_norm linalg_solve linalg_svdvals
+    linalg_vecdot linalg_vector_norm log_softmax logcumsumexp matmul mm msort multinomial mv
+    nan_to_num nanquantile neg nonzero norm permute_copy quantile round searchsorted sgn sign
+    signbit slice_scatter softmax squeeze_copy t_copy take_along_dim tensordot tril triu trunc
+    unsqueeze_copy vdot where
+"""
+EXACT = (APART - {"cat"}) | frozenset(_EXACT.split())
+
+# Those that find a truth write it as uint8 too; those that join tensors raise TypeError.
+TRUTHS = frozenset({"all", "any"})
+JOINED = frozenset({"cat", "column_stack", "dstack", "hstack", "stack", "vstack"})
 
 # Sums and products are made in the dtype of `out`, whatever that is.
 TYPED = frozenset({"cumprod", "cumsum", "prod", "sum"})
@@ -152,10 +163,10 @@ def _require_dtype(name: str, result: Any, out: Any) -> None:
 def write_out(op: Op, args: tuple[Any, ...], result: Any, out: Any) -> None:
     """Copy what `op` gave for `args` into `out`, which takes its shape."""
     name = op.name
-    if name in EXACT:
+    if name in EXACT and not (name in TRUTHS and out.dtype is dtypes.uint8):
         _require_dtype(name, result, out)
     if not can_cast(result.dtype, out.dtype):
-        raise RuntimeError(
+        raise (TypeError if name in JOINED else RuntimeError)(
             f"{name}: result type {result.dtype.name} can't be cast to the desired output type "
             f"{out.dtype.name}"
         )
