@@ -11,6 +11,7 @@ import graphwright as gw
 from graphwright import nn
 
 from .captured import Captured
+from .programs import sound
 
 Pair = namedtuple("Pair", ["left", "right"])
 
@@ -35,7 +36,18 @@ def told(x: Any, k: float) -> Any:
     return y, text
 
 
-@pytest.mark.parametrize("function", [message, checked, told])
+BY_PLACE, BY_NAME, PERCENT = "{1:>5} {0!r} {0:.2f} {{}}", "{n:03d}-{k}", "%5d|%-4d|%s|%r|%.3f|%%"
+PERCENT_NAMES = "%(n)d of %(k)s"
+
+
+def put_together(x: Any, k: float) -> Any:
+    n = x.shape[0]
+    plain = "n" + str(n) + "/" + ",".join([str(k), "and", str(n)])
+    named = BY_NAME.format(n=n, k=k) + PERCENT_NAMES % {"n": n, "k": k}
+    return x * 2, plain, BY_PLACE.format(k, n), named, PERCENT % (n, n, x.shape, n, k)
+
+
+@pytest.mark.parametrize("function", [message, checked, told, put_together])
 def test_one_graph_serves_all_numbers(function):
     captured = Captured(function)
     for n in (3, 4, 5, 9, 30):
@@ -64,3 +76,41 @@ def test_a_transformer_in_evaluation_takes_batches_of_all_sizes():
         for batch, length in ((2, 5), (3, 7), (4, 9), (8, 12)):
             assert captured(gw.randn(batch, length, 16)).shape == (batch, length, 16)
     assert captured.graphs <= 2
+
+
+class Shown:
+    """A value with texts of its own."""
+
+    def __str__(self) -> str:
+        return "shown"
+
+    def __format__(self, spec: str) -> str:
+        return f"as {spec}"
+
+
+FORMATS = [
+    ("{} {:>4} {!r:5}", (1, "a", "b")), ("{:{}}", (1, 5)), ("{:x} {}", (Shown(), None)),
+    ("{0}{0}", ("z",)), ("{{}} {}", (3,)), ("{:.2f}", (1.239,)),
+    ("{} {}", (1,)), ("{0} {}", (1, 2)), ("{", (1,)), ("{a}", (1,)),
+]  # fmt: skip
+PERCENTS: list[tuple[str, Any]] = [
+    ("%s %r", ("a", [1, "b"])), ("%5.1f", 2.25), ("%x %o", (255, 8)), ("%c", 65), ("%-5s|", "a"),
+    ("%s", ((1, 2),)), ("%s", {"a": 1}), ("%s", [1, 2]), ("%d", 3.7), ("%s", Shown()),
+    ("%(a)s%%", {"a": 1}), ("%s", ()), ("%d", "a"), ("%d %d", (1,)), ("%d", (1, 2)), ("%z", 1),
+    ("%(a)s", {"b": 1}), ("%*d", (5, 1)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("template", "values"), FORMATS)
+def test_format_gives_what_python_gives(template: str, values: Any) -> None:
+    sound(lambda x, args: (x + 1, template.format(*args)), gw.ones(2), values)
+
+
+@pytest.mark.parametrize(("template", "values"), PERCENTS)
+def test_percent_gives_what_python_gives(template: str, values: Any) -> None:
+    sound(lambda x, args: (x + 1, template % args), gw.ones(2), values)
+
+
+@pytest.mark.parametrize("parts", [[], ["a"], "abc", ["a", 1]])
+def test_join_gives_what_python_gives(parts: Any) -> None:
+    sound(lambda x, args: (x + 1, "-".join(args)), gw.ones(2), parts)

@@ -33,10 +33,13 @@ from graphwright.capture.variables.sets import frozen_method, has_order
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.capture.variables.text import joined, text_of
+from graphwright.capture.variables.text_formats import constant_text, formatted, joined_by
 from graphwright.runtime.symbolic.symint import SymInt
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
+
+Args = list[VariableTracker]
 
 
 class Values:
@@ -140,6 +143,17 @@ class Values:
     ) -> VariableTracker:
         """What reading a class attribute through an instance gives."""
         return bind_class_attribute(self, static, source, owner, name)  # type: ignore[arg-type]
+
+    def text_method(
+        self, owner: VariableTracker, name: str, args: Args, kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker | None:
+        """`template.format(...)` or `separator.join(texts)`; None where that is for constants."""
+        template = constant_text(owner)
+        if name == "join" and len(args) == 1 and not kwargs:
+            return joined_by(self, owner, args[0].unpack(self))  # type: ignore[arg-type]
+        if name != "format" or template is None:
+            return None
+        return formatted(self, template, args, kwargs)  # type: ignore[arg-type]
 
     def joined(self, parts: list[VariableTracker]) -> VariableTracker:
         """Texts one after another."""

@@ -114,9 +114,12 @@ class ConstantMethod(VariableTracker):
         self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
         values = [arg.realize() for arg in args]
-        if self.method == "join" and isinstance(self.owner.value, str):
-            parts = [item.as_constant() for item in values[0].unpack(tx)]
-            return tx.constant(fold(self.owner.value.join, parts))
+        if self.method in ("join", "format") and self.owner.python_type() is str:
+            if self.method == "join":
+                values = [tx.tuple_of(value.unpack(tx)) for value in values]
+            text = tx.text_method(self.owner, self.method, values, kwargs)
+            if text is not None:
+                return text
         if isinstance(self.owner.value, frozenset) and not kwargs:
             return tx.frozen_method(self.owner, self.method, values)
         keywords = {key: value.as_constant() for key, value in kwargs.items()}

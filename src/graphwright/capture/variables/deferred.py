@@ -1,4 +1,4 @@
-"""Calls that wait until the graph has run: steps of optimisers and schedules.
+"""Calls that wait until the graph has run: steps of optimisers and schedules, hooks on tensors.
 
 They run as plain Python, after everything else that the frame has done so far. So nothing that
 they could notice, or that could notice them, may come after them in the frame: where it does, the
@@ -21,6 +21,7 @@ from graphwright.runtime.optim.lr_scheduler import LRScheduler
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
+    from graphwright.capture.variables.tensor import TensorVariable
 
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
@@ -75,6 +76,45 @@ def _defer(tx: Translator, owner: VariableTracker, name: str) -> VariableTracker
     call = DeferredCall(owner, name, (), True, mode, line, Clock.step)
     tx.side_effects.calls.append(call)
     return tx.constant(None)
+
+
+class HandleVariable(VariableTracker):
+    """What registering a hook returns, which exists after the graph: it can be let go of."""
+
+    def python_type(self) -> type:
+        unsupported("GB0015", f"{self.describe()} is needed in the frame")
+
+    def has_type(self, cls: type) -> bool:
+        return False
+
+    def describe(self) -> str:
+        return "the handle of a hook"
+
+
+HOOKS = frozenset(["register_hook", "register_post_accumulate_grad_hook"])
+
+
+def register_hook(
+    tx: Translator, owner: TensorVariable, name: str, args: Args, kwargs: Kwargs
+) -> VariableTracker:
+    """A hook on an argument of the graph, whose gradients do not flow before the frame is done.
+
+    Of a tensor that the frame makes the graph has no node on the tape of its own.
+    """
+    if owner.source is None or not owner.fake.requires_grad or len(args) != 1 or kwargs:
+        unsupported("GB0004", f"Tensor.{name}() changes the autograd tape")
+    refuse_handlers(tx, f"Tensor.{name}")
+    mode, line = _core.grad_enabled(), tx.current.line
+    call = DeferredCall(owner, name, tuple(args), False, mode, line, Clock.step)
+    tx.side_effects.calls.append(call)
+    return HandleVariable()
+
+
+def refuse_hooks(tx: Translator) -> None:
+    """A break before hooks that the gradients which follow in the frame would run."""
+    for call in tx.side_effects.calls:
+        if call.name in HOOKS:
+            call.refuse()
 
 
 DEFERRED: dict[Any, Any] = {

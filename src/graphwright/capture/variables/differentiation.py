@@ -16,6 +16,7 @@ from graphwright.capture.tape import leaves_of
 from graphwright.capture.variables.autograd_function import APPLY, apply_function
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.deferred import refuse_hooks
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core, func
@@ -47,6 +48,7 @@ def grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if outside:
         for leaf in _leaves(tx, outputs):
             require_leaf(tx, leaf)
+    refuse_hooks(tx)
     result = tx.output.run(tx, "call_function", engine.grad, [], given)
     tx.output.tape.differentiated = True
     return result
@@ -86,6 +88,7 @@ def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
     for name, option in (("grad_tensors", "grad_outputs"), ("retain_graph", "retain_graph")):
         if name in given:
             options[option] = given[name]
+    refuse_hooks(tx)
     wanted: list[VariableTracker] = list(leaves)
     grads = tx.output.run(
         tx, "call_function", engine.grad, [tx.tuple_of(list(roots)), tx.tuple_of(wanted)], options

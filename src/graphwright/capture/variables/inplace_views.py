@@ -1,4 +1,4 @@
-"""`t_`, `unsqueeze_`, ... of tensors that the frame made: the tensor becomes a view of itself."""
+"""`t_`, `detach_`, ... of tensors that the frame made: the tensor becomes a view of itself."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 IN_PLACE_VIEWS = {
     f"{name}_": name
-    for name in ("t", "squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims")
+    for name in ("t", "squeeze", "unsqueeze", "transpose", "swapaxes", "swapdims", "detach")
 }
 
 
@@ -27,9 +27,10 @@ def become_view(
     """`owner.name(...)`: the tracker stands for the node of the view from now on.
 
     A break for what others hold as well: tensors from outside, and those with a history, whose
-    memory counts as written.
+    memory counts as written, but for `detach_`, which views refuse.
     """
-    if owner.source is not None or owner.fake.requires_grad:
+    refused = owner.fake._base is not None if name == "detach_" else owner.fake.requires_grad
+    if owner.source is not None or refused:
         unsupported("GB0008", f"{name}() changes the layout of {owner.describe()}")
     view = tx.output.run(tx, "call_method", IN_PLACE_VIEWS[name], [owner, *args], kwargs)
     tx.output.rebind(owner, view)

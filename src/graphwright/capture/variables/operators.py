@@ -42,6 +42,7 @@ from graphwright.capture.variables.sets import (
 )
 from graphwright.capture.variables.symint import SymIntVariable, symbolic_operation
 from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.capture.variables.text_formats import added, constant_text, percented
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -115,6 +116,9 @@ def operate(
     numbers = all(isinstance(arg, (SymIntVariable, ConstantVariable)) for arg in args)
     if numbers and any(isinstance(arg, SymIntVariable) for arg in args):
         return symbolic_operation(tx, function, args)
+    text = _text_operation(tx, function, args)
+    if text is not None:
+        return text
     floats = float_operation(function, args)
     if floats is not None:
         return floats
@@ -133,6 +137,16 @@ def operate(
         names = " and ".join(arg.describe() for arg in args)
         unsupported("GB0008", f"operator.{function.__name__} on {names}")
     return result
+
+
+def _text_operation(
+    tx: Translator, function: Callable[..., Any], args: list[VariableTracker]
+) -> VariableTracker | None:
+    """`+` of texts and `template % values`."""
+    if function in (operator.add, operator.iadd):
+        return added(tx, *args)
+    template = constant_text(args[0]) if function in (operator.mod, operator.imod) else None
+    return percented(tx, template, args[1]) if template is not None else None
 
 
 def _no_operand(value: VariableTracker) -> bool:

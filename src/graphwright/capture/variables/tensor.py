@@ -10,6 +10,7 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.known_values import KNOWN, known_value
 from graphwright.capture.source import AttrSource, InstanceAttrSource, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.deferred import HOOKS, register_hook
 from graphwright.capture.variables.inplace_views import IN_PLACE_VIEWS, become_view
 from graphwright.capture.variables.sequences import ListVariable, SizeVariable, TupleVariable
 from graphwright.runtime import _core
@@ -31,8 +32,8 @@ _READ_BY_PYTHON = frozenset(
 _VALUES = frozenset(["item", "tolist", "__float__", "__int__", "__bool__", "__index__"])
 _TAPE = frozenset(
     [
-        "register_hook", "retain_grad", "detach_", "set_",
-        "resize_", "share_memory_", "_detach", "_as_view",
+        "register_hook", "register_post_accumulate_grad_hook", "retain_grad", "set_", "resize_",
+        "share_memory_", "_detach", "_as_view",
     ]
 )
 _NOT_MODELLED = frozenset(
@@ -252,6 +253,8 @@ class TensorMethod(VariableTracker):
             unsupported("GB0002", f"Tensor.{name}()")
         if name == "is_inference":
             unsupported("GB0008", "whether memory was allocated in inference mode")
+        if name in HOOKS:
+            return register_hook(tx, self.owner, name, args, kwargs)
         if name in _TAPE:
             unsupported("GB0004", f"Tensor.{name}() changes the autograd tape")
         if name == "__len__":

@@ -17,8 +17,8 @@ After::
 Composites stay, since they have their own vjps and kernels; those that draw random numbers do
 not, so that what they drew can be saved. Random ops are numbered in order. What runs without
 gradients (`no_grad`) is marked: meta["no_grad"]. What autocast casts is cast by nodes. Where the
-graph itself asks for gradients (`autograd.grad`), or makes tensors that require them, the tape runs
-meanwhile, and what it computes is part of the graph.
+graph itself asks for gradients (`autograd.grad`), or makes tensors that require them, the tape
+runs meanwhile, and what it computes is part of the graph.
 """
 
 from __future__ import annotations
