@@ -15,6 +15,7 @@ import numpy
 from graphwright.capture import _eval_frame
 from graphwright.capture.allowed import is_operation
 from graphwright.capture.exc import unsupported
+from graphwright.capture.guard_text import class_name
 from graphwright.capture.layouts import layout_of, symbolic_places
 from graphwright.capture.source import (
     AttrSource,
@@ -204,16 +205,51 @@ def _is_fixed(key: Any) -> bool:
     return issubclass(kind, (type, DType, enum.Enum)) and kind.__hash__ in _FIXED_HASHES
 
 
+def _keys(
+    output: OutputGraph, value: dict[Any, Any]
+) -> list[tuple[Any, VariableTracker]] | None:
+    """What finds each key of a dict, and its tracker; None where that is not modelled."""
+    objects = [key for key in value if not (_eval_frame.is_constant(key) or _is_fixed(key))]
+    if len(objects) > _MOST_OBJECTS or not all(map(_is_found_by_identity, objects)):
+        return None
+    return [
+        _object_key(output, key) if _is_found_by_identity(key) else (key, output.constant(key))
+        for key in value
+    ]
+
+
+_MOST_OBJECTS = 256
+
+
+def _is_found_by_identity(key: Any) -> bool:
+    """Whether a key is a tensor, or an object of a class that leaves equality to Python."""
+    kind = type(key)
+    if kind in (Tensor, Parameter, Buffer):
+        return True
+    plain = lookup(kind, "__hash__") is object.__hash__ and lookup(kind, "__eq__") is object.__eq__
+    return plain and _rule_for(key) in (_nn_module, _object)
+
+
+def _object_key(output: OutputGraph, key: Any) -> tuple[Any, VariableTracker]:
+    """The tracker of a key that is an object; the guards hold the object itself."""
+    tracker = output.wrap(key, ConstSource(key, f"a {class_name(type(key))}"))
+    if tracker.source is not None and not isinstance(tracker.source, ConstSource):
+        output.guards.id_match(tracker.source, key)
+    output.hashed[tracker] = None
+    return tracker, tracker
+
+
 def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> VariableTracker:
     if len(value) > _LARGEST:
         return _too_large(output, value, source)
-    if not all(_eval_frame.is_constant(key) or _is_fixed(key) for key in value):
+    keys = _keys(output, value)
+    if keys is None:
         return OpaqueVariable(value, source)
     _same_type(output, value, source)
     output.guards.dict_keys(source, value)
     entries = {
-        key: (output.constant(key), output.wrap_lazily(item, _item(value, source, key)))
-        for key, item in value.items()
+        raw: (key, output.wrap_lazily(value[known], _item(value, source, known)))
+        for known, (raw, key) in zip(value, keys, strict=True)
     }
     factory = None
     if isinstance(value, collections.defaultdict):

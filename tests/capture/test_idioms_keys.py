@@ -1,0 +1,101 @@
+"""Dicts that find their items by what object the key is: state of parameters, names of layers."""
+
+from __future__ import annotations
+
+import collections
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright import nn
+
+from .captured import Captured
+
+
+class Token:
+    """A class whose instances are equal to themselves only."""
+
+
+def momenta() -> Any:
+    """An optimiser written by hand, whose state begins empty."""
+    weights = [nn.Parameter(gw.ones(2) * step) for step in (1, 2)]
+    state: Any = collections.defaultdict(dict)
+
+    def run(gradient: Any) -> Any:
+        for weight in weights:
+            own = state[weight]
+            if not own:
+                own["step"], own["mean"] = 0, gw.zeros_like(weight)
+            own["step"] += 1
+            own["mean"].mul_(0.5).add_(gradient)
+        return [weight - state[weight]["mean"] * state[weight]["step"] for weight in weights]
+
+    return run
+
+
+def averages() -> Any:
+    """Moving averages of a layer's parameters."""
+    layer = nn.Linear(2, 2)
+    means = {weight: weight.detach().clone() for weight in layer.parameters()}
+
+    def run(x: Any) -> Any:
+        for weight in layer.parameters():
+            means[weight] = 0.5 * means[weight] + 0.5 * x.sum() * weight.detach()
+        return layer(x), list(means.values()), len(means)
+
+    return run
+
+
+def names() -> Any:
+    """Layers and other objects under names."""
+    first, second, token = nn.Linear(2, 2), nn.ReLU(), Token()
+    known: Any = {first: "first", second: "second", token: 3, "text": 4, (1, 2): 5}
+
+    def run(x: Any) -> Any:
+        other = Token()
+        known[other] = x
+        found = [known[layer] for layer in (first, second)], token in known, Token() in known
+        del known[token]
+        known[token] = known.pop(other)
+        return second(first(x)), found, list(known.values()), [key is token for key in known]
+
+    return run
+
+
+def pictured(values: Any) -> Any:
+    """Values, with lists in place of tensors."""
+    if isinstance(values, (list, tuple)):
+        return [pictured(value) for value in values]
+    return values.tolist() if isinstance(values, gw.Tensor) else values
+
+
+@pytest.mark.parametrize("make", [momenta, averages, names])
+def test_in_one_graph(make: Any) -> None:
+    gw.manual_seed(0)
+    plain = make()
+    gw.manual_seed(0)
+    captured = Captured(make(), fullgraph=True)
+    for step in range(4):
+        x = gw.ones(2) * step
+        assert pictured(captured(x)) == pictured(plain(x))
+
+
+def test_another_key_in_place_of_one_is_seen() -> None:
+    first, second = gw.ones(1), gw.ones(1)
+    table = {first: 2}
+    captured = Captured(lambda x: (x * len(table), first in table, second in table))
+    assert captured(gw.ones(1))[1:] == (True, False)
+    table[second] = table.pop(first)
+    assert captured(gw.ones(1))[1:] == (False, True)
+
+
+def test_an_argument_that_is_no_longer_the_key_is_seen() -> None:
+    key, other = gw.ones(1), gw.ones(1)
+    table: Any = {key: 2.0}
+    captured = Captured(lambda x: x * table.get(x, 5.0), fullgraph=True)
+    assert captured(key).item() == 2.0
+    assert captured(other).item() == 5.0
+    assert captured(key).item() == 2.0
+    table[other] = 3.0
+    assert captured(other).item() == 3.0
