@@ -35,6 +35,14 @@ class Pair(NamedTuple):
     first: Any
     second: Any = 2
 
+    @staticmethod
+    def added(value: Any) -> Any:
+        return value + 1
+
+    @classmethod
+    def alone(cls, value: Any) -> Any:
+        return cls(value)
+
 
 def numbers() -> Any:
     yield 1
@@ -74,6 +82,12 @@ def members_that_are_no_methods(x: Any) -> Any:
 
 
 TABLE: Any = types.MappingProxyType({"a": 1, "b": [2]})
+
+
+@program
+def methods_of_named_tuples(x: Any) -> Any:
+    pair = Pair(x)
+    return pair.added(x), pair.alone(3), Pair.alone(x).second, Pair.added(1)
 
 
 @program

@@ -12,7 +12,7 @@ import pytest
 import graphwright as gw
 
 from .captured import Captured
-from .programs import Programs, sound, whole
+from .programs import Programs, whole
 
 program = Programs()
 
@@ -77,6 +77,12 @@ def methods_made_of_others(x: Any) -> Any:
 
 
 @program
+def methods_by_class(x: Any) -> Any:
+    facts = READER.read.__name__, callable(READER.read.register)
+    return x * READER.read(3) + READER.read("abc") + Reader().read(1.5), facts
+
+
+@program
 def slices_as_values(x: Any) -> Any:
     first, second = slice(0, 2), slice(0, 2)
     return x[first], first == second, slice(1) != slice(2), bool(slice(0)), first in [second]
@@ -85,14 +91,6 @@ def slices_as_values(x: Any) -> Any:
 @pytest.mark.parametrize("program", program.all, ids=lambda p: p.__name__)
 def test_in_one_graph(program: Any) -> None:
     whole(program, gw.randn(2, 3))
-
-
-def by_class(x: Any) -> Any:
-    return x * READER.read(3) + READER.read("abc") + READER.read(1.5)
-
-
-def test_generic_methods() -> None:
-    sound(by_class, gw.randn(2, 3))
 
 
 def random_numbers(x: Any) -> Any:

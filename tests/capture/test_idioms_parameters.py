@@ -140,3 +140,17 @@ def test_leaves_made_in_the_frame_take_no_gradients_from_others(
         result.sum().backward()
         found.append((result.requires_grad, result.tolist(), weight.grad.tolist()))
     assert found[0] == found[1]
+
+
+def test_the_state_of_a_module_is_read_in_one_graph() -> None:
+    def program(x: Any) -> Any:
+        state = NET.state_dict()
+        doubled = {name: value * 2 for name, value in state.items() if value.dim()}
+        return NET(x), doubled, list(state), state["scale"] is NET.scale, state
+
+    captured, x = Captured(program, fullgraph=True), gw.ones(3)
+    for _ in range(2):
+        assert picture(captured(x)) == picture(program(x))
+
+
+NET = Net()

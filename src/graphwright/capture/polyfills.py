@@ -290,6 +290,22 @@ def reduce(function: Any, iterable: Iterable[Any], initial: Any = _NOTHING, /) -
     return initial
 
 
+def generic_method(generic: Any, owner: Any, cls: Any = None) -> Any:
+    """`functools.singledispatchmethod.__get__`, which since 3.13 keeps what it makes."""
+    dispatch = generic.dispatcher.dispatch
+    name = getattr(generic.func, "__name__", "singledispatchmethod method")
+
+    def _method(*args: Any, **kwargs: Any) -> Any:
+        if not args:
+            raise TypeError(f"{name} requires at least 1 positional argument")
+        return dispatch(args[0].__class__).__get__(owner, cls)(*args, **kwargs)
+
+    _method.__isabstractmethod__ = generic.__isabstractmethod__  # type: ignore[attr-defined]
+    _method.register = generic.register  # type: ignore[attr-defined]
+    functools.update_wrapper(_method, generic.func)
+    return _method
+
+
 class CompareKey:
     """What `functools.cmp_to_key` makes."""
 

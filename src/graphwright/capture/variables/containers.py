@@ -210,6 +210,12 @@ def _empty(base: type) -> Any:
     return DequeVariable([]) if base is collections.deque else ListVariable([])
 
 
+def _may_be_made(cls: type) -> bool:
+    """Whether a class is not one of this package, but for what modules keep their state in."""
+    name = cls.__module__
+    return not name.startswith("graphwright") or name.startswith("graphwright.runtime.nn.")
+
+
 def make_container(
     tx: Translator, cls: type, source: Source, args: Args, kwargs: Kwargs
 ) -> VariableTracker | None:
@@ -217,7 +223,7 @@ def make_container(
     base = base_of(cls)
     if base is None or type(cls) not in _METACLASSES or lookup(cls, "__del__") is not ABSENT:
         return None
-    if lookup(cls, "__new__") is not base.__new__ or cls.__module__.startswith("graphwright"):
+    if lookup(cls, "__new__") is not base.__new__ or not _may_be_made(cls):
         return None
     if base is tuple:
         own = isinstance(lookup(cls, "__init__"), types.FunctionType)

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture import polyfills
+from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.changing import CHANGING
@@ -139,6 +140,12 @@ _BY_PYTHON = {
     bisect: ("bisect_left", "bisect_right", "insort_left", "insort_right"),
 }  # fmt: skip
 
+_GENERIC_METHODS: dict[Any, Handler] = (
+    {functools.singledispatchmethod.__get__: by_python(polyfills.generic_method)}
+    if PYTHON >= (3, 13)
+    else {}
+)
+
 LIBRARY: dict[Any, Handler] = {
     **_handlers(),
     itertools.chain: _chain,
@@ -167,6 +174,7 @@ LIBRARY: dict[Any, Handler] = {
     collections.abc.Sequence.count: by_python(polyfills.count_of),
     collections.abc.ValuesView.__contains__: by_python(polyfills.values_view_contains),
     collections._count_elements: by_python(polyfills.count_elements),  # type: ignore[attr-defined]
+    **_GENERIC_METHODS,
     **PACKAGE,
     **DEFERRED,
     **MESSAGES,

@@ -279,6 +279,8 @@ class NamedTupleVariable(TupleVariable):
             return getter.call(tx, [self], {})
         if isinstance(found, types.FunctionType):
             return tx.bound_method(tx.output.wrap(found, source), self)
+        if isinstance(found, (staticmethod, classmethod)):
+            return tx.bind(found, source, self, name)
         return super().getattr(tx, name)
 
     def call_method(
