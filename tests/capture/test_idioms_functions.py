@@ -12,7 +12,7 @@ import pytest
 import graphwright as gw
 
 from .captured import Captured
-from .programs import Programs, whole
+from .programs import Programs, sound, whole
 
 program = Programs()
 

@@ -209,12 +209,13 @@ def _keys(
     output: OutputGraph, value: dict[Any, Any]
 ) -> list[tuple[Any, VariableTracker]] | None:
     """What finds each key of a dict, and its tracker; None where that is not modelled."""
-    objects = [key for key in value if not (_eval_frame.is_constant(key) or _is_fixed(key))]
+    known = [_eval_frame.is_constant(key) or _is_fixed(key) for key in value]
+    objects = [key for key, by_value in zip(value, known, strict=True) if not by_value]
     if len(objects) > _MOST_OBJECTS or not all(map(_is_found_by_identity, objects)):
         return None
     return [
-        _object_key(output, key) if _is_found_by_identity(key) else (key, output.constant(key))
-        for key in value
+        (key, output.constant(key)) if by_value else _object_key(output, key)
+        for key, by_value in zip(value, known, strict=True)
     ]
 
 
