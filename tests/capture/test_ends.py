@@ -197,22 +197,49 @@ def where_the_graph_of_a_called_function_fails(x: Any, log: list[Any]) -> Any:
     return picked(x, 1, 2, by=4, other=3)
 
 
+def beside_what_cannot_leave_the_graph(x: Any, log: list[Any]) -> None:
+    made = waiting(log)
+    next(made, None) if hasattr(made, "send") else None
+    leaf = x.detach().clone().requires_grad_()
+    leaf.register_hook(lambda grad: grad * 2)
+
+
+def beside_a_missing_attribute(x: Any, log: list[Any]) -> Any:
+    made = started(log)
+    breaks()
+    y = x + 1
+    try:
+        log.append(made.missing)
+    except AttributeError:
+        log.append(hasattr(made, "missing"))
+    try:
+        log.append(Plain().missing)
+    except AttributeError as error:
+        log.append(str(error))
+    return y * 2
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, in_a_failing_operation,
     beside_a_generator_that_is_closed, noisy, watched, among_many_names,
+    beside_a_missing_attribute,
     where_a_graph_fails, where_the_graph_of_a_called_function_fails,
 ]
 
 
 def outcome(function: Callable[..., Any]) -> tuple[str, list[Any], list[str]]:
+    """The result, and what had ended by then without the help of the collector of cycles."""
     log: list[Any] = []
     gc.collect()
+    gc.disable()
     ENDED.clear()
     try:
-        result = repr(function(gw.ones(2), log))
+        result = repr(function(gw.ones(2, 3), log))
     except (KeyError, RuntimeError) as error:
         result = repr(error)
-    return result, log, list(ENDED)
+    seen = result, list(log), list(ENDED)
+    gc.enable()
+    return seen
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
@@ -221,6 +248,13 @@ def test_ends_are_seen_where_python_has_them(program: Callable[..., Any]) -> Non
     expected = outcome(program)
     assert [outcome(captured) for _ in range(3)] == [expected] * 3
     assert captured.graphs
+
+
+def test_a_capture_that_gives_up_holds_nothing() -> None:
+    """The reasons of breaks come through frames that hold the user's objects."""
+    captured = Captured(beside_what_cannot_leave_the_graph, dynamic=True)
+    expected = outcome(beside_what_cannot_leave_the_graph)
+    assert [outcome(captured) for _ in range(3)] == [expected] * 3
 
 
 def test_the_end_of_what_a_cell_held() -> None:

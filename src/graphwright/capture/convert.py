@@ -247,6 +247,7 @@ class Frontend:
                 self._refuse_break(code, found.reason)
                 restart = found.without_frames()
             except Unsupported as reason:
+                reason.drop_frames()
                 earlier = _earlier(reason, restart)
                 if restart is not None:
                     reason = _uncut(reason, restart.reason)

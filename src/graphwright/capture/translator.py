@@ -25,6 +25,7 @@ from graphwright.capture.ends import check_let_go
 from graphwright.capture.exc import (
     AttributeMissing,
     RestartTranslation,
+    Signal,
     SkipFrame,
     Unsupported,
     unsupported,
@@ -120,12 +121,13 @@ class Translator(Values):
         """Raise an exception where the frame waits."""
         self._handle(raised, self.current, raised)
 
-    def _handle(self, raised: Raised, inst: Instruction, otherwise: Exception) -> None:
+    def _handle(self, raised: Raised, inst: Instruction, otherwise: Signal) -> None:
         """Go to the handler of an exception in this frame, or pass it on to the caller's."""
         handler = handler_of(self.code, inst)
         if handler is None:
             raise otherwise
         raised.drop_frames()
+        otherwise.drop_frames()
         for value in self.stack[handler.depth :]:
             check_let_go(self, value)
         del self.stack[handler.depth :]
@@ -179,7 +181,8 @@ class Translator(Values):
             raise_in_frame(UnboundLocalError, [self.constant(_UNBOUND.format("local", name))])
         try:
             value = value.realize()
-        except Unsupported:
+        except Unsupported as reason:
+            reason.drop_frames()
             return value
         self.locals[name] = value
         return value
@@ -379,7 +382,7 @@ class RootTranslator(Translator):
             self.steps += 1
         return None
 
-    def _handle(self, raised: Raised, inst: Instruction, otherwise: Exception) -> None:
+    def _handle(self, raised: Raised, inst: Instruction, otherwise: Signal) -> None:
         super()._handle(raised, inst, otherwise)
         if raised.value.raised_at is None:
             raised.value.raised_at = self.steps
