@@ -177,16 +177,16 @@ if _typing.TYPE_CHECKING:
 # packages lead to the same modules.
 _install_aliases(
     ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions",
-     "fft", "func", "functional", "jit", "linalg", "masked", "mps", "nn", "optim", "random",
-     "return_types", "signal", "special", "storage", "testing", "types", "utils", "version",
-     "xpu")
+     "fft", "func", "functional", "jit", "linalg", "masked", "mps", "nn", "optim", "profiler",
+     "random", "return_types", "signal", "special", "storage", "testing", "types", "utils",
+     "version", "xpu")
 )
 
 
 _MODULES = (
     *("accelerator", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func"),
-    *("functional", "jit", "masked", "mps", "return_types", "signal", "storage", "testing"),
-    *("types", "version", "xpu"),
+    *("functional", "jit", "masked", "mps", "profiler", "return_types", "signal", "storage"),
+    *("testing", "types", "version", "xpu"),
 )
 
 _FUNCTIONS = (

@@ -16,6 +16,7 @@ _PUBLIC, _REAL = "graphwright.", "graphwright.runtime."
 
 _ELSEWHERE = {
     "autograd.grad_mode": "autograd.modes",
+    "autograd.profiler": "profiler",
     "nn.utils.spectral_norm": "nn.utils.weight_norm",
     "optim.adamw": "optim.adam",
     "optim.nadam": "optim.adaptive",

@@ -69,3 +69,23 @@ def test_assert_allclose_compares_values_alone() -> None:
     gw.testing.assert_allclose([1.0, float("nan")], gw.tensor([1.0, float("nan")]).double())
     with pytest.raises(AssertionError):
         gw.testing.assert_allclose(1.0, 1.1)
+
+
+def test_labels_of_parts_change_nothing() -> None:
+    @gw.profiler.record_function("whole")
+    def doubled(x: gw.Tensor) -> gw.Tensor:
+        with gw.autograd.profiler.record_function("part"):
+            return x * 2
+
+    assert doubled(gw.ones(2)).tolist() == [2.0, 2.0]
+    assert gw.compile(doubled)(gw.ones(2)).tolist() == [2.0, 2.0]
+    with gw.autograd.set_multithreading_enabled(False):
+        assert gw.is_grad_enabled()
+
+
+def test_gradients_are_complex_where_outputs_are() -> None:
+    x = gw.tensor([1 + 2j], requires_grad=True)
+    with pytest.raises(RuntimeError, match="both must be complex"):
+        gw.autograd.grad(x.real.sum(), x, gw.tensor(1j))
+    with pytest.raises(RuntimeError, match="both must be complex"):
+        gw.autograd.grad(x.sum(), x, gw.tensor(1.0))

@@ -88,7 +88,7 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "mapping.py"],
     ["runtime", "functions.py"], ["runtime", "trees.py"], ["runtime", "several.py"],
     ["runtime", "facts.py"], ["runtime", "cuda.py"], ["runtime", "checks.py"],
-    ["runtime", "pytree.py"],
+    ["runtime", "pytree.py"], ["runtime", "profiler.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [

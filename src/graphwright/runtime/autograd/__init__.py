@@ -23,6 +23,7 @@ from graphwright.runtime.autograd.modes import (
     is_inference_mode_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
 from graphwright.runtime.autograd.node import Node
 from graphwright.runtime.autograd.variable import Variable
@@ -57,10 +58,13 @@ __all__ = [
     "once_differentiable",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "profiler":
+        return _import_module("graphwright.runtime.profiler")
     if name in ("forward_ad", "functional"):
         return _import_module(f"graphwright.runtime.autograd.{name}")
     if name not in ("gradcheck", "gradgradcheck", "GradcheckError"):

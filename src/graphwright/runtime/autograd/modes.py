@@ -181,6 +181,18 @@ class inference_mode(_GradMode):
         super().__exit__(kind, value, traceback)
 
 
+class set_multithreading_enabled(ThreadMode):
+    """Accepted: backward runs on the thread that calls it, whatever `mode` says."""
+
+    __slots__ = ()
+
+    def _present(self) -> Any:
+        return True
+
+    def _change(self, mode: Any) -> None:
+        """There is nothing to change."""
+
+
 def is_grad_enabled() -> bool:
     """Whether ops are recorded on this thread now."""
     return _core.grad_enabled()
