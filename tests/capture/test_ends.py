@@ -222,7 +222,7 @@ def beside_a_missing_attribute(x: Any, log: list[Any]) -> Any:
 PROGRAMS: list[Callable[..., Any]] = [
     rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, in_a_failing_operation,
     beside_a_generator_that_is_closed, noisy, watched, among_many_names,
-    beside_a_missing_attribute,
+    beside_a_missing_attribute, in_a_cell,
     where_a_graph_fails, where_the_graph_of_a_called_function_fails,
 ]
 
@@ -255,12 +255,6 @@ def test_a_capture_that_gives_up_holds_nothing() -> None:
     captured = Captured(beside_what_cannot_leave_the_graph, dynamic=True)
     expected = outcome(beside_what_cannot_leave_the_graph)
     assert [outcome(captured) for _ in range(3)] == [expected] * 3
-
-
-def test_the_end_of_what_a_cell_held() -> None:
-    captured = Captured(in_a_cell)
-    outcome(captured)
-    assert outcome(captured) == outcome(in_a_cell)
 
 
 def test_names_of_plain_values_are_bound_anew_without_a_break() -> None:
