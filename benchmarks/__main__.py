@@ -11,6 +11,7 @@ from benchmarks import (
     convolution,
     eager,
     kernels,
+    mapping,
     reporting,
     startup,
     training,
@@ -19,8 +20,8 @@ from benchmarks import (
 from benchmarks.result import Result, Wrong
 
 GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager": eager,
-          "training": training, "startup": startup, "compile_time": compile_time,
-          "untouched": untouched}
+          "mapping": mapping, "training": training, "startup": startup,
+          "compile_time": compile_time, "untouched": untouched}
 ROOT = Path(__file__).resolve().parent.parent
 
 
