@@ -201,3 +201,22 @@ def test_shares_of_several_processes() -> None:
     assert len(first) == len(sampler) == 3 and list(sampler) != first
     with pytest.raises(ValueError, match="rank"):
         DistributedSampler(range(10), 3, 3)
+
+
+def test_examples_of_one_s_own_types_are_collated_by_one_s_own_functions() -> None:
+    from graphwright.utils.data._utils.collate import collate, default_collate_fn_map
+
+    class Box:
+        def __init__(self, value: int) -> None:
+            self.value = value
+
+    def unpacked(batch: Any, *, collate_fn_map: Any = None) -> Any:
+        return collate([box.value for box in batch], collate_fn_map=collate_fn_map)
+
+    functions = {Box: unpacked, **default_collate_fn_map}
+    made = collate([{"box": Box(1)}, {"box": Box(2)}], collate_fn_map=functions)
+    assert made["box"].tolist() == [1, 2]
+    with pytest.raises(TypeError, match="batch must contain"):
+        collate([Box(1)], collate_fn_map=default_collate_fn_map)
+    with pytest.raises(TypeError, match="batch must contain"):
+        collate([np.array(["text"])], collate_fn_map=default_collate_fn_map)

@@ -51,6 +51,10 @@ CASES: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
         lambda: F.scaled_dot_product_attention(gw.ones(3, 4), gw.ones(5, 3), gw.ones(5, 4)),
         RuntimeError, "to have one length",
     ),
+    "mask of another size": (
+        lambda: F.scaled_dot_product_attention(*[gw.ones(3, 4)] * 3, gw.ones(3, 2)),
+        RuntimeError, "to broadcast to the scores",
+    ),
     "no positive size": (
         lambda: F.affine_grid(gw.ones(1, 2, 3), [1, 1, 0, 2]), ValueError, "non-zero, positive",
     ),

@@ -51,6 +51,13 @@ def _check(query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool) ->
         return
     if is_causal:
         raise RuntimeError("Explicit attn_mask should not be set when is_causal=True")
+    wanted = (query.shape[-2], key.shape[-2])
+    given = (1, 1, *attn_mask.shape)[-2:]
+    if any(have not in (1, want) for have, want in zip(given, wanted, strict=True)):
+        raise RuntimeError(
+            f"Expected attn_mask to broadcast to the scores {list(wanted)} of query and key, but "
+            f"got attn_mask {describe(attn_mask)}"
+        )
     if attn_mask.dtype is not bool_dtype and attn_mask.dtype is not query.dtype:
         raise RuntimeError(
             "Expected attn_mask dtype to be bool or to match query dtype, but got attn_mask "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,87 @@ from graphwright.runtime.trees import of_kind
 
 _NOT_NUMBERS = "SaUO"
 
+Function = Callable[..., Any]
+Functions = Mapping[Any, Function]
+
+
+def collate(batch: Any, *, collate_fn_map: Functions | None = None) -> Any:
+    """One batch from a list of examples of the same structure.
+
+    `collate_fn_map`: functions (batch, *, collate_fn_map) by the type, or types, of examples;
+    the exact type comes first. Mappings, tuples and sequences of other types are gone through.
+    Raises TypeError for what is left and RuntimeError for sequences of different lengths.
+    """
+    first = batch[0]
+    function = _function_for(first, collate_fn_map or {})
+    if function is not None:
+        return function(batch, collate_fn_map=collate_fn_map)
+
+    def joined(examples: Any) -> Any:
+        return collate(examples, collate_fn_map=collate_fn_map)
+
+    if isinstance(first, Mapping):
+        return _like(first, {key: joined([x[key] for x in batch]) for key in first})
+    if isinstance(first, tuple) and hasattr(first, "_fields"):
+        return of_kind(first, [joined(part) for part in zip(*batch, strict=True)])
+    if isinstance(first, Sequence):
+        if any(len(x) != len(first) for x in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        return [joined(part) for part in zip(*batch, strict=True)]
+    raise TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
+        f"found {type(first)}"
+    )
+
+
+def _function_for(example: Any, functions: Functions) -> Function | None:
+    if type(example) in functions:
+        return functions[type(example)]
+    found = (function for kind, function in functions.items() if isinstance(example, kind))
+    return next(found, None)
+
+
+def collate_tensor_fn(batch: Any, *, collate_fn_map: Functions | None = None) -> Any:
+    """Tensors, stacked along a new first dimension."""
+    return ops.stack(list(batch))
+
+
+def collate_numpy_array_fn(batch: Any, *, collate_fn_map: Functions | None = None) -> Any:
+    """Arrays or scalars of NumPy, stacked. TypeError for texts and objects."""
+    if batch[0].dtype.kind in _NOT_NUMBERS:
+        raise TypeError(
+            "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
+            f"found {batch[0].dtype}"
+        )
+    return ops.stack([as_tensor(np.asarray(x)) for x in batch])
+
+
+def collate_float_fn(batch: Any, *, collate_fn_map: Functions | None = None) -> Any:
+    """Floats, as a tensor of float64."""
+    return tensor(list(batch), dtype=dtypes.float64)
+
+
+def collate_int_fn(batch: Any, *, collate_fn_map: Functions | None = None) -> Any:
+    """Ints, or bools, as a tensor."""
+    return tensor(list(batch))
+
+
+def collate_str_fn(batch: Any, *, collate_fn_map: Functions | None = None) -> Any:
+    """Texts, as they are."""
+    return batch
+
+
+default_collate_fn_map: dict[Any, Function] = {
+    Tensor: collate_tensor_fn,
+    np.ndarray: collate_numpy_array_fn,
+    (np.bool_, np.number, np.object_): collate_numpy_array_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
+}
+"""What `default_collate` does with examples of which types; may be added to."""
+
 
 def default_collate(batch: Any) -> Any:
     """One batch from a list of examples of the same structure.
@@ -24,29 +105,7 @@ def default_collate(batch: Any) -> Any:
     mappings, tuples and sequences are gone through; strings stay as they are. Raises TypeError
     for other types and RuntimeError for sequences of different lengths.
     """
-    first = batch[0]
-    if isinstance(first, Tensor):
-        return ops.stack(list(batch))
-    if isinstance(first, np.ndarray | np.generic) and first.dtype.kind not in _NOT_NUMBERS:
-        return ops.stack([as_tensor(np.asarray(x)) for x in batch])
-    if isinstance(first, float):
-        return tensor(list(batch), dtype=dtypes.float64)
-    if isinstance(first, int):
-        return tensor(list(batch))
-    if isinstance(first, str | bytes):
-        return batch
-    if isinstance(first, Mapping):
-        return _like(first, {key: default_collate([x[key] for x in batch]) for key in first})
-    if isinstance(first, tuple) and hasattr(first, "_fields"):
-        return of_kind(first, [default_collate(part) for part in zip(*batch, strict=True)])
-    if isinstance(first, Sequence):
-        if any(len(x) != len(first) for x in batch):
-            raise RuntimeError("each element in list of batch should be of equal size")
-        return [default_collate(part) for part in zip(*batch, strict=True)]
-    raise TypeError(
-        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
-        f"found {type(first)}"
-    )
+    return collate(batch, collate_fn_map=default_collate_fn_map)
 
 
 def default_convert(data: Any) -> Any:
