@@ -18,9 +18,18 @@ if TYPE_CHECKING:
 _BINARY = tuple(BINARY.values())
 
 
-@opcode("RESUME", "NOP", "PRECALL", "COPY_FREE_VARS", "TO_BOOL")
+@opcode("RESUME", "NOP", "PRECALL", "COPY_FREE_VARS")
 def nothing(tx: Translator, inst: Instruction) -> None:
-    """No effect here; jumps and `not` look at truth values themselves."""
+    """No effect here."""
+
+
+@opcode("TO_BOOL")
+def to_bool(tx: Translator, inst: Instruction) -> None:
+    """Jumps and `not` look at truth values themselves."""
+    following = tx.instructions[inst.index + 1].opname
+    if following != "UNARY_NOT" and not following.startswith("POP_JUMP_IF"):
+        value = tx.stack[-1].realize()
+        tx.stack[-1] = tx.constant(tx.truth(value))
 
 
 @opcode("POP_TOP")

@@ -231,7 +231,7 @@ class ClassVariable(VariableTracker):
         source = AttrSource(MroSource(self.source, "__new__"), "__func__")
         made = tx.output.wrap(new.__func__, source).call(tx, [self, *args], kwargs).realize()
         if issubclass(made.python_type(), self.value):
-            made.getattr(tx, "__init__").call(tx, args, kwargs)
+            _require_none(made.getattr(tx, "__init__").call(tx, args, kwargs))
         return made
 
     def instantiate(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -258,7 +258,7 @@ class ClassVariable(VariableTracker):
         init = lookup(self.value, "__init__")
         if isinstance(init, types.FunctionType):
             function = tx.output.wrap(init, MroSource(self.source, "__init__"))
-            function.call(tx, [instance, *args], kwargs)
+            _require_none(function.call(tx, [instance, *args], kwargs))
         elif args or kwargs:
             unsupported("GB0007", f"TypeError: {self.value.__name__}() takes no arguments")
         return instance
@@ -296,6 +296,12 @@ class ClassVariable(VariableTracker):
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.load_const(self.value)
+
+
+def _require_none(result: VariableTracker) -> None:
+    result = result.realize()
+    if not result.is_constant() or result.as_constant() is not None:
+        unsupported("GB0007", "TypeError: __init__() should return None")
 
 
 _HEAP_TYPE, _NOT_CALLABLE = 1 << 9, 1 << 7
@@ -345,7 +351,7 @@ class PythonModuleVariable(VariableTracker):
         self.source = source
 
     def python_type(self) -> type:
-        return types.ModuleType
+        return type(self.value)
 
     def describe(self) -> str:
         return f"module {module_name(self.value)}"

@@ -349,6 +349,9 @@ _READABLE = (
 )
 
 
+_OF_METHODS = frozenset(vars(types.MethodType)) - {"__doc__"}
+
+
 class BoundMethodVariable(VariableTracker):
     """A function bound to its first argument."""
 
@@ -391,6 +394,10 @@ class BoundMethodVariable(VariableTracker):
             return self.function
         if name == "__self__":
             return self.owner
+        if name == "__call__":
+            return self
+        if name in _OF_METHODS:
+            unsupported("GB0010", f"{name} of {self.describe()}")
         return self.function.getattr(tx, name)
 
     def reconstruct(self, cg: Reconstructor) -> None:

@@ -132,7 +132,7 @@ class ObjectVariable(VariableTracker):
             return None
         values = instance_dict(self.value)
         if not all(type(key) is str for key in values):
-            unsupported("GB0010", f"{self.describe()}, whose __dict__ has keys that are no strings")
+            unsupported("GB0010", f"the __dict__ of {self.describe()}: not all keys are strings")
         if name not in values:
             return None
         assert self.source is not None
