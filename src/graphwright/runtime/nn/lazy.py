@@ -112,7 +112,7 @@ for _name in _operations():
     setattr(_Uninitialised, _name, _refusal(_name))
 
 
-class UninitializedParameter(_Uninitialised, Parameter):  # type: ignore[misc]
+class UninitializedParameter(_Uninitialised, Parameter):
     """A `Parameter` whose shape is not known yet."""
 
     __slots__ = ()
@@ -130,7 +130,7 @@ class UninitializedParameter(_Uninitialised, Parameter):  # type: ignore[misc]
         pass
 
 
-class UninitializedBuffer(_Uninitialised, Tensor):  # type: ignore[misc]
+class UninitializedBuffer(_Uninitialised, Tensor):
     """A buffer whose shape is not known yet."""
 
     __slots__ = ()
