@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
+from operator import index
 from typing import Any
 
 from graphwright.runtime.size import Size
@@ -19,7 +20,7 @@ def wrap_dim(dim: Any, ndim: int) -> int:
     if dim.__class__ is not int:
         if not hasattr(dim, "__index__") or isinstance(dim, bool):
             raise TypeError(f"dim must be int, not {type(dim).__name__}")
-        dim = int(dim)
+        dim = index(dim)
     bound = ndim or 1
     if -bound <= dim < bound:
         return dim + bound if dim < 0 else dim
