@@ -408,6 +408,17 @@ def test_modes_are_as_before_after_an_error() -> None:
     assert gw.rand(2).shape == (2,) and gw.is_grad_enabled()
 
 
+def test_methods_that_are_no_ops_work_on_examples() -> None:
+    def example(row: Any) -> Any:
+        y = row.clone()
+        y.unsqueeze_(0).t_()
+        made = row.new_zeros(3, 1)
+        made[1] = y[1] + row.data[0]
+        return made * row.new_full((3, 1), 2)
+
+    gw.testing.assert_close(gw.vmap(example)(ROWS), gw.stack([example(row) for row in ROWS]))
+
+
 def test_no_grad_within_holds_for_all_gradients() -> None:
     rows = ROWS.clone().requires_grad_()
 

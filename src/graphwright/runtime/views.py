@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def _become(name: str, tensor: Any, view: Any) -> Any:
     """`tensor` with the layout and history of a view of itself."""
-    if tensor.is_fake:
+    adopt = getattr(tensor, "_adopt", None)
+    if tensor.is_fake and adopt is None:
         raise DataDependent(f"{name}() changes the layout of a tensor while tracing")
     if _core.grad_enabled() and tensor.requires_grad and tensor.grad_fn is None:
         raise RuntimeError(
@@ -25,6 +26,8 @@ def _become(name: str, tensor: Any, view: Any) -> Any:
         )
     node, number = view.grad_fn, view.output_nr
     _core.become(tensor, view)
+    if adopt is not None:
+        adopt(view)
     _core.bump_version(tensor)
     if node is not None:
         tensor.grad_fn, tensor.output_nr = node, number

@@ -9,6 +9,7 @@ from graphwright.runtime.batching.levels import Level
 from graphwright.runtime.fake import FakeTensor, fake_view
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.refusals import complete
+from graphwright.runtime.tensor import Tensor
 
 
 def _refuse(what: str) -> Any:
@@ -72,6 +73,15 @@ class BatchedTensor(FakeTensor):
         made: BatchedTensor = _core.detach(BatchedTensor, self)
         made.value, made.level, made.batched = self.value, self.level, self.batched
         return made
+
+    def _adopt(self, view: BatchedTensor) -> None:
+        """Hold what a view of this tensor holds, whose layout it has taken."""
+        self.value = view.value
+
+    @property
+    def data(self) -> Tensor:  # type: ignore[misc]
+        """The same memory without any history."""
+        return wrap(self.value.data, self.level, self.batched)
 
     def new_zeros(self, *size: Any, **options: Any) -> Any:
         """As `Tensor.new_zeros`, with zeros for each example."""
