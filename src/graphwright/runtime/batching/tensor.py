@@ -78,8 +78,8 @@ class BatchedTensor(FakeTensor):
         """Hold what a view of this tensor holds, whose layout it has taken."""
         self.value = view.value
 
-    @property
-    def data(self) -> Tensor:  # type: ignore[misc]
+    @property  # type: ignore[misc]
+    def data(self) -> Tensor:
         """The same memory without any history."""
         return wrap(self.value.data, self.level, self.batched)
 
