@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.dtype_rules import contiguous_spec
@@ -66,12 +66,24 @@ def _norms(differences: Array, p: float) -> Array:
     return np.asarray((size**p).sum(-1) ** (1.0 / p))
 
 
-def _by_products(a: Array, b: Array) -> Array:
-    """Euclidean distances through one matrix product, centred so that little cancels."""
+def _by_products(a: Array, b: Array, out: Array) -> None:
+    """Euclidean distances through one matrix product, centred so that little cancels.
+
+    |a - b|^2 is (-2 a, |a|^2, 1) @ (b, 1, |b|^2).
+    """
     middle = a.mean((-2, -1), keepdims=True) if a.size else 0
     a, b = a - middle, b - middle
-    squares = np.square(a).sum(-1)[..., :, None] + np.square(b).sum(-1)[..., None, :]
-    return np.sqrt(np.maximum(squares - 2 * np.matmul(a, b.swapaxes(-1, -2)), 0))
+    one = np.ones((1,), a.dtype)
+    squares = [np.square(x).sum(-1, keepdims=True) for x in (a, b)]
+    ones = [np.broadcast_to(one, x.shape) for x in squares]
+    left = np.concatenate((a * -2, squares[0], ones[0]), -1)
+    right = np.concatenate((b, ones[1], squares[1]), -1).swapaxes(-1, -2)
+    if out.ndim == 2 and out.dtype.kind == "f" and out.itemsize in (4, 8):
+        _core.gemm(left, right, out)
+    else:
+        np.matmul(left, right, out)
+    np.maximum(out, 0, out)
+    np.sqrt(out, out)
 
 
 def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:
@@ -81,7 +93,7 @@ def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:
     wants_product = mode == _MODES[2] or (mode in _MODES[:2] and rows > 25)
     out = np.empty(shape, dtype.numpy)
     if p == 2 and wants_product:
-        out[...] = _by_products(a, b)
+        _by_products(a, b, out)
     else:
         per_row = max(out.size // max(shape[-2], 1) * max(a.shape[-1], 1), 1)
         step = max(_BLOCK // per_row, 1)

@@ -309,6 +309,30 @@ def _heaviside(ctx: Any, grad: Any) -> Any:
     return None, ops.where(ops.eq(ctx.input, 0), grad, 0.0)
 
 
+def _prelu(ctx: Any, grad: Any) -> Any:
+    x, weight = ctx.input, ctx.weight
+    wide = weight
+    if weight.numel() != 1:
+        wide = ops.reshape(weight, (-1,) + (1,) * (x.ndim - 2))
+    elif weight.ndim:
+        wide = ops.reshape(weight, (1,) * x.ndim)
+    above = ops.gt(x, 0)
+    to_input = to_weight = None
+    if ctx.needs["input"]:
+        to_input = ops.where(above, grad, ops.mul(grad, wide))
+    if ctx.needs["weight"]:
+        each = ops.where(above, 0.0, ops.mul(grad, x))
+        to_weight = ops.reshape(ops.sum_to_size(each, wide.shape), weight.shape)
+    return to_input, to_weight
+
+
+def _smooth_l1(ctx: Any, grad: Any) -> Any:
+    slope = ops.clamp(ops.div(ops.sub(ctx.input, ctx.target), ctx.beta), -1, 1)
+    count = ctx.input.numel() if ctx.reduction == "mean" else 1
+    to_input = ops.mul(slope, ops.div(grad, count))
+    return to_input, ops.neg(to_input) if ctx.needs["target"] else None
+
+
 def _nan_to_num(ctx: Any, grad: Any) -> Any:
     return ops.where(ops.isfinite(ctx.input), grad, 0.0)
 
@@ -509,12 +533,14 @@ SHORTCUTS = {
     "pad": Shortcut(_cropped),
     "pixel_shuffle": Shortcut(_pixels("pixel_unshuffle", "upscale_factor")),
     "pixel_unshuffle": Shortcut(_pixels("pixel_shuffle", "downscale_factor")),
+    "prelu": Shortcut(_prelu, ("input", "weight")),
     "ravel": Shortcut(_reshaped),
     "repeat_interleave": Shortcut(_repeated),
     "reshape": Shortcut(_reshaped),
     "reshape_as": Shortcut(_reshaped_as),
     "roll": Shortcut(_rolled_back),
     "rot90": Shortcut(lambda ctx, grad: ops.rot90(grad, -ctx.k, ctx.dims)),
+    "smooth_l1_loss": Shortcut(_smooth_l1, ("input", "target")),
     "split": Shortcut(_joined(_pieces)),
     "split_with_sizes": Shortcut(_joined(lambda ctx, size: list(ctx.split_sizes))),
     "stack": Shortcut(_unstacked),
