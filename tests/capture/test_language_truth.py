@@ -1,4 +1,4 @@
-"""What is a bool, what `__init__` may return, and what methods and modules have of their own."""
+"""What is a bool, what `__init__` may return, what slots, methods and modules have."""
 
 from __future__ import annotations
 
@@ -59,6 +59,28 @@ def results_of_init(x):
         except TypeError as error:
             log.append(str(error))
     return x + 1, log
+
+
+class Slotted:
+    __slots__ = ("a",)
+
+
+def reads_a_slot(x, thing):
+    try:
+        value = thing.a
+    except AttributeError:
+        value = None
+    return x + 1, value, hasattr(thing, "a"), getattr(thing, "a", 5)
+
+
+def test_a_slot_that_was_empty_is_looked_at_again():
+    captured, thing = Captured(reads_a_slot), Slotted()
+    for value in (None, 4, None, 4, 5):
+        if value is not None:
+            thing.a = value
+        elif hasattr(thing, "a"):
+            del thing.a
+        assert captured(X, thing)[1:] == reads_a_slot(X, thing)[1:]
 
 
 @program

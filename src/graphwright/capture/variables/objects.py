@@ -173,6 +173,7 @@ class ObjectVariable(VariableTracker):
         try:
             value = static.__get__(self.value, self.cls)
         except AttributeError:
+            tx.guards.missing(AttrSource(self.source, name))
             return self._missing(tx, name)
         return tx.output.wrap_place(value, AttrSource(self.source, name))
 
