@@ -24,8 +24,7 @@ class _OfOthers(LRScheduler):
     def _check_schedulers(self, schedulers: Sequence[Any], optimizer: Optimizer | None) -> Any:
         if len(schedulers) < 1:
             raise ValueError(
-                f"{type(self).__name__} expects at least one scheduler to be chained, but got "
-                "no scheduler."
+                f"{type(self).__name__} expects at least one scheduler, but got no scheduler."
             )
         found = optimizer or schedulers[0].optimizer
         for index, scheduler in enumerate(schedulers):
