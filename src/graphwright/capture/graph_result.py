@@ -11,6 +11,7 @@ from typing import Any
 from graphwright.capture import _eval_frame
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.output_graph import OutputGraph
+from graphwright.capture.run_errors import unread
 from graphwright.capture.source import SizeSource, Source
 from graphwright.capture.variables.context import set_inference
 from graphwright.ir.graph_module import GraphModule
@@ -48,7 +49,7 @@ def finish_graph(
     _guard_mutation(output)
     _check_shared(output, results)
     graph = output.graph
-    graph.output(tuple(results))
+    graph.output((*results, *unread(graph, results)))
     _start_without_gradients(output)
     symbols = _bind_symbols(output)
     for node in list(output.inputs):
