@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import graphwright as gw
 
+from .captured import Captured, same
 from .programs import Programs, whole
 
 X = gw.tensor([[1.0, -2.0, 3.0], [4.0, 0.5, -6.0]])
@@ -223,3 +225,39 @@ def own_iterators(x):
 @pytest.mark.parametrize("function", program.all, ids=lambda f: f.__name__)
 def test_protocols(function):
     whole(function, *((Vector(1, X), X) if function is existing_vector else (X,)))
+
+
+class OfAnyName:
+    """Has every attribute, also the one by which NumPy asks for an array."""
+
+    def __getattr__(self, name):
+        return name
+
+    def __radd__(self, other):
+        return other + 1
+
+
+class Sized:
+    def __len__(self):
+        return 2
+
+    def __radd__(self, other):
+        return float(other) + len(self)
+
+
+def test_numpy_numbers_look_for_an_array_before_the_other_operand_is_asked():
+    def program(x, n, other):
+        y = x + 1
+        return y * (n + other)
+
+    for other in (OfAnyName(), Sized()):
+        for n in (1.5, np.float64(1.5), np.int64(2)):
+            captured = Captured(program)
+            for _ in range(2):
+                try:
+                    expected = program(gw.ones(2), n, other)
+                except ValueError as error:
+                    with pytest.raises(ValueError, match=str(error)):
+                        captured(gw.ones(2), n, other)
+                else:
+                    assert same(captured(gw.ones(2), n, other), expected)

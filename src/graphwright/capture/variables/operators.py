@@ -7,6 +7,8 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
@@ -180,6 +182,8 @@ def _by_special_method(
             result = owner.binary(tx, method, other)
             if result is not None and not _is_not_implemented(result):
                 return result
+        elif issubclass(owner.python_type(), np.generic):  # it asks the other for an array
+            unsupported("GB0008", f"{owner.describe()} and {other.describe()}")
     return None
 
 
