@@ -15,7 +15,7 @@ from graphwright.capture import _eval_frame, guards
 from graphwright.capture._eval_frame import Entry, run_hooked, run_unhooked
 from graphwright.capture.source import LocalSource
 
-from .frames import NESTED, Replace, fresh
+from .frames import NESTED, Callback, Replace, fresh
 
 pytestmark = pytest.mark.skipif(not _eval_frame.SUPPORTED, reason="the hook is declined here")
 
@@ -374,3 +374,21 @@ def test_entries_die_with_their_callback():
     gc.collect()
     assert weak() is None and len(_eval_frame.code_entries(code.inner.__code__)) == 1
     assert run_hooked(other, code.outer, 1) == 3000 and len(other.seen) == 2
+
+
+def test_codes_are_reset_though_callbacks_end_with_their_entries():
+    """The entries of a code object may be all that still holds the callback they came from."""
+    inner, ended = fresh(NESTED).inner, []
+
+    def use_once(number):
+        callback = Callback()
+        callback.entry = {"code": inner.__code__, "keepalive": callback}
+        weakref.finalize(callback, ended.append, number)
+        run_hooked(callback, inner, 1)
+
+    for number in range(8):
+        use_once(number)
+    _eval_frame.reset_all()
+    gc.collect()
+    assert sorted(ended) == list(range(8))
+    assert _eval_frame.code_entries(inner.__code__) == ()

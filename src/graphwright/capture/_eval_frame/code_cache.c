@@ -139,31 +139,34 @@ EfEntryList *ef_code_entries(EfCodeCache *cache, PyObject *callback) {
     return &item->list;
 }
 
-static void reset_cache(EfCodeCache *cache) {
+/* A list of entries that is not as new; NULL if the cache has none. */
+static EfEntryList *used_list(EfCodeCache *cache) {
     for (EfCallbackCache *item = cache->first; item != NULL; item = item->next) {
-        ef_list_clear(&item->list);
+        if (item->list.n != 0 || item->list.skip || item->list.limit_told) {
+            return &item->list;
+        }
     }
+    return NULL;
 }
 
+/* Clearing a list may end its callback, and with it lists of the same cache: begin again. */
 void ef_reset_code(PyCodeObject *code) {
     EfCodeCache *cache = ef_code_cache(code, false);
-    if (cache != NULL) {
-        reset_cache(cache);
+    EfEntryList *list;
+    while (cache != NULL && (list = used_list(cache)) != NULL) {
+        ef_list_clear(list);
     }
 }
 
-/* Clearing may free code objects and with them caches: begin again after each that was not empty. */
+/* It may free code objects too, and with them caches. */
 void ef_reset_codes(void) {
     EfCodeCache *cache = all_caches;
     while (cache != NULL) {
-        bool empty = true;
-        for (EfCallbackCache *item = cache->first; item != NULL; item = item->next) {
-            empty = empty && item->list.n == 0 && !item->list.skip && !item->list.limit_told;
-        }
-        if (empty) {
+        EfEntryList *list = used_list(cache);
+        if (list == NULL) {
             cache = cache->next;
         } else {
-            reset_cache(cache);
+            ef_list_clear(list);
             cache = all_caches;
         }
     }
