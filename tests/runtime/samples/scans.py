@@ -44,6 +44,7 @@ SCANS = (
             S(Arr((3, 4))),
             S(Arr((3, 4)), 2, 0),
             S(Arr((3, 4)), 1, 1, Arr((3, 2)), Arr((3, 1))),
+            S(Arr((3, 4)), 0, 1, Arr((3, 2), grad=False)),
         ),
         _diff,
         strides=False,

@@ -281,10 +281,10 @@ def _diff(input: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
         raise RuntimeError(f"order must be non-negative but got {n}")
     for other in (prepend, append):
         _check_diff(input, n, other, dim)
+    if n == 0:
+        return ops.clone(input)
     parts = tuple(t for t in (prepend, input, append) if t is not None)
     result = ops.cat(parts, dim) if len(parts) > 1 else input
-    if n == 0:
-        return ops.clone(result) if len(parts) == 1 else result
     subtract = ops.logical_xor if result.dtype is dtypes.bool else ops.sub
     for _ in range(n):
         size = result.shape[dim]
