@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from graphwright.codegen.emit.index import MOST_TERMS
+from graphwright.codegen.emit.native import c_text, llvm_text
 from graphwright.codegen.loops import (
     Accumulate,
     Check,
@@ -372,9 +374,20 @@ def test_a_chain_of_thousands_of_operations(target: str) -> None:
     np.testing.assert_array_equal(got, a)
 
 
-def test_text_is_the_same_in_every_run() -> None:
-    from graphwright.codegen.emit.native import c_text, llvm_text
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_long_sums_of_sizes_are_hidden_from_llvm(target: str) -> None:
+    """Its loop strength reduction would try every way to split them."""
+    count = MOST_TERMS + 1
+    sizes = [Sym(f"s{n}") for n in range(count)]
+    prog = elementwise(
+        4, lambda i: IndexOf(i + sum(sizes[1:], start=sizes[0]), int64), [], int64,
+        tuple((size.name, 0, n) for n, size in enumerate(sizes)))
+    (got,) = run(prog, [], list(range(count)), target=target)
+    np.testing.assert_array_equal(got, np.arange(4) + sum(range(count)))
+    assert 'asm ""' in llvm_text(prog)
 
+
+def test_text_is_the_same_in_every_run() -> None:
     x = buffer("x", float32, 100)
 
     def make() -> object:

@@ -335,6 +335,10 @@ class Builder(ABC):
             return b
         return None
 
+    def opaque(self, a: Reg) -> Reg:
+        """A scalar integer of which the compiler behind does not know how it was computed."""
+        return self.emit("opaque", (a,), a.kind, 1)
+
     def unary(self, op: str, a: Reg) -> Reg:
         """neg abs sqrt floor ceil trunc round."""
         return self.emit(op, (a,), a.kind, a.lanes)

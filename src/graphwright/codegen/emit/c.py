@@ -127,6 +127,8 @@ class CBuilder(CControl):
         if op == "interleave":
             picks = ", ".join(f"{t}[{i}]" for i in range(lanes // 4) for t in texts)
             return f"({self._type(kind, lanes)}){{{picks}}}"
+        if op == "opaque":
+            return texts[0]
         assert op == "umulhi", op
         if lanes > 1:
             self._vector(f"u32x{lanes}")

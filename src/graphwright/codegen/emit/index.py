@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import reduce
 
@@ -21,6 +22,9 @@ from graphwright.runtime.symbolic.expr import (
 )
 
 Env = dict[str, Reg]
+MOST_TERMS = 8
+"""Longer sums are hidden from LLVM: its loop strength reduction tries every way to split them,
+which takes minutes for the offsets within a concatenation of a hundred tensors."""
 
 
 def emit_expr(b: Builder, expr: Expr, env: Env) -> Reg:
@@ -35,7 +39,10 @@ def emit_expr(b: Builder, expr: Expr, env: Env) -> Reg:
 def _sum(b: Builder, expr: Expr, env: Env) -> Reg:
     """The scalar terms first: what does not step with the lanes is computed once."""
     terms = sorted((emit_expr(b, t, env) for t in expr.args), key=_order)
-    return reduce(lambda x, y: x + y, terms)
+    known_first = [t for t in terms if _order(t) == _order(terms[0])]
+    if len(known_first) > MOST_TERMS:
+        terms[: len(known_first)] = [b.opaque(reduce(operator.add, known_first))]
+    return reduce(operator.add, terms)
 
 
 def _product(b: Builder, expr: Expr, env: Env) -> Reg:

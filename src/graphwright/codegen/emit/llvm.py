@@ -115,6 +115,8 @@ class LLVMBuilder(LLVMControl):
             return f"extractelement {typed}, i64 {args[1].text}"
         if op == "any":
             return self._call(f"llvm.vector.reduce.or.v{first.lanes}i1", args, "b", 1)
+        if op == "opaque":
+            return f'call {TYPES[kind]} asm "", "=r,0"({typed})'
         if op == "umulhi":
             return self._high_product(block, args, kind, lanes)
         if op in ("half_to_f32", "f32_to_half"):
