@@ -25,7 +25,7 @@ def test_svd_lowrank_finds_a_matrix_of_low_rank(batch: tuple[int, ...], turned: 
 
 def test_pca_lowrank_centres_the_rows() -> None:
     A = _of_rank(3) + 5.0
-    S = gw.pca_lowrank(A, q=3).S
+    _, S, _ = gw.pca_lowrank(A, q=3)
     gw.testing.assert_close(S, gw.linalg.svdvals(A - A.mean(0))[:3])
     with pytest.raises(ValueError, match="not greater than"):
         gw.pca_lowrank(A, q=10)

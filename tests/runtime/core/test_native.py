@@ -29,7 +29,7 @@ ROUNDED = {
     *("addbmm", "addmm", "addmv", "addr", "affine_grid_generator", "avg_pool_backward"),
     *("baddbmm", "batch_norm_backward", "batch_norm_train", "bmm", "cross", "group_norm"),
     *("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
-    *("cumprod", "cumsum", "dist"),
+    *("cumprod", "cumsum", "dist", "broadcast_matmul", "smooth_l1_loss"),
     *("dot", "inner", "linalg_cross", "linalg_vector_norm", "linear", "logcumsumexp", "matmul"),
     *("mm", "mv", "nanmean", "nll_loss", "norm", "p_norm", "pair_distances", "randn", "renorm"),
     *("std", "std_mean", "tensordot", "var", "var_mean"),

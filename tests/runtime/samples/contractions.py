@@ -26,6 +26,13 @@ CONTRACTIONS = (
         np.matmul,
     ),
     OpSamples(
+        "broadcast_matmul",
+        (S(Arr((2, 1, 3, 4)), Arr((3, 4, 2))), S(Arr((1, 2, 3)), Arr((2, 3, 1)))),
+        np.matmul,
+        strides=False,
+        torch="",
+    ),
+    OpSamples(
         "matmul",
         (
             S(Arr((3, 4)), Arr((4, 2))),

@@ -146,6 +146,16 @@ PRODUCTS = (
         strides=False,
         torch="",
     ),
+    OpSamples(
+        "einsum_nest",
+        (
+            S((Arr((3, 4)), Arr((4, 2))), "ij,jk->ki"),
+            S((Arr((3, 2)), Arr((4, 2)), Arr((3,))), "ik,jk,i->j"),
+        ),
+        lambda operands, equation: np.einsum(equation, *operands),
+        strides=False,
+        torch="",
+    ),
     OpErrors(
         "mm",
         (

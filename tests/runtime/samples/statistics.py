@@ -65,6 +65,11 @@ _NORMS = (
     S(Arr((3, 4)), 0.0, 1),
 )
 
+def _numbers_of_segments(bounds: Any, size: int, whole: bool) -> Any:
+    found = np.searchsorted(bounds, np.arange(size), "right") - 1
+    return np.where(found < 0, len(bounds) - 1, found)
+
+
 STATISTICS = (
     OpSamples(
         "segment_reduce",
@@ -77,6 +82,13 @@ STATISTICS = (
             S(Arr((2, 6)), "max", lengths=Arr((2, 3), 2, 3, "index"), axis=1),
         ),
         _segments,
+    ),
+    OpSamples(
+        "segment_numbers",
+        (S(Arr((3,), 2, 3, "index"), 6, False), S(Arr((1,), 0, 1, "index"), 3, False)),
+        _numbers_of_segments,
+        grad=False,
+        torch="",
     ),
     OpSamples("variance", _MOMENTS, _var, torch=""),
     OpSamples("deviation", _MOMENTS, _std, torch=""),
@@ -149,6 +161,10 @@ STATISTICS = (
     OpSamples(
         "histogram_counts", (S(Arr((1,)), Arr((1,)), None, False),),
         lambda x, edges, *unused: np.zeros(0), grad=False, torch="",
+    ),
+    OpSamples(
+        "histogramdd_counts", (S(Arr((4, 2)), (Arr((1,)), Arr((1,))), None),),
+        lambda x, edges, weight: np.zeros((0, 0)), grad=False, torch="",
     ),
     OpSamples(
         "bincount",
