@@ -27,13 +27,20 @@ def linear_cross_entropy(
     input [N, in] or [in], linear_weight [C, *out, in], linear_bias [C, *out]; target as that of
     `cross_entropy` for logits [N, C, *out]. `options` (LinearCrossEntropyOptions) say how
     PyTorch cuts the logits into pieces; here they change nothing. RuntimeError where the last
-    sizes of input and weight differ, ValueError where the batches of input and target do.
+    sizes of input and weight differ, or a weight of more than two dims meets an input without a
+    batch; ValueError where the batches of input and target differ.
     """
     features = linear_weight.shape[-1]
     if input.shape[-1] != features:
         raise RuntimeError(
             "linear_cross_entropy: expected equal input and linear_weight last dimensions "
             f"(in_features), got {input.shape[-1]} and {features}, respectively"
+        )
+    if linear_weight.ndim > 2 and input.ndim == 1:
+        raise RuntimeError(
+            "linear_cross_entropy: K-dimensional loss defined by linear_weight shape "
+            f"{tuple(linear_weight.shape)} requires batched input, (N, {features}), got unbatched "
+            f"input with shape {tuple(input.shape)}"
         )
     if input.ndim == 2 and target.ndim and target.shape[0] != input.shape[0]:
         raise ValueError(
