@@ -128,3 +128,27 @@ def test_what_lies_beyond_a_line_does_not_reach_it() -> None:
     seen = np.zeros((6, 6), bool)
     seen[1:4, 4:] = True
     np.testing.assert_array_equal(np.isinf(out[0, 0, 0]), seen)
+
+
+@pytest.mark.parametrize("value", [np.inf, np.nan])
+@pytest.mark.parametrize(("size", "padding"), [((9, 9), 0), ((17, 17), 0), ((16, 16), 1)])
+def test_what_is_not_finite_reaches_only_the_taps_that_read_it(
+    size: tuple[int, int], padding: int, value: float
+) -> None:
+    """The gradient of depthwise weights sums over lines' ends, also where others' values lie."""
+    x = np.ones((1, 2, 1, *size), np.float32)
+    x[0, 1, 0, 0, 0] = value
+    places = [n + 2 * padding - 2 for n in size]
+    grad, out = np.ones((1, 2, 1, *places), np.float32), np.empty((2, 1, 1, 3, 3), np.float32)
+    geometry = (1, 1, 1, 0, padding, padding, 1, 1, 1, 2)
+    _core.convolve(WEIGHT_GRADIENT, grad, x, None, out, geometry)
+    seen = np.zeros((2, 3, 3), bool)
+    seen[1, : padding + 1, : padding + 1] = True
+    np.testing.assert_array_equal(~np.isfinite(out[:, 0, 0]), seen)
+
+
+def test_planes_beyond_all_memory_are_refused() -> None:
+    """The planes of 16 channels have 2**64 elements, though input and output are small."""
+    x, w = gw.ones(1, 16, 2, 2, 2), gw.ones(8, 16, 2, 2, 2)
+    with pytest.raises(MemoryError):
+        gw.nn.functional.conv3d(x, w, padding=2**19 - 1, dilation=2**20 - 1)

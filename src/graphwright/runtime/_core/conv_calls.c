@@ -132,11 +132,11 @@ static void multiply(const Conv *conv, enum Part part, GwTensor *out, const GwTe
 }
 
 /* The tensor, or a copy in order; a new reference. */
-static GwTensor *in_order(GwTensor *t) {
+static GwTensor *in_order(PyTypeObject *cls, GwTensor *t) {
     if ((t->flags & GW_CONTIGUOUS) != 0) {
         return (GwTensor *)Py_NewRef(t);
     }
-    GwTensor *copy = gw_tensor_empty(Py_TYPE(t), t->dtype, t->ndim, t->sizes, NULL);
+    GwTensor *copy = gw_tensor_empty(cls, t->dtype, t->ndim, t->sizes, NULL);
     if (copy != NULL) {
         gw_copy_elements(t->ndim, t->sizes, gw_itemsize(t), copy->data, copy->strides, t->data,
                          t->strides);
@@ -158,8 +158,8 @@ static bool compute(Conv *conv, enum Part part, GwTensor *out, const GwTensor *b
 /* A new tensor of these sizes: the part of a convolution whose operands these are. */
 static PyObject *result(PyTypeObject *cls, Conv *conv, enum Part part, GwTensor *const *operands,
                         int ndim, const int64_t *sizes) {
-    GwTensor *a = in_order(operands[0]), *b = in_order(operands[1]);
-    GwTensor *bias = operands[2] == NULL ? NULL : in_order(operands[2]), *out = NULL;
+    GwTensor *a = in_order(cls, operands[0]), *b = in_order(cls, operands[1]);
+    GwTensor *bias = operands[2] == NULL ? NULL : in_order(cls, operands[2]), *out = NULL;
     if (a != NULL && b != NULL && (operands[2] == NULL || bias != NULL)) {
         out = gw_tensor_empty(cls, a->dtype, ndim, sizes, NULL);
     }

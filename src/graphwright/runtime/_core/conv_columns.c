@@ -86,7 +86,7 @@ static Call begin(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
     own->layout = gw_conv_input_layout(memory, conv);
     gw_conv_input_pass(memory, conv, &own->layout, &own->pass);
     own->channels = conv->groups * conv->ins;
-    own->image_step = own->channels * own->layout.plane;
+    own->image_step = gw_conv_times(memory, own->channels, own->layout.plane);
     own->out_plane = volume_of(conv->out);
     own->bias = conv->bias;
     c.chunk = chunk_of(conv, c.depth);

@@ -289,6 +289,30 @@ NAME(fill_gradient)(const Depthwise *d, int64_t first, int64_t lines, const REAL
     }
 }
 
+/* The same without what lies between lines, which is NaN times the zeros there if a value of the
+ * input is not finite; also past the last line, where values of another channel follow. */
+static __attribute__((noinline)) void
+NAME(weigh_lines)(const Depthwise *d, int64_t channel, REAL *band, REAL *sums) {
+    const Pass *pass = d->pass;
+    int64_t volume = d->layout.size[1] * d->layout.size[2], line = d->layout.extent[2];
+    memset(sums, 0, (size_t)pass->taps * sizeof *sums);
+    for (int64_t part = channel; part < d->images * d->channels; part += d->channels) {
+        const REAL *plane = (const REAL *)d->input + part * volume;
+        const REAL *g = (const REAL *)d->gradient + part * d->out_plane;
+        for (int64_t first = 0; first < d->grid; first += d->band) {
+            int64_t lines = d->grid - first < d->band ? d->grid - first : d->band;
+            NAME(fill_band)(d, first, plane, d->input_end, band);
+            for (int64_t t = 0; t < pass->taps; t++) {
+                const REAL *x = band + pass->source[t];
+                for (int64_t at = 0; at < lines * pass->count[2]; at++) {
+                    int64_t r = at / pass->count[2], column = at % pass->count[2];
+                    sums[t] += g[(first + r) * pass->count[2] + column] * x[r * line + column];
+                }
+            }
+        }
+    }
+}
+
 /* The gradient of the weights of channels [begin, end): dot products over lines' ends. */
 KERNEL static void NAME(weigh_channels)(void *closure, int64_t begin, int64_t end) {
     const Depthwise *d = closure;
@@ -315,13 +339,20 @@ KERNEL static void NAME(weigh_channels)(void *closure, int64_t begin, int64_t en
 #undef DOTS
             }
         }
-        REAL *out = (REAL *)d->output + channel * taps;
+        REAL *out = (REAL *)d->output + channel * taps, sums[MOST_TAPS] = {0};
+        bool finite = true;
         for (int64_t t = 0; t < taps; t++) {
-            REAL sum = 0;
             for (int lane = 0; lane < NAME(LANES); lane++) {
-                sum += acc[t][lane];
+                sums[t] += acc[t][lane];
             }
-            out[pass->weight[t]] = sum;
+            finite = finite && sums[t] - sums[t] == 0;
+        }
+        if (!finite) {
+            NAME(weigh_lines)(d, channel, band, sums);
+            NAME(zero)(band + d->layout.plane, 2 * NAME(LANES));
+        }
+        for (int64_t t = 0; t < taps; t++) {
+            out[pass->weight[t]] = sums[t];
         }
     }
 }
