@@ -91,6 +91,18 @@ def test_orders_with_ties_and_nans(
     np.testing.assert_array_equal(mine, other)
 
 
+@pytest.mark.parametrize("name", ["argsort", "kth_position", "median_position", "mode_position",
+                                  "renorm"])
+def test_a_dim_of_size_one_may_have_any_stride(name: str) -> None:
+    x = gw.tensor([3.0, 1.0, 2.0]).as_strided((3, 1), (1, 0))
+    args = {"argsort": (1, False, True), "kth_position": (1, 1), "median_position": (1, False),
+            "mode_position": (1,), "renorm": (2, 1, 100.0)}[name]
+    expected = x if name == "renorm" else gw.zeros(3, 1)
+    assert getattr(ops, name)(x, *args).tolist() == expected.tolist()
+    assert gw.unique(x, dim=1).tolist() == x.tolist()
+    assert gw.unique_consecutive(x, dim=1).tolist() == x.tolist()
+
+
 def test_random_numbers_are_those_of_the_kernels_in_python(
     monkeypatch: pytest.MonkeyPatch
 ) -> None:

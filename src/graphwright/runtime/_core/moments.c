@@ -282,7 +282,7 @@ GW_KERNEL(renorm) {
         return NULL;
     }
     for (int64_t i = 0; i < f.count; i++) {
-        f.place[i] = (int)(i / t->strides[dim] % t->sizes[dim]);
+        f.place[i] = t->sizes[dim] == 1 ? 0 : (int)(i / t->strides[dim] % t->sizes[dim]);
     }
     f.results = t->sizes[dim];
     take_norms(&f, order, norms);

@@ -92,7 +92,7 @@ static PyObject *places(PyTypeObject *cls, const Lines *l, PyObject *dim, int64_
         return NULL;
     }
     OrderLine order_line = order_of(l->t->dtype);
-    int64_t inner = l->t->strides[d], item = gw_itemsize(l->t);
+    int64_t inner = l->n == 1 ? 1 : l->t->strides[d], item = gw_itemsize(l->t);
     for (int64_t line = 0; line < l->lines; line++) {
         int64_t outer = line / inner, within = line % inner;
         Order order;

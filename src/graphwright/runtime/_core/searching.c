@@ -252,7 +252,7 @@ static bool read_rows(Rows *r, PyObject *input, PyObject *dim) {
     r->dim = dim == Py_None ? -1 : r->dim;
     r->count = r->dim < 0 ? t->numel : t->sizes[r->dim];
     r->width = t->numel / r->count;
-    r->inner = r->dim < 0 ? 1 : t->strides[r->dim];
+    r->inner = r->dim < 0 || r->count == 1 ? 1 : t->strides[r->dim];
     bool floats = t->dtype >= GW_FLOAT32, slices = r->dim >= 0;
     for (int64_t i = 0; r->count <= MOST_ROWS && i < t->numel; i++) {
         r->keys[i] = key_of(t->data + i * gw_itemsize(t), t->dtype);
