@@ -75,6 +75,36 @@ def test_histogram_without_a_range() -> None:
         gw.histc(gw.from_numpy(VALUES), 4)
 
 
+@pytest.mark.parametrize(
+    ("dtype", "values", "low", "high", "expected"),
+    [
+        ("float32", [0.0, 2e38, 3e38], 0, 0, [1, 0, 1, 1]),
+        ("float32", [-3e38, 0.0, 3e38], 0, 0, [1, 0, 1, 1]),
+        ("float32", [0.0, 0.0, 1.0], 0, 1e-50, [2, 0, 0, 0]),
+        ("float64", [-1.5e308, 0.1e308, 1.5e308], 0, 0, [1, 0, 1, 1]),
+        ("float64", [0.0, 5e-324], 0, 5e-324, [1, 0, 0, 1]),
+    ],
+)
+def test_histogram_over_a_range_that_the_dtype_does_not_have(
+    dtype: str, values: list[float], low: float, high: float, expected: list[int]
+) -> None:
+    x = gw.tensor(values, dtype=getattr(gw, dtype))
+    _agree("histc", x, 4, low, high)
+    assert gw.histc(x, 4, low, high).tolist() == expected
+
+
+def test_an_empty_range_of_a_histogram_gets_a_margin() -> None:
+    x = gw.tensor([1.0, 2.0, 3.0])
+    _agree("histogram_edges", x, 4, (2.0, 2.0))
+    _agree("histogram_edges", x, 4, None)
+    counts, edges = gw.histogram(x, 4, range=(2.0, 2.0))
+    assert edges.tolist() == [1.5, 1.75, 2.0, 2.25, 2.5]
+    assert counts.tolist() == [0, 0, 1, 0]
+    for wrong in ((float("inf"), float("inf")), (0.0, float("nan"))):
+        with pytest.raises(RuntimeError, match="not finite"):
+            gw.histogram(x, 4, range=wrong)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int64", "float16", "float32", "float64"])
 def test_masked_fill(dtype: str) -> None:
     x = gw.from_numpy(WHOLE).to(getattr(gw, dtype))

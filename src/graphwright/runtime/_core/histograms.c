@@ -17,6 +17,14 @@ static bool is_real(const GwTensor *t) {
 
 /* ---- evenly spaced ---- */
 
+/* The bin of a value from `low` to `high` in double, of numbers whose difference, or that times the
+ * bins, the elements' type does not have. */
+static int64_t place_of(double value, double low, double high, int64_t bins) {
+    double scale = high - low > 1 ? 0.5 : 1;
+    double part = (value * scale - low * scale) / (high * scale - low * scale);
+    return (int64_t)(part * (double)bins);
+}
+
 #define COUNT_EVENLY(T, name)                                                                 \
     static bool name(const GwTensor *t, T *counts, int64_t bins, double low, double high) { \
         const T *values = (const T *)t->data;                                              \
@@ -35,9 +43,11 @@ static bool is_real(const GwTensor *t) {
             return false;                                                                  \
         }                                                                                  \
         T least = (T)low, width = (T)(high - low);                                         \
+        bool fits = width > 0 && isfinite(width * (T)bins);                                \
         for (int64_t i = 0; i < t->numel; i++) {                                           \
             if (values[i] >= low && values[i] <= high) {                                   \
-                int64_t place = (int64_t)((values[i] - least) * (T)bins / width);          \
+                int64_t place = fits ? (int64_t)((values[i] - least) * (T)bins / width)    \
+                                     : place_of(values[i], low, high, bins);               \
                 counts[place < bins ? place : bins - 1]++;                                 \
             }                                                                              \
         }                                                                                  \
@@ -232,26 +242,26 @@ GW_KERNEL(histogramdd_counts) {
     return (PyObject *)out;
 }
 
-/* The range asked for; that of the values where it is empty. False where it is not finite. */
-static bool find_range(const GwTensor *t, PyObject *range, double *low, double *high) {
-    *low = *high = 0;
+static bool read_range(PyObject *range, double *low, double *high) {
     bool given = PyTuple_Check(range) || PyList_Check(range);
-    if (range != Py_None
-        && (!given || PySequence_Fast_GET_SIZE(range) != 2
-            || !gw_plain_number(PySequence_Fast_GET_ITEM(range, 0), low)
-            || !gw_plain_number(PySequence_Fast_GET_ITEM(range, 1), high))) {
+    return given && PySequence_Fast_GET_SIZE(range) == 2
+           && gw_plain_number(PySequence_Fast_GET_ITEM(range, 0), low)
+           && gw_plain_number(PySequence_Fast_GET_ITEM(range, 1), high);
+}
+
+/* The range asked for, or that of the values. False where it is not finite. */
+static bool find_range(const GwTensor *t, PyObject *range, double *low, double *high) {
+    *low = INFINITY;
+    *high = -INFINITY;
+    if (range != Py_None && !read_range(range, low, high)) {
         return false;
     }
-    if (*low == *high) {
-        *low = INFINITY;
-        *high = -INFINITY;
-        for (int64_t i = 0; i < t->numel; i++) {
-            double value = element(t, i);
-            *low = value >= *low ? *low : value;
-            *high = value <= *high ? *high : value;
-            if (isnan(value)) {
-                return false;
-            }
+    for (int64_t i = 0; range == Py_None && i < t->numel; i++) {
+        double value = element(t, i);
+        *low = value >= *low ? *low : value;
+        *high = value <= *high ? *high : value;
+        if (isnan(value)) {
+            return false;
         }
     }
     return isfinite(*low) && isfinite(*high) && *low <= *high;

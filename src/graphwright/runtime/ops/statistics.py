@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,11 @@ def _check_histc(input: Any, bins: int, min: Any, max: Any) -> None:
         raise RuntimeError(f"histc: max must be larger than min, got min={min}, max={max}")
 
 
+def _check_finite(low: float, high: float) -> None:
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"histogram: range of [{low}, {high}] is not finite")
+
+
 def _range(values: Any, low: float, high: float, margin: float) -> tuple[float, float]:
     """The range asked for; that of the values where it is empty, with a margin around one value.
 
@@ -159,8 +165,7 @@ def _range(values: Any, low: float, high: float, margin: float) -> tuple[float, 
         return low, low + 1.0
     if low == high:
         low, high = float(values.min()), float(values.max())
-    if not (np.isfinite(low) and np.isfinite(high)):
-        raise RuntimeError(f"histogram: range of [{low}, {high}] is not finite")
+    _check_finite(low, high)
     return (low - margin, high + margin) if low == high else (low, high)
 
 
@@ -172,7 +177,15 @@ def _histc_eager(input: Any, bins: int, min: Any, max: Any) -> Tensor:
     low, high = _range(values, float(min), float(max), 1.0)
     kept = values[(values >= low) & (values <= high)]
     kind = values.dtype.type
-    places = ((kept - kind(low)) * kind(bins) / kind(high - low)).astype(np.int64)
+    with np.errstate(over="ignore"):
+        width = kind(high - low)
+        fits = width > 0 and np.isfinite(width * kind(bins))
+    if fits:
+        places = ((kept - kind(low)) * kind(bins) / width).astype(np.int64)
+    else:
+        scale = 0.5 if high - low > 1 else 1.0
+        parts = (kept.astype(np.float64) * scale - low * scale) / (high * scale - low * scale)
+        places = (parts * bins).astype(np.int64)
     counts = np.bincount(np.minimum(places, bins - 1), minlength=bins)
     return wrap(counts, input.dtype)
 
@@ -232,10 +245,14 @@ define(
 
 
 def _edges_eager(input: Any, bins: int, range: Any) -> Tensor:
-    low, high = (0.0, 0.0) if range is None else map(float, range)
-    if low > high:
-        raise RuntimeError(f"histogram(): min {low} should not exceed max {high}")
-    low, high = _range(wide_array(input), low, high, 0.5)
+    if range is None:
+        low, high = _range(wide_array(input), 0.0, 0.0, 0.5)
+    else:
+        low, high = map(float, range)
+        if low > high:
+            raise RuntimeError(f"histogram(): min {low} should not exceed max {high}")
+        _check_finite(low, high)
+        low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
     return wrap(np.linspace(low, high, bins + 1), input.dtype)
 
 
