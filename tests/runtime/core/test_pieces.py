@@ -41,6 +41,20 @@ def test_smooth_l1_is_square_below_beta(shape: Any, beta: float, dtype: Any) -> 
         np.testing.assert_allclose(out.numpy(), expected, 2e-6, 1e-6)
 
 
+@pytest.mark.parametrize("beta", [0.0, 1e-50, 1e-38, 1e-20, 1000.0])
+def test_smooth_l1_where_squares_or_inverses_are_no_floats(beta: float) -> None:
+    x, t = gw.tensor([1.0, 1e36, 3.0], requires_grad=True), gw.tensor([0.0, 0.0, 3.0])
+    distance = np.array([1.0, 1e36, 0.0])
+    square = distance**2 / (2 * beta) if beta == 1000 else 0 * distance
+    expected = np.where(distance < beta, square, distance - beta / 2 * (distance > 0))
+    for call in (F.smooth_l1_loss, gw.compile(F.smooth_l1_loss)):
+        each = call(x, t, reduction="none", beta=beta)
+        np.testing.assert_allclose(each.tolist(), expected, 1e-6)
+        x.grad = None
+        call(x, t, reduction="sum", beta=beta).backward()
+        np.testing.assert_allclose(x.grad.tolist(), [min(1, 1 / max(beta, 1e-30)), 1, 0], 1e-6)
+
+
 def test_gradients_are_those_of_the_parts() -> None:
     x = gw.from_numpy(drawn(6, 3, 5)).requires_grad_()
     w = gw.from_numpy(np.array([0.5, -0.25, 2.0])).requires_grad_()

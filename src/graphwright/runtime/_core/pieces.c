@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+static const double LEAST_BETA = 1e-30;     /* as in nn_losses.py; float32 has its inverse */
+
 enum { PIECE = 4096, GRAIN = 16 << 10, HOLD_GIL = 8 << 10 };
 
 typedef struct {
@@ -82,7 +84,7 @@ GW_KERNEL(smooth_l1_loss) {
     bool each = is_word(args[2], "none"), mean = is_word(args[2], "mean");
     if (x == NULL || target == NULL || target->dtype != x->dtype || target->ndim != x->ndim
         || memcmp(target->sizes, x->sizes, (size_t)x->ndim * sizeof(int64_t)) != 0
-        || !gw_plain_number(args[3], &s.beta) || !(s.beta > 0)
+        || !gw_plain_number(args[3], &s.beta) || !(s.beta >= LEAST_BETA)
         || (!each && !mean && !is_word(args[2], "sum"))) {
         return NULL;
     }
@@ -106,7 +108,7 @@ GW_KERNEL(smooth_l1_loss) {
         for (int64_t i = 0; i < pieces && !each; i++) {
             total += sums[i];
         }
-        total = total / s.beta / (mean ? (double)s.n : 1);
+        total /= (mean ? (double)s.n : 1);
         if (!each && single) {
             *(float *)out->data = (float)total;
         } else if (!each) {

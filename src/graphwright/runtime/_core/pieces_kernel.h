@@ -23,9 +23,11 @@ GW_VECTORISED static void NAME(prelu)(void *closure, int64_t begin, int64_t end)
     }
 }
 
-static inline __attribute__((always_inline)) REAL NAME(smooth_l1)(REAL x, REAL t, REAL beta) {
+/* `scale` is 1 / beta; no factor is larger than the distance. */
+static inline __attribute__((always_inline)) REAL
+NAME(smooth_l1)(REAL x, REAL t, REAL beta, REAL scale) {
     REAL distance = x > t ? x - t : t - x, near = distance < beta ? distance : beta;
-    return near * (distance - (REAL)0.5 * near);
+    return near * scale * (distance - (REAL)0.5 * near);
 }
 
 /* Pieces [begin, end): each loss, or their sum in double, made of sums of LANES in their own
@@ -40,19 +42,19 @@ GW_VECTORISED static void NAME(smooth_l1_pieces)(void *closure, int64_t begin, i
         if (s->each != NULL) {
             REAL *y = (REAL *)s->each + first;
             for (; i < n; i++) {
-                y[i] = NAME(smooth_l1)(x[i], t[i], beta) * scale;
+                y[i] = NAME(smooth_l1)(x[i], t[i], beta, scale);
             }
             continue;
         }
         REAL lanes[LANES] = {0};
         for (; i + LANES <= n; i += LANES) {
             for (int lane = 0; lane < LANES; lane++) {
-                lanes[lane] += NAME(smooth_l1)(x[i + lane], t[i + lane], beta);
+                lanes[lane] += NAME(smooth_l1)(x[i + lane], t[i + lane], beta, scale);
             }
         }
         double total = 0;
         for (; i < n; i++) {
-            total += NAME(smooth_l1)(x[i], t[i], beta);
+            total += NAME(smooth_l1)(x[i], t[i], beta, scale);
         }
         for (int lane = 0; lane < LANES; lane++) {
             total += lanes[lane];

@@ -80,13 +80,17 @@ def _l1_decompose(input: Any, target: Any, reduction: str) -> Any:
     return reduced(ops.abs(ops.sub(input, target)), reduction)
 
 
+LEAST_BETA = 1e-30
+"""The least beta of smooth_l1_loss that makes a difference; float32 has its inverse."""
+
+
 def _smooth_l1_decompose(input: Any, target: Any, reduction: str, beta: float) -> Any:
     distance = ops.abs(ops.sub(input, target))
-    if beta == 0:
+    if 0 <= beta < LEAST_BETA:
         return reduced(distance, reduction)
     near = ops.clamp(distance, None, beta)
-    loss = ops.mul(near, ops.sub(distance, near, alpha=0.5))
-    return reduced(loss if beta == 1 else ops.mul(loss, 1 / beta), reduction)
+    part = near if beta == 1 else ops.mul(near, 1 / beta)
+    return reduced(ops.mul(part, ops.sub(distance, near, alpha=0.5)), reduction)
 
 
 # Binary cross entropy and KL divergence

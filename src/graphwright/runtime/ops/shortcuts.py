@@ -327,7 +327,8 @@ def _prelu(ctx: Any, grad: Any) -> Any:
 
 
 def _smooth_l1(ctx: Any, grad: Any) -> Any:
-    slope = ops.clamp(ops.div(ops.sub(ctx.input, ctx.target), ctx.beta), -1, 1)
+    beta = max(ctx.beta, 1e-30)         # nn_losses.LEAST_BETA
+    slope = ops.clamp(ops.div(ops.sub(ctx.input, ctx.target), beta), -1, 1)
     count = ctx.input.numel() if ctx.reduction == "mean" else 1
     to_input = ops.mul(slope, ops.div(grad, count))
     return to_input, ops.neg(to_input) if ctx.needs["target"] else None
