@@ -136,12 +136,13 @@ static PyObject *with_grad_mode(PyObject *self, PyObject *const *args, Py_ssize_
     if (n < 2) {
         return PyErr_SetString(PyExc_TypeError, "with_grad_mode takes a mode and a function"), NULL;
     }
-    State before = state;
-    PyObject *old = set_grad_enabled(NULL, args[0]);
-    if (old == NULL) {
+    int enabled = PyObject_IsTrue(args[0]);
+    if (enabled < 0) {
         return NULL;
     }
-    Py_DECREF(old);
+    State before = state;
+    gw_set_grad_enabled(enabled);
+    state.recording = args[0] == Py_None;
     Py_XINCREF(before.tracer);
     Py_XINCREF(before.levels);
     return call_and_restore(before, args + 1, n - 1, names);
