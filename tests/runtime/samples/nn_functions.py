@@ -230,6 +230,11 @@ _BAD = (
                      Bad(S(Arr(())), RuntimeError, "0-dim"))),
     OpErrors("softshrink", (Bad(S(_X, -0.5), RuntimeError, "lambda"),)),
     OpErrors("pdist", (Bad(S(_BATCH), RuntimeError, "2D"),)),
+    OpErrors("linear", (
+        Bad(S(Arr((2, 3)), Arr((4, 2))), RuntimeError, "weight", names_op=True),
+        Bad(S(Arr((2, 3)), Arr((4, 3)), Arr((1,))), RuntimeError, "bias", names_op=True,
+            torch=False),
+    )),
     OpErrors("bilinear", (Bad(S(_X, _X, Arr((2, 3, 3))), RuntimeError, "weight"),)),
     OpErrors("scaled_dot_product_attention",
              (Bad(S(_X, _X, _X, Arr((3, 3)), 0.0, True), RuntimeError, "is_causal"),

@@ -215,7 +215,7 @@ GW_KERNEL(linear) {
         return of_rows(cls, x, w);
     }
     const GwTensor *bias = gw_plain_tensor(args[2]);
-    if (bias == NULL || bias->ndim != 1) {
+    if (bias == NULL || bias->ndim != 1 || bias->sizes[0] != w.columns) {
         return NULL;
     }
     int64_t sizes[GW_MAX_DIMS];
