@@ -152,3 +152,23 @@ def test_what_cannot_be_captured_runs_vmap_as_plain_python() -> None:
             return str(error)[:4]
 
     assert gw.compile(reads)(ROWS) == "vmap"
+
+
+def test_an_example_kept_beyond_vmap_means_as_little_as_in_plain_python() -> None:
+    kept: list[Any] = []
+
+    def keeps(x: Any) -> Any:
+        return gw.vmap(lambda r: kept.append(r) or r * 2)(x + 1)
+
+    gw.testing.assert_close(gw.compile(keeps)(ROWS), (ROWS + 1) * 2)
+
+    def gives(x: Any) -> Any:
+        found: list[Any] = []
+        out = gw.vmap(lambda r: found.append(r * 3) or r * 2)(x + 1)
+        return out, found[0]
+
+    kept.append(gw.compile(gives)(ROWS)[1])
+    for example in kept:
+        assert example.shape == (3,)
+        with pytest.raises(RuntimeError, match="escaped"):
+            example + 1

@@ -16,6 +16,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.autograd import engine
 from graphwright.runtime.autograd.node import Node, gradient_edge
 from graphwright.runtime.autograd.saved import FREED
+from graphwright.runtime.batching import boundary
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.tensor import Tensor
 
@@ -100,6 +101,10 @@ class Tape:
         """The node that gives a tensor to the frame, and whether its history is spent."""
         if value.cls is not Tensor and value.source is None:
             reason = Unsupported("GB0004", f"a {value.cls.__name__} that the frame made leaves it")
+            reason.blame(value.born)
+            raise reason
+        if boundary.is_example(value.fake):
+            reason = Unsupported("GB0008", "an example that vmap made leaves it")
             reason.blame(value.born)
             raise reason
         if not value.fake.requires_grad or not (self.differentiated or self.made_leaves):

@@ -44,6 +44,11 @@ def _number(tensor: Any) -> int:
     return 0 if level is None else level.depth + 1
 
 
+def is_example(tensor: Any) -> bool:
+    """Whether a tensor belongs to a level, and means nothing outside of it."""
+    return _number(tensor) > 0
+
+
 def into_batch(tensor: Tensor, dim: int) -> BatchedTensor:
     """One example of a tensor, of which `dim` counts them, in the innermost level."""
     level = levels.innermost()
