@@ -326,8 +326,8 @@ def __getattr__(name: str) -> StorageType:
     made = StorageType(
         name, (), {"dtype": dtype, "__doc__": about, "__module__": "graphwright"}
     )
-    globals()[name] = made
-    return made
+    kind: StorageType = globals().setdefault(name, made)    # another thread may have been first
+    return kind
 
 
 def storage_type(dtype: DType) -> StorageType:

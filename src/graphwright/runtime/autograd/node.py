@@ -394,8 +394,8 @@ def name_node(node: OpNode) -> None:
     named = _CLASSES.get(op)
     if named is None:
         about = f"A recorded `{op.name}`."
-        named = type(node_name(op), (OpNode,), {"__slots__": (), "__doc__": about})
-        _CLASSES[op] = named
+        made = type(node_name(op), (OpNode,), {"__slots__": (), "__doc__": about})
+        named = _CLASSES.setdefault(op, made)   # another thread may have been first
     node.__class__ = named
 
 

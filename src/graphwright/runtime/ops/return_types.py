@@ -5,7 +5,6 @@ Their names and fields are PyTorch's. Each class is made when it is first asked 
 
 from __future__ import annotations
 
-import sys
 from collections import namedtuple
 from typing import Any
 
@@ -60,5 +59,4 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'graphwright.return_types' has no attribute {name!r}")
     made = namedtuple(name, FIELDS[name], module="graphwright.return_types")  # type: ignore[misc]
     made.__doc__ = f"What `{name.replace('linalg_', 'linalg.')}` returns."
-    setattr(sys.modules[__name__], name, made)
-    return made
+    return globals().setdefault(name, made)     # another thread may have been first
