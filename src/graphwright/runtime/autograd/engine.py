@@ -335,8 +335,13 @@ def backward(
 
     `grad_tensors` (once called `grad_variables`) may be omitted for one-element tensors. With
     `inputs` only those receive gradients. Raises RuntimeError where a tensor needs no grad, the
-    graph was freed or both names of `grad_tensors` are given.
+    graph was freed, both names of `grad_tensors` are given, and within `vmap`.
     """
+    if _core.levels():
+        raise RuntimeError(
+            "backward() called inside a function being vmapped over. This is not supported: "
+            "please use func.grad or func.vjp there, or call backward() outside of vmap"
+        )
     if grad_variables is not None:
         if grad_tensors is not None:
             raise RuntimeError(

@@ -37,6 +37,17 @@ def _refuse_control(what: str) -> Any:
     return method
 
 
+def _refuse_copies(what: str) -> Any:
+    def method(self: BatchedTensor, *args: Any) -> Any:
+        if not self.batched:
+            return getattr(self.value, what)(*args)
+        raise complete(NotImplementedError(
+            "vmap: the memory of one example of a batch cannot be copied or pickled; use clone()"
+        ))
+
+    return method
+
+
 class BatchedTensor(FakeTensor):
     """An example's shape, over the values of all examples.
 
@@ -63,6 +74,13 @@ class BatchedTensor(FakeTensor):
     __complex__ = _refuse_control("__complex__")
     __index__ = _refuse_control("__index__")
     __array__ = _refuse("__array__")
+    __deepcopy__ = _refuse_copies("__deepcopy__")
+    __reduce_ex__ = _refuse_copies("__reduce_ex__")
+
+    def __format__(self, spec: str) -> str:
+        """As text without a `spec`; with one a number is asked for."""
+        number = bool(spec) and not self.ndim
+        return format(self.item(), spec) if number else object.__format__(self, spec)
 
     @property
     def _is_recorded(self) -> bool:
