@@ -11,12 +11,11 @@ from graphwright.runtime.distributions.distribution import (
     Distribution,
     Shape,
     broadcast_all,
-    lazy,
     normal_like,
     parameters,
 )
 from graphwright.runtime.distributions.gamma import Beta, Chi2
-from graphwright.runtime.distributions.multivariate import factor_of, half_log_det, one_matrix
+from graphwright.runtime.distributions.multivariate import OfOneMatrix, half_log_det, one_matrix
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.several import broadcast_shapes
@@ -29,7 +28,7 @@ def multivariate_digamma(x: Tensor, n: int) -> Tensor:
     return ops.digamma(x.unsqueeze(-1) - steps).sum(-1)
 
 
-class Wishart(Distribution):
+class Wishart(OfOneMatrix):
     """Sums X X^T of `df` normal vectors, whose covariance is V [*, n, n].
 
     V, its inverse or its factor is given. ValueError unless just one of them is, and unless
@@ -65,21 +64,6 @@ class Wishart(Distribution):
         self.df = df.expand(batch)
         self.__dict__[name] = matrix.expand((*batch, n, n))
         super().__init__(batch, (n, n), validate_args=validate_args)
-
-    @lazy
-    def scale_tril(self) -> Tensor:
-        """L, with V = L L^T."""
-        return factor_of(self.__dict__)
-
-    @lazy
-    def covariance_matrix(self) -> Tensor:
-        """V."""
-        return ops.matmul(self.scale_tril, self.scale_tril.mT)
-
-    @lazy
-    def precision_matrix(self) -> Tensor:
-        """The inverse of V."""
-        return ops.cholesky_inverse(self.scale_tril)
 
     @property
     def mean(self) -> Tensor:

@@ -62,7 +62,26 @@ def factor_of(given: Mapping[str, Any]) -> Tensor:
     return ops.linalg_solve_triangular(turned, one, upper=False)
 
 
-class MultivariateNormal(Distribution):
+class OfOneMatrix(Distribution):
+    """Distributions given by a covariance [*, n, n], its inverse or its factor: `one_matrix`."""
+
+    @lazy
+    def scale_tril(self) -> Tensor:
+        """L, with the covariance L L^T."""
+        return factor_of(self.__dict__)
+
+    @lazy
+    def covariance_matrix(self) -> Tensor:
+        """L L^T."""
+        return ops.matmul(self.scale_tril, self.scale_tril.mT)
+
+    @lazy
+    def precision_matrix(self) -> Tensor:
+        """The inverse of the covariance."""
+        return ops.cholesky_inverse(self.scale_tril)
+
+
+class MultivariateNormal(OfOneMatrix):
     """Normal vectors around loc [*, n] with a covariance [*, n, n], its inverse or its factor L.
 
     Raises ValueError unless just one of the three is given.
@@ -92,21 +111,6 @@ class MultivariateNormal(Distribution):
         self.loc = loc.expand((*batch, loc.shape[-1]))
         self.__dict__[name] = matrix.expand((*batch, *matrix.shape[-2:]))
         super().__init__(batch, loc.shape[-1:], validate_args=validate_args)
-
-    @lazy
-    def scale_tril(self) -> Tensor:
-        """L, with the covariance L L^T."""
-        return factor_of(self.__dict__)
-
-    @lazy
-    def covariance_matrix(self) -> Tensor:
-        """L L^T."""
-        return ops.matmul(self.scale_tril, self.scale_tril.mT)
-
-    @lazy
-    def precision_matrix(self) -> Tensor:
-        """The inverse of the covariance."""
-        return ops.cholesky_inverse(self.scale_tril)
 
     @property
     def mean(self) -> Tensor:
