@@ -302,6 +302,18 @@ def test_gradients_of_each_sequence(cell: Any) -> None:
         gw.testing.assert_close(found[name], want)
 
 
+def test_batch_normalisation_without_running_statistics() -> None:
+    model = gw.nn.Sequential(gw.nn.Linear(3, 2), gw.nn.BatchNorm1d(2)).double()
+    x = _numbers(4, 5, 3)
+    with pytest.raises(RuntimeError, match="vmap"):
+        gw.vmap(model)(x)
+    assert func.replace_all_batch_norm_modules_(model) is model
+    assert set(model.state_dict()) == {"0.weight", "0.bias", "1.weight", "1.bias"}
+    for mode in (True, False):
+        model.train(mode)
+        gw.testing.assert_close(gw.vmap(model)(x), gw.stack([model(rows) for rows in x]))
+
+
 def test_an_ensemble_of_models() -> None:
     models = [gw.nn.Sequential(gw.nn.Linear(3, 2), gw.nn.BatchNorm1d(2)).eval() for _ in range(3)]
     state = func.stack_module_state(models)

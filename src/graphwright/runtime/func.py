@@ -8,6 +8,8 @@ from typing import Any
 from graphwright.runtime import autograd
 from graphwright.runtime.batching import boundary
 from graphwright.runtime.mapping import stack_module_state, vmap
+from graphwright.runtime.nn.batch_norm import _BatchNorm
+from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.utils.stateless import functional_call
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -25,6 +27,7 @@ __all__ = [
     "jacrev",
     "jvp",
     "linearize",
+    "replace_all_batch_norm_modules_",
     "stack_module_state",
     "vjp",
     "vmap",
@@ -352,3 +355,15 @@ def hessian(func: Func, argnums: int | tuple[int, ...] = 0) -> Func:
 def functionalize(func: Func, *, remove: str = "mutations") -> Func:
     """`func` itself: captured graphs are free of in-place changes whatever their source."""
     return func
+
+
+def replace_all_batch_norm_modules_(root: Module) -> Module:
+    """`root`, whose batch normalisations track no statistics any more: they use the batch's.
+
+    Under `vmap` running statistics, which all examples share, cannot be updated by each of them.
+    """
+    for module in root.modules():
+        if isinstance(module, _BatchNorm):
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root
