@@ -7,7 +7,9 @@ over the examples.
 from __future__ import annotations
 
 import copy
+import itertools
 import pickle
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -16,6 +18,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
+from graphwright.runtime import _core
 
 func: Any = gw.func
 Program = Callable[[Any, Any, Any], Any]
@@ -424,6 +427,35 @@ def test_modes_are_as_before_after_an_error() -> None:
     with pytest.raises(ZeroDivisionError):
         gw.vmap(lambda r: r * (1 / 0))(ROWS)
     assert gw.rand(2).shape == (2,) and gw.is_grad_enabled()
+
+
+def _interrupted(call: Callable[[], Any], moment: int) -> bool:
+    """Whether `call` begins so many functions in Python; the next one is interrupted."""
+    begun = itertools.count()
+
+    def interrupt(frame: Any, event: str, arg: Any) -> None:
+        if next(begun) == moment:
+            raise KeyboardInterrupt
+
+    before = sys.gettrace()
+    try:
+        sys.settrace(interrupt)
+        call()
+    except KeyboardInterrupt:
+        pass
+    finally:
+        sys.settrace(before)
+    return next(begun) > moment
+
+
+def test_no_level_is_left_wherever_a_signal_comes() -> None:
+    """Where a function in Python begins, Python looks for signals."""
+    gradients = gw.vmap(func.grad(lambda r: (r * 2).sum()))
+    gradients(ROWS)     # which imports what it needs
+    moments = itertools.count()
+    while _interrupted(lambda: gradients(ROWS), next(moments)):
+        assert not _core.levels()
+    assert next(moments) > 100
 
 
 def test_methods_that_are_no_ops_work_on_examples() -> None:

@@ -177,7 +177,7 @@ def _mapped(
     func: Func, args: Any, kwargs: Any, dims: list[Any], size: Any, out_dims: Any, randomness: str
 ) -> Any:
     """`func` of `size` examples at once."""
-    home = boundary.depth()
+    leave = boundary.way_out()
     try:
         boundary.enter(size, randomness)
         examples = [
@@ -204,7 +204,7 @@ def _mapped(
         ]
         return rebuilt(out, iter(found))
     finally:
-        boundary.leave(home)
+        leave()
 
 
 def _in_chunks(

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.classes import OperationVariable
 from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.functions import PartialVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.runtime import dtypes, generator, interop, limits, promotion, random
 from graphwright.runtime.autograd import modes
+from graphwright.runtime.batching import boundary
 from graphwright.runtime.device import device
 from graphwright.runtime.tensor import Tensor
 
@@ -61,7 +64,15 @@ def _is_tensor(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.constant(issubclass(value.realize().python_type(), Tensor))
 
 
+def _way_out(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`boundary.way_out()`: a step of the graph ends the levels."""
+    return PartialVariable(
+        OperationVariable(boundary.leave, None), [tx.constant(boundary.depth())], {}
+    )
+
+
 PACKAGE: dict[Any, Handler] = {
+    boundary.way_out: _way_out,
     interop.is_tensor: _is_tensor,
     random.manual_seed: _manual_seed,
     **{

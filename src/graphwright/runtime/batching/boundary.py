@@ -6,6 +6,8 @@ has begun.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +27,17 @@ def enter(size: Any, randomness: str) -> None:
 
 
 def leave(depth: int) -> None:
-    """End all levels but the first `depth`."""
+    """End all levels but the first `depth`: the step of a captured graph."""
     levels.leave(depth)
+
+
+def way_out() -> Callable[[], None]:
+    """What ends the levels that begin from now on.
+
+    It is written in C: a signal's exception cannot come between its call and what it does. In a
+    captured graph it is the step `leave`.
+    """
+    return partial(_core.set_levels, _core.levels())
 
 
 def depth() -> int:
