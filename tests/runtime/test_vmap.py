@@ -175,6 +175,7 @@ REFUSED: dict[str, Program] = {
     "a deep copy": lambda f, x, y: f.vmap(copy.deepcopy)(x),
     "a pickle": lambda f, x, y: f.vmap(lambda r: pickle.dumps(r) and r)(x),
     "a number as text": lambda f, x, y: f.vmap(lambda r: f"{r.sum():.2f}" and r)(x),
+    "assignment to data": lambda f, x, y: f.vmap(lambda r: setattr(r, "data", r) or r)(x),
     "what all share is written": lambda f, x, y: f.vmap(lambda r: y.t().add_(r))(x),
 }
 """Calls with tensors of shapes [2, 3] and [3, 2]."""

@@ -249,13 +249,12 @@ def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Any], dict[str,
         raise RuntimeError(
             "stack_module_state: Expected all models to have the same training/eval mode."
         )
+    named = [dict(model.named_parameters()) for model in models]
     parameters = {
-        name: ops.stack([dict(m.named_parameters())[name].detach() for m in models])
+        name: ops.stack([own[name].detach() for own in named])
         .requires_grad_(first.requires_grad)
-        for name, first in models[0].named_parameters()
+        for name, first in named[0].items()
     }
-    buffers = {
-        name: ops.stack([dict(m.named_buffers())[name] for m in models])
-        for name, _ in models[0].named_buffers()
-    }
+    kept = [dict(model.named_buffers()) for model in models]
+    buffers = {name: ops.stack([own[name] for own in kept]) for name in kept[0]}
     return parameters, buffers

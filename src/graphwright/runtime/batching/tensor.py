@@ -96,10 +96,14 @@ class BatchedTensor(FakeTensor):
         """Hold what a view of this tensor holds, whose layout it has taken."""
         self.value = view.value
 
-    @property  # type: ignore[misc]
+    @property
     def data(self) -> Tensor:
         """The same memory without any history."""
         return wrap(self.value.data, self.level, self.batched)
+
+    @data.setter
+    def data(self, value: Any) -> None:
+        raise complete(RuntimeError("vmap: assigning to `data` of an example is not supported"))
 
     def new_zeros(self, *size: Any, **options: Any) -> Any:
         """As `Tensor.new_zeros`, with zeros for each example."""
