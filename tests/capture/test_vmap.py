@@ -172,3 +172,13 @@ def test_an_example_kept_beyond_vmap_means_as_little_as_in_plain_python() -> Non
         assert example.shape == (3,)
         with pytest.raises(RuntimeError, match="escaped"):
             example + 1
+
+
+def test_backward_within_vmap_is_refused_as_in_plain_python() -> None:
+    def gradient(row: Any) -> Any:
+        leaf = row.detach().requires_grad_()
+        (leaf * leaf).sum().backward()
+        return leaf.grad
+
+    with pytest.raises(RuntimeError, match="inside a function being vmapped"):
+        gw.compile(lambda x: gw.vmap(gradient)(x + 1))(ROWS)

@@ -146,9 +146,9 @@ def vmap(
 
     Raises:
         ValueError: without arguments to map over, for dims that do not exist or whose sizes
-            differ, and where `func` returns what is no tensor.
+            differ, a `chunk_size` below 1, and where `func` returns what is no tensor.
         RuntimeError: for another `randomness`, random ops under "error", and where `func` asks
-            for a tensor's value.
+            for a tensor's value, writes into what all share what differs, or calls `backward`.
     """
     if randomness not in _RANDOMNESS:
         raise RuntimeError(

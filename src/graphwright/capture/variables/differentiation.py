@@ -75,6 +75,8 @@ def backward_method(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTrack
 
 
 def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
+    if _core.levels():
+        unsupported("GB0007", "backward() within vmap")
     for name in ("create_graph", "inputs"):
         if name in given and given[name].as_constant():
             unsupported("GB0004", f"backward() with {name}")
