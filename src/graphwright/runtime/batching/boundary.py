@@ -1,7 +1,8 @@
 """Where tensors come into a level and leave it: what `vmap` and `func` are made of.
 
-Each function is one step of a captured graph. None of them imports the machinery before a level
-has begun.
+Each function that `vmap` and `func` call is one step of a captured graph, but for `way_out`, which
+capture knows, as it asks `is_example` of results. None of them imports the machinery before a
+level has begun.
 """
 
 from __future__ import annotations
