@@ -212,6 +212,8 @@ def calling(function: Any) -> Any:
 def call_of(kind: type) -> types.FunctionType:
     """The Python function behind calls of instances of `kind`."""
     call: Any = kind.__call__
+    if isinstance(call, CompiledFunction):
+        call = call.__wrapped__
     if not isinstance(call, types.FunctionType):
         raise TypeError(f"compile() takes classes whose instances are callable through a Python "
                         f"function; those of {kind} are not")
