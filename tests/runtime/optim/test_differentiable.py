@@ -63,6 +63,52 @@ def test_one_recorded_step_has_the_gradient_of_its_rule(
     assert gw.autograd.gradcheck(stepped, (start, slope))
 
 
+FOLLOWED: list[tuple[str, dict[str, Any]]] = [
+    ("SGD", {"momentum": 0.9}),
+    ("SGD", {"maximize": True}),
+    ("Adam", {}),
+    ("Adam", {"amsgrad": True}),
+    ("AdamW", {}),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), FOLLOWED)
+def test_rates_and_decays_that_are_tensors_have_gradients(
+    name: str, options: dict[str, Any]
+) -> None:
+    lr = gw.tensor(0.1, dtype=gw.float64, requires_grad=True)
+    decay = gw.tensor(0.2, dtype=gw.float64, requires_grad=True)
+    slope = gw.tensor([0.5, -0.3], dtype=gw.float64, requires_grad=True)
+
+    def stepped(lr: gw.Tensor, decay: gw.Tensor, slope: gw.Tensor) -> gw.Tensor:
+        param = gw.tensor([0.3, 0.7], dtype=gw.float64)
+        optimizer = getattr(optim, name)(
+            [param], lr=lr, weight_decay=decay, differentiable=True, **options)
+        for _ in range(2):
+            param.grad = slope * 1
+            optimizer.step()
+        return param
+
+    plain = getattr(optim, name)(
+        [start := gw.tensor([0.3, 0.7], dtype=gw.float64)], lr=0.1, weight_decay=0.2, **options)
+    for _ in range(2):
+        start.grad = slope.detach()
+        plain.step()
+    gw.testing.assert_close(stepped(lr, decay, slope).detach(), start)
+    assert gw.autograd.gradcheck(stepped, (lr, decay, slope))
+
+
+def test_gradients_of_options_that_are_not_recorded_are_refused() -> None:
+    lr, param = gw.tensor(0.1, requires_grad=True), gw.ones(2)
+    optimizer = optim.RMSprop([param], lr=lr, differentiable=True)
+    param.grad = gw.ones(2, requires_grad=True) * 1
+    with pytest.raises(RuntimeError, match="must not require"):
+        optimizer.step()
+    unrecorded = optim.RMSprop([param], lr=lr)
+    unrecorded.step()
+    assert not param.requires_grad
+
+
 def test_hints_that_exclude_each_other() -> None:
     weight = gw.ones(1, requires_grad=True)
     with pytest.raises(RuntimeError, match="does not support `differentiable`"):

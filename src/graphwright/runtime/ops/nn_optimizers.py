@@ -30,30 +30,40 @@ def as_is(state: Any, other: Any = None) -> Any:
     return ops.clone(state) if recorded else state
 
 
+def _decayed(grad: Any, param: Any, weight_decay: Any) -> Any:
+    """`grad` with the gradient of the penalty on `param`, whose factor may be a tensor."""
+    if isinstance(weight_decay, Tensor):
+        return ops.add(grad, ops.mul(as_is(param, weight_decay), weight_decay))
+    return ops.add(grad, param, alpha=weight_decay)
+
+
 # SGD
 
 
-def _sgd_decompose(
+def sgd_rule(
     param: Any,
     grad: Any,
     momentum_buffer: Any,
     first: bool,
-    lr: float,
+    lr: Any,
     momentum: float,
     dampening: float,
-    weight_decay: float,
+    weight_decay: Any,
     nesterov: bool,
     maximize: bool,
 ) -> Any:
+    """The step as ops; `lr` and `weight_decay` are numbers, or tensors that it is recorded for."""
     g = ops.neg(grad) if maximize else grad
     if weight_decay != 0:
-        g = ops.add(g, param, alpha=weight_decay)
+        g = _decayed(g, param, weight_decay)
     if momentum_buffer is not None:
         if first:
             momentum_buffer.copy_(g)
         else:
             momentum_buffer.mul_(momentum).add_(g, alpha=1 - dampening)
         g = ops.add(g, momentum_buffer, alpha=momentum) if nesterov else momentum_buffer
+    if isinstance(lr, Tensor):
+        return param.sub_(ops.mul(as_is(g, lr), lr))
     return param.add_(g, alpha=-lr)
 
 
@@ -74,7 +84,7 @@ def _sgd_eager(
         maximize,
     )  # fmt: skip
     if not done:
-        return _sgd_decompose(
+        return sgd_rule(
             param, grad, momentum_buffer, first, lr, momentum, dampening, weight_decay,
             nesterov, maximize,
         )  # fmt: skip
@@ -84,21 +94,22 @@ def _sgd_eager(
 # Adam
 
 
-def _adam_decompose(
+def adam_rule(
     param: Any,
     grad: Any,
     exp_avg: Any,
     exp_avg_sq: Any,
     max_exp_avg_sq: Any,
     step: Any,
-    lr: float,
+    lr: Any,
     beta1: float,
     beta2: float,
     eps: float,
-    weight_decay: float,
+    weight_decay: Any,
     maximize: bool,
     decoupled: bool,
 ) -> Any:
+    """The step as ops; `lr` and `weight_decay` are numbers, or tensors that it is recorded for."""
     step.add_(1)
     whole = param
     param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq = real_pairs(
@@ -107,9 +118,13 @@ def _adam_decompose(
     g = ops.neg(grad) if maximize else grad
     if weight_decay != 0:
         if decoupled:
-            param.mul_(1 - lr * weight_decay)
+            kept = 1 - lr * weight_decay
+            if isinstance(kept, Tensor):
+                param.copy_(ops.mul(ops.clone(param), kept))
+            else:
+                param.mul_(kept)
         else:
-            g = ops.add(g, param, alpha=weight_decay)
+            g = _decayed(g, param, weight_decay)
     exp_avg.add_(ops.sub(g, exp_avg), alpha=1 - beta1)
     exp_avg_sq.mul_(beta2).add_(ops.mul(g, g), alpha=1 - beta2)
     second = exp_avg_sq
@@ -146,7 +161,7 @@ def _adam_eager(
         weight_decay, maximize, decoupled,
     )  # fmt: skip
     if not done:
-        return _adam_decompose(
+        return adam_rule(
             param, grad, exp_avg, exp_avg_sq, max_exp_avg_sq, step, lr, beta1, beta2, eps,
             weight_decay, maximize, decoupled,
         )  # fmt: skip
@@ -158,7 +173,7 @@ internal(
     "sgd_step_(Tensor param, Tensor grad, Tensor? momentum_buffer, bool first, float lr, "
     "float momentum, float dampening, float weight_decay, bool nesterov, bool maximize)",
     Kind.COMPOSITE,
-    decompose=_sgd_decompose,
+    decompose=sgd_rule,
     eager=_sgd_eager,
 )
 internal(
@@ -166,6 +181,6 @@ internal(
     "Tensor? max_exp_avg_sq, Tensor step, float lr, float beta1, float beta2, float eps, "
     "float weight_decay, bool maximize, bool decoupled)",
     Kind.COMPOSITE,
-    decompose=_adam_decompose,
+    decompose=adam_rule,
     eager=_adam_eager,
 )

@@ -14,6 +14,7 @@ from graphwright.runtime.optim.optimizer import (
     require,
     require_betas,
     require_rate,
+    step_as_ops,
 )
 from graphwright.runtime.tensor import Tensor
 
@@ -71,13 +72,17 @@ class Adam(Optimizer):
         super().__init__(params, options)
 
     def _update(self, group: Group) -> None:
-        lr, beta1, beta2 = number(group["lr"]), *map(number, group["betas"])
+        beta1, beta2 = map(number, group["betas"])
+        lr, weight_decay = group["lr"], group["weight_decay"]
+        step = step_as_ops(group, "adam_rule")
+        if step is None:
+            step, lr, weight_decay = ops.adam_step_, number(lr), number(weight_decay)
         names = ("exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
         for param in group["params"]:
             if param.grad is None:
                 continue
             state = self._state_of(param, *names)
-            ops.adam_step_(
+            step(
                 param,
                 param.grad,
                 state["exp_avg"],
@@ -88,7 +93,7 @@ class Adam(Optimizer):
                 beta1,
                 beta2,
                 group["eps"],
-                group["weight_decay"],
+                weight_decay,
                 group["maximize"],
                 group["decoupled_weight_decay"],
             )

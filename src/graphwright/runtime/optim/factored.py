@@ -16,7 +16,7 @@ from graphwright.runtime.tensor import Tensor
 def _require_rate(lr: Any) -> None:
     if isinstance(lr, Tensor) and lr.numel() != 1:
         raise ValueError("Tensor lr must be 1-element")
-    if number(lr) < 0:
+    if lr < 0:
         raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
 
 

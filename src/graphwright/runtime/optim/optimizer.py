@@ -7,10 +7,11 @@ import warnings
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
+from importlib import import_module
 from typing import Any
 
 from graphwright.runtime import dtypes
-from graphwright.runtime.autograd.modes import enable_grad, set_grad_enabled
+from graphwright.runtime.autograd.modes import enable_grad, is_grad_enabled, set_grad_enabled
 from graphwright.runtime.autograd.node import RemovableHandle
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -360,8 +361,30 @@ def _scalar_dtype() -> Any:
 
 
 def number(value: Any) -> float:
-    """An option as a Python number: learning rates and betas may be one-element tensors."""
-    return value.item() if isinstance(value, Tensor) else value
+    """An option as a Python number: learning rates and betas may be one-element tensors.
+
+    Raises RuntimeError for a tensor that a recorded step would have to give a gradient.
+    """
+    if not isinstance(value, Tensor):
+        return value
+    if value.requires_grad and is_grad_enabled():
+        raise RuntimeError(
+            "differentiable=True: gradients are taken of lr and weight_decay of SGD, Adam and "
+            "AdamW; other options must not require them"
+        )
+    return value.item()
+
+
+def step_as_ops(group: Group, rule: str) -> Callable[..., Any] | None:
+    """The rule in `ops.nn_optimizers` where a step is to give lr or weight_decay a gradient."""
+    options = [group[name] for name in ("lr", "weight_decay")]
+    wanted = any([isinstance(value, Tensor) and value.requires_grad for value in options])
+    if not (wanted and group["differentiable"]):
+        return None
+    found: Callable[..., Any] = getattr(
+        import_module("graphwright.runtime.ops.nn_optimizers"), rule
+    )
+    return found
 
 
 def require(condition: Any, what: str, value: object) -> None:

@@ -13,6 +13,7 @@ from graphwright.runtime.optim.optimizer import (
     number,
     require,
     require_rate,
+    step_as_ops,
 )
 
 
@@ -58,7 +59,10 @@ class SGD(Optimizer):
         super().__init__(params, options)
 
     def _update(self, group: Group) -> None:
-        momentum, lr = group["momentum"], number(group["lr"])
+        momentum, lr, weight_decay = group["momentum"], group["lr"], group["weight_decay"]
+        step = step_as_ops(group, "sgd_rule")
+        if step is None:
+            step, lr, weight_decay = ops.sgd_step_, number(lr), number(weight_decay)
         for param in group["params"]:
             if param.grad is None:
                 continue
@@ -69,7 +73,7 @@ class SGD(Optimizer):
                 first = buffer is None
                 if first:
                     buffer = state["momentum_buffer"] = ops.zeros_like(param.detach())
-            ops.sgd_step_(
+            step(
                 param,
                 param.grad,
                 buffer,
@@ -77,7 +81,7 @@ class SGD(Optimizer):
                 lr,
                 momentum,
                 group["dampening"],
-                number(group["weight_decay"]),
+                weight_decay,
                 group["nesterov"],
                 group["maximize"],
             )
