@@ -128,6 +128,22 @@ def test_a_class_is_compiled_by_the_calls_of_its_instances() -> None:
     assert compiled and y.tolist() == (X * 2).tolist()
 
 
+def test_a_class_may_be_compiled_again() -> None:
+    class Doubler:
+        def __call__(self, x: gw.Tensor) -> tuple[gw.Tensor, bool]:
+            return x * 2, gw.compiler.is_compiling()
+
+    graphs: list[Any] = []
+
+    def backend(graph: Any, inputs: Any) -> Any:
+        graphs.append(graph)
+        return graph
+
+    assert gw.compile(gw.compile(Doubler), backend=backend) is Doubler
+    y, compiled = Doubler()(X)
+    assert compiled and y.tolist() == (X * 2).tolist() and len(graphs) == 1
+
+
 def test_a_module_shares_everything_with_the_original() -> None:
     module = Scale()
     compiled = gw.compile(module)
