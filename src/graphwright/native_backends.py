@@ -26,9 +26,9 @@ from graphwright.ir.lowered import CannotLower, Lowered, OutputSpec, Saved
 from graphwright.ir.pipeline import lower_graph
 from graphwright.logs import log
 from graphwright.runtime import _core
-from graphwright.runtime.amp.state import switched_off
 from graphwright.runtime.autograd.node import Node, gradient_edge
 from graphwright.runtime.autograd.saved import FREED, SavedTensor
+from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -264,8 +264,8 @@ class CompiledBackward(Node):
         joint = self.training.lowered.joint
         assert joint is not None
         values = [unpack(value, self) for value in inputs]
-        with replaying(self.rng), switched_off():
-            results = joint(*values, *tangents)
+        with replaying(self.rng):
+            results = without_autocast(joint, *values, *tangents)
         return list(results[len(results) - len(self.edges):])
 
 

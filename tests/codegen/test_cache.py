@@ -15,7 +15,7 @@ from graphwright.codegen.cache import CacheWarning, KernelCache, cache_folder, k
 from graphwright.codegen.canonical import canonical_text
 from graphwright.codegen.emit.native import compile_program
 from graphwright.codegen.program import NativeProgram
-from graphwright.codegen.target import CompilerMissing
+from graphwright.codegen.target import CompilerMissing, find_compiler
 from graphwright.runtime.dtypes import float32, float64
 
 from .native_support import buffer, elementwise, load, op, run
@@ -177,3 +177,15 @@ def test_a_missing_compiler_has_an_error_of_its_own(monkeypatch: pytest.MonkeyPa
     with pytest.raises(CompilerMissing, match="backend='llvm'"):
         compile_program(example(), "c")
     check("llvm")
+
+
+def test_the_compiler_may_be_named_by_a_command(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", f"env NAME=value {find_compiler().command[0]}")
+    check("c")
+    assert find_compiler().command[1] == "NAME=value"
+    for broken in ("no-such-compiler -O2", "cc 'unclosed", " "):
+        monkeypatch.setenv("CC", broken)
+        with pytest.raises(CompilerMissing, match="CC="):
+            find_compiler()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import platform
+import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +38,7 @@ def installed(name: str) -> bool:
 def compiler() -> str:
     """The C compiler's path, or why there is none."""
     try:
-        return target.find_compiler().path
+        return shlex.join(target.find_compiler().command)
     except target.CompilerMissing as missing:
         return str(missing)
 

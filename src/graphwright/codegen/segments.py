@@ -10,66 +10,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.codegen.lowering.graph import CannotLowerNode
+from graphwright.codegen.steps import EagerStep, NativeStep, SegmentedProgram
 from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.interpreter import call
 from graphwright.ir.node import Node, map_leaves
-from graphwright.runtime.amp.state import switched_off
-from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Sym
-from graphwright.runtime.symbolic.places import value_at
 
 Compile = Callable[[GraphModule, Sequence[Any]], Any]
-
-
-class NativeStep(Record):
-    """values[results] = launch(values[inputs])."""
-
-    launch: Callable[..., Any]
-    inputs: tuple[Any, ...]
-    results: tuple[Node, ...]
-
-
-class EagerStep(Record):
-    """values[node] = node.target(*node.args)."""
-
-    node: Node
-
-
-class SegmentedProgram:
-    """Runs native segments and eager ops in turn. Call it with the graph's inputs."""
-
-    def __init__(
-        self, module: GraphModule, steps: Sequence[NativeStep | EagerStep],
-        symbols: dict[str, tuple[int, int]],
-    ) -> None:
-        self.steps = tuple(steps)
-        self.placeholders = module.graph.placeholders
-        self.results = module.graph.output_node.args[0]
-        self.constants = {n: module.attr(str(n.target)) for n in module.graph.nodes
-                          if n.op == "get_attr"}
-        self.symbols = symbols
-
-    def __call__(self, *inputs: Any) -> tuple[Any, ...]:
-        sizes = {name: value_at(inputs[position], place)
-                 for name, (position, place) in self.symbols.items()}
-        values: dict[Any, Any] = dict(self.constants)
-        values.update(zip(self.placeholders, inputs, strict=True))
-
-        def value_of(leaf: Any) -> Any:
-            if isinstance(leaf, Node):
-                return values[leaf]
-            expr = leaf if isinstance(leaf, Expr) else getattr(leaf, "expr", None)
-            return expr.evaluate(sizes) if isinstance(expr, Expr) else leaf
-        with switched_off():
-            for step in self.steps:
-                if isinstance(step, EagerStep):
-                    values[step.node] = call(
-                        step.node.target, map_leaves(step.node.args, value_of), {})
-                else:
-                    found = step.launch(*[value_of(i) for i in step.inputs])
-                    values.update(zip(step.results, found, strict=True))
-        return tuple(map_leaves(tuple(self.results), value_of))
 
 
 def split(

@@ -59,32 +59,55 @@ def host() -> Machine:
 
 
 class Compiler(Record):
-    """A C compiler: its path, and what tells its versions apart in a cache key."""
+    """A C compiler: the words that begin its command, and what tells its versions apart in a cache
+    key."""
 
-    path: str
+    command: tuple[str, ...]
     identity: str
 
 
-_FOUND: dict[str, Compiler] = {}
+_FOUND: dict[tuple[str, ...], Compiler] = {}
+
+
+def _words(command: str) -> list[str]:
+    """A shell's words; all of it where it is none of a shell's commands."""
+    import shlex
+
+    try:
+        return shlex.split(command) or [command]
+    except ValueError:
+        return [command]
+
+
+def _identity(word: str) -> str:
+    """A word of a compiler's command; that of a program says which version it is."""
+    import shutil
+
+    path = shutil.which(word)
+    if path is None:
+        return word
+    real = os.path.realpath(path)
+    status = os.stat(real)
+    return f"{real} {status.st_size} {status.st_mtime_ns}"
 
 
 def find_compiler() -> Compiler:
-    """The compiler named by `CC`, or the first of cc, gcc, clang on PATH.
+    """The compiler named by `CC` (a command: "gcc", "ccache gcc", "clang -m64"), or the first of
+    cc, gcc, clang on PATH.
 
     Raises: CompilerMissing where there is none.
     """
     import shutil
 
     named = os.environ.get("CC")
-    for name in (named,) if named else ("cc", "gcc", "clang"):
-        path = shutil.which(name)
+    for command in (_words(named),) if named else (["cc"], ["gcc"], ["clang"]):
+        path = shutil.which(command[0])
         if path is None:
             continue
-        real = os.path.realpath(path)
-        if real not in _FOUND:
-            status = os.stat(real)
-            _FOUND[real] = Compiler(path, f"{real} {status.st_size} {status.st_mtime_ns}")
-        return _FOUND[real]
+        words = (path, *command[1:])
+        if words not in _FOUND:
+            _FOUND[words] = Compiler(words, " ".join(map(_identity, words)))
+        return _FOUND[words]
     wanted = f"CC={named}" if named else "cc, gcc or clang"
     raise CompilerMissing(
         f"no C compiler was found ({wanted}): install one, or use backend='llvm', which needs none"

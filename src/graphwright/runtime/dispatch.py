@@ -7,7 +7,7 @@ bound positional tuple in schema order. Later layers hang themselves in through 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
@@ -19,6 +19,7 @@ from graphwright.runtime.refusals import INTERNAL, refusal
 
 GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP, BATCHED = 1, 2, 4, 8, 16, 32, 64
 TRACE, AUTOCAST, INFERENCE, COMPILING, MAPPED = 1, 2, 4, 8, 64
+_Result = TypeVar("_Result")
 
 
 class Hooks:
@@ -137,14 +138,19 @@ def _dispatch_modes(op: Op, args: tuple[Any, ...], flags: int) -> Any:
 
 def dispatch_as_given(op: Op, args: tuple[Any, ...]) -> Any:
     """`dispatch` without autocast, in this op and in those that it is made of."""
+    return without_autocast(dispatch, op, args)
+
+
+def without_autocast(function: Callable[..., _Result], *args: Any) -> _Result:
+    """`function(*args)`, whose ops run in their arguments' dtypes."""
     if not _core.modes() & AUTOCAST:
-        return dispatch(op, args)
-    return _core.keeping_modes(_dispatch_uncast, op, args)
+        return function(*args)
+    return _core.keeping_modes(_switched_off, function, args)
 
 
-def _dispatch_uncast(op: Op, args: tuple[Any, ...]) -> Any:
+def _switched_off(function: Callable[..., _Result], args: tuple[Any, ...]) -> _Result:
     _core.set_modes(_core.modes() & ~AUTOCAST)
-    return dispatch(op, args)
+    return function(*args)
 
 
 def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:

@@ -32,13 +32,13 @@ def shared_library(text: str, machine: Machine, compiler: Compiler) -> bytes:
         source, result = os.path.join(folder, "program.c"), os.path.join(folder, "program.so")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)
-        command = [compiler.path, *flags(machine), "-o", result, source, "-lm"]
+        command = [*compiler.command, *flags(machine), "-o", result, source, "-lm"]
         try:
             done = subprocess.run(command, capture_output=True, text=True, check=False)
         except OSError as error:
-            raise CompilerMissing(f"{compiler.path} cannot be run: {error}") from error
+            raise CompilerMissing(f"{compiler.command[0]} cannot be run: {error}") from error
         if done.returncode:
             first = "\n".join(done.stderr.splitlines()[:12])
-            raise CompilerMissing(f"{compiler.path} failed on generated code:\n{first}")
+            raise CompilerMissing(f"{compiler.command[0]} failed on generated code:\n{first}")
         with open(result, "rb") as file:
             return file.read()

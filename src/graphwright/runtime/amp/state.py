@@ -57,20 +57,6 @@ def own_casts() -> Iterator[None]:
         _kept.casts = outside
 
 
-@contextmanager
-def switched_off() -> Iterator[None]:
-    """Within the block ops run in their arguments' dtypes."""
-    modes = _core.modes()
-    if not modes & AUTOCAST:
-        yield
-        return
-    _core.set_modes(modes & ~AUTOCAST)
-    try:
-        yield
-    finally:
-        _core.set_modes(modes)
-
-
 def kept_cast(leaf: Any) -> Any:
     """The cast of a leaf that is kept, or None; it is not used once the leaf was written."""
     leaf_of, version, cast = _kept.casts.get(id(leaf), (None, 0, None))
