@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from threading import Lock
 from typing import Any
 
 from graphwright.artifacts import KEY, Artifacts
@@ -30,6 +29,7 @@ from graphwright.runtime.autograd.node import Node, gradient_edge
 from graphwright.runtime.autograd.saved import FREED, SavedTensor
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.errors import DataDependent
+from graphwright.runtime.locks import Lock
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import signal
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -14,11 +15,18 @@ import pytest
 import graphwright as gw
 from graphwright.capture import _eval_frame
 from graphwright.capture.convert import Frontend
+from graphwright.runtime.locks import Lock
 from graphwright.runtime.ops import _face as ops
 
 from .matrix import facts, tensor
 
 pytestmark = pytest.mark.skipif(not _eval_frame.SUPPORTED, reason="the hook is declined here")
+
+
+def end_after(seconds: int) -> None:
+    """Let a forked child that hangs be killed."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(seconds)
 
 
 def clean(x, n):
@@ -119,6 +127,7 @@ def test_children_forked_while_threads_compile() -> None:
         while not done.is_set():
             gw.compile(broken, backend="eager")(INPUTS[0], 2)
 
+    gw.compile(broken, backend="eager")(INPUTS[0], 2)   # imports, whose locks a fork copies as held
     threads = [threading.Thread(target=compile_again_and_again) for _ in range(4)]
     for thread in threads:
         thread.start()
@@ -126,6 +135,7 @@ def test_children_forked_while_threads_compile() -> None:
     for _ in range(5):
         child = os.fork()
         if child == 0:
+            end_after(60)
             found = facts(gw.compile(broken, backend="eager")(INPUTS[1], 1))
             os._exit(0 if found == facts(broken(INPUTS[1], 1)) else 1)
         statuses.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
@@ -133,6 +143,30 @@ def test_children_forked_while_threads_compile() -> None:
     for thread in threads:
         thread.join()
     assert statuses == [0] * 5
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_child_finds_locks_free_that_another_thread_held() -> None:
+    lock, taken, done = Lock(), threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with lock:
+            taken.set()
+            done.wait()
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    taken.wait()
+    child = os.fork()
+    if child == 0:
+        end_after(20)
+        with lock:
+            os._exit(0)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    done.set()
+    holder.join()
+    assert status == 0
 
 
 def test_asyncio() -> None:

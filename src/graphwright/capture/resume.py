@@ -10,7 +10,6 @@ loops with breaks do not get deeper.
 from __future__ import annotations
 
 import dis
-import threading
 import types
 import weakref
 from typing import NoReturn
@@ -20,6 +19,7 @@ from graphwright.capture.code_table import CodeTable
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.relocate import local_names, rebuilt
 from graphwright.capture.unpaired import SECOND, unpaired
+from graphwright.runtime.locks import Lock
 from graphwright.runtime.records import Record
 
 
@@ -57,7 +57,7 @@ class ResumePoint(Record):
 _Made = weakref.WeakValueDictionary[ResumePoint, types.CodeType]
 _origins: CodeTable[Origin] = CodeTable()
 _made: CodeTable[_Made] = CodeTable()
-_lock = threading.Lock()
+_lock = Lock()
 _SLOTS_OF_PAIRS = 16
 _LASTI = 2
 _SEES_FRAME = frozenset(

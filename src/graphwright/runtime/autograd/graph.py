@@ -17,6 +17,7 @@ from graphwright.runtime.autograd.engine import GradientEdge, edge_of
 from graphwright.runtime.autograd.hooks import register_hook
 from graphwright.runtime.autograd.node import Node, accumulator
 from graphwright.runtime.autograd.saved import ACTIVE, PACKING
+from graphwright.runtime.locks import Lock
 
 __all__ = [
     "GradientEdge",
@@ -30,7 +31,7 @@ __all__ = [
     "saved_tensors_hooks",
 ]
 
-_lock = threading.Lock()
+_lock = Lock()
 
 
 class saved_tensors_hooks:
