@@ -127,7 +127,7 @@ def test_children_forked_while_threads_compile() -> None:
         while not done.is_set():
             gw.compile(broken, backend="eager")(INPUTS[0], 2)
 
-    gw.compile(broken, backend="eager")(INPUTS[0], 2)   # imports, whose locks a fork copies as held
+    gw.compile(broken, backend="eager")(INPUTS[0], 2)  # imports: a fork copies their locks as held
     threads = [threading.Thread(target=compile_again_and_again) for _ in range(4)]
     for thread in threads:
         thread.start()
