@@ -123,6 +123,7 @@ PRODUCTS = (
             S("i,j", Arr((2,)), Arr((3,))),
             S("ab,bc,cd,de->ae", Arr((2, 3)), Arr((3, 4)), Arr((4, 2)), Arr((2, 3))),
             S("ij,ij,ij->i", Arr((2, 3)), Arr((2, 3)), Arr((2, 3))),
+            S("bldn,bld,bld->bln", Arr((2, 3, 2, 2)), Arr((2, 3, 2)), Arr((2, 3, 2))),
         ),
         np.einsum,
         strides=False,

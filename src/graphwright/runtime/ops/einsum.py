@@ -206,10 +206,6 @@ def _aligned(operand: Any, labels: Labels, wanted: Labels) -> Any:
     return ops.reshape(operand, tuple(next(at) if x in labels else 1 for x in wanted))
 
 
-def _shaped(value: Any, shape: tuple[Any, ...]) -> Any:
-    return value if len(value.shape) == len(shape) else ops.reshape(value, shape)
-
-
 def _contracted(
     a: tuple[Labels, Any], b: tuple[Labels, Any], kept: Labels, sizes: dict[str, Any]
 ) -> tuple[Labels, Any]:
@@ -224,13 +220,16 @@ def _contracted(
     if not summed:
         return labels, ops.mul(_aligned(a[1], left, labels), _aligned(b[1], right, labels))
     shape = tuple(sizes[x] for x in labels)
+    alone = len(rows) == len(columns) == 1 and len(batch) <= 1
     if batch:
         first = _arranged(a[1], left, (batch, rows, summed))
         second = _arranged(b[1], right, (batch, summed, columns))
-        return labels, _shaped(ops.bmm(first, second), shape)
+        found = ops.bmm(first, second)
+        return labels, found if alone else ops.reshape(found, shape)
     first = _arranged(a[1], left, (rows, summed))
     second = _arranged(b[1], right, (summed, columns))
-    return labels, _shaped(ops.mm(first, second), shape)
+    found = ops.mm(first, second)
+    return labels, found if alone else ops.reshape(found, shape)
 
 
 def _einsum(equation: Any, operands: tuple[Any, ...]) -> Any:
