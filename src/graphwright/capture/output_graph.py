@@ -29,6 +29,7 @@ from graphwright.capture.source import (
     MroSource,
     SizeSource,
     Source,
+    readable,
 )
 from graphwright.capture.tape import Tape
 from graphwright.capture.templates import TemplateSource
@@ -324,7 +325,7 @@ class OutputGraph:
         self, value: Any, fake: FakeTensor, source: Source, cls: type
     ) -> TensorVariable:
         """An argument of the graph that `fake` stands for."""
-        node = self._placeholder(_readable(source), source)
+        node = self._placeholder(readable(source), source)
         node.meta["val"] = fake
         variable = TensorVariable(node, fake, cls, source)
         self._tensors[id(fake)] = variable
@@ -348,7 +349,7 @@ class OutputGraph:
         known = self._floats.get(source)
         if known is None:
             fake = fake_like(single_tensor(value) if source.single else scalar_tensor(value))
-            node = self._placeholder(_readable(source.base), source)
+            node = self._placeholder(readable(source.base), source)
             node.meta["val"] = fake
             known = self._floats[source] = TensorVariable(node, fake, Tensor)
             self._tensors[id(fake)] = known
@@ -380,7 +381,7 @@ class OutputGraph:
         """The int placeholder for a symbol that is an argument itself."""
         node = self.int_inputs.get(source)
         if node is None:
-            node = self.int_inputs[source] = self._placeholder(_readable(source), source)
+            node = self.int_inputs[source] = self._placeholder(readable(source), source)
         return node
 
     def mutated_inputs(self) -> list[Node]:
@@ -581,18 +582,6 @@ _NEEDS_WRAPPING = (
     enum.Enum,
     numpy.generic,
 )
-
-
-def _readable(source: Source) -> str:
-    """A node name made from a source: `L['self'].fc.weight` -> `self_fc_weight`.
-
-    Names of the form `s0` are those of size symbols.
-    """
-    text = source.name().replace("L['", "").replace(".__dict__['_parameters']", "")
-    text = text.replace(".__dict__['_modules']", "").replace(".__dict__['_buffers']", "")
-    words = "".join(char if char.isalnum() else " " for char in text).split()
-    name = "_".join(words) or "input"
-    return f"{name}_input" if name[:1] == "s" and name[1:].isdigit() else name
 
 
 def _holds_tensors(value: Any) -> bool:

@@ -460,3 +460,15 @@ class SizeSource(DerivedSource):
 
     def loads(self, program: LoadWriter) -> int:
         return program.chain("size", self.base, self.place)
+
+
+def readable(source: Source) -> str:
+    """A node name made from a source: `L['self'].fc.weight` -> `self_fc_weight`.
+
+    Names of the form `s0` are those of size symbols.
+    """
+    text = source.name().replace("L['", "").replace(".__dict__['_parameters']", "")
+    text = text.replace(".__dict__['_modules']", "").replace(".__dict__['_buffers']", "")
+    words = "".join(char if char.isalnum() else " " for char in text).split()
+    name = "_".join(words) or "input"
+    return f"{name}_input" if name[:1] == "s" and name[1:].isdigit() else name

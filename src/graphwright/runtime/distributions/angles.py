@@ -8,7 +8,7 @@ from typing import Any
 from graphwright.runtime.autograd.modes import no_grad
 from graphwright.runtime.distributions import constraints
 from graphwright.runtime.distributions.distribution import (
-    Distribution,
+    Centred,
     Shape,
     broadcast_all,
     parameters,
@@ -18,7 +18,7 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 
-class VonMises(Distribution):
+class VonMises(Centred):
     """Angles with the density exp(k cos(x - loc)) / (2 pi I0(k)), k the concentration."""
 
     arg_constraints = parameters(loc=constraints.real, concentration=constraints.positive)
@@ -59,15 +59,6 @@ class VonMises(Distribution):
                 missing = missing & ~taken
             turned = ops.remainder(angle + self.loc + math.pi, 2 * math.pi) - math.pi
             return turned.to(self.loc.dtype)
-
-    @property
-    def mean(self) -> Tensor:
-        """The direction."""
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphwright.runtime.distributions import constraints
 from graphwright.runtime.distributions.distribution import (
+    Centred,
     Distribution,
     Shape,
     broadcast_all,
@@ -22,7 +23,7 @@ EULER = 0.57721566490153286060
 LOG_2PI = math.log(2 * math.pi)
 
 
-class LocationScale(Distribution):
+class LocationScale(Centred):
     """loc + scale * a fixed distribution of real numbers."""
 
     arg_constraints = parameters(loc=constraints.real, scale=constraints.positive)
@@ -32,14 +33,6 @@ class LocationScale(Distribution):
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     def _standard(self, value: Tensor) -> Tensor:
         return (value - self.loc) / self.scale

@@ -191,6 +191,20 @@ class Distribution:
         return f"{type(self).__name__}({', '.join(shown)})"
 
 
+class Centred(Distribution):
+    """A distribution whose mean and mode are its parameter `loc`."""
+
+    loc: Tensor
+
+    @property
+    def mean(self) -> Tensor:
+        return self.loc
+
+    @property
+    def mode(self) -> Tensor:
+        return self.loc
+
+
 def parameters(**known: Constraint) -> Mapping[str, Constraint]:
     """What the parameters may be, by name."""
     return MappingProxyType(known)

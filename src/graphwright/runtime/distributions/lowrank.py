@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.runtime.distributions import constraints
 from graphwright.runtime.distributions.distribution import (
-    Distribution,
+    Centred,
     Shape,
     lazy,
     normal_like,
@@ -19,7 +19,7 @@ from graphwright.runtime.several import broadcast_shapes
 from graphwright.runtime.tensor import Tensor
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(Centred):
     """Normal vectors around loc [*, n] with the covariance W W^T + diag(d).
 
     W is `cov_factor` [*, n, rank], d is `cov_diag` [*, n]. Only matrices [rank, rank] are
@@ -96,14 +96,6 @@ class LowRankMultivariateNormal(Distribution):
         factor, scaled = self._inner()
         part = ops.linalg_solve_triangular(factor, scaled, upper=False)
         return ops.diag_embed(self.cov_diag.reciprocal()) - ops.matmul(part.mT, part)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @lazy
     def variance(self) -> Tensor:

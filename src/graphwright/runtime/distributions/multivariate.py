@@ -8,6 +8,7 @@ from typing import Any
 
 from graphwright.runtime.distributions import constraints
 from graphwright.runtime.distributions.distribution import (
+    Centred,
     Distribution,
     Shape,
     lazy,
@@ -81,7 +82,7 @@ class OfOneMatrix(Distribution):
         return ops.cholesky_inverse(self.scale_tril)
 
 
-class MultivariateNormal(OfOneMatrix):
+class MultivariateNormal(Centred, OfOneMatrix):
     """Normal vectors around loc [*, n] with a covariance [*, n, n], its inverse or its factor L.
 
     Raises ValueError unless just one of the three is given.
@@ -111,14 +112,6 @@ class MultivariateNormal(OfOneMatrix):
         self.loc = loc.expand((*batch, loc.shape[-1]))
         self.__dict__[name] = matrix.expand((*batch, *matrix.shape[-2:]))
         super().__init__(batch, loc.shape[-1:], validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
 
     @property
     def variance(self) -> Tensor:

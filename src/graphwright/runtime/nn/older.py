@@ -40,20 +40,13 @@ class CrossMapLRN2d(Module):
 class NLLLoss2d(NLLLoss):
     """`NLLLoss`, which takes images too. Warns that it replaces this class."""
 
-    def __init__(
-        self,
-        weight: Tensor | None = None,
-        size_average: bool | None = None,
-        ignore_index: int = -100,
-        reduce: bool | None = None,
-        reduction: str = "mean",
-    ) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(
             "NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement.",
             FutureWarning,
             stacklevel=2,
         )
-        super().__init__(weight, size_average, ignore_index, reduce, reduction)
+        super().__init__(*args, **kwargs)
 
 
 class Container(Module):

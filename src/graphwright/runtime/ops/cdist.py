@@ -82,8 +82,8 @@ def _by_products(a: Array, b: Array, out: Array) -> None:
         _core.gemm(left, right, out)
     else:
         np.matmul(left, right, out)
-    np.maximum(out, 0, out)
-    np.sqrt(out, out)
+    np.maximum(out, 0, out=out)
+    np.sqrt(out, out=out)
 
 
 def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:
