@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+import gc
+import weakref
 from typing import Any
 
 import pytest
@@ -99,3 +101,60 @@ def test_an_argument_that_is_no_longer_the_key_is_seen() -> None:
     assert captured(key).item() == 2.0
     table[other] = 3.0
     assert captured(other).item() == 3.0
+
+
+def test_objects_of_one_class_in_place_of_keys_need_no_version_of_their_own() -> None:
+    def program(x: Any, table: Any, wanted: Any) -> Any:
+        return x * table.get(wanted, 7), [type(key) for key in table], wanted in table
+
+    captured = Captured(program, fullgraph=True)
+    for factor in (1.0, 2.0, 3.0):
+        key, other = Token(), Token()
+        table = {key: gw.ones(1) * factor, int: 2, (str, 1): 3}
+        value, kinds, found = captured(gw.ones(1), table, key)
+        assert (value.item(), kinds, found) == (factor, [Token, type, tuple], True)
+        value, kinds, found = captured(gw.ones(1), table, other)
+        assert (value.item(), kinds, found) == (7, [Token, type, tuple], False)
+    assert captured.graphs == 2
+
+
+def test_keys_of_another_class_are_seen() -> None:
+    class Other:
+        def __eq__(self, other: Any) -> bool:
+            return True
+
+        __hash__ = None  # type: ignore[assignment]
+
+    token = Token()
+    table: Any = {token: 2.0}
+    captured = Captured(lambda x, key: x * table.get(key, 5.0))
+    assert captured(gw.ones(1), token).item() == 2.0
+    Other.__hash__ = lambda self: hash(token)  # type: ignore[method-assign, assignment]
+    assert captured(gw.ones(1), Other()).item() == 2.0
+    assert captured(gw.ones(1), Token()).item() == 5.0
+
+
+def test_keys_of_an_ordered_dict_are_found_in_its_order() -> None:
+    keys = [Token(), Token(), Token()]
+    table = collections.OrderedDict((key, gw.ones(1) * i) for i, key in enumerate(keys))
+    captured = Captured(lambda x, key: (x + table[key], list(table)))
+    for _ in range(3):
+        table.move_to_end(next(iter(table)))
+        for i, key in enumerate(keys):
+            value, order = captured(gw.zeros(1), key)
+            assert value.item() == i
+            assert order == list(table)
+
+
+@pytest.mark.parametrize("make", [Token, lambda: type("Kind", (), {})])
+def test_entries_keep_no_key_alive(make: Any) -> None:
+    def program(x: Any, table: Any) -> Any:
+        return x + len(table), [value for key, value in table.items() if key is not None]
+
+    captured = Captured(program, fullgraph=True)
+    key = make()
+    captured(gw.ones(1), {key: 1})
+    known = weakref.ref(key)
+    del key
+    gc.collect()
+    assert known() is None

@@ -380,10 +380,34 @@ def test_templates_end_with_their_translation() -> None:
 
     captured = Captured(program, fullgraph=True)
     captured(gw.ones(2), Noted)
-    gc.collect()
     assert Noted.__subclasses__() == []
+    gc.collect()
     assert captured(gw.ones(2), Noted).tolist() == [2.0, 2.0]
     known = weakref.ref(Noted)
     del Noted, captured
     gc.collect()
     assert known() is None
+
+
+def test_bases_do_not_list_templates() -> None:
+    class Noted(Base):
+        pass
+
+    def program(x: Any) -> Any:
+        class Plain:
+            pass
+
+        class Item(Noted):
+            plain = Plain()
+
+        return x + 1, [known.__name__ for known in Noted.__subclasses__()], Item.__name__
+
+    gc.disable()
+    try:
+        for run in (Captured(program), program):
+            before = len(object.__subclasses__()), len(Noted.__subclasses__())
+            assert run(gw.ones(2))[1:] == (["Item"], "Item")
+            gc.collect()
+            assert (len(object.__subclasses__()), len(Noted.__subclasses__())) == before
+    finally:
+        gc.enable()

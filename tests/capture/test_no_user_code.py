@@ -45,6 +45,30 @@ class Spied(metaclass=Meta):
     pass
 
 
+class Equal(type):
+    """Says what its classes are equal to, and how they are hashed."""
+
+    def __eq__(cls, other):
+        LOG.append(other)
+        return cls is other
+
+    def __hash__(cls):
+        LOG.append("hash")
+        return 0
+
+
+class Unhashed(Equal):
+    __hash__ = None
+
+
+class OfEqual(metaclass=Equal):
+    pass
+
+
+class OfUnhashed(metaclass=Unhashed):
+    pass
+
+
 class Number(int):
     def __repr__(self):
         LOG.append("repr")
@@ -64,6 +88,7 @@ UNNAMED = types.ModuleType.__new__(types.ModuleType)
 VALUES = [
     *(Spy(), Posing(), SpyModule("spied"), Spied, Number(3), UNNAMED),
     *(types.MethodType(Callable(), 1), Spied(), {Spy(): 1}, [Posing()]),
+    *(OfEqual, OfEqual(), OfUnhashed, OfUnhashed()),
 ]
 
 
@@ -82,6 +107,22 @@ def test_values_are_looked_at_by_their_type(function):
     LOG.clear()
     for value in (*VALUES, 3, None, *VALUES):
         captured(X, value)
+    assert LOG == []
+
+
+@pytest.mark.filterwarnings("ignore:.*the most there may be:RuntimeWarning")
+@pytest.mark.parametrize("cls", [OfEqual, OfUnhashed])
+def test_classes_with_an_equality_of_their_own_are_used_as_plainly(cls):
+    def uses(x, value):
+        class Derived(cls):
+            member = 3
+
+        return x + 1, isinstance(value, cls), Derived().member, type(value).__name__
+
+    captured = Captured(uses)
+    LOG.clear()
+    for value in (cls(), 3, cls()):
+        assert captured(X, value)[1:] == (type(value) is cls, 3, type(value).__name__)
     assert LOG == []
 
 

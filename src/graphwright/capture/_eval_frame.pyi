@@ -162,3 +162,13 @@ def class_attribute(instance: object, name: str, /) -> Any:
 
 def mro_attribute(cls: type, name: str, after: type | None = None, /) -> Any:
     """What the MRO of the class holds, unbound; AttributeError if nothing."""
+
+def dict_key(container: dict[Any, Any], position: int, /) -> Any:
+    """The key at a position; IndexError if there are not so many."""
+
+def dict_value(container: dict[Any, Any], position: int, /) -> Any:
+    """The value at a position."""
+
+def unlist_subclass(cls: type, /) -> None:
+    """Take a class that was just made out of `__subclasses__()` of its bases; ends weak
+    references to it that have no callback."""

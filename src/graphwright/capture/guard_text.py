@@ -41,13 +41,18 @@ def _container_text(value: object, depth: int) -> str:
         inner = ", ".join(describe(member, depth + 1) for member in value)
         return f"({inner},)" if len(value) == 1 else f"({inner})"
     if type(value) is list:
-        return f"[{', '.join(describe(member, depth + 1) for member in value)}]"
+        return describe_items([describe(member, depth + 1) for member in value])
     if type(value) is frozenset:
         members = sorted(describe(member, depth + 1) for member in value)
         return f"frozenset({{{', '.join(members)}}})"
     if type(value) in _SCALARS:
         return repr(value)
     return f"<{_qualified(type(value))} object>"
+
+
+def describe_items(texts: list[str]) -> str:
+    """A list, of the texts of its items."""
+    return _shorten(f"[{', '.join(texts)}]")
 
 
 def strides_text(strides: tuple[object, ...] | str | None) -> str:

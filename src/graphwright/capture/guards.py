@@ -16,7 +16,7 @@ from typing import Any
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.guard_assembler import Assembler
-from graphwright.capture.guard_text import describe, strides_text
+from graphwright.capture.guard_text import describe, describe_items, strides_text
 from graphwright.capture.guard_tree import TreeAssembler
 from graphwright.capture.source import CodeSource, Source
 from graphwright.capture.templates import settled
@@ -142,8 +142,9 @@ class GuardBuilder:
     length = list_length
 
     def dict_keys(self, source: Source, keys: Iterable[object]) -> None:
-        """The keys of a dict, in order; constants compare by value, others by identity."""
-        wanted = tuple(keys)
+        """The keys of a dict, in order: constants by value, others by identity, held weakly where
+        their type allows; MISSING stands for any key, whose own guards tell."""
+        wanted = tuple(map(_weakly, keys))
         self._add(Guard(GuardKind.KEYS, (source,), wanted), tuple(map(id, wanted)))
 
     def set_members(self, source: Source, members: Iterable[object]) -> None:
@@ -247,6 +248,16 @@ def _reference(value: object) -> object:
         return _Strong(value)
 
 
+def _weakly(key: object) -> object:
+    """What a key is compared with."""
+    if key is _eval_frame.MISSING or _eval_frame.is_constant(key):
+        return key
+    if type(key) is tuple:
+        return tuple(map(_weakly, key))
+    reference = _reference(key)
+    return key if isinstance(reference, _Strong) else reference
+
+
 class _Strong(Record, eq=False):
     """Stands in for a weak reference to an object that cannot have one."""
 
@@ -279,6 +290,12 @@ def _target(guard: Guard) -> object:
     return reference() if callable(reference) else reference
 
 
+def _keys_text(keys: Sequence[object]) -> str:
+    meant = [key() if type(key) is weakref.ref else key for key in keys]
+    texts = ["*" if key is _eval_frame.MISSING else describe(key) for key in meant]
+    return describe_items(texts)
+
+
 def _layout_text(layout: TensorLayout) -> str:
     sizes = ", ".join("*" if size is None else str(size) for size in layout.sizes)
     grad = ", requires_grad" if layout.requires_grad else ""
@@ -303,7 +320,7 @@ _SENTENCES = {
     GuardKind.IDENTITY: lambda g: f"{g.source} is {describe(_target(g))}",
     GuardKind.EQUALS: lambda g: f"{g.source} == {describe(g.payload)}",
     GuardKind.LENGTH: lambda g: f"len({g.source}) == {g.payload}",
-    GuardKind.KEYS: lambda g: f"list({g.source}) == {describe(list(g.payload))}",
+    GuardKind.KEYS: lambda g: f"list({g.source}) == {_keys_text(g.payload)}",
     GuardKind.MEMBERS: lambda g: f"{g.source} == {describe(g.payload)}",
     GuardKind.MISSING: lambda g: f"{g.source} does not exist",
     GuardKind.PRESENT: lambda g: f"{g.source} exists",
@@ -349,7 +366,7 @@ def _keys_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     value = values[0]
     is_dict = issubclass(type(value), dict)
     actual = describe(list(dict.keys(value))) if is_dict else describe(value)
-    return GuardFailure(guard, f"list({guard.source})", describe(list(guard.payload)), actual)
+    return GuardFailure(guard, f"list({guard.source})", _keys_text(guard.payload), actual)
 
 
 def _tensor_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:

@@ -360,6 +360,42 @@ class OwnItemSource(ItemSource):
         cg.end_call(2)
 
 
+class KeySource(DerivedSource):
+    """The key at a position of a dict, where it is no constant: the guard names no object."""
+
+    position: int
+
+    def name(self) -> str:
+        return f"list({self.base.name()})[{self.position}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(_eval_frame.dict_key)
+        self.base.emit(cg)
+        cg.load_const(self.position)
+        cg.end_call(2)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("dict_key", self.base, self.position)
+
+
+class ValueSource(DerivedSource):
+    """The value of the key at a position of a dict."""
+
+    position: int
+
+    def name(self) -> str:
+        return f"list({self.base.name()}.values())[{self.position}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(_eval_frame.dict_value)
+        self.base.emit(cg)
+        cg.load_const(self.position)
+        cg.end_call(2)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("dict_value", self.base, self.position)
+
+
 class TypeSource(DerivedSource):
     """`type(base)`."""
 

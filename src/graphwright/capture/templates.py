@@ -10,6 +10,7 @@ from __future__ import annotations
 import weakref
 from typing import NoReturn
 
+from graphwright.capture import _eval_frame
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.source import (
     TEMPLATES,
@@ -37,7 +38,8 @@ class TemplateSource(ClassSource, eq=False):
 
 
 def register(template: type, step: int) -> TemplateSource:
-    """Note a class that stands for one that the frame makes."""
+    """Note a class that stands for one that the frame makes; its bases do not list it."""
+    _eval_frame.unlist_subclass(template)
     source = TemplateSource(weakref.ref(template), template.__qualname__, step)
     TEMPLATES[template] = source
     return source

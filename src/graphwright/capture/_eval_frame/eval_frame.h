@@ -31,6 +31,14 @@ bool ef_is_generic(PyTypeObject *tp);
 bool ef_is_constant(PyObject *value);
 bool ef_same_constant(PyObject *a, PyObject *b);
 
+/* ---- keys.c: dicts by the order of their keys, without hashing or comparing any. A wanted key is
+ * a constant; a weak reference to the key itself; a tuple of such; or `ef_missing`, which any key
+ * is. ---- */
+bool ef_has_keys(PyObject *dict, PyObject *wanted);
+bool ef_keys_are_dead(PyObject *wanted);    /* a key that is meant is gone */
+/* The key at a position, borrowed, and its value; NULL if there is none. */
+PyObject *ef_dict_at(PyObject *dict, int64_t position, PyObject **value);
+
 /* ---- shape_program.c: relations between sizes, as a stack program over int64 ---- */
 typedef struct EfShapeProgram EfShapeProgram;
 EfShapeProgram *ef_shape_program(PyObject *symbols, PyObject *code, Py_ssize_t n_registers);
@@ -55,7 +63,7 @@ uint32_t ef_modes(void);
 enum EfOp {
     EF_SLOT, EF_GLOBAL, EF_FREE, EF_CONST, EF_MODULE, EF_FUNCTION_GLOBAL, EF_ATTR,
     EF_INSTANCE_ATTR, EF_CLASS_ATTR, EF_MRO_ATTR, EF_ITEM, EF_TYPE, EF_CODE, EF_DEFAULT,
-    EF_KWDEFAULT, EF_CLOSURE, EF_SIZE, EF_REGISTRATIONS, EF_CLASS,
+    EF_KWDEFAULT, EF_CLOSURE, EF_SIZE, EF_REGISTRATIONS, EF_CLASS, EF_DICT_KEY, EF_DICT_VALUE,
     EF_FIRST_CHECK,
     EF_CHECK_TYPE = EF_FIRST_CHECK, EF_CHECK_IS, EF_CHECK_EQUALS, EF_CHECK_LENGTH, EF_CHECK_KEYS,
     EF_CHECK_MEMBERS, EF_CHECK_MISSING, EF_CHECK_PRESENT, EF_CHECK_NOT_NONE, EF_CHECK_TRUTH,

@@ -43,6 +43,8 @@ static const struct {
     [EF_SIZE] = {"size", SHAPE_BASE_N},
     [EF_REGISTRATIONS] = {"registrations", SHAPE_N},
     [EF_CLASS] = {"class", SHAPE_OBJ},
+    [EF_DICT_KEY] = {"dict_key", SHAPE_BASE_N},
+    [EF_DICT_VALUE] = {"dict_value", SHAPE_BASE_N},
     [EF_CHECK_TYPE] = {"check type", CHECK_REF},
     [EF_CHECK_IS] = {"check is", CHECK_REF},
     [EF_CHECK_EQUALS] = {"check equals", CHECK_OBJ},
@@ -451,7 +453,8 @@ static PyObject *program_inputs(PyObject *self, PyObject *const *args, Py_ssize_
 bool ef_guard_is_dead(const EfGuardProgram *p) {
     for (int32_t i = 0; i < p->n_code; i++) {
         const EfInstruction *in = &p->code[i];
-        if (in->weak && ((PyWeakReference *)in->obj)->wr_object == Py_None) {
+        if ((in->weak && ((PyWeakReference *)in->obj)->wr_object == Py_None)
+            || (in->op == EF_CHECK_KEYS && ef_keys_are_dead(in->obj))) {
             return true;
         }
     }

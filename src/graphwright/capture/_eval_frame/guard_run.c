@@ -105,6 +105,12 @@ PyObject *ef_attribute(PyObject *base, PyObject *name, EfRegisters *regs) {
     return value;
 }
 
+static PyObject *entry_of_dict(PyObject *dict, const EfInstruction *in) {
+    PyObject *value = NULL;
+    PyObject *key = ef_dict_at(dict, in->n, &value);
+    return in->op == EF_DICT_KEY ? key : value;
+}
+
 static PyObject *meant(const EfInstruction *in) {
     return in->weak ? ((PyWeakReference *)in->obj)->wr_object : in->obj;
 }
@@ -149,6 +155,8 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_DEFAULT:
     case EF_KWDEFAULT: return default_value(base, in);
     case EF_CLOSURE: return cell_contents(base, in->n);
+    case EF_DICT_KEY:
+    case EF_DICT_VALUE: return entry_of_dict(base, in);
     default: break;
     }
     int64_t size;
@@ -200,43 +208,6 @@ static bool has_length(PyObject *v, int64_t n) {
     return length == n;
 }
 
-static bool same_key(PyObject *a, PyObject *b) {
-    return a == b || ef_same_constant(a, b);
-}
-
-/* An OrderedDict has an order of its own, which only its iterator tells: that of the class itself,
-   which runs no code of a user's. */
-static bool has_ordered_keys(PyObject *dict, PyObject *keys) {
-    PyObject *iterator = PyODict_Type.tp_iter(dict), *key;
-    Py_ssize_t i = 0, n = PyTuple_GET_SIZE(keys);
-    bool same = iterator != NULL;
-    while (same && (key = PyIter_Next(iterator)) != NULL) {
-        same = i < n && same_key(key, PyTuple_GET_ITEM(keys, i));
-        i++;
-        Py_DECREF(key);
-    }
-    Py_XDECREF(iterator);
-    PyErr_Clear();
-    return same && i == n;
-}
-
-static bool has_keys(PyObject *dict, PyObject *keys) {
-    if (!PyDict_Check(dict) || PyDict_Size(dict) != PyTuple_GET_SIZE(keys)) {
-        return false;
-    }
-    if (PyODict_Check(dict)) {
-        return has_ordered_keys(dict, keys);
-    }
-    Py_ssize_t position = 0, i = 0;
-    PyObject *key;
-    while (PyDict_Next(dict, &position, &key, NULL)) {
-        if (!same_key(key, PyTuple_GET_ITEM(keys, i++))) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* Sets that were filled alike are in the same order, so the walk along both mostly suffices. */
 static bool has_members(PyObject *set, PyObject *members) {
     if (!PyAnySet_Check(set) || PySet_GET_SIZE(set) != PySet_GET_SIZE(members)) {
@@ -247,7 +218,8 @@ static bool has_members(PyObject *set, PyObject *members) {
     Py_hash_t hash;
     bool same = true;
     while (same && _PySet_NextEntry(set, &at, &member, &hash)) {
-        same = _PySet_NextEntry(members, &wanted_at, &wanted, &hash) && same_key(member, wanted);
+        same = _PySet_NextEntry(members, &wanted_at, &wanted, &hash) 
+            && (member == wanted || ef_same_constant(member, wanted));
     }
     if (same) {
         return true;
@@ -307,7 +279,7 @@ static bool check(EfInstruction *in, PyObject *const *registers) {
     case EF_CHECK_IS: return is_meant(in, value);
     case EF_CHECK_EQUALS: return value == in->obj || ef_same_constant(value, in->obj);
     case EF_CHECK_LENGTH: return has_length(value, in->n);
-    case EF_CHECK_KEYS: return has_keys(value, in->obj);
+    case EF_CHECK_KEYS: return ef_has_keys(value, in->obj);
     case EF_CHECK_MEMBERS: return has_members(value, in->obj);
     case EF_CHECK_PRESENT: return true;
     case EF_CHECK_NOT_NONE: return value != Py_None;

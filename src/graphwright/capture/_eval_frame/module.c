@@ -75,6 +75,39 @@ static PyObject *mro_attribute(PyObject *Py_UNUSED(module), PyObject *args) {
     return value;
 }
 
+static PyObject *dict_entry(PyObject *args, bool of_value) {
+    PyObject *dict, *value = NULL;
+    Py_ssize_t position;
+    if (!PyArg_ParseTuple(args, "O!n", &PyDict_Type, &dict, &position)) {
+        return NULL;
+    }
+    PyObject *key = ef_dict_at(dict, position, &value);
+    if (key == NULL) {
+        return PyErr_SetString(PyExc_IndexError, "no such position in the dict"), NULL;
+    }
+    return Py_NewRef(of_value ? value : key);
+}
+
+static PyObject *dict_key(PyObject *Py_UNUSED(module), PyObject *args) {
+    return dict_entry(args, false);
+}
+
+static PyObject *dict_value(PyObject *Py_UNUSED(module), PyObject *args) {
+    return dict_entry(args, true);
+}
+
+/* What a class is listed by among the subclasses of its bases is the weak reference to it that has
+ * no callback, of which there is one at a time. Such a reference, cleared, is passed over. */
+static PyObject *unlist_subclass(PyObject *Py_UNUSED(module), PyObject *cls) {
+    PyObject *reference = PyWeakref_NewRef(cls, NULL);
+    if (reference == NULL) {
+        return NULL;
+    }
+    _PyWeakref_ClearRef((PyWeakReference *)reference);
+    Py_DECREF(reference);
+    Py_RETURN_NONE;
+}
+
 static PyObject *is_constant(PyObject *Py_UNUSED(module), PyObject *value) {
     return PyBool_FromLong(ef_is_constant(value));
 }
@@ -94,6 +127,9 @@ static PyMethodDef methods[] = {
     {"instance_attribute", instance_attribute, METH_VARARGS, NULL},
     {"class_attribute", class_attribute, METH_VARARGS, NULL},
     {"mro_attribute", mro_attribute, METH_VARARGS, NULL},
+    {"dict_key", dict_key, METH_VARARGS, NULL},
+    {"dict_value", dict_value, METH_VARARGS, NULL},
+    {"unlist_subclass", unlist_subclass, METH_O, NULL},
     {"is_constant", is_constant, METH_O, NULL},
     {"capturing", capturing, METH_NOARGS, NULL},
     {"set_stance", ef_set_stance, METH_O, NULL},

@@ -19,12 +19,15 @@ from graphwright.capture.guard_text import class_name
 from graphwright.capture.layouts import layout_of, symbolic_places
 from graphwright.capture.source import (
     AttrSource,
+    ClassSource,
     ConstSource,
     ItemSource,
+    KeySource,
     MroSource,
     OwnItemSource,
     Source,
     TypeSource,
+    ValueSource,
 )
 from graphwright.capture.values import check_range
 from graphwright.capture.variables.base import VariableTracker
@@ -98,8 +101,24 @@ _MODULE_GETATTR = Module.__getattr__
 
 def wrap_value(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     """The tracker of `value`, read from `source`."""
+    _refuse_own_equality(value)
     rule = _BY_TYPE.get(type(value)) or _rule_for(value)
     return rule(output, value, source)
+
+
+def _refuse_own_equality(value: Any) -> None:
+    """A break at a class that says itself what it is equal to, and at its instances.
+
+    Capture looks classes up in tables, which would run that code.
+    """
+    kind = value if issubclass(type(value), type) else type(value)
+    if type(kind) is not type and not _leaves_equality(type(kind)):
+        unsupported("GB0008", f"{class_name(kind)}: its metaclass says which classes are equal")
+
+
+def _leaves_equality(kind: type) -> bool:
+    """Whether instances of a class are equal to themselves only."""
+    return lookup(kind, "__hash__") is object.__hash__ and lookup(kind, "__eq__") is object.__eq__
 
 
 def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
@@ -205,18 +224,41 @@ def _is_fixed(key: Any) -> bool:
     return issubclass(kind, (type, DType, enum.Enum)) and kind.__hash__ in _FIXED_HASHES
 
 
-def _keys(
-    output: OutputGraph, value: dict[Any, Any]
-) -> list[tuple[Any, VariableTracker]] | None:
-    """What finds each key of a dict, and its tracker; None where that is not modelled."""
-    known = [_eval_frame.is_constant(key) or _is_fixed(key) for key in value]
-    objects = [key for key, by_value in zip(value, known, strict=True) if not by_value]
-    if len(objects) > _MOST_OBJECTS or not all(map(_is_found_by_identity, objects)):
-        return None
-    return [
-        (key, output.constant(key)) if by_value else _object_key(output, key)
-        for key, by_value in zip(value, known, strict=True)
-    ]
+class _Keys:
+    """The keys of a dict: those that others find by their value, and those that are objects."""
+
+    def __init__(self, value: dict[Any, Any]) -> None:
+        self.all = list(value)
+        self.constant = [_eval_frame.is_constant(key) for key in self.all]
+        self.known = [
+            constant or _is_fixed(key)
+            for key, constant in zip(self.all, self.constant, strict=True)
+        ]
+        pairs = zip(self.all, self.known, strict=True)
+        self.objects = [key for key, known in pairs if not known]
+
+    def are_modelled(self) -> bool:
+        few = len(self.objects) <= _MOST_OBJECTS
+        return few and all(map(_is_found_by_identity, self.objects))
+
+    def guarded(self) -> list[Any]:
+        """What the guard on the keys compares with: objects have guards of their own."""
+        pairs = zip(self.all, self.known, strict=True)
+        return [key if known else _eval_frame.MISSING for key, known in pairs]
+
+    def tracked(
+        self, output: OutputGraph, position: int, source: Source
+    ) -> tuple[Any, VariableTracker]:
+        """What finds the key, and its tracker."""
+        key = self.all[position]
+        if self.constant[position]:
+            return key, output.constant(key)
+        place = KeySource(source, position)
+        if self.known[position]:
+            return key, output.wrap_lazily(key, place)
+        tracker = output.wrap(key, place)
+        output.hashed[tracker] = None
+        return tracker, tracker
 
 
 _MOST_OBJECTS = 256
@@ -227,31 +269,32 @@ def _is_found_by_identity(key: Any) -> bool:
     kind = type(key)
     if kind in (Tensor, Parameter, Buffer):
         return True
-    plain = lookup(kind, "__hash__") is object.__hash__ and lookup(kind, "__eq__") is object.__eq__
-    return plain and _rule_for(key) in (_nn_module, _object)
+    return _leaves_equality(kind) and _rule_for(key) in (_nn_module, _object)
 
 
-def _object_key(output: OutputGraph, key: Any) -> tuple[Any, VariableTracker]:
-    """The tracker of a key that is an object; the guards hold the object itself."""
-    tracker = output.wrap(key, ConstSource(key, f"a {class_name(type(key))}"))
-    if tracker.source is not None and not isinstance(tracker.source, ConstSource):
-        output.guards.id_match(tracker.source, key)
-    output.hashed[tracker] = None
-    return tracker, tracker
+def _guard_found_by_identity(output: OutputGraph, key: Any) -> None:
+    """The class of a key leaves equality to Python."""
+    if not isinstance(key, Tensor):
+        for name in ("__hash__", "__eq__"):
+            source = MroSource(ClassSource.of(type(key)), name)
+            output.guards.id_match(source, getattr(object, name))
 
 
 def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> VariableTracker:
     if len(value) > _LARGEST:
         return _too_large(output, value, source)
-    keys = _keys(output, value)
-    if keys is None:
+    keys = _Keys(value)
+    if not keys.are_modelled():
         return OpaqueVariable(value, source)
     _same_type(output, value, source)
-    output.guards.dict_keys(source, value)
-    entries = {
-        raw: (key, output.wrap_lazily(value[known], _item(value, source, known)))
-        for known, (raw, key) in zip(value, keys, strict=True)
-    }
+    output.guards.dict_keys(source, keys.guarded())
+    for key in keys.objects:
+        _guard_found_by_identity(output, key)
+    entries = {}
+    for i, known in enumerate(keys.all):
+        place = _item(value, source, known) if keys.constant[i] else ValueSource(source, i)
+        raw, key = keys.tracked(output, i, source)
+        entries[raw] = (key, output.wrap_lazily(value[known], place))
     factory = None
     if isinstance(value, collections.defaultdict):
         factory_source = AttrSource(source, "default_factory")
