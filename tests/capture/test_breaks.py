@@ -119,7 +119,7 @@ def break_two_levels_down(x):
 
 
 def item(x):
-    v = x.sum().item()
+    v = int(x.sum().item())
     return x * v
 
 

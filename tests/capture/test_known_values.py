@@ -59,7 +59,7 @@ def changed(x: Any) -> Any:
 def changed_through_a_view(x: Any) -> Any:
     numbers = gw.zeros(2)
     numbers[0] = x.sum()
-    return x * numbers.sum().item()
+    return x * numbers.tolist()[0]
 
 
 def random(x: Any) -> Any:
@@ -67,7 +67,7 @@ def random(x: Any) -> Any:
 
 
 def of_an_argument(x: Any) -> Any:
-    return x * (x.sum() + gw.ones(())).item()
+    return x * (x.sum() + gw.ones(())).tolist()
 
 
 @pytest.mark.parametrize("program", [changed, changed_through_a_view, random, of_an_argument])

@@ -41,13 +41,14 @@ def f(x):
     ),
     "GB0002": Example(
         """
-def f(x):
-    return x / x.max().item()
+def f(x, count):
+    return x[: count.item()].sum()
 """,
         """
-def f(x):
-    return x / x.max()
+def f(x, count):
+    return gw.where(gw.arange(3) < count, x, 0).sum()
 """,
+        calls=("f(gw.ones(3), gw.tensor(2))",),
     ),
     "GB0003": Example(
         """

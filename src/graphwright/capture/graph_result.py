@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from graphwright.capture import _eval_frame
+from graphwright.capture.assumptions import assumed_nodes, confirming
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.run_errors import unread
@@ -49,7 +50,8 @@ def finish_graph(
     _guard_mutation(output)
     _check_shared(output, results)
     graph = output.graph
-    graph.output((*results, *unread(graph, results)))
+    assumed = assumed_nodes(output.assumptions)
+    graph.output((*results, *assumed, *unread(graph, (*results, *assumed))))
     _start_without_gradients(output)
     symbols = _bind_symbols(output)
     for node in list(output.inputs):
@@ -67,7 +69,8 @@ def finish_graph(
     sources = tuple(output.inputs[node] for node in order)
     with _modes_of_the_start(output):
         compiled = backend(module, examples)
-    written = () if writes_last(compiled) else output.mutated_inputs()
+    certain = writes_last(compiled) and not output.assumptions
+    written = () if certain else output.mutated_inputs()
     kept = tuple([output.inputs[node] for node in written])
     run = _shielded(compiled)
     if switches_inference(output):
@@ -75,6 +78,8 @@ def finish_graph(
     mapped = any(node.target is boundary.enter for node in module.graph.nodes)
     if output.grad_nodes or output.autocast_nodes or mapped or switches_inference(output):
         run = functools.partial(_core.keeping_modes, run)
+    if output.assumptions:
+        run = confirming(run, output.assumptions, len(results))
     return FinishedGraph(module, run, sources, output.n_ops, kept)
 
 

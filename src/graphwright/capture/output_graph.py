@@ -76,6 +76,7 @@ from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
+    from graphwright.capture.assumptions import Assumption
     from graphwright.capture.values import Values
 
 _MOST_STEPS = 300_000
@@ -135,6 +136,7 @@ class OutputGraph:
         self.shared: list[tuple[FakeTensor, int, int]] = []
         self.seed: VariableTracker | None = None
         self.inference: bool | None = None
+        self.assumptions: list[Assumption] = []
         self.tape = Tape(self)
         self.data = DataAliases(self)
 
@@ -427,7 +429,7 @@ class OutputGraph:
         kwargs: dict[str, VariableTracker],
     ) -> VariableTracker:
         """Run an operation on fake tensors and add it to the graph."""
-        args = scalar_arguments(target, [arg.realize() for arg in args], kwargs)
+        args = scalar_arguments(tx, target, [arg.realize() for arg in args], kwargs)
         kwargs = {key: value.realize() for key, value in kwargs.items()}
         examples = [arg.as_example() for arg in args]
         keywords = {key: value.as_example() for key, value in kwargs.items()}

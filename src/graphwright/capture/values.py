@@ -28,6 +28,7 @@ from graphwright.capture.variables.iterators import SequenceIterator
 from graphwright.capture.variables.mappings import DictVariable, pairs_of
 from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute, lookup
 from graphwright.capture.variables.operators import check_reflexive, equals, is_same, operate
+from graphwright.capture.variables.reads import read_item
 from graphwright.capture.variables.sequences import RangeVariable, TupleVariable
 from graphwright.capture.variables.sets import frozen_method, has_order
 from graphwright.capture.variables.symint import SymIntVariable
@@ -231,6 +232,10 @@ class Values:
     def truth(self, value: VariableTracker) -> bool:
         """`bool(value)`, decided now."""
         return value.realize().truth(self)  # type: ignore[arg-type]
+
+    def read_item(self, tensor: TensorVariable) -> VariableTracker | None:
+        """`tensor.item()`, read once the graph has run; None where the graph has to end."""
+        return read_item(self, tensor)  # type: ignore[arg-type]
 
     def same_or_equal(self, left: VariableTracker, right: VariableTracker) -> bool:
         """`left is right or left == right`, as containers compare."""

@@ -110,7 +110,7 @@ class FrameCompiler:
             return None
         if output.grad_nodes or output.autocast_nodes or output.seed is not None:
             return None
-        if switches_inference(output):
+        if switches_inference(output) or output.assumptions:
             return None
         if output.mutated_inputs() or output.fake_mode.random or output.float_inputs():
             return None

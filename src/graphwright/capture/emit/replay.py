@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.capture import _eval_frame
+from graphwright.capture.assumptions import Refuted
 from graphwright.capture.data_aliases import DataSource
 from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.source import Source
@@ -54,6 +55,8 @@ class Kept:
 def undo(error: BaseException, kept: Kept | None) -> str | None:
     """Make the frame ready to run again; what failed, None if that is no business of the graph.
 
+    Empty where the graph took for granted what was not so, which is nothing to be told.
+
     Only the text of the error is kept: its traceback would hold on to what the frame made, often
     for ever, since it leads through frames that hold the error.
     """
@@ -61,7 +64,7 @@ def undo(error: BaseException, kept: Kept | None) -> str | None:
         return None
     if kept is not None:
         kept.restore()
-    failure = f"{type(error).__name__}: {error}"
+    failure = "" if isinstance(error, Refuted) else f"{type(error).__name__}: {error}"
     raised: BaseException | None = error
     while raised is not None and raised is not sys.exc_info()[1]:
         raised.__traceback__ = None
@@ -77,7 +80,7 @@ def tell(
 ) -> None:
     """Say that a graph failed where the frame, run plainly, gave a result."""
     hears, found = listener(), code()
-    if hears is not None and found is not None:
+    if failure and hears is not None and found is not None:
         hears(found, failure)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from graphwright.capture.assumptions import assumed_jump
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
@@ -40,7 +41,9 @@ def _conditional(name: str) -> Callable[[Translator, Instruction], None]:
     condition = CONDITIONS[name]
 
     def handler(tx: Translator, inst: Instruction) -> None:
-        if condition(tx, tx.pop()):
+        value = tx.pop()
+        jumps = assumed_jump(tx, inst, value) if name in ("TRUE", "FALSE") else None
+        if condition(tx, value) if jumps is None else jumps:
             tx.ip = inst.target
 
     return handler

@@ -9,6 +9,7 @@ from graphwright.capture.ends import check_let_go
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import NULL
 from graphwright.capture.variables.operators import BINARY, COMPARE, unary
+from graphwright.capture.variables.reads import read_negated
 from graphwright.capture.variables.sequences import SliceVariable
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def unary_invert(tx: Translator, inst: Instruction) -> None:
 
 @opcode("UNARY_NOT")
 def unary_not(tx: Translator, inst: Instruction) -> None:
-    tx.push(tx.constant(not tx.truth(tx.pop())))
+    value = tx.pop()
+    tx.push(read_negated(tx, value) or tx.constant(not tx.truth(value)))
 
 
 @opcode("BINARY_SUBSCR")

@@ -16,6 +16,7 @@ from graphwright.capture.source import Source
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.translator import Translator
+    from graphwright.capture.values import Values
 
 
 class Clock:
@@ -80,6 +81,10 @@ class VariableTracker:
         if self.is_constant():
             return self.as_constant()
         unsupported("GB0008", f"{self.describe()} cannot be an argument of a tensor operation")
+
+    def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
+        """A 0-d tensor, float64 or `single` float32, for a number that is not known."""
+        return None
 
     def has_tensor(self) -> bool:
         """Whether an operation on the value goes into the graph."""

@@ -6,7 +6,6 @@ import builtins
 import collections
 import copy
 import functools
-import math
 import operator
 import types
 from collections.abc import Callable
@@ -45,11 +44,10 @@ from graphwright.capture.variables.iterators import (
 from graphwright.capture.variables.library import LIBRARY, by_python
 from graphwright.capture.variables.made_classes import MADE_CLASSES
 from graphwright.capture.variables.mappings import DictVariable, DictView, hashed
+from graphwright.capture.variables.numbers import NUMBERS, folded
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.operator_module import OPERATOR_FUNCTIONS
-from graphwright.capture.variables.operators import unary
-from graphwright.capture.variables.quotients import QuotientVariable, as_float, whole_part
-from graphwright.capture.variables.reflection import REFLECTION, by_special
+from graphwright.capture.variables.reflection import REFLECTION
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -59,8 +57,6 @@ from graphwright.capture.variables.sequences import (
     has_own_operations,
 )
 from graphwright.capture.variables.sets import SetVariable, frozenset_of, set_of
-from graphwright.capture.variables.symint import SymIntVariable
-from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.amp.autocast import FACTS as AUTOCAST_FACTS
 from graphwright.runtime.amp.autocast import autocast
@@ -77,17 +73,6 @@ Kwargs = dict[str, VariableTracker]
 def _no_keywords(kwargs: Kwargs) -> None:
     if kwargs:
         unsupported("GB0008", f"keyword arguments {sorted(kwargs)} of a builtin")
-
-
-def _folded(function: Callable[..., Any]) -> Handler:
-    """A pure function of constants."""
-
-    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        values = [arg.realize().as_constant() for arg in args]
-        keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
-        return tx.constant(fold(function, *values, **keywords))
-
-    return handler
 
 
 def _effect(name: str) -> Handler:
@@ -392,41 +377,10 @@ def _delattr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.constant(None)
 
 
-def _int(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    if len(args) == 1 and isinstance(args[0].realize(), SymIntVariable):
-        return args[0].realize()
-    return _whole(tx, args, up=False) or _number(int)(tx, args, kwargs)
-
-
-def _float(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    found = as_float(args[0].realize()) if len(args) == 1 else None
-    return found or _number(float)(tx, args, kwargs)
-
-
-def _whole(tx: Translator, args: Args, up: bool) -> VariableTracker | None:
-    """The whole part of a float that is a quotient of sizes."""
-    value = args[0].realize() if len(args) == 1 else None
-    return whole_part(tx, value, up) if isinstance(value, QuotientVariable) else None
-
-
-def _number(kind: type) -> Handler:
-    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        for arg in args:
-            if isinstance(arg.realize(), TensorVariable):
-                unsupported("GB0002", f"{kind.__name__}() of a tensor")
-        return _folded(kind)(tx, args, kwargs)
-
-    return handler
-
-
-def _bool(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return tx.constant(tx.truth(args[0]) if args else False)
-
-
 def _str(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) == 1 and not kwargs:
         return tx.text(args[0])
-    return _folded(str)(tx, args, kwargs)
+    return folded(str)(tx, args, kwargs)
 
 
 def _repr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -435,29 +389,6 @@ def _repr(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _format(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.text(args[0], spec=args[1].as_constant() if len(args) > 1 else "")
-
-
-def _abs(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    return unary(tx, operator.abs, args[0])
-
-
-def _pow(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    if len(args) == 2 and not kwargs:
-        return tx.operate(operator.pow, *args)
-    return _folded(pow)(tx, args, kwargs)
-
-
-def _round(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    if isinstance(args[0].realize(), TensorVariable):
-        raise_in_frame(TypeError)
-    return _folded(round)(tx, args, kwargs)
-
-
-def _divmod(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    if any(isinstance(arg.realize(), TensorVariable) for arg in args):
-        raise_in_frame(TypeError)
-    quotient = tx.operate(operator.floordiv, *args)
-    return tx.tuple_of([quotient, tx.operate(operator.mod, *args)])
 
 
 def _super(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -486,35 +417,6 @@ def _true(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _grad_enabled(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.constant(_core.grad_enabled())
-
-
-def _math_functions() -> dict[Any, Handler]:
-    return {
-        function: _number_function(function)
-        for name, function in vars(math).items()
-        if callable(function) and not name.startswith("_")
-    }
-
-
-def _number_function(function: Callable[..., Any]) -> Handler:
-    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        for arg in args:
-            if isinstance(arg.realize(), TensorVariable):
-                unsupported("GB0002", f"math.{function.__name__}() of a tensor")
-        if function is math.prod and not args[0].realize().is_constant():
-            total = kwargs.get("start", tx.constant(1))
-            for item in args[0].realize().unpack(tx):
-                total = tx.operate(operator.mul, total, item)
-            return total
-        if function in (math.floor, math.ceil, math.trunc):
-            whole = _whole(tx, args, up=function is math.ceil)
-            if whole is not None:
-                return whole
-        if function in (math.fsum, math.prod, math.dist):
-            args = [tx.tuple_of(arg.realize().unpack(tx)) for arg in args]
-        return _folded(function)(tx, args, kwargs)
-
-    return handler
 
 
 HANDLERS: dict[Any, Handler] = {
@@ -552,22 +454,14 @@ HANDLERS: dict[Any, Handler] = {
     getattr: _getattr,
     setattr: _setattr,
     delattr: _delattr,
-    int: by_special("__int__", _int),
-    float: by_special("__float__", _float),
-    complex: _number(complex),
-    bool: _bool,
     str: _str,
     repr: _repr,
     ascii: lambda tx, args, kwargs: tx.text(args[0], ascii),
-    ord: _folded(ord),
-    chr: _folded(chr),
-    hex: _folded(hex),
-    bin: _folded(bin),
+    ord: folded(ord),
+    chr: folded(chr),
+    hex: folded(hex),
+    bin: folded(bin),
     format: _format,
-    abs: _abs,
-    pow: _pow,
-    round: by_special("__round__", _round),
-    divmod: by_special("__divmod__", _divmod),
     super: _super,
     print: _effect("print"),
     input: _effect("input"),
@@ -577,15 +471,15 @@ HANDLERS: dict[Any, Handler] = {
     collections.OrderedDict: _dict_kind(collections.OrderedDict),
     collections.defaultdict: _dict_kind(collections.defaultdict),
     tuple.__new__: _tuple_new,
-    oct: _folded(oct),
+    oct: folded(oct),
     copy.copy: copy_handler,
     copy.deepcopy: deepcopy_handler,
     **REFLECTION,
     is_compiling: _true,
     is_grad_enabled: _grad_enabled,
     autocast: make_autocast,
-    **{fact: _folded(fact) for fact in AUTOCAST_FACTS},
-    **_math_functions(),
+    **{fact: folded(fact) for fact in AUTOCAST_FACTS},
+    **NUMBERS,
     **OPERATOR_FUNCTIONS,
     functools.partial: _partial,
     **LIBRARY,

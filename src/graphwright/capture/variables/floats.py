@@ -31,6 +31,7 @@ from graphwright.runtime import dtypes
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.output_graph import OutputGraph
+    from graphwright.capture.values import Values
 
 _LARGEST = 2**53
 
@@ -74,8 +75,8 @@ class FloatVariable(ConstantVariable):
     def prefers_source(self) -> bool:
         return True
 
-    def as_tensor(self, single: bool) -> TensorVariable:
-        """The graph's input that stands for it, float64 or `single` float32."""
+    def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
+        """The graph's input that stands for it."""
         return self.output.float_input(self.seen, ScalarSource(self.expression, single))
 
 
@@ -139,7 +140,7 @@ _SCALAR_OPERATIONS = frozenset(
 
 
 def scalar_arguments(
-    target: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    tx: Values, target: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
 ) -> list[VariableTracker]:
     """The arguments of an operation, with floats that vary made inputs of the graph.
 
@@ -155,7 +156,7 @@ def scalar_arguments(
     if len(singles) != 1 or None in singles:
         return args
     single = True in singles
-    return [arg.as_tensor(single) if isinstance(arg, FloatVariable) else arg for arg in args]
+    return [arg.in_graph(tx, single) or arg for arg in args]
 
 
 def _wants_single(arg: TensorVariable) -> bool | None:

@@ -28,6 +28,7 @@ from graphwright.capture.variables.functions import (
 from graphwright.capture.variables.mappings import DictVariable, DictView
 from graphwright.capture.variables.objects import ObjectVariable, lookup
 from graphwright.capture.variables.quotients import quotient_operation
+from graphwright.capture.variables.reads import read_operation
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -121,9 +122,9 @@ def operate(
     text = _text_operation(tx, function, args)
     if text is not None:
         return text
-    floats = float_operation(function, args)
-    if floats is not None:
-        return floats
+    number = float_operation(function, args) or read_operation(function, args)
+    if number is not None:
+        return number
     if all(isinstance(arg, ConstantVariable) for arg in args):
         return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
     if function is operator.or_ and all(isinstance(arg, _GUARDED_BY_ID) for arg in args):
@@ -476,6 +477,9 @@ def unary(
     if isinstance(value, ConstantVariable):
         negated = float_operation(function, [value])
         return negated or tx.constant(fold(function, value.value))
+    read = read_operation(function, [value])
+    if read is not None:
+        return read
     if isinstance(value, ObjectVariable):
         name = f"__{function.__name__.strip('_')}__"
         return value.getattr(tx, name).call(tx, [], {})

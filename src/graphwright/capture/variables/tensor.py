@@ -249,6 +249,10 @@ class TensorMethod(VariableTracker):
         name = self.method
         if name in _VALUES and KNOWN in self.owner.node.meta:
             return _plain(tx, tx.fold(getattr(known_value(self.owner.node), name)))
+        if name == "item" and not args and not kwargs:
+            number = tx.read_item(self.owner)
+            if number is not None:
+                return number
         if name in _READ_BY_PYTHON:
             unsupported("GB0002", f"Tensor.{name}()")
         if name == "is_inference":

@@ -1,0 +1,141 @@
+"""Branches on tensors of which one side only raises: `assert (x > 0).all()`.
+
+Before::
+
+    def f(x):
+        if x.isnan().any():
+            raise ValueError("not a number")
+        return x * 2
+
+After::
+
+    def forward(self, x):
+        isnan = x.isnan()
+        any = isnan.any()
+        mul = x * 2
+        ne = any.ne(0)
+        return (mul, ne)          # and the caller confirms that `ne` is False
+
+The graph goes on along the side that does not raise, and gives the condition as a further result.
+Where a call finds it otherwise, what the graph wrote is undone and the frame runs as plain Python,
+which raises the error at its place, or handles it.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture import _eval_frame
+from graphwright.capture.bytecode import decode
+from graphwright.capture.code_table import per_code
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.reads import NumberRead, read_truth
+from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime.records import Record
+
+if TYPE_CHECKING:
+    from graphwright.capture.bytecode import Instruction
+    from graphwright.capture.translator import Translator
+    from graphwright.ir.node import Node
+
+
+class Assumption(Record):
+    """What a graph takes for granted: a bool that is read from its results, and its truth."""
+
+    read: NumberRead
+    nodes: tuple[Node, ...]
+    truth: bool
+
+
+class Refuted(Exception):
+    """A call of a graph found otherwise what the graph takes for granted."""
+
+
+def assumed_jump(tx: Translator, inst: Instruction, value: VariableTracker) -> bool | None:
+    """Whether a jump on the truth of a tensor is taken, as its other side only raises.
+
+    None where that is not so: the value itself decides, or the graph ends.
+    """
+    if not isinstance(value, (TensorVariable, NumberRead)):
+        return None
+    sides = [_only_raises(tx.code, inst.index + 1), _only_raises(tx.code, inst.target)]
+    read = read_truth(tx, value) if sum(sides) == 1 else None
+    nodes = read.nodes() if read is not None else None
+    if read is None or nodes is None:
+        return None
+    jumps = sides[0]
+    truth = jumps is inst.opname.endswith("IF_TRUE")
+    tx.output.assumptions.append(Assumption(read, tuple(nodes), truth))
+    return jumps
+
+
+@per_code
+def _raising(code: types.CodeType) -> dict[int, bool]:
+    """What is known of the instructions of `code`."""
+    return {}
+
+
+def _only_raises(code: types.CodeType, index: int) -> bool:
+    """Whether all that follows an instruction, up to an exception, is straight or forks."""
+    known = _raising(code)
+    if index not in known:
+        known[index] = _find_only_raises(code, index)
+    return known[index]
+
+
+_LONGEST = 400
+_RAISE = ("RAISE_VARARGS", "RERAISE")
+
+
+def _find_only_raises(code: types.CodeType, index: int) -> bool:
+    instructions = decode(code)
+    seen: set[int] = set()
+    pending = [index]
+    while pending:
+        at = pending.pop()
+        if at in seen:
+            continue
+        seen.add(at)
+        inst = instructions[at]
+        if inst.opname in _RAISE:
+            continue
+        backwards = 0 <= inst.target <= at
+        if backwards or len(seen) > _LONGEST or inst.opname.startswith(_LEAVING):
+            return False
+        if inst.target >= 0:
+            pending.append(inst.target)
+        if inst.opname != "JUMP_FORWARD":
+            pending.append(at + 1)
+    return True
+
+
+_LEAVING = ("RETURN_", "YIELD_", "SEND", "INSTRUMENTED_")
+
+
+def assumed_nodes(assumptions: list[Assumption]) -> list[Node]:
+    """The further results that confirming takes."""
+    return list(dict.fromkeys(node for assumed in assumptions for node in assumed.nodes))
+
+
+def confirming(
+    run: Callable[..., Any], assumptions: list[Assumption], first: int
+) -> Callable[..., Any]:
+    """The graph's callable, which raises `Refuted` where a result is not as assumed.
+
+    first: where the results of `assumed_nodes` begin.
+    """
+    nodes = assumed_nodes(assumptions)
+    expected = [(assumed.read.value, assumed.truth) for assumed in assumptions]
+
+    def confirmed(*args: Any) -> Any:
+        results = run(*args)
+        found = dict(zip(nodes, results[first:], strict=False))
+        for value, truth in expected:
+            if value(found) is not truth:
+                raise Refuted
+        return results
+
+    _eval_frame.skip_code(confirmed.__code__)
+    return confirmed

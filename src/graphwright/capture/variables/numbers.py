@@ -1,0 +1,136 @@
+"""Functions that make numbers and compute with them: `int`, `round`, those of `math`, ..."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.classes import Handler
+from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.exceptions import raise_in_frame
+from graphwright.capture.variables.operators import unary
+from graphwright.capture.variables.quotients import QuotientVariable, as_float, whole_part
+from graphwright.capture.variables.reads import read_as, read_fact, read_truth
+from graphwright.capture.variables.reflection import by_special
+from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.tensor import TensorVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
+def folded(function: Callable[..., Any]) -> Handler:
+    """A pure function of constants."""
+
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        values = [arg.realize().as_constant() for arg in args]
+        keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
+        return tx.constant(fold(function, *values, **keywords))
+
+    return handler
+
+
+def _int(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) == 1 and isinstance(args[0].realize(), SymIntVariable):
+        return args[0].realize()
+    return _whole(tx, args, up=False) or _number(int)(tx, args, kwargs)
+
+
+def _float(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    found = as_float(args[0].realize()) if len(args) == 1 else None
+    return found or _number(float)(tx, args, kwargs)
+
+
+def _whole(tx: Translator, args: Args, up: bool) -> VariableTracker | None:
+    """The whole part of a float that is a quotient of sizes."""
+    value = args[0].realize() if len(args) == 1 else None
+    return whole_part(tx, value, up) if isinstance(value, QuotientVariable) else None
+
+
+def _number(kind: type) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if len(args) == 1 and not kwargs and kind is not complex:
+            found = read_as(tx, kind, args[0].realize())
+            if found is not None:
+                return found
+        for arg in args:
+            if isinstance(arg.realize(), TensorVariable):
+                unsupported("GB0002", f"{kind.__name__}() of a tensor")
+        return folded(kind)(tx, args, kwargs)
+
+    return handler
+
+
+def _bool(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    found = read_truth(tx, args[0].realize()) if args else None
+    return found or tx.constant(tx.truth(args[0]) if args else False)
+
+
+def _abs(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return unary(tx, operator.abs, args[0])
+
+
+def _pow(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if len(args) == 2 and not kwargs:
+        return tx.operate(operator.pow, *args)
+    return folded(pow)(tx, args, kwargs)
+
+
+def _round(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if isinstance(args[0].realize(), TensorVariable):
+        raise_in_frame(TypeError)
+    return folded(round)(tx, args, kwargs)
+
+
+def _divmod(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    if any(isinstance(arg.realize(), TensorVariable) for arg in args):
+        raise_in_frame(TypeError)
+    quotient = tx.operate(operator.floordiv, *args)
+    return tx.tuple_of([quotient, tx.operate(operator.mod, *args)])
+
+
+def _number_function(function: Callable[..., Any]) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        fact = read_fact(function, args)
+        if fact is not None:
+            return fact
+        for arg in args:
+            if isinstance(arg.realize(), TensorVariable):
+                unsupported("GB0002", f"math.{function.__name__}() of a tensor")
+        if function is math.prod and not args[0].realize().is_constant():
+            total = kwargs.get("start", tx.constant(1))
+            for item in args[0].realize().unpack(tx):
+                total = tx.operate(operator.mul, total, item)
+            return total
+        if function in (math.floor, math.ceil, math.trunc):
+            whole = _whole(tx, args, up=function is math.ceil)
+            if whole is not None:
+                return whole
+        if function in (math.fsum, math.prod, math.dist):
+            args = [tx.tuple_of(arg.realize().unpack(tx)) for arg in args]
+        return folded(function)(tx, args, kwargs)
+
+    return handler
+
+NUMBERS: dict[Any, Handler] = {
+    int: by_special("__int__", _int),
+    float: by_special("__float__", _float),
+    complex: _number(complex),
+    bool: _bool,
+    abs: _abs,
+    pow: _pow,
+    round: by_special("__round__", _round),
+    divmod: by_special("__divmod__", _divmod),
+    **{
+        function: _number_function(function)
+        for name, function in vars(math).items()
+        if callable(function) and not name.startswith("_")
+    },
+}

@@ -1,0 +1,250 @@
+"""Numbers that are read from tensors: `loss.item()`, `float(loss)`, `bool(mask.any())`.
+
+The tensor is copied in the graph at the place where it is read, and the copy read once the graph
+has run. Until then the number is an expression: arithmetic and comparisons that cannot raise grow
+it, and arithmetic with tensors takes the copy as an operand. Where the program needs the value
+itself, to branch by it or to call an unknown function with it, the graph ends.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.known_values import KNOWN
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.floats import FloatVariable
+from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime import _core, dtypes
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.output_graph import OutputGraph
+    from graphwright.capture.translator import Translator
+    from graphwright.capture.values import Values
+    from graphwright.ir.node import Node
+
+_DEEPEST = 64
+
+
+class NumberRead(VariableTracker):
+    """Abstract: a number known once the graph has run. `depth`: of the expression."""
+
+    kind: type
+    depth = 0
+
+    def python_type(self) -> type:
+        return self.kind
+
+    def describe(self) -> str:
+        return f"the {self.kind.__name__} that was read from a tensor"
+
+    def as_constant(self) -> Any:
+        unsupported("GB0002", f"the value of {self.describe()}")
+
+    def _in_graph(self) -> Any:
+        return self.as_constant()
+
+    def truth(self, tx: Translator) -> bool:
+        unsupported("GB0001", f"the truth value of {self.describe()}")
+
+    def has_tensor(self) -> bool:
+        return False
+
+    def has_identity(self) -> bool:
+        return True
+
+    def nodes(self) -> Iterator[Node] | None:
+        """The nodes that the number is computed from; None where there are other sources."""
+        raise NotImplementedError
+
+    def value(self, results: dict[Node, Any]) -> Any:
+        """The number, from the tensors that these nodes gave."""
+        raise NotImplementedError
+
+
+class ItemRead(NumberRead):
+    """`tensor.item()` of a tensor that is the graph's own copy."""
+
+    def __init__(self, tensor: TensorVariable) -> None:
+        self.tensor = tensor
+        self.kind = _kind_of(tensor.fake.dtype)
+
+    def nodes(self) -> Iterator[Node] | None:
+        return iter((self.tensor.node,))
+
+    def value(self, results: dict[Node, Any]) -> Any:
+        return results[self.tensor.node].item()
+
+    def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
+        if self.kind is bool or (single and self.kind is int):
+            return None
+        kinds = [dtypes.float64, dtypes.float32] if single else [dtypes.float64]
+        made: VariableTracker = self.tensor
+        for kind in kinds:
+            made = tx.output.run(tx, "call_method", "to", [made, tx.constant(kind)], {})
+        return tx.output.run(tx, "call_method", "reshape", [made, tx.tuple_of([])], {})
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        def method() -> None:
+            cg.push(self.tensor)
+            cg.builder.load_attr("item")
+
+        cg.builder.begin_call_with(method)
+        cg.builder.end_call(0)
+
+
+class ComputedRead(NumberRead):
+    """`function(*operands)`, which cannot raise."""
+
+    def __init__(
+        self, kind: type, function: Callable[..., Any], operands: list[VariableTracker]
+    ) -> None:
+        self.kind = kind
+        self.function = function
+        self.operands = operands
+        self.depth = 1 + max(getattr(operand, "depth", 0) for operand in operands)
+        if self.depth > _DEEPEST:
+            self.as_constant()
+
+    def nodes(self) -> Iterator[Node] | None:
+        found: list[Node] = []
+        for operand in self.operands:
+            nodes = operand.nodes() if isinstance(operand, NumberRead) else iter(())
+            if nodes is None or (nodes is not None and _varies(operand)):
+                return None
+            found += nodes
+        return iter(found)
+
+    def value(self, results: dict[Node, Any]) -> Any:
+        return self.function(*[
+            operand.value(results) if isinstance(operand, NumberRead) else operand.as_constant()
+            for operand in self.operands
+        ])
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(self.function)
+        for operand in self.operands:
+            cg.push(operand)
+        cg.builder.end_call(len(self.operands))
+
+
+def _varies(operand: VariableTracker) -> bool:
+    """Whether it is a number from outside that is not the same for all calls."""
+    return isinstance(operand, (FloatVariable, SymIntVariable))
+
+
+def _kind_of(dtype: dtypes.dtype) -> type:
+    if dtype.is_floating_point:
+        return float
+    return bool if dtype is dtypes.bool else int
+
+
+def may_be_read(output: OutputGraph, tensor: TensorVariable) -> bool:
+    """Whether a number is read from it once the graph has run, rather than the graph ends."""
+    if KNOWN in tensor.node.meta or output.side_effects.earlier is not None or _core.levels():
+        return False
+    single = tensor.fake.numel() == 1 and not tensor.fake.dtype.is_complex
+    return bool(single) and output.check_read is None
+
+
+def read_item(tx: Translator, tensor: TensorVariable) -> VariableTracker | None:
+    """`tensor.item()`; None where the graph has to end."""
+    if not may_be_read(tx.output, tensor):
+        return None
+    alias = tx.output.run(tx, "call_method", "detach", [tensor], {})
+    copy = tx.output.run(tx, "call_method", "clone", [alias], {})
+    assert isinstance(copy, TensorVariable)
+    return ItemRead(copy)
+
+
+def read_truth(tx: Translator, value: VariableTracker) -> NumberRead | None:
+    """`bool(value)` of a tensor or of what was read from one; None for anything else."""
+    if isinstance(value, NumberRead):
+        return value if value.kind is bool else ComputedRead(bool, bool, [value])
+    if not isinstance(value, TensorVariable) or not may_be_read(tx.output, value):
+        return None
+    condition = tx.output.run(tx, "call_method", "ne", [value, tx.constant(0)], {})
+    assert isinstance(condition, TensorVariable)
+    return ItemRead(condition)
+
+
+def read_negated(tx: Translator, value: VariableTracker) -> NumberRead | None:
+    """`not value`, as `read_truth`."""
+    truth = read_truth(tx, value)
+    return None if truth is None else ComputedRead(bool, operator.not_, [truth])
+
+
+def read_as(tx: Translator, kind: type, value: VariableTracker) -> VariableTracker | None:
+    """`int(value)` or `float(value)`, as `read_truth`; floats may have no whole part."""
+    found = read_item(tx, value) if isinstance(value, TensorVariable) else value
+    if not isinstance(found, NumberRead) or found.kind is kind:
+        return found if isinstance(found, NumberRead) else None
+    if kind is int and found.kind is float:
+        return None
+    return ComputedRead(kind, kind, [found])
+
+
+_ARITHMETIC: dict[Any, Callable[..., Any]] = {
+    operator.add: operator.add,
+    operator.iadd: operator.add,
+    operator.sub: operator.sub,
+    operator.isub: operator.sub,
+    operator.mul: operator.mul,
+    operator.imul: operator.mul,
+    operator.truediv: operator.truediv,
+    operator.itruediv: operator.truediv,
+    operator.neg: operator.neg,
+    operator.pos: operator.pos,
+    operator.abs: operator.abs,
+}
+_COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+_FACTS = (math.isnan, math.isinf, math.isfinite)
+
+
+def read_operation(
+    function: Callable[..., Any], args: list[VariableTracker]
+) -> VariableTracker | None:
+    """An operator on numbers that were read; None where it may raise or is another one."""
+    if not any(isinstance(arg, NumberRead) for arg in args) or not all(map(_is_number, args)):
+        return None
+    if function in _COMPARISONS:
+        return ComputedRead(bool, function, args)
+    plain = _ARITHMETIC.get(function)
+    if plain is None or (plain is operator.truediv and not _divides(args[1])):
+        return None
+    floats = plain is operator.truediv or any(arg.python_type() is float for arg in args)
+    return ComputedRead(float if floats else int, plain, args)
+
+
+def read_fact(
+    function: Callable[..., Any], args: list[VariableTracker]
+) -> VariableTracker | None:
+    """`math.isnan(value)` and the like, of a float that was read; None for anything else."""
+    value = args[0].realize() if function in _FACTS and len(args) == 1 else None
+    if isinstance(value, NumberRead) and value.kind is float:
+        return ComputedRead(bool, function, [value])
+    return None
+
+
+def _is_number(arg: VariableTracker) -> bool:
+    if isinstance(arg, (NumberRead, SymIntVariable)):
+        return True
+    if type(arg) not in (ConstantVariable, FloatVariable):
+        return False
+    return arg.python_type() is float or _is_small(arg)
+
+
+def _is_small(arg: VariableTracker) -> bool:
+    whole = arg.python_type() in (int, bool)
+    return whole and abs(arg.as_constant()) < 2**53
+
+
+def _divides(arg: VariableTracker) -> bool:
+    """Whether it is a number other than zero."""
+    return type(arg) is ConstantVariable and bool(arg.value)
