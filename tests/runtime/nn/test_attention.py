@@ -57,6 +57,24 @@ def test_rows_without_a_place_to_attend_to_are_zeros() -> None:
         assert all(gw.isfinite(leaf.grad).all().item() for leaf in leaves)
 
 
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64])
+@pytest.mark.parametrize("compiled", [False, True])
+def test_rows_masked_by_the_lowest_number_attend_equally(dtype: Any, compiled: bool) -> None:
+    """Whose scores are all that number: beside it, the logarithm of their sum is nothing."""
+    q, k, v = _inputs(((2, 4, 3), (2, 5, 3), (2, 5, 3)), dtype)
+    mask = gw.zeros(4, 5, dtype=dtype)
+    mask[1] = gw.finfo(dtype).min
+    leaves = [t.requires_grad_() for t in (q, k, v)]
+    plain = F.scaled_dot_product_attention
+    attend = gw.compile(plain) if compiled else plain
+    found = gw.autograd.grad(attend(*leaves, mask).square().sum(), leaves)
+    weights = gw.softmax(q @ k.transpose(-1, -2) / 3**0.5 + mask, -1)
+    for one, other in zip(
+        found, gw.autograd.grad((weights @ v).square().sum(), leaves), strict=True
+    ):
+        np.testing.assert_allclose(one.numpy(), other.numpy(), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16])
 def test_halves_are_computed_in_float32(dtype: Any) -> None:
     q, k, v = _inputs(SHAPES[0], dtype)

@@ -188,8 +188,10 @@ def _attention(q: Array, k: Array, v: Array, mask: Any, causal: bool, scale: flo
         scores = np.where(np.tril(np.ones(scores.shape[-2:], bool)), scores, -np.inf)
     if mask is not None:
         scores = scores + mask
-    logsum = special.logsumexp(scores, -1)
-    return np.exp(scores - logsum[..., None]) @ v, logsum
+    most = scores.max(-1, keepdims=True)
+    weights = np.exp(scores - most)
+    inverse = 1 / weights.sum(-1, keepdims=True)
+    return weights * inverse @ v, np.concatenate([most, inverse], -1)
 
 
 LAYERS = (

@@ -24,7 +24,7 @@ typedef struct {
     int64_t block, blocks;      /* rows of a block, blocks of a head */
     const void *query_data, *key_data, *value_data, *mask_data, *grad;
     Strides query, key, value, mask;
-    void *out, *logsum, *to_query, *to_key, *to_value;   /* contiguous */
+    void *out, *levels, *to_query, *to_key, *to_value;   /* contiguous */
     _Atomic bool failed;
 } Attention;
 
@@ -45,16 +45,13 @@ static Head head(const Attention *a, int64_t index) {
 
 #define REAL float
 #define EXP gw_exp_float
-#define LOG logf
 #define NAME(x) x##_f32
 #include "attention_kernel.h"
 #undef REAL
 #undef EXP
-#undef LOG
 #undef NAME
 #define REAL double
 #define EXP gw_exp_double
-#define LOG log
 #define NAME(x) x##_f64
 #include "attention_kernel.h"
 
@@ -152,18 +149,18 @@ static PyObject *run(Attention *a, gw_body body, int64_t units) {
 
 static PyObject *attention(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
-    PyObject *query, *key, *value, *mask, *out, *logsum;
+    PyObject *query, *key, *value, *mask, *out, *levels;
     int causal, type;
     Attention a = {.scale = 1};
     if (!PyArg_ParseTuple(args, "OOOOpdOO", &query, &key, &value, &mask, &causal, &a.scale, &out,
-                          &logsum)
+                          &levels)
         || !operands(&a, query, key, value, mask, &type)) {
         return NULL;
     }
     a.causal = causal != 0;
     int64_t rows = a.batch * a.heads * a.rows;
     if ((a.out = result(out, type, rows * a.value_size)) == NULL
-        || (a.logsum = result(logsum, type, rows)) == NULL) {
+        || (a.levels = result(levels, type, 2 * rows)) == NULL) {
         return NULL;
     }
     return run(&a, type == NPY_FLOAT ? forward_f32 : forward_f64,
@@ -172,10 +169,10 @@ static PyObject *attention(PyObject *self, PyObject *args) {
 
 static PyObject *attention_backward(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
-    PyObject *grad, *query, *key, *value, *mask, *out, *logsum, *to_query, *to_key, *to_value;
+    PyObject *grad, *query, *key, *value, *mask, *out, *levels, *to_query, *to_key, *to_value;
     int causal, type;
     Attention a = {.scale = 1};
-    if (!PyArg_ParseTuple(args, "OOOOOOOpdOOO", &grad, &query, &key, &value, &mask, &out, &logsum,
+    if (!PyArg_ParseTuple(args, "OOOOOOOpdOOO", &grad, &query, &key, &value, &mask, &out, &levels,
                           &causal, &a.scale, &to_query, &to_key, &to_value)
         || !operands(&a, query, key, value, mask, &type)) {
         return NULL;
@@ -184,7 +181,7 @@ static PyObject *attention_backward(PyObject *self, PyObject *args) {
     int64_t heads = a.batch * a.heads, rows = heads * a.rows, columns = heads * a.columns;
     if ((a.grad = result(grad, type, rows * a.value_size)) == NULL
         || (a.out = result(out, type, rows * a.value_size)) == NULL
-        || (a.logsum = result(logsum, type, rows)) == NULL
+        || (a.levels = result(levels, type, 2 * rows)) == NULL
         || (a.to_query = result(to_query, type, rows * a.size)) == NULL
         || (a.to_key = result(to_key, type, columns * a.size)) == NULL
         || (a.to_value = result(to_value, type, columns * a.value_size)) == NULL) {
@@ -195,11 +192,11 @@ static PyObject *attention_backward(PyObject *self, PyObject *args) {
 
 PyMethodDef gw_attention_methods[] = {
     {"attention", attention, METH_VARARGS,
-     "attention(query, key, value, mask, causal, scale, out, logsum): softmax(query @ key^T * "
-     "scale + mask) @ value for arrays [batch, heads, rows, size]; mask may be None. logsum "
-     "receives the logarithms of the sums of exponentials."},
+     "attention(query, key, value, mask, causal, scale, out, levels): softmax(query @ key^T * "
+     "scale + mask) @ value for arrays [batch, heads, rows, size]; mask may be None. levels "
+     "receives the greatest score of each row and the inverse of its sum of exponentials."},
     {"attention_backward", attention_backward, METH_VARARGS,
-     "attention_backward(grad, query, key, value, mask, out, logsum, causal, scale, to_query, "
+     "attention_backward(grad, query, key, value, mask, out, levels, causal, scale, to_query, "
      "to_key, to_value): the gradients of attention."},
     {NULL, NULL, 0, NULL},
 };

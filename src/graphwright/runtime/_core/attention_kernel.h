@@ -1,4 +1,4 @@
-/* Attention of one element type. Included with REAL, EXP, LOG and NAME(x) defined. */
+/* Attention of one element type. Included with REAL, EXP and NAME(x) defined. */
 
 GW_INLINE REAL NAME(row_maximum)(const REAL *x, int64_t n) {
     REAL parts[16];
@@ -62,10 +62,11 @@ GW_VECTOR_MATH static void NAME(add_mask)(const Attention *a, const Head *h, int
     }
 }
 
-/* scores = exp(scores - row maximum); writes 1 / sum and the logarithm of the sum. Rows without
- * a place to attend to get weights of 0. */
-GW_VECTOR_MATH static void NAME(weigh)(REAL *scores, int64_t rows, int64_t columns, REAL *inverse,
-                                       REAL *logsum) {
+/* scores = exp(scores - row maximum); writes for each row its maximum and 1 / sum. They are kept
+ * apart: in maximum + log(sum) the sum would be lost where all scores are huge, as those of a row
+ * masked by the lowest number are. Rows without a place to attend to get weights of 0. */
+GW_VECTOR_MATH static void NAME(weigh)(REAL *scores, int64_t rows, int64_t columns,
+                                       REAL *levels) {
     for (int64_t i = 0; i < rows; i++) {
         REAL *x = scores + i * columns;
         REAL most = NAME(row_maximum)(x, columns);
@@ -73,17 +74,17 @@ GW_VECTOR_MATH static void NAME(weigh)(REAL *scores, int64_t rows, int64_t colum
         for (int64_t j = 0; dead && j < columns; j++) {
             dead = x[j] == most;
         }
-        REAL sum = NAME(row_exponentials)(x, dead ? 0 : most, columns);
-        inverse[i] = dead ? 0 : 1 / sum;
-        logsum[i] = dead ? (REAL)INFINITY : most + LOG(sum);
+        levels[2 * i] = dead ? 0 : most;
+        REAL sum = NAME(row_exponentials)(x, levels[2 * i], columns);
+        levels[2 * i + 1] = dead ? 0 : 1 / sum;
     }
 }
 
 GW_VECTOR_MATH static void NAME(scale_rows)(REAL *x, int64_t rows, int64_t columns,
-                                            const REAL *by) {
+                                            const REAL *levels) {
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t j = 0; j < columns; j++) {
-            x[i * columns + j] *= by[i];
+            x[i * columns + j] *= levels[2 * i + 1];
         }
     }
 }
@@ -102,24 +103,23 @@ static void NAME(score)(const Attention *a, const Head *h, int64_t first, int64_
 /* Blocks of rows: unit = head * blocks + block. */
 static void NAME(forward)(void *closure, int64_t begin, int64_t end) {
     Attention *a = closure;
-    REAL *scores = malloc((size_t)(a->block * (a->columns + 1)) * sizeof(REAL));
+    REAL *scores = malloc((size_t)(a->block * a->columns) * sizeof(REAL));
     if (scores == NULL) {
         atomic_store(&a->failed, true);
         return;
     }
-    REAL *inverse = scores + a->block * a->columns;
     for (int64_t unit = begin; unit < end; unit++) {
         int64_t index = unit / a->blocks, first = unit % a->blocks * a->block;
         int64_t rows = a->rows - first < a->block ? a->rows - first : a->block;
         int64_t columns = a->causal && first + rows < a->columns ? first + rows : a->columns;
         Head h = head(a, index);
         NAME(score)(a, &h, first, rows, columns, scores);
-        NAME(weigh)(scores, rows, columns, inverse,
-                    (REAL *)a->logsum + index * a->rows + first);
+        REAL *levels = (REAL *)a->levels + 2 * (index * a->rows + first);
+        NAME(weigh)(scores, rows, columns, levels);
         REAL *out = (REAL *)a->out + (index * a->rows + first) * a->value_size;
         gw_gemm(&a->ctx, a->code, 0, 0, rows, a->value_size, columns, 1, scores, columns, 0,
                 h.value, a->value.row, 0, 0, out, a->value_size, 0, 1);
-        NAME(scale_rows)(out, rows, a->value_size, inverse);
+        NAME(scale_rows)(out, rows, a->value_size, levels);
     }
     free(scores);
 }
@@ -142,11 +142,12 @@ GW_VECTOR_MATH static void NAME(slope)(const Attention *a, int64_t index, int64_
     }
 }
 
-GW_VECTOR_MATH static void NAME(weights_again)(const REAL *logsum, int64_t rows, int64_t columns,
+GW_VECTOR_MATH static void NAME(weights_again)(const REAL *levels, int64_t rows, int64_t columns,
                                                REAL *scores) {
     for (int64_t i = 0; i < rows; i++) {
+        REAL most = levels[2 * i], inverse = levels[2 * i + 1];
         for (int64_t j = 0; j < columns; j++) {
-            scores[i * columns + j] = EXP(scores[i * columns + j] - logsum[i]);
+            scores[i * columns + j] = EXP(scores[i * columns + j] - most) * inverse;
         }
     }
 }
@@ -173,8 +174,8 @@ static void NAME(backward)(void *closure, int64_t begin, int64_t end) {
             int64_t columns = a->causal && first + rows < a->columns ? first + rows : a->columns;
             const REAL *grad = (const REAL *)a->grad + (index * a->rows + first) * a->value_size;
             NAME(score)(a, &h, first, rows, columns, weights);
-            NAME(weights_again)((const REAL *)a->logsum + index * a->rows + first, rows, columns,
-                                weights);
+            NAME(weights_again)((const REAL *)a->levels + 2 * (index * a->rows + first), rows,
+                                columns, weights);
             gw_gemm(&a->ctx, a->code, 1, 0, columns, a->value_size, rows, 1, weights, columns, 0,
                     grad, a->value_size, 0, 1, to_value, a->value_size, 0, 1);
             gw_gemm(&a->ctx, a->code, 0, 1, rows, columns, a->value_size, 1, grad, a->value_size,

@@ -1611,12 +1611,12 @@ def attention_backward(
     value: Tensor,
     attn_mask: Tensor | None,
     out: Tensor,
-    logsum: Tensor,
+    levels: Tensor,
     is_causal: bool,
     scale: float,
 ) -> Any:
     return _dispatch(
-        _attention_backward, (grad, query, key, value, attn_mask, out, logsum, is_causal, scale)
+        _attention_backward, (grad, query, key, value, attn_mask, out, levels, is_causal, scale)
     )
 
 

@@ -158,9 +158,10 @@ def _lead(*shapes: Any) -> tuple[Any, ...]:
 def _fused_meta(
     query: Any, key: Any, value: Any, attn_mask: Any, is_causal: bool, scale: float
 ) -> Any:
+    """The result, and for each row its greatest score and 1 / the sum of its exponentials."""
     lead = tuple(query.shape[:-1])
     kind = compute_type(query.dtype)
-    return spec((*lead, value.shape[-1]), query), spec(lead, query, kind)
+    return spec((*lead, value.shape[-1]), query), spec((*lead, 2), query, kind)
 
 
 def _four(array: Array, lead: tuple[int, ...]) -> Array:
@@ -212,13 +213,13 @@ def _fused_eager(
     scale: float,
 ) -> tuple[Tensor, Tensor]:
     result, out = output((*query.shape[:-1], value.shape[-1]), query.dtype)
-    logsum = new(query.shape[:-1], compute_type(query.dtype))
+    levels = new((*query.shape[:-1], 2), compute_type(query.dtype))
     q, k, v, mask = _operands(query, key, value, attn_mask)
-    _core.attention(q, k, v, mask, is_causal, scale, out, logsum._nd)
-    return finish(result, out), logsum
+    _core.attention(q, k, v, mask, is_causal, scale, out, levels._nd)
+    return finish(result, out), levels
 
 
-def _fused_vjp(ctx: Any, grad: Any, grad_logsum: Any) -> Any:
+def _fused_vjp(ctx: Any, grad: Any, grad_levels: Any) -> Any:
     grads = ops.attention_backward(
         grad,
         ctx.query,
@@ -244,7 +245,7 @@ def _backward_eager(
     value: Tensor,
     attn_mask: Tensor | None,
     out: Tensor,
-    logsum: Tensor,
+    levels: Tensor,
     is_causal: bool,
     scale: float,
 ) -> tuple[Tensor, ...]:
@@ -258,7 +259,7 @@ def _backward_eager(
         v,
         mask,
         np.ascontiguousarray(compute(out)),
-        np.ascontiguousarray(logsum._nd),
+        np.ascontiguousarray(levels._nd),
         is_causal,
         scale,
         to_query,
@@ -275,7 +276,7 @@ def _backward_decompose(
     value: Any,
     attn_mask: Any,
     out: Any,
-    logsum: Any,
+    levels: Any,
     is_causal: bool,
     scale: float,
 ) -> Any:
@@ -341,7 +342,7 @@ internal(
 )
 internal(
     "attention_backward(Tensor grad, Tensor query, Tensor key, Tensor value, Tensor? attn_mask, "
-    "Tensor out, Tensor logsum, bool is_causal, float scale)",
+    "Tensor out, Tensor levels, bool is_causal, float scale)",
     Kind.OTHER,
     meta=_backward_meta,
     decompose=_backward_decompose,
