@@ -132,6 +132,15 @@ kernel k0_sum_div:
 """
 
 
+@pytest.mark.parametrize("dims", [0, None])
+def test_positions_are_not_found_in_stages(dims: int | None) -> None:
+    def both(x: Any) -> Any:
+        return ops.amax(x, () if dims is None else (dims,)), ops.argmax(x, dims)
+    x = normal(20_000, 16)
+    assert printed(both, x).count("kernel") == 2
+    check(both, [tensor(x)])
+
+
 def test_symbolic_sizes_stay_symbols() -> None:
     assert printed(lambda x: ops.softmax(x, 1), normal(6, 9), dynamic=True) == """\
 kernel k0_amax_exp_sum_div:

@@ -51,3 +51,11 @@ def test_values_end_with_their_last_reader() -> None:
         held.append(gw.memory_stats()["cached"])
     eager, native = held
     assert native <= 2 * eager < 20 * x.nbytes
+
+
+def test_a_segment_counts_by_the_sizes_that_a_product_in_its_input_stands_for() -> None:
+    """The median is looked up in what `sort`, an eager op, gives for all elements in a row."""
+    compiled = gw.compile(gw.median, dynamic=True)
+    for shape in ((3, 5), (4, 7)):
+        x = gw.rand(*shape)
+        assert compiled(x).item() == gw.median(x).item()

@@ -104,7 +104,7 @@ def _segment(
             if isinstance(expr, Sym):
                 symbols.setdefault(expr.name, (position, d))
     inputs: list[Any] = list(outer)
-    for name, size in _symbols_of(nodes).items():
+    for name, size in _symbols_of([*outer, *nodes]).items():
         if name not in symbols:
             symbols[name] = (len(inputs), -1)
             graph.placeholder(name).meta["val"] = size
@@ -122,7 +122,10 @@ def _segment(
 
 
 def _symbols_of(nodes: list[Node]) -> dict[str, Sym]:
-    """The size symbols in the nodes' arguments and results."""
+    """The size symbols in the nodes' arguments and results.
+
+    Sizes of what goes into a segment may be products, from which no symbol can be read.
+    """
     found: dict[str, Sym] = {}
 
     def note(leaf: Any) -> Any:

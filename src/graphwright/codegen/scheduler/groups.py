@@ -244,12 +244,17 @@ def _folded(node: LoopNode, place: Index) -> set[str]:
     return {s.name for a in node.axes for s in place[a].symbols()}
 
 
+def is_arg(node: Reduction) -> bool:
+    """Whether it finds a position: of which no partial results are kept."""
+    return node.fold.startswith("arg")
+
+
 def style_of(state: Grouping, group: Group) -> Style:
     """The arrangement for a group's reductions, by sizes and by which axes are contiguous."""
     rows, length = volume([d.extent for d in group.kept]), volume(
         [d.extent for d in group.reduced])
     nodes = [state.anchors.nodes[n] for n in group.members]
-    arg = any(isinstance(n, Reduction) and n.fold.startswith("arg") for n in nodes)
+    arg = any(isinstance(n, Reduction) and is_arg(n) for n in nodes)
     inner = contiguous_dim(state, group)
     static = all(as_int(d.extent) is not None for d in group.dims)
     small = static and rows * length <= SMALL_WORK
@@ -367,6 +372,8 @@ def _join_reduction(
     group, place = _refined(group, group.dims, common.dims, common.first, common.second)
     folded = _folded(node, place)
     if had and {d.symbol.name for d in group.reduced} != folded:
+        return None
+    if had and group.style in STAGED and is_arg(node):
         return None
     dims = tuple(replace(d, reduced=d.symbol.name in folded) for d in group.dims)
     member = Member(name, place, state.reads[name], True)

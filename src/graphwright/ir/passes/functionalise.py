@@ -22,8 +22,8 @@ with `mutated = [(0, 0)]` and both results described as views of input 0.
 Tensors that share memory share a `Root`, which holds the current value of the memory as a pure
 value, and each is the root seen through a chain of views. An in-place op computes the new value
 of its view and puts it back through the chain; the other views are taken from the root anew when
-they are next read. Results that share memory with inputs or with one another are left to the
-caller, who makes them from those tensors by the same view ops.
+they are next read. Results that share memory with inputs or with one another, and views with gaps
+or overlaps, are left to the caller, who makes them from those tensors by the same view ops.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.joint import dense_like, restrided
 from graphwright.ir.lowered import CannotLower, OutputSpec, ViewStep
 from graphwright.ir.node import Node, map_nodes
+from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.passes.view_inverse import put_back, view_again
 from graphwright.ir.trace import Replay, Tracer, copy_sources, finish, fresh_fake, inherit, tracing
 from graphwright.runtime import _core
@@ -50,12 +52,14 @@ CONSTANT = -2
 class Root(Record, frozen=False, eq=False):
     """One piece of memory: its present value, and how often it was written.
 
-    `input_index` is the input it belongs to, -1 for memory of an intermediate. `tracked`: its
-    value has a history on the tape; `severed`: it was written behind the tape's back since.
+    `input_index` is the input it belongs to, -1 for memory of an intermediate, and `layout` the
+    strides of its first tensor in eager execution. `tracked`: its value has a history on the
+    tape; `severed`: it was written behind the tape's back since.
     """
 
     value: FakeTensor
     input_index: int = -1
+    layout: Any = None
     version: int = 0
     tracked: bool = False
     severed: bool = False
@@ -161,7 +165,7 @@ class _Run(Replay):
     def _own(self, node: Node, value: Any) -> Any:
         """A new tensor is the root of its memory."""
         if isinstance(value, FakeTensor):
-            root = Root(value, tracked=self._has_history(node))
+            root = Root(value, layout=node.meta["val"].stride(), tracked=self._has_history(node))
             if node.op == "placeholder":
                 root.input_index = self._position - 1
                 root.tracked = self.tracked[root.input_index]
@@ -230,16 +234,22 @@ def _describe_outputs(
         if root.input_index >= 0:
             specs.append(OutputSpec("input", root.input_index, result.chain))
             continue
-        alone = len(chains[root]) == 1
+        stride = node.meta["val"].stride()
+        alone = len(chains[root]) == 1 and (not result.chain or _is_dense(result.value, stride))
         if root not in places:
             places[root] = len(outputs)
             outputs.append(result.read(True) if alone else Alias(root).read(True))
-            layouts.append(node.meta["val"].stride() if alone else None)
+            layouts.append(stride if alone else root.layout)
             specs.append(OutputSpec("fresh" if alone or not result.chain else "output",
                                     places[root], () if alone else result.chain))
         else:
             specs.append(OutputSpec("output", places[root], () if alone else result.chain))
     return specs, outputs, layouts
+
+
+def _is_dense(value: Any, stride: Any) -> bool:
+    """Whether a tensor of that type and stride has neither gaps nor overlaps."""
+    return same_sizes(dense_like(restrided(value, stride)).stride(), stride)
 
 
 def _chain_key(chain: tuple[ViewStep, ...]) -> str:
