@@ -60,6 +60,7 @@ from graphwright.ir.graph import Graph
 from graphwright.ir.node import Node
 from graphwright.runtime import _core
 from graphwright.runtime.amp import state as amp
+from graphwright.runtime.autograd.inplace import OF_LEAF
 from graphwright.runtime.autograd.modes import INFERENCE
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
@@ -476,6 +477,9 @@ class OutputGraph:
                 raise AttributeMissing("GB0007", f"AttributeError: {error}") from error
             unsupported("GB0007", f"AttributeError: {error}")
         except _USER_ERRORS as error:
+            written = OF_LEAF in str(error)
+            if written and self.tape.note_earlier([*examples, *keywords.values()]):
+                return self._run_fake(kind, target, examples, keywords)
             unsupported("GB0007", f"{type(error).__name__}: {error}")
         finally:
             _core.set_tracer(previous)

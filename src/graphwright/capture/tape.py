@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.exc import Unsupported
+from graphwright.capture.source import AttrSource
 from graphwright.capture.variables.base import Clock
 from graphwright.ir.node import Node as IrNode
 from graphwright.runtime import _core
@@ -32,6 +33,20 @@ class SpentNode(Node):
 
     def compute(self, grads: Sequence[Any]) -> NoReturn:
         raise RuntimeError(FREED)
+
+
+class EarlierNode(Node):
+    """The history that a tensor has before the frame: where the tape of the graph begins."""
+
+    __slots__ = ("fake",)
+
+    def __init__(self, fake: FakeTensor) -> None:
+        super().__init__("EarlierBackward", ())
+        self.fake = fake
+        self.attach(fake)
+
+    def compute(self, grads: Sequence[Any]) -> NoReturn:
+        raise RuntimeError("a gradient that the graph hands on outside of the frame")
 
 
 def with_spent_history(tensor: Any) -> Any:
@@ -67,6 +82,8 @@ def leaves_of(roots: Sequence[Any]) -> dict[int, FakeTensor]:
         seen.add(id(edge[0]))
         if isinstance(edge[0], _core.TensorBase):
             leaves[id(edge[0])] = edge[0]  # type: ignore[assignment]
+        elif isinstance(edge[0], EarlierNode):
+            leaves[id(edge[0].fake)] = edge[0].fake
         else:
             stack.extend(edge[0].edges)
     return leaves
@@ -129,6 +146,28 @@ class Tape:
         node = self.output.graph.call_method("detach", (value.node,))
         node.meta.update(value.node.meta, val=value.fake.detach())
         return node, True
+
+    def note_earlier(self, written: Sequence[Any]) -> bool:
+        """Give tensors from outside the history that they have; whether there were such.
+
+        The tape takes them for leaves, as long as nobody writes to them, or to views of them.
+        """
+        bases = [value if value._base is None else value._base
+                 for value in written if isinstance(value, FakeTensor)]
+        owners = [self.output.variable_of(base) for base in bases
+                  if base.requires_grad and base.grad_fn is None]
+        found = [owner for owner in owners if owner.source is not None and self._continues(owner)]
+        for owner in found:
+            assert owner.source is not None
+            self.output.guards.not_none(AttrSource(owner.source, "grad_fn"))
+            EarlierNode(owner.fake)
+        return bool(found)
+
+    def _continues(self, owner: TensorVariable) -> bool:
+        """Whether an argument is the result of operations, and may be written in place."""
+        real = self.output.real_inputs()[owner.node]
+        of_leaf = real._base is not None and real._base.is_leaf
+        return real.grad_fn is not None and not of_leaf
 
     def is_made_leaf(self, fake: FakeTensor) -> bool:
         """Whether the frame made it, to differentiate by it."""

@@ -155,10 +155,23 @@ class _Split:
             if written or not same_sizes(dense.stride(), node.meta["val"].stride()):
                 value = graph.call_function(TABLE["clone"], (value,))
                 value.meta = {**node.meta, "val": dense}
-            positions[node] = outputs.index(value) if value in outputs else len(outputs)
+            positions[node] = self._position(value, outputs)
             if positions[node] == len(outputs):
                 outputs.append(value)
         return self._module(graph, outputs), positions
+
+    def _position(self, value: Node, outputs: list[Any]) -> int:
+        """Where among the outputs a saved value stands as the backward takes it, or will stand.
+
+        Results get the strides that eager execution gives them, which may be others.
+        """
+        promised = self.joint.meta.get("layouts", ())
+        strides = value.meta["val"].stride()
+        for place, output in enumerate(outputs):
+            layout = promised[place] if place < len(promised) else None
+            if output is value and (layout is None or same_sizes(layout, strides)):
+                return place
+        return len(outputs)
 
     def _backward(self, saved: dict[Node, Any]) -> tuple[GraphModule, list[SymInt]]:
         """The backward graph, and the sizes that it takes besides. `saved`: node -> its value."""

@@ -64,6 +64,9 @@ _AMBIGUOUS = (
 )
 
 
+OF_LEAF = "a leaf Variable that requires grad is being used in an in-place operation."
+
+
 def _check_view(name: str, view: Any) -> None:
     """Raise RuntimeError where the view must not be written while gradients are recorded."""
     origin = _core.view_origin(view)
@@ -82,8 +85,7 @@ def _check_view(name: str, view: Any) -> None:
     base = view._base
     if view.requires_grad and base.grad_fn is None:
         raise RuntimeError(
-            f"{name}: a view of a leaf Variable that requires grad is being used in an in-place "
-            "operation."
+            f"{name}: a view of {OF_LEAF}"
         )
 
 
@@ -92,7 +94,7 @@ def _check_not_leaf(name: str, tensor: Any) -> None:
         _check_view(name, tensor)
     if tensor.requires_grad and tensor.grad_fn is None:
         raise RuntimeError(
-            f"{name}: a leaf Variable that requires grad is being used in an in-place operation."
+            f"{name}: {OF_LEAF}"
         )
 
 
