@@ -59,3 +59,21 @@ def test_a_segment_counts_by_the_sizes_that_a_product_in_its_input_stands_for() 
     for shape in ((3, 5), (4, 7)):
         x = gw.rand(*shape)
         assert compiled(x).item() == gw.median(x).item()
+
+
+@pytest.mark.parametrize("mode", [gw.no_grad, gw.inference_mode])
+def test_eager_ops_of_a_function_that_switches_gradients_off_record_nothing(mode: type) -> None:
+    layer = nn.Conv1d(2, 2, 3)
+
+    @mode()
+    def forward(x: gw.Tensor) -> gw.Tensor:
+        return layer(layer(x) * 2)
+
+    compiled = gw.compile(forward, backend="llvm", fullgraph=True)
+    with gw.inference_mode():
+        of_inference = gw.randn(1, 2, 9)
+    for x in (gw.randn(1, 2, 9), of_inference):
+        found = compiled(x)
+        assert not found.requires_grad and found.grad_fn is None
+        np.testing.assert_allclose(found.numpy(), forward(x).numpy(), rtol=1e-5, atol=1e-6)
+    assert gw.compiler.stats(compiled).fallbacks == 0

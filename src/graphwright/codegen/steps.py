@@ -8,6 +8,7 @@ from typing import Any
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import call
 from graphwright.ir.node import Node, map_leaves
+from graphwright.runtime import _core
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr
@@ -104,7 +105,8 @@ class SegmentedProgram:
         ])
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
-        return without_autocast(self._run, inputs)
+        """Nothing is recorded: what needs gradients is a node of the joint graph already."""
+        return _core.with_grad_mode(False, without_autocast, self._run, inputs)
 
     def _run(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         sizes = {name: value_at(inputs[position], place)
