@@ -91,6 +91,16 @@ def step_by_hand(x: Any, w: Any) -> Any:
     return x.grad
 
 
+def written_through_views(x: Any, w: Any) -> Any:
+    """Where a view is written, the history of what it shows becomes another."""
+    y = x * w
+    turned = y.t()
+    turned[1:].mul_(w[:2].unsqueeze(1))
+    y[0, 2] = 0
+    turned[0, 1] *= 3
+    return gw.autograd.grad((y * y).sum() + turned.sum(), (x, w))
+
+
 def training(x: Any, w: Any) -> Any:
     for parameter in MODEL.parameters():
         parameter.grad = None
@@ -102,7 +112,7 @@ def training(x: Any, w: Any) -> Any:
 WHOLE: list[Program] = [
     gradient, two_gradients, unused, by_a_view_of_a_dict, by_a_generator, retained,
     gradient_of_gradient, penalty, own_leaves, accumulated, shared_gradient, step_by_hand,
-    training,
+    written_through_views, training,
 ]  # fmt: skip
 
 

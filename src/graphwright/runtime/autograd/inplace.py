@@ -17,6 +17,7 @@ from graphwright.runtime.autograd.saved import SavedTensor, metadata
 from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op, op
+from graphwright.runtime.ops.views import strided_from
 
 _as_strided = op("as_strided")
 
@@ -45,15 +46,15 @@ class CopySlices(Node):
         shape, strides, offset = self.view
         extent = 1 + sum((n - 1) * s for n, s in zip(base.shape, base.strides, strict=True))
         flat = grads[0].new_zeros((extent,), dtype=base.dtype, device=base.device)
-        ops.copy_(ops.as_strided(flat, base.shape, base.strides, 0), grads[0])
-        part = ops.clone(ops.as_strided(flat, shape, strides, offset))
+        result = ops.as_strided(flat, base.shape, base.strides)
+        ops.copy_(result, grads[0])
+        replaced = strided_from(flat, offset, shape, strides)
+        part = ops.clone(replaced)
         inner = self.inner.compute([part])
-        replaced = ops.as_strided(flat, shape, strides, offset)
         if inner[0] is None:
             ops.fill_(replaced, 0)
         else:
             ops.copy_(replaced, inner[0])
-        result = ops.as_strided(flat, base.shape, base.strides, 0)
         return [result if self.edges[0] is not None else None, *inner[1:]]
 
 

@@ -276,10 +276,21 @@ def _as_strided_vjp(ctx: Any, grad: Any) -> Any:
     viewed = start + view_extent(ctx.size, ctx.stride) if product(ctx.size) else 0
     extent = max(own + view_extent(shape, strides), viewed)
     places = ops.arange(extent, device=grad.device)
-    places = ops.reshape(ops.as_strided(places, ctx.size, ctx.stride, start), (-1,))
+    places = ops.reshape(strided_from(places, start, ctx.size, ctx.stride), (-1,))
     flat = ops.zeros((extent,), dtype=grad.dtype, device=grad.device)
     flat = ops.index_add(flat, 0, places, ops.reshape(grad, (-1,)))
-    return ops.as_strided(flat, shape, strides, own)
+    return strided_from(flat, own, shape, strides)
+
+
+def strided_from(
+    flat: Any, start: Any, shape: tuple[Any, ...], strides: tuple[Any, ...]
+) -> Any:
+    """The view of a vector that begins at its element `start`.
+
+    It stays within the vector, wherever that begins in its storage, so that it can be captured.
+    """
+    tail = ops.narrow(flat, 0, start, flat.shape[0] - start)
+    return ops.as_strided(tail, shape, strides)
 
 
 def view_extent(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
