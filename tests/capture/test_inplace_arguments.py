@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 import graphwright as gw
-from graphwright.nn import functional as F
 
 from .captured import Captured
 from .programs import Programs
@@ -24,7 +23,7 @@ def residual(x: Any, y: Any) -> Any:
 
 @block
 def activation(x: Any, y: Any) -> Any:
-    return F.relu(x, inplace=True) * y
+    return gw.nn.functional.relu(x, inplace=True) * y
 
 
 @block
