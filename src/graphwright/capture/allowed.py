@@ -68,7 +68,7 @@ def may_inline(filename: str) -> bool:
     """Whether functions of a file are user code, or library code that is safe to interpret."""
     if filename.startswith(_PACKAGE):
         inside = os.path.relpath(filename, _PACKAGE).split(os.sep)
-        return inside[:2] in _INLINED_OF_PACKAGE
+        return inside[:2] in _INLINED_OF_PACKAGE or inside in _INLINED_OF_PACKAGE
     if filename.startswith("<frozen "):
         return f"{filename[len('<frozen ') : -1]}.py" in _INLINED_STDLIB
     if filename.startswith("<"):
@@ -88,7 +88,7 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "mapping.py"],
     ["runtime", "functions.py"], ["runtime", "trees.py"], ["runtime", "several.py"],
     ["runtime", "facts.py"], ["runtime", "cuda.py"], ["runtime", "checks.py"],
-    ["runtime", "pytree.py"], ["runtime", "profiler.py"],
+    ["runtime", "utils", "checkpoint.py"], ["runtime", "pytree.py"], ["runtime", "profiler.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [

@@ -57,7 +57,7 @@ from graphwright.capture.variables.sequences import (
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.ir.graph import Graph
-from graphwright.ir.node import Node
+from graphwright.ir.node import RECOMPUTED, Node
 from graphwright.runtime import _core
 from graphwright.runtime.amp import state as amp
 from graphwright.runtime.autograd.inplace import OF_LEAF
@@ -98,6 +98,8 @@ class OutputGraph:
     marked: names of the size symbols that the user asked for.
     seed: of the random numbers, where the frame says it. inference: whether the operations of
         the graph, if there are any, run in inference mode.
+    recomputed: whether operations are computed again for gradients. without_history: whether
+        Python records none of them.
     restored: the exception being handled again once those of the frame's start are done with.
     wrap_value: the table-driven function that makes a tracker of an existing value.
     """
@@ -138,6 +140,7 @@ class OutputGraph:
         self.seed: VariableTracker | None = None
         self.inference: bool | None = None
         self.assumptions: list[Assumption] = []
+        self.recomputed = self.without_history = False
         self.tape = Tape(self)
         self.data = DataAliases(self)
 
@@ -448,6 +451,8 @@ class OutputGraph:
         node = self.graph.create_node(kind, target, nodes, keyword_nodes)
         node.meta["stack"] = tx.location()  # type: ignore[attr-defined]
         node.meta["val"] = result
+        if self.recomputed:
+            node.meta[RECOMPUTED] = True
         self.n_ops += 1
         note_known(node, result, random)
         self.data.check()

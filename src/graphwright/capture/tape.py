@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture import _eval_frame
-from graphwright.capture.exc import Unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import AttrSource
 from graphwright.capture.variables.base import Clock
 from graphwright.ir.node import Node as IrNode
@@ -146,6 +146,11 @@ class Tape:
         node = self.output.graph.call_method("detach", (value.node,))
         node.meta.update(value.node.meta, val=value.fake.detach())
         return node, True
+
+    def require_history(self) -> None:
+        """A break where Python records nothing of what the graph does."""
+        if self.output.without_history:
+            unsupported("GB0009", "call of checkpoint(), of a function that looks at gradients")
 
     def note_earlier(self, written: Sequence[Any]) -> bool:
         """Give tensors from outside the history that they have; whether there were such.

@@ -72,7 +72,7 @@ def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None
     wanted = [i for i, arg in enumerate(args) if isinstance(arg, FakeTensor) and arg.requires_grad]
     with tracing(tracer):
         outputs = Replay(module, tracer).run(*args)
-        tracer.stack = None
+        tracer.stack, tracer.recomputed = None, False
         roots = [i for i, out in enumerate(outputs)
                  if isinstance(out, FakeTensor) and out.requires_grad]
         if not roots:

@@ -26,6 +26,9 @@ Target: TypeAlias = Union[Callable[..., Any], str]
 
 OPS = ("placeholder", "get_attr", "call_function", "call_method", "call_module", "output")
 
+RECOMPUTED = "recomputed"
+"""The key of a node's meta that says to compute it again for gradients, and keep its inputs."""
+
 
 _ATOMS = frozenset({int, float, bool, str, type(None), dtype})
 

@@ -2,7 +2,8 @@
 
 What the gradients' part reads of the forward's values is saved, unless it can be computed again
 cheaply: a chain of views and pointwise ops that starts from other saved values, or from fewer
-bytes than it replaces. Matrix products, reductions and random numbers are never computed twice.
+bytes than it replaces. Matrix products, reductions and random numbers are never computed twice,
+except for those products and reductions that the program says to compute again (RECOMPUTED).
 
 The caller may write to inputs and results before the backward runs. Eager execution notices that
 only for what its gradients read; so an input or result is saved only if gradients read it, and
@@ -19,7 +20,7 @@ from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.joint import dense_like
 from graphwright.ir.lowered import Saved
-from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.node import RECOMPUTED, Node, map_leaves
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.trace import bind_symbols
 from graphwright.runtime.ops.table import TABLE, Kind, Op
@@ -120,6 +121,8 @@ class _Split:
 
     def _recomputed_from(self, node: Node, saved: set[Node]) -> set[Node] | None:
         """What must be saved besides to compute `node` again; None if it had better be saved."""
+        wanted = is_recomputed(node)
+        again = is_recomputed if wanted else is_cheap
         extra: set[Node] = set()
         seen: set[Node] = set()
         pending = [node]
@@ -127,13 +130,15 @@ class _Split:
             current = pending.pop()
             if current in seen or current in saved or current.op == "get_attr":
                 continue
-            if current in self.exposed:
+            if not wanted and current in self.exposed:
                 return None
-            if current in self.free or not is_cheap(current):
+            if current in self.free or not again(current):
                 extra.add(current)
                 continue
             seen.add(current)
             pending += current.all_input_nodes
+        if wanted and seen:
+            return extra
         if not seen or len(seen) > LONGEST_CHAIN:
             return None
         added = sum(0 if n in self.free else bytes_of(n) for n in extra)
@@ -208,6 +213,12 @@ def is_cheap(node: Node) -> bool:
     op = node.target
     return isinstance(op, Op) and (
         op.is_view or op.kind in (Kind.POINTWISE, Kind.CREATION) or op.name in _GATHERS)
+
+
+def is_recomputed(node: Node) -> bool:
+    """Whether the program says to compute a node again; what was drawn at random is kept."""
+    kind = node.target.kind if isinstance(node.target, Op) else None
+    return RECOMPUTED in node.meta and kind is not Kind.RANDOM
 
 
 def bytes_of(node: Node) -> int:

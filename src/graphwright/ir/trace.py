@@ -15,7 +15,7 @@ from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import Interpreter
 from graphwright.ir.lowered import CannotLower
-from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.node import RECOMPUTED, Node, map_leaves
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.amp.state import own_casts
 from graphwright.runtime.dispatch import AUTOCAST, TRACE
@@ -60,6 +60,7 @@ class Tracer:
         self.module = GraphModule({}, Graph())
         self.stack: Any = None
         self.no_grad = False
+        self.recomputed = False
         self.taped = False
         self.rng_ops = 0
         self._nodes: dict[int, tuple[Any, Node]] = {}
@@ -156,6 +157,8 @@ class Tracer:
         node.meta["val"] = value
         if self.stack is not None:
             node.meta["stack"] = self.stack
+        if self.recomputed:
+            node.meta[RECOMPUTED] = True
         if self.no_grad and self._without_gradients():
             node.meta["no_grad"] = True
 
@@ -221,6 +224,7 @@ class Replay(Interpreter):
     def provenance(self, node: Node) -> Iterator[None]:
         """Within the block ops come from the user's line of `node`, and run in its grad mode."""
         self.tracer.stack = node.meta.get("stack")
+        self.tracer.recomputed = RECOMPUTED in node.meta
         if not node.meta.get("no_grad"):
             yield
             return

@@ -416,6 +416,7 @@ def _true(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _grad_enabled(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    tx.output.tape.require_history()
     return tx.constant(_core.grad_enabled())
 
 

@@ -326,7 +326,8 @@ def _may_be_made(base: type) -> bool:
 
 _OF_PACKAGE = (
     *("graphwright.capture.polyfills", "graphwright.runtime.distributions."),
-    *("graphwright.runtime.func", "graphwright.runtime.nn."),
+    *("graphwright.runtime.func", "graphwright.runtime.nn.", "graphwright.runtime.profiler"),
+    "graphwright.runtime.pytree",
 )
 
 

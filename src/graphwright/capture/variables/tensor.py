@@ -100,6 +100,8 @@ class TensorVariable(VariableTracker):
         if name == "data":
             return tx.output.data.read(tx, self)
         tx.output.data.require_memory(self)
+        if name in ("is_leaf", "requires_grad", "grad_fn"):
+            tx.output.tape.require_history()
         if name == "is_leaf":
             return self._is_leaf(tx)
         if name == "__class__":

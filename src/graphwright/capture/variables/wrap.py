@@ -33,6 +33,7 @@ from graphwright.capture.values import check_range
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.builtins import HANDLERS
 from graphwright.capture.variables.changing import bound_random
+from graphwright.capture.variables.checkpointing import handler_of_checkpoint
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -342,7 +343,7 @@ def _range(output: OutputGraph, value: range, source: Source) -> VariableTracker
 
 
 def _function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    handler = HANDLERS.get(value) or handler_of_dataclasses(value)
+    handler = HANDLERS.get(value) or handler_of_dataclasses(value) or handler_of_checkpoint(value)
     handler = handler or pure_library_function(value)
     if handler is not None or is_operation(value):
         _by_identity(output, value, source)

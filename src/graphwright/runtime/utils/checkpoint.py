@@ -88,8 +88,10 @@ def checkpoint(
     as needed (`early_stop`). `use_reentrant=False`, the recommended form, works with all of
     autograd; True needs a tensor among `args` that requires grad and takes no `kwargs`
     (ValueError). `context_fn` gives the contexts of the two forwards. CheckpointError where the
-    second forward saves other tensors than the first (unless `determinism_check="none"`). In a
-    compiled function it breaks the graph, and what it runs is not compiled.
+    second forward saves other tensors than the first (unless `determinism_check="none"`). A
+    compiled function has `function` in its graph, and computes it again in its backward, unless
+    it changes anything outside of itself or there are options that Python has to follow: then
+    the graph ends, and what runs is not compiled.
     """
     if use_reentrant is None:
         warnings.warn(

@@ -1,0 +1,100 @@
+"""`utils.checkpoint.checkpoint` in the frame: what it calls is inlined, and computed again.
+
+The operations are marked in the graph, and the compiler's backward computes them from the
+arguments instead of keeping what they gave. What the function changes outside of itself would be
+changed once more in Python's backward, so such a function ends the graph.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.variables.base import Clock, VariableTracker
+from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime import _core
+
+if TYPE_CHECKING:
+    from graphwright.capture.output_graph import OutputGraph
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+_MODULE = "graphwright.runtime.utils.checkpoint"
+_DEFAULTS = {"determinism_check": ("default", "none"), "preserve_rng_state": (True,),
+             "early_stop": (True, False)}
+
+
+def handler_of_checkpoint(function: types.FunctionType) -> Any:
+    """That of `checkpoint`, whose module is not imported for it."""
+    if function.__module__ != _MODULE or function.__name__ != "checkpoint":
+        return None
+    return _checkpoint if sys.modules[_MODULE].checkpoint is function else None
+
+
+def _checkpoint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`checkpoint(function, *args, use_reentrant=..., **kwargs)`."""
+    given = dict(kwargs)
+    reentrant = given.pop("use_reentrant", None)
+    for name, plain in _DEFAULTS.items():
+        if name in given and given.pop(name).realize().as_constant() not in plain:
+            unsupported("GB0009", f"call of checkpoint() with {name}")
+    if reentrant is None or not args or given.keys() & {"context_fn", "debug"}:
+        unsupported("GB0009", "call of function checkpoint")
+    function, args = args[0].realize(), [arg.realize() for arg in args[1:]]
+    if not _core.grad_enabled():
+        return function.call(tx, args, given)
+    nested = bool(reentrant.realize().as_constant())
+    if nested and (given or not any(map(_has_gradient, args))):
+        unsupported("GB0009", "call of checkpoint(), of nothing that requires gradients")
+    before = _written(tx.output)
+    with _recomputed(tx.output, nested):
+        result = function.call(tx, args, given).realize()
+    if _written(tx.output) != before:
+        unsupported("GB0009", "call of checkpoint(), of a function that changes other things")
+    if nested:
+        _require_new(args, result)
+    return result
+
+
+def _has_gradient(value: VariableTracker) -> bool:
+    return isinstance(value, TensorVariable) and bool(value.fake.requires_grad)
+
+
+@contextmanager
+def _recomputed(output: OutputGraph, nested: bool) -> Iterator[None]:
+    """Within the block operations are marked; `nested`: Python runs them without gradients."""
+    before = output.recomputed, output.without_history
+    output.recomputed, output.without_history = True, nested or output.without_history
+    try:
+        yield
+    finally:
+        output.recomputed, output.without_history = before
+
+
+def _written(output: OutputGraph) -> tuple[Any, ...]:
+    """What changes where the frame writes to anything that was there before."""
+    effects = output.side_effects
+    attributes = {owner: tuple(values.items()) for owner, values in effects.attributes.items()
+                  if owner not in effects.created}
+    return (
+        attributes, tuple(effects.globals.items()), len(effects.calls), output.seed,
+        [cell for cell in effects.cells if cell.push_cell is not None],
+        {owner: tuple(owner.parts()) for owner in effects.mutated
+         if owner.source is not None or owner.born < Clock.step},
+        {node: node.meta["val"]._version for node in output.mutated_inputs()},
+    )
+
+
+def _require_new(args: Args, result: VariableTracker) -> None:
+    """A break unless all results require gradients and are tensors of their own."""
+    known = {id(arg.fake._storage) for arg in args if isinstance(arg, TensorVariable)}
+    for part in (result, *(part.realize() for part in result.parts())):
+        if not isinstance(part, TensorVariable):
+            continue
+        if not part.fake.requires_grad or id(part.fake._storage) in known:
+            unsupported("GB0009", "call of checkpoint(), whose results are its arguments")

@@ -1,0 +1,99 @@
+"""`utils.checkpoint` in captured code: inlined, and computed again in the compiled backward."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from graphwright.utils.checkpoint import checkpoint, checkpoint_sequential
+
+import graphwright as gw
+from graphwright.capture.convert import Frontend
+
+from .captured import run_graph
+
+
+def layers(n: int = 3, **parts: Any) -> Any:
+    gw.manual_seed(0)
+    made: list[Any] = []
+    for _ in range(n):
+        made += [gw.nn.Linear(4, 4), gw.nn.Tanh(), *parts.values()]
+    return gw.nn.Sequential(*made)
+
+
+def run(model: Any, function: Callable[[Any], Any]) -> list[Any]:
+    gw.manual_seed(1)
+    x = gw.randn(5, 4, requires_grad=True)
+    for _ in range(2):
+        function(x).sum().backward()
+    return [x.grad, *(parameter.grad for parameter in model.parameters())]
+
+
+def agree(model: Any, program: Callable[[Any, Any], Any], backend: Any, **options: Any) -> None:
+    """The same gradients with and without the compiler."""
+    other = copy.deepcopy(model)
+    plain = run(model, lambda x: program(model, x))
+    captured = run(other, gw.compile(lambda x: program(other, x), backend=backend, **options))
+    assert all(map(gw.allclose, plain, captured))
+
+
+PROGRAMS: dict[str, Callable[[Any, Any], Any]] = {
+    "not reentrant": lambda m, x: checkpoint(m, x, use_reentrant=False).relu(),
+    "reentrant": lambda m, x: checkpoint(m, x, use_reentrant=True) * 2,
+    "sequential": lambda m, x: checkpoint_sequential(m, 2, x, use_reentrant=False),
+    "keywords": lambda m, x: checkpoint(lambda y, scale: m(y) * scale, x, use_reentrant=False,
+                                        scale=2, preserve_rng_state=True),
+    "without gradients": lambda m, x: checkpoint(m, x.detach(), use_reentrant=False) + x,
+}
+
+
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+@pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
+def test_one_graph(program: Callable[[Any, Any], Any], backend: str) -> None:
+    agree(layers(), program, backend, fullgraph=True)
+
+
+def test_the_same_random_numbers() -> None:
+    model = layers(dropout=gw.nn.Dropout(0.5))
+    agree(model, PROGRAMS["not reentrant"], "llvm", fullgraph=True)
+
+
+def saved(program: Callable[[Any], Any]) -> int:
+    """How many elements the compiled forward keeps for the backward."""
+    compiled = gw.compile(program, backend="llvm", fullgraph=True)
+    result = compiled(gw.randn(64, 4, requires_grad=True))
+    kept = [getattr(value, "tensor", value) for value in result.grad_fn.saved]
+    return sum(value.numel() for value in kept if hasattr(value, "numel"))
+
+
+def test_less_is_kept() -> None:
+    model = layers(8)
+    assert saved(lambda x: checkpoint(model, x, use_reentrant=False).relu()) < saved(
+        lambda x: model(x).relu()
+    ) / 2
+
+
+@pytest.mark.parametrize("kind", ["running statistics", "a list", "grad mode", "the default"])
+def test_what_python_has_to_run_ends_the_graph(kind: str) -> None:
+    model = layers(batch_norm=gw.nn.BatchNorm1d(4)) if "statistics" in kind else layers()
+    log: list[int] = []
+
+    def function(x: Any) -> Any:
+        if kind == "a list":
+            log.append(1)
+        if kind == "grad mode" and not gw.is_grad_enabled():
+            log.append(2)
+        return model(x)
+
+    def program(x: Any) -> Any:
+        if kind == "the default":
+            return checkpoint(function, x)
+        return checkpoint(function, x, use_reentrant=kind == "grad mode")
+
+    frontend = Frontend(run_graph)
+    with pytest.warns(match="use_reentrant") if kind == "the default" else gw.enable_grad():
+        run(model, frontend.compile(program))
+    assert [found.code for found in frontend.record.breaks] == ["GB0009"]
+    assert len(log) == {"a list": 4, "grad mode": 2}.get(kind, 0)
