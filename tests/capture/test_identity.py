@@ -6,6 +6,7 @@ import copy
 import copyreg
 import functools
 import math
+import operator
 
 import pytest
 
@@ -217,3 +218,16 @@ def test_instances_of_immutable_types_are_made_anew(cls):
     made = [*captured(X)[1:], *captured(X)[1:], creating(cls), creating(cls)]
     assert len(set(map(id, made))) == 6
     assert {type(value) for value in made} == {cls}
+
+
+def joins(x):
+    name = "quite_a_name"
+    joined = name[:5] + name[5:]
+    pair = (joined, 1)
+    return x + 1, operator.is_(joined, name), joined is name, pair[0] is name, joined == name
+
+
+def test_a_text_put_together_is_not_the_constant_that_it_equals():
+    captured = Captured(joins)
+    for _ in range(3):
+        assert captured(X)[1:] == joins(X)[1:] == (False, False, False, True)

@@ -14,9 +14,16 @@ from collections.abc import Iterator, Sequence
 import pytest
 from bytecode import Bytecode, Instr
 
-from graphwright.capture.bytecode import decode, handler_of, live_locals
+from graphwright.capture.bytecode import (
+    decode,
+    exception_handlers,
+    handler_of,
+    live_locals,
+)
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.resume import (
+    IS_NULL,
+    VALUE,
     ResumePoint,
     check_resumable,
     closure_names,
@@ -40,6 +47,24 @@ def codes(value: types.CodeType) -> Iterator[types.CodeType]:
 def functions(module: types.ModuleType) -> list[types.CodeType]:
     source = inspect.getsource(module)
     return list(codes(compile(source, module.__file__ or "", "exec")))
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)
+def test_instructions_behind_a_prologue_are_those_of_the_code(module):
+    for code in functions(module):
+        if code.co_flags & UNCUT or not code.co_flags & inspect.CO_OPTIMIZED:
+            continue
+        instructions = decode(code)
+        point = ResumePoint(len(instructions) // 2, (VALUE, IS_NULL, VALUE), ())
+        try:
+            resumed = resume_code(code, point)
+        except Unsupported:
+            continue
+        copy = resumed.replace()    # of which nothing is known yet
+        for ours, theirs in zip(decode(resumed), decode(copy), strict=True):
+            for field in ("index", "opname", "target", "columns", "offset", "protected"):
+                assert getattr(ours, field) == getattr(theirs, field), theirs
+        assert exception_handlers(resumed) == exception_handlers(copy)
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__)

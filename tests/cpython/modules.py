@@ -21,7 +21,6 @@ _LIFETIME = "asks at once whether an object is gone: what is resumed after a bre
 
 _COUNTS = "counts references: what is resumed after a break holds some more"
 _SIZES = "asks how much memory is in use: what is made anew has no spare room, capture its own"
-_EQUAL = "asks whether a text put together is another object than an equal one in the code"
 _WENT_ON = "asks the frame of a traceback where it was in the end: a break went on in another one"
 _NAMES = "looks for names in the locals of a frame: one that is translated binds what it needs"
 _CANCELLED = "changes a list and changes it back while it is sorted: only what is left is written"
@@ -29,10 +28,8 @@ _CANCELLED = "changes a list and changes it back while it is sorted: only what i
 DIFFERENT: dict[str, str] = {
     "test_exceptions.ExceptionTests.testExceptionCleanupState": _LIFETIME,
     "test_iter.TestCase.test_ref_counting_behavior": _LIFETIME,
-    "test_raise.TestContext.test_3611": _LIFETIME,
     "test_dict.DictTest.test_oob_indexing_dictiter_iternextitem": _LIFETIME,
     "test_dict.DictTest.test_splittable_popitem": _SIZES,
-    "test_dict.DictTest.test_str_nonstr": _EQUAL,
     "test_descr.ClassPropertiesAndMethods.test_slots": _SIZES,
     "test_exceptions.NameErrorTests.test_name_error_suggestions": _NAMES,
     "test_exceptions.PEP626Tests.test_lineno_after_other_except": _WENT_ON,

@@ -6,11 +6,11 @@ import dis
 import linecache
 import sys
 import types
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, overload
 
-from graphwright.capture.code_table import per_code
-from graphwright.runtime.records import Record
+from graphwright.capture.code_table import CodeTable, per_code
+from graphwright.runtime.records import Record, replace
 
 _SKIPPED = frozenset(["CACHE", "EXTENDED_ARG"])
 _JUMPS = frozenset(dis.hasjrel) | frozenset(dis.hasjabs)
@@ -46,9 +46,86 @@ class Instruction(Record):
     protected: bool
 
 
-@per_code
-def decode(code: types.CodeType) -> tuple[Instruction, ...]:
+class ExceptionHandler(Record):
+    """Where an exception in instructions start..end-1 (by offset) goes: index, stack depth."""
+
+    start: int
+    end: int
+    target: int
+    depth: int
+    push_lasti: bool
+
+
+class Moved(Sequence[Instruction]):
+    """The instructions of code that is other code behind a prologue.
+
+    Each is made when somebody asks for it: resume functions repeat all of a function, of which
+    they run a part.
+    """
+
+    def __init__(
+        self, prologue: Sequence[Instruction], code: types.CodeType, units: int
+    ) -> None:
+        """`units`: the length of the prologue's bytes."""
+        self._made = {inst.index: inst for inst in prologue}
+        self._original = decode(code)
+        self._count, self._bytes = len(prologue), 2 * units
+        self._start = next(inst.index for inst in self._original if inst.opname == "RESUME")
+        self._handlers = exception_handlers(code)
+
+    def __len__(self) -> int:
+        return self._count + len(self._original)
+
+    @overload
+    def __getitem__(self, index: int) -> Instruction: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Instruction]: ...
+    def __getitem__(self, index: int | slice) -> Instruction | Sequence[Instruction]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        found = self._made.get(index)
+        if found is None:
+            found = self._made[index] = self._moved(self._original[index - self._count])
+        return found
+
+    def _moved(self, inst: Instruction) -> Instruction:
+        """An instruction at its new place; what begins the function does nothing there."""
+        return replace(
+            inst,
+            index=inst.index + self._count,
+            opname=inst.opname if inst.index > self._start else "NOP",
+            target=inst.target + self._count if inst.target >= 0 else -1,
+            offset=inst.offset + self._bytes,
+        )
+
+    def handlers(self) -> tuple[ExceptionHandler, ...]:
+        """The exception table at its new place."""
+        return tuple(
+            replace(
+                handler,
+                start=handler.start + self._bytes,
+                end=handler.end + self._bytes,
+                target=handler.target + self._count,
+            )
+            for handler in self._handlers
+        )
+
+
+_moved: CodeTable[Moved] = CodeTable()
+
+
+def note_moved(code: types.CodeType, instructions: Moved) -> None:
+    """Say what the instructions of `code` are before anyone decodes it."""
+    _moved[code] = instructions
+
+
+def decode(code: types.CodeType) -> Sequence[Instruction]:
     """The instructions of `code` without caches and prefixes."""
+    return _moved.get(code) or _decoded(code)
+
+
+@per_code
+def _decoded(code: types.CodeType) -> tuple[Instruction, ...]:
     raw = list(dis.get_instructions(code))
     kept = [inst for inst in raw if inst.opname not in _SKIPPED]
     by_offset = _offsets(raw, kept)
@@ -103,19 +180,12 @@ def _protected_ranges(code: types.CodeType) -> list[tuple[int, int]]:
     return [(entry.start, entry.end) for entry in entries]
 
 
-class ExceptionHandler(Record):
-    """Where an exception in instructions start..end-1 (by offset) goes: index, stack depth."""
-
-    start: int
-    end: int
-    target: int
-    depth: int
-    push_lasti: bool
-
-
 @per_code
 def exception_handlers(code: types.CodeType) -> tuple[ExceptionHandler, ...]:
     """The exception table of `code`."""
+    moved = _moved.get(code)
+    if moved is not None:
+        return moved.handlers()
     at = {inst.offset: inst.index for inst in decode(code)}
     entries = dis._parse_exception_table(code)  # type: ignore[attr-defined]
     return tuple(
@@ -160,7 +230,7 @@ def _live_before(code: types.CodeType, uses: Uses) -> tuple[frozenset[str], ...]
     return tuple(live)
 
 
-def _handlers(code: types.CodeType, instructions: tuple[Instruction, ...]) -> list[list[int]]:
+def _handlers(code: types.CodeType, instructions: Sequence[Instruction]) -> list[list[int]]:
     """For each instruction, the indices of the exception handlers that cover it."""
     entries = exception_handlers(code)
     return [
@@ -178,6 +248,7 @@ def read_cells(code: types.CodeType, index: int) -> frozenset[str]:
     return _live_before(code, _cell_uses)[index]
 
 
+@per_code
 def read_after_deletion(code: types.CodeType) -> frozenset[str]:
     """The cells that the code empties and may then read."""
     emptied = [inst for inst in decode(code) if inst.opname == "DELETE_DEREF"]

@@ -20,8 +20,10 @@ import types
 from collections.abc import Sequence
 
 from graphwright.capture.bytecode import PAIRS
+from graphwright.capture.code_table import per_code
 from graphwright.capture.exc import unsupported
 from graphwright.capture.tables import handler_table, instruction, line_entries
+from graphwright.runtime.records import Record
 
 _CODE = dis.opmap
 _SLOTS = frozenset([*dis.haslocal, *dis.hasfree])
@@ -87,24 +89,51 @@ def _slots(
 def _renumbered(code: types.CodeType, slots: Sequence[int]) -> bytes:
     """The instructions on new slots; the function's own beginning does nothing."""
     result = bytearray(code.co_code)
+    uses = _uses(code)
+    for first, at in uses.head:
+        _write(result, first, at, _NOP, 0)
+    for at in uses.pairs:
+        high, low = divmod(result[at + 1], 16)
+        if max(slots[high], slots[low]) >= 16:
+            unsupported("GB0016", _TOO_MANY)
+        result[at + 1] = slots[high] << 4 | slots[low]
+    for first, at, slot in uses.single:
+        if slots[slot] != slot:
+            _write(result, first, at, result[at], slots[slot])
+    return bytes(result)
+
+
+class _Uses(Record):
+    """Where code has instructions on slots, by the offsets of their first prefix and their own.
+
+    head: those that begin the function. pairs: those on two slots, which have no prefixes.
+    single: the others, with their slots.
+    """
+
+    head: tuple[tuple[int, int], ...]
+    pairs: tuple[int, ...]
+    single: tuple[tuple[int, int, int], ...]
+
+
+@per_code
+def _uses(code: types.CodeType) -> _Uses:
+    raw = code.co_code
+    head, pairs, single = [], [], []
     started, prefix, first = False, 0, 0
-    for at in range(0, len(result), 2):
-        opcode = result[at]
+    for at in range(0, len(raw), 2):
+        opcode = raw[at]
         if opcode == _EXTENDED:
-            prefix = (prefix | result[at + 1]) << 8
+            prefix = (prefix | raw[at + 1]) << 8
             continue
         if not started and opcode in _HEAD:
             started = opcode == _CODE["RESUME"]
-            _write(result, first, at, _NOP, 0)
+            head.append((first, at))
         elif opcode in _PAIRS:
-            high, low = divmod(result[at + 1], 16)
-            if max(slots[high], slots[low]) >= 16:
-                unsupported("GB0016", _TOO_MANY)
-            result[at + 1] = slots[high] << 4 | slots[low]
+            pairs.append(at)
         elif opcode in _SLOTS:
-            _write(result, first, at, opcode, slots[prefix | result[at + 1]])
+            single.append((first, at, prefix | raw[at + 1]))
         prefix, first = 0, at + 2
-    return bytes(result)
+    return _Uses(tuple(head), tuple(pairs), tuple(single))
 
 
 def _write(units: bytearray, first: int, at: int, opcode: int, arg: int) -> None:

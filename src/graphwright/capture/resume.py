@@ -14,10 +14,20 @@ import types
 import weakref
 from typing import NoReturn
 
-from graphwright.capture.bytecode import PYTHON, decode, live_locals
-from graphwright.capture.code_table import CodeTable
+from graphwright.capture.bytecode import (
+    PYTHON,
+    Instruction,
+    Moved,
+    decode,
+    live_locals,
+    note_moved,
+    read_after_deletion,
+    read_cells,
+)
+from graphwright.capture.code_table import CodeTable, per_code
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.relocate import local_names, rebuilt
+from graphwright.capture.tables import instruction
 from graphwright.capture.unpaired import SECOND, unpaired
 from graphwright.runtime.locks import Lock
 from graphwright.runtime.records import Record
@@ -82,18 +92,42 @@ def live_behind(code: types.CodeType, index: int) -> frozenset[str]:
     return live_locals(origin.code, at) if 0 <= at < SECOND else live_locals(code, index)
 
 
+def reads_empty_cell(code: types.CodeType, index: int, name: str, empty: bool) -> bool:
+    """Whether a cell of the function itself may be read without a value from `index` on.
+
+    empty: whether it has none there.
+    """
+    origin = origin_of(code)
+    if name not in origin.code.co_cellvars:
+        return False
+    at = origin.index(index)
+    if at >= SECOND or at < 0:
+        origin, at = Origin(code), index
+    return (empty and name in read_cells(origin.code, at)) or name in read_after_deletion(
+        origin.code
+    )
+
+
 def check_resumable(code: types.CodeType) -> None:
     """A break unless the code may be cut in pieces."""
-    origin = origin_of(code).code
-    seen = _SEES_FRAME.intersection(origin.co_names)
+    obstacle = _obstacle(origin_of(code).code)
+    if obstacle is not None:
+        refuse_any_break(obstacle)
+
+
+@per_code
+def _obstacle(code: types.CodeType) -> str | None:
+    """Why a function's code cannot be cut anywhere, if it cannot."""
+    seen = _SEES_FRAME.intersection(code.co_names)
     if seen:
-        refuse_any_break(f"the function looks at its own frame ({', '.join(sorted(seen))})")
-    if needs_first_argument(origin) in origin.co_cellvars:
-        refuse_any_break("super() with a captured first argument")
-    instructions = decode(origin)
+        return f"the function looks at its own frame ({', '.join(sorted(seen))})"
+    if needs_first_argument(code) in code.co_cellvars:
+        return "super() with a captured first argument"
+    instructions = decode(code)
     start = next(i for i, inst in enumerate(instructions) if inst.opname == "RESUME")
     if any(inst.opname == "MAKE_CELL" for inst in instructions[start:]):
-        refuse_any_break("a comprehension's variable is captured by a function")
+        return "a comprehension's variable is captured by a function"
+    return None
 
 
 def refuse_any_break(detail: str) -> NoReturn:
@@ -137,12 +171,37 @@ def _build(code: types.CodeType, point: ResumePoint) -> tuple[types.CodeType, tu
     cut, positions = code, tuple(range(len(decode(code))))
     if point.index >= SECOND or len(local_names(code, parameters)) > _SLOTS_OF_PAIRS:
         cut, positions = unpaired(code)
-    at = decode(cut)[positions.index(point.index)].offset
-    prologue = _prologue(cut, point, parameters, _first_unit(cut, at))
+    target = positions.index(point.index)
+    unit = _first_unit(cut, decode(cut)[target].offset)
+    prologue = _prologue(cut, point, parameters, unit)
     line = decode(code)[point.index % SECOND].line
     depth = len(point.stack) + 2
     made = rebuilt(cut, prologue, line, parameters, closure_names(code), depth, _LASTI)
+    note_moved(made, _decoded(made, cut, prologue, line, target))
     return made, (-1,) * len(prologue) + positions
+
+
+def _decoded(
+    made: types.CodeType,
+    cut: types.CodeType,
+    prologue: list[tuple[str, int]],
+    line: int,
+    target: int,
+) -> Moved:
+    """The instructions of the made code, whose prologue jumps to one of the code behind it."""
+    offset, head = 0, []
+    for index, (name, arg) in enumerate(prologue):
+        size = len(instruction(name, arg))
+        value: object = arg
+        if name == "LOAD_CONST":
+            value = made.co_consts[arg]
+        elif name.endswith(("_FAST", "_AND_CLEAR")):
+            value = made.co_varnames[arg]
+        goes_to = len(prologue) + target if name == "JUMP_FORWARD" else -1
+        at = offset + size - 2
+        head.append(Instruction(index, name, arg, value, goes_to, line, None, at, False))
+        offset += size
+    return Moved(head, cut, offset // 2)
 
 
 def _first_unit(code: types.CodeType, offset: int) -> int:

@@ -218,7 +218,7 @@ static bool has_members(PyObject *set, PyObject *members) {
     Py_hash_t hash;
     bool same = true;
     while (same && _PySet_NextEntry(set, &at, &member, &hash)) {
-        same = _PySet_NextEntry(members, &wanted_at, &wanted, &hash) 
+        same = _PySet_NextEntry(members, &wanted_at, &wanted, &hash)
             && (member == wanted || ef_same_constant(member, wanted));
     }
     if (same) {

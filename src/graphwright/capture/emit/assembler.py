@@ -78,7 +78,12 @@ class CodeBuilder:
 
     def load_const(self, value: object) -> None:
         refuse_template(value)
-        self.emit("LOAD_CONST", value)
+        if not interned_by_code(value):
+            self.emit("LOAD_CONST", value)
+            return
+        self.emit("LOAD_CONST", [value])
+        self.emit("LOAD_CONST", 0)
+        self.subscript()
 
     def load_attr(self, name: str) -> None:
         self.emit("LOAD_ATTR", (False, name) if _VERSION >= (3, 12) else name)
@@ -194,6 +199,15 @@ class CodeBuilder:
         target = self.target
         arguments = target.co_varnames[: n_argument_slots(target)]
         return Encoder(arguments, target.co_freevars).encode(self.instructions, target)
+
+
+def interned_by_code(value: object) -> bool:
+    """Whether another object would take the place of a constant: code objects intern names."""
+    if type(value) in (tuple, frozenset):
+        return any(map(interned_by_code, value))  # type: ignore[call-overload]
+    if type(value) is not str or not value.isascii() or not value.replace("_", "a").isalnum():
+        return False
+    return sys.intern(value) is not value
 
 
 def n_argument_slots(code: types.CodeType) -> int:

@@ -10,8 +10,6 @@ from graphwright.capture.bytecode import (
     Instruction,
     decode,
     handler_of,
-    read_after_deletion,
-    read_cells,
 )
 from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.emit.reconstruct import Load
@@ -27,8 +25,8 @@ from graphwright.capture.resume import (
     closure_names,
     live_behind,
     needs_first_argument,
-    origin_of,
     parameter_order,
+    reads_empty_cell,
     resume_code,
     stack_parameters,
 )
@@ -159,11 +157,7 @@ class ResumeCall:
 
         In the resume function it is a free variable, of which Python raises another error.
         """
-        code = self.frame.tx.code
-        if name not in origin_of(code).code.co_cellvars:
-            return
-        empty = cell.contents is None and name in read_cells(code, self.index)
-        if empty or name in read_after_deletion(code):
+        if reads_empty_cell(self.frame.tx.code, self.index, name, cell.contents is None):
             unsupported("GB0016", f"{name!r} may be read while it has no value")
 
     def call(
