@@ -265,11 +265,15 @@ static bool repeats_elements(const GwTensor *t) {
 GW_KERNEL(copy_) {
     GW_UNUSED(cls);
     GwTensor *dst = gw_plain_tensor(args[0]), *src = gw_plain_tensor(args[1]);
-    if (dst == NULL || src == NULL || dst->dtype != src->dtype || !same_sizes(dst, src)
-        || dst->storage == src->storage || dst->storage->readonly || repeats_elements(dst)) {
+    if (dst == NULL || src == NULL || dst->storage->readonly || repeats_elements(dst)) {
         return NULL;
     }
-    copy_tensor(dst, src);
+    bool moves = dst->dtype == src->dtype && same_sizes(dst, src) && dst->storage != src->storage;
+    if (moves) {
+        copy_tensor(dst, src);
+    } else if (!gw_convert_tensor(dst, src)) {
+        return NULL;
+    }
     dst->storage->version++;
     return Py_NewRef(args[0]);
 }

@@ -1,5 +1,6 @@
 /* dispatch: the one door of all ops. What needs nothing but the kernel is called from here; the
  * rest of the order (autocast, autograd, trace, fake kernels) is in runtime/dispatch.py. */
+#include "native.h"
 #include "record.h"
 
 static PyObject *modes_hook;    /* (op, args, flags): where flags are not 0 */
@@ -93,6 +94,65 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
     return out != NULL || !PyErr_ExceptionMatches(PyExc_Exception) ? out : failed(op, args);
 }
 
+/* ---- out= ---- */
+
+/* Whether a tensor among the arguments, or in a list of them, is in that memory. */
+static bool uses_memory(PyObject *const *items, Py_ssize_t n, const GwStorage *memory) {
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *item = items[i];
+        bool list = PyTuple_Check(item) || PyList_Check(item);
+        if (list ? uses_memory(PySequence_Fast_ITEMS(item), PySequence_Fast_GET_SIZE(item), memory)
+                 : gw_is_tensor(item) && ((GwTensor *)item)->storage == memory) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Copies the result where it is of the dtype and layout of `out`. */
+static bool moved_into(GwTensor *out, PyObject *result) {
+    const GwTensor *t = gw_plain_tensor(result);
+    if (t == NULL || t->dtype != out->dtype || (t->flags & GW_CONTIGUOUS) == 0
+        || t->ndim != out->ndim
+        || memcmp(t->sizes, out->sizes, (size_t)t->ndim * sizeof(int64_t)) != 0) {
+        return false;
+    }
+    memmove(out->data, t->data, (size_t)(t->numel * gw_itemsize(t)));
+    out->storage->version++;
+    return true;
+}
+
+static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    if (nargs != 3 || !PyObject_TypeCheck(given[0], &GwOpBase_Type)
+        || !PyTuple_CheckExact(given[1])) {
+        PyErr_SetString(PyExc_TypeError, "compute_out(op, args, out) takes an op and a tuple");
+        return NULL;
+    }
+    PyObject *op = given[0], *args = given[1];
+    PyObject *const *items = PySequence_Fast_ITEMS(args);
+    Py_ssize_t count = PyTuple_GET_SIZE(args);
+    GwTensor *out = gw_plain_tensor(given[2]);
+    if (((GwOpBase *)op)->run == NULL && !complete(op)) {
+        return NULL;
+    }
+    if (out == NULL || (out->flags & GW_CONTIGUOUS) == 0 || out->storage->readonly
+        || gw_dispatch_flags(items, count) != 0 || gw_dispatch_flags(&given[2], 1) != 0
+        || uses_memory(items, count, out->storage)) {
+        Py_RETURN_NONE;
+    }
+    PyObject *run = Py_NewRef(((GwOpBase *)op)->run);
+    PyObject *result = PyObject_Vectorcall(run, items, (size_t)count, NULL);
+    Py_DECREF(run);
+    if (result == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
+        result = failed(op, args);
+    }
+    if (result != NULL && moved_into(out, result)) {
+        Py_SETREF(result, Py_NewRef(given[2]));
+    }
+    return result;
+}
+
 static PyObject *set_dispatch_hooks(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     PyObject *modes, *failure;
@@ -107,6 +167,10 @@ static PyObject *set_dispatch_hooks(PyObject *self, PyObject *args) {
 PyMethodDef gw_dispatch_methods[] = {
     {"dispatch", (PyCFunction)(void (*)(void))dispatch, METH_FASTCALL,
      "dispatch(op, args): run `op` on its bound arguments; tensors among them decide how."},
+    {"compute_out", (PyCFunction)(void (*)(void))compute_out, METH_FASTCALL,
+     "compute_out(op, args, out): `out` with the result's elements, where that has its dtype and "
+     "layout, and the result where it has not; None, and nothing run, where more than the kernel "
+     "has to run, or `out` is not contiguous or shares memory with an argument."},
     {"set_dispatch_hooks", set_dispatch_hooks, METH_VARARGS,
      "set_dispatch_hooks(modes, failed): modes(op, args, flags) runs what needs more than the "
      "kernel; failed(op, args, error) gives the result after all, or raises."},

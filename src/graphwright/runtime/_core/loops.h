@@ -62,6 +62,9 @@ void gw_plan_tensor(GwPlan *plan, int at, const GwTensor *t, int ndim, const int
 void gw_plan_finish(GwPlan *plan, int ndim, const int64_t *sizes);
 /* Runs it, on all threads and without the GIL where it is long enough. Needs the GIL. */
 void gw_plan_run(GwPlan *plan);
+/* Writes the elements of `in`, broadcast and cast; false where the dtypes, shapes or an overlap of
+ * the memory do not allow it. */
+bool gw_convert_tensor(GwTensor *out, GwTensor *in);
 /* Whether writing `out` could change what is still to be read of `in`, layouts considered. */
 bool gw_may_clobber(const GwTensor *out, const GwTensor *in);
 

@@ -1,7 +1,8 @@
-/* Pointwise: the eager kernel of an elementwise op. Plain calls (tensors of one supported dtype
- * and Python numbers) run here, on our own kernels of the ufunc's name or on NumPy's loops; all
- * others go to `fallback`. */
+/* Pointwise: the eager kernel of an elementwise op. Plain calls (tensors of one supported dtype,
+ * or of several where the op promotes, and Python numbers) run here, on our own kernels of the
+ * ufunc's name or on NumPy's loops; all others go to `fallback`. */
 #include "loops.h"
+#include "promote.h"
 
 #include <numpy/ufuncobject.h>
 #include <structmember.h>
@@ -21,6 +22,8 @@ typedef struct {
     bool masked;            /* operand 0 is bool and takes no part in the promotion */
     bool costly;
     bool inplace;           /* writes operand 0 and returns it */
+    bool promotes;          /* takes operands of several dtypes */
+    bool to_float;          /* promotes; bool and integers become the default dtype */
     GwRow rows[GW_NUM_DTYPES];      /* our own kernels, which come before a ufunc's */
     GwRow mixed;            /* of so many bfloat16 tensors with numbers behind them, or NULL */
     int mixed_tensors;
@@ -46,12 +49,10 @@ static bool ufunc_loop(const PyUFuncObject *ufunc, int in, int out, GwLoopRef *f
 }
 
 /* Half types are computed in float32, except where their bits are only moved, or by a kernel of
- * their own if no operand is a number (which is not rounded to a half type). */
-static int computed_in(const Pointwise *p, int dtype, bool numbers) {
-    if (!gw_is_half(dtype) || p->masked || (!numbers && p->rows[dtype] != NULL)) {
-        return dtype;
-    }
-    return GW_FLOAT32;
+ * their own, if no operand is of another dtype or a number (which is not rounded to them). */
+static int computed_in(const Pointwise *p, int dtype, bool others) {
+    bool own = !others && (p->masked || p->rows[dtype] != NULL);
+    return gw_is_half(dtype) && !own ? GW_FLOAT32 : dtype;
 }
 
 /* The kernel of bfloat16 tensors and float32 numbers. */
@@ -106,7 +107,8 @@ typedef struct {
     GwTensor *tensors[GW_MAX_OPERANDS];
     int slots[GW_MAX_OPERANDS];     /* which operand each tensor is */
     int count;
-    int dtype;                      /* of the tensors; -1 if there is none */
+    int dtype;                      /* of the tensors or promoted; -1 if there is none */
+    bool mixed;                     /* some are of another dtype */
 } Operands;
 
 static bool usable(const GwTensor *t) {
@@ -114,14 +116,69 @@ static bool usable(const GwTensor *t) {
            && (t->flags & (GW_FAKE | GW_SYMBOLIC)) == 0;
 }
 
+static bool is_number(PyTypeObject *type) {
+    return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type;
+}
+
+/* Whether operand `i` takes part in the promotion. */
+static bool is_value(const Pointwise *p, int i) { return !p->masked || i > 0; }
+
+/* Whether bool operands are promoted; subtraction, for one, refuses them. */
+static bool takes_truths(const Pointwise *p) {
+    return p->to_float || (p->dtypes >> GW_BOOL & 1) != 0;
+}
+
+/* Sets the promoted dtype of operands that are not all of one; false where the op does not promote
+ * them. */
+static bool promote(const Pointwise *p, PyObject *const *args, Operands *found) {
+    GwPromotion promotion = GW_NO_PROMOTION;
+    bool truths = takes_truths(p);
+    for (int i = p->masked; p->promotes && i < p->operands; i++) {
+        if (gw_is_tensor(args[i])) {
+            const GwTensor *t = (const GwTensor *)args[i];
+            if (!gw_can_promote(t->dtype) || (t->dtype == GW_BOOL && !truths)) {
+                return false;
+            }
+            gw_promote_tensor(&promotion, t);
+        } else if (PyBool_Check(args[i]) && !truths) {
+            return false;
+        } else {
+            gw_promote_number(&promotion, args[i]);
+        }
+    }
+    int dtype = gw_promoted(&promotion);
+    found->mixed = true;
+    found->dtype = p->to_float && dtype >= 0 && dtype < GW_FLOAT16 ? gw_default_dtype() : dtype;
+    return found->dtype >= 0 && (p->dtypes >> found->dtype & 1) != 0;
+}
+
+/* Whether a number leaves tensors of `dtype` what they are. */
+static bool leaves_dtype(const Pointwise *p, PyTypeObject *number, int dtype) {
+    if (number == &PyBool_Type) {
+        return takes_truths(p);
+    }
+    return dtype >= GW_FLOAT16 || (number == &PyLong_Type && dtype != GW_BOOL);
+}
+
+/* Whether the operands are of one dtype that the op has, which the numbers leave alone. */
+static bool of_one_dtype(const Pointwise *p, PyObject *const *args, const Operands *found) {
+    bool one = !found->mixed && found->dtype >= 0 && (p->dtypes >> found->dtype & 1) != 0;
+    for (int i = 0; one && found->count < p->operands && i < p->operands; i++) {
+        PyTypeObject *type = Py_TYPE(args[i]);
+        one = !is_number(type) || leaves_dtype(p, type, found->dtype);
+    }
+    return one;
+}
+
 /* Collects the tensors; false where the call is not a plain one. */
 static bool collect(const Pointwise *p, PyObject *const *args, Operands *found) {
     found->count = 0;
     found->dtype = -1;
+    found->mixed = false;
     for (int i = 0; i < p->operands; i++) {
         PyTypeObject *type = Py_TYPE(args[i]);
-        if (type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type) {
-            if ((p->masked && i == 0) || (p->tensors >> i & 1) != 0) {
+        if (is_number(type)) {
+            if (!is_value(p, i) || (p->tensors >> i & 1) != 0) {
                 return false;
             }
             continue;
@@ -133,19 +190,19 @@ static bool collect(const Pointwise *p, PyObject *const *args, Operands *found) 
         if (!usable(t)) {
             return false;
         }
-        if (p->masked && i == 0) {
+        if (!is_value(p, i)) {
             if (t->dtype != GW_BOOL) {
                 return false;
             }
         } else if (found->dtype < 0) {
             found->dtype = t->dtype;
         } else if (found->dtype != t->dtype) {
-            return false;
+            found->mixed = true;
         }
         found->slots[found->count] = i;
         found->tensors[found->count++] = t;
     }
-    return found->dtype >= 0 && (p->dtypes >> found->dtype & 1) != 0;
+    return of_one_dtype(p, args, found) || (found->count > 0 && promote(p, args, found));
 }
 
 /* Writes a Python number as an element; false where it would change the dtype of the result. */
@@ -209,7 +266,7 @@ static bool all_contiguous(const Operands *found, const GwTensor *out) {
 static void plan_tensors(const Pointwise *p, const Operands *found, const GwTensor *out,
                          int computed, GwPlan *plan) {
     int last = p->operands;
-    bool flat = all_contiguous(found, out);
+    bool flat = all_contiguous(found, out), converts = false;
     for (int i = 0; i <= found->count; i++) {
         const GwTensor *t = i < found->count ? found->tensors[i] : out;
         int at = i < found->count ? found->slots[i] : last;
@@ -221,6 +278,7 @@ static void plan_tensors(const Pointwise *p, const Operands *found, const GwTens
         }
         bool mask = (p->masked && at == 0) || (p->to_bool && at == last);
         bool convert = !mask && t->dtype != computed;
+        converts = converts || convert;
         plan->convert[at] = !convert ? NULL
                             : at == last ? gw_convert_loop(computed, t->dtype)
                                          : gw_convert_loop(t->dtype, computed);
@@ -229,7 +287,7 @@ static void plan_tensors(const Pointwise *p, const Operands *found, const GwTens
     if (flat) {
         plan->ndim = 1;
         plan->numel = plan->sizes[0] = out->numel;
-        plan->buffered = computed != found->dtype;
+        plan->buffered = converts;
     } else {
         gw_plan_finish(plan, out->ndim, out->sizes);
     }
@@ -242,13 +300,13 @@ static bool prepare(Pointwise *p, PyObject *const *args, Operands *found, int *c
     }
     bool numbers = found->count != p->operands;
     plan->costly = p->costly;
-    if (p->mixed != NULL && numbers && found->dtype == GW_BFLOAT16
+    if (p->mixed != NULL && numbers && !found->mixed && found->dtype == GW_BFLOAT16
         && found->count == p->mixed_tensors && found->slots[found->count - 1] == found->count - 1) {
         *computed = GW_BFLOAT16;
         plan_mixed(p, plan);
         return plan_numbers(p, args, GW_FLOAT32, plan);
     }
-    *computed = computed_in(p, found->dtype, numbers);
+    *computed = computed_in(p, found->dtype, numbers || found->mixed);
     return find_loop(p, *computed, plan)
            && (!numbers || plan_numbers(p, args, *computed, plan));
 }
@@ -290,6 +348,7 @@ static GwTensor *compute_into(Pointwise *p, PyObject *const *args) {
     GwTensor *out = (GwTensor *)args[0];
     int ndim = gw_broadcast(found.count, found.tensors, sizes);
     if (ndim != out->ndim || out->storage->readonly
+        || gw_category(found.dtype) > gw_category(out->dtype)
         || memcmp(sizes, out->sizes, (size_t)ndim * sizeof(int64_t)) != 0) {
         return NULL;
     }
@@ -346,13 +405,16 @@ bool gw_dtype_bits(PyObject *sequence, uint32_t *bits) {
 
 static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"cls", "source", "operands", "dtypes", "fallback", "rest", "to_bool",
-                            "masked", "costly", "inplace", "tensors", "numbers", NULL};
+                            "masked", "costly", "inplace", "tensors", "numbers", "promotes",
+                            "to_float", NULL};
     PyObject *cls, *source, *dtypes, *fallback, *rest = NULL;
     int operands, to_bool = 0, masked = 0, costly = 0, inplace = 0, tensors = 0, numbers = 0;
+    int promotes = 0, to_float = 0;
     uint32_t bits = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppii:Pointwise", names, &cls,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppiipp:Pointwise", names, &cls,
                                      &source, &operands, &dtypes, &fallback, &PyTuple_Type, &rest,
-                                     &to_bool, &masked, &costly, &inplace, &tensors, &numbers)
+                                     &to_bool, &masked, &costly, &inplace, &tensors, &numbers,
+                                     &promotes, &to_float)
         || gw_tensor_class(cls) == NULL || !gw_dtype_bits(dtypes, &bits)) {
         return NULL;
     }
@@ -380,6 +442,8 @@ static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     p->masked = masked != 0;
     p->costly = costly != 0;
     p->inplace = inplace != 0;
+    p->promotes = promotes != 0 || to_float != 0;
+    p->to_float = to_float != 0;
     const char *name = PyUnicode_Check(source) ? PyUnicode_AsUTF8(source)
                                                : ((PyUFuncObject *)source)->name;
     if (name == NULL) {
@@ -428,8 +492,9 @@ PyTypeObject GwPointwise_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "graphwright.runtime._core.Pointwise",
     .tp_doc = "Pointwise(cls, source, operands, dtypes, fallback, rest=(), to_bool=False, "
-              "masked=False, costly=False, inplace=False, tensors=0, numbers=0): an eager "
-              "kernel whose plain calls run the loops of `source`, a ufunc or a name.",
+              "masked=False, costly=False, inplace=False, tensors=0, numbers=0, promotes=False, "
+              "to_float=False): an eager kernel whose plain calls run the loops of `source`, a "
+              "ufunc or a name.",
     .tp_basicsize = sizeof(Pointwise),
     .tp_new = pointwise_new,
     .tp_dealloc = pointwise_dealloc,
@@ -471,9 +536,18 @@ static bool fits_into(GwTensor *out, GwTensor *in) {
     return ndim == out->ndim && memcmp(sizes, out->sizes, (size_t)ndim * sizeof(int64_t)) == 0;
 }
 
+bool gw_convert_tensor(GwTensor *out, GwTensor *in) {
+    GwPlan plan;
+    bool done = usable(out) && usable(in) && !out->storage->readonly && fits_into(out, in)
+                && !gw_may_clobber(out, in) && plan_copy(&plan, out, in);
+    if (done) {
+        gw_plan_run(&plan);
+    }
+    return done;
+}
+
 static PyObject *convert_into(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     GW_UNUSED(self);
-    GwPlan plan;
     if (nargs != 2) {
         PyErr_SetString(PyExc_TypeError, "convert_into(out, source) takes 2 arguments");
         return NULL;
@@ -483,12 +557,7 @@ static PyObject *convert_into(PyObject *self, PyObject *const *args, Py_ssize_t 
     if (in == NULL) {
         return NULL;
     }
-    bool done = usable(out) && usable(in) && !out->storage->readonly && fits_into(out, in)
-                && !gw_may_clobber(out, in) && plan_copy(&plan, out, in);
-    if (done) {
-        gw_plan_run(&plan);
-    }
-    return PyBool_FromLong(done);
+    return PyBool_FromLong(gw_convert_tensor(out, in));
 }
 
 PyMethodDef gw_pointwise_methods[] = {

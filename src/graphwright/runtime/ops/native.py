@@ -29,7 +29,8 @@ class Loops(NamedTuple):
 
     `operands`: how many arguments the kernel takes, of which those that are no tensors in the
     schema have to be numbers; None: the op's tensors. `rest`: what the arguments after them have
-    to be.
+    to be. `promotes`: operands may be of several dtypes, `to_float`: and those that are no floats
+    are computed in the default dtype.
     """
 
     source: Any
@@ -38,6 +39,8 @@ class Loops(NamedTuple):
     rest: tuple[Any, ...] = ()
     costly: bool = False
     to_bool: bool = False
+    promotes: bool = False
+    to_float: bool = False
 
 
 def _each(dtypes: tuple[DType, ...], **sources: Any) -> dict[str, tuple[Loops, ...]]:
@@ -84,9 +87,9 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
     "add": (Loops(np.add, ALL, rest=(1,)), Loops("add_scaled", operands=3)),
     "sub": (Loops(np.subtract, NUMBERS, rest=(1,)), Loops("sub_scaled", operands=3)),
     "div": (
-        Loops(np.divide, rest=(None,)),
-        Loops("floor_divide", NUMBERS, rest=("floor",)),
-        Loops("trunc_divide", (*WIDE, *INTEGERS), rest=("trunc",)),
+        Loops(np.divide, rest=(None,), to_float=True),
+        Loops("floor_divide", NUMBERS, rest=("floor",), promotes=True),
+        Loops("trunc_divide", (*WIDE, *INTEGERS), rest=("trunc",), promotes=True),
     ),
     "round": (Loops("round", rest=(0,)),),
     "logit": (Loops("logit", rest=(None,), costly=True),),
@@ -132,6 +135,26 @@ _REDUCTIONS: dict[str, tuple[tuple[DType, ...], dict[str, bool]]] = {
 }
 
 
+_PROMOTED = frozenset(
+    """
+    add bitwise_and bitwise_or bitwise_xor eq floor_divide fmax fmin fmod ge gt hypot igamma
+    igammac le logaddexp logaddexp2 logical_and logical_or logical_xor lt maximum minimum mul ne
+    nextafter remainder sub
+    """.split()
+)
+"""Ops that compute in the dtype to which their operands promote."""
+
+_FLOATED = frozenset(
+    """
+    acos acosh angle asin asinh atan atan2 atanh copysign cos cosh digamma erf erfc erfinv exp exp2
+    expm1 i0 lgamma log log10 log1p log2 logit reciprocal rsqrt sigmoid sin sinc sinh special_entr
+    special_i0e special_i1 special_i1e special_log_ndtr special_modified_bessel_i0
+    special_modified_bessel_i1 special_ndtr special_xlog1py special_zeta sqrt tan tanh xlogy
+    """.split()
+)
+"""Those that compute integers and bool in the default dtype."""
+
+
 def _bits(entry: Op, operands: int, tensors: bool) -> int:
     """The first operands that may not be numbers (`tensors`), or not be tensors, as bits."""
     kinds = [param.type for param in entry.schema.params[:operands]]
@@ -142,6 +165,7 @@ def _bits(entry: Op, operands: int, tensors: bool) -> int:
 def pointwise(entry: Op, loops: Loops, fallback: Any, inplace: bool = False) -> Any:
     """The C kernel of a pointwise op; its arguments are those of `entry`."""
     operands = loops.operands or len(entry.tensor_slots)
+    whole = loops.operands is None
     return _core.Pointwise(
         Tensor,
         loops.source,
@@ -151,6 +175,8 @@ def pointwise(entry: Op, loops: Loops, fallback: Any, inplace: bool = False) -> 
         loops.rest,
         to_bool=loops.to_bool,
         costly=loops.costly,
+        promotes=loops.promotes or (whole and entry.name in _PROMOTED),
+        to_float=loops.to_float or entry.name in _FLOATED,
         inplace=inplace,
         tensors=_bits(entry, operands, True),
         numbers=_bits(entry, operands, False),
@@ -205,14 +231,15 @@ def _clamp_(fallback: Any) -> Any:
 
 
 def _power(fallback: Any) -> Any:
-    """pow of floats; exponents that are powers of themselves in fewer steps."""
-    general = _core.Pointwise(Tensor, np.power, 2, FLOATS, fallback, costly=True)
+    """pow; exponents that are powers of themselves in fewer steps."""
+    general = _core.Pointwise(Tensor, np.power, 2, FLOATS, fallback, costly=True, promotes=True)
+    whole = _core.Pointwise(Tensor, np.power, 2, INTEGERS, fallback)
 
-    def one_operand(source: Any) -> Any:
-        return _core.Pointwise(Tensor, source, 1, FLOATS, lambda input: None)
+    def one_operand(source: Any, dtypes: tuple[DType, ...] = FLOATS) -> Any:
+        return _core.Pointwise(Tensor, source, 1, dtypes, lambda input: None)
 
     quick = {
-        2: one_operand(np.square),
+        2: one_operand(np.square, NUMBERS),
         3: one_operand("cube"),
         0.5: one_operand(np.sqrt),
         -0.5: one_operand("rsqrt"),
@@ -225,6 +252,8 @@ def _power(fallback: Any) -> Any:
             if kernel is not None and isinstance(input, Tensor):
                 out = kernel(input)
                 return fallback(input, exponent) if out is None else out
+            if exponent.__class__ is int and 0 <= exponent < 64 and isinstance(input, Tensor):
+                return (general if input.dtype.is_floating_point else whole)(input, exponent)
         plain = isinstance(input, Tensor) or isinstance(exponent, Tensor)
         if not plain or (not isinstance(input, Tensor) and not exponent.is_contiguous()):
             return fallback(input, exponent)
@@ -234,7 +263,7 @@ def _power(fallback: Any) -> Any:
 
 
 def _where(fallback: Any) -> Any:
-    return _core.Pointwise(Tensor, "where", 3, ALL, fallback, masked=True)
+    return _core.Pointwise(Tensor, "where", 3, ALL, fallback, masked=True, promotes=True)
 
 
 def _celu(fallback: Any) -> Any:

@@ -46,24 +46,15 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
     where gradients would be recorded, the result's dtype cannot be cast to that of `out`, or
     elements of `out` share memory with each other or, in part, with an argument.
     """
-    outs = (out,) if isinstance(out, _core.TensorBase) else out
-    if not isinstance(outs, tuple | list):
-        raise _no_tensor(op, out)
-    for target in outs:
-        if not isinstance(target, _core.TensorBase):
-            raise TypeError(
-                f"{op.name}(): argument 'out' must be tuple of Tensors, but found element of type "
-                f"{type(target).__name__}"
-            )
-    if (_core.dispatch_flags(args) | _core.dispatch_flags(tuple(outs))) & GRAD:
-        raise RuntimeError(
-            f"{op.name}(): functions with out=... arguments don't support automatic "
-            "differentiation, but one of the arguments requires grad."
-        )
-    if op.name in APART:
-        for target in outs:
-            _check_memory(op, args, target)
-    result = dispatch_as_given(op, _typed_by_out(op, args, outs[0] if outs else None))
+    single = isinstance(out, _core.TensorBase)
+    result = _core.compute_out(op, _typed_by_out(op, args, out), out) if single else None
+    if single and result is out:
+        return out
+    outs = (out,) if single else out
+    if result is None:
+        _check_outs(op, args, outs)
+        typed = _typed_by_out(op, args, outs[0] if outs else None)
+        result = dispatch_as_given(op, typed)
     if isinstance(result, _core.TensorBase):
         if outs is out:
             raise _no_tensor(op, out)
@@ -78,6 +69,26 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
         _require_dtype(op.name, part, target)
         write_out(op, args, part, target)
     return tuple(outs) if type(result) in (tuple, list) else type(result)(*outs)
+
+
+def _check_outs(op: Op, args: tuple[Any, ...], outs: Any) -> None:
+    """Raise what `with_out` says of tensors that could not be written."""
+    if not isinstance(outs, tuple | list):
+        raise _no_tensor(op, outs)
+    for target in outs:
+        if not isinstance(target, _core.TensorBase):
+            raise TypeError(
+                f"{op.name}(): argument 'out' must be tuple of Tensors, but found element of type "
+                f"{type(target).__name__}"
+            )
+    if (_core.dispatch_flags(args) | _core.dispatch_flags(tuple(outs))) & GRAD:
+        raise RuntimeError(
+            f"{op.name}(): functions with out=... arguments don't support automatic "
+            "differentiation, but one of the arguments requires grad."
+        )
+    if op.name in APART:
+        for target in outs:
+            _check_memory(op, args, target)
 
 
 def _no_tensor(op: Op, out: Any) -> TypeError:
