@@ -239,13 +239,8 @@ class Tensor(
 
     def __setitem__(self, key: Any, value: Any) -> None:
         """Write a number, an array or a tensor, which is broadcast, where the key picks."""
-        view = _core.subscript_view(Tensor, self, key)
-        if view is None:
+        if not _core.assign(Tensor, self, key, value):
             self._assign(key, value)
-        elif value.__class__ is float or value.__class__ is int:
-            ops.fill_(view, value)
-        else:
-            view._assign(..., value)
 
     def __len__(self) -> int:
         if self.ndim == 0:

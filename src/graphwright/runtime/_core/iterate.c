@@ -1,5 +1,6 @@
 /* Running an elementwise loop over tensors: broadcasting, the order of dimensions, buffers for
  * conversions, threads. Layout rules are those of ops/strides.py. */
+#include "layout.h"
 #include "loops.h"
 #include "pool.h"
 
@@ -103,8 +104,8 @@ static int should_swap(int count, GwTensor *const *tensors, int ndim, const int6
     return 0;
 }
 
-static void dense_in_order(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
-                           int64_t *strides) {
+void gw_dense_strides(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
+                      int64_t *strides) {
     int perm[GW_MAX_DIMS];
     for (int i = 0; i < ndim; i++) {
         perm[i] = ndim - 1 - i;
@@ -144,7 +145,7 @@ bool gw_result_strides(int count, GwTensor *const *tensors, int ndim, const int6
     if (equal && is_dense(ndim, sizes, tensors[0]->strides)) {
         memcpy(strides, tensors[0]->strides, (size_t)ndim * sizeof(int64_t));
     } else {
-        dense_in_order(count, tensors, ndim, sizes, strides);
+        gw_dense_strides(count, tensors, ndim, sizes, strides);
     }
     return true;
 }

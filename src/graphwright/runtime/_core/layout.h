@@ -17,6 +17,10 @@ int gw_read_ints(PyObject *sequence, int64_t *values, bool *symbolic);
  * does not fit. */
 int64_t gw_extent(const int64_t *sizes, const int64_t *strides, int ndim);
 
+/* iterate.c: strides of a dense result whose dims are in the order of the operands' strides. */
+void gw_dense_strides(int count, GwTensor *const *tensors, int ndim, const int64_t *sizes,
+                      int64_t *strides);
+
 /* Keeps the tuples of a layout that has symbolic entries. */
 bool gw_keep_symbolic(GwTensor *t, PyObject *shape, PyObject *strides);
 

@@ -34,7 +34,9 @@ GwTensor *gw_softmax_lines(PyTypeObject *cls, const GwTensor *in, int dim, bool 
 GwTensor *gw_softmax_slope_lines(PyTypeObject *cls, const GwTensor *grad, const GwTensor *result,
                                  int dim, bool logarithm);
 
-PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args);   /* picking.c */
+/* picking.c */
+PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args);
+PyObject *gw_index_put_kernel(PyTypeObject *cls, PyObject *const *args);    /* in place */
 
 #define GW_KERNEL(name) static PyObject *name(PyTypeObject *cls, PyObject *const *args)
 

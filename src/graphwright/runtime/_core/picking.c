@@ -1,6 +1,7 @@
 /* Ops that read and write by position: gather, scatter, index and their relatives, for tensors
  * whose dtypes and shapes fit together. A position out of range is reported by the kernels in
  * Python, which then run. */
+#include "layout.h"
 #include "native.h"
 #include "pick.h"
 
@@ -422,23 +423,43 @@ static void index_places(const Places *p, GwWalk *w, const GwTensor *memory) {
     }
 }
 
-/* Of contiguous tensors, or to a vector: the result is contiguous. */
+/* The result's dims in the order of the strides of what is read, as of a pointwise op. */
+static void strides_of(const Places *p, const GwWalk *w, int64_t *strides) {
+    GwTensor layouts[GW_MAX_DIMS + 1], *operands[GW_MAX_DIMS + 1];
+    int64_t steps[GW_MAX_DIMS + 1][GW_MAX_DIMS];
+    for (int k = 0; k <= w->count; k++) {
+        operands[k] = &layouts[k];
+        layouts[k].ndim = (int8_t)p->ndim;
+        layouts[k].sizes = (int64_t *)p->sizes;
+        layouts[k].strides = steps[k];
+        for (int d = 0; d < p->ndim; d++) {
+            steps[k][d] = k == 0 ? w->mem[d] : w->indices[k - 1].strides[d];
+        }
+    }
+    gw_dense_strides(w->count + 1, operands, p->ndim, p->sizes, strides);
+}
+
 PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args) {
     const GwTensor *input = gw_plain_tensor(args[0]);
     GwIndex indices[GW_MAX_DIMS];
     Places p;
     GwWalk w;
     if (input == NULL || !collect(args[1], input, &p)
-        || !lay_out(&p, &w, GW_PICK_READ, input, indices)
-        || ((input->flags & GW_CONTIGUOUS) == 0 && p.ndim > 1)) {
+        || !lay_out(&p, &w, GW_PICK_READ, input, indices)) {
         return NULL;
     }
-    GwTensor *out = gw_tensor_empty(cls, input->dtype, p.ndim, p.sizes, NULL);
+    index_places(&p, &w, input);
+    int64_t strides[GW_MAX_DIMS];
+    bool contiguous = (input->flags & GW_CONTIGUOUS) != 0 || p.ndim < 2;
+    if (!contiguous) {
+        strides_of(&p, &w, strides);
+    }
+    GwTensor *out = gw_tensor_empty(cls, input->dtype, p.ndim, p.sizes,
+                                    contiguous ? NULL : strides);
     if (out == NULL) {
         return NULL;
     }
     set_values(&w, out);
-    index_places(&p, &w, input);
     return done(out, run(&w));
 }
 
@@ -480,7 +501,7 @@ GW_KERNEL(index_put) {
     return out == NULL ? NULL : done(out, put_into(out, args));
 }
 
-GW_KERNEL(index_put_) {
+PyObject *gw_index_put_kernel(PyTypeObject *cls, PyObject *const *args) {
     GW_UNUSED(cls);
     GwTensor *input = gw_plain_tensor(args[0]);
     if (input == NULL || !writable(input) || !put_into(input, args)) {
@@ -496,7 +517,7 @@ const GwKernelEntry gw_picking_kernels[] = {
     {"index_add", 5, index_add},
     {"index_copy", 4, index_copy},
     {"index_put", 4, index_put},
-    {"index_put_", 4, index_put_},
+    {"index_put_", 4, gw_index_put_kernel},
     {"index_select", 3, index_select},
     {"scatter_add", 4, scatter_add},
     {"scatter_add_", 4, scatter_add_},

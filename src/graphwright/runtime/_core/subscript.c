@@ -1,12 +1,13 @@
-/* x[key] of tensors that nothing else has to know of: ints, slices, None and ... make a view, and
- * one mask or tensors of positions beside whole dims make a copy. */
-#include "pick.h"
+/* x[key] and x[key] = value of tensors that nothing else has to know of: ints, slices, None and ...
+ * make a view, and tensors, arrays and lists of positions, or masks, pick elements of it. */
+#include "loops.h"
+#include "positions.h"
 #include "views.h"
 
 typedef struct {
     GwView view;
-    PyObject *indices[GW_MAX_DIMS];     /* borrowed; of each dim of the view, or NULL */
-    bool viewed, indexed;
+    GwPositions positions;
+    bool viewed;
 } Subscript;
 
 static bool is_whole(PyObject *o) {
@@ -14,20 +15,8 @@ static bool is_whole(PyObject *o) {
     return s->start == Py_None && s->stop == Py_None && s->step == Py_None;
 }
 
-static bool is_position_tensor(PyObject *o) {
-    const GwTensor *t = gw_plain_tensor(o);
-    return t != NULL && t->dtype == GW_INT64 && t->ndim > 0;
-}
-
-/* A tensor of one position stands for its number. A new reference. */
-static PyObject *number_of(PyObject *item) {
-    const GwTensor *t = gw_plain_tensor(item);
-    bool position = t != NULL && t->dtype == GW_INT64 && t->ndim == 0;
-    return position ? PyLong_FromLongLong(*(const int64_t *)t->data) : Py_NewRef(item);
-}
-
 /* Takes an item at dim `*d` of the view; false where the rules in Python have to look at it. */
-static bool take(Subscript *s, PyObject *item, int *d) {
+static bool take(Subscript *s, PyTypeObject *cls, PyObject *item, int *d) {
     GwView *v = &s->view;
     if (item == Py_None) {
         s->viewed = true;
@@ -35,7 +24,7 @@ static bool take(Subscript *s, PyObject *item, int *d) {
             return false;
         }
         gw_view_insert(v, *d);
-        s->indices[(*d)++] = NULL;
+        gw_positions_skip(&s->positions, (*d)++, 1);
         return true;
     }
     if (*d >= v->ndim) {
@@ -44,16 +33,16 @@ static bool take(Subscript *s, PyObject *item, int *d) {
     if (PySlice_Check(item)) {
         const PySliceObject *slice = (PySliceObject *)item;
         s->viewed = s->viewed || !is_whole(item);
-        s->indices[*d] = NULL;
+        gw_positions_skip(&s->positions, *d, 1);
         return gw_view_slice(v, (*d)++, slice->start, slice->stop, slice->step);
     }
-    if (is_position_tensor(item)) {
-        s->indexed = true;
-        s->indices[(*d)++] = item;
-        return true;
+    if (gw_is_positions(item)) {
+        int taken = gw_positions_take(&s->positions, cls, item, *d, v->sizes + *d, v->ndim - *d);
+        *d += taken;
+        return taken > 0;
     }
     s->viewed = true;
-    PyObject *number = number_of(item);
+    PyObject *number = gw_position_number(item);
     bool selected = number != NULL && gw_view_select(v, *d, number);
     Py_XDECREF(number);
     return selected;
@@ -64,39 +53,37 @@ static int dims_of(PyObject *const *items, Py_ssize_t n) {
     int used = 0, ellipses = 0;
     for (Py_ssize_t i = 0; i < n; i++) {
         ellipses += items[i] == Py_Ellipsis;
-        used += items[i] != Py_Ellipsis && items[i] != Py_None;
+        used += items[i] == Py_Ellipsis || items[i] == Py_None ? 0 : gw_positions_dims(items[i]);
     }
     return ellipses > 1 ? -1 : used;
 }
 
-static bool parse(Subscript *s, PyObject *const *items, Py_ssize_t n) {
+static bool parse(Subscript *s, PyTypeObject *cls, PyObject *const *items, Py_ssize_t n) {
     int used = n <= GW_MAX_DIMS ? dims_of(items, n) : -1, left = s->view.ndim - used, d = 0;
     if (used < 0 || left < 0) {
         return false;
     }
     for (Py_ssize_t i = 0; i < n; i++) {
         if (items[i] == Py_Ellipsis) {
-            for (int k = 0; k < left; k++) {
-                s->indices[d++] = NULL;
-            }
-        } else if (!take(s, items[i], &d)) {
+            gw_positions_skip(&s->positions, d, left);
+            d += left;
+        } else if (!take(s, cls, items[i], &d)) {
             return false;
         }
     }
-    for (; d < s->view.ndim; d++) {
-        s->indices[d] = NULL;
-    }
+    gw_positions_skip(&s->positions, d, s->view.ndim - d);
     return true;
+}
+
+/* The tensor with the view's layout; NULL without an exception where it has none. */
+static PyObject *viewed(const Subscript *s, PyObject *tensor) {
+    return s->viewed ? gw_view_finish(&s->view) : Py_NewRef(tensor);
 }
 
 /* The elements at the positions; NULL without an exception where that is left to Python. */
 static PyObject *read_positions(const Subscript *s, PyTypeObject *cls, PyObject *tensor) {
-    PyObject *out = NULL, *view = s->viewed ? gw_view_finish(&s->view) : Py_NewRef(tensor);
-    PyObject *indices = view == NULL ? NULL : PyTuple_New(s->view.ndim);
-    for (int d = 0; indices != NULL && d < s->view.ndim; d++) {
-        PyObject *index = s->indices[d] != NULL ? s->indices[d] : Py_None;
-        PyTuple_SET_ITEM(indices, d, Py_NewRef(index));
-    }
+    PyObject *out = NULL, *view = viewed(s, tensor);
+    PyObject *indices = view == NULL ? NULL : gw_positions_tuple(&s->positions, s->view.ndim);
     if (indices != NULL) {
         PyObject *args[2] = {view, indices};
         out = gw_index_kernel(cls, args);
@@ -142,13 +129,18 @@ static PyObject *read_mask(PyTypeObject *cls, const GwTensor *t, const GwTensor 
 
 /* ---- Python ---- */
 
-/* The subscript of a tensor that needs no more than a kernel; false for all others. */
+/* The subscript of a tensor that needs no more than a kernel; false for all others. What it made
+ * is to be given back by `end` in either case. */
 static bool begin(Subscript *s, PyTypeObject *cls, PyObject *tensor, PyObject *key) {
     bool tuple = PyTuple_CheckExact(key);
-    s->viewed = s->indexed = false;
+    s->viewed = false;
+    gw_positions_begin(&s->positions);
     return gw_dispatch_flags(&tensor, 1) == 0 && gw_view_begin(&s->view, cls, tensor)
-           && parse(s, tuple ? PySequence_Fast_ITEMS(key) : &key, tuple ? PyTuple_GET_SIZE(key) : 1);
+           && parse(s, cls, tuple ? PySequence_Fast_ITEMS(key) : &key,
+                    tuple ? PyTuple_GET_SIZE(key) : 1);
 }
+
+static void end(Subscript *s) { gw_positions_end(&s->positions); }
 
 static PyObject *or_none(PyObject *out) {
     return out != NULL || PyErr_Occurred() ? out : Py_NewRef(Py_None);
@@ -160,34 +152,94 @@ static PyObject *subscript(PyObject *self, PyObject *const *args, Py_ssize_t nar
     if (cls == NULL) {
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     }
-    const GwTensor *mask = gw_plain_tensor(args[2]);
-    if (mask != NULL && mask->dtype == GW_BOOL) {
-        const GwTensor *t = gw_plain_tensor(args[1]);
-        bool plain = t != NULL && covers(mask, t) && gw_dispatch_flags(&args[1], 1) == 0;
-        return plain ? read_mask(cls, t, mask) : Py_NewRef(Py_None);
+    const GwTensor *mask = gw_plain_tensor(args[2]), *t = gw_plain_tensor(args[1]);
+    if (mask != NULL && t != NULL && covers(mask, t) && gw_dispatch_flags(&args[1], 1) == 0) {
+        return read_mask(cls, t, mask);
     }
     Subscript s;
-    if (!begin(&s, cls, args[1], args[2])) {
-        Py_RETURN_NONE;
+    PyObject *out = NULL;
+    if (begin(&s, cls, args[1], args[2])) {
+        out = s.positions.count > 0 ? read_positions(&s, cls, args[1]) : gw_view_finish(&s.view);
     }
-    return or_none(s.indexed ? read_positions(&s, cls, args[1]) : gw_view_finish(&s.view));
+    end(&s);
+    return or_none(out);
 }
 
-static PyObject *subscript_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
-    GW_UNUSED(self);
-    PyTypeObject *cls = nargs == 3 ? gw_tensor_class(args[0]) : NULL;
-    Subscript s;
-    if (cls == NULL || !begin(&s, cls, args[1], args[2]) || s.indexed) {
-        return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
+/* ---- assignment ---- */
+
+/* The value as a tensor of that dtype or, with dims, of its own; NULL, without an exception, for
+ * what only Python knows to write. */
+static GwTensor *value_of(PyTypeObject *cls, PyObject *value, int dtype) {
+    _Alignas(16) char bytes[16];
+    GwTensor *t = gw_plain_tensor(value), *out;
+    bool number = t == NULL && !gw_is_tensor(value) && gw_element(value, dtype, bytes);
+    if ((t == NULL && !number) || (t != NULL && gw_dispatch_flags(&value, 1) != 0)) {
+        return NULL;
     }
-    return or_none(gw_view_finish(&s.view));
+    if (t != NULL && (t->ndim > 0 || t->dtype == dtype)) {
+        return (GwTensor *)Py_NewRef(value);
+    }
+    out = gw_tensor_empty(cls, dtype, 0, NULL, NULL);
+    if (out != NULL && number) {
+        memcpy(out->data, bytes, (size_t)gw_itemsize(out));
+    } else if (out != NULL && !gw_convert_tensor(out, t)) {
+        Py_CLEAR(out);
+    }
+    return out;
+}
+
+/* Whether the value was written where the key picks. */
+static bool write_value(const Subscript *s, PyTypeObject *cls, PyObject *view, PyObject *value) {
+    GwTensor *target = (GwTensor *)view, *values = value_of(cls, value, target->dtype);
+    bool done = false;
+    if (values != NULL && s->positions.count == 0) {
+        done = gw_convert_tensor(target, values);
+        target->storage->version += done;
+    } else if (values != NULL) {
+        PyObject *indices = gw_positions_tuple(&s->positions, s->view.ndim);
+        PyObject *args[4] = {view, indices, (PyObject *)values, Py_False};
+        PyObject *out = indices == NULL ? NULL : gw_index_put_kernel(cls, args);
+        done = out != NULL;
+        Py_XDECREF(out);
+        Py_XDECREF(indices);
+    }
+    Py_XDECREF(values);
+    return done;
+}
+
+static bool repeats(const GwView *v) {
+    for (int d = 0; d < v->ndim; d++) {
+        if (v->strides[d] == 0 && v->sizes[d] > 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static PyObject *assign(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    PyTypeObject *cls = nargs == 4 ? gw_tensor_class(args[0]) : NULL;
+    if (cls == NULL) {
+        return PyErr_Occurred() ? NULL : Py_NewRef(Py_False);
+    }
+    Subscript s;
+    bool done = false;
+    if (begin(&s, cls, args[1], args[2]) && !s.view.tensor->storage->readonly
+        && !repeats(&s.view)) {
+        PyObject *view = viewed(&s, args[1]);
+        done = view != NULL && write_value(&s, cls, view, args[3]);
+        Py_XDECREF(view);
+    }
+    end(&s);
+    return PyErr_Occurred() ? NULL : PyBool_FromLong(done);
 }
 
 PyMethodDef gw_subscript_methods[] = {
     {"subscript", (PyCFunction)(void (*)(void))subscript, METH_FASTCALL,
      "subscript(cls, tensor, key): tensor[key] of class `cls`, or None where a gradient, a mode or "
      "an unusual key asks for the ops."},
-    {"subscript_view", (PyCFunction)(void (*)(void))subscript_view, METH_FASTCALL,
-     "subscript_view(cls, tensor, key): as `subscript`, but only where that is a view."},
+    {"assign", (PyCFunction)(void (*)(void))assign, METH_FASTCALL,
+     "assign(cls, tensor, key, value): tensor[key] = value; False, and nothing done, where a "
+     "gradient, a mode, or an unusual key or value asks for the ops."},
     {NULL, NULL, 0, NULL},
 };
