@@ -53,8 +53,8 @@ def check(got: Any, want: Any) -> None:
         return
     assert (got.dtype, got.shape, got.stride()) == (want.dtype, want.shape, want.stride())
     tolerance = 1e-2 if got.dtype in (gw.float16, gw.bfloat16) else 1e-5
-    values = [np.asarray(t.to(gw.complex128).numpy()) for t in (got, want)]
-    np.testing.assert_allclose(*values, rtol=tolerance)
+    mine, other = (np.asarray(t.to(gw.complex128).numpy()) for t in (got, want))
+    np.testing.assert_allclose(mine, other, rtol=tolerance)
 
 
 def operands() -> Iterator[tuple[Any, Any]]:

@@ -136,22 +136,25 @@ _REDUCTIONS: dict[str, tuple[tuple[DType, ...], dict[str, bool]]] = {
 
 
 _PROMOTED = frozenset(
-    """
-    add bitwise_and bitwise_or bitwise_xor eq floor_divide fmax fmin fmod ge gt hypot igamma
-    igammac le logaddexp logaddexp2 logical_and logical_or logical_xor lt maximum minimum mul ne
-    nextafter remainder sub
-    """.split()
-)
+    {
+        "add", "bitwise_and", "bitwise_or", "bitwise_xor", "eq", "floor_divide", "fmax",
+        "fmin", "fmod", "ge", "gt", "hypot", "igamma", "igammac", "le", "logaddexp",
+        "logaddexp2", "logical_and", "logical_or", "logical_xor", "lt", "maximum", "minimum",
+        "mul", "ne", "nextafter", "remainder", "sub",
+    }
+)  # fmt: skip
 """Ops that compute in the dtype to which their operands promote."""
 
 _FLOATED = frozenset(
-    """
-    acos acosh angle asin asinh atan atan2 atanh copysign cos cosh digamma erf erfc erfinv exp exp2
-    expm1 i0 lgamma log log10 log1p log2 logit reciprocal rsqrt sigmoid sin sinc sinh special_entr
-    special_i0e special_i1 special_i1e special_log_ndtr special_modified_bessel_i0
-    special_modified_bessel_i1 special_ndtr special_xlog1py special_zeta sqrt tan tanh xlogy
-    """.split()
-)
+    {
+        "acos", "acosh", "angle", "asin", "asinh", "atan", "atan2", "atanh", "copysign", "cos",
+        "cosh", "digamma", "erf", "erfc", "erfinv", "exp", "exp2", "expm1", "i0", "lgamma",
+        "log", "log10", "log1p", "log2", "logit", "reciprocal", "rsqrt", "sigmoid", "sin",
+        "sinc", "sinh", "special_entr", "special_i0e", "special_i1", "special_i1e",
+        "special_log_ndtr", "special_modified_bessel_i0", "special_modified_bessel_i1",
+        "special_ndtr", "special_xlog1py", "special_zeta", "sqrt", "tan", "tanh", "xlogy",
+    }
+)  # fmt: skip
 """Those that compute integers and bool in the default dtype."""
 
 
