@@ -79,6 +79,7 @@ from graphwright.runtime.tensor import Tensor
 if TYPE_CHECKING:
     from graphwright.capture.assumptions import Assumption
     from graphwright.capture.values import Values
+    from graphwright.capture.variables.changing import Draw
 
 _MOST_STEPS = 300_000
 _USER_ERRORS = (
@@ -139,6 +140,7 @@ class OutputGraph:
         self.shared: list[tuple[FakeTensor, int, int]] = []
         self.seed: VariableTracker | None = None
         self.inference: bool | None = None
+        self.draws: list[Draw] = []
         self.assumptions: list[Assumption] = []
         self.recomputed = self.without_history = False
         self.tape = Tape(self)

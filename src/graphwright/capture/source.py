@@ -79,6 +79,9 @@ class Source(Record):
         """Add the load of this value to a guard program; return its register."""
         raise NotImplementedError
 
+    def require_comparable(self) -> None:
+        """A break where no guard can look at the value, since the next call has another."""
+
     @property
     def root(self) -> Source:
         """The source at the start of the chain."""

@@ -32,6 +32,7 @@ from graphwright.capture.run_errors import BY_INDEX, name_of
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.base import NULL, VariableTracker
+from graphwright.capture.variables.changing import Draw, local_of
 from graphwright.capture.variables.context import set_inference
 from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
@@ -110,7 +111,7 @@ class FrameCompiler:
             return None
         if output.grad_nodes or output.autocast_nodes or output.seed is not None:
             return None
-        if switches_inference(output) or output.assumptions:
+        if switches_inference(output) or output.assumptions or output.draws:
             return None
         if output.mutated_inputs() or output.fake_mode.random or output.float_inputs():
             return None
@@ -311,7 +312,7 @@ class FrameCompiler:
     def _finish(self, hooked: bool) -> CompiledFrame:
         self.builder.settle()
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
-        if graph.run is not None or self.output.seed is not None:
+        if graph.run is not None or self.output.seed is not None or self.output.draws:
             self._insert_graph_call(graph)
         return CompiledFrame(
             code=self.builder.finish(),
@@ -331,7 +332,11 @@ class FrameCompiler:
         builder.line = self._graph_line()
         seed = self.output.seed
         replay = Replay(builder, self.tx.code, self.listener)
-        replay.keep(self.output.fake_mode.random or seed is not None, graph.kept)
+        draws = self.output.draws
+        generators = list({id(draw.generator): draw.generator for draw in draws}.values())
+        replay.keep(self.output.fake_mode.random or seed is not None, generators, graph.kept)
+        for number, draw in enumerate(draws):
+            self._draw(number, draw)
         builder.begin_try(replay.handler)
         if seed is not None:
             builder.begin_call(manual_seed)
@@ -346,6 +351,15 @@ class FrameCompiler:
         builder.store_local(self.cg.results)
         builder.instructions += tail
         replay.write()
+
+    def _draw(self, number: int, draw: Draw) -> None:
+        """Draw a number that the frame asks for later."""
+        builder = self.builder
+        builder.begin_call(draw.function)
+        for value in (*draw.args, *draw.kwargs.values()):
+            builder.load_const(value)
+        builder.end_call(len(draw.args) + len(draw.kwargs), tuple(draw.kwargs))
+        builder.store_local(local_of(number))
 
 
 def _no_results() -> tuple[()]:

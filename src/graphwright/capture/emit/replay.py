@@ -31,11 +31,15 @@ from graphwright.runtime import _core
 class Kept:
     """Inputs as they were before the graph, and the generator of random numbers.
 
-    behind: how many of the first tensors are written where their versions do not tell.
+    generators: those of Python and NumPy that the frame draws from. behind: how many of the
+    first tensors are written where their versions do not tell.
     """
 
-    def __init__(self, random: bool, behind: int, *tensors: Any) -> None:
+    def __init__(
+        self, random: bool, generators: Sequence[Any], behind: int, *tensors: Any
+    ) -> None:
         self.behind = behind
+        self.generators = [(generator, _state_of(generator)) for generator in generators]
         self.random = _core.rng_state() if random else None
         self.tensors = [(t, _core.with_grad_mode(False, t.clone), t._version, t.grad_fn,
                          t.output_nr) for t in tensors]
@@ -44,12 +48,24 @@ class Kept:
         """Undo what the graph wrote until it failed."""
         if self.random is not None:
             _core.set_rng_state(*self.random)
+        for generator, state in self.generators:
+            _set_state(generator, state)
         for index, kept in enumerate(self.tensors):
             tensor, values, version, grad_fn, output_nr = kept
             if index < self.behind or tensor._version != version:
                 tensor.detach().copy_(values)
                 if tensor.grad_fn is not grad_fn:
                     tensor.grad_fn, tensor.output_nr = grad_fn, output_nr
+
+
+def _state_of(generator: Any) -> Any:
+    getstate = getattr(generator, "getstate", None)
+    return getstate() if getstate is not None else generator.get_state()
+
+
+def _set_state(generator: Any, state: Any) -> None:
+    setstate = getattr(generator, "setstate", None) or generator.set_state
+    setstate(state)
 
 
 def undo(error: BaseException, kept: Kept | None) -> str | None:
@@ -96,18 +112,21 @@ class Replay:
         self.handler = Label()
         self.kept: str | None = None
 
-    def keep(self, random: bool, tensors: Sequence[Source]) -> None:
+    def keep(
+        self, random: bool, generators: Sequence[Any], tensors: Sequence[Source]
+    ) -> None:
         """Keep what the graph may change before it fails."""
-        if not random and not tensors:
+        if not random and not generators and not tensors:
             return
         self.kept = self.builder.temporary()
         self.builder.begin_call(Kept)
         self.builder.load_const(random)
+        self.builder.load_const(tuple(generators))
         behind = [source for source in tensors if isinstance(source, DataSource)]
         self.builder.load_const(len(behind))
         for source in (*behind, *(source for source in tensors if source not in behind)):
             source.emit(self.builder)
-        self.builder.end_call(2 + len(tensors))
+        self.builder.end_call(3 + len(tensors))
         self.builder.store_local(self.kept)
 
     def write(self) -> None:

@@ -1,37 +1,130 @@
-"""Functions that give another value at each call: the clock, and Python's random numbers."""
+"""Functions that give another value at each call: the clock, and Python's random numbers.
+
+Floats that `random` and `numpy.random` draw are drawn in their order when the frame begins, before
+the graph runs, and are inputs of it. Where the program needs such a number's value, to branch by
+it, the graph ends; other draws (integers, choices, shuffles) and the clock end it at once.
+"""
 
 from __future__ import annotations
 
 import random
+import sys
 import time
 import types
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
+from graphwright.capture.source import LoadWriter, Reloader, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.floats import FloatVariable
+from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
 
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
 _CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
 _STATES = ("seed", "getstate", "setstate")
+_FLOATS = frozenset(
+    [
+        *("random", "uniform", "gauss", "normalvariate", "lognormvariate", "triangular"),
+        *("betavariate", "expovariate", "gammavariate", "paretovariate", "vonmisesvariate"),
+        *("weibullvariate",),
+    ]
+)
+_NUMPY_FLOATS = frozenset(
+    [
+        *("rand", "randn", "random", "random_sample", "ranf", "sample", "uniform", "normal"),
+        *("beta", "gamma", "exponential", "laplace", "triangular", "standard_normal"),
+    ]
+)
+
+
+class Draw(Record):
+    """One number drawn when the frame begins: `function(*args, **kwargs)`, of a generator."""
+
+    function: Callable[..., float]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    generator: Any
+
+
+class DrawSource(Source):
+    """A number that was drawn when the frame began; the next call has another."""
+
+    number: int
+
+    def name(self) -> str:
+        return f"draw {self.number}"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.load_local(local_of(self.number))
+
+    def loads(self, program: LoadWriter) -> int:
+        raise NotImplementedError("guards look at arguments only")
+
+    def require_comparable(self) -> None:
+        unsupported("GB0019", "the value of a random number")
+
+
+def local_of(number: int) -> str:
+    """The local of the translated frame that holds a draw."""
+    return f"$draw{number}"
 
 
 def changing(name: str) -> Any:
     """The handler of a function of that name."""
 
-    def handler(
-        tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
-    ) -> NoReturn:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         unsupported("GB0019", f"{name}() gives another value at each call")
 
     return handler
 
 
+_MODULE_GENERATOR = random.random.__self__  # type: ignore[attr-defined]
+
+
 def bound_random(value: Any) -> Any:
-    """The handler of a builtin method of a `random.Random`; None for others."""
-    draws = isinstance(value.__self__, random.Random) and value.__name__ not in _STATES
-    return changing(f"random.{value.__name__}") if draws else None
+    """The handler of a bound method of a generator; None for others."""
+    owner = value.__self__
+    if type(owner) is random.Random and value.__name__ not in _STATES:
+        known = owner is _MODULE_GENERATOR and value.__name__ in _FLOATS
+        return _drawing(value, random.Random(0)) if known else changing(f"random.{value.__name__}")
+    legacy = sys.modules.get("numpy.random.mtrand")
+    if legacy is not None and owner is getattr(legacy, "_rand", None):
+        known = value.__name__ in _NUMPY_FLOATS
+        return _drawing(value, legacy.RandomState(0)) if known else None
+    return None
+
+
+def _drawing(function: Any, example: Any) -> Any:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return _draw(tx, function, getattr(example, function.__name__), args, kwargs)
+
+    return handler
+
+
+def _draw(
+    tx: Translator, function: Any, example: Callable[..., Any], args: Args, kwargs: Kwargs
+) -> VariableTracker:
+    """A float from `function`; `example` is that of another generator, to see what it gives."""
+    output, name = tx.output, f"{function.__name__}()"
+    values = tuple([arg.realize().as_constant() for arg in args])
+    keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
+    tx.side_effects.refuse_after_calls()
+    if output.check_read is not None or output.side_effects.earlier is not None:
+        unsupported("GB0019", f"{name} gives another value at each call")
+    try:
+        seen = example(*values, **keywords)
+    except (TypeError, ValueError, ArithmeticError) as error:
+        unsupported("GB0007", f"{type(error).__name__}: {error}")
+    if type(seen) is not float:
+        unsupported("GB0019", f"{name} gives another value at each call")
+    source = DrawSource(len(output.draws))
+    output.draws.append(Draw(function, values, keywords, function.__self__))
+    return FloatVariable(output, seen, source, {source: seen})
 
 
 CHANGING: dict[Any, Any] = {

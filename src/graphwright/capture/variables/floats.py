@@ -60,6 +60,7 @@ class FloatVariable(ConstantVariable):
     def value(self) -> Any:
         """The value of this capture, which the graph is thereby specialised to."""
         for source, value in self.leaves.items():
+            source.require_comparable()
             self.output.guards.equals(source, value)
         return self.seen
 

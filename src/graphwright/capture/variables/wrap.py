@@ -389,6 +389,10 @@ def _lru_cache(output: OutputGraph, value: Any, source: Source) -> VariableTrack
 
 
 def _method(output: OutputGraph, value: types.MethodType, source: Source) -> VariableTracker:
+    drawing = bound_random(value)
+    if drawing is not None:
+        _by_identity(output, value, source)
+        return BuiltinVariable(value, drawing, source)
     _same_type(output, value, source)
     function = output.wrap(value.__func__, AttrSource(source, "__func__"))
     owner = output.wrap(value.__self__, AttrSource(source, "__self__"))

@@ -1,0 +1,112 @@
+"""Python's and NumPy's random floats: drawn when the frame begins, and inputs of its graph."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+
+from .captured import Captured
+from .programs import Programs, outcome
+
+whole_program = Programs()
+broken_program = Programs()
+
+
+@whole_program
+def scaled(x: Any) -> Any:
+    return x * random.random() + random.uniform(1, b=2), random.gauss(0, 1)
+
+
+@whole_program
+def mixed(x: Any) -> Any:
+    share = np.random.beta(0.4, 0.4)
+    return share * x + (1 - share) * x.flip(0), share, -np.random.rand() * 2
+
+
+@whole_program
+def in_order(x: Any) -> Any:
+    first = random.random()
+    x.mul_(2)
+    assert (x < 100).all()
+    second = random.random()
+    return first, second, first is None, f"{first:.3f}", [first] * 2, x
+
+
+@whole_program
+def not_used(x: Any) -> Any:
+    random.random()
+    return x + 1
+
+
+@broken_program
+def branch(x: Any) -> Any:
+    for _ in range(3):
+        if random.random() < 0.5:
+            continue
+        x = x * 2
+    return x, random.random()
+
+
+@broken_program
+def other_draws(x: Any) -> Any:
+    items = [1, 2, 3]
+    random.shuffle(items)
+    return x + random.randint(1, 4), random.choice(items), np.random.randint(3), np.random.rand(2)
+
+
+@broken_program
+def seeded(x: Any) -> Any:
+    y = x * random.random()
+    random.seed(3)
+    return y, random.random(), random.Random(4).random()
+
+
+@broken_program
+def refused(x: Any) -> Any:
+    return x * random.uniform(1)
+
+
+def with_states(function: Callable[..., Any], x: Any) -> Any:
+    """What a function gives and leaves behind, with both generators where it found them."""
+    states = []
+    for seed in (1, 2):
+        random.seed(seed)
+        np.random.seed(seed)
+        states.append(outcome(function, (x.clone(),)))
+        states.append((random.random(), random.gauss(0, 1), np.random.rand()))
+    return str(states)
+
+
+@pytest.mark.parametrize("program", whole_program.all)
+def test_whole(program: Any) -> None:
+    captured = Captured(program, fullgraph=True)
+    for x in (gw.ones(3), gw.full((3,), 100.0), gw.ones(3) * 2):
+        assert with_states(captured, x) == with_states(program, x)
+    assert captured.graphs == 1
+
+
+@pytest.mark.parametrize("program", broken_program.all)
+def test_sound(program: Any) -> None:
+    captured = Captured(program)
+    for x in (gw.ones(3), gw.ones(3) * 2):
+        assert with_states(captured, x) == with_states(program, x)
+
+
+def test_a_graph_that_fails_draws_the_same_again() -> None:
+    def program(x: Any, index: Any) -> Any:
+        return random.random() * x[index]
+
+    captured = Captured(program)
+    for index in (0, 7, 1):
+        runs = []
+        for function in (program, captured):
+            random.seed(5)
+            found = outcome(function, (gw.ones(3), gw.tensor([index])))
+            runs.append(str((found, random.random())))
+        assert runs[0] == runs[1]
