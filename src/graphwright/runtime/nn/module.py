@@ -245,11 +245,9 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Reset the gradients of all parameters."""
         for parameter in self.parameters():
-            if parameter.grad is None:
-                continue
             if set_to_none:
                 parameter.grad = None
-            else:
+            elif parameter.grad is not None:
                 parameter.grad = parameter.grad.detach() * 0
 
     def apply(self: T, fn: Callable[[Module], Any]) -> T:

@@ -132,14 +132,16 @@ class Optimizer:
             )
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Reset the gradients of all parameters (to None, or in place to zeros)."""
+        """Reset the gradients of all parameters (to None, or in place to zeros).
+
+        None is written without a look at what was there: a compiled step needs no guard then, and
+        one version serves the first step and all others.
+        """
         for group in self.param_groups:
             for param in group["params"]:
-                if param.grad is None:
-                    continue
                 if set_to_none:
                     param.grad = None
-                else:
+                elif param.grad is not None:
                     if param.grad.requires_grad:
                         param.grad = param.grad.detach()
                     ops.fill_(param.grad, 0)
