@@ -77,3 +77,25 @@ def test_a_seed_before_all_draws_needs_no_break(program: Any) -> None:
     for seed in range(2, 12):
         assert outcome(captured, seed) == outcome(program, seed)
     assert captured.graphs <= 2
+
+
+UNREAD = {
+    "before others": lambda x: (gw.randn(3), x + gw.rand(4))[1],
+    "after others": lambda x: (x + gw.rand(4), F.dropout(x))[0],
+    "the only ones": lambda x: (gw.randperm(5), x + 1)[1],
+    "behind an eager op": lambda x: (gw.rand(4).sort()[0] + x, gw.bernoulli(x * 0.5))[0],
+    "without any result": lambda x: (F.rrelu(x, training=True), x.shape)[1],
+}
+
+
+@pytest.mark.parametrize("grad", [False, True])
+@pytest.mark.parametrize("name", UNREAD)
+def test_numbers_that_nobody_reads_are_drawn(name: str, grad: bool) -> None:
+    states = []
+    for function in (UNREAD[name], gw.compile(UNREAD[name])):
+        gw.manual_seed(1)
+        result = function(gw.ones(4, requires_grad=grad))
+        if isinstance(result, gw.Tensor) and grad:
+            result.sum().backward()
+        states.append(gw.get_rng_state().tolist())
+    assert states[0] == states[1]

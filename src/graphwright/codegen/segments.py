@@ -31,7 +31,8 @@ def split(
         if node.op not in ("placeholder", "get_attr", "output"):
             cut.add(node)
     cut.flush()
-    return SegmentedProgram(module, cut.steps, symbols), cut.segments
+    unread = module.meta.get("rng_ops", 0) - cut.drawn
+    return SegmentedProgram(module, cut.steps, symbols, unread), cut.segments
 
 
 class _Cut:

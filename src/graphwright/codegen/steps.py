@@ -82,13 +82,17 @@ class _Prepared(Record):
 
 
 class SegmentedProgram:
-    """Runs native segments and eager ops in turn. Call it with the graph's inputs."""
+    """Runs native segments and eager ops in turn. Call it with the graph's inputs.
+
+    unread: how many random ops came after those that are read: they are drawn all the same.
+    """
 
     def __init__(
         self, module: GraphModule, steps: Sequence[NativeStep | EagerStep],
-        symbols: dict[str, tuple[int, int]],
+        symbols: dict[str, tuple[int, int]], unread: int = 0,
     ) -> None:
         graph = module.graph
+        self.unread = unread
         constants = {n: module.attr(str(n.target)) for n in graph.nodes if n.op == "get_attr"}
         made = [node for step in steps for node in step.results]
         nodes = [*constants, *made, *graph.placeholders]
@@ -119,6 +123,8 @@ class SegmentedProgram:
             del found
             for place in step.dead:
                 registers[place] = None
+        if self.unread:
+            _core.reserve_offset(self.unread)
         return tuple(self.results.read(registers, sizes))
 
 

@@ -189,7 +189,7 @@ class _Split:
         _copy_ancestors(graph, (), self.gradients, self.order, copies)
         module = self._module(
             graph, [copies[g] if isinstance(g, Node) else g for g in self.gradients])
-        module.meta["layouts"] = []
+        module.meta.update(layouts=[], rng_ops=0)
         sizes = _free_sizes(module)
         if sizes:
             with graph.inserting_before(copies[self.tangents[0]]):

@@ -140,6 +140,7 @@ class GraphLowering:
         self.module = module
         self.fake_inputs = list(fake_inputs)
         self.context = Lowering()
+        self.context.rng_ops = module.meta.get("rng_ops", 0)
         self.env: dict[Any, Any] = {}
         self.sources: list[Source] = []
         self.positions: dict[Any, int] = {}

@@ -12,7 +12,7 @@ After::
     return (exp,)
 
 Arguments stay. Writes to memory stay. Random ops go: each has its own number, so that those that
-remain draw what they would have drawn.
+remain draw what they would have drawn, and the graph's meta says how many there were.
 """
 
 from __future__ import annotations
