@@ -265,3 +265,33 @@ def test_gradients_that_backward_leaves_are_laid_out_as_their_leaves() -> None:
     for x in (gw.ones(3, 4), gw.ones(4, 3).T, gw.ones(5, 2).T, gw.ones(2, 3, 4).transpose(0, 2)):
         assert captured(x).stride() == train(x).stride()
     assert captured.breaks == []
+
+
+def values_without_gradients(x: Any) -> Any:
+    return gw.linalg.svdvals(x.detach()), gw.linalg.lstsq(x, x, driver="gelsd"), x.sort()
+
+
+def test_what_eager_steps_give_requires_gradients_as_in_eager_calls() -> None:
+    x = gw.rand(5, 3, requires_grad=True)
+    flags = [
+        [tensor.requires_grad for result in function(x)
+         for tensor in (result if isinstance(result, tuple) else [result])]
+        for function in (values_without_gradients, gw.compile(values_without_gradients))
+    ]
+    assert flags[0] == flags[1]
+
+
+def test_a_gradient_that_is_refused_is_refused_by_backward() -> None:
+    full = gw.compile(lambda x: gw.linalg.svd(x * 2)[0])(gw.rand(5, 3, requires_grad=True))
+    with pytest.raises(RuntimeError, match="full_matrices=False"):
+        full.sum().backward()
+
+
+def test_what_a_mask_writes_has_its_gradient() -> None:
+    mask = gw.tensor([True, False, True])
+    grads = []
+    for function in (gw.index_put, gw.compile(gw.index_put)):
+        x, y = gw.rand(3, requires_grad=True), gw.rand(2, requires_grad=True)
+        function(x, (mask,), y * 3).sum().backward()
+        grads.append((x.grad.tolist(), y.grad.tolist()))
+    assert grads[0] == grads[1] == ([0.0, 1.0, 0.0], [3.0, 3.0])

@@ -28,6 +28,7 @@ from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import Interpreter
+from graphwright.ir.lowered import CannotLower
 from graphwright.ir.node import Node
 from graphwright.ir.trace import (
     Replay,
@@ -61,7 +62,10 @@ class Joint(Record):
 
 
 def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None:
-    """The joint graph of a functional graph; None if no output requires grad."""
+    """The joint graph of a functional graph; None if no output requires grad.
+
+    Raises: CannotLower where a gradient is refused, or is made by what tensors hold.
+    """
     tracer = Tracer(lambda op: True)
     inherit(tracer.module, module)
     args = [fresh_fake(a, isinstance(a, _core.TensorBase) and a.requires_grad)
@@ -81,11 +85,20 @@ def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None
         tangents = [restrided(outputs[i], layouts[i]) for i in roots]
         for i, tangent in enumerate(tangents):
             tracer.placeholder(f"tangent{i}", tangent)
-        grads = grad([outputs[i] for i in roots], [args[i] for i in wanted], tangents,
-                     allow_unused=True)
+        grads = _traced_gradients([outputs[i] for i in roots], [args[i] for i in wanted], tangents)
     joint = finish(tracer, (*outputs, *grads))
     joint.meta["layouts"] = layouts
     return Joint(joint, len(outputs), roots, wanted)
+
+
+def _traced_gradients(
+    outputs: Sequence[Any], inputs: Sequence[Any], tangents: Sequence[Any]
+) -> Any:
+    """The gradients on fake tensors. What a rule refuses is refused when `backward` is called."""
+    try:
+        return grad(outputs, inputs, tangents, allow_unused=True)
+    except RuntimeError as refused:
+        raise CannotLower(f"its gradient: {refused}") from refused
 
 
 class Retaped:

@@ -318,11 +318,6 @@ class Tensor(
         """The same memory and version counter, without history."""
         return ops.detach(self)
 
-    @property
-    def _is_recorded(self) -> bool:
-        """Whether gradients of it are recorded: under vmap, at any level."""
-        return self.requires_grad
-
     def _alias(self) -> Tensor:
         """As `detach`, of the same class, and known to nobody else: ops do not see it made."""
         return _core.detach(type(self), self)

@@ -172,7 +172,11 @@ INDEXING = (
     ),
     OpSamples(
         "index_fill",
-        (S(Arr((3, 4)), 0, _index((2,), 3), 0.5), S(Arr((3, 4)), 1, _index((2,), 4), Arr(()))),
+        (
+            S(Arr((3, 4)), 0, _index((2,), 3), 0.5),
+            S(Arr((3, 4)), 1, _index((2,), 4), Arr(())),
+            S(Arr((3, 4)), 0, _index((7,), 3), Arr(())),
+        ),
         None,
         strides=False,
     ),

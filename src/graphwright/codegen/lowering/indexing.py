@@ -55,6 +55,11 @@ def _position(
     return symbol, [raw, *checks]
 
 
+def _only_zeros(context: Lowering, index: Tensor, at: Index) -> Prologue:
+    """The check of an element of an index into a tensor without dims, which counts as one long."""
+    return _position(context, index, at, Int(1), wrap=False)[1]
+
+
 def _gathered(
     context: Lowering, call: Call, x: Tensor, prologue: Prologue, index: Index
 ) -> Tensor:
@@ -68,7 +73,8 @@ def _index_select(context: Lowering, call: Call, x: Tensor, dim: int, index: Ten
     dim = dim % x.ndim if x.ndim else 0
     at = axis_symbols(call.shape)
     if not x.ndim:
-        return _gathered(context, call, x, [], ())
+        every = (Int(0),) * index.ndim
+        return _gathered(context, call, x, _only_zeros(context, index, every), ())
     position = (at[dim],) if index.ndim else ()
     picked, prologue = _position(context, index, position, x.shape[dim], wrap=False)
     return _gathered(context, call, x, prologue, (*at[:dim], picked, *at[dim + 1:]))
@@ -79,7 +85,7 @@ def _gather(context: Lowering, call: Call, x: Tensor, dim: int, index: Tensor,
             *unused: Any) -> Tensor:
     at = axis_symbols(call.shape)
     if not x.ndim:
-        return _gathered(context, call, x, [], ())
+        return _gathered(context, call, x, _only_zeros(context, index, at), ())
     dim %= x.ndim
     picked, prologue = _position(context, index, at, x.shape[dim], wrap=False)
     return _gathered(context, call, x, prologue, (*at[:dim], picked, *at[dim + 1:]))
@@ -176,11 +182,12 @@ def _scatter(
 def _scatter_add(
     context: Lowering, call: Call, x: Tensor, dim: int, index: Tensor, src: Tensor
 ) -> Tensor:
-    if not x.ndim:
-        return context.pointwise(
-            "add", x.shape, x.dtype, lambda at: apply("add", x.at(at), src.at(at)))
-    dim %= x.ndim
     at = axis_symbols(index.shape)
+    if not x.ndim:
+        checks = _only_zeros(context, index, at)
+        serial = tuple(range(index.ndim))
+        return _scatter(context, call, x, index.shape, (), checks, src.at(at), serial)
+    dim %= x.ndim
     picked, prologue = _position(context, index, at, x.shape[dim], wrap=False)
     target = (*at[:dim], picked, *at[dim + 1:])
     return _scatter(context, call, x, index.shape, target, prologue, src.at(at), (dim,))

@@ -82,10 +82,6 @@ class BatchedTensor(FakeTensor):
         number = bool(spec) and not self.ndim
         return format(self.item(), spec) if number else object.__format__(self, spec)
 
-    @property
-    def _is_recorded(self) -> bool:
-        return self.requires_grad or bool(self.value._is_recorded)
-
     def _alias(self) -> BatchedTensor:
         """The same example and memory, without a history at its level."""
         made: BatchedTensor = _core.detach(BatchedTensor, self)

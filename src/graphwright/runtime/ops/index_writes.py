@@ -176,7 +176,8 @@ def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
     if index.dtype is not dtypes.int64:
         raise IndexError(f"index_fill(): expected an index of dtype int64, got {describe(index)}")
     _check_vector("index_fill", index)
-    if isinstance(value, Tensor):
+    is_tensor = isinstance(value, Tensor)
+    if is_tensor:
         if value.ndim:
             raise RuntimeError(
                 "index_fill(): only a 0-dimensional value tensor is supported, got "
@@ -195,7 +196,7 @@ def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
         whole = ops.reshape(input, (1,))
         return ops.reshape(_index_fill(whole, 0, index, value), ())
     index = ops.reshape(index, (-1,))
-    if not value._is_recorded:
+    if not is_tensor:
         return ops.index_put(input, (*(None,) * dim, index), value)
     yes = ops.full((), True, dtype=dtypes.bool, device=input.device)
     nowhere = ops.full((input.shape[dim],), False, dtype=dtypes.bool, device=input.device)
