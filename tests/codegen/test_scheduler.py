@@ -132,6 +132,19 @@ kernel k0_sum_div:
 """
 
 
+ROWS = {
+    "some of the rows": lambda x: ops.sum(ops.slice(x, 1, 0, 2), (2, 3)),
+    "rows in another order": lambda x: ops.sum(ops.permute(x, (1, 0, 2, 3)), (2, 3)),
+    "windows that overlap": lambda x: ops.avg_pool(
+        ops.narrow(x[:1], 1, 0, 1), (190, 190), (10, 10), (0, 0), False, True, None),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_few_long_rows_that_do_not_follow_one_another(name: str) -> None:
+    check(ROWS[name], normal(2, 3, 200, 200), rtol=1e-4, atol=1e-3)
+
+
 @pytest.mark.parametrize("dims", [0, None])
 def test_positions_are_not_found_in_stages(dims: int | None) -> None:
     def both(x: Any) -> Any:

@@ -122,7 +122,7 @@ def chunked_stmts(writing: Writing) -> tuple[Stmt, ...]:
     slot = place * chunks.count + chunks.dim.symbol
     first += [Store(b, slot, _local(f)) for b, f in zip(partial, folds, strict=True)]
     chunk_run = Run((Dim(chunks.dim.symbol, chunks.count),))
-    kept = merge(group.kept, [place])
+    kept = merge(group.kept, [place, *indices])
     work = writing.row_work() // max(1, estimate(chunks.count))
     stage = Nest((*kept, chunk_run), (), None, (), tuple(first), work).stmts()
     total = _totals(writing, results, folds, partial, chunks, place)
