@@ -8,6 +8,8 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 import graphwright as gw
 from graphwright import nn
 from graphwright.capture.convert import Frontend
@@ -98,3 +100,25 @@ def test_entries_die_with_their_objects() -> None:
     assert len(compiled.entries) <= 2, "dead entries are dropped before the limit counts them"
     assert sum(ref() is not None for ref in seen) <= 1
     assert compiled.misses == 40
+
+
+MANY_LOCALS = "".join(f"v{i} = x + {i}; " for i in range(20))
+
+
+@pytest.mark.parametrize("text", [
+    "def f(x):\n    y = x + 1\n    if y.sum() > 0:\n        y = y * 2\n    return y * 3",
+    "def f(x):\n    for i in range(3):\n        x = x + float(x.sum())\n        print(end='')\n"
+    "    return x",
+    f"def f(x):\n    {MANY_LOCALS}\n    print(end='')\n    return v0 + v19",
+], ids=["branch", "loop", "many locals"])
+def test_code_with_breaks_ends_with_its_functions(text: str) -> None:
+    """Resume functions hold nothing of the function that they continue."""
+    frontend = Frontend(lambda module, examples: module)
+    namespace: dict[str, Any] = {}
+    exec(compile(text, __file__, "exec"), namespace)
+    code = weakref.ref(namespace["f"].__code__)
+    frontend.compile(namespace.pop("f"))(X)
+    assert frontend.record.breaks
+    frontend.record.clear()
+    gc.collect()
+    assert code() is None

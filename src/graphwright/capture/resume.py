@@ -65,7 +65,8 @@ class ResumePoint(Record):
 
 
 _Made = weakref.WeakValueDictionary[ResumePoint, types.CodeType]
-_origins: CodeTable[Origin] = CodeTable()
+_Positions = tuple[int, ...]
+_origins: CodeTable[tuple[weakref.ref[types.CodeType], _Positions]] = CodeTable()
 _made: CodeTable[_Made] = CodeTable()
 _lock = Lock()
 _SLOTS_OF_PAIRS = 16
@@ -76,8 +77,13 @@ _SEES_FRAME = frozenset(
 
 
 def origin_of(code: types.CodeType) -> Origin:
-    """The original of a resume function's code; any other code is its own."""
-    return _origins.get(code) or Origin(code)
+    """The original of a resume function's code; any other code is its own, and one that outlived it.
+
+    The original holds the resume function, through what was compiled from it.
+    """
+    known = _origins.get(code)
+    original = known[0]() if known is not None else None
+    return Origin(code) if known is None or original is None else Origin(original, known[1])
 
 
 def is_resume(code: types.CodeType) -> bool:
@@ -153,7 +159,7 @@ def resume_code(code: types.CodeType, point: ResumePoint) -> types.CodeType:
         made = known.get(point)
         if made is None:
             made, positions = _build(origin.code, point)
-            _origins[made] = Origin(origin.code, positions)
+            _origins[made] = weakref.ref(origin.code), positions
             known[point] = made
         return made
 

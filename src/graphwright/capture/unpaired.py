@@ -30,12 +30,17 @@ from graphwright.capture.tables import (
 SECOND = 1 << 24
 
 
-@per_code
 def unpaired(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...]]:
     """The code, and for each instruction the original's index: plus SECOND, the second of two."""
     instructions = decode(code)
-    if not any(inst.opname in PAIRS for inst in instructions):
-        return code, tuple(range(len(instructions)))
+    if any(inst.opname in PAIRS for inst in instructions):
+        return _split(code)
+    return code, tuple(range(len(instructions)))
+
+
+@per_code
+def _split(code: types.CodeType) -> tuple[types.CodeType, tuple[int, ...]]:
+    instructions = decode(code)
     parts = [_Part(*single) for inst in instructions for single in _singles(inst)]
     starts = _placed(parts, _first_parts(parts))
     return _linked(code, parts, starts), tuple(part.index for part in parts)
