@@ -48,6 +48,36 @@ def test_gradients_reach_what_the_function_closes_over() -> None:
     assert x.grad is not None and x.grad.item() == 6.0
 
 
+_OF_OTHERS: dict[str, Any] = {
+    "jacrev": lambda f, x: func.jacrev(f)(x),
+    "hessian": lambda f, x: func.hessian(f)(x),
+    "vjp": lambda f, x: func.vjp(f, x)[1](gw.ones(()))[0],
+    "value of vjp": lambda f, x: func.vjp(f, x)[0],
+    "jvp": lambda f, x: func.jvp(f, (x,), (x,))[1],
+    "jacrev of each": lambda f, x: func.vmap(func.jacrev(f))(x[:, None]),
+}
+
+
+@pytest.mark.parametrize("name", _OF_OTHERS)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_derivatives_can_be_differentiated_by_what_the_function_closes_over(
+    name: str, compiled: bool
+) -> None:
+    """As a penalty of a model's Jacobian is by its parameters; not where gradients are off."""
+    w = gw.tensor(3.0, dtype=gw.float64, requires_grad=True)
+    x = gw.tensor([1.0, 2.0], dtype=gw.float64)
+    take = _OF_OTHERS[name]
+
+    def total(x: gw.Tensor) -> gw.Tensor:
+        return take(lambda t: (w * w * t**3).sum(), x).sum()
+
+    found = (gw.compile(total, fullgraph=True) if compiled else total)(x)
+    (slope,) = gw.autograd.grad(found, w)
+    np.testing.assert_allclose(slope.item(), 2 * found.item() / 3.0)
+    with gw.no_grad():
+        assert not total(x).requires_grad
+
+
 def test_vjp() -> None:
     x = gw.tensor([1.0, 2.0])
     value, pull_back = func.vjp(lambda t: t * t, x)

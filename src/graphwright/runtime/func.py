@@ -105,8 +105,15 @@ def _reaches_others(value: Tensor, inputs: list[Tensor]) -> bool:
     return False
 
 
+def _connected(outputs: list[Tensor], inputs: list[Tensor]) -> bool:
+    """Whether what is computed from tensors of the outside, such as parameters, is recorded."""
+    return autograd.is_grad_enabled() and any(_reaches_others(out, inputs) for out in outputs)
+
+
 def _needs_graph(value: Any, home: int) -> bool:
     """Whether a gradient of it is recorded at the level `home` of vmap, or further within."""
+    if not autograd.is_grad_enabled():
+        return False
     if not home and not boundary.depth():
         return any(t.requires_grad for t in tensors_of(value))
     return any(boundary.is_recorded(t, home) for t in tensors_of(value))
@@ -139,8 +146,8 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
                     f"{value.ndim} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
                 )
             inputs = tensors_of([given[place] for place in places])
-            outer = outer or _reaches_others(value, inputs)
             grads = iter(_gradients([value], inputs, None, True))
+        outer = outer or _connected([value], inputs)
         shaped = tuple(rebuilt(args[place], grads) for place in places)
         if not outer:
             shaped, aux = _detached(shaped), _detached(aux)
@@ -180,16 +187,19 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
         out = func(*inputs)
         value, aux = out if has_aux else (out, None)
 
+    reached = _connected(tensors_of(value), tensors_of(inputs))
+
     def pull_back(cotangents: Any) -> Any:
         """The products. Raises RuntimeError unless cotangents are like the output."""
         outer = _needs_graph((primals, cotangents), home)
+        outer = outer or (reached and autograd.is_grad_enabled())
         with _Transform(home):
             given = tensors_of(cotangents)
             grads = _gradients(tensors_of(value), tensors_of(inputs), given, outer)
         shaped = rebuilt(primals, iter(grads))
         return shaped if outer else _detached(shaped)
 
-    if _needs_graph(primals, home):
+    if reached or _needs_graph(primals, home):
         shown = value
     else:
         shown, aux = _detached(value), _detached(aux)
@@ -229,14 +239,14 @@ class _Split:
         self.out, self.aux = out if self.has_aux else (out, None)
         return tuple(tensors_of(self.out))
 
-    def shaped(self, rows: Any) -> Any:
+    def shaped(self, rows: Any, outer: bool) -> Any:
         """rows[output leaf][input leaf] in the structures of output and arguments."""
         parts = []
         for row in rows:
             inputs = rebuilt(self.chosen, iter(row))
             parts.append(_Part(inputs[0] if self.single else inputs))
         result = _filled(self.out, iter(parts))
-        aux = self.aux if _needs_graph(self.args, boundary.depth()) else _detached(self.aux)
+        aux = self.aux if outer else _detached(self.aux)
         return (result, aux) if self.has_aux else result
 
 
@@ -281,9 +291,11 @@ def jacrev(
         outer = _needs_graph(args, home)
         with _Transform(home):
             inputs = _tracked(tensors_of(split.chosen))
-            outputs = split(*inputs)
+            outputs = list(split(*inputs))
+        outer = outer or _connected(outputs, inputs)
+        with _Transform(home):
             rows = [_jacobians(out, inputs, outer, chunk_size) for out in outputs]
-        return split.shaped(rows if outer else _detached(rows))
+        return split.shaped(rows if outer else _detached(rows), outer)
 
     return wrapped
 
@@ -320,6 +332,8 @@ def jvp(func: Func, primals: Any, tangents: Any, *, has_aux: bool = False) -> An
     with _Transform(home):
         inputs = _tracked(leaves)
         outputs = list(split(*inputs))
+    outer = outer or _connected(outputs, inputs)
+    with _Transform(home):
         probes = _tracked([ops.zeros_like(_without_history(out)) for out in outputs])
         rows = _gradients(outputs, inputs, probes, True)
         products = _gradients(rows, probes, vectors, outer)
