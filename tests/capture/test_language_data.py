@@ -47,6 +47,65 @@ def other_memory(x: Any, w: Any) -> Any:
     return w.data + 1, w
 
 
+@whole_program
+def used_where_nothing_is_recorded(x: Any, w: Any) -> Any:
+    x.data.mul_(2)
+    w.data.mul_(0.9).add_(x.data, alpha=0.1)
+    with gw.no_grad():
+        return x + 1, w * 2, w.sum(), x[0] * 2, w.t()[0].exp()
+
+
+@whole_program
+def other_memory_without_gradients(x: Any, w: Any) -> Any:
+    x.data = x.data * 2
+    w.data = w.data * 0.5 + x
+    with gw.no_grad():
+        y = w * x
+    x.add_(1)
+    return y, x, w, x.sum()
+
+
+@whole_program
+def other_shape(x: Any, w: Any) -> Any:
+    before = x[0]
+    x.data = w.data[0] * 2
+    return before, x.shape, x.ndim, len(x), x.sum(), list(x), x.stride()
+
+
+@whole_program
+def swapped(x: Any, w: Any) -> Any:
+    y = x.new_zeros(2, 3)
+    with gw.no_grad():
+        x.data, w.data = w.data, x.data
+        return x - w, w * 2 + y
+
+
+@whole_program
+def one_object_for_each_read(x: Any, w: Any) -> Any:
+    first, second = w.data, w.data
+    return first is second, first is first, [first, first, second], w
+
+
+@broken_program
+def view_beside_data(x: Any, w: Any) -> Any:
+    x.data.mul_(2)
+    return x[0], x.t()[0]
+
+
+@broken_program
+def written_through_a_view_beside_data(x: Any, w: Any) -> Any:
+    x.data.mul_(2)
+    x[0].add_(1)
+    return x + 1
+
+
+@broken_program
+def recorded_before_it_is_written(x: Any, w: Any) -> Any:
+    y = x.data * w
+    x.data.mul_(2)
+    return y.sum()
+
+
 @broken_program
 def written_beside_its_use(x: Any, w: Any) -> Any:
     y = x * w

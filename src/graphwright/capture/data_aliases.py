@@ -1,16 +1,19 @@
 """`tensor.data`: a second name of a tensor's memory, whose writes no tape and no version sees.
 
 The alias of an argument is an argument of the graph itself, read as `tensor.data` when the graph
-starts. So a graph must not write under one name what it uses under the other: the frame breaks
-between the two. An assignment to `.data` waits for the end of the graph, and the tensor cannot be
-used under its own name from there on.
+starts. From there on it stands for the tensor too, as long as nothing is recorded for gradients of
+that. Otherwise a graph must not write under one name what it uses under the other, nor what
+gradients will be computed from: the frame breaks between the two. An assignment to `.data` waits
+for the end of the graph, which goes on with what was assigned; where operations on the tensor are
+recorded, it cannot be used under its own name from there on.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import DerivedSource, LoadWriter, Reloader
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.tensor import TensorVariable
@@ -20,10 +23,13 @@ from graphwright.runtime.tensor import Tensor
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
     from graphwright.capture.translator import Translator
+    from graphwright.ir.node import Node
 
 
 class DataSource(DerivedSource):
     """`base.data` of a tensor: guards look at the tensor itself."""
+
+    makes_objects = True
 
     def name(self) -> str:
         return f"{self.base.name()}.data"
@@ -58,15 +64,13 @@ class _Pair:
 
 
 class DataAliases:
-    """The `.data` of the tensors of one frame.
-
-    rebound: tensors that got other memory.
-    """
+    """The `.data` of the tensors of one frame."""
 
     def __init__(self, output: OutputGraph) -> None:
         self.output = output
-        self.rebound: set[VariableTracker] = set()
         self._pairs: list[_Pair] = []
+        self._views: dict[int, Any] = {}
+        self._written: dict[TensorVariable, int] = {}
         self._known: dict[TensorVariable, TensorVariable] = {}
 
     def read(self, tx: Translator, owner: TensorVariable) -> VariableTracker:
@@ -81,10 +85,11 @@ class DataAliases:
             return alias
         if owner not in self._known:
             tx.side_effects.refuse_after_calls(tensors=True)
-            self._known[owner] = self._input(owner)
+            self._known[owner] = owner.memory = self._input(owner)
             self._pairs.append(_Pair(owner, self._known[owner]))
-            self.check()
-        return self._known[owner]
+            self.check(())
+        alias = self._known[owner]
+        return TensorVariable(alias.node, alias.fake, Tensor, alias.source)
 
     def _input(self, owner: TensorVariable) -> TensorVariable:
         fake = owner.fake
@@ -96,23 +101,69 @@ class DataAliases:
     def assign(self, tx: Translator, owner: TensorVariable, value: VariableTracker) -> None:
         """`owner.data = value`."""
         value = value.realize()
-        if value is self._known.get(owner) and owner not in self.rebound:
+        known = self._known.get(owner)
+        if known is not None and value.source == known.source and not owner.rebound:
             return
         plain = isinstance(value, TensorVariable) and not value.fake.requires_grad
         if not plain or owner.source is None or value.as_example().dtype is not owner.fake.dtype:
             unsupported("GB0004", f"assignment of {value.describe()} to .data")
         tx.side_effects.store_attribute(owner, "data", value)
-        self.rebound.add(owner)
+        assert isinstance(value, TensorVariable)
+        owner.memory, owner.rebound = value, True
 
-    def require_memory(self, owner: TensorVariable) -> None:
-        """A break before a use of a tensor that got other memory in this frame."""
-        if owner in self.rebound:
-            unsupported("GB0004", f"a use of {owner.describe()} after an assignment to its .data")
+    def check(self, args: Sequence[VariableTracker], result: Any = None) -> None:
+        """A break before a write under one name of what is used under the other.
 
-    def check(self) -> None:
-        """A break before a write under one name of what is used under the other."""
+        args, result: those of the operation that was added to the graph.
+        """
+        self._note_views(args, result)
         for pair in self._pairs:
             if pair.is_torn():
-                what = pair.owner.describe()
-                unsupported("GB0004", f"a write to {what} beside its use under the other name, "
-                            ".data or its own")
+                _refuse(pair.owner)
+        first = args[0] if args else None
+        of_view = isinstance(first, TensorVariable) and id(first.fake) in self._views
+        for owner, alias in self._known.items():
+            written = alias.fake._version != self._written.get(owner, 0)
+            self._written[owner] = alias.fake._version
+            if written and (first is owner or of_view or self._is_recorded(alias)):
+                _refuse(owner)
+
+    def _note_views(self, args: Sequence[VariableTracker], result: Any) -> None:
+        """Remember the views of tensors that their `.data` stood for."""
+        owner = args[0] if args else None
+        if not self._known or not isinstance(owner, TensorVariable):
+            return
+        present = owner.present()
+        if (owner.memory is present and not owner.rebound) or id(present.fake) in self._views:
+            for made in result if isinstance(result, (tuple, list)) else (result,):
+                if getattr(made, "_storage", None) is present.fake._storage:
+                    self._views[id(made)] = made
+
+    def check_leaves(self, value: TensorVariable) -> None:
+        """A break before a view leaves the frame as one of `.data` and not of the tensor."""
+        if id(value.fake) in self._views:
+            reason = Unsupported("GB0004", "a view of a tensor whose .data was read leaves")
+            reason.blame(value.born)
+            raise reason
+
+    def _is_recorded(self, alias: TensorVariable) -> bool:
+        """Whether gradients will be computed from what is written through `.data`."""
+        memory = id(alias.fake._storage)
+        return any(_records(node, memory) for node in self.output.graph.nodes)
+
+
+def _refuse(owner: TensorVariable) -> NoReturn:
+    unsupported("GB0004", f"a write to {owner.describe()} beside its use under the other name, "
+                ".data or its own")
+
+
+def _records(node: Node, storage: int) -> bool:
+    """Whether a recorded operation reads that memory, and gives other memory."""
+    recorded = getattr(node.meta.get("val"), "requires_grad", False)
+    return bool(recorded) and _memory_of(node) != storage and any(
+        _memory_of(operand) == storage for operand in node.all_input_nodes
+    )
+
+
+def _memory_of(node: Node) -> int:
+    return id(getattr(node.meta.get("val"), "_storage", None))

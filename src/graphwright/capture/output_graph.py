@@ -457,7 +457,7 @@ class OutputGraph:
             node.meta[RECOMPUTED] = True
         self.n_ops += 1
         note_known(node, result, random)
-        self.data.check()
+        self.data.check(args, result)
         return self.wrap_result(tx, node, result)
 
     def _note_inference(self) -> None:

@@ -65,7 +65,12 @@ class LoadWriter(Protocol):
 
 
 class Source(Record):
-    """Provenance of one value. Abstract; see the module's docstring."""
+    """Provenance of one value. Abstract; see the module's docstring.
+
+    makes_objects: whether each read gives another object.
+    """
+
+    makes_objects = False
 
     def name(self) -> str:
         """The expression a user would write, with `L[...]` for locals and `G[...]` for globals."""

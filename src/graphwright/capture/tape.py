@@ -120,6 +120,7 @@ class Tape:
             reason = Unsupported("GB0004", f"a {value.cls.__name__} that the frame made leaves it")
             reason.blame(value.born)
             raise reason
+        self.output.data.check_leaves(value)
         if boundary.is_example(value.fake):
             reason = Unsupported("GB0008", "an example that vmap made leaves it")
             reason.blame(value.born)

@@ -66,6 +66,8 @@ class Reconstructor:
         elif _reads_source(value):
             assert value.source is not None
             value.source.emit(self.builder)
+            if value.source.makes_objects:
+                self._keep(value)
         elif value.has_identity() and not isinstance(value, TensorVariable):
             self._push_new(value)
         else:
@@ -86,6 +88,10 @@ class Reconstructor:
         self._open.add(value)
         self._rebuild(value)
         self._open.discard(value)
+        self._keep(value)
+
+    def _keep(self, value: VariableTracker) -> None:
+        """Remember the object on the stack: it is made once."""
         self._held[value] = name = self.builder.temporary()
         self.builder.copy(1)
         self.builder.store_local(name)

@@ -300,6 +300,9 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
     if isinstance(left, ReferenceVariable) or isinstance(right, ReferenceVariable):
         return False
     if left.mutable and right.mutable and type(left) is type(right):
+        sources = left.source, right.source
+        if any(source is not None and source.makes_objects for source in sources):
+            return False
         if left.source is not None and right.source is not None:
             tx.guards.no_alias([left.source, right.source])
         return False

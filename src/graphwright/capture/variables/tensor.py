@@ -48,7 +48,11 @@ _OF_CLASSES = frozenset(dir(type)) - frozenset(dir(object))
 
 
 class TensorVariable(VariableTracker):
-    """`node` computes it, `fake` has its metadata."""
+    """`node` computes it, `fake` has its metadata.
+
+    memory: what is used in its place where nothing is recorded: its `.data`, or what the frame
+        assigned to that (`rebound`).
+    """
 
     mutable = True
 
@@ -57,6 +61,8 @@ class TensorVariable(VariableTracker):
         self.fake = fake
         self.cls = cls
         self.source = source
+        self.memory: TensorVariable | None = None
+        self.rebound = False
         self._shape: tuple[Any, VariableTracker] | None = None
 
     def describe(self) -> str:
@@ -67,11 +73,20 @@ class TensorVariable(VariableTracker):
         return self.cls
 
     def as_node(self, tx: Translator) -> Any:
-        tx.output.data.require_memory(self)
-        return self.node
+        return self.present().node
 
     def as_example(self) -> Any:
-        return self.fake
+        return self.present().fake
+
+    def present(self) -> TensorVariable:
+        """What has its memory now; a break where a recorded use would need its history, too."""
+        if self.memory is None:
+            return self
+        if not (self.fake.requires_grad and _core.grad_enabled()):
+            return self.memory
+        if self.rebound:
+            unsupported("GB0004", f"a use of {self.describe()} after an assignment to its .data")
+        return self
 
     def has_tensor(self) -> bool:
         return True
@@ -85,10 +100,10 @@ class TensorVariable(VariableTracker):
         unsupported("GB0001", f"the truth value of {self.describe()}")
 
     def length(self, tx: Translator) -> VariableTracker:
-        tx.output.data.require_memory(self)
-        if self.fake.ndim == 0:
+        fake = self.present().fake
+        if fake.ndim == 0:
             unsupported("GB0007", "TypeError: len() of a 0-d tensor")
-        return tx.wrap_plain(self.fake.shape[0])
+        return tx.wrap_plain(fake.shape[0])
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if name in _OF_CLASSES:
@@ -99,7 +114,7 @@ class TensorVariable(VariableTracker):
             return tx.gradient_of(self)
         if name == "data":
             return tx.output.data.read(tx, self)
-        tx.output.data.require_memory(self)
+        self.present()
         if name in ("is_leaf", "requires_grad", "grad_fn"):
             tx.output.tape.require_history()
         if name == "is_leaf":
@@ -117,9 +132,14 @@ class TensorVariable(VariableTracker):
 
     def _size(self, found: VariableTracker) -> VariableTracker:
         """A tensor keeps its Size, one object, until it gets another shape."""
-        if self._shape is None or self._shape[0] is not self.fake:
-            self._shape = self.fake, as_size(found, self if self.source is not None else None)
+        fake = self.present().fake
+        if self._shape is None or self._shape[0] is not fake:
+            self._shape = fake, as_size(found, self if self._is_read() else None)
         return self._shape[1]
+
+    def _is_read(self) -> bool:
+        """Whether reading it from its source after the graph gives what it is now."""
+        return self.source is not None and not self.rebound
 
     def _given(self, tx: Translator, name: str) -> VariableTracker:
         """An attribute that the user has set on a tensor."""
@@ -195,10 +215,10 @@ class TensorVariable(VariableTracker):
         unsupported("GB0001", f"membership test on {self.describe()}")
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        tx.output.data.require_memory(self)
-        if self.fake.ndim == 0:
+        fake = self.present().fake
+        if fake.ndim == 0:
             unsupported("GB0007", "TypeError: iteration over a 0-d tensor")
-        count = int(self.fake.shape[0])
+        count = int(fake.shape[0])
         rows = self.call_method(tx, "unbind", [tx.constant(0)], {})
         items = rows.unpack(tx)
         assert len(items) == count
