@@ -48,6 +48,7 @@ def test_compile_and_reset() -> None:
     def round_() -> None:
         compiled(X, 2)
         compiled.reset()
+        frontend.reset()
         frontend.record.clear()
 
     objects, memory = growth(round_)
@@ -80,6 +81,7 @@ def test_entries_with_breaks_and_reset() -> None:
         compiled(X, {"scale": 2})
         compiled.reset()
         gw.compiler.reset()
+        frontend.reset()
         frontend.record.clear()
 
     objects, memory = growth(round_, rounds=300)
@@ -100,6 +102,18 @@ def test_entries_die_with_their_objects() -> None:
     assert len(compiled.entries) <= 2, "dead entries are dropped before the limit counts them"
     assert sum(ref() is not None for ref in seen) <= 1
     assert compiled.misses == 40
+
+
+def test_versions_that_all_end_are_told() -> None:
+    """A class made for each call: at some point nothing is compiled any more."""
+    compiled = Frontend(lambda module, examples: module, limit=2).compile(
+        lambda x, scale: x * scale.value + 1
+    )
+    with pytest.warns(RuntimeWarning, match="what its versions were made for was gone") as told:
+        for value in range(20):
+            assert compiled(X, type("Scale", (), {"value": value})()).equal(X * value + 1)
+            gc.collect()
+    assert len(told) == 1
 
 
 MANY_LOCALS = "".join(f"v{i} = x + {i}; " for i in range(20))

@@ -77,7 +77,7 @@ _SEES_FRAME = frozenset(
 
 
 def origin_of(code: types.CodeType) -> Origin:
-    """The original of a resume function's code; any other code is its own, and one that outlived it.
+    """The original of a resume function; any other code is its own, and one that outlived it.
 
     The original holds the resume function, through what was compiled from it.
     """

@@ -147,11 +147,19 @@ def limit_reason(code: types.CodeType, limit: int) -> Unsupported:
 def warn_of_limit(code: types.CodeType, limit: int, recompile: RecompileRecord | None) -> None:
     """The one warning about it: the reasons why the versions there are do not fit."""
     where = place(code)
-    reasons = "".join(f"\n  {text}" for text in recompile.reasons) if recompile else ""
+    if recompile is None:
+        told = (
+            "was compiled anew again and again, as what its versions were made for was gone "
+            "(GB0100): calls run as plain Python"
+        )
+    else:
+        told = "\n  ".join([
+            f"was compiled {limit} times, the most there may be (GB0100); calls that fit none of "
+            "the versions run as plain Python. The last one did not fit because",
+            *recompile.reasons,
+        ])
     warnings.warn(
-        f"graphwright: {where.function} ({where.file}:{where.line}) was compiled {limit} times, "
-        "the most there may be (GB0100); calls that fit none of the versions run as plain "
-        f"Python. The last one did not fit because{reasons}",
+        f"graphwright: {where.function} ({where.file}:{where.line}) {told}",
         RuntimeWarning,
         stacklevel=3,
     )
