@@ -75,3 +75,14 @@ def test_the_floats_are_those_of_python(function):
     captured = Captured(lambda x, n: (x + 1, *function(n)), limit=64)
     for n in (2, 3, -4, 0, 5, 10, 11, -1, 17, 1):
         assert captured.agrees(gw.ones(3), n)
+
+
+def test_a_quotient_of_a_small_size_by_a_varying_count():
+    def split(x, heads):
+        width = x.shape[1] // heads
+        return x.view(-1, heads, width).sum(1) / (x.numel() // (heads * width))
+
+    x = gw.rand(6, 4)
+    compiled = gw.compile(split)
+    for heads in (1, 2, 4, 2):
+        assert gw.allclose(compiled(x, heads), split(x, heads))

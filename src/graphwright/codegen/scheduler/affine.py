@@ -27,10 +27,19 @@ def coefficient(expr: Expr, symbol: Sym) -> Expr | None:
 
 
 def estimate(expr: Expr) -> int:
-    """A number for `expr`, for preferences: symbolic sizes count as `HINT`."""
+    """A number for `expr`, for preferences: symbolic sizes count as `HINT`.
+
+    Where that makes a divisor zero (4 features shared among `HINT` heads), they count as less.
+    """
     if isinstance(expr, Int):
         return expr.value
-    return expr.evaluate({s.name: HINT for s in expr.symbols()})
+    symbols = expr.symbols()
+    for hint in (HINT, 2, 1):
+        try:
+            return expr.evaluate({s.name: hint for s in symbols})
+        except ZeroDivisionError:
+            continue
+    return HINT
 
 
 def volume(extents: tuple[Expr, ...] | list[Expr]) -> int:
