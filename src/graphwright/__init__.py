@@ -177,16 +177,16 @@ if _typing.TYPE_CHECKING:
 # packages lead to the same modules.
 _install_aliases(
     ("accelerator", "amp", "autograd", "backends", "cpu", "cuda", "distributed", "distributions",
-     "fft", "func", "functional", "jit", "linalg", "masked", "mps", "nn", "optim", "profiler",
-     "random", "return_types", "signal", "special", "storage", "testing", "types", "utils",
-     "version", "xpu")
+     "fft", "func", "functional", "jit", "linalg", "masked", "mps", "nn", "optim", "overrides",
+     "profiler", "random", "return_types", "signal", "special", "storage", "testing", "types",
+     "utils", "version", "xpu")
 )
 
 
 _MODULES = (
     *("accelerator", "backends", "cpu", "cuda", "distributed", "distributions", "fft", "func"),
-    *("functional", "jit", "masked", "mps", "profiler", "return_types", "signal", "storage"),
-    *("testing", "types", "version", "xpu"),
+    *("functional", "jit", "masked", "mps", "overrides", "profiler", "return_types", "signal"),
+    *("storage", "testing", "types", "version", "xpu"),
 )
 
 _FUNCTIONS = (
@@ -246,6 +246,8 @@ def __getattr__(name: str) -> _typing.Any:
         face = _import_module("graphwright.runtime.ops._face")
         globals()[name] = getattr(face if hasattr(face, name) else Tensor, name)
         return globals()[name]
+    if name == "_C":
+        return _import_module("graphwright._C")
     if name not in ("compile", "compiler", "explain"):
         raise AttributeError(f"module 'graphwright' has no attribute '{name}'")
     api = _import_module("graphwright.api")

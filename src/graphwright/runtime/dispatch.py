@@ -17,7 +17,8 @@ from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.refusals import INTERNAL, refusal
 
-GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP, BATCHED = 1, 2, 4, 8, 16, 32, 64
+GRAD, MODES, FAKE, OTHER_DEVICE, FOREIGN, OVERLAP, BATCHED, OVERRIDE = (
+    1, 2, 4, 8, 16, 32, 64, 128)  # fmt: skip
 TRACE, AUTOCAST, INFERENCE, COMPILING, MAPPED = 1, 2, 4, 8, 64
 _Result = TypeVar("_Result")
 
@@ -26,8 +27,8 @@ class Hooks:
     """Callables that other modules of the runtime provide when they are imported."""
 
     __slots__ = (
-        "autocast", "batched", "draw", "fake_kernel", "lifted", "meta_kernel", "record",
-        "record_inplace",
+        "autocast", "batched", "draw", "fake_kernel", "lifted", "meta_kernel", "overridden",
+        "record", "record_inplace",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -37,6 +38,7 @@ class Hooks:
         self.lifted: Callable[[tuple[Any, ...], int], tuple[tuple[Any, ...], int]] | None = None
         self.fake_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
         self.meta_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
+        self.overridden: Callable[[Op, tuple[Any, ...]], Any]
         self.record: Callable[[Op, tuple[Any, ...], int], Any]
         self.record_inplace: Callable[[Op, tuple[Any, ...], int], Any]
 
@@ -68,10 +70,17 @@ def _failed(op: Op, args: tuple[Any, ...], error: Exception) -> Any:
     return dispatch(op, plain)
 
 
-def refuse_bound(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
-    """What to raise where arguments could not even be brought to their one form."""
+def not_bound(op: Op, args: tuple[Any, ...], error: Exception) -> Any:
+    """What an argument's class makes of arguments that could not be brought to their one form.
+
+    Raises what there is to say where no class has a say.
+    """
+    if _core.dispatch_flags(args) & OVERRIDE:
+        answer = HOOKS.overridden(op, args)
+        if answer is not NotImplemented:
+            return answer
     check_types(op, args)
-    return refusal(op, args, error)
+    raise refusal(op, args, error) from None
 
 
 _REPEATABLE = frozenset({"fill_", "zero_", "index_put_", "masked_fill_"})
@@ -282,5 +291,5 @@ __all__ = [
     "dispatch",
     "dispatch_as_given",
     "dtype_of",
-    "refuse_bound",
+    "not_bound",
 ]

@@ -16,6 +16,7 @@ from graphwright.runtime.meta import mutate
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
 from graphwright.runtime.ops.strides import dense_order, strides_in_order
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.overriding import disabled_torch_function_impl
 from graphwright.runtime.symbolic.places import STRIDE, integers_of, value_at
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
 from graphwright.runtime.symbolic.symint import IntLike, SymInt, hint_of
@@ -37,6 +38,7 @@ class FakeTensor(Tensor):
     """A tensor without data. Raises: DataDependent where its values are asked for."""
 
     __slots__ = ("_offset",)
+    __torch_function__ = disabled_torch_function_impl
     _offset: IntLike
 
     def storage_offset(self) -> Any:

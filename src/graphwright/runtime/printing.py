@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import dtypes
+from graphwright.runtime.overriding import has_say
 
 
 class PrintOptions:
@@ -120,7 +121,11 @@ def _body(array: np.ndarray[Any, Any], indent: str) -> str:
 
 
 def format_tensor(tensor: Any) -> str:
-    """`tensor([...])` with dtype, device, grad_fn or requires_grad where not the default."""
+    """`tensor([...])` with dtype, device, grad_fn or requires_grad where not the default.
+
+    Of a subclass, its name stands in place of `tensor`.
+    """
+    prefix = "tensor" if not has_say(type(tensor)) else type(tensor).__name__
     suffixes = []
     fake = tensor.is_fake or tensor.device.type != "cpu"
     if tensor.device.type != "cpu":
@@ -132,7 +137,7 @@ def format_tensor(tensor: Any) -> str:
         array = tensor._nd
         if tensor.dtype in (dtypes.bfloat16, dtypes.float16):
             array = array.astype(np.float32)
-        body = _body(array, " " * len("tensor(")) if array.size else "[]"
+        body = _body(array, " " * len(f"{prefix}(")) if array.size else "[]"
         if not array.size and array.shape != (0,):
             suffixes.append(f"size={tuple(tensor.shape)}")
     default = dtypes.get_default_dtype()
@@ -143,4 +148,4 @@ def format_tensor(tensor: Any) -> str:
         suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
-    return f"tensor({', '.join([body, *suffixes])})"
+    return f"{prefix}({', '.join([body, *suffixes])})"

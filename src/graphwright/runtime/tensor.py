@@ -19,7 +19,9 @@ from graphwright.runtime.memory import Memory
 from graphwright.runtime.operators import Operators
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops._methods import TensorMethods
+from graphwright.runtime.overriding import PLAIN, has_say
 from graphwright.runtime.printing import format_tensor
+from graphwright.runtime.subclasses import as_class, default, install
 from graphwright.runtime.views import Views
 
 
@@ -62,9 +64,13 @@ class AutogradExtra:
         self.retains_grad = False
 
 
-def _rebuild(array: np.ndarray[Any, Any], dtype: DType, requires_grad: bool) -> Tensor:
-    """A copied or unpickled tensor over `array`, which it takes over."""
+def _rebuild(
+    array: np.ndarray[Any, Any], dtype: DType, requires_grad: bool, cls: Any = None
+) -> Tensor:
+    """A copied or unpickled tensor, of a subclass if given, over `array`, which it takes over."""
     tensor: Tensor = _core.from_ndarray(Tensor, array, dtype)
+    if cls is not None:
+        tensor = as_class(cls, tensor)
     tensor.requires_grad = requires_grad
     return tensor
 
@@ -105,18 +111,39 @@ class Tensor(
         made = CONSTRUCT.tensor(dtypes.get_default_dtype(), args)
         return made if cls is Tensor else made.as_subclass(cls)
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        install(cls, Tensor)
+
+    @classmethod
+    def __torch_function__(
+        cls, func: Callable[..., Any], types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        """What `func` does with instances of a subclass: as with tensors, results become `cls`.
+
+        NotImplemented where another argument's class, one of `types`, is no base of `cls`.
+        """
+        return default(cls, func, types, args, kwargs)
+
+    @staticmethod
+    def _make_subclass(cls: Any, data: Any, require_grad: bool = False) -> Any:
+        """A leaf of a subclass over the memory of `data`."""
+        made = as_class(cls, data.detach())
+        made.requires_grad = require_grad
+        return made
+
     def new(self, *args: Any) -> Tensor:
         """As `Tensor(...)`, of this tensor's dtype."""
         return CONSTRUCT.tensor(self.dtype, args)
 
     def as_subclass(self, cls: Any) -> Any:
-        """The same memory as an object of a subclass; ops on it give plain tensors.
+        """The same memory and history as an object of a subclass, of which results are too.
 
         Raises TypeError for other classes.
         """
         if not (isinstance(cls, type) and issubclass(cls, Tensor)):
             raise TypeError(f"as_subclass(): expected a subclass of Tensor, not {cls!r}")
-        return _core.detach(cls, self)
+        return as_class(cls, self)
 
     @property
     def _autograd(self) -> AutogradExtra | None:
@@ -298,10 +325,12 @@ class Tensor(
             whole = _core.as_view(Tensor, source, size, (1,), 0, dtypes.uint8)
             memo[key] = ops.clone(whole), self._storage
         layout = tuple(self.shape), self.stride(), self.storage_offset()
-        return _core.detach(cls, _core.as_view(cls, memo[key][0], *layout, self.dtype))
+        made = _core.detach(cls, _core.as_view(cls, memo[key][0], *layout, self.dtype))
+        return _core.mark_overriding(made) if has_say(cls) else made
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _rebuild, (self._nd, self.dtype, self.requires_grad), self.__dict__ or None
+        kind = type(self) if has_say(type(self)) else None
+        return _rebuild, (self._nd, self.dtype, self.requires_grad, kind), self.__dict__ or None
 
     def __repr__(self) -> str:
         return format_tensor(self)
@@ -354,3 +383,6 @@ class Tensor(
     def retain_grad(self) -> None:
         """Keep `.grad` for this tensor although it is no leaf."""
         BACKWARD.retain_grad(self)
+
+
+PLAIN.append(Tensor)

@@ -10,7 +10,7 @@ static GwTensor *share(PyTypeObject *cls, const GwTensor *t, int ndim) {
         view->dtype = t->dtype;
         view->device = t->device;
         view->device_index = t->device_index;
-        view->flags = t->flags & GW_FAKE;
+        view->flags = t->flags & (GW_FAKE | (cls == Py_TYPE(t) ? GW_OVERRIDES : 0));
     }
     return view;
 }
@@ -69,6 +69,16 @@ static PyObject *mark_multi_view(PyObject *self, PyObject *arg) {
     }
     t->flags |= GW_MULTI_VIEW;
     Py_RETURN_NONE;
+}
+
+static PyObject *mark_overriding(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    GwTensor *t = gw_tensor_arg(arg);
+    if (t == NULL) {
+        return NULL;
+    }
+    t->flags |= GW_OVERRIDES;
+    return Py_NewRef(arg);
 }
 
 static PyObject *view_origin(PyObject *self, PyObject *arg) {
@@ -154,7 +164,8 @@ static GwTensor *same_layout(PyTypeObject *cls, GwTensor *t) {
     copy->data = t->data;
     copy->offset = t->offset;
     copy->numel = t->numel;
-    copy->flags = (uint8_t)(t->flags & ~(GW_REQUIRES_GRAD | GW_NO_GRAD_VIEW | GW_MULTI_VIEW));
+    const int own = GW_REQUIRES_GRAD | GW_NO_GRAD_VIEW | GW_MULTI_VIEW | GW_OVERRIDES;
+    copy->flags = (uint8_t)((t->flags & ~own) | (copy->flags & GW_OVERRIDES));
     copy->shape_obj = Py_XNewRef(t->shape_obj);
     copy->strides_obj = Py_XNewRef(t->strides_obj);
     copy->offset_obj = Py_XNewRef(t->offset_obj);
@@ -244,7 +255,7 @@ static PyObject *become(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     if (!make_room(t, source->ndim)) {
         return NULL;
     }
-    const uint8_t kept = GW_REQUIRES_GRAD;
+    const uint8_t kept = GW_REQUIRES_GRAD | GW_OVERRIDES;
     memcpy(t->sizes, source->sizes, (size_t)t->ndim * sizeof(int64_t));
     memcpy(t->strides, source->strides, (size_t)t->ndim * sizeof(int64_t));
     t->data = source->data;
@@ -273,6 +284,8 @@ PyMethodDef gw_alias_methods[] = {
      "was made."},
     {"mark_multi_view", mark_multi_view, METH_O,
      "mark_multi_view(view): it is one of several that one op made."},
+    {"mark_overriding", mark_overriding, METH_O,
+     "mark_overriding(tensor): its class's __torch_function__ is asked about ops. Returns it."},
     {"view_origin", view_origin, METH_O,
      "view_origin(tensor): the sum of 1 if nothing was recorded when the view was made, 2 if it "
      "is one of several views, and 4 if it requires a gradient by itself, not by its base."},

@@ -83,7 +83,7 @@ PyObject *gw_view_of(PyTypeObject *cls, GwTensor *base, int ndim, const int64_t 
 extern PyMethodDef gw_factory_methods[], gw_alias_methods[];
 
 /* ---- modes.c: thread-local state of dispatch ---- */
-enum { GW_FLAG_GRAD = 1, GW_FLAG_OVERLAP = 32 };      /* the other bits: dispatch_flags */
+enum { GW_FLAG_GRAD = 1, GW_FLAG_OVERLAP = 32, GW_FLAG_OVERRIDE = 128 };      /* the other bits: dispatch_flags */
 int gw_grad_enabled(void);
 int gw_set_grad_enabled(int enabled);
 bool gw_user_disabled_grad(void);   /* not only while a node records its own kernel */

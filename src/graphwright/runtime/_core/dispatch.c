@@ -4,6 +4,7 @@
 #include "record.h"
 
 static PyObject *modes_hook;    /* (op, args, flags): where flags are not 0 */
+static PyObject *override_hook; /* (op, args): where the class of an argument decides; or NULL */
 static PyObject *failed_hook;   /* (op, args, error): gives a result after all, or raises */
 
 static PyObject *failed(PyObject *op, PyObject *args) {
@@ -79,6 +80,9 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
     int flags = gw_dispatch_flags(items, count);
     if (base->inplace && gw_partly_shared(items, count)) {
         flags |= GW_FLAG_OVERLAP;
+    }
+    if (flags & GW_FLAG_OVERRIDE && override_hook != NULL) {
+        return PyObject_CallFunctionObjArgs(override_hook, op, args, NULL);
     }
     PyObject *out, *run = Py_NewRef(base->run);   /* another thread may set it meanwhile */
     if (flags == 0) {
@@ -164,6 +168,12 @@ static PyObject *set_dispatch_hooks(PyObject *self, PyObject *args) {
     Py_RETURN_NONE;
 }
 
+static PyObject *set_override_hook(PyObject *self, PyObject *hook) {
+    GW_UNUSED(self);
+    Py_XSETREF(override_hook, Py_NewRef(hook));
+    Py_RETURN_NONE;
+}
+
 PyMethodDef gw_dispatch_methods[] = {
     {"dispatch", (PyCFunction)(void (*)(void))dispatch, METH_FASTCALL,
      "dispatch(op, args): run `op` on its bound arguments; tensors among them decide how."},
@@ -174,6 +184,9 @@ PyMethodDef gw_dispatch_methods[] = {
     {"set_dispatch_hooks", set_dispatch_hooks, METH_VARARGS,
      "set_dispatch_hooks(modes, failed): modes(op, args, flags) runs what needs more than the "
      "kernel; failed(op, args, error) gives the result after all, or raises."},
+    {"set_override_hook", set_override_hook, METH_O,
+     "set_override_hook(f): f(op, args) gives the result where the class of an argument, or a "
+     "mode for functions, decides what the op does."},
     {NULL, NULL, 0, NULL},
 };
 

@@ -4,6 +4,7 @@
 typedef struct {
     bool grad_disabled;
     bool recording;     /* disabled only while a node records what its kernel does */
+    bool overrides_off; /* classes of arguments are not asked what ops do with them */
     uint32_t modes;     /* without those that follow from the objects below */
     PyObject *tracer;   /* GW_MODE_TRACE; or NULL */
     PyObject *levels;   /* MODE_MAPPED: the calls of vmap, a tuple; NULL for none */
@@ -11,7 +12,8 @@ typedef struct {
 
 static _Thread_local State state;
 
-enum { MODE_MAPPED = 64 };      /* beside those of GwMode and of autocast, for dispatch alone */
+/* Beside those of GwMode and of autocast, for dispatch alone. */
+enum { MODE_MAPPED = 64, MODE_FUNCTIONS = 128 };
 
 enum { FLAG_GRAD = 1, FLAG_MODES = 2, FLAG_FAKE = 4, FLAG_DEVICE = 8, FLAG_FOREIGN = 16,
        FLAG_OVERLAP = 32 };
@@ -58,6 +60,23 @@ static PyObject *user_disabled_grad(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     GW_UNUSED(args);
     return PyBool_FromLong(gw_user_disabled_grad());
+}
+
+static PyObject *set_overrides_enabled(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    int enabled = PyObject_IsTrue(arg);
+    if (enabled < 0) {
+        return NULL;
+    }
+    bool old = !state.overrides_off;
+    state.overrides_off = !enabled;
+    return PyBool_FromLong(old);
+}
+
+static PyObject *overrides_enabled(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    return PyBool_FromLong(!state.overrides_off);
 }
 
 static PyObject *modes(PyObject *self, PyObject *args) {
@@ -150,7 +169,19 @@ static PyObject *with_grad_mode(PyObject *self, PyObject *const *args, Py_ssize_
 
 static inline int tensor_flags(const GwTensor *t) {
     return (gw_requires_grad(t) && !state.grad_disabled ? FLAG_GRAD : 0)
-           | (t->flags & GW_FAKE ? FLAG_FAKE : 0) | (t->device != GW_CPU ? FLAG_DEVICE : 0);
+           | (t->flags & GW_FAKE ? FLAG_FAKE : 0) | (t->device != GW_CPU ? FLAG_DEVICE : 0)
+           | (t->flags & GW_OVERRIDES && !state.overrides_off ? GW_FLAG_OVERRIDE : 0);
+}
+
+/* What is no tensor: whether its class says what ops do with it. */
+static int foreign_flags(PyObject *item) {
+    static PyObject *name;
+    if (name == NULL && (name = PyUnicode_InternFromString("__torch_function__")) == NULL) {
+        PyErr_Clear();
+        return FLAG_FOREIGN;
+    }
+    bool asked = !state.overrides_off && _PyType_Lookup(Py_TYPE(item), name) != NULL;
+    return FLAG_FOREIGN | (asked ? GW_FLAG_OVERRIDE : 0);
 }
 
 static inline bool cannot_be_tensor(const PyTypeObject *type) {
@@ -173,7 +204,7 @@ static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
             flags |= FLAG_FOREIGN
                      | item_flags(PySequence_Fast_ITEMS(item), PyList_GET_SIZE(item), true);
         } else if (!gw_is_dtype_or_device(item)) {
-            flags |= FLAG_FOREIGN;
+            flags |= foreign_flags(item);
         }
     }
     return flags;
@@ -229,7 +260,9 @@ bool gw_partly_shared(PyObject *const *items, Py_ssize_t n) {
 }
 
 int gw_dispatch_flags(PyObject *const *items, Py_ssize_t n) {
-    return item_flags(items, n, false) | (gw_modes() != 0 ? FLAG_MODES : 0)
+    uint32_t modes = gw_modes();
+    return item_flags(items, n, false) | (modes != 0 ? FLAG_MODES : 0)
+           | (modes & MODE_FUNCTIONS ? GW_FLAG_OVERRIDE : 0)
            | (overlaps(items, n) ? FLAG_OVERLAP : 0);
 }
 
@@ -252,6 +285,9 @@ PyMethodDef gw_modes_methods[] = {
     {"modes", modes, METH_NOARGS,
      "This thread's mode bits; TRACE follows from the tracer, MAPPED from levels."},
     {"set_modes", set_modes, METH_O, "Returns the previous bits."},
+    {"overrides_enabled", overrides_enabled, METH_NOARGS,
+     "Whether classes with __torch_function__ are asked what ops do with their instances."},
+    {"set_overrides_enabled", set_overrides_enabled, METH_O, "Returns the previous setting."},
     {"tracer", tracer, METH_NOARGS, "This thread's tracer, or None."},
     {"set_tracer", set_tracer, METH_O, "Returns the previous tracer, or None."},
     {"levels", levels, METH_NOARGS, "The calls of vmap that this thread is in, outermost first."},
@@ -268,6 +304,6 @@ PyMethodDef gw_modes_methods[] = {
      "0 if nothing but the kernel has to run for these arguments. Bits: 1 a gradient is "
      "recorded, 2 some mode is on, 4 a fake tensor, 8 a device other than the CPU, 16 something "
      "that is no tensor, number, text, dtype or device, 32 the first is a tensor some of whose "
-     "elements share memory. Lists and tuples are looked into one level deep."},
+     "elements share memory, 128 an override. Lists and tuples are looked into one level deep."},
     {NULL, NULL, 0, NULL},
 };

@@ -22,6 +22,7 @@ enum GwTensorFlag {
     GW_CONTIGUOUS = 8,  /* not kept for symbolic tensors */
     GW_NO_GRAD_VIEW = 16,   /* made while nothing was recorded, or from such a view */
     GW_MULTI_VIEW = 32,     /* one of several views that one op made */
+    GW_OVERRIDES = 64,      /* its class has a say in what ops do with it: __torch_function__ */
 };
 
 enum { GW_MAX_DIMS = 32, GW_INLINE_DIMS = 5 };

@@ -316,6 +316,7 @@ def _start(run: _Run, tensors: tuple[Any, ...], grads: Any) -> None:
 
 def _execute(run: _Run, tensors: tuple[Any, ...], grads: Any, create_graph: bool) -> None:
     def execute() -> None:
+        _core.set_overrides_enabled(False)      # until with_grad_mode puts the thread's state back
         _start(run, tensors, grads)
         run.run()
         run.finish_leaves()

@@ -29,6 +29,7 @@ from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.operators import Operators
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops._methods import TensorMethods
+from graphwright.runtime.overriding import disabled_torch_function_impl
 from graphwright.runtime.tensor import Tensor
 
 
@@ -134,6 +135,7 @@ class UninitializedBuffer(_Uninitialised, Tensor):
     """A buffer whose shape is not known yet."""
 
     __slots__ = ()
+    __torch_function__ = disabled_torch_function_impl
     _plain = Tensor
 
     def __new__(

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from importlib import import_module
 from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.overriding import disabled_torch_function_impl, has_say
 from graphwright.runtime.tensor import Tensor
 
 _LAZY = ("UninitializedBuffer", "UninitializedParameter", "is_lazy")
@@ -16,17 +18,22 @@ class Parameter(Tensor):
     """A tensor that registers itself when it is assigned to an attribute of a `Module`.
 
     It shares the memory of `data` (None: no elements) and is a leaf of the autograd graph.
-    Shapes and dtypes are those of `data`; only floating point data may require gradients.
+    Shapes and dtypes are those of `data`; only floating point data may require gradients. Results
+    of operations are plain tensors.
     """
+
+    __torch_function__ = disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if data is None:
             data = ops.empty((0,))
         if not isinstance(data, Tensor):
             raise TypeError(f"Parameter data must be a Tensor, got {type(data).__name__}")
-        parameter: Parameter = _core.detach(cls, data)
+        given: Any = type(data)
+        kind = _of_subclass(given) if cls is Parameter and has_say(given) else cls
+        parameter: Parameter = _core.detach(kind, data)
         parameter.requires_grad = requires_grad
-        return parameter
+        return _core.mark_overriding(parameter) if has_say(kind) else parameter
 
     def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None:
         pass
@@ -41,7 +48,16 @@ class Parameter(Tensor):
         return known
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return type(self), (self.detach(), self.requires_grad)
+        kind = Parameter if hasattr(type(self), "_behaves_as") else type(self)
+        return kind, (self.detach(), self.requires_grad)
+
+
+@functools.cache
+def _of_subclass(cls: Any) -> Any:
+    """The class of parameters that are tensors of the subclass `cls`, and behave as these do."""
+    body = {"__torch_function__": cls.__torch_function__,
+            "_behaves_as": cls, "__module__": cls.__module__}  # fmt: skip
+    return type(cls.__name__, (cls, Parameter), body)
 
 
 class Buffer(Tensor):
@@ -50,6 +66,8 @@ class Buffer(Tensor):
     It shares the memory of `data` (None: no elements); `persistent` says whether it is part of
     the module's `state_dict`.
     """
+
+    __torch_function__ = disabled_torch_function_impl
 
     def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Buffer:
         buffer: Buffer = _core.detach(cls, ops.empty((0,)) if data is None else data)

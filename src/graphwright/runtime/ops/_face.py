@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime.device import PLACE
 from graphwright.runtime.dispatch import dispatch as _dispatch
-from graphwright.runtime.dispatch import refuse_bound
+from graphwright.runtime.dispatch import not_bound
 from graphwright.runtime.formats import check_placement, in_format
 from graphwright.runtime.ops.normalise import (
     as_pair,
@@ -1004,15 +1004,7 @@ def adaptive_avg_pool_backward(grad: Tensor, input_size: int | Sequence[int], nd
     try:
         _bound = (grad, as_size(input_size), ndim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
-            _adaptive_avg_pool_backward,
-            (
-                grad,
-                input_size,
-                ndim,
-            ),
-            _error,
-        ) from None
+        return not_bound(_adaptive_avg_pool_backward, (grad, input_size, ndim), _error)
     return _dispatch(_adaptive_avg_pool_backward, _bound)
 
 
@@ -1264,7 +1256,7 @@ def all(
     try:
         _bound = (input, wrap_dims_exact(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_all, (input, dim, keepdim), _error) from None
+        return not_bound(_all, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_all, _bound, out)
     return _dispatch(_all, _bound)
@@ -1304,7 +1296,7 @@ def amax(
     try:
         _bound = (input, wrap_dims_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_amax, (input, dim, keepdim), _error) from None
+        return not_bound(_amax, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_amax, _bound, out)
     return _dispatch(_amax, _bound)
@@ -1326,7 +1318,7 @@ def amin(
     try:
         _bound = (input, wrap_dims_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_amin, (input, dim, keepdim), _error) from None
+        return not_bound(_amin, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_amin, _bound, out)
     return _dispatch(_amin, _bound)
@@ -1348,7 +1340,7 @@ def aminmax(
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_aminmax, (input, dim, keepdim), _error) from None
+        return not_bound(_aminmax, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_aminmax, _bound, out)
     return _dispatch(_aminmax, _bound)
@@ -1377,7 +1369,7 @@ def any(
     try:
         _bound = (input, wrap_dims_exact(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_any, (input, dim, keepdim), _error) from None
+        return not_bound(_any, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_any, _bound, out)
     return _dispatch(_any, _bound)
@@ -1421,7 +1413,7 @@ def argmax(
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_argmax, (input, dim, keepdim), _error) from None
+        return not_bound(_argmax, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_argmax, _bound, out)
     return _dispatch(_argmax, _bound)
@@ -1443,7 +1435,7 @@ def argmin(
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_argmin, (input, dim, keepdim), _error) from None
+        return not_bound(_argmin, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_argmin, _bound, out)
     return _dispatch(_argmin, _bound)
@@ -1461,7 +1453,7 @@ def argsort(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), descending, stable)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_argsort, (input, dim, descending, stable), _error) from None
+        return not_bound(_argsort, (input, dim, descending, stable), _error)
     return _dispatch(_argsort, _bound)
 
 
@@ -2064,7 +2056,7 @@ def chunk(input: Tensor, chunks: int, dim: int = 0, axis: Any = None) -> Any:
     try:
         _bound = (input, chunks, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_chunk, (input, chunks, dim), _error) from None
+        return not_bound(_chunk, (input, chunks, dim), _error)
     return _dispatch(_chunk, _bound)
 
 
@@ -2414,7 +2406,7 @@ def count_nonzero(input: Tensor, dim: int | Sequence[int] | None = None, axis: A
     try:
         _bound = (input, wrap_dims(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_count_nonzero, (input, dim), _error) from None
+        return not_bound(_count_nonzero, (input, dim), _error)
     return _dispatch(_count_nonzero, _bound)
 
 
@@ -2473,7 +2465,7 @@ def cummax(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: Any = N
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_cummax, (input, dim), _error) from None
+        return not_bound(_cummax, (input, dim), _error)
     if out is not None:
         return with_out(_cummax, _bound, out)
     return _dispatch(_cummax, _bound)
@@ -2485,7 +2477,7 @@ def cummin(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: Any = N
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_cummin, (input, dim), _error) from None
+        return not_bound(_cummin, (input, dim), _error)
     if out is not None:
         return with_out(_cummin, _bound, out)
     return _dispatch(_cummin, _bound)
@@ -2504,7 +2496,7 @@ def cumprod(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_cumprod, (input, dim, dtype), _error) from None
+        return not_bound(_cumprod, (input, dim, dtype), _error)
     if out is not None:
         return with_out(_cumprod, _bound, out)
     return _dispatch(_cumprod, _bound)
@@ -2522,7 +2514,7 @@ def cumprod_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_cumprod_, (input, dim, dtype), _error) from None
+        return not_bound(_cumprod_, (input, dim, dtype), _error)
     return _dispatch(_cumprod_, _bound)
 
 
@@ -2539,7 +2531,7 @@ def cumsum(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_cumsum, (input, dim, dtype), _error) from None
+        return not_bound(_cumsum, (input, dim, dtype), _error)
     if out is not None:
         return with_out(_cumsum, _bound, out)
     return _dispatch(_cumsum, _bound)
@@ -2557,7 +2549,7 @@ def cumsum_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_cumsum_, (input, dim, dtype), _error) from None
+        return not_bound(_cumsum_, (input, dim, dtype), _error)
     return _dispatch(_cumsum_, _bound)
 
 
@@ -2612,7 +2604,7 @@ def deviation(
     try:
         _bound = (input, wrap_dims(dim, input.ndim), correction, keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_deviation, (input, dim, correction, keepdim), _error) from None
+        return not_bound(_deviation, (input, dim, correction, keepdim), _error)
     return _dispatch(_deviation, _bound)
 
 
@@ -2635,7 +2627,7 @@ def diagonal(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> An
     try:
         _bound = (input, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_diagonal, (input, offset, dim1, dim2), _error) from None
+        return not_bound(_diagonal, (input, offset, dim1, dim2), _error)
     return _dispatch(_diagonal, _bound)
 
 
@@ -2660,7 +2652,7 @@ def diagonal_copy(
     try:
         _bound = (input, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_diagonal_copy, (input, offset, dim1, dim2), _error) from None
+        return not_bound(_diagonal_copy, (input, offset, dim1, dim2), _error)
     if out is not None:
         return with_out(_diagonal_copy, _bound, out)
     return _dispatch(_diagonal_copy, _bound)
@@ -2676,17 +2668,7 @@ def diagonal_scatter(
     try:
         _bound = (input, src, offset, wrap_dim(dim1, input.ndim), wrap_dim(dim2, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
-            _diagonal_scatter,
-            (
-                input,
-                src,
-                offset,
-                dim1,
-                dim2,
-            ),
-            _error,
-        ) from None
+        return not_bound(_diagonal_scatter, (input, src, offset, dim1, dim2), _error)
     return _dispatch(_diagonal_scatter, _bound)
 
 
@@ -2705,7 +2687,7 @@ def diff(
     try:
         _bound = (input, n, wrap_dim(dim, input.ndim), prepend, append)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_diff, (input, n, dim, prepend, append), _error) from None
+        return not_bound(_diff, (input, n, dim, prepend, append), _error)
     if out is not None:
         return with_out(_diff, _bound, out)
     return _dispatch(_diff, _bound)
@@ -3473,7 +3455,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Any:
     try:
         _bound = (input, wrap_dim(start_dim, input.ndim), wrap_dim(end_dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_flatten, (input, start_dim, end_dim), _error) from None
+        return not_bound(_flatten, (input, start_dim, end_dim), _error)
     return _dispatch(_flatten, _bound)
 
 
@@ -3645,7 +3627,7 @@ def gather(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, sparse_grad)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_gather, (input, dim, index, sparse_grad), _error) from None
+        return not_bound(_gather, (input, dim, index, sparse_grad), _error)
     if out is not None:
         return with_out(_gather, _bound, out)
     return _dispatch(_gather, _bound)
@@ -3716,7 +3698,7 @@ def glu(input: Tensor, dim: int = -1, axis: Any = None) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_glu, (input, dim), _error) from None
+        return not_bound(_glu, (input, dim), _error)
     return _dispatch(_glu, _bound)
 
 
@@ -4071,7 +4053,7 @@ def index_add(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, alpha)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_index_add, (input, dim, index, source, alpha), _error) from None
+        return not_bound(_index_add, (input, dim, index, source, alpha), _error)
     if out is not None:
         return with_out(_index_add, _bound, out)
     return _dispatch(_index_add, _bound)
@@ -4091,7 +4073,7 @@ def index_add_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, alpha)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_index_add_, (input, dim, index, source, alpha), _error) from None
+        return not_bound(_index_add_, (input, dim, index, source, alpha), _error)
     return _dispatch(_index_add_, _bound)
 
 
@@ -4109,7 +4091,7 @@ def index_copy(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_index_copy, (input, dim, index, source), _error) from None
+        return not_bound(_index_copy, (input, dim, index, source), _error)
     if out is not None:
         return with_out(_index_copy, _bound, out)
     return _dispatch(_index_copy, _bound)
@@ -4127,7 +4109,7 @@ def index_copy_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_index_copy_, (input, dim, index, source), _error) from None
+        return not_bound(_index_copy_, (input, dim, index, source), _error)
     return _dispatch(_index_copy_, _bound)
 
 
@@ -4143,7 +4125,7 @@ def index_fill(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_index_fill, (input, dim, index, value), _error) from None
+        return not_bound(_index_fill, (input, dim, index, value), _error)
     return _dispatch(_index_fill, _bound)
 
 
@@ -4159,7 +4141,7 @@ def index_fill_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_index_fill_, (input, dim, index, value), _error) from None
+        return not_bound(_index_fill_, (input, dim, index, value), _error)
     return _dispatch(_index_fill_, _bound)
 
 
@@ -4197,7 +4179,7 @@ def index_reduce(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, reduce, include_self)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
+        return not_bound(
             _index_reduce,
             (
                 input,
@@ -4208,7 +4190,7 @@ def index_reduce(
                 include_self,
             ),
             _error,
-        ) from None
+        )
     if out is not None:
         return with_out(_index_reduce, _bound, out)
     return _dispatch(_index_reduce, _bound)
@@ -4229,7 +4211,7 @@ def index_reduce_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, source, reduce, include_self)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
+        return not_bound(
             _index_reduce_,
             (
                 input,
@@ -4240,7 +4222,7 @@ def index_reduce_(
                 include_self,
             ),
             _error,
-        ) from None
+        )
     return _dispatch(_index_reduce_, _bound)
 
 
@@ -4257,7 +4239,7 @@ def index_select(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_index_select, (input, dim, index), _error) from None
+        return not_bound(_index_select, (input, dim, index), _error)
     if out is not None:
         return with_out(_index_select, _bound, out)
     return _dispatch(_index_select, _bound)
@@ -4437,7 +4419,7 @@ def kth_position(input: Tensor, k: int, dim: Any = REQUIRED, axis: Any = None) -
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_kth_position, (input, k, dim), _error) from None
+        return not_bound(_kth_position, (input, k, dim), _error)
     return _dispatch(_kth_position, _bound)
 
 
@@ -4458,7 +4440,7 @@ def kthvalue(
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_kthvalue, (input, k, dim, keepdim), _error) from None
+        return not_bound(_kthvalue, (input, k, dim, keepdim), _error)
     if out is not None:
         return with_out(_kthvalue, _bound, out)
     return _dispatch(_kthvalue, _bound)
@@ -4616,7 +4598,7 @@ def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -
     try:
         _bound = (A, offset, wrap_dim(dim1, A.ndim), wrap_dim(dim2, A.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_linalg_diagonal, (A, offset, dim1, dim2), _error) from None
+        return not_bound(_linalg_diagonal, (A, offset, dim1, dim2), _error)
     return _dispatch(_linalg_diagonal, _bound)
 
 
@@ -5064,7 +5046,7 @@ def log_softmax(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_log_softmax, (input, dim, dtype), _error) from None
+        return not_bound(_log_softmax, (input, dim, dtype), _error)
     if out is not None:
         return with_out(_log_softmax, _bound, out)
     return _dispatch(_log_softmax, _bound)
@@ -5096,7 +5078,7 @@ def logcumsumexp(input: Tensor, dim: Any = REQUIRED, axis: Any = None, *, out: A
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_logcumsumexp, (input, dim), _error) from None
+        return not_bound(_logcumsumexp, (input, dim), _error)
     if out is not None:
         return with_out(_logcumsumexp, _bound, out)
     return _dispatch(_logcumsumexp, _bound)
@@ -5211,7 +5193,7 @@ def logsumexp(
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_logsumexp, (input, dim, keepdim), _error) from None
+        return not_bound(_logsumexp, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_logsumexp, _bound, out)
     return _dispatch(_logsumexp, _bound)
@@ -5462,7 +5444,7 @@ def max_unpool(input: Tensor, indices: Tensor, output_size: int | Sequence[int],
     try:
         _bound = (input, indices, as_size(output_size), ndim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_max_unpool, (input, indices, output_size, ndim), _error) from None
+        return not_bound(_max_unpool, (input, indices, output_size, ndim), _error)
     return _dispatch(_max_unpool, _bound)
 
 
@@ -5490,7 +5472,7 @@ def mean(
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_mean, (input, dim, keepdim, dtype), _error) from None
+        return not_bound(_mean, (input, dim, keepdim, dtype), _error)
     if out is not None:
         return with_out(_mean, _bound, out)
     return _dispatch(_mean, _bound)
@@ -5512,7 +5494,7 @@ def median(
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_median, (input, dim, keepdim), _error) from None
+        return not_bound(_median, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_median, _bound, out)
     return _dispatch(_median, _bound)
@@ -5529,7 +5511,7 @@ def median_position(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), skip_nan)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_median_position, (input, dim, skip_nan), _error) from None
+        return not_bound(_median_position, (input, dim, skip_nan), _error)
     return _dispatch(_median_position, _bound)
 
 
@@ -5602,7 +5584,7 @@ def mode(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_mode, (input, dim, keepdim), _error) from None
+        return not_bound(_mode, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_mode, _bound, out)
     return _dispatch(_mode, _bound)
@@ -5614,7 +5596,7 @@ def mode_position(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_mode_position, (input, dim), _error) from None
+        return not_bound(_mode_position, (input, dim), _error)
     return _dispatch(_mode_position, _bound)
 
 
@@ -5777,7 +5759,7 @@ def nanmean(
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_nanmean, (input, dim, keepdim, dtype), _error) from None
+        return not_bound(_nanmean, (input, dim, keepdim, dtype), _error)
     if out is not None:
         return with_out(_nanmean, _bound, out)
     return _dispatch(_nanmean, _bound)
@@ -5799,7 +5781,7 @@ def nanmedian(
     try:
         _bound = (input, wrap_dim_optional(dim, input.ndim), keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_nanmedian, (input, dim, keepdim), _error) from None
+        return not_bound(_nanmedian, (input, dim, keepdim), _error)
     if out is not None:
         return with_out(_nanmedian, _bound, out)
     return _dispatch(_nanmedian, _bound)
@@ -5843,7 +5825,7 @@ def nansum(
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_nansum, (input, dim, keepdim, dtype), _error) from None
+        return not_bound(_nansum, (input, dim, keepdim, dtype), _error)
     if out is not None:
         return with_out(_nansum, _bound, out)
     return _dispatch(_nansum, _bound)
@@ -5861,7 +5843,7 @@ def narrow(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), start, length)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_narrow, (input, dim, start, length), _error) from None
+        return not_bound(_narrow, (input, dim, start, length), _error)
     return _dispatch(_narrow, _bound)
 
 
@@ -6106,7 +6088,7 @@ def p_norm(
     try:
         _bound = (input, ord, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_p_norm, (input, ord, dim, keepdim, dtype), _error) from None
+        return not_bound(_p_norm, (input, ord, dim, keepdim, dtype), _error)
     return _dispatch(_p_norm, _bound)
 
 
@@ -6144,7 +6126,7 @@ def permute(input: Tensor, dims: Sequence[int]) -> Any:
     try:
         _bound = (input, wrap_permutation(dims, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_permute, (input, dims), _error) from None
+        return not_bound(_permute, (input, dims), _error)
     return _dispatch(_permute, _bound)
 
 
@@ -6152,7 +6134,7 @@ def permute_copy(input: Tensor, dims: Sequence[int], *, out: Any = None) -> Any:
     try:
         _bound = (input, wrap_permutation(dims, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_permute_copy, (input, dims), _error) from None
+        return not_bound(_permute_copy, (input, dims), _error)
     if out is not None:
         return with_out(_permute_copy, _bound, out)
     return _dispatch(_permute_copy, _bound)
@@ -6245,7 +6227,7 @@ def prod(
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_prod, (input, dim, keepdim, dtype), _error) from None
+        return not_bound(_prod, (input, dim, keepdim, dtype), _error)
     if out is not None:
         return with_out(_prod, _bound, out)
     return _dispatch(_prod, _bound)
@@ -6853,7 +6835,7 @@ def running_max(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_running_max, (input, dim), _error) from None
+        return not_bound(_running_max, (input, dim), _error)
     return _dispatch(_running_max, _bound)
 
 
@@ -6863,7 +6845,7 @@ def running_min(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_running_min, (input, dim), _error) from None
+        return not_bound(_running_min, (input, dim), _error)
     return _dispatch(_running_min, _bound)
 
 
@@ -6925,7 +6907,7 @@ def scatter(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, value, reduce)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_scatter, (input, dim, index, src, value, reduce), _error) from None
+        return not_bound(_scatter, (input, dim, index, src, value, reduce), _error)
     if out is not None:
         return with_out(_scatter, _bound, out)
     return _dispatch(_scatter, _bound)
@@ -6946,18 +6928,7 @@ def scatter_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, value, reduce)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
-            _scatter_,
-            (
-                input,
-                dim,
-                index,
-                src,
-                value,
-                reduce,
-            ),
-            _error,
-        ) from None
+        return not_bound(_scatter_, (input, dim, index, src, value, reduce), _error)
     return _dispatch(_scatter_, _bound)
 
 
@@ -6975,7 +6946,7 @@ def scatter_add(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_scatter_add, (input, dim, index, src), _error) from None
+        return not_bound(_scatter_add, (input, dim, index, src), _error)
     if out is not None:
         return with_out(_scatter_add, _bound, out)
     return _dispatch(_scatter_add, _bound)
@@ -6993,7 +6964,7 @@ def scatter_add_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_scatter_add_, (input, dim, index, src), _error) from None
+        return not_bound(_scatter_add_, (input, dim, index, src), _error)
     return _dispatch(_scatter_add_, _bound)
 
 
@@ -7011,7 +6982,7 @@ def scatter_extreme(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
+        return not_bound(
             _scatter_extreme,
             (
                 input,
@@ -7022,7 +6993,7 @@ def scatter_extreme(
                 include_self,
             ),
             _error,
-        ) from None
+        )
     return _dispatch(_scatter_extreme, _bound)
 
 
@@ -7035,16 +7006,7 @@ def scatter_planes(
     try:
         _bound = (input, indices, as_size(output_size), ndim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
-            _scatter_planes,
-            (
-                input,
-                indices,
-                output_size,
-                ndim,
-            ),
-            _error,
-        ) from None
+        return not_bound(_scatter_planes, (input, indices, output_size, ndim), _error)
     return _dispatch(_scatter_planes, _bound)
 
 
@@ -7064,7 +7026,7 @@ def scatter_reduce(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
+        return not_bound(
             _scatter_reduce,
             (
                 input,
@@ -7075,7 +7037,7 @@ def scatter_reduce(
                 include_self,
             ),
             _error,
-        ) from None
+        )
     if out is not None:
         return with_out(_scatter_reduce, _bound, out)
     return _dispatch(_scatter_reduce, _bound)
@@ -7096,7 +7058,7 @@ def scatter_reduce_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src, reduce, include_self)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
+        return not_bound(
             _scatter_reduce_,
             (
                 input,
@@ -7107,7 +7069,7 @@ def scatter_reduce_(
                 include_self,
             ),
             _error,
-        ) from None
+        )
     return _dispatch(_scatter_reduce_, _bound)
 
 
@@ -7123,7 +7085,7 @@ def scatter_src(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_scatter_src, (input, dim, index, src), _error) from None
+        return not_bound(_scatter_src, (input, dim, index, src), _error)
     return _dispatch(_scatter_src, _bound)
 
 
@@ -7139,7 +7101,7 @@ def scatter_src_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, src)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_scatter_src_, (input, dim, index, src), _error) from None
+        return not_bound(_scatter_src_, (input, dim, index, src), _error)
     return _dispatch(_scatter_src_, _bound)
 
 
@@ -7155,7 +7117,7 @@ def scatter_value(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_scatter_value, (input, dim, index, value), _error) from None
+        return not_bound(_scatter_value, (input, dim, index, value), _error)
     return _dispatch(_scatter_value, _bound)
 
 
@@ -7171,7 +7133,7 @@ def scatter_value_(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index, value)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_scatter_value_, (input, dim, index, value), _error) from None
+        return not_bound(_scatter_value_, (input, dim, index, value), _error)
     return _dispatch(_scatter_value_, _bound)
 
 
@@ -7228,7 +7190,7 @@ def segment_reduce(
             initial,
         )
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
+        return not_bound(
             _segment_reduce,
             (
                 data,
@@ -7241,7 +7203,7 @@ def segment_reduce(
                 initial,
             ),
             _error,
-        ) from None
+        )
     return _dispatch(_segment_reduce, _bound)
 
 
@@ -7251,7 +7213,7 @@ def select(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any 
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_select, (input, dim, index), _error) from None
+        return not_bound(_select, (input, dim, index), _error)
     return _dispatch(_select, _bound)
 
 
@@ -7278,7 +7240,7 @@ def select_copy(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), index)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_select_copy, (input, dim, index), _error) from None
+        return not_bound(_select_copy, (input, dim, index), _error)
     return _dispatch(_select_copy, _bound)
 
 
@@ -7294,7 +7256,7 @@ def select_scatter(
     try:
         _bound = (input, src, wrap_dim(dim, input.ndim), index)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_select_scatter, (input, src, dim, index), _error) from None
+        return not_bound(_select_scatter, (input, src, dim, index), _error)
     return _dispatch(_select_scatter, _bound)
 
 
@@ -7445,7 +7407,7 @@ def slice(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), start, end, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_slice, (input, dim, start, end, step), _error) from None
+        return not_bound(_slice, (input, dim, start, end, step), _error)
     return _dispatch(_slice, _bound)
 
 
@@ -7476,7 +7438,7 @@ def slice_copy(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), start, end, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_slice_copy, (input, dim, start, end, step), _error) from None
+        return not_bound(_slice_copy, (input, dim, start, end, step), _error)
     return _dispatch(_slice_copy, _bound)
 
 
@@ -7496,18 +7458,7 @@ def slice_scatter(
     try:
         _bound = (input, src, wrap_dim(dim, input.ndim), start, end, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
-            _slice_scatter,
-            (
-                input,
-                src,
-                dim,
-                start,
-                end,
-                step,
-            ),
-            _error,
-        ) from None
+        return not_bound(_slice_scatter, (input, src, dim, start, end, step), _error)
     if out is not None:
         return with_out(_slice_scatter, _bound, out)
     return _dispatch(_slice_scatter, _bound)
@@ -7543,7 +7494,7 @@ def softmax(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_softmax, (input, dim, dtype), _error) from None
+        return not_bound(_softmax, (input, dim, dtype), _error)
     if out is not None:
         return with_out(_softmax, _bound, out)
     return _dispatch(_softmax, _bound)
@@ -7595,7 +7546,7 @@ def sort(
     try:
         _bound = (input, wrap_dim(dim, input.ndim), descending, stable)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_sort, (input, dim, descending, stable), _error) from None
+        return not_bound(_sort, (input, dim, descending, stable), _error)
     if out is not None:
         return with_out(_sort, _bound, out)
     return _dispatch(_sort, _bound)
@@ -7905,7 +7856,7 @@ def split(input: Tensor, split_size: Any, dim: int = 0, axis: Any = None) -> Any
     try:
         _bound = (input, split_size, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_split, (input, split_size, dim), _error) from None
+        return not_bound(_split, (input, split_size, dim), _error)
     return _dispatch(_split, _bound)
 
 
@@ -7915,7 +7866,7 @@ def split_copy(input: Tensor, split_size: Any, dim: int = 0, axis: Any = None) -
     try:
         _bound = (input, split_size, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_split_copy, (input, split_size, dim), _error) from None
+        return not_bound(_split_copy, (input, split_size, dim), _error)
     return _dispatch(_split_copy, _bound)
 
 
@@ -7930,7 +7881,7 @@ def split_with_sizes(
     try:
         _bound = (input, as_size(split_sizes), wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_split_with_sizes, (input, split_sizes, dim), _error) from None
+        return not_bound(_split_with_sizes, (input, split_sizes, dim), _error)
     return _dispatch(_split_with_sizes, _bound)
 
 
@@ -7947,7 +7898,7 @@ def split_with_sizes_copy(
     try:
         _bound = (input, as_size(split_sizes), wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_split_with_sizes_copy, (input, split_sizes, dim), _error) from None
+        return not_bound(_split_with_sizes_copy, (input, split_sizes, dim), _error)
     if out is not None:
         return with_out(_split_with_sizes_copy, _bound, out)
     return _dispatch(_split_with_sizes_copy, _bound)
@@ -8114,7 +8065,7 @@ def sum(
     try:
         _bound = (input, wrap_dims(dim, input.ndim), keepdim, dtype)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_sum, (input, dim, keepdim, dtype), _error) from None
+        return not_bound(_sum, (input, dim, keepdim, dtype), _error)
     if out is not None:
         return with_out(_sum, _bound, out)
     return _dispatch(_sum, _bound)
@@ -8205,7 +8156,7 @@ def tensor_split(
     try:
         _bound = (input, indices_or_sections, wrap_dim(dim, input.ndim), sections, indices)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
+        return not_bound(
             _tensor_split,
             (
                 input,
@@ -8215,7 +8166,7 @@ def tensor_split(
                 indices,
             ),
             _error,
-        ) from None
+        )
     return _dispatch(_tensor_split, _bound)
 
 
@@ -8257,7 +8208,7 @@ def topk(
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim), largest, sorted)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_topk, (input, k, dim, largest, sorted), _error) from None
+        return not_bound(_topk, (input, k, dim, largest, sorted), _error)
     if out is not None:
         return with_out(_topk, _bound, out)
     return _dispatch(_topk, _bound)
@@ -8275,7 +8226,7 @@ def topk_positions(
     try:
         _bound = (input, k, wrap_dim(dim, input.ndim), largest)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_topk_positions, (input, k, dim, largest), _error) from None
+        return not_bound(_topk_positions, (input, k, dim, largest), _error)
     return _dispatch(_topk_positions, _bound)
 
 
@@ -8287,7 +8238,7 @@ def transpose(input: Tensor, dim0: int, dim1: int) -> Any:
     try:
         _bound = (input, wrap_dim(dim0, input.ndim), wrap_dim(dim1, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_transpose, (input, dim0, dim1), _error) from None
+        return not_bound(_transpose, (input, dim0, dim1), _error)
     return _dispatch(_transpose, _bound)
 
 
@@ -8295,7 +8246,7 @@ def transpose_copy(input: Tensor, dim0: int, dim1: int, *, out: Any = None) -> A
     try:
         _bound = (input, wrap_dim(dim0, input.ndim), wrap_dim(dim1, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_transpose_copy, (input, dim0, dim1), _error) from None
+        return not_bound(_transpose_copy, (input, dim0, dim1), _error)
     if out is not None:
         return with_out(_transpose_copy, _bound, out)
     return _dispatch(_transpose_copy, _bound)
@@ -8419,7 +8370,7 @@ def unbind(input: Tensor, dim: int = 0, axis: Any = None) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_unbind, (input, dim), _error) from None
+        return not_bound(_unbind, (input, dim), _error)
     return _dispatch(_unbind, _bound)
 
 
@@ -8429,7 +8380,7 @@ def unbind_copy(input: Tensor, dim: int = 0, axis: Any = None, *, out: Any = Non
     try:
         _bound = (input, wrap_dim(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_unbind_copy, (input, dim), _error) from None
+        return not_bound(_unbind_copy, (input, dim), _error)
     if out is not None:
         return with_out(_unbind_copy, _bound, out)
     return _dispatch(_unbind_copy, _bound)
@@ -8441,7 +8392,7 @@ def unflatten(input: Tensor, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: A
     try:
         _bound = (input, wrap_dim(dim, input.ndim), as_size(sizes))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_unflatten, (input, dim, sizes), _error) from None
+        return not_bound(_unflatten, (input, dim, sizes), _error)
     return _dispatch(_unflatten, _bound)
 
 
@@ -8449,7 +8400,7 @@ def unfold(input: Tensor, dimension: int, size: int, step: int) -> Any:
     try:
         _bound = (input, wrap_dim(dimension, input.ndim), size, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_unfold, (input, dimension, size, step), _error) from None
+        return not_bound(_unfold, (input, dimension, size, step), _error)
     return _dispatch(_unfold, _bound)
 
 
@@ -8457,7 +8408,7 @@ def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Any
     try:
         _bound = (input, wrap_dim(dimension, input.ndim), size, step)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_unfold_copy, (input, dimension, size, step), _error) from None
+        return not_bound(_unfold_copy, (input, dimension, size, step), _error)
     if out is not None:
         return with_out(_unfold_copy, _bound, out)
     return _dispatch(_unfold_copy, _bound)
@@ -8486,17 +8437,7 @@ def unique(
             wrap_dim_optional(dim, input.ndim),
         )
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
-            _unique,
-            (
-                input,
-                sorted,
-                return_inverse,
-                return_counts,
-                dim,
-            ),
-            _error,
-        ) from None
+        return not_bound(_unique, (input, sorted, return_inverse, return_counts, dim), _error)
     return _dispatch(_unique, _bound)
 
 
@@ -8512,7 +8453,7 @@ def unique_consecutive(
     try:
         _bound = (input, return_inverse, return_counts, wrap_dim_optional(dim, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(
+        return not_bound(
             _unique_consecutive,
             (
                 input,
@@ -8521,7 +8462,7 @@ def unique_consecutive(
                 dim,
             ),
             _error,
-        ) from None
+        )
     return _dispatch(_unique_consecutive, _bound)
 
 
@@ -8531,7 +8472,7 @@ def unsqueeze(input: Tensor, dim: Any = REQUIRED, axis: Any = None) -> Any:
     try:
         _bound = (input, wrap_dim(dim, input.ndim + 1))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_unsqueeze, (input, dim), _error) from None
+        return not_bound(_unsqueeze, (input, dim), _error)
     return _dispatch(_unsqueeze, _bound)
 
 
@@ -8547,7 +8488,7 @@ def unsqueeze_copy(
     try:
         _bound = (input, wrap_dim(dim, input.ndim + 1))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_unsqueeze_copy, (input, dim), _error) from None
+        return not_bound(_unsqueeze_copy, (input, dim), _error)
     if out is not None:
         return with_out(_unsqueeze_copy, _bound, out)
     return _dispatch(_unsqueeze_copy, _bound)
@@ -8610,7 +8551,7 @@ def variance(
     try:
         _bound = (input, wrap_dims(dim, input.ndim), correction, keepdim)
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_variance, (input, dim, correction, keepdim), _error) from None
+        return not_bound(_variance, (input, dim, correction, keepdim), _error)
     return _dispatch(_variance, _bound)
 
 
@@ -8784,7 +8725,7 @@ def swapaxes(input: Tensor, axis0: int, axis1: int) -> Any:
     try:
         _bound = (input, wrap_dim(axis0, input.ndim), wrap_dim(axis1, input.ndim))
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-        raise refuse_bound(_transpose, (input, axis0, axis1), _error) from None
+        return not_bound(_transpose, (input, axis0, axis1), _error)
     return _dispatch(_transpose, _bound)
 swapdims = transpose
 trapz = trapezoid

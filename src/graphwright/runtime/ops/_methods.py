@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import dispatch as _dispatch
-from graphwright.runtime.dispatch import refuse_bound
+from graphwright.runtime.dispatch import not_bound
 from graphwright.runtime.formats import in_format
 from graphwright.runtime.ops.normalise import (
     as_size,
@@ -590,7 +590,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims_exact(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_all, (self, dim, keepdim), _error) from None
+            return not_bound(_all, (self, dim, keepdim), _error)
         return _dispatch(_all, _bound)
 
     def allclose(
@@ -616,7 +616,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_amax, (self, dim, keepdim), _error) from None
+            return not_bound(_amax, (self, dim, keepdim), _error)
         return _dispatch(_amax, _bound)
 
     def amin(
@@ -633,7 +633,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_amin, (self, dim, keepdim), _error) from None
+            return not_bound(_amin, (self, dim, keepdim), _error)
         return _dispatch(_amin, _bound)
 
     def aminmax(
@@ -651,7 +651,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_aminmax, (self, dim, keepdim), _error) from None
+            return not_bound(_aminmax, (self, dim, keepdim), _error)
         return _dispatch(_aminmax, _bound)
 
     def angle(self) -> Any:
@@ -671,7 +671,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims_exact(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_any, (self, dim, keepdim), _error) from None
+            return not_bound(_any, (self, dim, keepdim), _error)
         return _dispatch(_any, _bound)
 
     def argmax(
@@ -688,7 +688,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_argmax, (self, dim, keepdim), _error) from None
+            return not_bound(_argmax, (self, dim, keepdim), _error)
         return _dispatch(_argmax, _bound)
 
     def argmin(
@@ -705,7 +705,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_argmin, (self, dim, keepdim), _error) from None
+            return not_bound(_argmin, (self, dim, keepdim), _error)
         return _dispatch(_argmin, _bound)
 
     def argsort(
@@ -720,7 +720,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), descending, stable)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_argsort, (self, dim, descending, stable), _error) from None
+            return not_bound(_argsort, (self, dim, descending, stable), _error)
         return _dispatch(_argsort, _bound)
 
     def argwhere(self) -> Any:
@@ -874,7 +874,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, chunks, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_chunk, (self, chunks, dim), _error) from None
+            return not_bound(_chunk, (self, chunks, dim), _error)
         return _dispatch(_chunk, _bound)
 
     def clamp(self, min: Tensor | Number | None = None, max: Tensor | Number | None = None) -> Any:
@@ -943,7 +943,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_count_nonzero, (self, dim), _error) from None
+            return not_bound(_count_nonzero, (self, dim), _error)
         return _dispatch(_count_nonzero, _bound)
 
     def cov(
@@ -966,7 +966,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_cummax, (self, dim), _error) from None
+            return not_bound(_cummax, (self, dim), _error)
         return _dispatch(_cummax, _bound)
 
     def cummin(self, dim: Any = REQUIRED, axis: Any = None) -> Any:
@@ -975,7 +975,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_cummin, (self, dim), _error) from None
+            return not_bound(_cummin, (self, dim), _error)
         return _dispatch(_cummin, _bound)
 
     def cumprod(self, dim: Any = REQUIRED, axis: Any = None, *, dtype: DType | None = None) -> Any:
@@ -984,7 +984,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_cumprod, (self, dim, dtype), _error) from None
+            return not_bound(_cumprod, (self, dim, dtype), _error)
         return _dispatch(_cumprod, _bound)
 
     def cumprod_(
@@ -999,7 +999,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_cumprod_, (self, dim, dtype), _error) from None
+            return not_bound(_cumprod_, (self, dim, dtype), _error)
         return _dispatch(_cumprod_, _bound)
 
     def cumsum(self, dim: Any = REQUIRED, axis: Any = None, *, dtype: DType | None = None) -> Any:
@@ -1008,7 +1008,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_cumsum, (self, dim, dtype), _error) from None
+            return not_bound(_cumsum, (self, dim, dtype), _error)
         return _dispatch(_cumsum, _bound)
 
     def cumsum_(self, dim: Any = REQUIRED, axis: Any = None, *, dtype: DType | None = None) -> Any:
@@ -1017,7 +1017,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_cumsum_, (self, dim, dtype), _error) from None
+            return not_bound(_cumsum_, (self, dim, dtype), _error)
         return _dispatch(_cumsum_, _bound)
 
     def deg2rad(self) -> Any:
@@ -1042,24 +1042,14 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, offset, wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_diagonal, (self, offset, dim1, dim2), _error) from None
+            return not_bound(_diagonal, (self, offset, dim1, dim2), _error)
         return _dispatch(_diagonal, _bound)
 
     def diagonal_scatter(self, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
         try:
             _bound = (self, src, offset, wrap_dim(dim1, self.ndim), wrap_dim(dim2, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(
-                _diagonal_scatter,
-                (
-                    self,
-                    src,
-                    offset,
-                    dim1,
-                    dim2,
-                ),
-                _error,
-            ) from None
+            return not_bound(_diagonal_scatter, (self, src, offset, dim1, dim2), _error)
         return _dispatch(_diagonal_scatter, _bound)
 
     def diff(
@@ -1075,7 +1065,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, n, wrap_dim(dim, self.ndim), prepend, append)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_diff, (self, n, dim, prepend, append), _error) from None
+            return not_bound(_diff, (self, n, dim, prepend, append), _error)
         return _dispatch(_diff, _bound)
 
     def digamma(self) -> Any:
@@ -1169,7 +1159,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(start_dim, self.ndim), wrap_dim(end_dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_flatten, (self, start_dim, end_dim), _error) from None
+            return not_bound(_flatten, (self, start_dim, end_dim), _error)
         return _dispatch(_flatten, _bound)
 
     def flip(self, *dims_: Any, dims: Any = None) -> Any:
@@ -1233,7 +1223,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, sparse_grad)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_gather, (self, dim, index, sparse_grad), _error) from None
+            return not_bound(_gather, (self, dim, index, sparse_grad), _error)
         return _dispatch(_gather, _bound)
 
     def gcd(self, other: Tensor) -> Any:
@@ -1329,7 +1319,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, alpha)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_index_add, (self, dim, index, source, alpha), _error) from None
+            return not_bound(_index_add, (self, dim, index, source, alpha), _error)
         return _dispatch(_index_add, _bound)
 
     def index_add_(
@@ -1346,7 +1336,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, alpha)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_index_add_, (self, dim, index, source, alpha), _error) from None
+            return not_bound(_index_add_, (self, dim, index, source, alpha), _error)
         return _dispatch(_index_add_, _bound)
 
     def index_copy(
@@ -1361,7 +1351,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_index_copy, (self, dim, index, source), _error) from None
+            return not_bound(_index_copy, (self, dim, index, source), _error)
         return _dispatch(_index_copy, _bound)
 
     def index_copy_(
@@ -1376,7 +1366,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_index_copy_, (self, dim, index, source), _error) from None
+            return not_bound(_index_copy_, (self, dim, index, source), _error)
         return _dispatch(_index_copy_, _bound)
 
     def index_fill(
@@ -1391,7 +1381,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, value)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_index_fill, (self, dim, index, value), _error) from None
+            return not_bound(_index_fill, (self, dim, index, value), _error)
         return _dispatch(_index_fill, _bound)
 
     def index_fill_(
@@ -1406,7 +1396,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, value)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_index_fill_, (self, dim, index, value), _error) from None
+            return not_bound(_index_fill_, (self, dim, index, value), _error)
         return _dispatch(_index_fill_, _bound)
 
     def index_put(
@@ -1442,7 +1432,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, reduce, include_self)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(
+            return not_bound(
                 _index_reduce,
                 (
                     self,
@@ -1453,7 +1443,7 @@ class TensorMethods(TensorBase):
                     include_self,
                 ),
                 _error,
-            ) from None
+            )
         return _dispatch(_index_reduce, _bound)
 
     def index_reduce_(
@@ -1471,7 +1461,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, source, reduce, include_self)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(
+            return not_bound(
                 _index_reduce_,
                 (
                     self,
@@ -1482,7 +1472,7 @@ class TensorMethods(TensorBase):
                     include_self,
                 ),
                 _error,
-            ) from None
+            )
         return _dispatch(_index_reduce_, _bound)
 
     def index_select(self, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
@@ -1491,7 +1481,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_index_select, (self, dim, index), _error) from None
+            return not_bound(_index_select, (self, dim, index), _error)
         return _dispatch(_index_select, _bound)
 
     def inner(self, other: Tensor) -> Any:
@@ -1573,7 +1563,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, k, wrap_dim(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_kthvalue, (self, k, dim, keepdim), _error) from None
+            return not_bound(_kthvalue, (self, k, dim, keepdim), _error)
         return _dispatch(_kthvalue, _bound)
 
     def lcm(self, other: Tensor) -> Any:
@@ -1644,7 +1634,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_log_softmax, (self, dim, dtype), _error) from None
+            return not_bound(_log_softmax, (self, dim, dtype), _error)
         return _dispatch(_log_softmax, _bound)
 
     def logaddexp(self, other: Tensor) -> Any:
@@ -1659,7 +1649,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_logcumsumexp, (self, dim), _error) from None
+            return not_bound(_logcumsumexp, (self, dim), _error)
         return _dispatch(_logcumsumexp, _bound)
 
     def logdet(self) -> Any:
@@ -1709,7 +1699,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_logsumexp, (self, dim, keepdim), _error) from None
+            return not_bound(_logsumexp, (self, dim, keepdim), _error)
         return _dispatch(_logsumexp, _bound)
 
     def lt(self, other: Tensor | Number) -> Any:
@@ -1780,7 +1770,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_mean, (self, dim, keepdim, dtype), _error) from None
+            return not_bound(_mean, (self, dim, keepdim, dtype), _error)
         return _dispatch(_mean, _bound)
 
     def median(
@@ -1797,7 +1787,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_median, (self, dim, keepdim), _error) from None
+            return not_bound(_median, (self, dim, keepdim), _error)
         return _dispatch(_median, _bound)
 
     def min(
@@ -1833,7 +1823,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_mode, (self, dim, keepdim), _error) from None
+            return not_bound(_mode, (self, dim, keepdim), _error)
         return _dispatch(_mode, _bound)
 
     def movedim(self, source: Any, destination: Any) -> Any:
@@ -1898,7 +1888,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_nanmean, (self, dim, keepdim, dtype), _error) from None
+            return not_bound(_nanmean, (self, dim, keepdim, dtype), _error)
         return _dispatch(_nanmean, _bound)
 
     def nanmedian(
@@ -1915,7 +1905,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim_optional(dim, self.ndim), keepdim)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_nanmedian, (self, dim, keepdim), _error) from None
+            return not_bound(_nanmedian, (self, dim, keepdim), _error)
         return _dispatch(_nanmedian, _bound)
 
     def nanquantile(
@@ -1950,7 +1940,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_nansum, (self, dim, keepdim, dtype), _error) from None
+            return not_bound(_nansum, (self, dim, keepdim, dtype), _error)
         return _dispatch(_nansum, _bound)
 
     def narrow(
@@ -1965,7 +1955,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), start, length)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_narrow, (self, dim, start, length), _error) from None
+            return not_bound(_narrow, (self, dim, start, length), _error)
         return _dispatch(_narrow, _bound)
 
     def narrow_copy(
@@ -2040,7 +2030,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_permutation(varargs(dims_, dims), self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_permute, (self, dims), _error) from None
+            return not_bound(_permute, (self, dims), _error)
         return _dispatch(_permute, _bound)
 
     def pinverse(self, rcond: float = 1e-15) -> Any:
@@ -2074,7 +2064,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_prod, (self, dim, keepdim, dtype), _error) from None
+            return not_bound(_prod, (self, dim, keepdim, dtype), _error)
         return _dispatch(_prod, _bound)
 
     def put(self, index: Tensor, source: Tensor, accumulate: bool = False) -> Any:
@@ -2220,7 +2210,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, value, reduce)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_scatter, (self, dim, index, src, value, reduce), _error) from None
+            return not_bound(_scatter, (self, dim, index, src, value, reduce), _error)
         return _dispatch(_scatter, _bound)
 
     def scatter_(
@@ -2238,7 +2228,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, value, reduce)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_scatter_, (self, dim, index, src, value, reduce), _error) from None
+            return not_bound(_scatter_, (self, dim, index, src, value, reduce), _error)
         return _dispatch(_scatter_, _bound)
 
     def scatter_add(
@@ -2253,7 +2243,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_scatter_add, (self, dim, index, src), _error) from None
+            return not_bound(_scatter_add, (self, dim, index, src), _error)
         return _dispatch(_scatter_add, _bound)
 
     def scatter_add_(
@@ -2268,7 +2258,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_scatter_add_, (self, dim, index, src), _error) from None
+            return not_bound(_scatter_add_, (self, dim, index, src), _error)
         return _dispatch(_scatter_add_, _bound)
 
     def scatter_reduce(
@@ -2286,7 +2276,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, reduce, include_self)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(
+            return not_bound(
                 _scatter_reduce,
                 (
                     self,
@@ -2297,7 +2287,7 @@ class TensorMethods(TensorBase):
                     include_self,
                 ),
                 _error,
-            ) from None
+            )
         return _dispatch(_scatter_reduce, _bound)
 
     def scatter_reduce_(
@@ -2315,7 +2305,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index, src, reduce, include_self)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(
+            return not_bound(
                 _scatter_reduce_,
                 (
                     self,
@@ -2326,7 +2316,7 @@ class TensorMethods(TensorBase):
                     include_self,
                 ),
                 _error,
-            ) from None
+            )
         return _dispatch(_scatter_reduce_, _bound)
 
     def select(self, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
@@ -2335,7 +2325,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), index)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_select, (self, dim, index), _error) from None
+            return not_bound(_select, (self, dim, index), _error)
         return _dispatch(_select, _bound)
 
     def select_scatter(
@@ -2350,7 +2340,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, src, wrap_dim(dim, self.ndim), index)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_select_scatter, (self, src, dim, index), _error) from None
+            return not_bound(_select_scatter, (self, src, dim, index), _error)
         return _dispatch(_select_scatter, _bound)
 
     def sgn(self) -> Any:
@@ -2406,18 +2396,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, src, wrap_dim(dim, self.ndim), start, end, step)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(
-                _slice_scatter,
-                (
-                    self,
-                    src,
-                    dim,
-                    start,
-                    end,
-                    step,
-                ),
-                _error,
-            ) from None
+            return not_bound(_slice_scatter, (self, src, dim, start, end, step), _error)
         return _dispatch(_slice_scatter, _bound)
 
     def slogdet(self) -> Any:
@@ -2429,7 +2408,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_softmax, (self, dim, dtype), _error) from None
+            return not_bound(_softmax, (self, dim, dtype), _error)
         return _dispatch(_softmax, _bound)
 
     def sort(
@@ -2444,7 +2423,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), descending, stable)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_sort, (self, dim, descending, stable), _error) from None
+            return not_bound(_sort, (self, dim, descending, stable), _error)
         return _dispatch(_sort, _bound)
 
     def split(self, split_size: Any, dim: int = 0, axis: Any = None) -> Any:
@@ -2453,7 +2432,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, split_size, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_split, (self, split_size, dim), _error) from None
+            return not_bound(_split, (self, split_size, dim), _error)
         return _dispatch(_split, _bound)
 
     def split_with_sizes(
@@ -2467,7 +2446,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, as_size(split_sizes), wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_split_with_sizes, (self, split_sizes, dim), _error) from None
+            return not_bound(_split_with_sizes, (self, split_sizes, dim), _error)
         return _dispatch(_split_with_sizes, _bound)
 
     def sqrt(self) -> Any:
@@ -2559,7 +2538,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dims(dim, self.ndim), keepdim, dtype)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_sum, (self, dim, keepdim, dtype), _error) from None
+            return not_bound(_sum, (self, dim, keepdim, dtype), _error)
         return _dispatch(_sum, _bound)
 
     def sum_to_size(self, *size_: Any, size: Any = None) -> Any:
@@ -2605,7 +2584,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, indices_or_sections, wrap_dim(dim, self.ndim), sections, indices)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(
+            return not_bound(
                 _tensor_split,
                 (
                     self,
@@ -2615,7 +2594,7 @@ class TensorMethods(TensorBase):
                     indices,
                 ),
                 _error,
-            ) from None
+            )
         return _dispatch(_tensor_split, _bound)
 
     def tile(self, *dims_: Any, dims: Any = None) -> Any:
@@ -2634,7 +2613,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, k, wrap_dim(dim, self.ndim), largest, sorted)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_topk, (self, k, dim, largest, sorted), _error) from None
+            return not_bound(_topk, (self, k, dim, largest, sorted), _error)
         return _dispatch(_topk, _bound)
 
     def trace(self) -> Any:
@@ -2644,7 +2623,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim0, self.ndim), wrap_dim(dim1, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_transpose, (self, dim0, dim1), _error) from None
+            return not_bound(_transpose, (self, dim0, dim1), _error)
         return _dispatch(_transpose, _bound)
 
     def triangular_solve(
@@ -2680,7 +2659,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_unbind, (self, dim), _error) from None
+            return not_bound(_unbind, (self, dim), _error)
         return _dispatch(_unbind, _bound)
 
     def unflatten(self, dim: Any = REQUIRED, sizes: Any = REQUIRED, axis: Any = None) -> Any:
@@ -2689,14 +2668,14 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim), as_size(sizes))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_unflatten, (self, dim, sizes), _error) from None
+            return not_bound(_unflatten, (self, dim, sizes), _error)
         return _dispatch(_unflatten, _bound)
 
     def unfold(self, dimension: int, size: int, step: int) -> Any:
         try:
             _bound = (self, wrap_dim(dimension, self.ndim), size, step)
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_unfold, (self, dimension, size, step), _error) from None
+            return not_bound(_unfold, (self, dimension, size, step), _error)
         return _dispatch(_unfold, _bound)
 
     def uniform_(self, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
@@ -2721,17 +2700,7 @@ class TensorMethods(TensorBase):
                 wrap_dim_optional(dim, self.ndim),
             )
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(
-                _unique,
-                (
-                    self,
-                    sorted,
-                    return_inverse,
-                    return_counts,
-                    dim,
-                ),
-                _error,
-            ) from None
+            return not_bound(_unique, (self, sorted, return_inverse, return_counts, dim), _error)
         return _dispatch(_unique, _bound)
 
     def unique_consecutive(
@@ -2746,7 +2715,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, return_inverse, return_counts, wrap_dim_optional(dim, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(
+            return not_bound(
                 _unique_consecutive,
                 (
                     self,
@@ -2755,7 +2724,7 @@ class TensorMethods(TensorBase):
                     dim,
                 ),
                 _error,
-            ) from None
+            )
         return _dispatch(_unique_consecutive, _bound)
 
     def unsqueeze(self, dim: Any = REQUIRED, axis: Any = None) -> Any:
@@ -2764,7 +2733,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(dim, self.ndim + 1))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_unsqueeze, (self, dim), _error) from None
+            return not_bound(_unsqueeze, (self, dim), _error)
         return _dispatch(_unsqueeze, _bound)
 
     def var(
@@ -2855,7 +2824,7 @@ class TensorMethods(TensorBase):
         try:
             _bound = (self, wrap_dim(axis0, self.ndim), wrap_dim(axis1, self.ndim))
         except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
-            raise refuse_bound(_transpose, (self, axis0, axis1), _error) from None
+            return not_bound(_transpose, (self, axis0, axis1), _error)
         return _dispatch(_transpose, _bound)
     swapdims = transpose
     true_divide = div

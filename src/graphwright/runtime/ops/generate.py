@@ -34,7 +34,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import PLACE
 from graphwright.runtime.dispatch import dispatch as _dispatch
-from graphwright.runtime.dispatch import refuse_bound
+from graphwright.runtime.dispatch import not_bound
 from graphwright.runtime.formats import check_placement, in_format
 from graphwright.runtime.ops.normalise import (
     as_pair,
@@ -336,12 +336,12 @@ def _assigned(values: str, indent: str) -> str:
 def _checked(op: Op, values: str, first: str | None = None) -> str:
     """The same for dims: what is no tensor is told before its dims are asked for."""
     plain = _plain_values(op, first)
-    refusal = f"        raise refuse_bound(_{op.name}, ({plain}), _error) from None\n"
+    refusal = f"        return not_bound(_{op.name}, ({plain}), _error)\n"
     if len(refusal) > 96:
         inner = "".join(f"                {value}\n" for value in _values_of(plain))
         refusal = (
-            f"        raise refuse_bound(\n            _{op.name},\n            (\n{inner}"
-            "            ),\n            _error,\n        ) from None\n"
+            f"        return not_bound(\n            _{op.name},\n            (\n{inner}"
+            "            ),\n            _error,\n        )\n"
         )
     return (
         f"    try:\n{_assigned(values, '        ')}"
@@ -496,7 +496,7 @@ def _trim_imports(source: str) -> str:
             continue
         if "import PLACE" in line and "PLACE[" not in body:
             continue
-        optional = line.endswith(("import with_out", "import refuse_bound"))
+        optional = line.endswith(("import with_out", "import not_bound"))
         if (line.endswith(",") or optional) and f"{name}(" not in body:
             continue
         if "import device as Device" in line and "Device" not in body:
