@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from graphwright.nn import functional as F
 
 import graphwright as gw
 

@@ -155,6 +155,45 @@ def test_jacobians_have_the_structure_of_arguments_and_results() -> None:
         gw.func.jacrev(gw.sin, argnums=1)(x)
 
 
+def test_jacfwd_computes_columns() -> None:
+    """Each pass through the function's derivative gives the column of one input."""
+    passes = []
+
+    class Noted(gw.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 3
+
+        @staticmethod
+        def backward(ctx: Any, grad: Any) -> Any:
+            passes.append(tuple(grad.shape))
+            return grad * 3
+
+    tall = gw.arange(40.0).reshape(20, 2).sin()
+    columns = gw.func.jacfwd(lambda x: Noted.apply(tall @ x).tanh())(gw.ones(2))
+    assert passes == [(20,)]
+    gw.testing.assert_close(columns, gw.func.jacrev(lambda x: (tall @ x * 3).tanh())(gw.ones(2)))
+
+
+def test_jacfwd_of_several_outputs_and_nested() -> None:
+    x, y = gw.arange(6.0).reshape(2, 3), gw.ones(3)
+
+    def function(x: Any, y: Any) -> Any:
+        return x.sin() * y, {"sum": (x * y).sum()}
+
+    forward = gw.func.jacfwd(function, argnums=(0, 1))(x, y)
+    reverse = gw.func.jacrev(function, argnums=(0, 1))(x, y)
+    gw.testing.assert_close(forward[0], reverse[0])
+    gw.testing.assert_close(forward[1]["sum"], reverse[1]["sum"])
+    cubes = lambda v: (v**3).sum()  # noqa: E731
+    for inner in (gw.func.jacfwd, gw.func.jacrev):
+        for outer in (gw.func.jacfwd, gw.func.jacrev):
+            assert outer(inner(cubes))(y).tolist() == (6 * gw.eye(3)).tolist()
+    assert gw.func.jacfwd(lambda v: gw.ones(2))(y).tolist() == gw.zeros(2, 3).tolist()
+    with pytest.raises(RuntimeError, match="randomness"):
+        gw.func.jacfwd(cubes, randomness="some")
+
+
 def test_products_with_the_jacobian() -> None:
     x, t = gw.tensor([1.0, 2.0]), gw.tensor([1.0, 0.5])
     value, tangent = gw.func.jvp(lambda a, b: a * b, (x, x), (t, t))

@@ -58,6 +58,12 @@ def test_results_can_be_pickled() -> None:
     assert result.indices.tolist() == [0, 1, 2]
 
 
+def test_results_print_a_line_for_each_field() -> None:
+    result = gw.max(gw.tensor([[1.0, 2.0]]), 1)
+    assert repr(result) == (
+        "graphwright.return_types.max(\nvalues=tensor([2.]),\nindices=tensor([1]))")
+
+
 def test_other_names_do_not_exist() -> None:
     with pytest.raises(AttributeError, match="no attribute 'add'"):
         _ = gw.return_types.add

@@ -285,6 +285,15 @@ def jacrev(
     that is not there.
     """
 
+    def by_rows(outputs: list[Tensor], inputs: list[Tensor], outer: bool) -> Any:
+        return [_jacobians(out, inputs, outer, chunk_size) for out in outputs]
+
+    return _differentiated(func, argnums, has_aux, by_rows)
+
+
+def _differentiated(func: Func, argnums: Any, has_aux: bool, jacobians: Func) -> Func:
+    """`func`'s Jacobians, of which `jacobians(outputs, inputs, outer)` gives those of tensors."""
+
     def wrapped(*args: Any) -> Any:
         split = _Split(func, argnums, args, has_aux)
         home = boundary.depth()
@@ -294,8 +303,8 @@ def jacrev(
             outputs = list(split(*inputs))
         outer = outer or _connected(outputs, inputs)
         with _Transform(home):
-            rows = [_jacobians(out, inputs, outer, chunk_size) for out in outputs]
-        return split.shaped(rows if outer else _detached(rows), outer)
+            found = jacobians(outputs, inputs, outer)
+        return split.shaped(found if outer else _detached(found), outer)
 
     return wrapped
 
@@ -357,8 +366,46 @@ def jacfwd(
     chunk_size: int | None = None,
     randomness: str = "error",
 ) -> Func:
-    """The Jacobians of `jacrev`; there is no forward mode to compute them column by column."""
-    return jacrev(func, argnums, has_aux=has_aux, chunk_size=chunk_size)
+    """The Jacobians of `jacrev`, computed column by column: for more outputs than inputs.
+
+    A column is a `jvp`; all columns of an argument are computed at once, or `chunk_size` of them.
+    Raises RuntimeError where `func` cannot be differentiated twice, or `randomness` is unknown.
+    """
+    if randomness not in ("error", "same", "different"):
+        raise RuntimeError(
+            f"Only allowed values for randomness are 'error', 'different', or 'same', "
+            f"got {randomness}"
+        )
+
+    def by_columns(outputs: list[Tensor], inputs: list[Tensor], outer: bool) -> Any:
+        probes = _tracked([ops.zeros_like(_without_history(out)) for out in outputs])
+        rows = _gradients(outputs, inputs, probes, True)
+        pairs = zip(rows, inputs, strict=True)
+        columns = [_columns(row, tensor, probes, outer, chunk_size) for row, tensor in pairs]
+        return [list(of_output) for of_output in zip(*columns, strict=True)]
+
+    return _differentiated(func, argnums, has_aux, by_columns)
+
+
+def _columns(
+    row: Tensor, tensor: Tensor, probes: list[Tensor], outer: bool, chunk_size: int | None
+) -> list[Tensor]:
+    """The Jacobians by `tensor` of all outputs.
+
+    `row` is the sum over the outputs of its gradient for `probes`, which it is linear in: the
+    gradient of a part of it by the probes is the column of that part.
+    """
+    shape, count = tuple(tensor.shape), tensor.numel()
+    if not row.requires_grad or not count:
+        return [probe.new_zeros((*probe.shape, *shape)) for probe in probes]
+    basis = ops.eye(count, dtype=row.dtype).reshape((count, *shape))
+
+    def column(tangent: Tensor) -> Any:
+        return _gradients([row], probes, [tangent], outer)
+
+    found = vmap(column, chunk_size=chunk_size)(basis)
+    return [ops.movedim(c, 0, -1).reshape((*p.shape, *shape))
+            for c, p in zip(found, probes, strict=True)]  # fmt: skip
 
 
 def hessian(func: Func, argnums: int | tuple[int, ...] = 0) -> Func:

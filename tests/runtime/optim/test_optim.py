@@ -289,3 +289,14 @@ def test_a_hook_on_the_state_may_be_put_before_the_others() -> None:
     optimizer.register_state_dict_pre_hook(lambda _: seen.append("first"), prepend=True)
     optimizer.state_dict()
     assert seen == ["first", "second"]
+
+
+def test_sparse_adam_refuses_dense_gradients() -> None:
+    parameter = gw.nn.Parameter(gw.ones(2))
+    optimizer = gw.optim.SparseAdam([parameter])
+    optimizer.step()
+    parameter.sum().backward()
+    with pytest.raises(RuntimeError, match="does not support dense gradients"):
+        optimizer.step()
+    with pytest.raises(ValueError, match="beta parameter at index 0"):
+        gw.optim.SparseAdam([parameter], betas=(1.0, 0.9))

@@ -35,9 +35,18 @@ def _linear_meta(input: Any, weight: Any, bias: Any) -> Any:
             f"linear: expected input {describe(input)} and weight {describe(weight)} to have the "
             "same dtype"
         )
-    if bias is not None and tuple(bias.shape) != (weight.shape[0],):
+    shape = (*input.shape[:-1], weight.shape[0])
+    if bias is not None and not _fits(bias.shape, shape):
         raise RuntimeError(f"linear: bias {describe(bias)} does not fit weight {describe(weight)}")
-    return spec((*input.shape[:-1], weight.shape[0]), input)
+    return spec(shape, input)
+
+
+def _fits(shape: Any, result: Any) -> bool:
+    """Whether a bias broadcasts to the result; the usual one has a size for each column."""
+    if len(shape) == 1 and shape[0] == result[-1]:
+        return True
+    sizes = zip(reversed(shape), reversed(result), strict=False)
+    return len(shape) <= len(result) and all(a == 1 or a == b for a, b in sizes)
 
 
 def _linear_eager(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -49,7 +58,7 @@ def _linear_eager(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     y = out.reshape(count, w.shape[0])
     start = 0.0
     if bias is not None:
-        y[...] = compute(bias)
+        out[...] = compute(bias)
         start = 1.0
     if out.dtype not in (np.float32, np.float64) or not (rows.size and w.size):
         y[...] = rows @ w.T + (y if bias is not None else 0)
@@ -66,9 +75,12 @@ def _linear_decompose(input: Any, weight: Any, bias: Any) -> Any:
     shape = _linear_meta(input, weight, bias).shape
     rows = input if len(input.shape) == 2 else ops.reshape(input, (-1, input.shape[-1]))
     out = ops.mm(rows, ops.transpose(weight, 0, 1))
-    if bias is not None:
+    usual = bias is not None and len(bias.shape) == 1
+    if usual:
         out = ops.add(out, bias)
-    return out if len(shape) == 2 else ops.view(out, shape)
+    if len(shape) != 2:
+        out = ops.view(out, shape)
+    return out if usual or bias is None else ops.add(out, bias)
 
 
 def _conjugate(tensor: Any) -> Any:
@@ -87,7 +99,8 @@ def _linear_vjp(ctx: Any, grad: Any) -> Any:
         x = x if len(x.shape) == 2 else ops.reshape(x, (-1, x.shape[-1]))
         to_weight = ops.mm(ops.transpose(rows, 0, 1), x)
     if ctx.needs["bias"]:
-        to_bias = ops.sum(rows, 0)
+        usual = tuple(ctx.bias.shape) == (grad.shape[-1],)
+        to_bias = ops.sum(rows, 0) if usual else ops.sum_to_size(grad, tuple(ctx.bias.shape))
     return to_input, to_weight, to_bias
 
 

@@ -53,10 +53,18 @@ def __dir__() -> list[str]:
     return list(FIELDS)
 
 
+def _text(result: Any) -> str:
+    """The class and a line for each field, as PyTorch prints it."""
+    fields = zip(result._fields, result, strict=True)
+    lines = ",\n".join(f"{field}={value!r}" for field, value in fields)
+    return f"graphwright.return_types.{type(result).__name__}(\n{lines})"
+
+
 def __getattr__(name: str) -> Any:
     """The class of one op's results. Raises AttributeError for an op without any."""
     if name not in FIELDS:
         raise AttributeError(f"module 'graphwright.return_types' has no attribute {name!r}")
     made = namedtuple(name, FIELDS[name], module="graphwright.return_types")  # type: ignore[misc]
+    made.__repr__ = _text  # type: ignore[method-assign]
     made.__doc__ = f"What `{name.replace('linalg_', 'linalg.')}` returns."
     return globals().setdefault(name, made)     # another thread may have been first

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from graphwright.runtime.optim.averaged import ASGD, Rprop
     from graphwright.runtime.optim.factored import Adafactor, Muon
     from graphwright.runtime.optim.lbfgs import LBFGS
+    from graphwright.runtime.optim.sparse_adam import SparseAdam
 
 __all__ = [
     "ASGD",
@@ -37,6 +38,7 @@ __all__ = [
     "RAdam",
     "RMSprop",
     "Rprop",
+    "SparseAdam",
     "lr_scheduler",
     "swa_utils",
 ]
@@ -46,6 +48,7 @@ _MODULES = {
     **dict.fromkeys(("ASGD", "Rprop"), "averaged"),
     **dict.fromkeys(("Adafactor", "Muon"), "factored"),
     "LBFGS": "lbfgs",
+    "SparseAdam": "sparse_adam",
 }
 
 
