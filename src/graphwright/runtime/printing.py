@@ -142,7 +142,9 @@ def format_tensor(tensor: Any) -> str:
             suffixes.append(f"size={tuple(tensor.shape)}")
     default = dtypes.get_default_dtype()
     usual = (default, default.to_complex(), dtypes.int64, dtypes.bool)
-    if tensor.dtype not in usual or (body == "[]" and tensor.dtype is not usual[0]):
+    if tensor.dtype not in usual or (
+        body in ("[]", "...") and tensor.dtype is not default
+    ):
         suffixes.append(f"dtype={tensor.dtype}")
     if tensor.grad_fn is not None:
         suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
