@@ -43,9 +43,17 @@ def results(x):
     return x + 1, n / 7, n * 0.5 + 1, float(n), n / 2 - n, f"{n / 3:.2f}"
 
 
-@pytest.mark.parametrize(
-    "function", [kept, kept_of_a_ratio, windows, capacity, rounded, branch, results]
-)
+def counted_down(x):
+    return gw.arange(x.shape[0] - 1, -1, -1.0, dtype=x.dtype).unsqueeze(1) * x
+
+
+def coordinates(x):
+    return gw.linspace(-1, 1, x.shape[0]).unsqueeze(1) * x, gw.linspace(0, x.shape[0] - 1, 3)
+
+
+@pytest.mark.parametrize("function", [
+    kept, kept_of_a_ratio, windows, capacity, rounded, branch, results, counted_down, coordinates,
+])  # fmt: skip
 def test_two_versions_serve_all_sizes(function):
     captured = Captured(function)
     for n in LENGTHS:

@@ -19,6 +19,7 @@ from graphwright.runtime.ops.strides import (
     strides_in_order,
 )
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
 CPU = Device("cpu")
@@ -221,13 +222,20 @@ def _arange_dtype(values: tuple[Any, ...], dtype: Any) -> DType:
     return dtypes.get_default_dtype() if floating else dtypes.int64
 
 
+def _whole(value: Any) -> Any:
+    """A float that is a whole number as int, by which symbolic sizes count."""
+    exact = isinstance(value, float) and abs(value) < 1 << 53 and value.is_integer()
+    return int(value) if exact else value
+
+
 def _arange_length(start: Any, end: Any, step: Any, dtype: DType) -> Any:
     for value in (start, end, step):
         if isinstance(value, float) and not math.isfinite(value):
             raise RuntimeError(f"arange: unsupported range: {start} -> {end}, step {step}")
+    start, end, step = (_whole(value) for value in (start, end, step))
     if step == 0:
         raise RuntimeError("arange: step must be nonzero")
-    if (end - start) * step < 0:
+    if (end < start) if step > 0 else (end > start):
         raise RuntimeError(
             f"arange: upper bound and larger bound inconsistent with step sign: "
             f"{start}, {end}, {step}"
@@ -297,6 +305,9 @@ def _spaced(start: Any, end: Any, steps: int, dtype: DType, device: Any) -> Any:
     gap = ops.sub(end, start) if isinstance(start, Tensor) or isinstance(end, Tensor) else (
         end - start
     )
+    if isinstance(steps, SymInt) or isinstance(gap, SymInt):
+        known = isinstance(gap, Tensor)
+        gap = gap if known else ops.full((), gap, dtype=dtypes.float64, device=device)
     step = gap / (steps - 1) if steps > 1 else gap * 0.0
     places = ops.arange(steps, dtype=dtypes.float64, device=device)
     upper = ops.add(ops.mul(ops.sub(places, steps - 1), step), end)
