@@ -40,8 +40,10 @@ def same(left: Any, right: Any) -> bool:
 class Captured:
     """A compiled function with the record of its captures."""
 
-    def __init__(self, function: Callable[..., Any], **options: Any) -> None:
-        self.frontend = Frontend(run_graph, **options)
+    def __init__(
+        self, function: Callable[..., Any], backend: Callable[..., Any] = run_graph, **options: Any
+    ) -> None:
+        self.frontend = Frontend(backend, **options)
         self.frontend.strict = True
         self.function = function
         self.compiled = self.frontend.compile(function)

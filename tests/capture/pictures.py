@@ -8,25 +8,75 @@ from typing import Any
 import numpy as np
 
 import graphwright as gw
+from graphwright.runtime.ops.strides import dense_order
 
 ATOMS = (int, float, complex, bool, str, bytes, type(None), range, slice, type(Ellipsis))
 
 
-def picture(value: Any) -> Any:
-    """Types, structure, values, memory, and which parts are one object (of tuples: equal)."""
-    return _Painter().paint(value)
+ROUNDING = {gw.float64: 1e-7, gw.float32: 1e-3, gw.float16: 0.05, gw.bfloat16: 0.2}
+
+
+class Near:
+    """Numbers of which those of the same computation in another order are equal.
+
+    Two of them are equal where they differ by no more than `ROUNDING` says, of the largest.
+    """
+
+    def __init__(self, value: Any, share: float) -> None:
+        self.numbers = np.asarray(value, dtype=np.float64)
+        self.share = share
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Near) or self.numbers.shape != other.numbers.shape:
+            return False
+        sizes = np.abs(self.numbers[np.isfinite(self.numbers)])
+        room = self.share * max(sizes.max(initial=0.0), 1e-3)
+        return np.allclose(self.numbers, other.numbers, rtol=self.share, atol=room, equal_nan=True)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return str(self.numbers.tolist())
+
+
+class Strides:
+    """Strides of a tensor; those with gaps or repeats equal any others."""
+
+    def __init__(self, value: gw.Tensor) -> None:
+        self.strides = value.stride()
+        self.dense = dense_order(value.shape, value.stride()) is not None
+
+    def __eq__(self, other: object) -> bool:
+        assert isinstance(other, Strides)
+        return self.strides == other.strides or not (self.dense and other.dense)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return str(self.strides)
+
+
+def picture(value: Any, rounded: bool = False) -> Any:
+    """Types, structure, values, memory, and which parts are one object (of tuples: equal).
+
+    rounded: floats are pictured as `Near`.
+    """
+    return _Painter(rounded).paint(value)
 
 
 class _Painter:
     """Numbers objects and memories in the order in which they are met."""
 
-    def __init__(self) -> None:
+    def __init__(self, rounded: bool) -> None:
+        self.rounded = rounded
         self.seen: dict[int, int] = {}
         self.memories: dict[int, int] = {}
         self.kept: list[Any] = []
 
     def paint(self, value: Any) -> Any:
         kind = type(value)
+        if self.rounded and kind in (float, np.float64):
+            return kind.__name__, Near(value, ROUNDING[gw.float32])
         if kind in ATOMS or isinstance(value, np.generic):
             return kind.__name__, repr(value)
         if id(value) in self.seen:
@@ -55,14 +105,23 @@ class _Painter:
         memory = value._storage
         self.kept.append(memory)
         return (
-            "tensor", str(value.dtype), tuple(value.shape), value.stride(),
-            value.storage_offset(), self.memories.setdefault(id(memory), len(self.memories)),
-            repr(self._values(value)), self._history(value),
+            "tensor", str(value.dtype), tuple(value.shape), *self._layout(value),
+            self.memories.setdefault(id(memory), len(self.memories)),
+            self._numbers(value), self._history(value),
         )
 
-    def _values(self, value: gw.Tensor) -> Any:
+    def _layout(self, value: gw.Tensor) -> tuple[Any, ...]:
+        """Strides and offset; compiled code's results are not laid out with gaps or repeats."""
+        if not self.rounded:
+            return value.stride(), value.storage_offset()
+        return (Strides(value),)
+
+    def _numbers(self, value: gw.Tensor) -> Any:
         with gw.no_grad():
-            return value.tolist()
+            numbers = value.tolist()
+        if self.rounded and value.dtype in ROUNDING:
+            return Near(numbers, ROUNDING[value.dtype])
+        return repr(numbers)
 
     def _history(self, value: gw.Tensor) -> Any:
         """What autograd knows; why nothing can be read where views were changed forbiddenly."""

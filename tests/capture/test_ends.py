@@ -204,6 +204,32 @@ def beside_what_cannot_leave_the_graph(x: Any, log: list[Any]) -> None:
     leaf.register_hook(lambda grad: grad * 2)
 
 
+class Counting:
+    """An iterator in Python."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def __iter__(self) -> Counting:
+        return self
+
+    def __next__(self) -> int:
+        self.left -= 1
+        if self.left < 0:
+            raise StopIteration
+        return self.left
+
+
+def beside_an_iterator_that_ends(x: Any, log: list[Any]) -> Any:
+    made = Noisy()
+    y = x * made.k
+    if y.sum() > sum(Counting(2)):
+        y = y - 1
+    made = None
+    log.append(list(ENDED))
+    return y, made
+
+
 def beside_a_missing_attribute(x: Any, log: list[Any]) -> Any:
     made = started(log)
     breaks()
@@ -222,7 +248,7 @@ def beside_a_missing_attribute(x: Any, log: list[Any]) -> Any:
 PROGRAMS: list[Callable[..., Any]] = [
     rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, in_a_failing_operation,
     beside_a_generator_that_is_closed, noisy, watched, among_many_names,
-    beside_a_missing_attribute, in_a_cell,
+    beside_a_missing_attribute, beside_an_iterator_that_ends, in_a_cell,
     where_a_graph_fails, where_the_graph_of_a_called_function_fails,
 ]
 

@@ -20,7 +20,7 @@ PER_SEED = 20
 SYMPTOMS = (AssertionError, GraphBreakError, InternalCaptureError)
 OPTIONS: tuple[dict[str, Any], ...] = (
     {}, {"tensorless": True}, {"dynamic": True}, {"limit": 64},
-    {"tensorless": True, "dynamic": False},
+    {"tensorless": True, "dynamic": False}, {"native": True}, {"native": True, "dynamic": True},
 )
 
 
@@ -57,7 +57,8 @@ def test_random_programs(seed: int) -> None:
     """Hypothesis draws the programs; one that fails is shown small, and with its seed.
 
     Seeds take turns in how they capture: also frames without tensor operations, with symbolic
-    sizes from the start or never, with room for a version for every call.
+    sizes from the start or never, with room for a version for every call, compiled to native code
+    and differentiated.
     """
     options = OPTIONS[seed % len(OPTIONS)]
     cases: list[Case] = []

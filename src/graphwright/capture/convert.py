@@ -19,6 +19,7 @@ from graphwright.capture.exc import (
     GraphBreakError,
     InternalCaptureError,
     RestartTranslation,
+    Signal,
     SkipFrame,
     Unsupported,
 )
@@ -293,6 +294,7 @@ class Frontend:
         finally:
             if tx is not None:
                 tx.release()
+            Signal.forget()
         return frame, output
 
     def _finish(self, tx: RootTranslator, inst: Instruction | None) -> CompiledFrame:

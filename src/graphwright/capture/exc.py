@@ -6,14 +6,30 @@ that escapes is a bug of the compiler and surfaces as `InternalCaptureError`.
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import ClassVar, NoReturn
 
 from graphwright.capture.breaks import BREAKS, BreakKind
 from graphwright.capture.record import Location
 
 
 class Signal(Exception):
-    """Goes on its way through capture only: no program sees it."""
+    """Goes on its way through capture only: no program sees it.
+
+    made: those of the capture that is going on, whose frames hold each other.
+    """
+
+    made: ClassVar[list[Signal]] = []
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        Signal.made.append(self)
+
+    @staticmethod
+    def forget() -> None:
+        """At the end of a capture: let go of the frames that its signals came through."""
+        made, Signal.made = Signal.made, []
+        for signal in made:
+            signal.drop_frames()
 
     def drop_frames(self) -> None:
         """Let go of the frames that it and those behind it came through.

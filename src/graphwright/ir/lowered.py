@@ -7,6 +7,7 @@ from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import map_leaves
+from graphwright.runtime import _core
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.records import Record, field
@@ -14,6 +15,8 @@ from graphwright.runtime.symbolic.symint import SymInt
 
 ViewStep = tuple[Op, tuple[Any, ...]]
 """A view op and its arguments after the tensor."""
+
+UNRECORDED, ONE_OF_SEVERAL = 1, 2    # bits of `_core.view_origin`
 
 
 class CannotLower(Exception):
@@ -26,12 +29,16 @@ class OutputSpec(Record):
     kind "fresh": output `index` of the forward graph. "output": a view of that output, or the
     same tensor where `views` is empty. "input": a view of input `index`, or that input itself.
     "value": `value`, which is no tensor of the graph (a constant, or a size).
+
+    origin: of a view, how it came about, as `_core.view_origin` tells: it decides whether the
+    caller may write to it.
     """
 
     kind: str
     index: int = -1
     views: tuple[ViewStep, ...] = ()
     value: Any = None
+    origin: int = 0
 
     def build(
         self, inputs: Sequence[Any], outputs: Sequence[Any], sizes: dict[str, Any]
@@ -44,6 +51,15 @@ class OutputSpec(Record):
             value = self.value
             return value.expr.evaluate(sizes) if type(value) is SymInt else value
         result = (inputs if self.kind == "input" else outputs)[self.index]
+        if self.origin & UNRECORDED:
+            result = _core.with_grad_mode(False, self._view, result, sizes)
+        else:
+            result = self._view(result, sizes)
+        if self.origin & ONE_OF_SEVERAL:
+            _core.mark_multi_view(result)
+        return result
+
+    def _view(self, result: Any, sizes: dict[str, Any]) -> Any:
         for op, args in self.views:
             rest = map_leaves(args, lambda leaf: _concrete(leaf, sizes))
             result = dispatch(op, (result, *rest))

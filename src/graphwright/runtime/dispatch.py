@@ -100,12 +100,20 @@ def _check_overlap(op: Op, args: tuple[Any, ...]) -> None:
     target, other = args[0], args[1] if len(args) > 1 else None
     layouts = zip(target.stride(), target.shape, strict=True)
     if not any(stride == 0 and size > 1 for stride, size in layouts):
-        what = "some elements of the input tensor and the written-to tensor refer to"
+        what = SOME
     elif op.name in _REPEATABLE or (op.name == "copy_" and _same_elements(target, other)):
         return
     else:
         what = "more than one element of the written-to tensor refers to"
-    raise RuntimeError(
+    raise RuntimeError(overlap_text(what))
+
+
+SOME = "some elements of the input tensor and the written-to tensor refer to"
+
+
+def overlap_text(what: str) -> str:
+    """Why an in-place op is refused: `what` a single memory location."""
+    return (
         f"unsupported operation: {what} a single memory location. Please clone() the tensor "
         "before performing the operation."
     )

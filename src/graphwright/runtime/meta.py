@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.device import device as Device
-from graphwright.runtime.dispatch import HOOKS
+from graphwright.runtime.dispatch import HOOKS, SOME, overlap_text
 from graphwright.runtime.ops.spec import TensorSpec, ViewSpec
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.promotion import can_cast
@@ -35,6 +35,8 @@ def meta_kernel(op: Op, args: tuple[Any, ...]) -> Any:
 def mutate(op: Op, args: tuple[Any, ...]) -> Any:
     """What an in-place op gives where there is no data to change: its tensor, checked."""
     target = args[0]
+    if len(args) > 1 and isinstance(args[1], Tensor) and _partly_shared(target, args[1]):
+        raise RuntimeError(overlap_text(SOME))
     if op.functional is not None and op.functional.meta is not None:
         spec = op.functional.meta(*args)
         if spec.shape != target.shape:
@@ -49,6 +51,26 @@ def mutate(op: Op, args: tuple[Any, ...]) -> Any:
             )
     _core.bump_version(target)
     return target
+
+
+def _partly_shared(target: Any, other: Any) -> bool:
+    """Whether two dense tensors have some elements in common, but not all in the same places."""
+    if target is other or target._storage is not other._storage:
+        return False
+    if not (target.numel() and other.numel() and _is_dense(target) and _is_dense(other)):
+        return False
+    first, second = target.storage_offset(), other.storage_offset()
+    if first == second and target.numel() == other.numel():
+        return bool(target.stride() != other.stride())
+    return bool(first < second + other.numel() and second < first + target.numel())
+
+
+def _is_dense(tensor: Any) -> bool:
+    """Whether elements lie side by side without gaps, in whatever order of the dims."""
+    steps = list(zip(tensor.shape, tensor.stride(), strict=True))
+    if any(size > 1 and stride == 0 for size, stride in steps):
+        return False
+    return bool(1 + sum((size - 1) * stride for size, stride in steps) == tensor.numel())
 
 
 def minding_device(op: Op, run: Callable[..., Any]) -> Callable[..., Any]:

@@ -170,7 +170,11 @@ class GraphLowering:
             node for node in self.context.nodes.values() if isinstance(node, Source))
         symbols = tuple((name, i, d) for name, (i, d) in self.symbols.items())
         return LoweredGraph(self.context.nodes, sources, tuple(self.outputs),
-                            tuple(self.constants), symbols, self.context.rng_ops)
+                            tuple(self.constants), symbols, self._random_ops())
+
+    def _random_ops(self) -> int:
+        """How many random ops the program ran: those whose results nobody needs count, too."""
+        return max(self.context.rng_ops, self.module.meta.get("rng_ops", 0))
 
     def placeholder(self, node: Any) -> None:
         position = len(self.positions)

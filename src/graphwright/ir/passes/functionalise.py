@@ -33,7 +33,13 @@ from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.joint import dense_like, restrided
-from graphwright.ir.lowered import CannotLower, OutputSpec, ViewStep
+from graphwright.ir.lowered import (
+    ONE_OF_SEVERAL,
+    UNRECORDED,
+    CannotLower,
+    OutputSpec,
+    ViewStep,
+)
 from graphwright.ir.node import Node, map_nodes
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.passes.view_inverse import put_back, view_again
@@ -185,6 +191,8 @@ class _Run(Replay):
         alias: Alias = self.env[node.args[0]]
         if alias.root.input_index == CONSTANT:
             raise CannotLower(f"{op.name} writes to a constant of the graph")
+        if _may_repeat(node.args[0].meta["val"]):
+            raise CannotLower(f"{op.name} writes to some places more than once")
         alias.write(_new_value(op, self.fetch_args_kwargs(node)[0]))
         root = alias.root
         root.severed |= root.tracked and (alias.detached or not self.with_history)
@@ -194,6 +202,19 @@ class _Run(Replay):
     def _has_history(self, node: Node) -> bool:
         inputs = [self.env[n] for n in node.all_input_nodes] if self.with_history else []
         return any(a.root.tracked and not a.detached for a in inputs if isinstance(a, Alias))
+
+
+def _may_repeat(tensor: FakeTensor) -> bool:
+    """Whether some elements may lie in the same place."""
+    if not any(isinstance(stride, int) and stride for stride in tensor.stride()):
+        return False
+    reach = 0
+    pairs = zip(tensor.stride(), tensor.shape, strict=True)
+    for stride, size in sorted(pair for pair in pairs if pair[1] != 1):
+        if stride <= reach:
+            return True
+        reach += stride * (size - 1)
+    return False
 
 
 def _new_value(op: Op, args: tuple[Any, ...]) -> Any:
@@ -216,12 +237,12 @@ def _describe_outputs(
     """
     if not isinstance(results, (tuple, list)):
         raise CannotLower("the graph's result is not a tuple or list")
-    chains: dict[Root, set[str]] = {}
+    aliases: dict[Root, set[int]] = {}
     for result in results:
         if isinstance(result, tuple | list):
             raise CannotLower("a result of the graph is itself a tuple or list")
         if isinstance(result, Alias):
-            chains.setdefault(result.root, set()).add(_chain_key(result.chain))
+            aliases.setdefault(result.root, set()).add(id(result))
     specs: list[OutputSpec] = []
     outputs: list[Any] = []
     layouts: list[Any] = []
@@ -232,18 +253,20 @@ def _describe_outputs(
             continue
         root = result.root
         if root.input_index >= 0:
-            specs.append(OutputSpec("input", root.input_index, result.chain))
+            specs.append(OutputSpec("input", root.input_index, result.chain, origin=_origin(node)))
             continue
         stride = node.meta["val"].stride()
-        alone = len(chains[root]) == 1 and (not result.chain or _is_dense(result.value, stride))
+        only = len(aliases[root]) == 1
+        alone = only and (not result.chain or _is_dense(result.value, stride))
         if root not in places:
             places[root] = len(outputs)
             outputs.append(result.read(True) if alone else Alias(root).read(True))
             layouts.append(stride if alone else root.layout)
-            specs.append(OutputSpec("fresh" if alone or not result.chain else "output",
-                                    places[root], () if alone else result.chain))
+            kind = "fresh" if alone or not result.chain else "output"
         else:
-            specs.append(OutputSpec("output", places[root], () if alone else result.chain))
+            kind = "output"
+        views = () if alone else result.chain
+        specs.append(OutputSpec(kind, places[root], views, origin=_origin(node) if views else 0))
     return specs, outputs, layouts
 
 
@@ -252,5 +275,6 @@ def _is_dense(value: Any, stride: Any) -> bool:
     return same_sizes(dense_like(restrided(value, stride)).stride(), stride)
 
 
-def _chain_key(chain: tuple[ViewStep, ...]) -> str:
-    return " ".join(f"{op.name}{args}" for op, args in chain)
+def _origin(node: Node) -> int:
+    """How a view came about, where that decides whether it may be written."""
+    return _core.view_origin(node.meta["val"]) & (UNRECORDED | ONE_OF_SEVERAL)

@@ -45,7 +45,15 @@ def _makes_leaf(node: Node) -> bool:
     """Whether a node gives a tensor of the graph's own that requires gradients."""
     value = node.meta.get("val")
     called = node.op in ("call_function", "call_method")
-    return called and isinstance(value, FakeTensor) and value.requires_grad and value.is_leaf
+    return called and isinstance(value, FakeTensor) and value.requires_grad and _is_leaf(value)
+
+
+def _is_leaf(value: FakeTensor) -> bool:
+    """A view whose history cannot be read, since its base was written forbiddenly, is none."""
+    try:
+        return value.is_leaf
+    except RuntimeError:
+        return False
 
 
 def _keep(op: Op) -> bool:

@@ -22,6 +22,7 @@ from graphwright.runtime.ops.nn_support import (
     spec,
     widened,
 )
+from graphwright.runtime.ops.reductions import check_floating
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides, product
 from graphwright.runtime.ops.table import Kind
@@ -37,6 +38,8 @@ def _scaled_grad(grad: Any, shape: Any, reduction: str) -> Any:
 
 
 def _reduced_spec(input: Any, target: Any, reduction: str) -> TensorSpec:
+    if reduction == "mean":
+        check_floating("mean", input.dtype)
     if reduction != "none":
         return spec((), input)
     shape = broadcast_shapes("mse_loss", (input.shape, target.shape))

@@ -353,7 +353,8 @@ def reduced_count(shape: tuple[Any, ...], dim: tuple[int, ...]) -> Any:
     return product(tuple(shape[d] for d in dim))
 
 
-def _check_floating(name: str, dtype: DType) -> None:
+def check_floating(name: str, dtype: DType) -> None:
+    """Raise RuntimeError for a dtype of which there is no mean."""
     if not is_inexact(dtype):
         raise RuntimeError(
             f"{name}(): could not infer output dtype. Input dtype must be either a floating "
@@ -365,7 +366,7 @@ def _mean_meta(
     input: Any, dim: tuple[int, ...], keepdim: bool, dtype: DType | None
 ) -> TensorSpec:
     result = dtype or input.dtype
-    _check_floating("mean", result)
+    check_floating("mean", result)
     return _spec(input, dim, keepdim, result)
 
 
@@ -373,7 +374,7 @@ def _mean_eager(
     input: Any, dim: tuple[int, ...], keepdim: bool, dtype: DType | None
 ) -> Tensor:
     result = dtype or input.dtype
-    _check_floating("mean", result)
+    check_floating("mean", result)
     work = dtypes.float32 if result in HALVES else result
     total = _SUM(input, dim, keepdim, work)
     count = reduced_count(input.shape, dim)
