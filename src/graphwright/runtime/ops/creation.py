@@ -302,12 +302,12 @@ def _spaced(start: Any, end: Any, steps: int, dtype: DType, device: Any) -> Any:
 
     For integers the step is a float32 number, as in PyTorch.
     """
-    gap = ops.sub(end, start) if isinstance(start, Tensor) or isinstance(end, Tensor) else (
+    gap: Any = ops.sub(end, start) if isinstance(start, Tensor) or isinstance(end, Tensor) else (
         end - start
     )
-    if isinstance(steps, SymInt) or isinstance(gap, SymInt):
-        known = isinstance(gap, Tensor)
-        gap = gap if known else ops.full((), gap, dtype=dtypes.float64, device=device)
+    symbolic = any(isinstance(value, SymInt) for value in (steps, gap))
+    if symbolic and not isinstance(gap, Tensor):
+        gap = ops.full((), gap, dtype=dtypes.float64, device=device)
     step = gap / (steps - 1) if steps > 1 else gap * 0.0
     places = ops.arange(steps, dtype=dtypes.float64, device=device)
     upper = ops.add(ops.mul(ops.sub(places, steps - 1), step), end)
