@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -105,6 +106,71 @@ def errors_while_handling(x: Any) -> Any:
     except ValueError as error:
         cause = error.__cause__
         return x + 1, linked, cause is error.__context__, error.__suppress_context__
+
+
+def groups_by_what_they_hold(x: Any) -> Any:
+    seen = []
+    for parts in ([ValueError(1)], [ValueError(2), KeyboardInterrupt()]):
+        group = BaseExceptionGroup("some", parts)
+        seen.append(type(group) is ExceptionGroup)
+        try:
+            raise group
+        except* ValueError as found:
+            seen.append(found.exceptions[0].args)
+        except* KeyboardInterrupt:
+            seen.append("interrupted")
+    return x + 1, seen
+
+
+def made(make: Callable[[], BaseException]) -> str:
+    """What a constructor makes, or says."""
+    try:
+        return repr(make())
+    except (TypeError, ValueError) as error:
+        return repr(error)
+
+
+GROUP: Any = ExceptionGroup
+SYNTAX: Any = SyntaxError
+DECODING: Any = UnicodeDecodeError
+
+
+def errors_that_python_checks(x: Any) -> Any:
+    return x + 1, [
+        made(lambda: GROUP("no errors")),
+        made(lambda: GROUP("empty", [])),
+        made(lambda: GROUP("no error", [1])),
+        made(lambda: GROUP(1, [ValueError()])),
+        made(lambda: GROUP("base", [KeyboardInterrupt()])),
+        made(lambda: OSError(2, "another class")),
+        made(lambda: OSError(99999, "a name goes", "name")),
+        made(lambda: SYNTAX("text", (1,))),
+        made(lambda: DECODING(1)),
+        made(lambda: ImportError("text", name="module")),
+    ]
+
+
+def attributes_that_nobody_can_set(x: Any) -> Any:
+    seen = []
+    for value, name in (
+        (time.gmtime(0), "tm_zone"),
+        (ExceptionGroup("", [OSError()]), "message"),
+        (slice(1), "stop"),
+    ):
+        try:
+            setattr(value, name, None)
+        except AttributeError as error:
+            seen.append(str(error))
+    return x + 1, seen
+
+
+@pytest.mark.parametrize("function", [
+    groups_by_what_they_hold, errors_that_python_checks, attributes_that_nobody_can_set,
+])
+def test_errors_of_what_is_written_in_c(function: Any) -> None:
+    captured, x = Captured(function), gw.arange(4.0)
+    for _ in range(2):
+        assert captured(x)[1] == function(x)[1]
 
 
 @pytest.mark.parametrize("function", program.all, ids=lambda f: f.__name__)

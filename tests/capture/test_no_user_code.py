@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import types
 
 import pytest
@@ -69,6 +70,26 @@ class OfUnhashed(metaclass=Unhashed):
     pass
 
 
+class Telling:
+    """A container whose own methods tell of their calls, and say other than its base."""
+
+    def __iter__(self):
+        LOG.append("iter")
+        return iter(["other"])
+
+    def __len__(self):
+        LOG.append("len")
+        return 10**6
+
+    def __getitem__(self, key):
+        LOG.append("getitem")
+        raise KeyError(key)
+
+
+KINDS = [dict, collections.OrderedDict, list, tuple, set, frozenset, collections.deque]
+TELLING = [type(f"Telling_{kind.__name__}", (Telling, kind), {})([(1, 2)]) for kind in KINDS]
+
+
 class Number(int):
     def __repr__(self):
         LOG.append("repr")
@@ -89,6 +110,7 @@ VALUES = [
     *(Spy(), Posing(), SpyModule("spied"), Spied, Number(3), UNNAMED),
     *(types.MethodType(Callable(), 1), Spied(), {Spy(): 1}, [Posing()]),
     *(OfEqual, OfEqual(), OfUnhashed, OfUnhashed()),
+    *TELLING,
 ]
 
 

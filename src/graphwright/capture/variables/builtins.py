@@ -298,7 +298,9 @@ def _classes(value: VariableTracker) -> tuple[type, ...]:
     if isinstance(value, (ClassVariable, BuiltinVariable)) and isinstance(value.value, type):
         return (value.value,)
     if isinstance(value, ConstantVariable) and isinstance(value.value, types.UnionType):
-        return tuple(cls for cls in value.value.__args__ if isinstance(cls, type))
+        members = value.value.__args__
+        if all(isinstance(cls, type) for cls in members):
+            return members
     unsupported("GB0008", f"isinstance() with {value.describe()}")
 
 

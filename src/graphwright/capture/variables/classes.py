@@ -536,7 +536,9 @@ class BuiltinVariable(VariableTracker):
                 raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
             return tx.output.wrap(found, ConstSource(found, f"{self.describe()}.{name}"))
         if name in ("__name__", "__qualname__", "__module__"):
-            return tx.constant(getattr(self.value, name))
+            found = getattr(self.value, name, ABSENT)
+            if found is not ABSENT:
+                return tx.constant(found)
         return super().getattr(tx, name)
 
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:

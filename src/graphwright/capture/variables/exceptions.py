@@ -266,6 +266,10 @@ def make_exception(
     tx: Translator, cls: type[BaseException], args: Args, kwargs: Kwargs
 ) -> ExceptionVariable | None:
     """An instance of an exception class; None where its making is not modelled."""
+    if issubclass(cls, BaseExceptionGroup):
+        return _make_group(cls, args, kwargs)
+    if not _takes_anything(cls, len(args)):
+        return None
     made = ExceptionVariable(cls, args)
     new: Any = next(base.__dict__["__new__"] for base in cls.__mro__ if "__new__" in base.__dict__)
     if isinstance(new, staticmethod) or type(cls) is not type:
@@ -278,6 +282,40 @@ def make_exception(
     source = MroSource(ClassSource.of(cls), "__init__")
     tx.output.wrap(init, source).call(tx, [made, *args], kwargs)
     return made
+
+
+_CHECKED = (UnicodeEncodeError, UnicodeDecodeError, UnicodeTranslateError)
+
+
+def _takes_anything(cls: type[BaseException], n_args: int) -> bool:
+    """Whether Python makes an instance of that very class of any arguments, and keeps them all.
+
+    An OSError becomes another by its number, a SyntaxError looks into the second argument.
+    """
+    if issubclass(cls, (OSError, SyntaxError)):
+        return n_args < 2
+    return not issubclass(cls, _CHECKED)
+
+
+def _make_group(
+    cls: type[BaseExceptionGroup[Any]], args: Args, kwargs: Kwargs
+) -> ExceptionVariable | None:
+    """A group of a title and exceptions; None where Python refuses it, or other code makes it."""
+    if kwargs or len(args) != 2 or not is_plain_exception(cls):
+        return None
+    title, found = [arg.realize() for arg in args]
+    if not title.has_type(str) or not (found.has_type(list) or found.has_type(tuple)):
+        return None
+    parts = [part.realize() for part in found.parts()]
+    kinds = [part.cls for part in parts if isinstance(part, ExceptionVariable)]
+    if not kinds or len(kinds) != len(parts):
+        return None
+    nests_all = all(issubclass(kind, Exception) for kind in kinds)
+    if issubclass(cls, Exception) and not nests_all:
+        return None
+    if cls is BaseExceptionGroup and nests_all:
+        cls = ExceptionGroup
+    return ExceptionVariable(cls, args)
 
 
 def handled_exception(tx: Translator) -> ExceptionVariable | None:

@@ -269,11 +269,11 @@ class ObjectVariable(VariableTracker):
         if isinstance(lookup(type(static), "__set__"), types.FunctionType):
             self._own_descriptor(tx, static, name, "__set__", [self, value])
             return
-        if is_data_descriptor(static) and not isinstance(static, types.MemberDescriptorType):
+        if is_data_descriptor(static) and not is_slot(static):
             unsupported("GB0010", f"assignment to descriptor {name!r} of {self.cls.__name__}")
         if static is ABSENT:
             tx.guards.missing(self._class_source(name))
-        if not self.cls.__dictoffset__ and not isinstance(static, types.MemberDescriptorType):
+        if not self.cls.__dictoffset__ and not is_slot(static):
             unsupported("GB0007", f"AttributeError: {self.describe()} has no attribute {name!r}")
         tx.side_effects.store_attribute(self, name, value)
 
@@ -298,7 +298,7 @@ class ObjectVariable(VariableTracker):
         if isinstance(lookup(type(static), "__delete__"), types.FunctionType):
             self._own_descriptor(tx, static, name, "__delete__", [self])
             return
-        if is_data_descriptor(static) and not isinstance(static, types.MemberDescriptorType):
+        if is_data_descriptor(static) and not is_slot(static):
             unsupported("GB0010", f"deletion of {name!r} of {self.cls.__name__}")
         if not self._has_own(tx, name, static):
             raise AttributeMissing(
@@ -555,6 +555,13 @@ class InstanceDictVariable(VariableTracker):
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.push(self.owner)
         cg.builder.load_attr("__dict__")
+
+
+def is_slot(static: Any) -> bool:
+    """Whether a class attribute is one of `__slots__`; C may have members that nobody can set."""
+    if not isinstance(static, types.MemberDescriptorType):
+        return False
+    return "__slots__" in _dict_of(static.__objclass__)
 
 
 def is_data_descriptor(static: Any) -> bool:

@@ -545,7 +545,8 @@ class SliceVariable(VariableTracker):
         self, tx: Translator, name: str, args: Args, kwargs: Kwargs
     ) -> VariableTracker:
         if name == "indices":
-            return tx.constant(self.as_slice().indices(index_of(tx, *exactly(1, args))))
+            length = index_of(tx, *exactly(1, args))
+            return tx.constant(tx.fold(self.as_slice().indices, length))
         return super().call_method(tx, name, args, kwargs)
 
     @staticmethod

@@ -178,6 +178,17 @@ def _too_large(output: OutputGraph, value: Any, source: Source) -> VariableTrack
     return OpaqueVariable(value, source)
 
 
+def _members(value: Any) -> list[Any]:
+    """What a container holds, past what a user's class makes of iteration."""
+    kind: Any = base_of(type(value)) or type(value)
+    return list(kind.__iter__(value))
+
+
+def _is_large(value: Any) -> bool:
+    kind: Any = base_of(type(value)) or type(value)
+    return kind.__len__(value) > _LARGEST
+
+
 def _item(value: Any, source: Source, key: Any) -> Source:
     """Where an item of a container is read, past what a user's class makes of `[]`."""
     kind = base_of(type(value))
@@ -187,10 +198,11 @@ def _item(value: Any, source: Source, key: Any) -> Source:
 
 
 def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> VariableTracker:
-    if len(value) > _LARGEST:
+    if _is_large(value):
         return _too_large(output, value, source)
-    _sized(output, value, source)
-    items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(value)]
+    members = _members(value)
+    _sized(output, value, len(members), source)
+    items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(members)]
     if type(value) is Size:
         return SizeVariable(items, source)
     if type(value) is tuple or not hasattr(value, "_fields"):
@@ -198,17 +210,18 @@ def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> Varia
     return NamedTupleVariable(items, type(value), source)
 
 
-def _sized(output: OutputGraph, value: Any, source: Source) -> None:
+def _sized(output: OutputGraph, value: Any, length: int, source: Source) -> None:
     _same_type(output, value, source)
     if not isinstance(source, ConstSource) or isinstance(value, list):
-        output.guards.length(source, len(value))
+        output.guards.length(source, length)
 
 
 def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTracker:
-    if len(value) > _LARGEST:
+    if _is_large(value):
         return _too_large(output, value, source)
-    _sized(output, value, source)
-    items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(value)]
+    members = _members(value)
+    _sized(output, value, len(members), source)
+    items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(members)]
     return ListVariable(items, source)
 
 
@@ -229,7 +242,7 @@ class _Keys:
     """The keys of a dict: those that others find by their value, and those that are objects."""
 
     def __init__(self, value: dict[Any, Any]) -> None:
-        self.all = list(value)
+        self.all = _members(value)
         self.constant = [_eval_frame.is_constant(key) for key in self.all]
         self.known = [
             constant or _is_fixed(key)
@@ -282,7 +295,7 @@ def _guard_found_by_identity(output: OutputGraph, key: Any) -> None:
 
 
 def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> VariableTracker:
-    if len(value) > _LARGEST:
+    if _is_large(value):
         return _too_large(output, value, source)
     keys = _Keys(value)
     if not keys.are_modelled():
@@ -295,36 +308,42 @@ def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> Variabl
     for i, known in enumerate(keys.all):
         place = _item(value, source, known) if keys.constant[i] else ValueSource(source, i)
         raw, key = keys.tracked(output, i, source)
-        entries[raw] = (key, output.wrap_lazily(value[known], place))
+        entries[raw] = (key, output.wrap_lazily(dict.__getitem__(value, known), place))
     factory = None
     if isinstance(value, collections.defaultdict):
         factory_source = AttrSource(source, "default_factory")
-        factory = output.wrap(value.default_factory, factory_source)
+        factory = output.wrap(_FACTORY(value), factory_source)
         if isinstance(factory, ConstantVariable):
             factory = None
     return DictVariable(entries, type(value), source, factory)
 
 
 def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    if not all(_eval_frame.is_constant(member) for member in value):
+    members = _members(value)
+    if not all(map(_eval_frame.is_constant, members)):
         if type(value) is frozenset:
             return _identified_constant(output, value, source)
         return OpaqueVariable(value, source)
     if isinstance(source, ConstSource) and isinstance(value, frozenset):
         return ConstantVariable(value, source)
     _same_type(output, value, source)
-    output.guards.set_members(source, value)
+    output.guards.set_members(source, members)
     if isinstance(value, frozenset):
         return ConstantVariable(value, source)
-    return SetVariable(set(value), source)
+    return SetVariable(set(members), source)
 
 
 def _deque(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
-    output.guards.length(source, len(value))
-    output.guards.equals(AttrSource(source, "maxlen"), value.maxlen)
-    items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(value)]
-    return DequeVariable(items, value.maxlen, source)
+    members, maxlen = _members(value), _MAXLEN(value)
+    output.guards.length(source, len(members))
+    output.guards.equals(AttrSource(source, "maxlen"), maxlen)
+    items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(members)]
+    return DequeVariable(items, maxlen, source)
+
+
+_MAXLEN: Any = vars(collections.deque)["maxlen"].__get__
+_FACTORY: Any = vars(collections.defaultdict)["default_factory"].__get__
 
 
 def _slice(output: OutputGraph, value: slice, source: Source) -> VariableTracker:
