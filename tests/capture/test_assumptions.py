@@ -64,6 +64,13 @@ def handled(x: Any) -> Any:
 
 
 @holds
+def in_a_with_block(x: Any) -> Any:
+    with gw.no_grad():
+        assert (x > 0).all()
+        return x + 1
+
+
+@holds
 def after_writes(x: Any) -> Any:
     x.mul_(2)
     x[0] += 1
@@ -108,6 +115,19 @@ def test_both_sides_go_on_and_the_graph_ends() -> None:
         raise ValueError("zero")
 
     assert sound(program, gw.ones(3)).breaks == ["GB0001"]
+
+
+def test_what_the_function_handles_itself_has_two_sides() -> None:
+    def program(x: Any) -> Any:
+        try:
+            if x.sum() <= 0:
+                raise ValueError("not positive")
+        except ValueError:
+            return x - 1
+        return x + 1
+
+    captured = sound(program, gw.ones(3))
+    assert captured.agrees(-gw.ones(3)) and captured.breaks == ["GB0001"]
 
 
 def test_gradients() -> None:

@@ -147,7 +147,7 @@ def test_in_one_graph(program: Any) -> None:
 @pytest.mark.parametrize("program", broken_program.all, ids=lambda p: p.__name__)
 def test_two_names_are_told_apart_by_a_break(program: Any) -> None:
     captured = sound(program, *arguments())
-    assert captured.breaks == ["GB0004"] * len(captured.breaks) != []
+    assert captured.breaks[0] == "GB0004"
 
 
 @pytest.mark.parametrize("compiled", [Captured, gw.compile], ids=["captured", "native"])

@@ -28,7 +28,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture import _eval_frame
-from graphwright.capture.bytecode import decode
+from graphwright.capture.bytecode import decode, handler_of
 from graphwright.capture.code_table import per_code
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.reads import NumberRead, read_truth
@@ -100,6 +100,8 @@ def _find_only_raises(code: types.CodeType, index: int) -> bool:
         seen.add(at)
         inst = instructions[at]
         if inst.opname in _RAISE:
+            if _is_caught(code, inst):
+                return False
             continue
         backwards = 0 <= inst.target <= at
         if backwards or len(seen) > _LONGEST or inst.opname.startswith(_LEAVING):
@@ -109,6 +111,14 @@ def _find_only_raises(code: types.CodeType, index: int) -> bool:
         if inst.opname != "JUMP_FORWARD":
             pending.append(at + 1)
     return True
+
+
+def _is_caught(code: types.CodeType, inst: Instruction) -> bool:
+    """Whether a `try` block of the same function is around it: both sides are its everyday."""
+    handler = handler_of(code, inst)
+    if handler is None:
+        return False
+    return decode(code)[handler.target + 1].opname != "WITH_EXCEPT_START"
 
 
 _LEAVING = ("RETURN_", "YIELD_", "SEND", "INSTRUMENTED_")
