@@ -85,3 +85,14 @@ def test_names_of_nodes_are_pytorchs() -> None:
     for name, out in nodes.items():
         assert out.grad_fn.name() == name
         assert f"grad_fn=<{name}>" in repr(out)
+
+
+def test_sorted_tensors_keep_the_order_of_dims() -> None:
+    """As in PyTorch, of a dense tensor; a compiled function gives the same strides."""
+    x = gw.arange(24.0).reshape(2, 3, 4).permute(2, 0, 1)
+    for function in (lambda t: t.sort(0, descending=True), gw.compile(lambda t: t.sort(0, True))):
+        values, indices = function(x)
+        assert values.stride() == indices.stride() == x.stride()
+        assert values.tolist() == x.flip(0).tolist()
+        assert indices[:, 0, 0].tolist() == [3, 2, 1, 0]
+    assert gw.msort(x).stride() == x.stride() and gw.equal(gw.msort(x), x)

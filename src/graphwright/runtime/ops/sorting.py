@@ -18,6 +18,7 @@ from graphwright.runtime.ops.dtype_rules import (
 )
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.reductions import check_nonempty
+from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
@@ -60,8 +61,17 @@ define(
 
 
 def _sort(input: Any, dim: int, descending: bool, stable: Any) -> Any:
+    """Of a dense tensor in another order of dims, the results have that order too."""
+    order = None if input.is_contiguous() else dense_order(tuple(input.shape), input.stride())
+    if order is not None:
+        order = order[::-1]
+        input, dim = ops.permute(input, order), order.index(dim)
     indices = ops.argsort(input.detach(), dim, bool(descending), bool(stable))
-    return return_types.sort(ops.gather(input, dim, indices), indices)
+    results = ops.gather(input, dim, indices), indices
+    if order is not None:
+        back = tuple(order.index(place) for place in range(len(order)))
+        results = ops.permute(results[0], back), ops.permute(results[1], back)
+    return return_types.sort(*results)
 
 
 define(
