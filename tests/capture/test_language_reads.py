@@ -66,6 +66,20 @@ def of_one_element(x: Any) -> Any:
     return x[:1, :1].item(), x[:1, :1] * x[:1].sum(1).item()
 
 
+@whole_program
+def tensors_of_tensors(x: Any) -> Any:
+    parts = gw.tensor([x[0, 0], x.sum(), x[:1, 1]])
+    mixed = gw.tensor((x.mean(), 1, 2.5)), gw.tensor([x.double().sum(), 1])
+    kinds = gw.tensor([(x > 0).any(), (x > 9).all()]), gw.tensor([x.sum()], dtype=gw.float64)
+    x.zero_()
+    return parts, mixed, kinds, parts.is_leaf, parts.requires_grad
+
+
+@broken_program
+def tensors_that_are_checked(x: Any) -> Any:
+    return gw.tensor([x.sum() * 0], dtype=gw.int64), gw.tensor([[x.sum(), 1], [2, x[0, 0]]])
+
+
 @broken_program
 def branch(x: Any) -> Any:
     if x.sum().item() > 0:

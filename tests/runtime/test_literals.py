@@ -94,3 +94,21 @@ def test_buffers() -> None:
         gw.frombuffer(bytearray(8), dtype=gw.int32, count=0)
     with pytest.raises(ValueError, match="buffer protocol"):
         gw.frombuffer([1], dtype=gw.int32)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("beside", [None, 1, 1.5, True])
+@pytest.mark.parametrize(
+    "name", ["float64", "float16", "bfloat16", "float32", "int64", "int32", "uint8", "bool"]
+)
+def test_tensors_among_numbers_count_with_their_dtypes(name: str, beside: Any) -> None:
+    torch = pytest.importorskip("torch")
+
+    def dtype_of(library: Any) -> str:
+        one = library.ones((), dtype=getattr(library, name))
+        items = [one, one] if beside is None else [one, beside]
+        nested = library.tensor([items, items]).dtype
+        assert nested == library.tensor(items).dtype
+        return str(nested).rpartition(".")[2]
+
+    assert dtype_of(gw) == dtype_of(torch)

@@ -2,11 +2,12 @@
 
 A dtype that is not given is inferred as PyTorch infers it: Python floats give the default dtype,
 complex numbers the complex dtype of its precision, ints int64, bools bool; NumPy's numbers and
-arrays keep theirs.
+arrays keep theirs. Tensors among numbers count with their dtypes, and all of them are promoted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import chain
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops.quiet import quietly
+from graphwright.runtime.promotion import promote_types
 from graphwright.runtime.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
@@ -34,7 +36,9 @@ def as_array(data: Any, dtype: DType | None) -> Array:
     if str in kinds or bytes in kinds:
         raise _no_text(data, kinds)
     if any(issubclass(kind, Tensor) for kind in kinds):
+        dtype = dtype or promoted(_leaves(data))
         data = _plain(data)
+        kinds = _kinds(data)
     return _inferred(data, kinds) if dtype is None else _converted(data, kinds, dtype)
 
 
@@ -56,6 +60,28 @@ def _kinds(data: Any) -> set[type]:
         data = list(chain.from_iterable(parts))
         kinds |= set(map(type, data))
     return kinds
+
+
+def _leaves(data: Any) -> list[Any]:
+    """What is inside nested sequences."""
+    if isinstance(data, list | tuple):
+        return [leaf for item in data for leaf in _leaves(item)]
+    return [data]
+
+
+def promoted(leaves: Iterable[Any]) -> DType | None:
+    """The dtype of a tensor of these tensors and numbers; None where one is neither."""
+    found: DType | None = None
+    for leaf in leaves:
+        own = leaf.dtype if isinstance(leaf, Tensor) else _OF_NUMBERS.get(type(leaf))
+        own = dtypes.get_default_dtype() if type(leaf) is float else own
+        if own is None:
+            return None
+        found = own if found is None else promote_types(found, own)
+    return found
+
+
+_OF_NUMBERS: dict[type, DType] = {bool: dtypes.bool, int: dtypes.int64}
 
 
 def _plain(data: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
-from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.base import IdVariable, VariableTracker
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -208,6 +208,8 @@ def _equality(
 def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any:
     """`left == right`: a bool, or the tracker that an own `__eq__` returned."""
     left, right = left.realize(), right.realize()
+    if isinstance(left, IdVariable) and isinstance(right, IdVariable):
+        return is_same(tx, left.owner, right.owner)
     if isinstance(left, ObjectVariable) or isinstance(right, ObjectVariable):
         result = _by_special_method(tx, operator.eq, [left, right])
         return is_same(tx, left, right) if result is None else result

@@ -9,13 +9,18 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import OperationVariable
-from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.functions import PartialVariable
+from graphwright.capture.variables.reads import may_be_read
+from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import dtypes, generator, interop, limits, promotion, random
 from graphwright.runtime.autograd import modes
 from graphwright.runtime.batching import boundary
 from graphwright.runtime.device import device
+from graphwright.runtime.literals import promoted
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -59,6 +64,54 @@ def _manual_seed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return output.wrap(known, ConstSource(known, "default_generator"))
 
 
+def _tensor(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`tensor(data, ...)`; numbers may be tensors of one element, which are copied."""
+    data = args[0].realize() if len(args) == 1 else None
+    if isinstance(data, (ListVariable, TupleVariable)) and not kwargs.keys() - {"dtype"}:
+        items = [item.realize() for item in data.items]
+        dtype = kwargs["dtype"].realize().as_constant() if "dtype" in kwargs else None
+        dtype = dtype or promoted([_example(item) for item in items])
+        if dtype is not None and _is_copied(tx, items, dtype):
+            return _stacked(tx, items, dtype)
+    return tx.output.run(tx, "call_function", interop.tensor, args, kwargs)
+
+
+def _example(item: VariableTracker) -> Any:
+    return item.as_constant() if item.is_constant() else getattr(item, "fake", None)
+
+
+def _is_copied(tx: Translator, items: list[VariableTracker], dtype: Any) -> bool:
+    """Whether some are tensors, and the dtype holds whatever they are."""
+    tensors = [item for item in items if isinstance(item, TensorVariable)]
+    numbers = [item for item in items if not isinstance(item, TensorVariable)]
+    return (
+        bool(tensors)
+        and all(may_be_read(tx.output, tensor) for tensor in tensors)
+        and all(dtype in (tensor.fake.dtype, dtypes.bool) or dtype.is_floating_point
+                for tensor in tensors)
+        and all(type(item) is ConstantVariable and type(item.value) in (int, float, bool)
+                for item in numbers)
+        and not (numbers and not dtype.is_floating_point)
+    )
+
+
+def _stacked(tx: Translator, items: list[VariableTracker], dtype: Any) -> VariableTracker:
+    """A tensor of copies of tensors of one element, and of numbers."""
+    run = tx.output.run
+    parts: list[VariableTracker] = []
+    for item in items:
+        if isinstance(item, TensorVariable):
+            item = run(tx, "call_method", "detach", [item], {})
+            item = run(tx, "call_method", "reshape", [item, tx.tuple_of([])], {})
+            exact = [] if dtype is dtypes.bool else [dtypes.float64]
+            for kind in (*(exact if dtype.is_floating_point else ()), dtype):
+                item = run(tx, "call_method", "to", [item, tx.constant(kind)], {})
+        else:
+            item = run(tx, "call_function", interop.tensor, [item], {"dtype": tx.constant(dtype)})
+        parts.append(item)
+    return run(tx, "call_function", ops.stack, [tx.tuple_of(parts)], {})
+
+
 def _is_tensor(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     (value,) = (*args, *kwargs.values())
     return tx.constant(issubclass(value.realize().python_type(), Tensor))
@@ -74,6 +127,7 @@ def _way_out(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 PACKAGE: dict[Any, Handler] = {
     boundary.way_out: _way_out,
     interop.is_tensor: _is_tensor,
+    interop.tensor: _tensor,
     random.manual_seed: _manual_seed,
     **{
         function: _of_constants(function)
