@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Any
 
 from graphwright.runtime.distributions import constraints
@@ -394,3 +395,15 @@ class PositiveDefiniteTransform(Transform):
 
     def _inverse(self, y: Tensor) -> Tensor:
         return LowerCholeskyTransform().inv(ops.linalg_cholesky(y))
+
+
+_OF_PARTS = frozenset({
+    "CatTransform", "CorrCholeskyTransform", "CumulativeDistributionTransform", "StackTransform",
+})  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """The transforms of `transforms_of_parts`, which are made of those here."""
+    if name not in _OF_PARTS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("graphwright.runtime.distributions.transforms_of_parts"), name)
