@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import gc
 import weakref
 from collections.abc import Callable, Iterator
@@ -245,10 +246,151 @@ def beside_a_missing_attribute(x: Any, log: list[Any]) -> Any:
     return y * 2
 
 
+class Box:
+    held: Any = None
+
+
+def taken_out_of_a_dict(x: Any, log: list[Any]) -> Any:
+    table = {"a": started(log)}
+    breaks()
+    y = x + 1
+    del table["a"]
+    log.append("after")
+    return y * 2
+
+
+def overwritten_in_a_dict(x: Any, log: list[Any]) -> Any:
+    table = {"a": started(log), "b": started(log)}
+    breaks()
+    y = x + 1
+    table["a"] = 1
+    log.append("between")
+    table.update(b=2)
+    log.append("after")
+    return y * 2
+
+
+def popped_from_a_list(x: Any, log: list[Any]) -> Any:
+    items = [1, started(log)]
+    breaks()
+    y = x + 1
+    items.pop()
+    log.append("after")
+    return y * 2
+
+
+def a_list_that_is_cleared(x: Any, log: list[Any]) -> Any:
+    items = [1, Noisy()]
+    breaks()
+    y = x + 1
+    items.clear()
+    log.append(list(ENDED))
+    return y * 2
+
+
+def a_slice_that_is_replaced(x: Any, log: list[Any]) -> Any:
+    items = [1, Noisy(), 2]
+    breaks()
+    y = x + 1
+    items[1:2] = []
+    log.append(list(ENDED))
+    return y * 2
+
+
+def the_left_end_of_a_deque(x: Any, log: list[Any]) -> Any:
+    items = collections.deque([Noisy(), 2])
+    breaks()
+    y = x + 1
+    items.popleft()
+    log.append(list(ENDED))
+    return y * 2
+
+
+def an_attribute_that_is_set(x: Any, log: list[Any]) -> Any:
+    box = Box()
+    box.held = Noisy()
+    breaks()
+    y = x + 1
+    box.held = None
+    log.append(list(ENDED))
+    return y * 2
+
+
+def an_attribute_that_is_deleted(x: Any, log: list[Any]) -> Any:
+    box = Box()
+    box.held = [Noisy()]
+    breaks()
+    y = x + 1
+    del box.held
+    log.append(list(ENDED))
+    return y * 2
+
+
+def emptied(box: Any, log: list[Any]) -> None:
+    box.held = None
+    log.append(list(ENDED))
+
+
+def an_attribute_that_a_called_function_sets(x: Any, log: list[Any]) -> Any:
+    box = Box()
+    box.held = Noisy()
+    breaks()
+    y = x + 1
+    emptied(box, log)
+    log.append("after")
+    return y * 2
+
+
+GLOBAL: Any = None
+
+
+def a_global(x: Any, log: list[Any]) -> Any:
+    global GLOBAL
+    GLOBAL = Noisy()
+    breaks()
+    y = x + 1
+    GLOBAL = None
+    log.append(list(ENDED))
+    return y * 2
+
+
+def within_an_object_that_is_let_go(x: Any, log: list[Any]) -> Any:
+    box, items = Box(), [[Noisy()]]
+    box.held = {"a": started(log)}
+    breaks()
+    y = x + 1
+    box = None
+    log.append("between")
+    items = None
+    log.append(list(ENDED))
+    return y * 2, box, items
+
+
+def moved_from_a_container_to_a_local(x: Any, log: list[Any]) -> Any:
+    table = {"a": Noisy()}
+    breaks()
+    y = x + 1
+    value = table.pop("a")
+    log.append(list(ENDED))
+    value = None
+    log.append(list(ENDED))
+    return y * 2, value
+
+
+def used_once(x: Any, log: list[Any]) -> Any:
+    y = x * Noisy().k
+    log.append(list(ENDED))
+    return y * 2
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, in_a_failing_operation,
     beside_a_generator_that_is_closed, noisy, watched, among_many_names,
     beside_a_missing_attribute, beside_an_iterator_that_ends, in_a_cell,
+    taken_out_of_a_dict, overwritten_in_a_dict, popped_from_a_list, a_list_that_is_cleared,
+    a_slice_that_is_replaced, the_left_end_of_a_deque, an_attribute_that_is_set,
+    an_attribute_that_is_deleted, an_attribute_that_a_called_function_sets, a_global,
+    within_an_object_that_is_let_go, moved_from_a_container_to_a_local, used_once,
     where_a_graph_fails, where_the_graph_of_a_called_function_fails,
 ]
 
@@ -281,6 +423,28 @@ def test_a_capture_that_gives_up_holds_nothing() -> None:
     captured = Captured(beside_what_cannot_leave_the_graph, dynamic=True)
     expected = outcome(beside_what_cannot_leave_the_graph)
     assert [outcome(captured) for _ in range(3)] == [expected] * 3
+
+
+def test_places_of_plain_values_change_without_a_break() -> None:
+    def program(x: Any, items: list[Any], table: dict[str, Any], box: Any) -> Any:
+        y = x + 1
+        items.pop()
+        items[0] = y
+        table["a"] = items
+        del table["b"]
+        box.held = y
+        return y
+
+    def run(function: Callable[..., Any]) -> list[Any]:
+        box = Box()
+        box.held = [1]
+        items, table = [1, "2", gw.ones(2)], {"a": 1, "b": box.held}
+        function(gw.ones(2), items, table, box)
+        return [len(items), list(table), table["a"] is items, items[0] is box.held]
+
+    captured = Captured(program)
+    assert run(captured) == run(program) == [2, ["a"], True, True]
+    assert captured.breaks == []
 
 
 def test_names_of_plain_values_are_bound_anew_without_a_break() -> None:

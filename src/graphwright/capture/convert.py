@@ -14,6 +14,7 @@ from graphwright.capture.bytecode import Instruction
 from graphwright.capture.code_table import CodeTable
 from graphwright.capture.emit.assembler import n_argument_slots
 from graphwright.capture.emit.frame import CompiledFrame, FrameCompiler
+from graphwright.capture.ends import check_places
 from graphwright.capture.exc import (
     BackendFailed,
     GraphBreakError,
@@ -300,6 +301,7 @@ class Frontend:
     def _finish(self, tx: RootTranslator, inst: Instruction | None) -> CompiledFrame:
         compiler = FrameCompiler(tx, self._call_backend, self.graph_failed)
         try:
+            check_places(tx)
             return compiler.finish_return() if inst is None else compiler.finish_break(inst)
         except Unsupported as reason:
             reason.blame(tx.last_native)

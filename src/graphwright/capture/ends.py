@@ -4,15 +4,21 @@ The frame that was captured may hold the last reference to a value that it was g
 native instruction before a graph break made comes as an argument. Where the frame lets go of such
 a value, the graph is broken: the rest of the function runs when that frame, and the value with it,
 is gone.
+
+Containers, attributes and globals that the frame changes keep what they held until the graph has
+run. Where that ends visibly, the graph is broken before the first change. What a container or an
+object holds in its turn is looked at when the frame is captured: up to `_MOST` values.
 """
 
 from __future__ import annotations
 
+import collections
+import types
 import weakref
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import CellSource, LocalSource
 from graphwright.capture.variables.classes import OpaqueVariable
 from graphwright.capture.variables.lazy import LazyVariable
@@ -26,6 +32,9 @@ if TYPE_CHECKING:
 _PLAIN: tuple[Iterable[Any], ...] = (
     (), [], {}, {}.keys(), {}.values(), {}.items(), set(), "", b"", range(0),
 )  # fmt: skip
+_SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, collections.deque)
+_MOST = 64
+_HEAP_TYPE = 1 << 9
 _HOLD_PLAIN_VALUES = frozenset(type(iter(values)) for values in _PLAIN)
 
 
@@ -35,9 +44,89 @@ def check_let_go(tx: Translator, value: VariableTracker | None) -> None:
     if value is None or not isinstance(source, (LocalSource, CellSource)) or tx.lets_go:
         return
     kind = _kind(tx, value)
-    if _ends_visibly(kind) or _is_watched(kind, value):
+    if _ends_visibly(kind) or _is_watched(kind, value) or _holds_an_end(value):
         what = value.describe() if kind is None else f"a {kind.__name__}"
         unsupported("GB0013", f"{what} may end here")
+
+
+def check_places(tx: Translator) -> None:
+    """A break before the first change of a place that holds something whose end can be seen."""
+    effects = tx.side_effects
+    for container, before in effects.before.items():
+        present = {_identity(part) for part in container.parts()}
+        gone = [part for part in before if _identity(part) not in present]
+        if any(_may_end(part) for part in gone):
+            _refuse(container.describe(), effects.mutated[container])
+    for (owner, name), step in effects.stored.items():
+        held = tx.globals_() if owner is None else _attributes(owner)
+        if name in held and _value_ends(held[name], [_MOST]):
+            _refuse(f"{name!r} of {owner.describe()}" if owner is not None else name, step)
+
+
+def _refuse(what: str, step: int) -> None:
+    reason = Unsupported("GB0013", f"what {what} held may end")
+    reason.blame(step)
+    raise reason
+
+
+def _identity(part: VariableTracker) -> int:
+    """Of the tracker that a lazy one has become."""
+    return id(part.realized() or part) if isinstance(part, LazyVariable) else id(part)
+
+
+def _attributes(owner: VariableTracker) -> dict[str, Any]:
+    """What lies in the instance; nothing where it is another kind of thing."""
+    value = getattr(owner, "value", None)
+    if not isinstance(owner, ObjectVariable) or not type(value).__dictoffset__:
+        return {}
+    attributes: dict[str, Any] = object.__getattribute__(value, "__dict__")
+    return attributes
+
+
+def _may_end(part: VariableTracker) -> bool:
+    """Whether the end of what a changed container held can be seen."""
+    value = getattr(part, "value", None)
+    if value is None:
+        return _holds_an_end(part)
+    return _value_ends(value, [_MOST])
+
+
+def _holds_an_end(value: VariableTracker) -> bool:
+    """Whether something that the value holds ends visibly with it."""
+    held = getattr(value, "value", None)
+    if held is not None:
+        return any(_value_ends(part, [_MOST]) for part in _held(held))
+    if isinstance(value, LazyVariable):
+        return False
+    return any(part.source is not None and _may_end(part) for part in value.parts())
+
+
+def _value_ends(value: object, left: list[int]) -> bool:
+    """Whether a value, or what it holds, ends visibly; `left` counts those still looked at."""
+    left[0] -= 1
+    kind = type(value)
+    if left[0] < 0 or issubclass(kind, (type, types.FunctionType, types.ModuleType)):
+        return False
+    if issubclass(kind, _core.TensorBase):
+        return False
+    if _ends_visibly(kind) or (kind.__weakrefoffset__ and weakref.getweakrefcount(value)):
+        return True
+    return any(_value_ends(part, left) for part in _held(value))
+
+
+def _held(value: Any) -> Iterable[Any]:
+    """What a builtin container holds, and what lies in an instance."""
+    kind = type(value)
+    if issubclass(kind, dict):
+        found = [*dict.keys(value), *dict.values(value)]
+    elif issubclass(kind, _SEQUENCES):
+        base = next(base for base in _SEQUENCES if issubclass(kind, base))
+        found = list(base.__iter__(value))
+    else:
+        found = []
+    if kind.__flags__ & _HEAP_TYPE and kind.__dictoffset__:
+        found += object.__getattribute__(value, "__dict__").values()
+    return found
 
 
 def arguments_that_end(tx: Translator) -> list[str]:

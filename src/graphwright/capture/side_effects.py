@@ -47,6 +47,8 @@ class DeferredCall(Record):
 class SideEffects:
     """The writes of one frame so far, in order of their first occurrence.
 
+    before: what changed containers that existed before held at first. stored: the step of the
+    first write to an attribute, or (of None) to a global.
     classes: the trackers under which `attributes` has those written in classes.
     earlier: those before a part of the frame whose writes are told apart; it cannot read them.
     """
@@ -54,6 +56,8 @@ class SideEffects:
     def __init__(self, earlier: SideEffects | None = None) -> None:
         self.earlier = earlier
         self.mutated: dict[VariableTracker, int] = {}
+        self.before: dict[VariableTracker, list[VariableTracker]] = {}
+        self.stored: dict[tuple[VariableTracker | None, str], int] = {}
         self.attributes: dict[VariableTracker, dict[str, VariableTracker | None]] = {}
         self.classes: dict[type, VariableTracker] = {}
         self.globals: dict[str, VariableTracker | None] = {}
@@ -85,6 +89,7 @@ class SideEffects:
     def store_global(self, name: str, value: VariableTracker) -> None:
         """Note a write to a global of the captured function."""
         self.refuse_after_calls()
+        self.stored.setdefault((None, name), Clock.step)
         self.globals[name] = value
 
     def track_new(self, value: VariableTracker) -> None:
@@ -96,6 +101,7 @@ class SideEffects:
         """Note that a list, dict or set changes, and at which step it did first."""
         if container.source is not None:
             self.refuse_after_calls()
+            self.before.setdefault(container, list(container.parts()))
         self.mutated.setdefault(container, Clock.step)
 
     def is_mutated(self, container: VariableTracker) -> bool:
@@ -124,6 +130,7 @@ class SideEffects:
             unsupported("GB0008", f"assignment to attribute {name!r} of {owner.describe()}")
         if owner not in self.created:
             self.refuse_after_calls()
+            self.stored.setdefault((owner, name), Clock.step)
         known = self.attributes.setdefault(owner, {})
         if value is None and known.get(name) is not None:
             self.passing.add((owner, name))

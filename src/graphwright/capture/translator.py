@@ -367,7 +367,7 @@ class RootTranslator(Translator):
                 return inst
             Clock.step = self.steps
             try:
-                self.step()
+                self._step_and_let_go(inst)
             except Unsupported as reason:
                 cut = self._cut_before()
                 if reason.cut_at is not None:
@@ -380,6 +380,23 @@ class RootTranslator(Translator):
             if inst.opname in NATIVE:
                 self.last_native = self.steps
             self.steps += 1
+        return None
+
+    def _step_and_let_go(self, inst: Instruction) -> None:
+        """Run one instruction; what it takes from the stack may end with it."""
+        if inst.opname not in NATIVE:
+            return self.step()
+        taken = [
+            value for value in self.stack
+            if isinstance(value.source, LocalSource)
+            and self.locals.get(value.source.local) is not value
+        ]
+        self.step()
+        if taken:
+            kept = {value.source for value in (*self.stack, *self.locals.values())}
+            for value in taken:
+                if value.source not in kept:
+                    check_let_go(self, value)
         return None
 
     def _handle(self, raised: Raised, inst: Instruction, otherwise: Signal) -> None:
