@@ -3,7 +3,8 @@
     python tools/cpython_table.py [PYTHON ...] [MODULE ...]
 
 Runs the modules named (test_bool, by default all) plainly and captured on the interpreters given
-(by default this one), which takes minutes. Rows of what is not run again stay.
+(by default this one), two at a time, those that took longest first. Rows of interpreters and
+modules that are not run again stay; where all modules are run, the section is written anew.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 from cpython import recorded  # noqa: E402
 from cpython.modules import DIFFERENT, LEAST_TRANSLATED, MODULES  # noqa: E402
-from cpython.running import Outcome, differences, reasons, run  # noqa: E402
+from cpython.running import differences, reasons, run  # noqa: E402
 
 HEAD = """# CPython's own tests, captured
 
@@ -40,25 +41,39 @@ def version_of(python: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def measure(python: str, modules: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Run modules on one interpreter: their rows, as they come."""
+Job = tuple[str, str, str]
+"""An interpreter, its version, and a module."""
 
-    def both(name: str) -> tuple[Outcome, Outcome]:
-        return run(name, False, python), run(name, True, python)
 
-    with ThreadPoolExecutor(2) as pool:
-        for name, (plain, captured) in zip(modules, pool.map(both, modules), strict=True):
-            differing = differences(plain, captured)
-            if captured.status or captured.unfinished:
-                ending = f"{captured.status} in {captured.unfinished}"
-                differing[recorded.PROCESS] = ("0", ending)
-            yield name, {
-                "tests": len(plain.tests),
-                "eligible": captured.frames.get("eligible", 0),
-                "translated": captured.frames.get("translated", 0),
-                "differing": sorted(differing),
-                "skipped": captured.frames.get("skipped", {}),
-            }
+def measure(job: Job) -> dict[str, Any]:
+    """The row of one module on one interpreter."""
+    python, _, name = job
+    begin = time.perf_counter()
+    plain, captured = run(name, False, python), run(name, True, python)
+    differing = differences(plain, captured)
+    if captured.status or captured.unfinished:
+        ending = f"{captured.status} in {captured.unfinished}"
+        differing[recorded.PROCESS] = ("0", ending)
+    return {
+        "tests": len(plain.tests),
+        "eligible": captured.frames.get("eligible", 0),
+        "translated": captured.frames.get("translated", 0),
+        "differing": sorted(differing),
+        "skipped": captured.frames.get("skipped", {}),
+        "seconds": round(time.perf_counter() - begin),
+    }
+
+
+def jobs(pythons: list[str], modules: list[str], facts: dict[str, Any]) -> list[Job]:
+    """What is to be run; what took longest the last time, or is new, comes first."""
+    versions = {python: version_of(python) for python in pythons}
+    found = [(python, versions[python], name) for python in pythons for name in modules]
+
+    def took(job: Job) -> float:
+        row = facts.get(job[1], {}).get(job[2], {})
+        return float(row.get("seconds", row.get("eligible", 0) / 1e4 or 100))
+
+    return sorted(found, key=took, reverse=True)
 
 
 def table(version: str, rows: dict[str, Any]) -> list[str]:
@@ -94,20 +109,26 @@ def write(facts: dict[str, Any]) -> None:
 def main() -> None:
     """The command."""
     facts = recorded.facts()
-    modules = [name for name in sys.argv[1:] if name in MODULES] or list(MODULES)
+    modules = [name for name in sys.argv[1:] if name in MODULES]
     pythons = [name for name in sys.argv[1:] if name not in MODULES] or [sys.executable]
-    for python in pythons:
-        rows = facts.setdefault(version_of(python), {})
-        for name, row in measure(python, modules):
-            rows[name] = row
+    todo = jobs(pythons, modules or list(MODULES), facts)
+    if not modules:
+        facts.update({version: {} for _, version, _ in todo})
+    with ThreadPoolExecutor(2) as pool:
+        running = {pool.submit(measure, job): job for job in todo}
+        for done in as_completed(running):
+            _, version, name = running[done]
+            row = facts.setdefault(version, {})[name] = done.result()
+            print(f"{version} {name}: {row['seconds']} s {row['differing'] or ''}", flush=True)
             write(facts)
+    failed = False
     for version, found in facts.items():
         rows = found.values()
         rate = sum(r["translated"] for r in rows) / max(sum(r["eligible"] for r in rows), 1)
         bad = {name: row["differing"] for name, row in found.items() if row["differing"]}
         print(f"Python {version}: {rate:.1%} of the eligible frames translated; otherwise: {bad}")
-        if bad or rate < LEAST_TRANSLATED:
-            sys.exit(1)
+        failed = failed or bool(bad) or rate < LEAST_TRANSLATED
+    sys.exit(failed)
 
 
 if __name__ == "__main__":

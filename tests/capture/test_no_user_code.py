@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import enum
 import types
 
 import pytest
@@ -58,6 +59,25 @@ class Equal(type):
         return 0
 
 
+class Named(type):
+    @property
+    def __module__(cls):
+        LOG.append("module")
+        return 1 / 0
+
+
+class OfNamed(metaclass=Named):
+    pass
+
+
+class Shade(enum.Enum):
+    DARK = 1
+
+    def __repr__(self):
+        LOG.append("repr")
+        return "dark"
+
+
 class Unhashed(Equal):
     __hash__ = None
 
@@ -109,7 +129,7 @@ UNNAMED = types.ModuleType.__new__(types.ModuleType)
 VALUES = [
     *(Spy(), Posing(), SpyModule("spied"), Spied, Number(3), UNNAMED),
     *(types.MethodType(Callable(), 1), Spied(), {Spy(): 1}, [Posing()]),
-    *(OfEqual, OfEqual(), OfUnhashed, OfUnhashed()),
+    *(OfEqual, OfEqual(), OfUnhashed, OfUnhashed(), OfNamed, OfNamed(), Shade.DARK),
     *TELLING,
 ]
 
@@ -145,6 +165,25 @@ def test_classes_with_an_equality_of_their_own_are_used_as_plainly(cls):
     LOG.clear()
     for value in (cls(), 3, cls()):
         assert captured(X, value)[1:] == (type(value) is cls, 3, type(value).__name__)
+    assert LOG == []
+
+
+def test_classes_whose_module_is_computed_are_made_as_plainly():
+    captured = Captured(lambda x: (x + 1, type(OfNamed()) is OfNamed))
+    LOG.clear()
+    assert captured(X)[1]
+    assert LOG == []
+
+
+def test_what_cannot_be_written_is_told_without_its_own_words():
+    def writes(x, value):
+        value.other = x
+        return x + 1, value.other
+
+    captured = Captured(writes)
+    LOG.clear()
+    assert captured(X, Shade.DARK)[1] is X
+    del Shade.DARK.other
     assert LOG == []
 
 

@@ -5,14 +5,20 @@ from __future__ import annotations
 QUICK = ("test_bool", "test_scope")
 MODULES = (
     *QUICK,
-    "test_abc", "test_augassign", "test_binop", "test_bisect", "test_compare", "test_contextlib",
-    "test_copy", "test_coroutines", "test_dataclasses", "test_decorators", "test_descr",
-    "test_dict", "test_dictcomps", "test_enumerate", "test_exceptions", "test_functools",
-    "test_generators", "test_genexps", "test_global", "test_grammar", "test_int_literal",
-    "test_iter", "test_itertools", "test_keywordonlyarg", "test_list", "test_listcomps",
-    "test_named_expressions", "test_opcodes", "test_patma", "test_positional_only_arg",
-    "test_property", "test_raise", "test_range", "test_richcmp", "test_set", "test_setcomps",
-    "test_sort", "test_string_literals", "test_super", "test_tuple", "test_unpack", "test_with",
+    "test_abc", "test_augassign", "test_binop", "test_bisect", "test_class", "test_compare",
+    "test_contains", "test_context", "test_contextlib", "test_copy", "test_coroutines",
+    "test_dataclasses", "test_decorators", "test_defaultdict", "test_descr", "test_dict",
+    "test_dictcomps", "test_dictviews", "test_dynamicclassattribute", "test_enumerate",
+    "test_except_star", "test_exception_group", "test_exception_variations", "test_exceptions",
+    "test_extcall", "test_funcattrs", "test_functools", "test_generator_stop", "test_generators",
+    "test_genericclass", "test_genexps", "test_global", "test_grammar", "test_index",
+    "test_int_literal", "test_iter", "test_itertools", "test_keywordonlyarg", "test_list",
+    "test_listcomps", "test_metaclass", "test_named_expressions", "test_opcodes", "test_operator",
+    "test_patma", "test_positional_only_arg", "test_property", "test_raise", "test_range",
+    "test_reprlib", "test_richcmp", "test_set", "test_setcomps", "test_slice", "test_sort",
+    "test_string", "test_string_literals", "test_structseq", "test_subclassinit", "test_super",
+    "test_textwrap", "test_tuple", "test_typechecks", "test_types", "test_unary", "test_unpack",
+    "test_unpack_ex", "test_userdict", "test_with", "test_yield_from",
 )
 
 LEAST_TRANSLATED = 0.6
@@ -22,6 +28,7 @@ _LIFETIME = "asks at once whether an object is gone: what is resumed after a bre
 _COUNTS = "counts references: what is resumed after a break holds some more"
 _SIZES = "asks how much memory is in use: what is made anew has no spare room, capture its own"
 _WENT_ON = "asks the frame of a traceback where it was in the end: a break went on in another one"
+_EMPTIED = "empties a cell of its own through a function: what is resumed reads it as another's"
 _NAMES = "looks for names in the locals of a frame: one that is translated binds what it needs"
 _CANCELLED = "changes a list and changes it back while it is sorted: only what is left is written"
 
@@ -30,6 +37,7 @@ DIFFERENT: dict[str, str] = {
     "test_iter.TestCase.test_ref_counting_behavior": _LIFETIME,
     "test_dict.DictTest.test_oob_indexing_dictiter_iternextitem": _LIFETIME,
     "test_dict.DictTest.test_splittable_popitem": _SIZES,
+    "test_funcattrs.FunctionPropertiesTest.test_set_cell": _EMPTIED,
     "test_descr.ClassPropertiesAndMethods.test_slots": _SIZES,
     "test_exceptions.NameErrorTests.test_name_error_suggestions": _NAMES,
     "test_exceptions.PEP626Tests.test_lineno_after_other_except": _WENT_ON,

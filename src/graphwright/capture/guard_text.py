@@ -72,14 +72,20 @@ def class_name(cls: Any) -> str:
     return name
 
 
+def class_module(cls: Any) -> str:
+    """The module of a class, by what `type` itself says; empty where that is no text."""
+    name = type.__dict__["__module__"].__get__(cls)
+    return name if type(name) is str else ""
+
+
 def _class_text(cls: Any) -> str:
     text = _qualified(cls)
     return text.removeprefix("builtins.")
 
 
 def _qualified(cls: Any) -> str:
-    module = type.__dict__["__module__"].__get__(cls)
-    return f"{module}.{class_name(cls)}" if type(module) is str else class_name(cls)
+    module = class_module(cls)
+    return f"{module}.{class_name(cls)}" if module else class_name(cls)
 
 
 def module_name(module: Any) -> str:

@@ -291,10 +291,15 @@ def _type(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.class_of(value)
 
 
-def _classes(value: VariableTracker) -> tuple[type, ...]:
+_DEEPEST = 16
+
+
+def _classes(value: VariableTracker, depth: int = 0) -> tuple[type, ...]:
     value = value.realize()
     if isinstance(value, TupleVariable):
-        return tuple(cls for item in value.items for cls in _classes(item))
+        if depth > _DEEPEST:
+            unsupported("GB0011", "tuples of classes in tuples of classes")
+        return tuple(cls for item in value.items for cls in _classes(item, depth + 1))
     if isinstance(value, (ClassVariable, BuiltinVariable)) and isinstance(value.value, type):
         return (value.value,)
     if isinstance(value, ConstantVariable) and isinstance(value.value, types.UnionType):

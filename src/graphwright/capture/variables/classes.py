@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.allowed import may_inline
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.guard_text import class_name, module_name
+from graphwright.capture.guard_text import class_module, class_name, module_name
 from graphwright.capture.source import AttrSource, ClassSource, ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import (
@@ -320,7 +320,7 @@ def _makes_plain_objects(new: Any) -> bool:
 
 def _may_be_made(base: type) -> bool:
     """Whether the class is not one of this package, whose instances mean something to it."""
-    name = base.__module__
+    name = class_module(base)
     return not name.startswith("graphwright") or name.startswith(_OF_PACKAGE)
 
 

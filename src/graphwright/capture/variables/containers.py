@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
+from graphwright.capture.guard_text import class_module
 from graphwright.capture.source import MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.deques import DequeVariable, make_deque
@@ -212,7 +213,7 @@ def _empty(base: type) -> Any:
 
 def _may_be_made(cls: type) -> bool:
     """Whether a class is not one of this package, but for what modules keep their state in."""
-    name = cls.__module__
+    name = class_module(cls)
     return not name.startswith("graphwright") or name.startswith("graphwright.runtime.nn.")
 
 

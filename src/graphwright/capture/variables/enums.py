@@ -6,6 +6,7 @@ import enum
 import types
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.guard_text import class_name
 from graphwright.capture.source import ClassSource, ConstSource, InstanceAttrSource, MroSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
@@ -21,12 +22,16 @@ class EnumVariable(ConstantVariable):
 
     __slots__ = ()
 
+    def describe(self) -> str:
+        name = self.value.__dict__.get("_name_", "a member that is being made")
+        return f"{class_name(type(self.value))}.{name}"
+
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         cls = type(self.value)
         static = _static(cls, name)
         own = f"_{name}_" if name in ("name", "value") else name
         if name in _DATA and _is_library(static) and own in self.value.__dict__:
-            base = ConstSource(self.value, f"{cls.__qualname__}.{self.value.name}")
+            base = ConstSource(self.value, self.describe())
             value = self.value.__dict__[own]
             return tx.output.wrap(value, InstanceAttrSource(base, own))
         source = MroSource(ClassSource.of(cls), name)
