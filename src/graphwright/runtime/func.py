@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import autograd
+from graphwright.runtime.autograd.forward_ad import reaches_others
 from graphwright.runtime.batching import boundary
 from graphwright.runtime.mapping import stack_module_state, vmap
 from graphwright.runtime.nn.batch_norm import _BatchNorm
@@ -87,27 +88,9 @@ def _gradients(outputs: list[Tensor], inputs: list[Tensor], cotangents: Any, out
     return [ops.zeros_like(t) if g is None else g for g, t in zip(grads, inputs, strict=True)]
 
 
-def _reaches_others(value: Tensor, inputs: list[Tensor]) -> bool:
-    """Whether `value` also depends on leaves that are not among `inputs`."""
-    known = {id(tensor) for tensor in inputs}
-    seen: set[int] = set()
-    stack = [value.grad_fn]
-    while stack:
-        node = stack.pop()
-        if node is None or id(node) in seen:
-            continue
-        seen.add(id(node))
-        for target, _ in (edge for edge in node.edges if edge is not None):
-            if not isinstance(target, Tensor):
-                stack.append(target)
-            elif id(target) not in known:
-                return True
-    return False
-
-
 def _connected(outputs: list[Tensor], inputs: list[Tensor]) -> bool:
     """Whether what is computed from tensors of the outside, such as parameters, is recorded."""
-    return autograd.is_grad_enabled() and any(_reaches_others(out, inputs) for out in outputs)
+    return autograd.is_grad_enabled() and any(reaches_others(out, inputs) for out in outputs)
 
 
 def _needs_graph(value: Any, home: int) -> bool:

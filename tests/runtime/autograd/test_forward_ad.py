@@ -27,6 +27,18 @@ def test_the_tangent_of_a_module_is_its_jvp() -> None:
     gw.testing.assert_close(tangent, expected)
 
 
+def test_tangents_are_differentiable_by_what_is_not_dual() -> None:
+    weight = gw.tensor([2.0, 3.0], requires_grad=True)
+    with fwAD.dual_level():
+        out = (fwAD.make_dual(gw.tensor([1.0, 2.0]), gw.tensor([1.0, 0.0])) * weight) ** 2
+        primal, tangent = fwAD.unpack_dual(out)
+        with gw.no_grad():
+            assert not fwAD.unpack_dual(out).tangent.requires_grad
+    (by_tangent,) = gw.autograd.grad(tangent.sum(), weight, retain_graph=True)
+    (by_primal,) = gw.autograd.grad(primal.sum(), weight)
+    assert by_tangent.tolist() == [8.0, 0.0] and by_primal.tolist() == [4.0, 24.0]
+
+
 def test_tensors_without_tangents() -> None:
     x = gw.ones(2)
     with fwAD.dual_level():

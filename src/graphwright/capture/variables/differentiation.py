@@ -19,8 +19,8 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deferred import refuse_hooks
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
-from graphwright.runtime import _core, func
-from graphwright.runtime.autograd import engine
+from graphwright.runtime import _core
+from graphwright.runtime.autograd import engine, forward_ad
 from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.ops._face import empty_like
 from graphwright.runtime.ops.strides import is_dense
@@ -207,7 +207,7 @@ def _leaves(tx: Translator, roots: list[TensorVariable]) -> list[TensorVariable]
 
 
 def reaches_others(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`func._reaches_others(value, inputs)`, by the history of fake tensors."""
+    """`forward_ad.reaches_others(value, inputs)`, by the history of fake tensors."""
     value, inputs = (arg.realize() for arg in args)
     known = [tensor.fake for tensor in _tensors(inputs)]
     found = leaves_of([tensor.fake for tensor in _tensors(value)])
@@ -238,6 +238,6 @@ DIFFERENTIATION: dict[Any, Any] = {
     engine.grad: grad,
     engine.backward: backward,
     _core.detach: detached_as,
-    func._reaches_others: reaches_others,
+    forward_ad.reaches_others: reaches_others,
     APPLY: apply_function,
 }

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from graphwright.runtime.autograd.engine import grad
-from graphwright.runtime.autograd.modes import enable_grad
+from graphwright.runtime.autograd.modes import enable_grad, is_grad_enabled
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -95,19 +95,43 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
 
 
 def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTensor:
-    """The tensor and its tangent."""
+    """The tensor and its tangent, which both keep their history by tensors that are not dual."""
     known = _LEVELS[-1] if _LEVELS else []
     for dual, tangent in known:
         if dual is tensor:
             return UnpackedDualTensor(tensor.detach(), tangent)
     if not known or not tensor.requires_grad:
         return UnpackedDualTensor(tensor, None)
-    return UnpackedDualTensor(tensor.detach(), _tangent(tensor, known))
+    outer = is_grad_enabled() and reaches_others(tensor, [dual for dual, _ in known])
+    return UnpackedDualTensor(tensor if outer else tensor.detach(), _tangent(tensor, known, outer))
 
 
-def _tangent(tensor: Tensor, known: list[tuple[Tensor, Tensor]]) -> Tensor | None:
-    """The sum over the dual tensors of d tensor / d dual times its tangent."""
-    outer = any(tangent.requires_grad for _, tangent in known)
+def reaches_others(value: Tensor, inputs: list[Tensor]) -> bool:
+    """Whether `value` also depends on leaves that are not among `inputs`."""
+    known = {id(tensor) for tensor in inputs}
+    seen: set[int] = set()
+    stack = [value.grad_fn]
+    while stack:
+        node = stack.pop()
+        if node is None or id(node) in seen:
+            continue
+        seen.add(id(node))
+        for target, _ in (edge for edge in node.edges if edge is not None):
+            if not isinstance(target, Tensor):
+                stack.append(target)
+            elif id(target) not in known:
+                return True
+    return False
+
+
+def _tangent(
+    tensor: Tensor, known: list[tuple[Tensor, Tensor]], outer: bool
+) -> Tensor | None:
+    """The sum over the dual tensors of d tensor / d dual times its tangent.
+
+    `outer`: it can be differentiated by other tensors that `tensor` depends on.
+    """
+    outer = outer or any(tangent.requires_grad for _, tangent in known)
     with enable_grad():
         vector = ops.zeros_like(tensor.detach()).requires_grad_()
         products: Any = grad(
