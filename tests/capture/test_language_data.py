@@ -86,6 +86,14 @@ def one_object_for_each_read(x: Any, w: Any) -> Any:
     return first is second, first is first, [first, first, second], w
 
 
+@whole_program
+def operations_that_give_the_tensor_itself(x: Any, w: Any) -> Any:
+    first, second = w.data, w.data
+    x.data = x.data * 2
+    same = x.contiguous() is x, x.to(gw.float32) is x, x.real is x, x.data.float() is x
+    return same, second.contiguous() is second, second.contiguous() is first, x, [x.float()]
+
+
 @broken_program
 def view_beside_data(x: Any, w: Any) -> Any:
     x.data.mul_(2)

@@ -458,6 +458,9 @@ class OutputGraph:
         self.n_ops += 1
         note_known(node, result, random)
         self.data.check(args, result)
+        for arg in args:
+            if isinstance(arg, TensorVariable) and arg.present().fake is result:
+                return arg
         return self.wrap_result(tx, node, result)
 
     def _note_inference(self) -> None:
