@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 from collections import namedtuple
 from typing import Any
 
 import graphwright as gw
+from graphwright import nn
 
 from .captured import Captured
 
@@ -65,3 +67,22 @@ def test_the_compilation_of_gradients_is_not_captured() -> None:
 
     frames = gw.explain(function)(gw.ones(3)).frames
     assert {frame.location.function.rpartition(".")[2] for frame in frames} == {"function"}
+
+
+def test_how_layers_are_copied_loaded_and_found_is_not_captured() -> None:
+    """Nothing is computed there, and each layer would need versions of its own."""
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(3, 3), nn.ReLU()) for _ in range(10)])
+
+    def function(x: Any) -> Any:
+        print(end="")
+        twin = copy.deepcopy(model)
+        twin.load_state_dict(model.state_dict())
+        twin.add_module("last", nn.Linear(3, 2))
+        return twin(x).shape, len(list(twin.parameters()))
+
+    captured = Captured(function)
+    assert captured(gw.ones(4, 3)) == ((4, 2), 22)
+    assert {frame.location.function.split(".")[-1] for frame in captured.record.frames} <= {
+        "function", "__call__", "forward",
+    }
+    assert "GB0100" not in captured.breaks

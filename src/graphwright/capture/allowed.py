@@ -98,12 +98,25 @@ _EXCLUDED = frozenset(
 )
 
 
+_BOOKKEEPING = frozenset(
+    ["parameter.py", "state.py", "traversal.py", "lazy.py", "init.py", "parameter_containers.py"]
+)
+"""Files of `nn` that make, find, copy and name parameters: done once, or for each of them."""
+
+
 @lru_cache(maxsize=4096)
-def may_capture(filename: str) -> bool:
-    """Whether frames of a file are worth translating when they run under the hook."""
+def may_capture(filename: str, name: str) -> bool:
+    """Whether frames of a function of a file are worth translating when they run under the hook.
+
+    Of the layers what computes is: calls and forward passes, not how they are made and found.
+    """
     if filename.startswith(_PACKAGE):
         inside = os.path.relpath(filename, _PACKAGE).split(os.sep)
-        return inside[:2] == ["runtime", "nn"] and inside[-1] != "parameter.py"
+        if inside[:2] != ["runtime", "nn"] or inside[-1] in _BOOKKEEPING:
+            return False
+        if inside[2:] == ["module.py"]:
+            return name in ("__call__", "_call_impl")
+        return name == "__call__" or not name.startswith(("__", "reset_"))
     if filename.startswith(("<frozen", _STDLIB)) and not filename.startswith(_SITE):
         return False
     return may_inline(filename)

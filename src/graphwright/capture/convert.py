@@ -145,7 +145,7 @@ class Frontend:
             return None
         file = _file_of(function, code)
         anywhere = self.everywhere and not is_library(file)
-        if not (is_root or anywhere or may_capture(file)):
+        if not (is_root or anywhere or may_capture(file, code.co_name)):
             return None
         if entries and stance() == "eager_on_recompile":
             return _eval_frame.RUN_NATIVELY
