@@ -21,6 +21,7 @@ from graphwright.runtime.batching import boundary
 from graphwright.runtime.device import device
 from graphwright.runtime.literals import promoted
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.overriding import has_say
 from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -133,7 +134,7 @@ PACKAGE: dict[Any, Handler] = {
         function: _of_constants(function)
         for function in (
             device, limits.finfo, limits.iinfo, promotion.promote_types, promotion.can_cast,
-            dtypes.get_default_dtype, modes.is_inference_mode_enabled,
+            dtypes.get_default_dtype, modes.is_inference_mode_enabled, has_say,
         )
     },
     **{
