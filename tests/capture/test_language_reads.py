@@ -97,6 +97,12 @@ def loop(x: Any) -> Any:
 
 
 @broken_program
+def identity(x: Any) -> Any:
+    found = (x > 0).any().item()
+    return found is True, bool(x[0, 0] > 100) is False, found == 1, found is None
+
+
+@broken_program
 def key(x: Any) -> Any:
     return {x.sum().item(): "sum"}, [1, 2, 3][int((x > 0).sum()) % 3]
 

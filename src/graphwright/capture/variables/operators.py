@@ -286,7 +286,8 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
         return _same_constant(left, right)
     for owner, other in ((left, right), (right, left)):
         if isinstance(owner, ConstantVariable) and owner.value in _SINGLETONS_BY_TYPE(owner):
-            other.python_type()
+            if other.python_type() is bool and owner.python_type() is bool:
+                unsupported("GB0001", f"identity of {other.describe()}")
             return False
     if isinstance(left, _GUARDED_BY_ID) and isinstance(right, _GUARDED_BY_ID):
         return left.as_constant() is right.as_constant()
