@@ -18,6 +18,7 @@ import numpy as np
 import graphwright as gw
 from benchmarks import peers
 from benchmarks.eager_large_cases import CASES, Case
+from benchmarks.eager_large_forms import FORMS
 
 TARGET = 1.5
 ROUNDS = 4
@@ -124,7 +125,7 @@ def measured(case: Case, dtype: str) -> Row:
 
 
 def rows(texts: list[str]) -> Iterator[Row]:
-    for case in CASES:
+    for case in [*CASES, *FORMS]:
         for dtype in case.dtypes:
             name = f"{case.name}, {dtype}"
             if not texts or any(text in name for text in texts):

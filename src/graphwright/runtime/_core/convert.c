@@ -44,14 +44,36 @@ static void float16_from_floats_f16c(const float *in, uint16_t *out, int64_t n) 
     float16_from_floats_any(in + i, out + i, n - i);
 }
 
+__attribute__((target("avx512f")))
+static void floats_from_float16_avx512(const uint16_t *in, float *out, int64_t n) {
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m256i halves = _mm256_loadu_si256((const __m256i *)(const void *)(in + i));
+        _mm512_storeu_ps(out + i, _mm512_cvtph_ps(halves));
+    }
+    floats_from_float16_any(in + i, out + i, n - i);
+}
+
+__attribute__((target("avx512f")))
+static void float16_from_floats_avx512(const float *in, uint16_t *out, int64_t n) {
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+        __m256i halves = _mm512_cvtps_ph(_mm512_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
+        _mm256_storeu_si256((__m256i *)(void *)(out + i), halves);
+    }
+    float16_from_floats_any(in + i, out + i, n - i);
+}
+
 static void floats_from_float16(const uint16_t *in, float *out, int64_t n) {
-    (__builtin_cpu_supports("f16c") ? floats_from_float16_f16c
-                                    : floats_from_float16_any)(in, out, n);
+    (__builtin_cpu_supports("avx512f") ? floats_from_float16_avx512
+     : __builtin_cpu_supports("f16c") ? floats_from_float16_f16c
+                                      : floats_from_float16_any)(in, out, n);
 }
 
 static void float16_from_floats(const float *in, uint16_t *out, int64_t n) {
-    (__builtin_cpu_supports("f16c") ? float16_from_floats_f16c
-                                    : float16_from_floats_any)(in, out, n);
+    (__builtin_cpu_supports("avx512f") ? float16_from_floats_avx512
+     : __builtin_cpu_supports("f16c") ? float16_from_floats_f16c
+                                      : float16_from_floats_any)(in, out, n);
 }
 #else
 #define floats_from_float16 floats_from_float16_any

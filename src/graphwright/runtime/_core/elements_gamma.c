@@ -6,21 +6,63 @@
 
 enum { CHUNK = 64 };
 
-/* ---- the gamma function's logarithm (of the C library) and its derivative ---- */
+/* ---- the gamma function's logarithm and its derivative ---- */
 
-#define LGAMMA(name, T, library)                                                           \
-    static void name(char *const *args, int64_t n, int *trouble) {                         \
-        GW_UNUSED(trouble);                                                                \
-        const T *a = (const T *)args[0];                                                   \
-        T *out = (T *)args[1];                                                             \
-        for (int64_t i = 0; i < n; i++) {                                                  \
-            int sign;                                                                      \
-            out[i] = library(a[i], &sign);                                                 \
-        }                                                                                  \
+#define FROM_2_5_TO(most, x, place, product)                                               \
+    for (int k = 2; k < (most); k++) {                                                     \
+        double less = (place) - 1, times = (product) * ((place) + 1);                      \
+        bool above = (place) > 0.5;                                                        \
+        (product) = above ? times : (product);                                             \
+        (place) = above ? less : (place);                                                  \
     }
 
-LGAMMA(lgamma_float32, float, lgammaf_r)
-LGAMMA(lgamma_float64, double, lgamma_r)
+/* log(gamma(x)) of x > 0: the recurrence brings those below `MOST` to 2 + place, where a polynomial
+ * takes over; the others have Stirling's series (DLMF 5.11.1). Keeps its relative accuracy at the
+ * zeros 1 and 2, where `place` and the product are exact. */
+#define LGAMMA_POSITIVE(name, MOST)                                                        \
+    GW_INLINE double name##_positive(double x) {                                           \
+        double place = x - 2, product = 1;                                                 \
+        FROM_2_5_TO(MOST, x, place, product)                                               \
+        bool low = x < 1.5, least = x < 0.5;                                               \
+        double raised = least ? x * (x + 1) : x, moved = least ? x : x - 1;                \
+        product = low ? raised : product;                                                  \
+        place = low ? moved : place;                                                       \
+        double logarithm = gw_log_positive_double(x < MOST ? product : x);                 \
+        double near = place * GW_POLYNOMIAL(name##_near, place);                           \
+        near = low ? near - logarithm : near + logarithm;                                  \
+        double inverse = 1 / x, square = inverse * inverse;                                \
+        double far = (x - 0.5) * logarithm - x + 0.91893853320467274178                    \
+                     + inverse * GW_POLYNOMIAL(name##_far, square);                        \
+        return x < MOST ? near : far;                                                      \
+    }
+
+/* log(gamma(2 + t)) / t of |t| <= 1/2, a Chebyshev fit; what Stirling's formula leaves. */
+static const double fine_near[] = {
+    2.7475390051909663e-07, -5.811277768921246e-07, 9.242852225162277e-07, -1.9743106888421067e-06,
+    4.3828545383846665e-06, -9.45628851510172e-06, 2.050601970174762e-05, -4.4923727564247656e-05,
+    9.945761692157133e-05, -0.00022315497746292723, 0.0005096695196526673, -0.0011927539009983087,
+    0.002890510330865901, -0.007385551028935545, 0.02058080842778338, -0.06735230105319563,
+    0.3224670334241132, 0.42278433509846713,
+};
+static const double fine_far[] = {
+    -3617.0 / 122400, 1.0 / 156, -691.0 / 360360, 1.0 / 1188, -1.0 / 1680, 1.0 / 1260, -1.0 / 360,
+    1.0 / 12,
+};
+static const double coarse_near[] = {
+    0.00011347281994554691, -0.0002538170956727826, 0.0005065171429518161, -0.0011858600344983208,
+    0.002890795321559696, -0.007386174155633413, 0.020580799471518252, -0.0673522814721006,
+    0.3224670334689425, 0.4227843350004583,
+};
+static const double coarse_far[] = {-1.0 / 1680, 1.0 / 1260, -1.0 / 360, 1.0 / 12};
+
+LGAMMA_POSITIVE(fine, 9)
+LGAMMA_POSITIVE(coarse, 5)
+
+/* Elsewhere, and of infinities and NaN. */
+static double lgamma_rest(double x) {
+    int sign;
+    return lgamma_r(x, &sign);
+}
 
 /* Of x > 0: the recurrence up to 10, then the asymptotic series (DLMF 5.11.2). */
 GW_INLINE double digamma_positive(double x) {
@@ -38,8 +80,11 @@ GW_INLINE double digamma_positive(double x) {
     return shift + gw_log_double(x) - 0.5 * inverse - square * GW_POLYNOMIAL(series, square);
 }
 
-/* Elsewhere: reflection (DLMF 5.5.4); infinite at 0, nan at -1, -2, ... */
-static double digamma_reflected(double x) {
+/* Elsewhere by reflection (DLMF 5.5.4); infinite at 0, nan at -1, -2, ... */
+static double digamma_number(double x) {
+    if (x > 0) {
+        return digamma_positive(x);
+    }
     if (x == 0) {
         return copysign(INFINITY, -x);
     }
@@ -50,7 +95,8 @@ static double digamma_reflected(double x) {
     return digamma_positive(1 - x) - pi / tan(pi * (x - rint(x)));
 }
 
-#define DIGAMMA(name, T)                                                                   \
+/* Rows of `plain`, and of `rest` where x > 0 does not hold or x is infinite. */
+#define GUARDED(name, T, plain, rest)                                                      \
     GW_ROW(name) {                                                                         \
         GW_UNUSED(trouble);                                                                \
         const T *a = (const T *)args[0];                                                   \
@@ -61,19 +107,21 @@ static double digamma_reflected(double x) {
             int other = 0;                                                                 \
             for (int64_t i = 0; i < count; i++) {                                          \
                 T x = a[begin + i];                                                        \
-                other |= !(x > 0);                                                         \
-                values[i] = (T)digamma_positive(x);                                        \
+                other |= !(x > 0 && x < GW_INFINITY(x));                                   \
+                values[i] = (T)plain(x);                                                   \
             }                                                                              \
             for (int64_t i = 0; other && i < count; i++) {                                 \
                 T x = a[begin + i];                                                        \
-                values[i] = x > 0 ? values[i] : (T)digamma_reflected(x);                   \
+                values[i] = x > 0 && x < GW_INFINITY(x) ? values[i] : (T)rest(x);          \
             }                                                                              \
             memcpy(out + begin, values, (size_t)count * sizeof(T));                        \
         }                                                                                  \
     }
 
-DIGAMMA(digamma_float32, float)
-DIGAMMA(digamma_float64, double)
+GUARDED(lgamma_float32, float, coarse_positive, lgamma_rest)
+GUARDED(lgamma_float64, double, fine_positive, lgamma_rest)
+GUARDED(digamma_float32, float, digamma_positive, digamma_number)
+GUARDED(digamma_float64, double, digamma_positive, digamma_number)
 
 /* ---- Hurwitz's zeta function and the higher derivatives ---- */
 
@@ -138,26 +186,61 @@ static double zeta_number(double s, double q) {
 GW_ROW_OF_2(zeta_float32, float, float, zeta_number(x, y))
 GW_ROW_OF_2(zeta_float64, double, double, zeta_number(x, y))
 
+/* The second derivative of log(gamma(x)) for x > 0: the recurrence `TERMS` times, two terms with
+ * one division, then the asymptotic series (DLMF 5.15.8). */
+#define TRIGAMMA(name, TERMS)                                                              \
+    GW_INLINE double name##_trigamma(double x) {                                           \
+        double total = 0, bounded = x > 1e60 ? 1e60 : x;                                   \
+        _Pragma("GCC unroll 16")                                                           \
+        for (int k = 0; k < (TERMS); k += 2) {                                             \
+            double a = (bounded + k) * (bounded + k);                                      \
+            double b = (bounded + (k + 1)) * (bounded + (k + 1));                          \
+            total += (a + b) / (a * b);                                                    \
+        }                                                                                  \
+        double inverse = 1 / (x + (TERMS)), square = inverse * inverse;                    \
+        return total + inverse * (1 + inverse * (0.5 + inverse                             \
+                                  * GW_POLYNOMIAL(name##_bernoulli, square)));             \
+    }
+
+static const double fine_bernoulli[] = {
+    -3617.0 / 510, 7.0 / 6, -691.0 / 2730, 5.0 / 66, -1.0 / 30, 1.0 / 42, -1.0 / 30, 1.0 / 6,
+};
+static const double coarse_bernoulli[] = {5.0 / 66, -1.0 / 30, 1.0 / 42, -1.0 / 30, 1.0 / 6};
+
+TRIGAMMA(fine, 12)
+TRIGAMMA(coarse, 4)
+
+static double trigamma_rest(double x) { return zeta_number(2, x); }
+
+GUARDED(trigamma_float32, float, coarse_trigamma, trigamma_rest)
+GUARDED(trigamma_float64, double, fine_trigamma, trigamma_rest)
+
 /* (-1)^(n+1) n! zeta(n + 1, x) (DLMF 25.11.12) of orders n, nearly always one. */
-#define POLYGAMMA(name, T)                                                                 \
+#define POLYGAMMA(name, T, first)                                                          \
     static void name(char *const *args, int64_t n, int *trouble) {                         \
-        GW_UNUSED(trouble);                                                                \
         const T *orders = (const T *)args[0], *a = (const T *)args[1];                     \
         T *out = (T *)args[2];                                                             \
-        double order = -1, scale = 0;                                                      \
-        for (int64_t i = 0; i < n; i++) {                                                  \
-            if (orders[i] != order) {                                                      \
-                order = orders[i];                                                         \
-                scale = tgamma(order + 1) * (fmod(order, 2) != 0 ? 1 : -1);                \
+        int64_t end;                                                                       \
+        for (int64_t i = 0; i < n; i = end) {                                              \
+            for (end = i + 1; end < n && orders[end] == orders[i]; end++) {                \
             }                                                                              \
-            double x = a[i];                                                               \
-            out[i] = (T)(order != 0 ? scale * zeta_number(order + 1, x)                    \
-                         : x > 0 ? digamma_positive(x) : digamma_reflected(x));            \
+            if (orders[i] == 1) {                                                          \
+                char *rows[] = {args[1] + i * (int64_t)sizeof(T),                          \
+                                args[2] + i * (int64_t)sizeof(T)};                         \
+                first(rows, end - i, trouble);                                             \
+                continue;                                                                  \
+            }                                                                              \
+            double order = orders[i];                                                      \
+            double scale = tgamma(order + 1) * (fmod(order, 2) != 0 ? 1 : -1);             \
+            for (int64_t k = i; k < end; k++) {                                            \
+                out[k] = (T)(order == 0 ? digamma_number(a[k])                             \
+                                        : scale * zeta_number(order + 1, a[k]));           \
+            }                                                                              \
         }                                                                                  \
     }
 
-POLYGAMMA(polygamma_float32, float)
-POLYGAMMA(polygamma_float64, double)
+POLYGAMMA(polygamma_float32, float, trigamma_float32)
+POLYGAMMA(polygamma_float64, double, trigamma_float64)
 
 /* ---- incomplete gamma functions ---- */
 

@@ -10,10 +10,12 @@
 #include <stddef.h>
 
 enum {
-    BLOCK = 32 << 10,       /* elements of one partial result */
-    COLUMNS = 512,          /* results that are accumulated side by side */
+    BLOCK = 64 << 10,       /* elements of one partial result */
+    COLUMNS = 1024,         /* results that are accumulated side by side */
     SHORT = 4096,           /* elements of rows of which several are reduced in one go */
-    HALF_BLOCK = 1024,      /* elements of half precision that are converted at a time */
+    WIDENED = 2 * SHORT,    /* elements of rows of half precision that are converted at a time */
+    GATHERED = 1024,        /* elements from apart that are, or that are converted one run at a time */
+    CROSSED = 16,           /* the shortest runs that are accumulated across one another */
     GRAIN = 16 << 10,       /* elements that are worth a thread */
     HOLD_GIL = 8 << 10,
 };
@@ -33,6 +35,7 @@ typedef struct {
     Space kept, reduced;
     bool side_by_side;          /* the innermost dimension is kept */
     bool short_rows;            /* contiguous rows of few elements, their results in tiles */
+    bool crosswise;             /* of contiguous runs, short ones: first one with another */
     int64_t tiles, tile;        /* of the innermost kept dimension */
     int64_t blocks, block;      /* of the reduced elements */
     int64_t out_step;
@@ -105,25 +108,117 @@ static void advance(const Space *s, int first, Position *p) {
 
 /* ---- one partial result ---- */
 
+#define PICK(name, T, factor)                                                              \
+    GW_VECTORISED static void name(const char *in, int64_t n, char *out) {                 \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            ((T *)(void *)out)[i] = ((const T *)(const void *)in)[i * (factor)];           \
+        }                                                                                  \
+    }
+
+PICK(pick32_2, uint32_t, 2)
+PICK(pick32_3, uint32_t, 3)
+PICK(pick32_4, uint32_t, 4)
+PICK(pick64_2, uint64_t, 2)
+PICK(pick64_3, uint64_t, 3)
+PICK(pick64_4, uint64_t, 4)
+
+typedef void (*Pick)(const char *in, int64_t n, char *out);
+
+/* Brings elements together of which there is one in 2, 3 or 4; NULL for other distances. */
+static Pick pick_of(int64_t width, int64_t step) {
+    static const Pick picks[2][3] = {
+        {pick32_2, pick32_3, pick32_4}, {pick64_2, pick64_3, pick64_4},
+    };
+    int64_t factor = step / width;
+    bool known = (width == 4 || width == 8) && step % width == 0 && factor >= 2 && factor <= 4;
+    return known ? picks[width / 8][factor - 2] : NULL;
+}
+
+/* Elements of half precision as float32. */
+static void widen(const Job *job, const char *in, int64_t step, int64_t n, float *out) {
+    char *pair[2] = {(char *)(uintptr_t)in, (char *)out};
+    npy_intp count = n, steps[2] = {step, sizeof(float)};
+    job->widen(pair, &count, steps, NULL);
+}
+
 /* Runs fold or columns over n elements, those of half precision through a buffer. */
 static void feed(const Job *job, void *acc, const char *in, int64_t step, int64_t n) {
-    if (job->widen == NULL) {
-        (job->side_by_side ? job->kind->columns : job->kind->fold)(acc, in, step, n);
+    const GwReduction *kind = job->kind;
+    void (*run)(void *, const char *, int64_t, int64_t) = job->side_by_side ? kind->columns
+                                                                            : kind->fold;
+    Pick pick = job->widen == NULL && !job->side_by_side ? pick_of(job->width, step) : NULL;
+    if (job->widen == NULL && pick == NULL) {
+        run(acc, in, step, n);
         return;
     }
-    float buffer[HALF_BLOCK];
-    for (int64_t done = 0; done < n; done += HALF_BLOCK) {
-        npy_intp count = n - done < HALF_BLOCK ? n - done : HALF_BLOCK;
-        char *pair[2] = {(char *)(uintptr_t)in + done * step, (char *)buffer};
-        npy_intp steps[2] = {step, sizeof(float)};
-        job->widen(pair, &count, steps, NULL);
-        if (job->side_by_side) {
-            job->kind->columns((char *)acc + done * job->kind->width, (char *)buffer,
-                               sizeof(float), count);
+    _Alignas(64) char buffer[GATHERED * 8];
+    for (int64_t done = 0; done < n; done += GATHERED) {
+        int64_t count = n - done < GATHERED ? n - done : GATHERED;
+        char *to = job->side_by_side ? (char *)acc + done * kind->width : acc;
+        if (pick != NULL) {
+            pick(in + done * step, count, buffer);
         } else {
-            job->kind->fold(acc, (char *)buffer, sizeof(float), count);
+            widen(job, in + done * step, step, count, (float *)(void *)buffer);
         }
+        run(to, buffer, pick != NULL ? job->width : (int64_t)sizeof(float), count);
     }
+}
+
+/* Rows of contiguous elements, each into its own accumulator. */
+static void fold_short_rows(const Job *job, void *acc, const char *in, int64_t rows) {
+    int64_t size = job->reduced.numel, stride = job->kept.steps[0];
+    if (job->widen == NULL) {
+        job->kind->short_rows(acc, in, stride, rows, size);
+        return;
+    }
+    float buffer[WIDENED];
+    int64_t most = size > 0 ? WIDENED / size : rows, count;
+    for (int64_t done = 0; done < rows; done += count) {
+        count = rows - done < most ? rows - done : most;
+        bool dense = stride == size * job->width;
+        for (int64_t r = 0; r < (dense ? 1 : count); r++) {
+            widen(job, in + (done + r) * stride, job->width, dense ? count * size : size,
+                  buffer + r * size);
+        }
+        job->kind->short_rows((char *)acc + done * job->kind->width, (char *)buffer,
+                              size * (int64_t)sizeof(float), count, size);
+    }
+}
+
+/* Rows of contiguous elements into n results; those of half precision several at a time. */
+static void fold_rows(const Job *job, void *acc, const char *in, int64_t stride, int64_t rows,
+                      int64_t n) {
+    if (job->widen == NULL) {
+        job->kind->column_rows(acc, in, stride, rows, n);
+        return;
+    }
+    float buffer[WIDENED];
+    int64_t most = WIDENED / n;
+    for (int64_t done = 0; done < rows; done += most) {
+        int64_t count = rows - done < most ? rows - done : most;
+        for (int64_t r = 0; r < count; r++) {
+            const char *row = in + (done + r) * stride;
+            for (int64_t byte = 0; byte < n * job->width; byte += 64) {
+                __builtin_prefetch(row + most * stride + byte);
+            }
+            widen(job, row, job->width, n, buffer + r * n);
+        }
+        job->kind->column_rows(acc, (char *)buffer, n * (int64_t)sizeof(float), count, n);
+    }
+}
+
+/* Whole runs from `begin` on, side by side; what they make is then halved until one remains. */
+static void fold_crosswise(const Job *job, void *acc, const char *in, int64_t begin, int64_t end) {
+    _Alignas(64) char lanes[COLUMNS * 8];
+    const GwReduction *kind = job->kind;
+    int64_t n = job->reduced.sizes[0], stride = job->reduced.steps[1];
+    kind->start(lanes, n);
+    fold_rows(job, lanes, in + begin / n * stride, stride, (end - begin) / n, n);
+    for (; n > 1; n = (n + 1) / 2) {
+        int64_t half = (n + 1) / 2;
+        kind->merge(lanes, lanes + half * kind->width, n - half);
+    }
+    kind->merge(acc, lanes, 1);
 }
 
 /* Reduced elements [begin, end) of the result at `in`. */
@@ -134,6 +229,10 @@ static void fold_range(const Job *job, void *acc, const char *in, int64_t begin,
     }
     if (s->ndim == 0) {
         feed(job, acc, in, 0, end - begin);
+        return;
+    }
+    if (job->crosswise) {
+        fold_crosswise(job, acc, in, begin, end);
         return;
     }
     int64_t inner = s->sizes[0];
@@ -154,9 +253,9 @@ static void fold_columns(const Job *job, void *acc, const char *in, int64_t step
     if (begin >= end) {
         return;
     }
-    if (job->widen == NULL && step == job->width && job->reduced.ndim == 1) {
+    if (step == job->width && job->reduced.ndim == 1) {
         int64_t stride = job->reduced.steps[0];
-        job->kind->column_rows(acc, in + begin * stride, stride, end - begin, n);
+        fold_rows(job, acc, in + begin * stride, stride, end - begin, n);
         return;
     }
     Position p = position(&job->reduced, 0, begin);
@@ -195,7 +294,7 @@ static void run_tasks(void *closure, int64_t begin, int64_t end) {
         }
         job->kind->start(acc, n);
         if (job->short_rows) {
-            job->kind->short_rows(acc, in, job->kept.steps[0], n, job->reduced.numel);
+            fold_short_rows(job, acc, in, n);
         } else if (job->side_by_side) {
             fold_columns(job, acc, in, job->kept.steps[0], n, from, to);
         } else {
@@ -241,6 +340,9 @@ static bool run_job(Job *job) {
         job->out_step = job->kept.out[0];
     }
     job->block = job->short_rows ? SHORT : BLOCK / job->tile;
+    if (job->crosswise) {
+        job->block = BLOCK / job->reduced.sizes[0] * job->reduced.sizes[0];
+    }
     job->blocks = (job->reduced.numel + job->block - 1) / job->block;
     job->blocks = job->blocks < 1 ? 1 : job->blocks;
     int64_t results = outer * job->tiles, tasks = results * job->blocks;
@@ -326,9 +428,13 @@ static void plan_spaces(Job *job, const GwTensor *in, const GwTensor *out, uint3
     job->side_by_side = job->kept.ndim > 0 && job->reduced.ndim > 0
                         && job->kept.steps[0] < job->reduced.steps[0]
                         && job->kept.sizes[0] > 1;
-    job->short_rows = !job->side_by_side && job->widen == NULL && job->kept.ndim > 0
-                      && job->reduced.ndim == 1 && job->reduced.steps[0] == itemsize
+    bool runs = !job->side_by_side && job->reduced.ndim > 0
+                && job->reduced.steps[0] == itemsize;
+    job->short_rows = runs && job->kept.ndim > 0 && job->reduced.ndim == 1
                       && job->reduced.numel <= SHORT;
+    job->crosswise = runs && job->reduced.ndim == 2
+                     && job->reduced.sizes[0] >= CROSSED && job->reduced.sizes[0] <= COLUMNS
+                     && job->reduced.sizes[1] >= job->reduced.sizes[0] / CROSSED;
 }
 
 static GwTensor *result_like(const Reduction *r, const GwTensor *in, int dtype, uint32_t dims,

@@ -24,27 +24,34 @@ static void NAME(start)(void *acc, int64_t n) {
 }
 
 #ifndef OWN_FOLD_ROW
-/* In lanes of type L, so that the order depends on n alone and is vectorised; after PIECE
- * elements the lanes go into the accumulator, which may be wider. */
-GW_VECTOR_MATH static void NAME(fold_row)(A *total, const T *in, int64_t n) {
-    enum { LANES = FOLD_LANES, PIECE = 4096 };
-    for (int64_t begin = 0; begin < n; begin += PIECE) {
-        int64_t count = n - begin < PIECE ? n - begin : PIECE, whole = count / LANES * LANES;
-        const T *from = in + begin;
-        L lanes[LANES];
+enum { NAME(PIECE) = 4096 };
+
+/* The lanes of a piece of a row. */
+GW_INLINE void NAME(fold_lanes)(L *lanes, const T *from, int64_t count) {
+    enum { LANES = FOLD_LANES };
+    int64_t whole = count / LANES * LANES;
+    for (int j = 0; j < LANES; j++) {
+        lanes[j] = START;
+    }
+    for (int64_t i = 0; i < whole; i += LANES) {
         for (int j = 0; j < LANES; j++) {
-            lanes[j] = START;
+            L x = (L)from[i + j], lane = lanes[j];
+            lanes[j] = STEP(lane, x);
         }
-        for (int64_t i = 0; i < whole; i += LANES) {
-            for (int j = 0; j < LANES; j++) {
-                L x = (L)from[i + j], lane = lanes[j];
-                lanes[j] = STEP(lane, x);
-            }
-        }
-        for (int64_t i = whole; i < count; i++) {
-            L x = (L)from[i];
-            lanes[i - whole] = STEP(lanes[i - whole], x);
-        }
+    }
+    for (int64_t i = whole; i < count; i++) {
+        L x = (L)from[i];
+        lanes[i - whole] = STEP(lanes[i - whole], x);
+    }
+}
+
+/* In lanes of type L, so that the order depends on n alone and is vectorised; after a piece the
+ * lanes go into the accumulator, which may be wider. */
+GW_VECTOR_MATH static void NAME(fold_row)(A *total, const T *in, int64_t n) {
+    enum { LANES = FOLD_LANES };
+    for (int64_t begin = 0; begin < n; begin += NAME(PIECE)) {
+        L lanes[LANES];
+        NAME(fold_lanes)(lanes, in + begin, n - begin < NAME(PIECE) ? n - begin : NAME(PIECE));
         for (int half = LANES / 2; half > 0 && sizeof(L) > 4; half /= 2) {
             HALVE(half)
         }
@@ -60,6 +67,37 @@ GW_VECTOR_MATH static void NAME(fold_row)(A *total, const T *in, int64_t n) {
     }
 }
 
+/* Rows of at most a piece. The last eight lanes of several rows are merged side by side. */
+GW_VECTOR_MATH static void NAME(fold_each)(A *totals, const char *in, int64_t stride,
+                                           int64_t rows, int64_t n) {
+    enum { LANES = FOLD_LANES, LEFT = 8, TOGETHER = 32 };
+    L left[TOGETHER * LEFT];
+    for (int64_t begin = 0; begin < rows; begin += TOGETHER) {
+        int64_t count = rows - begin < TOGETHER ? rows - begin : TOGETHER;
+        for (int64_t r = 0; r < count; r++) {
+            L lanes[LANES];
+            NAME(fold_lanes)(lanes, (const T *)(in + (begin + r) * stride), n);
+            for (int half = LANES / 2; half >= LEFT; half /= 2) {
+                HALVE(half)
+            }
+            for (int j = 0; j < LEFT; j++) {
+                left[r * LEFT + j] = lanes[j];
+            }
+        }
+        for (int64_t r = 0; r < count; r++) {
+            const L *own = left + r * LEFT;
+            L a = MERGE(own[0], own[4]), b = MERGE(own[1], own[5]), c = MERGE(own[2], own[6]);
+            L d = MERGE(own[3], own[7]), even = MERGE(a, c), odd = MERGE(b, d);
+            totals[begin + r] = MERGE(totals[begin + r], (A)MERGE(even, odd));
+        }
+    }
+}
+#else
+static void NAME(fold_each)(A *totals, const char *in, int64_t stride, int64_t rows, int64_t n) {
+    for (int64_t r = 0; r < rows; r++) {
+        NAME(fold_row)(totals + r, (const T *)(in + r * stride), n);
+    }
+}
 #endif
 
 /* Rows of few elements, `stride` bytes apart, each into its own accumulator. */
@@ -96,10 +134,8 @@ GW_VECTOR_MATH static void NAME(tiny_rows)(void *acc, const char *in, int64_t st
 static void NAME(short_rows)(void *acc, const char *in, int64_t stride, int64_t rows, int64_t n) {
     if (n < TINY) {
         NAME(tiny_rows)(acc, in, stride, rows, n);
-        return;
-    }
-    for (int64_t r = 0; r < rows; r++) {
-        NAME(fold_row)((A *)acc + r, (const T *)(in + r * stride), n);
+    } else {
+        NAME(fold_each)(acc, in, stride, rows, n);
     }
 }
 
@@ -161,18 +197,20 @@ static void NAME(column_rows)(void *acc, const char *in, int64_t stride, int64_t
 /* Several rows make a partial result of type L, which goes into the accumulators. */
 GW_VECTOR_MATH static void NAME(column_rows)(void *acc, const char *in, int64_t stride,
                                              int64_t rows, int64_t n) {
-    enum { TOGETHER = 4 };
+    enum { TOGETHER = 8 };
     A *totals = acc;
     int64_t r = 0;
     for (; r + TOGETHER <= rows; r += TOGETHER) {
-        const T *a = (const T *)(in + r * stride), *b = (const T *)(in + (r + 1) * stride);
-        const T *c = (const T *)(in + (r + 2) * stride), *d = (const T *)(in + (r + 3) * stride);
+        const char *low = in + r * stride, *high = low + TOGETHER / 2 * stride;
         for (int64_t i = 0; i < n; i++) {
-            L x = (L)a[i], y = (L)b[i], z = (L)c[i], w = (L)d[i], one = START, other = START;
-            one = STEP(one, x);
-            one = STEP(one, y);
-            other = STEP(other, z);
-            other = STEP(other, w);
+            L one = START, other = START;
+            _Pragma("GCC unroll 4")
+            for (int k = 0; k < TOGETHER / 2; k++) {
+                L x = (L)((const T *)(low + k * stride))[i];
+                L y = (L)((const T *)(high + k * stride))[i];
+                one = STEP(one, x);
+                other = STEP(other, y);
+            }
             L both = MERGE(one, other);
             A total = totals[i], more = (A)both;
             totals[i] = MERGE(total, more);
