@@ -20,6 +20,9 @@ FUNCTIONS: list[tuple[Callable[..., Any], Callable[..., Any], tuple[float, float
     (gw.erfc, np.vectorize(math.erfc), (-4, 20), 8),
     (gw.erfinv, special.erfinv, (-0.999, 0.999), 8),
     (gw.lgamma, special.gammaln, (3, 60), 8),
+    (gw.lgamma, special.gammaln, (100, 1e30), 8),
+    (lambda x: gw.polygamma(1, x), lambda x: special.polygamma(1, x), (1e-3, 60), 8),
+    (lambda x: gw.polygamma(1, x), lambda x: special.polygamma(1, x), (100, 1e15), 8),
     (gw.digamma, special.digamma, (2, 60), 16),
     (gw.special.log_ndtr, special.log_ndtr, (-30, -1), 8),
     (gw.sin, np.sin, (-1e4, 1e4), 4),
@@ -43,6 +46,27 @@ def test_accuracy(case: Any, dtype: Any) -> None:
     unit = np.spacing(np.abs(exact).astype(dtype)).astype(np.float64)
     error = np.abs(got - exact) / unit
     assert error.max() <= (4 if dtype is np.float32 else ulps)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gamma_functions_of_special_values(dtype: Any) -> None:
+    x = np.array([0.0, -0.0, math.inf, -math.inf, math.nan, 1, 2, -1, -2.5, -0.5, 3.5], dtype)
+    got = gw.lgamma(gw.from_numpy(x)).numpy()
+    expected = np.where(np.isinf(x), np.inf, special.gammaln(x))
+    np.testing.assert_allclose(got, expected, 1e-6)
+    slope = gw.polygamma(1, gw.from_numpy(x)).numpy()
+    assert np.isnan(slope[np.isnan(x)]).all()
+    np.testing.assert_array_equal(slope[(x == 0) | (x == -1)], np.inf)
+    np.testing.assert_allclose(slope[x == 1], math.pi**2 / 6, 1e-6)
+    assert slope[x == np.inf].tolist() == [0.0] * int((x == np.inf).sum())
+
+
+def test_lgamma_near_its_zeros() -> None:
+    e = np.array([2.0**-20, -(2.0**-20), 2.0**-30])
+    near_one = e * (-np.euler_gamma + e * (math.pi**2 / 12 - e * special.zeta(3) / 3))
+    np.testing.assert_allclose(gw.lgamma(gw.from_numpy(1 + e)).numpy(), near_one, 1e-15)
+    near_two = near_one + np.log1p(e)
+    np.testing.assert_allclose(gw.lgamma(gw.from_numpy(2 + e)).numpy(), near_two, 1e-14)
 
 
 def pairs() -> tuple[np.ndarray, np.ndarray]:

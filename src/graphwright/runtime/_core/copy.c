@@ -253,19 +253,10 @@ static PyObject *copy_strided(PyObject *self, PyObject *const *args, Py_ssize_t 
     Py_RETURN_NONE;
 }
 
-static bool repeats_elements(const GwTensor *t) {
-    for (int d = 0; d < t->ndim; d++) {
-        if (t->strides[d] == 0 && t->sizes[d] > 1) {
-            return true;
-        }
-    }
-    return false;
-}
-
 GW_KERNEL(copy_) {
     GW_UNUSED(cls);
     GwTensor *dst = gw_plain_tensor(args[0]), *src = gw_plain_tensor(args[1]);
-    if (dst == NULL || src == NULL || dst->storage->readonly || repeats_elements(dst)) {
+    if (dst == NULL || src == NULL || dst->storage->readonly || gw_repeats_elements(dst)) {
         return NULL;
     }
     bool moves = dst->dtype == src->dtype && same_sizes(dst, src) && dst->storage != src->storage;

@@ -1,4 +1,5 @@
 /* Making tensors of given values: zeros and their like, ranges, identity, fill_. */
+#include "half.h"
 #include "loops.h"
 #include "native.h"
 #include "pool.h"
@@ -27,6 +28,10 @@ static bool write_float(double value, int dtype, char *to) {
         *(float *)to = (float)value;
     } else if (dtype == GW_FLOAT64) {
         *(double *)to = value;
+    } else if (dtype == GW_FLOAT16 && !(fabs(value) > 65504 && isfinite(value))) {
+        *(uint16_t *)to = gw_to_float16((float)value);
+    } else if (dtype == GW_BFLOAT16 && !(fabs(value) > 3e38 && isfinite(value))) {
+        *(uint16_t *)to = gw_to_bfloat16((float)value);
     } else {
         return false;
     }

@@ -1,4 +1,5 @@
-/* Ops by a mask that broadcasts, of few elements: masked_select, masked_scatter, masked_fill. */
+/* Ops by a mask that broadcasts: masked_select and masked_scatter of few elements, masked_fill. */
+#include "elements.h"
 #include "walk.h"
 
 /* The elements where the mask, which is walked second, holds; the walk ends where it began. */
@@ -13,8 +14,11 @@ static int64_t count_true(GwSteps *w) {
 GW_KERNEL(masked_select) {
     GwTensor *both[2] = {gw_plain_tensor(args[0]), gw_plain_tensor(args[1])};
     GwSteps w;
-    if (both[0] == NULL || both[1] == NULL || both[1]->dtype != GW_BOOL || !gw_walk_begin(&w, 2, both)) {
+    if (both[0] == NULL || both[1] == NULL || both[1]->dtype != GW_BOOL) {
         return NULL;
+    }
+    if (!gw_walk_begin(&w, 2, both)) {
+        return (PyObject *)gw_select_contiguous(cls, both[0], both[1]);
     }
     int64_t count = count_true(&w);
     size_t size = (size_t)gw_itemsize(both[0]);
@@ -67,6 +71,8 @@ static bool read_value(PyObject *value, int dtype, char bytes[16]) {
 typedef struct {
     GwTensor *both[2];
     GwSteps walk;
+    bool few;
+    GwRow choose;       /* of many elements: the rows of `where` */
     char value[16];
 } Fill;
 
@@ -74,9 +80,29 @@ typedef struct {
 static bool read_fill(Fill *f, PyObject *const *args) {
     f->both[0] = gw_plain_tensor(args[0]);
     f->both[1] = gw_plain_tensor(args[1]);
-    return f->both[0] != NULL && f->both[1] != NULL && f->both[1]->dtype == GW_BOOL
-           && gw_walk_begin(&f->walk, 2, f->both)
+    if (f->both[0] == NULL || f->both[1] == NULL || f->both[1]->dtype != GW_BOOL) {
+        return false;
+    }
+    f->few = gw_walk_begin(&f->walk, 2, f->both);
+    f->choose = f->few ? NULL : gw_own_row("where", f->both[0]->dtype);
+    return f->walk.ndim >= 0 && (f->few || f->choose != NULL)
            && read_value(args[2], f->both[0]->dtype, f->value);
+}
+
+/* where(mask, value, input) into `out`, which may be the input. */
+static void fill_many(const Fill *f, GwTensor *out) {
+    int width = gw_itemsize(out);
+    GwPlan plan = {.count = 4, .rows = {.row = f->choose, .count = 4,
+                                        .width = {1, width, width, width}}};
+    plan.loop = (GwLoopRef){gw_run_rows, &plan.rows};
+    memcpy(plan.width, plan.rows.width, sizeof plan.width);
+    memcpy(plan.scalars[1], f->value, sizeof f->value);
+    plan.data[1] = plan.scalars[1];
+    gw_plan_tensor(&plan, 0, f->both[1], out->ndim, out->sizes);
+    gw_plan_tensor(&plan, 2, f->both[0], out->ndim, out->sizes);
+    gw_plan_tensor(&plan, 3, out, out->ndim, out->sizes);
+    gw_plan_finish(&plan, out->ndim, out->sizes);
+    gw_plan_run(&plan);
 }
 
 GW_KERNEL(masked_fill) {
@@ -86,6 +112,10 @@ GW_KERNEL(masked_fill) {
     }
     GwSteps *w = &f.walk;
     GwTensor *out = gw_tensor_empty(cls, f.both[0]->dtype, w->ndim, w->sizes, NULL);
+    if (out != NULL && !f.few) {
+        fill_many(&f, out);
+        return (PyObject *)out;
+    }
     size_t size = (size_t)gw_itemsize(f.both[0]);
     for (int64_t i = 0; out != NULL && i < w->numel; i++, gw_walk_next(w)) {
         memcpy(out->data + (size_t)i * size, *w->at[1] != 0 ? f.value : w->at[0], size);
@@ -98,14 +128,18 @@ GW_KERNEL(masked_fill_) {
     Fill f;
     if (!read_fill(&f, args) || f.both[0]->storage->readonly
         || f.walk.numel != f.both[0]->numel || f.walk.ndim != f.both[0]->ndim
-        || f.both[0]->storage == f.both[1]->storage) {
+        || f.both[0]->storage == f.both[1]->storage
+        || (!f.few && gw_repeats_elements(f.both[0]))) {
         return NULL;
     }
     size_t size = (size_t)gw_itemsize(f.both[0]);
-    for (int64_t i = 0; i < f.walk.numel; i++, gw_walk_next(&f.walk)) {
+    for (int64_t i = 0; f.few && i < f.walk.numel; i++, gw_walk_next(&f.walk)) {
         if (*f.walk.at[1] != 0) {
             memcpy(f.walk.at[0], f.value, size);
         }
+    }
+    if (!f.few) {
+        fill_many(&f, f.both[0]);
     }
     f.both[0]->storage->version++;
     return Py_NewRef(args[0]);

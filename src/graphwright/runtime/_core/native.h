@@ -24,7 +24,7 @@ extern const GwKernelEntry gw_view_kernels[], gw_creation_kernels[], gw_picking_
     gw_window_kernels[], gw_padding_kernels[], gw_lookup_kernels[], gw_pixel_kernels[],
     gw_view_copy_kernels[], gw_channel_kernels[], gw_sampling_kernels[], gw_conv_kernels[],
     gw_row_kernels[], gw_histogram_kernels[], gw_resample_kernels[], gw_same_kernels[],
-    gw_piece_kernels[];
+    gw_piece_kernels[], gw_shuffle_kernels[];
 
 extern PyMethodDef gw_sampling_methods[];   /* sampling.c */
 
@@ -38,6 +38,12 @@ GwTensor *gw_softmax_slope_lines(PyTypeObject *cls, const GwTensor *grad, const 
 PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args);
 PyObject *gw_index_put_kernel(PyTypeObject *cls, PyObject *const *args);    /* in place */
 
+/* compress.c: masked_select of contiguous tensors of one shape; NULL, without an exception, where
+ * they are others. */
+GwTensor *gw_select_contiguous(PyTypeObject *cls, const GwTensor *in, const GwTensor *mask);
+/* The places where a contiguous mask holds, stored dim by dim; NULL as above. */
+GwTensor *gw_places_contiguous(PyTypeObject *cls, const GwTensor *mask);
+
 #define GW_KERNEL(name) static PyObject *name(PyTypeObject *cls, PyObject *const *args)
 
 /* A tensor with data on the CPU and known sizes; else NULL, without an exception. */
@@ -49,6 +55,16 @@ static inline GwTensor *gw_plain_tensor(PyObject *o) {
     bool plain = t->storage != NULL && t->data != NULL && t->device == GW_CPU
                  && (t->flags & (GW_FAKE | GW_SYMBOLIC)) == 0;
     return plain ? t : NULL;
+}
+
+/* Whether several places of a tensor are one element. */
+static inline bool gw_repeats_elements(const GwTensor *t) {
+    for (int d = 0; d < t->ndim; d++) {
+        if (t->strides[d] == 0 && t->sizes[d] > 1) {
+            return true;
+        }
+    }
+    return false;
 }
 
 /* An int that fits; false, without an exception, for anything else. */

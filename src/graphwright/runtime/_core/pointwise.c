@@ -1,6 +1,7 @@
 /* Pointwise: the eager kernel of an elementwise op. Plain calls (tensors of one supported dtype,
  * or of several where the op promotes, and Python numbers) run here, on our own kernels of the
  * ufunc's name or on NumPy's loops; all others go to `fallback`. */
+#include "half.h"
 #include "loops.h"
 #include "promote.h"
 
@@ -207,10 +208,14 @@ static bool collect(const Pointwise *p, PyObject *const *args, Operands *found) 
 
 /* Writes a Python number as an element; false where it would change the dtype of the result. */
 static bool write_number(PyObject *number, int dtype, char *to) {
-    bool floating = dtype == GW_FLOAT32 || dtype == GW_FLOAT64;
+    bool floating = dtype == GW_FLOAT32 || dtype == GW_FLOAT64 || gw_is_half(dtype);
     if (PyFloat_CheckExact(number)) {
         double value = PyFloat_AS_DOUBLE(number);
-        if (dtype == GW_FLOAT32) {
+        if (dtype == GW_FLOAT16) {
+            *(uint16_t *)to = gw_to_float16((float)value);
+        } else if (dtype == GW_BFLOAT16) {
+            *(uint16_t *)to = gw_to_bfloat16((float)value);
+        } else if (dtype == GW_FLOAT32) {
             *(float *)to = (float)value;
         } else if (dtype == GW_FLOAT64) {
             *(double *)to = value;
@@ -227,6 +232,8 @@ static bool write_number(PyObject *number, int dtype, char *to) {
         case GW_INT16: *(int16_t *)to = (int16_t)value; return true;
         case GW_INT32: *(int32_t *)to = (int32_t)value; return true;
         case GW_INT64: *(int64_t *)to = value; return true;
+        case GW_FLOAT16: *(uint16_t *)to = gw_to_float16((float)value); return true;
+        case GW_BFLOAT16: *(uint16_t *)to = gw_to_bfloat16((float)value); return true;
         case GW_FLOAT32: *(float *)to = (float)value; return true;
         case GW_FLOAT64: *(double *)to = (double)value; return true;
         default: return false;

@@ -150,47 +150,6 @@ GW_KERNEL(scaled) {
     return (PyObject *)out;
 }
 
-static int compare(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* n, generator, dtype, device: places in the order of random bits. */
-GW_KERNEL(permutation) {
-    enum { MOST = 1024 };
-    int64_t n;
-    if (!gw_plain_int(args[0], &n) || n < 0 || n > MOST || args[1] != Py_None
-        || gw_plain_dtype(args[2], GW_INT64) != GW_INT64 || !gw_on_cpu(args[3])) {
-        return NULL;
-    }
-    GwTensor *out = gw_tensor_empty(cls, GW_INT64, 1, &n, NULL);
-    if (out == NULL) {
-        return NULL;
-    }
-    static const struct { int drop, shift; } parts[3] = {{8, 40}, {8, 16}, {16, 0}};
-    uint64_t *keys = (uint64_t *)out->data;
-    uint32_t words[MOST];
-    int bits = 0;
-    while (n >> bits != 0) {
-        bits++;
-    }
-    for (int part = 0; part < 3; part++) {
-        gw_draw_words(words, n);
-        for (int64_t i = 0; i < n; i++) {
-            uint64_t own = (uint64_t)(words[i] >> parts[part].drop) << parts[part].shift;
-            keys[i] = part == 0 ? own : keys[i] | own;
-        }
-    }
-    for (int64_t i = 0; i < n; i++) {
-        keys[i] = keys[i] << bits | (uint64_t)i;
-    }
-    qsort(keys, (size_t)n, sizeof *keys, compare);
-    for (int64_t i = 0; i < n; i++) {
-        keys[i] &= ((uint64_t)1 << bits) - 1;
-    }
-    return (PyObject *)out;
-}
-
 const GwKernelEntry gw_random_kernels[] = {
     {"normal_", 4, fill_normal},
     {"rand", 4, uniform_numbers},
@@ -198,7 +157,6 @@ const GwKernelEntry gw_random_kernels[] = {
     {"randn", 4, normal_numbers},
     {"randn_like", 4, randn_like},
     {"random_scaled", 5, scaled},
-    {"randperm", 4, permutation},
     {"uniform_", 4, fill_uniform},
     {NULL, 0, NULL},
 };

@@ -32,8 +32,11 @@ GW_KERNEL(argwhere) {
     GwSteps w;
     int64_t count = 0, found = 0;
     if (input == NULL || input->ndim == 0 || input->dtype == GW_COMPLEX64
-        || input->dtype == GW_COMPLEX128 || !gw_walk_begin(&w, 1, &input)) {
+        || input->dtype == GW_COMPLEX128) {
         return NULL;
+    }
+    if (!gw_walk_begin(&w, 1, &input)) {
+        return (PyObject *)gw_places_contiguous(cls, input);
     }
     for (int64_t i = 0; i < w.numel; i++, gw_walk_next(&w)) {
         count += is_true(w.at[0], input->dtype);

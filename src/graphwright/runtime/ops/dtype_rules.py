@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dispatch import FAKE, OTHER_DEVICE
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
-from graphwright.runtime.ops.kernels import HALVES, Array
+from graphwright.runtime.ops.kernels import HALVES, Array, converted
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides
 
@@ -30,7 +28,7 @@ def sum_dtype(input: Any, dtype: DType | None) -> DType:
 def wide_array(input: Any) -> Array:
     """A tensor's values, half types as float32."""
     array: Array = input._nd
-    return array.astype(np.float32) if input.dtype in HALVES else array
+    return converted(input, dtypes.float32) if input.dtype in HALVES else array
 
 
 def has_values(tensor: Any) -> bool:

@@ -28,6 +28,7 @@ Function = Callable[..., Any]
 
 HALVES = frozenset({dtypes.float16, dtypes.bfloat16})
 SCALARS = frozenset({int, float, bool, complex})
+_FEW = 4096     # elements up to which NumPy's loops convert as fast
 
 
 def compute_type(dtype: DType) -> DType:
@@ -35,11 +36,29 @@ def compute_type(dtype: DType) -> DType:
     return dtypes.float32 if dtype in HALVES else dtype
 
 
+def converted(tensor: Any, dtype: DType) -> Array:
+    """A tensor's values in a fresh array of `dtype`, made by all threads where C has the loop."""
+    if tensor.numel() > _FEW:
+        out = _core.empty(Tensor, tensor.shape, dtype)
+        if _core.convert_into(out, tensor):
+            return out._nd
+    array: Array = tensor._nd.astype(dtype.numpy)
+    return array
+
+
+def as_contiguous(tensor: Tensor, dtype: DType) -> Tensor:
+    """The tensor itself where it is contiguous and of the dtype, else a copy that is."""
+    if tensor.dtype is dtype and tensor.is_contiguous():
+        return tensor
+    out = _core.empty(Tensor, tensor.shape, dtype)
+    copy_into(out, tensor)
+    return out
+
+
 def array_of(value: Any, dtype: DType) -> Array:
     """A tensor's or a number's values as an array of `dtype`."""
     if isinstance(value, Tensor):
-        nd = value._nd
-        return nd if value.dtype is dtype else nd.astype(dtype.numpy)
+        return value._nd if value.dtype is dtype else converted(value, dtype)
     if isinstance(value, int) and not dtype.is_floating_point and dtype is not dtypes.bool:
         return np.asarray(value).astype(dtype.numpy)
     if value is None:
@@ -58,10 +77,21 @@ def wrap(array: Any, dtype: DType) -> Tensor:
     """A tensor over a fresh array or NumPy scalar, cast where its dtype differs."""
     result = np.asarray(array)
     if result.dtype != dtype.numpy:
+        if dtype in HALVES and result.dtype == np.float32 and result.size > _FEW:
+            made: Tensor = _core.empty(Tensor, result.shape, dtype)
+            rounded_into(made, result)
+            return made
         result = result.astype(dtype.numpy)
     if not result.flags.c_contiguous:
         result = np.ascontiguousarray(result)
     return _core.from_ndarray(Tensor, result, dtype)
+
+
+def rounded_into(out: Tensor, array: Array) -> None:
+    """Write an array of float32 into a tensor of half precision and of its shape."""
+    source = _core.from_ndarray(Tensor, np.ascontiguousarray(array), dtypes.float32)
+    if not _core.convert_into(out, source):
+        np.copyto(out._nd, array, casting="unsafe")
 
 
 def elementwise(
@@ -80,7 +110,10 @@ def elementwise(
     else:
         scratch = np.empty_like(target, dtype=work.numpy)
         function(*arrays, scratch)
-        np.copyto(target, scratch, casting="unsafe")
+        if work is dtypes.float32 and dtype in HALVES and out.is_contiguous():
+            rounded_into(out, scratch)
+        else:
+            np.copyto(target, scratch, casting="unsafe")
     return out
 
 

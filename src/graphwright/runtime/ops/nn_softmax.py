@@ -10,11 +10,14 @@ from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import (
     Array,
+    as_float32,
     cast,
     compute,
     finish,
+    is_half,
     output,
     require_floating,
+    rounded,
     same,
     spec,
     widened,
@@ -49,6 +52,8 @@ def _along_rows(kernel: Any, inputs: tuple[Array, ...], out: Array, axis: int) -
 
 def _normalised(name: str, rows: Any, input: Tensor, dim: int, dtype: Any) -> Tensor:
     kind = _converted(name, input, dtype)
+    if is_half(kind) and kind is input.dtype and input.ndim:
+        return rounded(_normalised(name, rows, as_float32(input), dim, None), kind)
     if kind is input.dtype and dim != input.ndim - 1:
         quick: Tensor | None = _core.softmax_columns(Tensor, input, dim, name == "log_softmax")
         if quick is not None:
@@ -103,6 +108,9 @@ def _log_softmax_vjp(ctx: Any, grad: Any) -> Any:
 
 
 def _backward(rows: Any, grad: Tensor, out: Tensor, dim: int) -> Tensor:
+    if is_half(out.dtype) and out.ndim:
+        wide = _backward(rows, as_float32(grad), as_float32(out), dim)
+        return rounded(wide, out.dtype)
     if dim != out.ndim - 1 and out.ndim:
         logarithm = rows is _core.log_softmax_backward_rows
         quick: Tensor | None = _core.softmax_columns_backward(Tensor, grad, out, dim, logarithm)

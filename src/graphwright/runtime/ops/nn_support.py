@@ -11,6 +11,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.dtypes import float32
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import as_contiguous, converted, rounded_into
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.table import define
@@ -46,7 +47,19 @@ def is_half(dtype: DType) -> bool:
 def compute(tensor: Any) -> Array:
     """The values for arithmetic: half precision as float32, anything else as it is."""
     array: Array = tensor._nd
-    return array.astype(np.float32) if is_half(tensor.dtype) else array
+    return converted(tensor, float32) if is_half(tensor.dtype) else array
+
+
+def as_float32(tensor: Tensor) -> Tensor:
+    """For kernels: a contiguous float32 tensor of the values."""
+    return as_contiguous(tensor, float32)
+
+
+def rounded(tensor: Tensor, dtype: DType) -> Tensor:
+    """For kernels: a float32 tensor in half precision."""
+    result = new(tensor.shape, dtype)
+    rounded_into(result, tensor._nd)
+    return result
 
 
 def widened(tensor: Any) -> Any:
@@ -73,7 +86,7 @@ def output(shape: Any, dtype: DType) -> tuple[Tensor, Array]:
 def finish(result: Tensor, array: Array) -> Tensor:
     """Round a float32 computation to the half precision `result`; no-op where they are one."""
     if array is not result._nd:
-        result._nd[...] = array
+        rounded_into(result, array)
     return result
 
 

@@ -19,7 +19,7 @@ from graphwright.runtime.ops.dtype_rules import (
     sum_dtype,
     wide_array,
 )
-from graphwright.runtime.ops.kernels import HALVES, Array, wrap
+from graphwright.runtime.ops.kernels import HALVES, Array, as_contiguous, compute_type, wrap
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, product
@@ -243,6 +243,8 @@ def _position_meta(name: str) -> Callable[..., TensorSpec]:
 def _position_kernel(name: str) -> Callable[..., Tensor]:
     def eager(input: Any, dim: int | None, keepdim: bool) -> Tensor:
         dims = _check_position(name, input, dim)
+        if dim is None:
+            input = as_contiguous(input, compute_type(input.dtype))
         array = wide_array(input)
         out = _core.empty(Tensor, reduced_shape(input.shape, dims, keepdim), dtypes.int64)
         if array.ndim:

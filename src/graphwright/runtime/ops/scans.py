@@ -19,7 +19,7 @@ from graphwright.runtime.ops.dtype_rules import (
     sum_dtype,
     wide_array,
 )
-from graphwright.runtime.ops.kernels import HALVES, wrap
+from graphwright.runtime.ops.kernels import HALVES, as_contiguous, wrap
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.reductions import cast_array
 from graphwright.runtime.ops.table import Kind, define
@@ -28,11 +28,17 @@ from graphwright.runtime.tensor import Tensor
 # -- running sums and products
 
 
-def _accumulating(ufunc: Any) -> Callable[..., Tensor]:
+def _accumulating(name: str, ufunc: Any) -> Callable[..., Tensor]:
+    plain = _core.Native(Tensor, name, lambda *args: None)
+
     def eager(input: Any, dim: int, dtype: DType | None) -> Tensor:
         target = sum_dtype(input, dtype)
         work = dtypes.float32 if target in HALVES else target
         array = input._nd
+        if input.ndim and not input.dtype.is_complex:
+            scanned = plain(as_contiguous(input, work), dim, None)
+            if scanned is not None:
+                return scanned if work is target else wrap(scanned._nd, target)
         if work is not input.dtype:
             array = cast_array(array, work)
         out = _core.empty(Tensor, array.shape, work)
@@ -58,7 +64,7 @@ define(
     Kind.OTHER,
     meta=_scan_meta,
     vjp=lambda ctx, grad: _suffix_sums(grad, ctx.dim),
-    eager=_accumulating(np.add),
+    eager=_accumulating("cumsum", np.add),
 )
 
 
@@ -105,7 +111,7 @@ define(
     meta=_scan_meta,
     vjp=_cumprod_vjp,
     saves=("input",),
-    eager=_accumulating(np.multiply),
+    eager=_accumulating("cumprod", np.multiply),
 )
 for _name in ("cumsum", "cumprod"):
     define(

@@ -16,7 +16,7 @@ from graphwright.runtime.ops.dtype_rules import (
     require_supported,
     wide_array,
 )
-from graphwright.runtime.ops.kernels import wrap
+from graphwright.runtime.ops.kernels import HALVES, as_contiguous, wrap
 from graphwright.runtime.ops.reductions import check_nonempty
 from graphwright.runtime.ops.strides import dense_order
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
@@ -120,10 +120,17 @@ def _topk_meta(input: Any, k: int, dim: int, largest: bool) -> Any:
     return contiguous_spec(input, _topk_shape(input, k, dim), dtypes.int64)
 
 
+_TOPK = _core.Native(Tensor, "topk_positions", lambda *args: None)
+
+
 def _topk_eager(input: Any, k: int, dim: int, largest: bool) -> Tensor:
     _check_topk(input, k, dim)
     if not input.shape:
         return wrap(np.zeros((), np.int64), dtypes.int64)
+    if input.dtype in HALVES:
+        found = _TOPK(as_contiguous(input, dtypes.float32), k, dim, largest)
+        if found is not None:
+            return found
     return wrap(_first_of_order(wide_array(input), k, dim, largest), dtypes.int64)
 
 
