@@ -17,13 +17,12 @@ from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import DerivedSource, LoadWriter, Reloader
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.tensor import TensorVariable
-from graphwright.runtime.fake import make_fake
+from graphwright.runtime.fake import FakeTensor, make_fake
 from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
     from graphwright.capture.translator import Translator
-    from graphwright.ir.node import Node
 
 
 class DataSource(DerivedSource):
@@ -43,11 +42,17 @@ class DataSource(DerivedSource):
 
 
 class _Pair:
-    """A tensor and its alias, and how often each was written before."""
+    """A tensor and its alias, and how often each was written before.
+
+    written: how often the alias was, up to now. recorded: whether gradients will be computed from
+    either.
+    """
 
     def __init__(self, owner: TensorVariable, alias: TensorVariable) -> None:
         self.owner = owner
         self.alias = alias
+        self.written = alias.fake._version
+        self.recorded = False
         self.versions = self._versions()
 
     def _versions(self) -> tuple[int, int]:
@@ -68,9 +73,8 @@ class DataAliases:
 
     def __init__(self, output: OutputGraph) -> None:
         self.output = output
-        self._pairs: list[_Pair] = []
+        self._pairs: dict[int, _Pair] = {}
         self._views: dict[int, Any] = {}
-        self._written: dict[TensorVariable, int] = {}
         self._known: dict[TensorVariable, TensorVariable] = {}
 
     def read(self, tx: Translator, owner: TensorVariable) -> VariableTracker:
@@ -81,13 +85,15 @@ class DataAliases:
         if owner.source is None:
             alias = self.output.run(tx, "call_method", "detach", [owner], {})
             assert isinstance(alias, TensorVariable)
-            self._pairs.append(_Pair(owner, alias))
+            self._pairs[id(alias.fake._storage)] = _Pair(owner, alias)
             return alias
         if owner not in self._known:
             tx.side_effects.refuse_after_calls(tensors=True)
             self._known[owner] = owner.memory = self._input(owner)
-            self._pairs.append(_Pair(owner, self._known[owner]))
-            self.check(())
+            pair = _Pair(owner, self._known[owner])
+            for tensor in (owner, self._known[owner]):
+                self._pairs[id(tensor.fake._storage)] = pair
+            self.check([owner])
         alias = self._known[owner]
         return TensorVariable(alias.node, alias.fake, Tensor, alias.source)
 
@@ -116,17 +122,26 @@ class DataAliases:
 
         args, result: those of the operation that was added to the graph.
         """
+        if not self._pairs:
+            return
         self._note_views(args, result)
-        for pair in self._pairs:
-            if pair.is_torn():
-                _refuse(pair.owner)
         first = args[0] if args else None
         of_view = isinstance(first, TensorVariable) and id(first.fake) in self._views
-        for owner, alias in self._known.items():
-            written = alias.fake._version != self._written.get(owner, 0)
-            self._written[owner] = alias.fake._version
-            if written and (first is owner or of_view or self._is_recorded(alias)):
+        for pair in self._touched(args):
+            owner, alias = pair.owner, pair.alias
+            written = alias.fake._version != pair.written
+            pair.written = alias.fake._version
+            by_name = alias.source is not None and (first is owner or of_view)
+            if pair.is_torn() or (written and (by_name or pair.recorded)):
                 _refuse(owner)
+            pair.recorded |= _is_recorded(result, alias.fake)
+
+    def _touched(self, args: Sequence[VariableTracker]) -> list[_Pair]:
+        """The pairs whose memory an operation may read or write."""
+        parts = [part.realize() for arg in args for part in (arg, *arg.parts())]
+        found = [self._pairs.get(id(part.present().fake._storage))
+                 for part in parts if isinstance(part, TensorVariable)]
+        return list(dict.fromkeys(pair for pair in found if pair is not None))
 
     def _note_views(self, args: Sequence[VariableTracker], result: Any) -> None:
         """Remember the views of tensors that their `.data` stood for."""
@@ -146,24 +161,15 @@ class DataAliases:
             reason.blame(value.born)
             raise reason
 
-    def _is_recorded(self, alias: TensorVariable) -> bool:
-        """Whether gradients will be computed from what is written through `.data`."""
-        memory = id(alias.fake._storage)
-        return any(_records(node, memory) for node in self.output.graph.nodes)
-
 
 def _refuse(owner: TensorVariable) -> NoReturn:
     unsupported("GB0004", f"a write to {owner.describe()} beside its use under the other name, "
                 ".data or its own")
 
 
-def _records(node: Node, storage: int) -> bool:
-    """Whether a recorded operation reads that memory, and gives other memory."""
-    recorded = getattr(node.meta.get("val"), "requires_grad", False)
-    return bool(recorded) and _memory_of(node) != storage and any(
-        _memory_of(operand) == storage for operand in node.all_input_nodes
+def _is_recorded(result: Any, alias: FakeTensor) -> bool:
+    """Whether a result with other memory than the alias leads to gradients."""
+    return any(
+        bool(getattr(made, "requires_grad", False)) and made._storage is not alias._storage
+        for made in (result if isinstance(result, (tuple, list)) else (result,))
     )
-
-
-def _memory_of(node: Node) -> int:
-    return id(getattr(node.meta.get("val"), "_storage", None))

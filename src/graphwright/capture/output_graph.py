@@ -457,7 +457,7 @@ class OutputGraph:
             node.meta[RECOMPUTED] = True
         self.n_ops += 1
         note_known(node, result, random)
-        self.data.check(args, result)
+        self.data.check([*args, *kwargs.values()], result)
         for arg in args:
             if isinstance(arg, TensorVariable) and arg.present().fake is result:
                 return arg
