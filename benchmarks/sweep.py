@@ -22,7 +22,7 @@ import numpy as np
 from tests.runtime.samples import ALL, Arr, OpSamples, Sample
 
 import graphwright as gw
-from benchmarks import peers, surroundings
+from benchmarks import argument_forms, peers, surroundings
 from graphwright.runtime.ops import _face as ops
 
 Call = Callable[[], object]
@@ -163,8 +163,8 @@ def op_cases(words: list[str]) -> Iterator[tuple[str, str, Callable[[Any], Call 
 
 
 def other_cases(words: list[str]) -> Iterator[tuple[str, str, Callable[[Any], Call | None]]]:
-    """Attributes, indexing, creation, modules, losses, optimisers."""
-    for name, make in surroundings.CASES.items():
+    """Attributes, indexing, creation, modules, losses, optimisers; calls in all their forms."""
+    for name, make in (surroundings.CASES | argument_forms.CASES).items():
         if not words or any(word in name for word in words):
             yield name, "plain", make
 

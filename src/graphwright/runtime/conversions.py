@@ -40,6 +40,9 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     return dtype or tensor.dtype, Device(device) if device is not None else tensor.device
 
 
+_CPU = Device("cpu")
+
+
 def _cast(tensor: Any, dtype: DType) -> Any:
     """The tensor itself where it has the dtype."""
     return tensor if tensor.dtype is dtype else ops.to_dtype(tensor, dtype)
@@ -119,6 +122,11 @@ class Conversions:
 
         `memory_format` orders the dims in memory. To "meta" only the type is kept.
         """
+        if len(args) == 1 and not (kwargs or copy or memory_format):
+            if args[0].__class__ is DType:
+                return _cast(self, args[0])
+            if args[0] is self.device:
+                return self
         dtype, device = _target(self, args, kwargs)
         if device != self.device:
             return _moved(self, dtype, device)
@@ -177,7 +185,7 @@ class Conversions:
         return _cast(self, dtypes.complex128)
 
     def cpu(self: Any, memory_format: Any = None) -> Tensor:
-        return self.to("cpu") if memory_format is None else self.to(memory_format=memory_format)
+        return self.to(_CPU) if memory_format is None else self.to(memory_format=memory_format)
 
     def contiguous(self: Any, memory_format: Any = None) -> Tensor:
         """Self if row-major (or in another format) without gaps, else a copy that is."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -9,6 +10,14 @@ import numpy as np
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
+
+
+@cache
+def _limits(real: DType) -> tuple[Any, ...]:
+    """bits, eps, max, min, tiny, resolution and name of a floating point dtype."""
+    limits: Any = ml_dtypes.finfo(real.numpy) if real is dtypes.bfloat16 else np.finfo(real.numpy)
+    numbers = (float(n) for n in (limits.eps, limits.max, limits.min, limits.smallest_normal))
+    return int(limits.bits), *numbers, float(f"{float(limits.resolution):.0e}"), real.name
 
 
 class finfo:
@@ -34,17 +43,10 @@ class finfo:
                 f"finfo() requires a floating point input type, got {given!r}; "
                 "use iinfo for integers"
             )
-        real = given.to_real()
-        limits: Any = (
-            ml_dtypes.finfo(real.numpy) if real is dtypes.bfloat16 else np.finfo(real.numpy)
+        self.bits, self.eps, self.max, self.min, self.tiny, self.resolution, self.dtype = (
+            _limits(given.to_real())
         )
-        self.bits = int(limits.bits)
-        self.eps = float(limits.eps)
-        self.max = float(limits.max)
-        self.min = float(limits.min)
-        self.tiny = self.smallest_normal = float(limits.smallest_normal)
-        self.resolution = float(f"{float(limits.resolution):.0e}")
-        self.dtype = real.name
+        self.smallest_normal = self.tiny
 
     def __repr__(self) -> str:
         return (

@@ -31,7 +31,8 @@ ROUNDED = {
     *("grid_sampler", "grid_sampler_2d", "grid_sampler_3d"),
     *("cumprod", "cumsum", "dist", "broadcast_matmul", "smooth_l1_loss"),
     *("dot", "inner", "linalg_cross", "linalg_vector_norm", "linear", "logcumsumexp", "matmul"),
-    *("mm", "mv", "nanmean", "nll_loss", "norm", "p_norm", "pair_distances", "randn", "renorm"),
+    *("mm", "mv", "nanmean", "nll_loss", "norm", "p_norm", "pair_distances", "pdist", "randn"),
+    *("cdist", "nll_loss_backward", "renorm", "segment_reduce"),
     *("std", "std_mean", "tensordot", "var", "var_mean"),
 }
 """Ops whose sums or functions may be rounded in another order."""

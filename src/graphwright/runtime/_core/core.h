@@ -95,9 +95,10 @@ extern PyMethodDef gw_modes_methods[];
 
 /* ---- philox.c ---- */
 void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset);
-/* One draw of the default generator, on this thread. */
-void gw_draw_words(uint32_t *out, int64_t n);
-void gw_draw_uniform(float *out, int64_t n);
+/* A draw of a generator of Python's, or of the default one for None, on this thread. False, without
+ * an exception and with nothing drawn, where it is no generator. */
+bool gw_draw_words(PyObject *generator, uint32_t *out, int64_t n);
+bool gw_draw_uniform(PyObject *generator, float *out, int64_t n);
 extern PyMethodDef gw_philox_methods[];
 
 /* ---- pool.c, gemm.c, object.c, optim.c, launcher.c ---- */

@@ -1,4 +1,4 @@
-/* Rows of small tables at the places that indices give, and the gradient of the table. */
+/* Rows of small tables at the places that indices give, the gradient of the table, and one_hot. */
 #include "native.h"
 
 enum { LARGEST = 1 << 16 };     /* elements of the result */
@@ -104,8 +104,44 @@ GW_KERNEL(embedding_backward) {
     return (PyObject *)out;
 }
 
+/* input, num_classes or -1 for as many as there are */
+GW_KERNEL(one_hot) {
+    const GwTensor *t = gw_plain_tensor(args[0]);
+    int64_t classes, sizes[GW_MAX_DIMS], most = -1;
+    if (t == NULL || t->dtype != GW_INT64 || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0
+        || t->ndim == GW_MAX_DIMS || !gw_plain_int(args[1], &classes)
+        || (classes <= 0 && classes != -1)) {
+        return NULL;
+    }
+    const int64_t *places = (const int64_t *)t->data;
+    for (int64_t i = 0; i < t->numel; i++) {
+        if (places[i] < 0) {
+            return NULL;
+        }
+        most = places[i] > most ? places[i] : most;
+    }
+    if (most > LARGEST || (classes >= 0 && most >= classes)) {
+        return NULL;
+    }
+    classes = classes < 0 ? most + 1 : classes;
+    if (classes > LARGEST / t->numel) {
+        return NULL;
+    }
+    memcpy(sizes, t->sizes, (size_t)t->ndim * sizeof *sizes);
+    sizes[t->ndim] = classes;
+    GwTensor *out = gw_tensor_empty(cls, GW_INT64, t->ndim + 1, sizes, NULL);
+    if (out != NULL) {
+        memset(out->data, 0, (size_t)out->numel * sizeof(int64_t));
+        for (int64_t i = 0; i < t->numel; i++) {
+            ((int64_t *)out->data)[i * classes + places[i]] = 1;
+        }
+    }
+    return (PyObject *)out;
+}
+
 const GwKernelEntry gw_lookup_kernels[] = {
     {"embedding", 5, embedding},
     {"embedding_backward", 5, embedding_backward},
+    {"one_hot", 2, one_hot},
     {NULL, 0, NULL},
 };

@@ -1,16 +1,31 @@
-/* nll_loss of rows of log-probabilities [N, C] with a class each, and its gradient. */
+/* nll_loss of log-probabilities [N, C, ..] with a class for each place, and its gradient. */
 #include "native.h"
-
-#include <math.h>
 
 enum { MEAN, SUM, EACH };
 
-/* The targets of rows, all of them in range or to be left out. */
+/* The targets of N x inner places, all of them in range or to be left out. */
 typedef struct {
     const int64_t *classes;
-    int64_t rows, columns, ignored, counted;
-    int reduction, dtype;
+    const char *weights;            /* of the classes, or NULL */
+    int64_t places, columns, inner, ignored;
+    double total;                   /* weight of the places that count */
+    int reduction, dtype, ndim;     /* ndim of the target */
+    int64_t sizes[GW_MAX_DIMS];
 } Targets;
+
+static double value_at(const char *data, int dtype, int64_t at) {
+    return dtype == GW_FLOAT32 ? ((const float *)data)[at] : ((const double *)data)[at];
+}
+
+static double weight_of(const Targets *t, int64_t class) {
+    return t->weights == NULL ? 1 : value_at(t->weights, t->dtype, class);
+}
+
+/* Where the log-probability of a place's class is. */
+static int64_t element_of(const Targets *t, int64_t place) {
+    int64_t row = place / t->inner;
+    return (row * t->columns + t->classes[place]) * t->inner + place % t->inner;
+}
 
 static bool read_reduction(PyObject *name, int *reduction) {
     static const char *const names[] = {"mean", "sum", "none"};
@@ -23,29 +38,56 @@ static bool read_reduction(PyObject *name, int *reduction) {
     return false;
 }
 
+/* The sizes [N, C, ..] of the input; false where there are no places. */
+static bool read_sizes(Targets *t, int ndim, const int64_t *sizes) {
+    if (ndim < 2) {
+        return false;
+    }
+    t->columns = sizes[1];
+    t->ndim = ndim - 1;
+    t->sizes[0] = sizes[0];
+    t->inner = 1;
+    for (int d = 2; d < ndim; d++) {
+        t->sizes[d - 1] = sizes[d];
+        t->inner *= sizes[d];
+    }
+    t->places = sizes[0] * t->inner;
+    return t->inner > 0;
+}
+
+static bool is_real(const GwTensor *t) {
+    return t != NULL && (t->dtype == GW_FLOAT32 || t->dtype == GW_FLOAT64)
+           && (t->flags & GW_CONTIGUOUS) != 0;
+}
+
+static bool read_weights(Targets *t, PyObject *o) {
+    const GwTensor *weights = gw_plain_tensor(o);
+    t->weights = weights == NULL ? NULL : weights->data;
+    return o == Py_None || (is_real(weights) && weights->dtype == t->dtype && weights->ndim == 1
+                            && weights->sizes[0] == t->columns);
+}
+
 /* target, weight, ignore_index, reduction; false where the call is not a plain one. */
 static bool read_targets(Targets *t, PyObject *const *args) {
     const GwTensor *target = gw_plain_tensor(args[0]);
-    if (target == NULL || target->dtype != GW_INT64 || target->ndim != 1
-        || (target->flags & GW_CONTIGUOUS) == 0 || target->sizes[0] != t->rows
-        || args[1] != Py_None || !gw_plain_int(args[2], &t->ignored)
+    if (target == NULL || target->dtype != GW_INT64 || target->ndim != t->ndim
+        || (target->flags & GW_CONTIGUOUS) == 0
+        || memcmp(target->sizes, t->sizes, (size_t)t->ndim * sizeof(int64_t)) != 0
+        || !read_weights(t, args[1]) || !gw_plain_int(args[2], &t->ignored)
         || !read_reduction(args[3], &t->reduction)) {
         return false;
     }
     t->classes = (const int64_t *)target->data;
-    t->counted = 0;
-    for (int64_t i = 0; i < t->rows; i++) {
-        bool counts = t->classes[i] != t->ignored;
-        if (counts && (t->classes[i] < 0 || t->classes[i] >= t->columns)) {
+    t->total = 0;
+    for (int64_t i = 0; i < t->places; i++) {
+        int64_t class = t->classes[i];
+        bool counts = class != t->ignored;
+        if (counts && (class < 0 || class >= t->columns)) {
             return false;
         }
-        t->counted += counts;
+        t->total += counts ? weight_of(t, class) : 0;
     }
     return true;
-}
-
-static double value_at(const char *data, int dtype, int64_t at) {
-    return dtype == GW_FLOAT32 ? ((const float *)data)[at] : ((const double *)data)[at];
 }
 
 static void set_value(char *data, int dtype, int64_t at, double value) {
@@ -56,37 +98,34 @@ static void set_value(char *data, int dtype, int64_t at, double value) {
     }
 }
 
-static bool is_real(const GwTensor *t) {
-    return t != NULL && (t->dtype == GW_FLOAT32 || t->dtype == GW_FLOAT64)
-           && (t->flags & GW_CONTIGUOUS) != 0;
-}
-
 /* input, target, weight, ignore_index, reduction */
 GW_KERNEL(nll_loss) {
     const GwTensor *input = gw_plain_tensor(args[0]);
-    if (!is_real(input) || input->ndim != 2) {
+    Targets t;
+    if (!is_real(input) || !read_sizes(&t, input->ndim, input->sizes)) {
         return NULL;
     }
-    Targets t = {.rows = input->sizes[0], .columns = input->sizes[1], .dtype = input->dtype};
+    t.dtype = input->dtype;
     if (!read_targets(&t, args + 1)) {
         return NULL;
     }
-    GwTensor *out = gw_tensor_empty(cls, t.dtype, t.reduction == EACH, &t.rows, NULL);
+    bool each = t.reduction == EACH;
+    GwTensor *out = gw_tensor_empty(cls, t.dtype, each ? t.ndim : 0, t.sizes, NULL);
     if (out == NULL) {
         return NULL;
     }
     double total = 0;
-    for (int64_t i = 0; i < t.rows; i++) {
-        bool counts = t.classes[i] != t.ignored;
-        double loss = counts ? -value_at(input->data, t.dtype, i * t.columns + t.classes[i]) : 0;
+    for (int64_t i = 0; i < t.places; i++) {
+        double loss = t.classes[i] == t.ignored ? 0
+                      : -weight_of(&t, t.classes[i])
+                        * value_at(input->data, t.dtype, element_of(&t, i));
         total += loss;
-        if (t.reduction == EACH) {
+        if (each) {
             set_value(out->data, t.dtype, i, loss);
         }
     }
-    if (t.reduction != EACH) {
-        double each = t.counted > 0 ? total / (double)t.counted : NAN;
-        set_value(out->data, t.dtype, 0, t.reduction == MEAN ? each : total);
+    if (!each) {
+        set_value(out->data, t.dtype, 0, t.reduction == MEAN ? total / t.total : total);
     }
     return (PyObject *)out;
 }
@@ -95,23 +134,26 @@ GW_KERNEL(nll_loss) {
 GW_KERNEL(nll_loss_backward) {
     const GwTensor *grad = gw_plain_tensor(args[0]);
     int64_t sizes[GW_MAX_DIMS];
-    if (!is_real(grad) || gw_plain_sizes(args[1], sizes) != 2) {
+    Targets t;
+    int ndim = is_real(grad) ? gw_plain_sizes(args[1], sizes) : -1;
+    if (!read_sizes(&t, ndim, sizes)) {
         return NULL;
     }
-    Targets t = {.rows = sizes[0], .columns = sizes[1], .dtype = grad->dtype};
-    if (!read_targets(&t, args + 2) || grad->numel != (t.reduction == EACH ? t.rows : 1)) {
+    t.dtype = grad->dtype;
+    if (!read_targets(&t, args + 2) || grad->numel != (t.reduction == EACH ? t.places : 1)) {
         return NULL;
     }
-    GwTensor *out = gw_tensor_empty(cls, t.dtype, 2, sizes, NULL);
+    GwTensor *out = gw_tensor_empty(cls, t.dtype, ndim, sizes, NULL);
     if (out == NULL) {
         return NULL;
     }
     memset(out->data, 0, (size_t)(out->numel * gw_itemsize(out)));
-    for (int64_t i = 0; i < t.rows; i++) {
-        double g = -value_at(grad->data, t.dtype, t.reduction == EACH ? i : 0);
+    for (int64_t i = 0; i < t.places; i++) {
         if (t.classes[i] != t.ignored) {
-            g = t.reduction == MEAN ? g / (double)t.counted : g;
-            set_value(out->data, t.dtype, i * t.columns + t.classes[i], g);
+            double g = -value_at(grad->data, t.dtype, t.reduction == EACH ? i : 0);
+            g *= weight_of(&t, t.classes[i]);
+            g = t.reduction == MEAN ? g / t.total : g;
+            set_value(out->data, t.dtype, element_of(&t, i), g);
         }
     }
     return (PyObject *)out;

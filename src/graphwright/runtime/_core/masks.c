@@ -55,6 +55,32 @@ GW_KERNEL(masked_scatter) {
     return (PyObject *)out;
 }
 
+/* As masked_scatter, into the input, which the mask does not widen. */
+GW_KERNEL(masked_scatter_) {
+    GW_UNUSED(cls);
+    GwTensor *both[2] = {gw_plain_tensor(args[0]), gw_plain_tensor(args[1])};
+    const GwTensor *source = gw_plain_tensor(args[2]);
+    GwSteps w;
+    if (both[0] == NULL || both[1] == NULL || both[1]->dtype != GW_BOOL || source == NULL
+        || (source->flags & GW_CONTIGUOUS) == 0 || source->dtype != both[0]->dtype
+        || both[0]->storage->readonly || both[0]->storage == both[1]->storage
+        || both[0]->storage == source->storage || !gw_walk_begin(&w, 2, both)
+        || w.numel != both[0]->numel || w.ndim != both[0]->ndim
+        || count_true(&w) > source->numel) {
+        return NULL;
+    }
+    size_t size = (size_t)gw_itemsize(source);
+    const char *given = source->data;
+    for (int64_t i = 0; i < w.numel; i++, gw_walk_next(&w)) {
+        if (*w.at[1] != 0) {
+            memcpy(w.at[0], given, size);
+            given += size;
+        }
+    }
+    both[0]->storage->version++;
+    return Py_NewRef(args[0]);
+}
+
 /* A number that fits the dtype, or a tensor of one element of that dtype. */
 static bool read_value(PyObject *value, int dtype, char bytes[16]) {
     const GwTensor *t = gw_plain_tensor(value);
@@ -149,6 +175,7 @@ const GwKernelEntry gw_mask_kernels[] = {
     {"masked_fill", 3, masked_fill},
     {"masked_fill_", 3, masked_fill_},
     {"masked_scatter", 3, masked_scatter},
+    {"masked_scatter_", 3, masked_scatter_},
     {"masked_select", 2, masked_select},
     {NULL, 0, NULL},
 };

@@ -369,6 +369,35 @@ GW_KERNEL(pair_distances) {
     return norm_of(cls, &f, order);
 }
 
+/* input, order: distances between the rows of a matrix and those behind them. */
+GW_KERNEL(pdist) {
+    const GwTensor *t = gw_plain_tensor(args[0]);
+    Few f;
+    double order;
+    if (!has_rows(t) || t->ndim != 2 || !gw_plain_number(args[1], &order) || !(order >= 0)) {
+        return NULL;
+    }
+    int64_t rows = t->sizes[0], width = t->sizes[1], item = gw_itemsize(t);
+    f.dtype = t->dtype;
+    f.ndim = 1;
+    f.count = 0;
+    f.results = rows * (rows - 1) / 2;
+    f.sizes[0] = f.results;
+    if (f.results == 0 || f.results > MOST || f.results * width > MOST) {
+        return NULL;
+    }
+    for (int64_t first = 0, pair = 0; first < rows; first++) {
+        for (int64_t second = first + 1; second < rows; second++, pair++) {
+            for (int64_t i = 0; i < width; i++) {
+                f.place[f.count] = (int)pair;
+                f.values[f.count++] = value_of(t->data + (first * width + i) * item, t->dtype)
+                                      - value_of(t->data + (second * width + i) * item, t->dtype);
+            }
+        }
+    }
+    return norm_of(cls, &f, order);
+}
+
 /* ---- the sum of a matrix' diagonal ---- */
 
 GW_KERNEL(trace) {
@@ -408,7 +437,9 @@ const GwKernelEntry gw_moment_kernels[] = {
     {"nanmean", 4, nanmean},
     {"norm", 5, norm},
     {"p_norm", 5, norm},
+    {"cdist", 4, pair_distances},
     {"pair_distances", 4, pair_distances},
+    {"pdist", 2, pdist},
     {"renorm", 4, renorm},
     {"std", 5, std},
     {"std_mean", 5, std_mean},

@@ -20,7 +20,7 @@ static const GwKernelEntry *const tables[] = {
     gw_pixel_kernels, gw_view_copy_kernels,
     gw_channel_kernels, gw_sampling_kernels, gw_conv_kernels, gw_row_kernels,
     gw_histogram_kernels, gw_resample_kernels, gw_same_kernels, gw_piece_kernels,
-    gw_shuffle_kernels,
+    gw_segment_kernels, gw_shuffle_kernels,
 };
 
 static const GwKernelEntry *find(const char *name) {
@@ -50,6 +50,9 @@ bool gw_on_cpu(PyObject *device) {
     if (device == Py_None) {
         return true;
     }
+    if (PyUnicode_CheckExact(device)) {
+        return PyUnicode_CompareWithASCIIString(device, "cpu") == 0;
+    }
     PyObject *cpu = gw_device_object(GW_CPU, -1);
     bool same = cpu == device;
     if (cpu == NULL) {
@@ -59,13 +62,14 @@ bool gw_on_cpu(PyObject *device) {
     return same;
 }
 
-int gw_plain_sizes(PyObject *tuple, int64_t *sizes) {
-    if (!PyTuple_Check(tuple) || PyTuple_GET_SIZE(tuple) > GW_MAX_DIMS) {
+int gw_plain_sizes(PyObject *given, int64_t *sizes) {
+    bool sequence = PyTuple_Check(given) || PyList_Check(given);
+    if (!sequence || PySequence_Fast_GET_SIZE(given) > GW_MAX_DIMS) {
         return -1;
     }
-    int n = (int)PyTuple_GET_SIZE(tuple);
+    int n = (int)PySequence_Fast_GET_SIZE(given);
     for (int i = 0; i < n; i++) {
-        if (!gw_plain_int(PyTuple_GET_ITEM(tuple, i), &sizes[i]) || sizes[i] < 0) {
+        if (!gw_plain_int(PySequence_Fast_GET_ITEM(given, i), &sizes[i]) || sizes[i] < 0) {
             return -1;
         }
     }

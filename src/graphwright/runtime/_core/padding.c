@@ -1,4 +1,4 @@
-/* Constant padding of small tensors. */
+/* Padding of small tensors: by a constant, by reflection, by the border, around in a circle. */
 #include "native.h"
 
 enum { LARGEST = 1 << 15 };     /* elements of the result */
@@ -89,11 +89,98 @@ static PyObject *padded(PyTypeObject *cls, PyObject *input, PyObject *pad, PyObj
 /* input, pad, value */
 GW_KERNEL(constant_pad) { return padded(cls, args[0], args[1], args[2]); }
 
+/* ---- by the tensor's own elements ---- */
+
+enum { REFLECT, REPLICATE, CIRCULAR };
+
+static int read_mode(PyObject *o) {
+    static const char *const names[] = {"reflect", "replicate", "circular"};
+    for (int i = 0; PyUnicode_Check(o) && i < 3; i++) {
+        if (PyUnicode_CompareWithASCIIString(o, names[i]) == 0) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+/* The place that place `i` counted from the first element repeats. */
+static int64_t source_of(int mode, int64_t i, int64_t size) {
+    switch (mode) {
+        case REFLECT: i = i < 0 ? -i : i; return i < size ? i : 2 * (size - 1) - i;
+        case REPLICATE: return i < 0 ? 0 : i < size ? i : size - 1;
+        default: return i < 0 ? i + size : i < size ? i : i - size;
+    }
+}
+
+typedef struct {
+    int ndim, itemsize, mode;
+    int64_t sizes[GW_MAX_DIMS], inner[GW_MAX_DIMS], steps[GW_MAX_DIMS], before[GW_MAX_DIMS];
+    char *to;
+} Repeat;
+
+/* Writes the elements from dim `d` on, in the order of the result. */
+static void repeat(Repeat *r, int d, const char *from) {
+    if (d == r->ndim) {
+        memcpy(r->to, from, (size_t)r->itemsize);
+        r->to += r->itemsize;
+        return;
+    }
+    for (int64_t i = -r->before[d]; i < r->sizes[d] - r->before[d]; i++) {
+        repeat(r, d + 1, from + source_of(r->mode, i, r->inner[d]) * r->steps[d]);
+    }
+}
+
+/* Whether `dims` pairs of no negative paddings suit the mode and the sizes of the tensor. */
+static bool suits(int mode, const GwTensor *t, PyObject *pad, Repeat *r) {
+    int dims = (int)PyTuple_GET_SIZE(pad) / 2;
+    if (dims < 1 || dims > 3 || (t->ndim != dims + 1 && t->ndim != dims + 2)) {
+        return false;
+    }
+    for (int d = 0; d < t->ndim; d++) {
+        int64_t before = 0, after = 0, size = t->sizes[d], i = 2 * (t->ndim - 1 - d);
+        if (i < 2 * dims && (!gw_plain_int(PyTuple_GET_ITEM(pad, i), &before)
+                             || !gw_plain_int(PyTuple_GET_ITEM(pad, i + 1), &after))) {
+            return false;
+        }
+        int64_t most = mode == REFLECT ? size - 1 : mode == CIRCULAR ? size : LARGEST;
+        if (before < 0 || after < 0 || before > most || after > most) {
+            return false;
+        }
+        r->before[d] = before;
+        r->inner[d] = size;
+        r->steps[d] = t->strides[d] * gw_itemsize(t);
+    }
+    return true;
+}
+
+/* Only where nothing is recorded: the parts have the gradient. */
+static PyObject *repeated(PyTypeObject *cls, PyObject *const *args, int mode) {
+    const GwTensor *t = gw_plain_tensor(args[0]);
+    bool recording = !gw_grad_enabled() && !gw_user_disabled_grad();
+    Overlap overlap;
+    Repeat r;
+    if (recording || t == NULL || t->numel == 0 || args[3] != Py_None
+        || !read_pads(args[1], t, &overlap, r.sizes) || !suits(mode, t, args[1], &r)) {
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_empty(cls, t->dtype, t->ndim, r.sizes, NULL);
+    if (out != NULL) {
+        r.ndim = t->ndim;
+        r.itemsize = gw_itemsize(t);
+        r.mode = mode;
+        r.to = out->data;
+        repeat(&r, 0, t->data);
+    }
+    return (PyObject *)out;
+}
+
 /* input, pad, mode, value */
 GW_KERNEL(pad) {
-    bool constant = PyUnicode_Check(args[2])
-                    && PyUnicode_CompareWithASCIIString(args[2], "constant") == 0;
-    return constant ? padded(cls, args[0], args[1], args[3]) : NULL;
+    if (PyUnicode_Check(args[2]) && PyUnicode_CompareWithASCIIString(args[2], "constant") == 0) {
+        return padded(cls, args[0], args[1], args[3]);
+    }
+    int mode = read_mode(args[2]);
+    return mode < 0 ? NULL : repeated(cls, args, mode);
 }
 
 const GwKernelEntry gw_padding_kernels[] = {

@@ -1,5 +1,5 @@
-/* Numbers taken apart: frexp. */
-#include "native.h"
+/* Numbers and tensors taken apart: frexp, split_with_sizes. */
+#include "views.h"
 
 #include <math.h>
 
@@ -33,7 +33,35 @@ GW_KERNEL(frexp_parts) {
     return both;
 }
 
+/* Parts of these lengths, which make up the dim. */
+PyObject *gw_split_with_sizes(PyTypeObject *cls, PyObject *const *args) {
+    GwView v;
+    int d;
+    int64_t lengths[GW_MAX_DIMS], total = 0;
+    int count = gw_plain_sizes(args[1], lengths);
+    if (!gw_view_begin(&v, cls, args[0]) || !gw_plain_dim(args[2], v.ndim, &d) || count < 1) {
+        return NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        total += lengths[i];
+    }
+    PyObject *views = total != v.sizes[d] ? NULL : PyTuple_New(count);
+    for (int i = 0; views != NULL && i < count; i++) {
+        v.sizes[d] = lengths[i];
+        PyObject *view = gw_view_finish(&v);
+        if (view == NULL) {
+            Py_CLEAR(views);
+            break;
+        }
+        ((GwTensor *)view)->flags |= GW_MULTI_VIEW;
+        PyTuple_SET_ITEM(views, i, view);
+        v.offset += lengths[i] * v.strides[d];
+    }
+    return views;
+}
+
 const GwKernelEntry gw_part_kernels[] = {
     {"frexp_parts", 1, frexp_parts},
+    {"split_with_sizes", 3, gw_split_with_sizes},
     {NULL, 0, NULL},
 };

@@ -82,15 +82,42 @@ GW_VECTORISED static void draw_uniform(void *closure, int64_t begin, int64_t end
     }
 }
 
-static void draw_here(void *out, int64_t n, gw_body body) {
-    Draw closure = {.out = out};
-    gw_reserve_random(1, &closure.seed, &closure.offset);
-    body(&closure, 0, n);
+/* Takes the seed and the offset of the next draw. */
+static bool place_of(PyObject *generator, Draw *draw) {
+    if (generator == Py_None) {
+        gw_reserve_random(1, &draw->seed, &draw->offset);
+        return true;
+    }
+    unsigned long long seed, offset;
+    PyObject *place = PyObject_CallMethod(generator, "draw", NULL);
+    bool taken = place != NULL && PyTuple_Check(place)
+                 && PyArg_ParseTuple(place, "KK", &seed, &offset);
+    Py_XDECREF(place);
+    if (!taken) {
+        PyErr_Clear();
+        return false;
+    }
+    draw->seed = seed;
+    draw->offset = offset;
+    return true;
 }
 
-void gw_draw_words(uint32_t *out, int64_t n) { draw_here(out, n, draw_words); }
+static bool draw_of(PyObject *generator, void *out, int64_t n, gw_body body) {
+    Draw closure = {.out = out};
+    bool taken = place_of(generator, &closure);
+    if (taken) {
+        body(&closure, 0, n);
+    }
+    return taken;
+}
 
-void gw_draw_uniform(float *out, int64_t n) { draw_here(out, n, draw_uniform); }
+bool gw_draw_words(PyObject *generator, uint32_t *out, int64_t n) {
+    return draw_of(generator, out, n, draw_words);
+}
+
+bool gw_draw_uniform(PyObject *generator, float *out, int64_t n) {
+    return draw_of(generator, out, n, draw_uniform);
+}
 
 /* ---- Python ---- */
 

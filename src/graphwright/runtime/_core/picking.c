@@ -315,6 +315,21 @@ GW_KERNEL(index_add) {
     return out;
 }
 
+GW_KERNEL(index_add_) {
+    GW_UNUSED(cls);
+    GwTensor *input = gw_plain_tensor(args[0]);
+    const GwTensor *index = gw_plain_tensor(args[2]), *source = gw_plain_tensor(args[3]);
+    int dim;
+    if (input == NULL || !writable(input) || source == NULL || source->storage == input->storage
+        || !is_index(index) || !gw_plain_dim(args[1], input->ndim, &dim) || !is_one(args[4])
+        || !slices_fit(input, source, index, dim) || accumulates(GW_PICK_ADD, input->dtype)
+        || !move_slices(GW_PICK_ADD, input, source, dim, index)) {
+        return NULL;
+    }
+    input->storage->version++;
+    return Py_NewRef(args[0]);
+}
+
 GW_KERNEL(index_copy) {
     const GwTensor *index = gw_plain_tensor(args[2]);
     bool wide = index != NULL && index->dtype == GW_INT64;
@@ -515,6 +530,7 @@ const GwKernelEntry gw_picking_kernels[] = {
     {"gather", 4, gather},
     {"index", 2, gw_index_kernel},
     {"index_add", 5, index_add},
+    {"index_add_", 5, index_add_},
     {"index_copy", 4, index_copy},
     {"index_put", 4, index_put},
     {"index_put_", 4, gw_index_put_kernel},

@@ -354,7 +354,7 @@ static GwTensor *compute_into(Pointwise *p, PyObject *const *args) {
     }
     GwTensor *out = (GwTensor *)args[0];
     int ndim = gw_broadcast(found.count, found.tensors, sizes);
-    if (ndim != out->ndim || out->storage->readonly
+    if (ndim != out->ndim || out->storage->readonly || (p->to_bool && out->dtype != GW_BOOL)
         || gw_category(found.dtype) > gw_category(out->dtype)
         || memcmp(sizes, out->sizes, (size_t)ndim * sizeof(int64_t)) != 0) {
         return NULL;

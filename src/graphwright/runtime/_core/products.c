@@ -22,11 +22,33 @@ static bool factors(PyObject *a, PyObject *b, const GwTensor **left, const GwTen
     return multiplies(*left) && multiplies(*right) && (*left)->dtype == (*right)->dtype;
 }
 
-/* The last two dims of a tensor of two or three. */
+/* The last two dims of a tensor, whose batch goes on evenly through the others. */
 static Matrix matrix(const GwTensor *t) {
     int row = t->ndim - 2;
+    int64_t batch = 1;
+    for (int d = 0; d < row; d++) {
+        batch *= t->sizes[d];
+    }
     return (Matrix){t->data, t->sizes[row], t->sizes[row + 1], t->strides[row],
-                    t->strides[row + 1], row > 0 ? t->sizes[0] : 1, row > 0 ? t->strides[0] : 0};
+                    t->strides[row + 1], batch, row > 0 ? t->strides[row - 1] : 0};
+}
+
+/* Whether all dims before the last two are one step apart from matrix to matrix. */
+static bool is_even_batch(const GwTensor *t) {
+    int64_t step = t->ndim > 2 ? t->strides[t->ndim - 3] : 0;
+    for (int d = t->ndim - 3; d >= 0; d--) {
+        if (t->sizes[d] != 1 && t->strides[d] != step) {
+            return false;
+        }
+        step = t->sizes[d] == 1 ? step : step * t->sizes[d];
+    }
+    return true;
+}
+
+/* Whether both have several matrices in the same batch, over dims that can be walked as one. */
+static bool same_batch(const GwTensor *a, const GwTensor *b) {
+    return a->ndim == b->ndim && a->ndim > 2 && is_even_batch(a) && is_even_batch(b)
+           && memcmp(a->sizes, b->sizes, (size_t)(a->ndim - 2) * sizeof(int64_t)) == 0;
 }
 
 static Matrix row_of(const GwTensor *t) {
@@ -99,8 +121,10 @@ static PyObject *product(PyTypeObject *cls, Product *p, int dtype, int ndim,
 
 static PyObject *of_matrices(PyTypeObject *cls, const GwTensor *a, const GwTensor *b) {
     Product p = {.a = matrix(a), .b = matrix(b)};
-    int64_t sizes[3] = {p.a.batch, p.a.rows, p.b.columns};
-    return product(cls, &p, a->dtype, a->ndim, sizes + 3 - a->ndim);
+    int64_t sizes[GW_MAX_DIMS];
+    memcpy(sizes, a->sizes, (size_t)a->ndim * sizeof(int64_t));
+    sizes[a->ndim - 1] = p.b.columns;
+    return product(cls, &p, a->dtype, a->ndim, sizes);
 }
 
 GW_KERNEL(mm) {
@@ -149,7 +173,7 @@ GW_KERNEL(matmul) {
     if (!factors(args[0], args[1], &a, &b)) {
         return NULL;
     }
-    if (a->ndim == b->ndim && (a->ndim == 2 || a->ndim == 3)) {
+    if ((a->ndim == 2 && b->ndim == 2) || same_batch(a, b)) {
         return of_matrices(cls, a, b);
     }
     if (a->ndim == 1 && b->ndim == 1) {

@@ -1,14 +1,18 @@
-/* Random numbers of the default generator, in tensors of few elements: the draws and formulas are
- * those of ops/random.py, which does the others on all threads. */
+/* Random numbers in tensors of few elements: the draws and formulas are those of ops/random.py,
+ * which does the others on all threads. */
 #include "native.h"
 #include "vector_math.h"
 
+#include <math.h>
+
 enum { LARGEST = 8 << 10 };
+
+static bool is_real(int dtype) { return dtype == GW_FLOAT32 || dtype == GW_FLOAT64; }
 
 /* A tensor that random numbers are written into; NULL where that is left to Python. */
 static GwTensor *writable(PyObject *o) {
     GwTensor *t = gw_plain_tensor(o);
-    bool plain = t != NULL && t->dtype == GW_FLOAT32 && (t->flags & GW_CONTIGUOUS) != 0
+    bool plain = t != NULL && is_real(t->dtype) && (t->flags & GW_CONTIGUOUS) != 0
                  && t->numel <= LARGEST && !t->storage->readonly;
     return plain ? t : NULL;
 }
@@ -43,61 +47,81 @@ GW_VECTOR_MATH static void combine(float *out, const float *angles, int64_t n) {
     }
 }
 
-static void draw_normal(float *out, int64_t n) {
-    float angles[LARGEST];
-    gw_draw_uniform(out, n);
-    gw_draw_uniform(angles, n);
-    combine(out, angles, n);
+/* Numbers in [0, 1), from as many bits in both dtypes. */
+static bool draw_uniform(PyObject *generator, GwTensor *out) {
+    if (out->dtype == GW_FLOAT32) {
+        return gw_draw_uniform(generator, (float *)out->data, out->numel);
+    }
+    float uniforms[LARGEST];
+    bool drawn = gw_draw_uniform(generator, uniforms, out->numel);
+    for (int64_t i = 0; drawn && i < out->numel; i++) {
+        ((double *)out->data)[i] = (double)uniforms[i];
+    }
+    return drawn;
 }
 
-static void scale(float *out, int64_t n, double by, double and) {
-    float factor = (float)by, term = (float)and;
-    for (int64_t i = 0; i < n; i++) {
-        out[i] = out[i] * factor + term;
+static bool draw_normal(PyObject *generator, GwTensor *out) {
+    float angles[LARGEST];
+    if (!draw_uniform(generator, out) || !gw_draw_uniform(generator, angles, out->numel)) {
+        return false;
     }
+    if (out->dtype == GW_FLOAT32) {
+        combine((float *)out->data, angles, out->numel);
+        return true;
+    }
+    double *values = (double *)out->data;
+    for (int64_t i = 0; i < out->numel; i++) {
+        double length = sqrt(log1p(-values[i]) * -2.0);
+        values[i] = length * cos((double)angles[i] * 6.28318530717958647692);
+    }
+    return true;
+}
+
+static void scale(GwTensor *t, double by, double and) {
+    float factor = (float)by, term = (float)and;
+    for (int64_t i = 0; i < t->numel; i++) {
+        if (t->dtype == GW_FLOAT32) {
+            ((float *)t->data)[i] = ((float *)t->data)[i] * factor + term;
+        } else {
+            ((double *)t->data)[i] = ((double *)t->data)[i] * by + and;
+        }
+    }
+}
+
+typedef bool (*Fill)(PyObject *generator, GwTensor *out);
+
+/* The tensor, filled; NULL without an exception where there is none or it was no generator. */
+static PyObject *filled(GwTensor *out, Fill fill, PyObject *generator) {
+    if (out != NULL && !fill(generator, out)) {
+        Py_CLEAR(out);
+    }
+    return (PyObject *)out;
 }
 
 /* ---- rand, randn: size, generator, dtype, device ---- */
 
 static GwTensor *floats(PyTypeObject *cls, PyObject *const *args) {
-    bool plain = args[1] == Py_None && gw_plain_dtype(args[2], gw_default_dtype()) == GW_FLOAT32
-                 && gw_on_cpu(args[3]);
-    return plain ? fresh(cls, args[0], GW_FLOAT32) : NULL;
+    int dtype = gw_plain_dtype(args[2], gw_default_dtype());
+    return is_real(dtype) && gw_on_cpu(args[3]) ? fresh(cls, args[0], dtype) : NULL;
 }
 
-GW_KERNEL(uniform_numbers) {
-    GwTensor *out = floats(cls, args);
-    if (out != NULL) {
-        gw_draw_uniform((float *)out->data, out->numel);
-    }
-    return (PyObject *)out;
-}
-
-GW_KERNEL(normal_numbers) {
-    GwTensor *out = floats(cls, args);
-    if (out != NULL) {
-        draw_normal((float *)out->data, out->numel);
-    }
-    return (PyObject *)out;
-}
+GW_KERNEL(uniform_numbers) { return filled(floats(cls, args), draw_uniform, args[1]); }
+GW_KERNEL(normal_numbers) { return filled(floats(cls, args), draw_normal, args[1]); }
 
 /* ---- rand_like, randn_like: input, generator, dtype, device ---- */
 
-static PyObject *drawn_like(PyTypeObject *cls, PyObject *const *args, bool normal) {
+static PyObject *drawn_like(PyTypeObject *cls, PyObject *const *args, Fill fill) {
     const GwTensor *t = gw_plain_tensor(args[0]);
-    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel > LARGEST || args[1] != Py_None
-        || gw_plain_dtype(args[2], t->dtype) != GW_FLOAT32 || !gw_on_cpu(args[3])) {
+    int dtype = t == NULL ? -1 : gw_plain_dtype(args[2], t->dtype);
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel > LARGEST || !is_real(dtype)
+        || !gw_on_cpu(args[3])) {
         return NULL;
     }
-    GwTensor *out = gw_tensor_empty(cls, GW_FLOAT32, t->ndim, t->sizes, NULL);
-    if (out != NULL) {
-        (normal ? draw_normal : gw_draw_uniform)((float *)out->data, out->numel);
-    }
-    return (PyObject *)out;
+    return filled(gw_tensor_empty(cls, dtype, t->ndim, t->sizes, NULL), fill, args[1]);
 }
 
-GW_KERNEL(rand_like) { return drawn_like(cls, args, false); }
-GW_KERNEL(randn_like) { return drawn_like(cls, args, true); }
+GW_KERNEL(rand_like) { return drawn_like(cls, args, draw_uniform); }
+GW_KERNEL(randn_like) { return drawn_like(cls, args, draw_normal); }
 
 /* ---- uniform_, normal_: input, two numbers, generator ---- */
 
@@ -106,11 +130,10 @@ GW_KERNEL(fill_uniform) {
     GwTensor *t = writable(args[0]);
     double low, high;
     if (t == NULL || !gw_plain_number(args[1], &low) || !gw_plain_number(args[2], &high)
-        || !(low <= high) || args[3] != Py_None) {
+        || !(low <= high) || !draw_uniform(args[3], t)) {
         return NULL;
     }
-    gw_draw_uniform((float *)t->data, t->numel);
-    scale((float *)t->data, t->numel, high - low, low);
+    scale(t, high - low, low);
     t->storage->version++;
     return Py_NewRef(args[0]);
 }
@@ -120,11 +143,87 @@ GW_KERNEL(fill_normal) {
     GwTensor *t = writable(args[0]);
     double mean, deviation;
     if (t == NULL || !gw_plain_number(args[1], &mean) || !gw_plain_number(args[2], &deviation)
-        || !(deviation >= 0) || args[3] != Py_None) {
+        || !(deviation >= 0) || !draw_normal(args[3], t)) {
         return NULL;
     }
-    draw_normal((float *)t->data, t->numel);
-    scale((float *)t->data, t->numel, deviation, mean);
+    scale(t, deviation, mean);
+    t->storage->version++;
+    return Py_NewRef(args[0]);
+}
+
+/* ---- bernoulli: input, p, generator ---- */
+
+/* The chance of element `i`, as the comparison with a float32 number sees it. */
+static double chance_at(const GwTensor *chances, double number, int64_t i) {
+    return chances == NULL ? (double)(float)number
+           : chances->dtype == GW_FLOAT32 ? ((const float *)chances->data)[i]
+                                          : ((const double *)chances->data)[i];
+}
+
+/* Sets `chances` or `number`; false where these are no chances of the input's shape. */
+static bool read_chances(const GwTensor *input, PyObject *p, const GwTensor **chances,
+                         double *number) {
+    *chances = p == Py_None ? input : gw_plain_tensor(p);
+    if (*chances == NULL && (!gw_plain_number(p, number) || !(*number >= 0 && *number <= 1))) {
+        return false;
+    }
+    if (*chances != NULL
+        && (!is_real((*chances)->dtype) || ((*chances)->flags & GW_CONTIGUOUS) == 0
+            || (*chances)->ndim != input->ndim
+            || memcmp((*chances)->sizes, input->sizes,
+                      (size_t)input->ndim * sizeof(int64_t)) != 0)) {
+        return false;
+    }
+    for (int64_t i = 0; *chances != NULL && i < input->numel; i++) {
+        double chance = chance_at(*chances, 0, i);
+        if (!(chance >= 0 && chance <= 1)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Writes 1 with the chances; false where nothing was drawn. */
+static bool draw_truths(GwTensor *out, const GwTensor *chances, double number,
+                        PyObject *generator) {
+    float uniforms[LARGEST];
+    if (!gw_draw_uniform(generator, uniforms, out->numel)) {
+        return false;
+    }
+    for (int64_t i = 0; i < out->numel; i++) {
+        bool truth = (double)uniforms[i] < chance_at(chances, number, i);
+        if (out->dtype == GW_FLOAT32) {
+            ((float *)out->data)[i] = truth;
+        } else {
+            ((double *)out->data)[i] = truth;
+        }
+    }
+    return true;
+}
+
+GW_KERNEL(bernoulli) {
+    const GwTensor *input = gw_plain_tensor(args[0]), *chances;
+    double number = 0;
+    if (input == NULL || !is_real(input->dtype) || (input->flags & GW_CONTIGUOUS) == 0
+        || input->numel > LARGEST || !read_chances(input, args[1], &chances, &number)) {
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_empty(cls, input->dtype, input->ndim, input->sizes, NULL);
+    if (out != NULL && !draw_truths(out, chances, number, args[2])) {
+        Py_CLEAR(out);
+    }
+    return (PyObject *)out;
+}
+
+GW_KERNEL(fill_bernoulli) {
+    GW_UNUSED(cls);
+    GwTensor *t = writable(args[0]);
+    const GwTensor *chances;
+    double number = 0;
+    if (t == NULL || args[1] == Py_None || !read_chances(t, args[1], &chances, &number)
+        || !draw_truths(t, chances, number, args[2])) {
+        return NULL;
+    }
     t->storage->version++;
     return Py_NewRef(args[0]);
 }
@@ -134,23 +233,24 @@ GW_KERNEL(fill_normal) {
 /* size, low, width, generator, device: floor(u width) + low. */
 GW_KERNEL(scaled) {
     int64_t low, width;
-    if (!gw_plain_int(args[1], &low) || !gw_plain_int(args[2], &width) || args[3] != Py_None
-        || !gw_on_cpu(args[4])) {
+    if (!gw_plain_int(args[1], &low) || !gw_plain_int(args[2], &width) || !gw_on_cpu(args[4])) {
         return NULL;
     }
     GwTensor *out = fresh(cls, args[0], GW_INT64);
-    if (out != NULL) {
-        float uniforms[LARGEST];
-        int64_t *values = (int64_t *)out->data;
-        gw_draw_uniform(uniforms, out->numel);
-        for (int64_t i = 0; i < out->numel; i++) {
-            values[i] = (int64_t)((double)uniforms[i] * (double)width) + low;
-        }
+    float uniforms[LARGEST];
+    if (out != NULL && !gw_draw_uniform(args[3], uniforms, out->numel)) {
+        Py_CLEAR(out);
+    }
+    for (int64_t i = 0; out != NULL && i < out->numel; i++) {
+        int64_t value = (int64_t)((double)uniforms[i] * (double)width);
+        ((int64_t *)out->data)[i] = value + low;
     }
     return (PyObject *)out;
 }
 
 const GwKernelEntry gw_random_kernels[] = {
+    {"bernoulli", 3, bernoulli},
+    {"bernoulli_", 3, fill_bernoulli},
     {"normal_", 4, fill_normal},
     {"rand", 4, uniform_numbers},
     {"rand_like", 4, rand_like},

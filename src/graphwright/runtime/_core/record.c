@@ -122,12 +122,13 @@ static bool refuse_inference(const GwTensor *t) {
     return !t->storage->inference;
 }
 
-/* The tensor itself if it is to be saved, or its metadata; another argument as it is. */
+/* The tensor itself if it is to be saved, or its metadata; another argument as it is, a list as it
+ * is now. */
 static bool keep_value(GwKept *kept, PyObject *o, bool save) {
     if (!gw_is_tensor(o)) {
         kept->kind = GW_KEPT_VALUE;
-        kept->value = Py_NewRef(o);
-        return true;
+        kept->value = PyList_CheckExact(o) ? PyList_AsTuple(o) : Py_NewRef(o);
+        return kept->value != NULL;
     }
     GwTensor *t = (GwTensor *)o;
     if (save) {

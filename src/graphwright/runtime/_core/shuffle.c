@@ -24,26 +24,28 @@ static int bits_of(int64_t n) {
 }
 
 /* Random bits, their lowest replaced by the places; the sign's bit is turned round, so that signed
- * numbers are in the order of unsigned ones. False with MemoryError. */
-static bool draw_keys(uint64_t *keys, int64_t n, int bits) {
+ * numbers are in the order of unsigned ones. False with MemoryError, or without an exception where
+ * it is no generator. */
+static bool draw_keys(PyObject *generator, uint64_t *keys, int64_t n, int bits) {
     static const struct { int drop, shift; } parts[3] = {{8, 40}, {8, 16}, {16, 0}};
     uint32_t *words = PyMem_RawMalloc((size_t)n * sizeof *words);
     if (words == NULL) {
         PyErr_NoMemory();
         return false;
     }
-    for (int part = 0; part < 3; part++) {
-        gw_draw_words(words, n);
-        for (int64_t i = 0; i < n; i++) {
+    bool drawn = true;
+    for (int part = 0; drawn && part < 3; part++) {
+        drawn = gw_draw_words(generator, words, n);
+        for (int64_t i = 0; drawn && i < n; i++) {
             uint64_t own = (uint64_t)(words[i] >> parts[part].drop) << parts[part].shift;
             keys[i] = part == 0 ? own : keys[i] | own;
         }
     }
     PyMem_RawFree(words);
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; drawn && i < n; i++) {
         keys[i] = (keys[i] << bits | (uint64_t)i) ^ (uint64_t)1 << 63;
     }
-    return true;
+    return drawn;
 }
 
 static void insert(uint64_t *keys, int64_t n) {
@@ -119,7 +121,7 @@ static bool order(uint64_t *keys, int64_t n, int bits) {
 /* n, generator, dtype, device */
 GW_KERNEL(permutation) {
     int64_t n;
-    if (!gw_plain_int(args[0], &n) || n < 0 || n > LONGEST - 1 || args[1] != Py_None
+    if (!gw_plain_int(args[0], &n) || n < 0 || n > LONGEST - 1
         || gw_plain_dtype(args[2], GW_INT64) != GW_INT64 || !gw_on_cpu(args[3])) {
         return NULL;
     }
@@ -127,7 +129,7 @@ GW_KERNEL(permutation) {
     if (out != NULL) {
         uint64_t *keys = (uint64_t *)(void *)out->data;
         int bits = bits_of(n);
-        if (!draw_keys(keys, n, bits) || !order(keys, n, bits)) {
+        if (!draw_keys(args[1], keys, n, bits) || !order(keys, n, bits)) {
             Py_CLEAR(out);
         }
     }

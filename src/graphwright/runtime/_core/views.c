@@ -150,16 +150,16 @@ GW_KERNEL(permute_view) {
     return permuted(&v, dims);
 }
 
-/* One dim or a tuple of different ones, also as bits: how many, or -1. */
+/* One dim or a sequence of different ones, also as bits: how many, or -1. */
 static int read_dims(PyObject *o, int ndim, int *dims, uint32_t *bits) {
-    bool several = PyTuple_Check(o);
-    Py_ssize_t n = several ? PyTuple_GET_SIZE(o) : 1;
+    bool several = PyTuple_Check(o) || PyList_Check(o);
+    Py_ssize_t n = several ? PySequence_Fast_GET_SIZE(o) : 1;
     *bits = 0;
     if (n > ndim) {
         return -1;
     }
     for (int i = 0; i < (int)n; i++) {
-        PyObject *dim = several ? PyTuple_GET_ITEM(o, i) : o;
+        PyObject *dim = several ? PySequence_Fast_GET_ITEM(o, i) : o;
         if (!gw_wrapped_dim(dim, ndim, &dims[i]) || (*bits >> dims[i] & 1) != 0) {
             return -1;
         }
@@ -519,39 +519,16 @@ GW_KERNEL(split_view) {
     GwView v;
     int d;
     int64_t length;
+    if (PyTuple_Check(args[1]) || PyList_Check(args[1])) {     /* recorded as split_with_sizes */
+        bool recording = !gw_grad_enabled() && !gw_user_disabled_grad();
+        return recording ? NULL : gw_split_with_sizes(cls, args);
+    }
     if (!gw_view_begin(&v, cls, args[0]) || !gw_plain_dim(args[2], v.ndim, &d)
         || !gw_plain_int(args[1], &length) || length <= 0 || length > INT32_MAX
         || v.sizes[d] == 0) {
         return NULL;
     }
     return cut_into(&v, d, length, false);
-}
-
-/* Parts of these lengths, which make up the dim. */
-GW_KERNEL(split_with_sizes_view) {
-    GwView v;
-    int d;
-    int64_t lengths[GW_MAX_DIMS], total = 0;
-    int count = gw_plain_sizes(args[1], lengths);
-    if (!gw_view_begin(&v, cls, args[0]) || !gw_plain_dim(args[2], v.ndim, &d) || count < 1) {
-        return NULL;
-    }
-    for (int i = 0; i < count; i++) {
-        total += lengths[i];
-    }
-    PyObject *views = total != v.sizes[d] ? NULL : PyTuple_New(count);
-    for (int i = 0; views != NULL && i < count; i++) {
-        v.sizes[d] = lengths[i];
-        PyObject *view = gw_view_finish(&v);
-        if (view == NULL) {
-            Py_CLEAR(views);
-            break;
-        }
-        ((GwTensor *)view)->flags |= GW_MULTI_VIEW;
-        PyTuple_SET_ITEM(views, i, view);
-        v.offset += lengths[i] * v.strides[d];
-    }
-    return views;
 }
 
 GW_KERNEL(chunk_view) {
@@ -584,7 +561,6 @@ const GwKernelEntry gw_view_kernels[] = {
     {"select", 3, select_view},
     {"slice", 5, slice_view},
     {"split", 3, split_view},
-    {"split_with_sizes", 3, split_with_sizes_view},
     {"squeeze", 2, squeeze_view},
     {"t", 1, t_view},
     {"transpose", 3, transpose_view},

@@ -29,4 +29,7 @@ bool gw_view_diagonal(GwView *v, PyObject *offset, PyObject *first, PyObject *se
 /* Keeps start, start + step, .. of dim `d`; false where these are no plain ints. */
 bool gw_view_slice(GwView *v, int d, PyObject *from, PyObject *to, PyObject *by);
 
+/* parts.c: views of parts of given lengths. */
+PyObject *gw_split_with_sizes(PyTypeObject *cls, PyObject *const *args);
+
 #endif

@@ -197,8 +197,7 @@ def kernel(entry: Op, run: Any) -> Any:
     functional = entry.functional if entry.is_inplace else None
     of = functional if functional is not None and functional.name + "_" == entry.name else entry
     for loops in reversed(_ELEMENTWISE.get(of.name, ())):
-        if of is entry or not loops.to_bool:
-            run = pointwise(of, loops, run, inplace=of is not entry)
+        run = pointwise(of, loops, run, inplace=of is not entry)
     if entry.name in _REDUCTIONS:
         kinds, options = _REDUCTIONS[entry.name]
         return _core.Reduction(Tensor, entry.name, kinds, run, **options)
@@ -229,8 +228,33 @@ def _clamp(fallback: Any) -> Any:
 
 
 def _clamp_(fallback: Any) -> Any:
-    """clamp_ between two numbers or tensors."""
-    return _core.Pointwise(Tensor, "clamp", 3, NUMBERS, fallback, inplace=True)
+    """clamp_; a bound that floats lack is an infinity."""
+    between = _core.Pointwise(Tensor, "clamp", 3, NUMBERS, fallback, inplace=True)
+    of_floats = _core.Pointwise(Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=True)
+
+    def run(input: Any, min: Any, max: Any) -> Any:
+        if (min is None) is (max is None):
+            return between(input, min, max)
+        out = of_floats(input, -math.inf if min is None else min, math.inf if max is None else max)
+        return fallback(input, min, max) if out is None else out
+
+    return run
+
+
+def _one_bound(low: bool) -> Any:
+    """clamp_min_ and clamp_max_ of floats."""
+
+    def special(fallback: Any) -> Any:
+        of_floats = _core.Pointwise(Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=True)
+
+        def run(input: Any, bound: Any) -> Any:
+            bounds = (bound, math.inf) if low else (-math.inf, bound)
+            out = of_floats(input, *bounds)
+            return fallback(input, bound) if out is None else out
+
+        return run
+
+    return special
 
 
 def _power(fallback: Any) -> Any:
@@ -326,6 +350,8 @@ _SPECIAL = {
     "celu": _celu,
     "clamp": _clamp,
     "clamp_": _clamp_,
+    "clamp_max_": _one_bound(low=False),
+    "clamp_min_": _one_bound(low=True),
     "nan_to_num": _nan_to_num,
     "polygamma": _polygamma,
     "pow": _power,

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.shortcuts_products import PRODUCTS
+from graphwright.runtime.ops.shortcuts_rows import ROWS
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Op, op, set_rule
 from graphwright.runtime.tensor import Tensor
@@ -557,7 +558,7 @@ SHORTCUTS = {
     "var_mean": Shortcut(_var, ("input",)),
     "view_as": Shortcut(_reshaped_as),
 }
-SHORTCUTS |= {name: Shortcut(*entry) for name, entry in PRODUCTS.items()}
+SHORTCUTS |= {name: Shortcut(*entry) for name, entry in (PRODUCTS | ROWS).items()}
 SHORTCUTS |= {f"{view}_copy": _copied(view) for view in COPIED}
 
 
