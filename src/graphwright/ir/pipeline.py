@@ -91,7 +91,7 @@ def _partition(state: State) -> None:
     joint = state.joint
     if joint is None:
         return
-    state.joint_graph = state.joint_graph or state.module
+    state.joint_graph = state.joint_graph or joint.module
     halves = partition(state.module, joint.n_forward, len(state.inputs),
                        [index for index, _ in state.mutated])
     state.module, state.backward, state.saved = halves.forward, halves.backward, halves.saved

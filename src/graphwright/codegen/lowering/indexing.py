@@ -60,6 +60,16 @@ def _only_zeros(context: Lowering, index: Tensor, at: Index) -> Prologue:
     return _position(context, index, at, Int(1), wrap=False)[1]
 
 
+@lowering("require_values")
+def _require_values(
+    context: Lowering, call: Call, x: Tensor, ok: Tensor, message: str
+) -> Tensor:
+    at = axis_symbols(call.shape)
+    yes, no = const(0, dtypes.int64), const(1, dtypes.int64)
+    state = apply("where", broadcast(ok, at, call.shape), yes, no, dtype=dtypes.int64)
+    return _gathered(context, call, x, context.check(state, Int(1), message)[1], at)
+
+
 def _gathered(
     context: Lowering, call: Call, x: Tensor, prologue: Prologue, index: Index
 ) -> Tensor:

@@ -23,7 +23,7 @@ def aligned(tensor: BatchedTensor, rank: int) -> Any:
     return ops.reshape(value, (value.shape[0], *(1,) * missing, *tensor.shape))
 
 
-@rule("add", "copy_", "frexp_parts", "standard_gamma_grad")
+@rule("add", "copy_", "frexp_parts", "require_values", "standard_gamma_grad")
 def pointwise(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     """The op on all examples at once."""
     tensors = [arg for arg in args if type(arg) is BatchedTensor]

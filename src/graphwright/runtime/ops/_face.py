@@ -635,6 +635,7 @@ _renorm_ = _op("renorm_")
 _repeat = _op("repeat")
 _repeat_interleave = _op("repeat_interleave")
 _repeat_positions = _op("repeat_positions")
+_require_values = _op("require_values")
 _resample = _op("resample")
 _resample_backward = _op("resample_backward")
 _resample_table = _op("resample_table")
@@ -6639,6 +6640,10 @@ def repeat_interleave(
 
 def repeat_positions(repeats: Tensor, output_size: int | None = None) -> Any:
     return _dispatch(_repeat_positions, (repeats, output_size))
+
+
+def require_values(input: Tensor, ok: Tensor, message: str) -> Any:
+    return _dispatch(_require_values, (input, ok, message))
 
 
 def resample(

@@ -601,6 +601,7 @@ FAMILY = {
     "repeat": "rearrange",
     "repeat_interleave": "rearrange",
     "repeat_positions": "rearrange",
+    "require_values": "value_checks",
     "resample": "nn_interpolate",
     "resample_backward": "nn_interpolate",
     "resample_table": "nn_interpolate",

@@ -82,6 +82,7 @@ FAMILIES = (
     "sequences",
     "sorting",
     "statistics",
+    "value_checks",
     "views",
     "views_join",
     "views_scatter",

@@ -26,6 +26,7 @@ from graphwright.runtime.ops.reductions import check_floating
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides, product
 from graphwright.runtime.ops.table import Kind
+from graphwright.runtime.ops.value_checks import checked, inside
 from graphwright.runtime.tensor import Tensor
 
 
@@ -114,13 +115,16 @@ def _check_bce(input: Any, target: Any) -> None:
     if has_values(input) and input.numel():
         low, high = ops.aminmax(input.detach())
         if not (low.item() >= 0 and high.item() <= 1):
-            raise RuntimeError(
-                "binary_cross_entropy: all elements of input should be between 0 and 1"
-            )
+            raise RuntimeError(_NO_PROBABILITY)
+
+
+_NO_PROBABILITY = "binary_cross_entropy: all elements of input should be between 0 and 1"
 
 
 def _bce_decompose(input: Any, target: Any, weight: Any, reduction: str) -> Any:
     _check_bce(input, target)
+    if not has_values(input):
+        input = checked(input, inside(input, 0, 1), _NO_PROBABILITY)
     loss = ops.neg(
         ops.add(
             ops.mul(target, ops.clamp(ops.log(input), -100.0, None)),

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
-from graphwright.runtime.dispatch import FAKE, MODES
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.generator import draw
@@ -26,6 +25,7 @@ from graphwright.runtime.ops.creation import (
 from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into, wrap
 from graphwright.runtime.ops.strides import is_contiguous, preserved_strides
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.value_checks import checked, inside
 from graphwright.runtime.tensor import Tensor
 
 HELD = {dtypes.float16: 2.0**11, dtypes.bfloat16: 2.0**8}
@@ -380,30 +380,19 @@ define(
 # -- distributions
 
 
-def real(tensor: Any) -> bool:
-    """Whether a tensor's values can be looked at: it is not fake and nothing is traced."""
-    return not _core.dispatch_flags((tensor,)) & (FAKE | MODES)
-
-
-def _check(condition: Any, message: str) -> None:
-    """Raise RuntimeError unless all of a real tensor is true."""
-    if real(condition) and not bool(condition.all().item()):
-        raise RuntimeError(message)
-
-
-def _check_std(std: Any) -> None:
-    message = "normal expects all elements of std >= 0.0"
+def _checked_std(std: Any) -> Any:
     if isinstance(std, Tensor):
-        _check(ops.ge(std, 0), message)
-    elif std < 0:
+        return checked(std, ops.ge(std, 0), "normal expects all elements of std >= 0.0")
+    if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
+    return std
 
 
 def _normal(
     mean: Any, std: Any, size: Any, generator: Any, dtype: Any, device: Any
 ) -> Any:
     """mean + std * randn, of the size given for numbers, else of the tensors' broadcast shape."""
-    _check_std(std)
+    std = _checked_std(std)
     tensors = [v for v in (mean, std) if isinstance(v, Tensor)]
     if not tensors:
         if size is None:
@@ -439,8 +428,8 @@ def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
         raise RuntimeError(f"bernoulli: expected a floating point input, got {input.dtype}")
     chances = input if p is None else p
     if isinstance(chances, Tensor):
-        inside = ops.logical_and(ops.ge(chances, 0), ops.le(chances, 1))
-        _check(inside, "Expected p_in >= 0 && p_in <= 1 to be true, but got false")
+        message = "Expected p_in >= 0 && p_in <= 1 to be true, but got false"
+        chances = checked(chances, inside(chances, 0, 1), message)
     else:
         _check_probability("bernoulli", chances)
     values = ops.rand(
@@ -476,9 +465,9 @@ def _multinomial(input: Any, num_samples: int, replacement: bool, generator: Any
             f"{num_samples} of shape {list(input.shape)}"
         )
     message = "probability tensor contains either `inf`, `nan` or element < 0"
-    _check(ops.logical_and(ops.ge(input, 0), ops.isfinite(input)), message)
-    _check(ops.gt(ops.sum(input, -1), 0), "invalid multinomial distribution (sum of "
-           "probabilities <= 0)")
+    input = checked(input, ops.logical_and(ops.ge(input, 0), ops.isfinite(input)), message)
+    message = "invalid multinomial distribution (sum of probabilities <= 0)"
+    input = checked(input, ops.gt(ops.sum(input, -1, keepdim=True), 0), message)
     weights = input if input.dtype not in HALVES else ops.to_dtype(input, dtypes.float32)
     if replacement and num_samples > 1:
         return _searched(weights, num_samples, generator)

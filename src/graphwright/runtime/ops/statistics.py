@@ -11,11 +11,12 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
-from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, is_inexact, wide_array
+from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact, wide_array
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dims
 from graphwright.runtime.ops.reductions import check_moments, deviation_kernel, var_kernel
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.tensor import Tensor
 
 # -- variance and deviation, in all of PyTorch's spellings
@@ -339,8 +340,11 @@ def _check_weights(name: str, weights: Any, observations: Any) -> None:
     if weights.numel() != observations:
         raise RuntimeError(f"cov(): expected {name} to have the same numel as there are "
                            f"observations ({observations}), got {describe(weights)}")
-    if has_values(weights) and weights.numel() and weights._nd.min() < 0:
-        raise RuntimeError(f"cov(): {name} cannot be negative, got {describe(weights)}")
+
+
+def _not_negative(name: str, weights: Any) -> Any:
+    message = f"cov(): {name} cannot be negative, got {describe(weights)}"
+    return checked(weights, ops.ge(weights, 0), message)
 
 
 def _cov_weights(fweights: Any, aweights: Any, observations: Any) -> Any:
@@ -351,6 +355,7 @@ def _cov_weights(fweights: Any, aweights: Any, observations: Any) -> Any:
             raise RuntimeError(
                 f"cov(): expected fweights to have integral dtype, got {describe(fweights)}"
             )
+        fweights = _not_negative("fweights", fweights)
     if aweights is None:
         return fweights
     _check_weights("aweights", aweights, observations)
@@ -358,6 +363,7 @@ def _cov_weights(fweights: Any, aweights: Any, observations: Any) -> Any:
         raise RuntimeError(
             f"cov(): expected aweights to have floating point dtype, got {describe(aweights)}"
         )
+    aweights = _not_negative("aweights", aweights)
     return aweights if fweights is None else ops.mul(fweights, aweights)
 
 
