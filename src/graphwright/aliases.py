@@ -14,14 +14,32 @@ from types import ModuleType
 
 _PUBLIC, _REAL = "graphwright.", "graphwright.runtime."
 
+_DISTRIBUTIONS = (
+    *("bernoulli", "beta", "binomial", "categorical", "cauchy", "chi2", "continuous_bernoulli"),
+    *("dirichlet", "exponential", "fishersnedecor", "generalized_pareto", "geometric", "gumbel"),
+    *("half_cauchy", "half_normal", "independent", "inverse_gamma", "kumaraswamy", "laplace"),
+    *("lkj_cholesky", "log_normal", "logistic_normal", "lowrank_multivariate_normal"),
+    *("mixture_same_family", "multinomial", "multivariate_normal", "negative_binomial", "normal"),
+    *("one_hot_categorical", "pareto", "poisson", "relaxed_bernoulli", "relaxed_categorical"),
+    *("studentT", "transformed_distribution", "uniform", "von_mises", "weibull", "wishart"),
+)
+
 _ELSEWHERE = {
+    **dict.fromkeys([f"distributions.{name}" for name in _DISTRIBUTIONS], "distributions"),
+    "amp.autocast_mode": "amp",
+    "autograd.anomaly_mode": "autograd.anomaly",
     "autograd.grad_mode": "autograd.modes",
     "autograd.profiler": "profiler",
     "nn.utils.spectral_norm": "nn.utils.weight_norm",
+    "optim.adadelta": "optim.adaptive",
+    "optim.adagrad": "optim.adaptive",
+    "optim.adamax": "optim.adaptive",
     "optim.adamw": "optim.adam",
+    "optim.asgd": "optim.averaged",
     "optim.nadam": "optim.adaptive",
     "optim.radam": "optim.adaptive",
     "optim.rmsprop": "optim.adaptive",
+    "optim.rprop": "optim.averaged",
     "return_types": "ops.return_types",
     "utils._pytree": "pytree",
     "utils.data._utils": "utils.data",

@@ -113,3 +113,30 @@ def test_assert_close_goes_through_containers() -> None:
     gw.testing.assert_close({"a": [gw.ones(2), None]}, {"a": [gw.ones(2), None]})
     with pytest.raises(AssertionError, match="Mismatched elements: 1 / 2"):
         gw.testing.assert_close([gw.tensor([1.0, 2.0])], [gw.tensor([1.0, 3.0])])
+
+
+def test_orders_that_are_not_unique() -> None:
+    single = gw.ones(1, 2, 3, 4)
+    formats = [gw.contiguous_format, gw.channels_last]
+    assert single.dim_order() == single.dim_order(ambiguity_check=formats) == (0, 1, 2, 3)
+    assert gw.ones(2, 3, 4, 5).dim_order(ambiguity_check=True) == (0, 1, 2, 3)
+    with pytest.raises(RuntimeError, match="unique dim order"):
+        single.dim_order(ambiguity_check=True)
+    with pytest.raises(TypeError, match="ambiguity_check"):
+        single.dim_order(ambiguity_check="none")
+
+
+def test_names_of_types_and_functions() -> None:
+    assert gw.typename(gw.ones(1)) == "graphwright.FloatTensor" and gw.typename(3) == "int"
+    assert gw.typename(gw.nn.Linear) == gw.typename(gw.nn.Linear(1, 1))
+    assert gw.typename(len) == "len" and gw.typename([1]) == "list"
+
+
+def test_asarray_and_the_history_of_tensors() -> None:
+    leaf = gw.ones(2, requires_grad=True)
+    made = leaf * 2
+    assert gw.asarray(made) is made is gw.asarray(made, requires_grad=True)
+    assert gw.asarray(made, copy=True, requires_grad=True).grad_fn is not None
+    plain = gw.asarray(made, requires_grad=False)
+    assert not plain.requires_grad and plain.data_ptr() == made.data_ptr()
+    assert gw.asarray([1.0], requires_grad=True).is_leaf

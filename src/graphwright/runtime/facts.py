@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.runtime import _core
 from graphwright.runtime.errors import require_tensor
-from graphwright.runtime.formats import strided
+from graphwright.runtime.formats import memory_format, strided
 from graphwright.runtime.storage import TypedStorage, UntypedStorage
 
 if TYPE_CHECKING:
@@ -75,13 +75,29 @@ def get_device(input: Tensor) -> int:
 
 
 def typename(obj: Any) -> str:
-    """The dotted name of an object's type; of a tensor with its dtype."""
+    """The dotted name of a class or function, or of an object's type; of a tensor its type."""
     if isinstance(obj, _core.TensorBase):
         return obj.type()  # type: ignore[attr-defined]
-    kind = type(obj)
-    return kind.__qualname__ if kind.__module__ == "builtins" else (
+    kind = obj if hasattr(obj, "__qualname__") and hasattr(obj, "__module__") else type(obj)
+    return kind.__qualname__ if kind.__module__ in (None, "builtins") else (
         f"{kind.__module__}.{kind.__qualname__}"
     )
+
+
+def _check_unambiguous(tensor: Any, strides: tuple[int, ...], allowed: Any) -> None:
+    """What `dim_order` raises for `ambiguity_check=allowed`."""
+    formats = allowed if isinstance(allowed, list) else []
+    if allowed is not True and not (
+        isinstance(allowed, list) and all(isinstance(f, memory_format) for f in formats)
+    ):
+        raise TypeError("The ambiguity_check argument must be a bool or a list of memory formats.")
+    if all(size != 1 for size in tensor.shape) and len(set(strides)) == len(strides):
+        return
+    if sum(tensor.is_contiguous(memory_format=f) for f in formats) != 1:
+        raise RuntimeError(
+            "The tensor does not have unique dim order, or cannot map to exact one of the given "
+            "memory formats."
+        )
 
 
 class Facts:
@@ -180,9 +196,16 @@ class Facts:
         """The tensor itself, or converted to `dtype`: every tensor is dense."""
         return self if dtype is None else self.to(dtype)
 
-    def dim_order(self: Any) -> tuple[int, ...]:
-        """The dims from the outermost in memory to the innermost."""
+    def dim_order(self: Any, *, ambiguity_check: Any = False) -> tuple[int, ...]:
+        """The dims from the outermost in memory to the innermost.
+
+        With `ambiguity_check`, RuntimeError where sizes of 1 or equal strides allow other orders;
+        a list of memory formats allows them if the tensor is in exactly one of these. TypeError
+        for what is neither bool nor such a list.
+        """
         strides = self.stride()
+        if ambiguity_check is not False:
+            _check_unambiguous(self, strides, ambiguity_check)
         return tuple(sorted(range(self.ndim), key=lambda dim: -strides[dim]))
 
     def __delitem__(self, key: Any) -> None:

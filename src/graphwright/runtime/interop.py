@@ -147,14 +147,15 @@ def asarray(
     dtype: DType | None = None,
     device: Device | str | None = None,
     copy: bool | None = None,
-    requires_grad: bool = False,
+    requires_grad: bool | None = None,
 ) -> Tensor:
     """A tensor of what `obj` holds: a tensor, array, buffer, number or nested lists of numbers.
 
     Args:
         dtype, device: of the result; those of `obj` by default.
         copy: True: always new memory. False: always the memory of `obj`. None: as `as_tensor`.
-        requires_grad: whether the result is a leaf that requires grad.
+        requires_grad: True keeps the history of a tensor `obj`, or makes the result a leaf that
+            requires grad; False gives it none; None: as `obj`.
 
     Raises:
         ValueError: `copy=False`, but the memory cannot be shared.
@@ -168,7 +169,9 @@ def asarray(
         raise ValueError("asarray: can't alias the memory of the given object, and copy is False")
     if copy and shared:
         found = found.clone()
-    return found.detach().requires_grad_() if requires_grad else found
+    if requires_grad is None or requires_grad == found.requires_grad:
+        return found
+    return found.requires_grad_() if requires_grad else found.detach()
 
 
 def frombuffer(
