@@ -190,6 +190,8 @@ def test_jacfwd_of_several_outputs_and_nested() -> None:
         for outer in (gw.func.jacfwd, gw.func.jacrev):
             assert outer(inner(cubes))(y).tolist() == (6 * gw.eye(3)).tolist()
     assert gw.func.jacfwd(lambda v: gw.ones(2))(y).tolist() == gw.zeros(2, 3).tolist()
+    with pytest.raises(RuntimeError, match="tuples"):
+        gw.func.jvp(cubes, (y,), y)
     with pytest.raises(RuntimeError, match="randomness"):
         gw.func.jacfwd(cubes, randomness="some")
 

@@ -312,7 +312,8 @@ def jvp(func: Func, primals: Any, tangents: Any, *, has_aux: bool = False) -> An
     Computed by differentiating twice in reverse. With `has_aux` a third result is what `func`
     returned beside its output. Raises RuntimeError unless primals and tangents correspond.
     """
-    if len(primals) != len(tangents) or not isinstance(primals, tuple):
+    tuples = isinstance(primals, tuple) and isinstance(tangents, tuple)
+    if not tuples or len(primals) != len(tangents):
         raise RuntimeError("jvp: primals and tangents must be tuples of the same length")
     vectors = tensors_of(tangents)
     split = _Split(func, tuple(range(len(primals))), primals, has_aux)

@@ -11,7 +11,8 @@ Subclasses of `Tensor` have the protocol from their base: results become instanc
 `disabled_torch_function_impl` as a class's `__torch_function__` makes it one of no say.
 
 Operations come here from `dispatch`, as `func(*required, **others)`; methods of subclasses of
-`Tensor` as they were called, by `subclasses`.
+`Tensor` as they were called, by `subclasses`. Functions that are written in Python out of others,
+as some of `nn.functional`, are seen as those others, which is of no matter to subclasses.
 """
 
 from __future__ import annotations
