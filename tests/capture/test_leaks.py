@@ -136,3 +136,30 @@ def test_code_with_breaks_ends_with_its_functions(text: str) -> None:
     frontend.record.clear()
     gc.collect()
     assert code() is None
+
+
+class Value:
+    """What nobody but the program holds."""
+
+
+def test_values_end_without_the_collector() -> None:
+    def program(x: gw.Tensor) -> object:
+        values = [Value(), Value()]
+        known = weakref.ref(values[0])
+        rest = iter(values)
+        seen = [x + 1]
+        try:
+            (_,) = rest
+        except ValueError:
+            seen.append(x * 2)
+        del values, rest
+        return known()
+
+    frontend = Frontend(lambda module, examples: module)
+    compiled = frontend.compile(program)
+    gc.collect()
+    gc.disable()
+    try:
+        assert [compiled(X) for _ in range(3)] == [None, None, None]
+    finally:
+        gc.enable()

@@ -23,9 +23,7 @@ MODULES = (
 
 LEAST_TRANSLATED = 0.6
 
-_LIFETIME = "asks at once whether an object is gone: what is resumed after a break keeps it longer"
-
-_COUNTS = "counts references: what is resumed after a break holds some more"
+_COUNTS = "counts references to an object() of its own, which a guard on it holds"
 _SIZES = "asks how much memory is in use: what is made anew has no spare room, capture its own"
 _WENT_ON = "asks the frame of a traceback where it was in the end: a break went on in another one"
 _EMPTIED = "empties a cell of its own through a function: what is resumed reads it as another's"
@@ -33,19 +31,12 @@ _NAMES = "looks for names in the locals of a frame: one that is translated binds
 _CANCELLED = "changes a list and changes it back while it is sorted: only what is left is written"
 
 DIFFERENT: dict[str, str] = {
-    "test_exceptions.ExceptionTests.testExceptionCleanupState": _LIFETIME,
-    "test_iter.TestCase.test_ref_counting_behavior": _LIFETIME,
-    "test_dict.DictTest.test_oob_indexing_dictiter_iternextitem": _LIFETIME,
     "test_dict.DictTest.test_splittable_popitem": _SIZES,
     "test_funcattrs.FunctionPropertiesTest.test_set_cell": _EMPTIED,
     "test_descr.ClassPropertiesAndMethods.test_slots": _SIZES,
     "test_exceptions.NameErrorTests.test_name_error_suggestions": _NAMES,
     "test_exceptions.PEP626Tests.test_lineno_after_other_except": _WENT_ON,
     "test_exceptions.PEP626Tests.test_lineno_in_try": _WENT_ON,
-    "test_coroutines.CoroutineTest.test_for_2": _COUNTS,
-    "test_coroutines.CoroutineTest.test_for_3": _COUNTS,
-    "test_coroutines.CoroutineTest.test_for_4": _COUNTS,
-    "test_coroutines.CoroutineTest.test_for_6": _COUNTS,
     "test_enumerate.TestReversed.test_bug1229429": _COUNTS,
     "test_sort.TestBugs.test_undetected_mutation": _CANCELLED,
 }

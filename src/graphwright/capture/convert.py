@@ -306,6 +306,8 @@ class Frontend:
         except Unsupported as reason:
             reason.blame(tx.last_native)
             raise
+        finally:
+            compiler.release()
 
     def _worth_cutting(self, code: types.CodeType, slots: tuple[Any, ...]) -> bool:
         """Whether the rest of a frame that breaks before any operation may have some."""

@@ -88,6 +88,11 @@ class FrameCompiler:
                 lines.append((name_of(node.target) not in BY_INDEX, stack[1]))
         return min(lines, key=lambda entry: entry[0])[1] if lines else self.tx.current.line
 
+    def release(self) -> None:
+        """Let go of the frame's values, which would wait for the collector of cycles."""
+        self._caught = None
+        self.cg.release()
+
     # the whole frame is one graph
 
     def finish_return(self) -> CompiledFrame:

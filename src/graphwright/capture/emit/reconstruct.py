@@ -56,6 +56,13 @@ class Reconstructor:
         self._writes: list[Load] = []
         self._calls: list[Load] = []
 
+    def release(self) -> None:
+        """Let go of all values: what writes them refers to this object."""
+        self._held.clear()
+        self._open.clear()
+        for waiting in (self._unfilled, self._writes, self._calls):
+            waiting.clear()
+
     # pushing
 
     def push(self, value: VariableTracker) -> None:
