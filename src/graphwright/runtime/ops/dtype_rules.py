@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime import _core, dtypes
-from graphwright.runtime.dispatch import FAKE, OTHER_DEVICE
+from graphwright.runtime.dispatch import BATCHED, FAKE, MODES, OTHER_DEVICE
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import HALVES, Array, converted
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides
@@ -34,6 +35,13 @@ def wide_array(input: Any) -> Array:
 def has_values(tensor: Any) -> bool:
     """Whether a tensor's data can be looked at: it is neither fake nor on another device."""
     return not _core.dispatch_flags((tensor,)) & (FAKE | OTHER_DEVICE)
+
+
+def has_no_zeros(tensor: Any) -> bool:
+    """Whether the elements are known, with nothing traced or mapped, and none is 0."""
+    if _core.dispatch_flags((tensor,)) & (FAKE | OTHER_DEVICE | MODES | BATCHED):
+        return False
+    return not bool(ops.any(ops.eq(tensor, 0)))
 
 
 def real_dtype(dtype: DType) -> DType:

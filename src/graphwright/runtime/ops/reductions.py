@@ -13,6 +13,7 @@ from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import (
+    has_no_zeros,
     is_inexact,
     real_dtype,
     require_ordered,
@@ -82,8 +83,11 @@ define(
 
 
 def _prod_vjp(ctx: Any, grad: Any) -> Any:
-    """Exact also where factors are zero: the products of all factors before and after each."""
+    """The product by each factor; where one is zero, the products of all before and after each."""
     input = ctx.input if ctx.dtype is None else ops.to_dtype(ctx.input, ctx.dtype)
+    if not input.dtype.is_complex and input.ndim and has_no_zeros(input):
+        whole = ops.mul(_expand_back(grad, ctx), ops.prod(input, ctx.dim, True))
+        return ops.div(whole, input)
     rest = tuple(d for d in range(input.ndim) if d not in ctx.dim)
     moved = ops.permute(input, (*rest, *ctx.dim))
     kept = tuple(input.shape[d] for d in rest)

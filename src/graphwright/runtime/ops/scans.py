@@ -14,6 +14,7 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.dtype_rules import (
     contiguous_spec,
+    has_no_zeros,
     is_inexact,
     require_ordered,
     sum_dtype,
@@ -90,7 +91,8 @@ def _suffix_recurrence(factors: Any, terms: Any, dim: int) -> Any:
 def _cumprod_vjp(ctx: Any, grad: Any) -> Any:
     """The product before each element times what all later products make of it.
 
-    Exact also where factors are zero, since nothing is divided.
+    Exact also where factors are zero, since nothing is divided then; else each element divides
+    the sum of what the products from it on are multiplied by.
     """
     if not ctx.input.shape:
         return grad
@@ -98,6 +100,9 @@ def _cumprod_vjp(ctx: Any, grad: Any) -> Any:
     factors = ctx.input if ctx.dtype is None else ops.to_dtype(ctx.input, ctx.dtype)
     if factors.dtype.is_complex:
         factors = ops.conj(factors)
+    if has_no_zeros(factors):
+        products = ops.mul(grad, ops.cumprod(factors, dim))
+        return ops.div(_suffix_sums(products, dim), factors)
     size = factors.shape[dim]
     edge = (*factors.shape[:dim], 1, *factors.shape[dim + 1 :])
     one = ops.full(edge, 1.0, dtype=factors.dtype, device=factors.device)
