@@ -288,3 +288,32 @@ def test_overwritten_inputs_are_read_as_they_were(program: Any) -> None:
     for _ in range(3):
         assert gw.allclose(compiled(*ours), program(*expected))
         assert all(gw.allclose(a, b) for a, b in zip(ours, expected, strict=True))
+
+
+def scaled(trainer: Trainer, scaler: Any, x: Any) -> Any:
+    trainer.optimizer.zero_grad()
+    loss = trainer.model(x).pow(2).mean()
+    scaler.scale(loss).backward()
+    scaler.unscale_(trainer.optimizer)
+    clip_grad_norm_(trainer.model.parameters(), 0.5)
+    scaler.step(trainer.optimizer)
+    scaler.update()
+    return loss.detach()
+
+
+def scaled_history(function: Callable[..., Any]) -> list[Any]:
+    """Ten steps, of which one overflows."""
+    trainer = Trainer(OPTIMIZERS["SGD"])
+    scaler = gw.amp.GradScaler("cpu", init_scale=4.0, growth_interval=3)
+    inputs = [gw.full((3, 4), float("inf") if n == 5 else n / 4) for n in range(10)]
+    return [
+        (picture(function(trainer, scaler, x)), scaler.get_scale(), trainer.state())
+        for x in inputs
+    ]
+
+
+def test_a_scaled_step_breaks_only_where_gradients_may_have_overflowed() -> None:
+    captured = Captured(scaled)
+    assert repr(scaled_history(captured)) == repr(scaled_history(scaled))
+    assert set(captured.breaks) == {"GB0001"}
+    assert captured.graphs

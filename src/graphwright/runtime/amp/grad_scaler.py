@@ -92,18 +92,18 @@ class GradScaler:
         if not self._enabled:
             return
         progress = self._of(optimizer)
-        if progress.stage is _UNSCALED:
+        if progress.stage == _UNSCALED:
             raise RuntimeError(
                 "unscale_() has already been called on this optimizer since the last update()."
             )
-        if progress.stage is _STEPPED:
+        if progress.stage == _STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         progress.overflowed = self._divide(optimizer)
         progress.stage = _UNSCALED
 
     def _divide(self, optimizer: Optimizer) -> bool:
         """Divide gradients by the scale; whether one of them is not finite."""
-        overflowed = False
+        finite = []
         with no_grad():
             for group in optimizer.param_groups:
                 for param in group["params"]:
@@ -112,8 +112,8 @@ class GradScaler:
                     if param.grad.dtype is dtypes.float16:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     ops.mul_(param.grad, 1.0 / self._scale)
-                    overflowed |= not bool(ops.all(ops.isfinite(param.grad)))
-        return overflowed
+                    finite.append(ops.all(ops.isfinite(param.grad)))
+            return bool(finite) and not bool(ops.all(ops.stack(finite)))
 
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """`optimizer.step(*args, **kwargs)` on unscaled gradients; None where one is not finite.
@@ -125,9 +125,9 @@ class GradScaler:
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         progress = self._of(optimizer)
-        if progress.stage is _STEPPED:
+        if progress.stage == _STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
-        if progress.stage is _READY:
+        if progress.stage == _READY:
             self.unscale_(optimizer)
         progress.stage = _STEPPED
         return None if progress.overflowed else optimizer.step(*args, **kwargs)
@@ -142,7 +142,7 @@ class GradScaler:
         if new_scale is not None:
             self._scale = float(new_scale)
         else:
-            looked = [p for p in self._progress.values() if p.stage is not _READY]
+            looked = [p for p in self._progress.values() if p.stage != _READY]
             if not looked:
                 raise AssertionError("No inf checks were recorded prior to update.")
             self._adapt(any(progress.overflowed for progress in looked))
