@@ -94,3 +94,13 @@ def test_a_quotient_of_a_small_size_by_a_varying_count():
     compiled = gw.compile(split)
     for heads in (1, 2, 4, 2):
         assert gw.allclose(compiled(x, heads), split(x, heads))
+
+
+def test_a_correction_that_is_no_integer_beside_a_varying_size():
+    for length in (5, 9):
+        grads = []
+        for function in (gw.var, gw.compile(gw.var, dynamic=True)):
+            x = gw.arange(float(length)).requires_grad_()
+            function(x, 0, correction=1.3).backward()
+            grads.append(x.grad)
+        assert gw.allclose(*grads)

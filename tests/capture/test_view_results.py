@@ -1,4 +1,4 @@
-"""Views of computed values come back with the strides of eager calls, gaps and overlaps too."""
+"""Views that compiled functions return have eager strides; writes fit into what they change."""
 
 from __future__ import annotations
 
@@ -46,3 +46,22 @@ def test_overlapping_elements_are_not_written() -> None:
     expanded = gw.compile(lambda x: (x * 2).expand(3, 4))(gw.rand(4))
     with pytest.raises(RuntimeError, match="single memory location"):
         expanded.add_(1)
+
+
+WRITES: dict[str, Callable[[Any, Any], Any]] = {
+    "clamp_min_": lambda a, b: a.clamp_min_(b),
+    "ldexp_": lambda a, b: a.ldexp_(b),
+    "lerp_": lambda a, b: a.lerp_(b, 0.4),
+    "addmv_": lambda a, b: a[:1, 0].addmv_(b.reshape(5, 1), b[:1]),
+    "float_power_": lambda a, b: a.float_power_(b[0]),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_what_does_not_fit_is_not_written(name: str) -> None:
+    messages = []
+    for function in (WRITES[name], gw.compile(WRITES[name])):
+        with pytest.raises(RuntimeError) as refused:
+            function(gw.ones(5, 1), gw.ones(5))
+        messages.append(str(refused.value))
+    assert messages[0] == messages[1]

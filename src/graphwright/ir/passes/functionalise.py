@@ -46,9 +46,11 @@ from graphwright.ir.passes.view_inverse import put_back, view_again
 from graphwright.ir.trace import Replay, Tracer, copy_sources, finish, fresh_fake, inherit, tracing
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.errors import describe
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
+from graphwright.runtime.promotion import can_cast
 from graphwright.runtime.records import Record, field
 
 CONSTANT = -2
@@ -218,11 +220,16 @@ def _may_repeat(tensor: FakeTensor) -> bool:
 
 
 def _new_value(op: Op, args: tuple[Any, ...]) -> Any:
-    """What the in-place op `op` writes, with the dtype and shape of what it writes to."""
+    """What the in-place op `op` writes, with the dtype and shape of what it writes to.
+
+    Raises: CannotLower where it does not fit, which eager execution refuses.
+    """
     target = args[0]
     if op.functional is None:
         raise CannotLower(f"{op.name} has no functional form")
     value = dispatch(op.functional, args)
+    if value.shape != target.shape or not can_cast(value.dtype, target.dtype):
+        raise CannotLower(f"{op.name}: {describe(value)} does not fit into {describe(target)}")
     if value.dtype is not target.dtype:
         value = ops.to_dtype(value, target.dtype)
     return value

@@ -427,7 +427,7 @@ def _var_meta(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) 
 
 
 def _freedom(count: Any, correction: Any) -> Any:
-    left = count - correction
+    left = (count if correction.__class__ is int else float(count)) - correction
     return left if left > 0 else 0
 
 
