@@ -125,7 +125,7 @@ class Conversions:
         if len(args) == 1 and not (kwargs or copy or memory_format):
             if args[0].__class__ is DType:
                 return _cast(self, args[0])
-            if args[0] is self.device:
+            if (_CPU if args[0].__class__ is str and args[0] == "cpu" else args[0]) is self.device:
                 return self
         dtype, device = _target(self, args, kwargs)
         if device != self.device:

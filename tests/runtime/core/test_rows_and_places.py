@@ -238,6 +238,8 @@ def test_devices_by_name() -> None:
     x = gw.zeros(2)
     assert x.cpu() is x
     assert x.to(x.device) is x
+    assert x.to("cpu") is x
+    assert x.to("meta").device.type == "meta"
     assert x.to(gw.float64).dtype is gw.float64
 
 
