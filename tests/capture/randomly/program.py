@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from .everyday import Everyday
+from .wider import Wider
 
 FILES = ("world.py", "world_models.py", "world_settings.py")
 WORLD = "\n\n".join(Path(__file__).with_name(name).read_text() for name in FILES)
@@ -18,7 +18,7 @@ PARAMETERS = {
 }
 
 
-class Program(Everyday):
+class Program(Wider):
     """One function `f`, with the parameters of `HEADER`; `function_text` is its source."""
 
     def __init__(self, chance: random.Random) -> None:
@@ -48,6 +48,7 @@ class Program(Everyday):
             self.in_place, self.alias, self.unpack, self.swap, self.module, self.view, self.view,
             self.packed, self.packed, self.protocol, self.protocol, self.shaped, self.shaped,
             self.typed, self.layered, self.layered, self.configure, self.rewire,
+            self.iterated, self.formatted, self.elsewhere,
         ]
         if indent < 5:
             kinds += [
@@ -55,7 +56,7 @@ class Program(Everyday):
                 self.closure, self.comprehension, self.comprehension, self.instance, self.driven,
                 self.generator, self.local_class, self.coroutine, self.forget, self.with_block,
                 self.differentiate, self.conversation, self.mortal, self.in_mode, self.train,
-                self.hook,
+                self.hook, self.collected, self.collected, self.let_go,
                 *([self.loop, self.while_loop, self.loop] if self.loops < 2 else []),
             ]
         self.random.choice(kinds)(indent)

@@ -21,7 +21,7 @@ from ..captured import Captured, run_graph
 from ..pictures import picture
 
 NAME = "random_program"
-VARIANTS = 18
+VARIANTS = 22
 CALLS = 9
 REFUSED = ("modified by an inplace operation", "modified inplace", "a single memory location")
 NUDGES = (1e-12, -1e-12)
@@ -129,7 +129,15 @@ class World:
                 y.requires_grad_()
             case 17:
                 x, y = gw.randn(7, 4), gw.randn(4, 7).T
-        pack = {"a": x, "b": [y, x], "c": (x[0], y)}
+            case 18:
+                x, y = gw.randn(1, 4), gw.randn(1, 4)
+            case 19:
+                x, y, n = gw.randn(0, 4), gw.randn(3, 4), 0
+            case 20:
+                x, y, n = x.double(), y.double(), 0.5
+            case 21:
+                x, y, n = gw.randn(2, 3, 4)[0], gw.randn(3, 4).T.contiguous().T, np.int64(3)
+        pack = {"a": x, "b": [y, x], "c": (x[0] if len(x) else y[0], y)}
         net = self.net(variant)
         space["settle"](variant, net)
         return [x, y, n, items, table, thing, net, pack]
