@@ -46,8 +46,8 @@ bench:  ## measure the targets and write the table into README.md
 fuzz:
 	$(RUN) -m pytest tests -q -m fuzz --fuzz-factor 50
 
-cpython:  ## CPython's own tests with capture attempted on every frame; writes docs/cpython_tests.md
-	$(RUN) tools/cpython_table.py
+cpython:  ## CPython's own tests, captured, on PYTHONS or this Python; writes docs/cpython_tests.md
+	$(RUN) tools/cpython_table.py $(PYTHONS)
 
 exhaustive:
 	$(RUN) -m pytest tests -q -m slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import enum
 import operator
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 import graphwright as gw
 from graphwright import nn
 
+from .captured import Captured
 from .programs import Programs, whole
 
 program = Programs()
@@ -131,3 +133,22 @@ def test_in_one_graph(program: Any) -> None:
 
 def test_existing_dict_keyed_by_members() -> None:
     whole(existing_dicts_with_other_keys, gw.randn(2, 3), {Mode.TRAIN: 4})
+
+
+def joined_dicts(x: Any) -> Any:
+    counts = collections.defaultdict(int, {"a": 1})
+    order = collections.OrderedDict(b=2)
+    plain = {"c": 3}
+    made = [counts | plain, plain | counts, order | plain, plain | order, counts | order]
+    factories = [getattr(both, "default_factory", "none") for both in made]
+    try:
+        collections.defaultdict(1)  # type: ignore[call-overload]
+    except TypeError as error:
+        factories.append(str(error))
+    return x + 1, [type(both) for both in made], factories, [list(both) for both in made]
+
+
+def test_joined_dicts_have_the_kind_that_python_gives_them() -> None:
+    captured = Captured(joined_dicts)
+    for _ in range(2):
+        assert captured(gw.ones(1))[1:] == joined_dicts(gw.ones(1))[1:]

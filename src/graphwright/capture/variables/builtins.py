@@ -43,7 +43,7 @@ from graphwright.capture.variables.iterators import (
 )
 from graphwright.capture.variables.library import LIBRARY, by_python
 from graphwright.capture.variables.made_classes import MADE_CLASSES
-from graphwright.capture.variables.mappings import DictVariable, DictView, hashed
+from graphwright.capture.variables.mappings import DictVariable, DictView, factory_of, hashed
 from graphwright.capture.variables.numbers import NUMBERS, folded
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.operator_module import OPERATOR_FUNCTIONS
@@ -158,9 +158,7 @@ def _dict_kind(kind: type) -> Handler:
         made = DictVariable({}, kind)
         if kind is collections.defaultdict and args:
             factory, *args = args
-            factory = factory.realize()
-            if not (factory.is_constant() and factory.as_constant() is None):
-                made.default_factory = factory
+            made.default_factory = factory_of(tx, factory)
         made.call_method(tx, "update", args, kwargs)
         tx.side_effects.mutated.pop(made, None)
         return made

@@ -14,7 +14,7 @@ from graphwright.capture.guard_text import class_module
 from graphwright.capture.source import MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.deques import DequeVariable, make_deque
-from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.mappings import DictVariable, factory_of
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.sequences import ListVariable, SequenceMethod, TupleVariable
 
@@ -187,7 +187,7 @@ class ContainerInit(VariableTracker):
         if isinstance(payload, DictVariable):
             if payload.kind is collections.defaultdict and args:
                 factory, *args = args
-                payload.default_factory = factory.realize()
+                payload.default_factory = factory_of(tx, factory)
             payload.call_method(tx, "update", args, kwargs)
         elif isinstance(payload, DequeVariable):
             made: Any = make_deque(tx, args, kwargs)

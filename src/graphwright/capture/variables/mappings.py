@@ -348,6 +348,16 @@ def hashed(tx: Translator, key: VariableTracker) -> Any:
     return value
 
 
+def factory_of(tx: Translator, value: VariableTracker) -> VariableTracker | None:
+    """What a defaultdict is given to call, None for None; the frame's TypeError for else."""
+    factory = value.realize()
+    if factory.is_constant() and factory.as_constant() is None:
+        return None
+    if not any("__call__" in vars(base) for base in factory.python_type().__mro__):
+        raise_in_frame(TypeError, [tx.constant("first argument must be callable or None")])
+    return factory
+
+
 def pairs_of(tx: Translator, args: Args) -> list[tuple[VariableTracker, VariableTracker]]:
     """The (key, value) pairs that `dict(*args)` takes over."""
     if not args:

@@ -399,7 +399,8 @@ def _remainder(tx: Translator, args: list[VariableTracker]) -> VariableTracker |
 def _union(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
     left, right = args
     if isinstance(left, DictVariable) and isinstance(right, DictVariable):
-        made = left.call_method(tx, "copy", [], {})
+        own = left if left.kind is not dict else right
+        made = DictVariable(dict(left.entries), own.kind, None, own.default_factory)
         for key, value in right.entries.values():
             made.setitem(tx, key, value)
         return made
