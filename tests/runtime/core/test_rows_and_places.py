@@ -155,6 +155,7 @@ def test_one_hot() -> None:
     for places, classes in (([3], 3), ([-1], 4), ([0], 0), ([0], -2)):
         with pytest.raises(RuntimeError, match="one_hot"):
             gw.nn.functional.one_hot(gw.tensor(places), classes)
+    assert gw.nn.functional.one_hot(gw.tensor([[0, 1, 2], [2, 1, 0]]).t()).is_contiguous()
 
 
 @pytest.mark.parametrize("dtype", [gw.float32, gw.float64])

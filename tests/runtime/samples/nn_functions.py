@@ -235,6 +235,7 @@ _BAD = (
     OpErrors("linear", (
         Bad(S(Arr((2, 3)), Arr((4, 2))), RuntimeError, "weight", names_op=True),
         Bad(S(Arr((2, 3)), Arr((4, 3)), Arr((3,))), RuntimeError, "bias", names_op=True),
+        Bad(S(Arr((2, 3)), Arr((4, 3)), Arr((4,), kind="int")), RuntimeError, "bias"),
     )),
     OpErrors("bilinear", (Bad(S(_X, _X, Arr((2, 3, 3))), RuntimeError, "weight"),)),
     OpErrors("scaled_dot_product_attention",

@@ -266,16 +266,17 @@ def _power(fallback: Any) -> Any:
         return _core.Pointwise(Tensor, source, 1, dtypes, lambda input: None)
 
     quick = {
-        2: one_operand(np.square, NUMBERS),
+        2: one_operand(np.square),
         3: one_operand("cube"),
         0.5: one_operand(np.sqrt),
         -0.5: one_operand("rsqrt"),
         -1: one_operand("reciprocal"),
     }
+    by_whole = quick | {2: one_operand(np.square, NUMBERS)}     # a float makes floats of integers
 
     def run(input: Any, exponent: Any) -> Any:
         if exponent.__class__ is int or exponent.__class__ is float:
-            kernel = quick.get(exponent)
+            kernel = (by_whole if exponent.__class__ is int else quick).get(exponent)
             if kernel is not None and isinstance(input, Tensor):
                 out = kernel(input)
                 return fallback(input, exponent) if out is None else out

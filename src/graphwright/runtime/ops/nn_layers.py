@@ -35,6 +35,11 @@ def _linear_meta(input: Any, weight: Any, bias: Any) -> Any:
             f"linear: expected input {describe(input)} and weight {describe(weight)} to have the "
             "same dtype"
         )
+    if bias is not None and bias.dtype is not input.dtype:
+        raise RuntimeError(
+            f"linear: expected input {describe(input)} and bias {describe(bias)} to have the same "
+            "dtype"
+        )
     shape = (*input.shape[:-1], weight.shape[0])
     if bias is not None and not _fits(bias.shape, shape):
         raise RuntimeError(f"linear: bias {describe(bias)} does not fit weight {describe(weight)}")

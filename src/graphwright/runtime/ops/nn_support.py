@@ -84,9 +84,13 @@ def output(shape: Any, dtype: DType) -> tuple[Tensor, Array]:
 
 
 def finish(result: Tensor, array: Array) -> Tensor:
-    """Round a float32 computation to the half precision `result`; no-op where they are one."""
-    if array is not result._nd:
+    """Round what was computed in another dtype to that of `result`; no-op where they are one."""
+    if array is result._nd:
+        return result
+    if is_half(result.dtype) and array.dtype == np.float32:
         rounded_into(result, array)
+    else:
+        result._nd[...] = array
     return result
 
 

@@ -269,7 +269,8 @@ def _one_hot(input: Any, num_classes: int) -> Any:
         if high.item() >= num_classes:
             raise RuntimeError("one_hot: Class values must be smaller than num_classes.")
     classes = ops.arange(num_classes, device=input.device)
-    return ops.to_dtype(ops.eq(ops.unsqueeze(input, -1), classes), dtypes.int64)
+    rows = ops.unsqueeze(input.contiguous(), -1)
+    return ops.to_dtype(ops.eq(rows, classes), dtypes.int64)
 
 
 define(
