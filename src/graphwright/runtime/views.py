@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
 
 
+def strided_from(
+    flat: Any, start: Any, shape: tuple[Any, ...], strides: tuple[Any, ...]
+) -> Any:
+    """The view of a vector that begins at its element `start`.
+
+    It stays within the vector, wherever that begins in its storage, so that it can be captured.
+    """
+    tail = ops.narrow(flat, 0, start, flat.shape[0] - start)
+    return ops.as_strided(tail, shape, strides)
+
+
 def _become(name: str, tensor: Any, view: Any) -> Any:
     """`tensor` with the layout and history of a view of itself."""
     adopt = getattr(tensor, "_adopt", None)

@@ -17,7 +17,7 @@ from graphwright.runtime.autograd.saved import SavedTensor, metadata
 from graphwright.runtime.dispatch import FAKE, HOOKS, MODES, below_autograd
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op, op
-from graphwright.runtime.ops.views import strided_from
+from graphwright.runtime.views import strided_from
 
 _as_strided = op("as_strided")
 

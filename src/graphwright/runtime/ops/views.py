@@ -11,6 +11,7 @@ from graphwright.runtime.ops.spec import ViewSpec
 from graphwright.runtime.ops.strides import infer_size, product, view_strides
 from graphwright.runtime.ops.table import Kind, Op, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
+from graphwright.runtime.views import strided_from
 
 
 def as_view(input: Any, spec: ViewSpec) -> Tensor:
@@ -280,17 +281,6 @@ def _as_strided_vjp(ctx: Any, grad: Any) -> Any:
     flat = ops.zeros((extent,), dtype=grad.dtype, device=grad.device)
     flat = ops.index_add(flat, 0, places, ops.reshape(grad, (-1,)))
     return strided_from(flat, own, shape, strides)
-
-
-def strided_from(
-    flat: Any, start: Any, shape: tuple[Any, ...], strides: tuple[Any, ...]
-) -> Any:
-    """The view of a vector that begins at its element `start`.
-
-    It stays within the vector, wherever that begins in its storage, so that it can be captured.
-    """
-    tail = ops.narrow(flat, 0, start, flat.shape[0] - start)
-    return ops.as_strided(tail, shape, strides)
 
 
 def view_extent(shape: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
