@@ -235,23 +235,101 @@ def test_functions_of_libraries_can_be_overridden() -> None:
         assert wrapped(Diagonal(2, 1.0)) == "wrapped" and wrapped(5) == 15
 
 
+class Noting(overrides.TorchFunctionMode):
+    """Notes the name of each function, and the names of its arguments."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+
+    def __torch_function__(
+        self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        self.seen.append(" ".join([func.__name__, *(kwargs or {})]))
+        return func(*args, **(kwargs or {}))
+
+
 def test_modes_see_every_operation() -> None:
-    class Noting(overrides.TorchFunctionMode):
-        def __init__(self) -> None:
-            self.seen: list[str] = []
-
-        def __torch_function__(
-            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
-        ) -> Any:
-            self.seen.append(func.__name__)
-            return func(*args, **(kwargs or {}))
-
     with Noting() as outer:
         gw.ones(2) + 1
         with Noting() as inner:
             gw.relu(PLAIN)
     gw.zeros(3)
     assert outer.seen == ["ones", "add", "relu"] and inner.seen == ["relu"]
+
+
+def test_modes_do_not_see_how_gradients_are_computed() -> None:
+    class Squared(gw.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: gw.Tensor) -> gw.Tensor:
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, grad: gw.Tensor) -> gw.Tensor:
+            return grad.exp()
+
+    x = gw.ones(2, requires_grad=True)
+    x.register_hook(lambda grad: grad.sin())
+    y = Squared.apply(x).sum()
+    with Noting() as mode:
+        y.backward()
+        gw.neg(PLAIN)
+    assert mode.seen == ["neg"]
+
+
+def test_a_mode_without_an_answer_is_named() -> None:
+    class Declining(overrides.TorchFunctionMode):
+        def __torch_function__(
+            self, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return NotImplemented
+
+    with pytest.raises(TypeError, match=r"graphwright\.add.*the mode Declining"), Declining():
+        gw.add(PLAIN, 1)
+    with pytest.raises(RuntimeError, match="empty mode stack"):
+        Declining().__exit__(None, None, None)
+
+
+def test_functions_are_asked_about_with_their_out() -> None:
+    class Telling:
+        @classmethod
+        def __torch_function__(
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return func.__name__, len(args), sorted(kwargs or {})
+
+    told: Any = Telling()
+    assert gw.add(PLAIN, 1, out=told) == ("add", 2, ["out"])
+    assert gw.aminmax(PLAIN, out=(told, told)) == ("aminmax", 1, ["out"])
+    assert gw.add(told, 1, out=gw.empty(2, 3)) == ("add", 2, ["out"])
+    target = gw.empty(2, 3).as_subclass(Logging)
+    Logging.seen.clear()
+    assert gw.add(PLAIN, 1, out=target) is target and Logging.seen == ["add"]
+    assert target.tolist() == (PLAIN + 1).tolist()
+    plain = gw.empty(2, 3)
+    with Noting() as mode:
+        assert gw.add(PLAIN, 1, out=plain) is plain
+    assert mode.seen == ["add out"]
+
+
+def test_comparisons_ask_other_classes() -> None:
+    class Same:
+        answer: Any = "asked"
+
+        @classmethod
+        def __torch_function__(
+            cls, func: Any, types: Any, args: Any = (), kwargs: Any = None
+        ) -> Any:
+            return cls.answer
+
+    other: Any = Same()
+    assert [PLAIN.__eq__(other), PLAIN.__ne__(other)] == ["asked", "asked"]
+    Same.answer = NotImplemented
+    assert PLAIN.__eq__(other) is PLAIN.__ne__(other) is NotImplemented
+
+
+def test_functions_of_libraries_run_where_no_class_has_a_say() -> None:
+    assert overrides.handle_torch_function(gw.add, (PLAIN,), PLAIN, 1).tolist() == (
+        PLAIN + 1).tolist()
 
 
 def test_facts_about_functions() -> None:

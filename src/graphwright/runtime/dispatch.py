@@ -38,7 +38,7 @@ class Hooks:
         self.lifted: Callable[[tuple[Any, ...], int], tuple[tuple[Any, ...], int]] | None = None
         self.fake_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
         self.meta_kernel: Callable[[Op, tuple[Any, ...]], Any] | None = None
-        self.overridden: Callable[[Op, tuple[Any, ...]], Any]
+        self.overridden: Callable[..., Any]
         self.record: Callable[[Op, tuple[Any, ...], int], Any]
         self.record_inplace: Callable[[Op, tuple[Any, ...], int], Any]
 

@@ -58,6 +58,16 @@ def _is_operand(other: Any) -> bool:
     return hasattr(other, "dtype") and not isinstance(other, np.ndarray)
 
 
+def _compared_by_other(comparison: Op, tensor: Any, other: Any) -> Any:
+    """What the class of a value that is no operand makes of the comparison, where it has a say."""
+    if not hasattr(type(other), "__torch_function__"):
+        return NotImplemented
+    try:
+        return dispatch(comparison, (tensor, other))
+    except TypeError:
+        return NotImplemented
+
+
 def _gives_way(other: Any, name: str) -> bool:
     """Whether the class of an operand that is no number has its own form of the operator."""
     own = getattr(type(other), name, None)
@@ -158,12 +168,12 @@ class Operators:
     __irshift__ = _operator("__irshift__", "__rrshift__", _bitwise_right_shift_)
     def __eq__(self, other: Any) -> Any:
         if other.__class__ not in _COMPARABLE and not _is_operand(other):
-            return NotImplemented
+            return _compared_by_other(_eq, self, other)
         return dispatch(_eq, (self, other))
 
     def __ne__(self, other: Any) -> Any:
         if other.__class__ not in _COMPARABLE and not _is_operand(other):
-            return NotImplemented
+            return _compared_by_other(_ne, self, other)
         return dispatch(_ne, (self, other))
 
     __lt__ = _operator("__lt__", "__gt__", _lt)

@@ -32,9 +32,13 @@ def handle_torch_function(
     """What the arguments' classes make of `public_api(*args, **kwargs)`.
 
     A function of a library calls it, with the arguments whose classes matter, where
-    `has_torch_function(relevant_args)` is true. Raises TypeError if no class has an answer.
+    `has_torch_function(relevant_args)` is true; where it is not, `public_api` is called. Raises
+    TypeError if no class has an answer.
     """
-    return decide(public_api, overriding(relevant_args), args, kwargs)
+    asked = overriding(relevant_args)
+    if not asked and not MODES.stack:
+        return public_api(*args, **kwargs)
+    return decide(public_api, asked, args, kwargs)
 
 
 def wrap_torch_function(dispatcher: Callable[..., Iterable[Any]]) -> Callable[..., Any]:
@@ -134,6 +138,9 @@ class TorchFunctionMode:
         return self
 
     def __exit__(self, *exception: Any) -> None:
+        """RuntimeError where the thread is in no mode."""
+        if not MODES.stack:
+            raise RuntimeError("trying to pop from empty mode stack")
         MODES.stack.pop()
         if not MODES.stack:
             _core.set_modes(_core.modes() & ~FUNCTIONS)

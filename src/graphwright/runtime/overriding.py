@@ -115,10 +115,12 @@ def decide(func: Callable[..., Any], asked: list[Any], args: Any, kwargs: Any) -
         answer = value.__torch_function__(func, types, args, kwargs)
         if answer is not NotImplemented:
             return answer
-    named = ", ".join(cls.__name__ for cls in types)
+    declined = [cls.__name__ for cls in types]
+    if MODES.stack:
+        declined.insert(0, f"the mode {type(MODES.stack[-1]).__name__}")
     raise TypeError(
         f"no implementation found for '{name_of(func)}' on types that implement "
-        f"__torch_function__: [{named}]"
+        f"__torch_function__: [{', '.join(declined)}]"
     )
 
 
@@ -174,12 +176,16 @@ def _is_default(value: Any, default: Any) -> bool:
         value == default)
 
 
-def _overridden(op: Op, args: tuple[Any, ...]) -> Any:
-    """What a class or mode makes of an operation; NotImplemented where none has a say."""
-    asked = overriding(each(args)) if _core.overrides_enabled() else []
+def _overridden(op: Op, args: tuple[Any, ...], **others: Any) -> Any:
+    """What a class or mode makes of an operation; NotImplemented where none has a say.
+
+    `others`, such as `out`, are arguments of the function that the operation does not have.
+    """
+    asked = overriding(each((*args, *others.values()))) if _core.overrides_enabled() else []
     if not asked and not MODES.stack:
         return NotImplemented
     positional, named = _as_called(op, args)
+    named |= others
     return decide(_public(op), asked, positional, named)
 
 

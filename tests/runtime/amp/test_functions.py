@@ -66,3 +66,9 @@ def test_casts_reach_into_containers_and_leave_float64() -> None:
         forward(Context(), gw.ones(1), [gw.ones(1, dtype=gw.float64)], {"a": gw.ones(1)}, 3)
     assert given[0].dtype is gw.float16 and given[1][0].dtype is gw.float64
     assert given[2]["a"].dtype is gw.float16 and given[3] == 3
+
+
+@pytest.mark.parametrize("decorator", [gw.amp.custom_fwd, gw.amp.custom_bwd])
+def test_the_device_is_a_name(decorator: Any) -> None:
+    with pytest.raises(ValueError, match="device_type"):
+        decorator(device_type=3)

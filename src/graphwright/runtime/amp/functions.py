@@ -22,6 +22,11 @@ def _cast(value: Any, device_type: str, dtype: Any) -> Any:
     return value
 
 
+def _require_name(device_type: Any) -> None:
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+
+
 def custom_fwd(
     fwd: Callable[..., Any] | None = None, *, device_type: str, cast_inputs: Any = None
 ) -> Callable[..., Any]:
@@ -29,7 +34,9 @@ def custom_fwd(
 
     Without `cast_inputs`, forward and backward run under the autocast that the call is under.
     With a dtype, its floating point tensors are cast to it there, and both run without autocast.
+    Raises ValueError for a `device_type` that is no str.
     """
+    _require_name(device_type)
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
@@ -50,7 +57,11 @@ def custom_fwd(
 def custom_bwd(
     bwd: Callable[..., Any] | None = None, *, device_type: str
 ) -> Callable[..., Any]:
-    """A decorator of `backward`, which runs under the autocast that `forward` ran under."""
+    """A decorator of `backward`, which runs under the autocast that `forward` ran under.
+
+    Raises ValueError for a `device_type` that is no str.
+    """
+    _require_name(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)
 

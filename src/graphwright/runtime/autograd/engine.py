@@ -19,6 +19,7 @@ from graphwright.runtime.autograd import anomaly
 from graphwright.runtime.autograd.node import AccumulateGrad, Node, gradient_edge
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.strides import is_dense
+from graphwright.runtime.overriding import FUNCTIONS
 
 Key = tuple[int, int]  # (id of node or leaf, output number)
 
@@ -317,6 +318,7 @@ def _start(run: _Run, tensors: tuple[Any, ...], grads: Any) -> None:
 def _execute(run: _Run, tensors: tuple[Any, ...], grads: Any, create_graph: bool) -> None:
     def execute() -> None:
         _core.set_overrides_enabled(False)      # until with_grad_mode puts the thread's state back
+        _core.set_modes(_core.modes() & ~FUNCTIONS)
         _start(run, tensors, grads)
         run.run()
         run.finish_leaves()

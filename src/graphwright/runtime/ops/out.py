@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from graphwright.runtime import _core, dtypes
-from graphwright.runtime.dispatch import GRAD, dispatch, dispatch_as_given
+from graphwright.runtime.dispatch import GRAD, HOOKS, OVERRIDE, dispatch, dispatch_as_given
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops.table import Kind, Op, op
 from graphwright.runtime.promotion import can_cast
@@ -41,6 +41,7 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
 
     `out` has another shape: it is resized, with a UserWarning unless it was empty. Its dtype may
     be another one of a category at least as high. It may share memory with the arguments.
+    Classes with a say, of arguments or of `out`, are asked about the function with its `out`.
 
     Raises TypeError where `out` is no tensor (or tuple of as many as the op returns), RuntimeError
     where gradients would be recorded, the result's dtype cannot be cast to that of `out`, or
@@ -52,6 +53,10 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
         return out
     outs = (out,) if single else out
     if result is None:
+        if _core.dispatch_flags((*args, *_members(out))) & OVERRIDE:
+            answer = HOOKS.overridden(op, args, out=out)
+            if answer is not NotImplemented:
+                return answer
         _check_outs(op, args, outs)
         typed = _typed_by_out(op, args, outs[0] if outs else None)
         result = dispatch_as_given(op, typed)
@@ -69,6 +74,10 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
         _require_dtype(op.name, part, target)
         write_out(op, args, part, target)
     return tuple(outs) if type(result) in (tuple, list) else type(result)(*outs)
+
+
+def _members(out: Any) -> tuple[Any, ...]:
+    return tuple(out) if isinstance(out, tuple | list) else (out,)
 
 
 def _check_outs(op: Op, args: tuple[Any, ...], outs: Any) -> None:
