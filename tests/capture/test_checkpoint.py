@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import random
 from collections.abc import Callable
 from typing import Any
 
@@ -97,3 +98,57 @@ def test_what_python_has_to_run_ends_the_graph(kind: str) -> None:
         run(model, frontend.compile(program))
     assert [found.code for found in frontend.record.breaks] == ["GB0009"]
     assert len(log) == {"a list": 4, "grad mode": 2}.get(kind, 0)
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_numbers_drawn_by_python_are_drawn_again(use_reentrant: bool) -> None:
+    def program(x: Any) -> Any:
+        return checkpoint(lambda y: y.exp() * random.random(), x, use_reentrant=use_reentrant)
+
+    def gradient(function: Callable[[Any], Any]) -> list[float]:
+        random.seed(0)
+        x = gw.ones(2, requires_grad=True)
+        function(x).sum().backward()
+        return [*x.grad.tolist(), random.random()]
+
+    assert gradient(gw.compile(program)) == pytest.approx(gradient(program))
+
+
+def written_behind(x: Any) -> Any:
+    y = x * 2
+    result = checkpoint(gw.exp, y, use_reentrant=False)
+    with gw.no_grad():
+        y.mul_(3)
+    return result
+
+
+def written_within(x: Any) -> Any:
+    y = x * 2
+    return checkpoint(lambda z: z.add_(1).exp(), y, use_reentrant=False)
+
+
+@pytest.mark.parametrize("program", [written_behind, written_within])
+def test_what_is_written_is_read_again_as_plain_code_does(program: Any) -> None:
+    def gradient(function: Callable[[Any], Any]) -> list[float]:
+        x = gw.tensor([1.0, 2.0], requires_grad=True)
+        function(x).sum().backward()
+        return x.grad.tolist()
+
+    assert gradient(gw.compile(program)) == pytest.approx(gradient(program))
+
+
+def test_a_training_step_is_one_graph() -> None:
+    def step(model: Any, x: Any) -> Any:
+        loss = checkpoint(model, x, use_reentrant=False).sum()
+        loss.backward()
+        with gw.no_grad():
+            for parameter in model.parameters():
+                parameter -= 0.1 * parameter.grad
+                parameter.grad = None
+        return loss
+
+    model, x = layers(), gw.ones(5, 4)
+    other = copy.deepcopy(model)
+    compiled = gw.compile(step, fullgraph=True)
+    for _ in range(3):
+        assert gw.allclose(compiled(model, x), step(other, x))

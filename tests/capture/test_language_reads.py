@@ -9,6 +9,7 @@ import pytest
 
 import graphwright as gw
 
+from .captured import Captured
 from .programs import Programs, sound, whole
 
 whole_program = Programs()
@@ -160,3 +161,18 @@ def test_what_was_read_has_no_gradient() -> None:
     loss, total = captured(x)
     loss.backward()
     assert x.grad.tolist() == [0.25] * 3 and total == 7.0
+
+
+def test_ints_that_no_float_can_hold() -> None:
+    def program(x: Any) -> Any:
+        product = number = x.item()
+        for _ in range(17):
+            product = product * number
+        try:
+            return product / 2.0
+        except OverflowError:
+            return "too large"
+
+    captured = Captured(program)
+    for x in (gw.tensor(1 << 61), gw.tensor(2)):
+        assert captured(x) == program(x)

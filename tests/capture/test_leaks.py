@@ -163,3 +163,20 @@ def test_values_end_without_the_collector() -> None:
         assert [compiled(X) for _ in range(3)] == [None, None, None]
     finally:
         gc.enable()
+
+
+def test_values_whose_identity_was_asked_for_end_without_the_collector() -> None:
+    def program(x: gw.Tensor, value: object) -> tuple[int, gw.Tensor]:
+        return id(value), x + 1
+
+    compiled = Frontend(lambda module, examples: module).compile(program)
+    value = Value()
+    known = weakref.ref(value)
+    gc.collect()
+    gc.disable()
+    try:
+        assert compiled(X, value)[0] == id(value)
+        del value
+        assert known() is None
+    finally:
+        gc.enable()

@@ -65,3 +65,36 @@ def test_what_does_not_fit_is_not_written(name: str) -> None:
             function(gw.ones(5, 1), gw.ones(5))
         messages.append(str(refused.value))
     assert messages[0] == messages[1]
+
+
+def effect() -> None:
+    print(end="")
+
+
+def switched_on_again(x: Any) -> tuple[Any, ...]:
+    with gw.no_grad():
+        effect()
+    return x[0], x.t(), x.unbind(0)[1], (x * 2)[:, ::2]
+
+
+def switched_on_for_a_part(x: Any) -> tuple[Any, ...]:
+    with gw.no_grad():
+        effect()
+        before = x[0]
+        with gw.enable_grad():
+            row, scaled = x[1], (x * 3)[::2]
+        after = x[2]
+    return row, scaled, before.detach(), after.detach()
+
+
+@pytest.mark.parametrize("program", [switched_on_again, switched_on_for_a_part])
+def test_views_have_the_history_of_the_mode_they_were_made_in(program: Any) -> None:
+    """The frame goes on within the block, so its graph begins where nothing is recorded."""
+
+    def gradients(function: Callable[[Any], Any]) -> list[Any]:
+        x = gw.ones(3, 4, requires_grad=True)
+        recorded = [result for result in function(x) if result.requires_grad]
+        assert all(result.grad_fn is not None for result in recorded)
+        return [gw.autograd.grad(result.sum(), x)[0].tolist() for result in recorded]
+
+    assert gradients(gw.compile(program)) == gradients(program)

@@ -50,6 +50,7 @@ from graphwright.capture.telling import (
     warn_of_static_sizes,
 )
 from graphwright.capture.translator import RootTranslator, is_library
+from graphwright.capture.variables.checkpointing import check_reread
 from graphwright.capture.variables.objects import instance_dict
 from graphwright.capture.variables.wrap import wrap_value
 from graphwright.runtime import _core, dtypes
@@ -302,6 +303,7 @@ class Frontend:
         compiler = FrameCompiler(tx, self._call_backend, self.graph_failed)
         try:
             check_places(tx)
+            check_reread(tx.output)
             return compiler.finish_return() if inst is None else compiler.finish_break(inst)
         except Unsupported as reason:
             reason.blame(tx.last_native)

@@ -34,6 +34,7 @@ from graphwright.capture.source import (
 from graphwright.capture.tape import Tape
 from graphwright.capture.templates import TemplateSource
 from graphwright.capture.variables.base import Clock, IdVariable, VariableTracker
+from graphwright.capture.variables.checkpointing import note_reread
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -99,8 +100,9 @@ class OutputGraph:
     marked: names of the size symbols that the user asked for.
     seed: of the random numbers, where the frame says it. inference: whether the operations of
         the graph, if there are any, run in inference mode.
-    recomputed: whether operations are computed again for gradients. without_history: whether
-        Python records none of them.
+    recomputed: whether operations are computed again for gradients. reread: what those read
+        that was there before, with its version and the step. without_history: whether Python
+        records none of them.
     restored: the exception being handled again once those of the frame's start are done with.
     wrap_value: the table-driven function that makes a tracker of an existing value.
     """
@@ -143,6 +145,7 @@ class OutputGraph:
         self.draws: list[Draw] = []
         self.assumptions: list[Assumption] = []
         self.recomputed = self.without_history = False
+        self.reread: dict[int, tuple[FakeTensor, int, int]] = {}
         self.tape = Tape(self)
         self.data = DataAliases(self)
 
@@ -154,8 +157,9 @@ class OutputGraph:
 
     def release(self) -> None:
         """Let go of the user's objects; the graph and the guards stay."""
-        for known in (self._by_source, self._by_identity, self._cells, self._real):
+        for known in (self._by_source, self._by_identity, self._cells, self._real, self.ids):
             known.clear()
+        self.hashed.clear()
         self._alive.clear()
         self.side_effects = SideEffects()
 
@@ -441,6 +445,8 @@ class OutputGraph:
         keywords = {key: value.as_example() for key, value in kwargs.items()}
         if self.side_effects.calls:
             refuse_shared_memory(self, (*examples, *keywords.values()))
+        if self.recomputed:
+            note_reread(self, (*args, *kwargs.values()))
         drew, self.fake_mode.random = self.fake_mode.random, False
         result = self._run_fake(kind, target, examples, keywords)
         random = self.fake_mode.random

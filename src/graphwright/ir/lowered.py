@@ -31,7 +31,7 @@ class OutputSpec(Record):
     "value": `value`, which is no tensor of the graph (a constant, or a size).
 
     origin: of a view, how it came about, as `_core.view_origin` tells: it decides whether the
-    caller may write to it.
+    caller may write to it, and whether it has a history, whatever the mode at the graph's end.
     """
 
     kind: str
@@ -51,10 +51,9 @@ class OutputSpec(Record):
             value = self.value
             return value.expr.evaluate(sizes) if type(value) is SymInt else value
         result = (inputs if self.kind == "input" else outputs)[self.index]
-        if self.origin & UNRECORDED:
-            result = _core.with_grad_mode(False, self._view, result, sizes)
-        else:
-            result = self._view(result, sizes)
+        if self.views:
+            recorded = not self.origin & UNRECORDED
+            result = _core.with_grad_mode(recorded, self._view, result, sizes)
         if self.origin & ONE_OF_SEVERAL:
             _core.mark_multi_view(result)
         return result

@@ -184,3 +184,20 @@ def test_in_a_compiled_function() -> None:
         found.append([value.detach().numpy(), x.grad.numpy()])
     for eager, compiled in zip(*found, strict=True):
         np.testing.assert_allclose(compiled, eager, rtol=1e-5)
+
+
+@pytest.mark.parametrize("use_reentrant", [True, False])
+def test_autocast_is_that_of_the_first_forward(use_reentrant: bool) -> None:
+    seen: list[bool] = []
+
+    def product(x: Any) -> Any:
+        result = x @ x.t()
+        seen.append(result.dtype is gw.bfloat16)
+        return result.sin()
+
+    x = gw.ones(2, 3, requires_grad=True)
+    with gw.autocast("cpu", dtype=gw.bfloat16):
+        result = checkpoint(product, x, use_reentrant=use_reentrant)
+    assert not gw.is_autocast_enabled("cpu")
+    result.sum().backward()
+    assert seen == [True, True] and not gw.is_autocast_enabled("cpu")

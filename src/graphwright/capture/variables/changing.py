@@ -114,7 +114,8 @@ def _draw(
     values = tuple([arg.realize().as_constant() for arg in args])
     keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
     tx.side_effects.refuse_after_calls()
-    if output.check_read is not None or output.side_effects.earlier is not None:
+    again = output.recomputed or output.side_effects.earlier is not None
+    if again or output.check_read is not None:
         unsupported("GB0019", f"{name} gives another value at each call")
     try:
         seen = example(*values, **keywords)

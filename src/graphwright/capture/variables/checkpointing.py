@@ -2,20 +2,22 @@
 
 The operations are marked in the graph, and the compiler's backward computes them from the
 arguments instead of keeping what they gave. What the function changes outside of itself would be
-changed once more in Python's backward, so such a function ends the graph.
+changed once more in Python's backward, and what it reads may have been written by then: such a
+call ends the graph.
 """
 
 from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.variables.base import Clock, VariableTracker
 from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.ir.node import RECOMPUTED
 from graphwright.runtime import _core
 
 if TYPE_CHECKING:
@@ -88,6 +90,31 @@ def _written(output: OutputGraph) -> tuple[Any, ...]:
          if owner.source is not None or owner.born < Clock.step},
         {node: node.meta["val"]._version for node in output.mutated_inputs()},
     )
+
+
+def note_reread(output: OutputGraph, args: Iterable[VariableTracker]) -> None:
+    """Remember what an operation that is computed again reads from outside of the call."""
+    for part in (part.realize() for arg in args for part in (arg, *arg.parts())):
+        if isinstance(part, TensorVariable) and RECOMPUTED not in part.node.meta:
+            fake = part.present().fake
+            output.reread.setdefault(id(fake), (fake, fake._version, Clock.step))
+
+
+def check_reread(output: OutputGraph) -> None:
+    """A break before a call of what reads a tensor again that is written after all."""
+    for fake, version, step in output.reread.values():
+        if fake._version != version:
+            reason = Unsupported(
+                "GB0009", "call of checkpoint(), of a function that reads what is written later"
+            )
+            reason.blame(step)
+            raise reason
+
+
+def forget_reread(output: OutputGraph) -> None:
+    """What was to be computed again has been: from here on the tensors may be written."""
+    check_reread(output)
+    output.reread.clear()
 
 
 def _require_new(args: Args, result: VariableTracker) -> None:

@@ -27,6 +27,10 @@ _KNOWN_ERRORS = (
 _FOLDED_ERRORS = (TypeError, ValueError, ArithmeticError, LookupError, AttributeError)
 
 
+_LEAST, _ABOVE = -(1 << 63), 1 << 64
+"""The ints that tensors may hold."""
+
+
 class ConstantVariable(VariableTracker):
     """An immutable value: number, string, None, dtype, device, frozenset, enum member, ..."""
 
@@ -47,6 +51,12 @@ class ConstantVariable(VariableTracker):
 
     def as_constant(self) -> Any:
         return self.value
+
+    def as_node(self, tx: Translator) -> Any:
+        value = self.as_constant()
+        if type(value) is int and not _LEAST <= value < _ABOVE:
+            unsupported("GB0007", f"OverflowError: {value} has more than 64 bits")
+        return value
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if not hasattr(type(self.value), name) and not hasattr(self.value, name):

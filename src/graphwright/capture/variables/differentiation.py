@@ -15,6 +15,7 @@ from graphwright.capture.source import AttrSource
 from graphwright.capture.tape import leaves_of
 from graphwright.capture.variables.autograd_function import APPLY, apply_function
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.checkpointing import forget_reread
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deferred import refuse_hooks
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
@@ -50,7 +51,7 @@ def grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
             require_leaf(tx, leaf)
     refuse_hooks(tx)
     result = tx.output.run(tx, "call_function", engine.grad, [], given)
-    tx.output.tape.differentiated = True
+    _note_differentiated(tx, given)
     return result
 
 
@@ -59,6 +60,14 @@ def _counted(tx: Translator, value: VariableTracker) -> VariableTracker:
     if isinstance(value, TensorVariable) or value.is_constant():
         return value
     return tx.tuple_of(value.unpack(tx))
+
+
+def _note_differentiated(tx: Translator, given: Kwargs) -> None:
+    """Gradients were computed; those of the same operations will not be, unless they are kept."""
+    tx.output.tape.differentiated = True
+    kept = [given[name] for name in ("retain_graph", "create_graph") if name in given]
+    if not any(option.as_constant() for option in kept):
+        forget_reread(tx.output)
 
 
 def backward(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -95,7 +104,7 @@ def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
     grads = tx.output.run(
         tx, "call_function", engine.grad, [tx.tuple_of(list(roots)), tx.tuple_of(wanted)], options
     )
-    tx.output.tape.differentiated = True
+    _note_differentiated(tx, given)
     known = {id(root.fake._storage) for root in _tensors(given.get("grad_tensors"))}
     for leaf, found in zip(leaves, grads.unpack(tx), strict=True):
         if isinstance(found, TensorVariable):

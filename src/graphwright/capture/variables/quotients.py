@@ -81,7 +81,7 @@ def _parts(value: VariableTracker) -> Parts | None:
         return (value.top, value.bottom) if value.is_exact else None
     if type(value) is not ConstantVariable or type(value.value) not in (int, float):
         return None
-    if not math.isfinite(value.value):
+    if type(value.value) is float and not math.isfinite(value.value):
         return None
     top, bottom = value.value.as_integer_ratio()
     short = max(top.bit_length(), bottom.bit_length()) <= _MOST_DIGITS

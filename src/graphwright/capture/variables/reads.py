@@ -30,13 +30,18 @@ if TYPE_CHECKING:
     from graphwright.ir.node import Node
 
 _DEEPEST = 64
+_MOST_BITS = 1000
 
 
 class NumberRead(VariableTracker):
-    """Abstract: a number known once the graph has run. `depth`: of the expression."""
+    """Abstract: a number known once the graph has run.
+
+    depth: of the expression. bits: how many it has at most, if it is an int.
+    """
 
     kind: type
     depth = 0
+    bits = 64
 
     def python_type(self) -> type:
         return self.kind
@@ -109,7 +114,8 @@ class ComputedRead(NumberRead):
         self.function = function
         self.operands = operands
         self.depth = 1 + max(getattr(operand, "depth", 0) for operand in operands)
-        if self.depth > _DEEPEST:
+        self.bits = _bits_of(function, operands)
+        if self.depth > _DEEPEST or self.bits > _MOST_BITS:
             self.as_constant()
 
     def nodes(self) -> Iterator[Node] | None:
@@ -132,6 +138,12 @@ class ComputedRead(NumberRead):
         for operand in self.operands:
             cg.push(operand)
         cg.builder.end_call(len(self.operands))
+
+
+def _bits_of(function: Callable[..., Any], operands: list[VariableTracker]) -> int:
+    """An int of so many bits at most; a float takes about a thousand, and raises beyond."""
+    bits = [getattr(operand, "bits", 64) for operand in operands]
+    return sum(bits) if function is operator.mul else max(bits) + 1
 
 
 def _varies(operand: VariableTracker) -> bool:

@@ -85,6 +85,12 @@ def check_fits(name: str, value: Any, dtype: DType) -> None:
         )
 
 
+def check_known_fits(name: str, value: Any, dtype: DType) -> None:
+    """As `check_fits`, of what is a real number already where shapes are computed."""
+    if isinstance(value, (int, float)):
+        check_fits(name, value, dtype)
+
+
 def _fill(name: str, out: Tensor, value: Any) -> None:
     """Write a number everywhere; integers wrap around."""
     dtype = out.dtype
@@ -95,7 +101,9 @@ def _fill(name: str, out: Tensor, value: Any) -> None:
 
 def _full_meta(size: tuple[Any, ...], fill_value: Any, dtype: Any, device: Any) -> TensorSpec:
     check_size("full", size)
-    return contiguous_spec(size, dtype or _scalar_type(fill_value), device)
+    dtype = dtype or _scalar_type(fill_value)
+    check_known_fits("full", fill_value, dtype)
+    return contiguous_spec(size, dtype, device)
 
 
 def require_cpu(name: str, device: Any) -> None:
@@ -177,6 +185,11 @@ def _like(input: Any, dtype: Any, device: Any = None) -> TensorSpec:
     return TensorSpec(input.shape, strides, dtype or input.dtype, place)
 
 
+def _full_like_meta(input: Any, fill_value: Any, dtype: Any, device: Any) -> TensorSpec:
+    check_known_fits("full_like", fill_value, dtype or input.dtype)
+    return _like(input, dtype, device)
+
+
 def _full_like_eager(input: Any, fill_value: Any, dtype: Any, device: Any) -> Tensor:
     if device is not None and Device(device).type != "cpu":
         return _full_eager(tuple(input.shape), fill_value, dtype or input.dtype, device)
@@ -190,7 +203,7 @@ def _full_like_eager(input: Any, fill_value: Any, dtype: Any, device: Any) -> Te
 define(
     "full_like(Tensor input, Scalar fill_value, *, dtype? dtype=None, device? device=None)",
     Kind.CREATION,
-    meta=lambda input, fill_value, dtype, device: _like(input, dtype, device),
+    meta=_full_like_meta,
     vjp=not_differentiable,
     eager=_full_like_eager,
     method=False,

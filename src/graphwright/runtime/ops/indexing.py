@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime import _core
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_fits
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.picking import READ, along, check_index, layout, pick
 from graphwright.runtime.ops.spec import TensorSpec
@@ -172,12 +173,22 @@ define("take(Tensor input, Tensor index)", Kind.COMPOSITE, decompose=_take)
 # -- padding
 
 
+def _check_filling(value: Any, dtype: Any) -> None:
+    """Raise RuntimeError for an int that the dtype cannot hold; nothing wraps around."""
+    if isinstance(value, int) and not (dtype.is_floating_point or dtype.is_complex):
+        check_fits("constant_pad", value, dtype)
+        if value < 0 and not dtype.is_signed and dtype is not dtypes.bool:
+            raise RuntimeError(f"constant_pad: value {value} cannot be converted to type "
+                               f"{dtype.name} without overflow")
+
+
 def _pad_meta(input: Any, pad: tuple[Any, ...], value: Any) -> TensorSpec:
     ndim = len(input.shape)
     if len(pad) % 2 or len(pad) > 2 * ndim:
         raise RuntimeError(
             f"constant_pad: pad {list(pad)} must have even length of at most {2 * ndim}"
         )
+    _check_filling(value, input.dtype)
     shape = list(input.shape)
     for i in range(len(pad) // 2):
         at = ndim - 1 - i

@@ -9,7 +9,7 @@ import numpy as np
 
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.creation import check_fits
+from graphwright.runtime.ops.creation import check_fits, check_known_fits
 from graphwright.runtime.ops.kernels import SCALARS, copy_into
 from graphwright.runtime.ops.pointwise import pointwise_spec
 from graphwright.runtime.ops.spec import TensorSpec, check_writable
@@ -140,6 +140,11 @@ def _value_of(value: Any) -> Any:
     return value.item()
 
 
+def _fill_meta(input: Any, value: Any) -> TensorSpec:
+    check_known_fits("fill_", value, input.dtype)
+    return _target_spec(input, value)
+
+
 def _fill_eager(input: Any, value: Any) -> Tensor:
     return ops.full_like(input, _value_of(value))
 
@@ -157,7 +162,7 @@ def _fill_into_eager(input: Any, value: Any) -> Any:
 define(
     "fill(Tensor input, Operand value)",
     Kind.POINTWISE,
-    meta=_target_spec,
+    meta=_fill_meta,
     vjp=_overwritten_vjp,
     eager=_fill_eager,
     method=False,

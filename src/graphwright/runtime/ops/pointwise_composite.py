@@ -8,6 +8,7 @@ import numpy as np
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_fits
 from graphwright.runtime.ops.kernels import allocate, copy_into
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
@@ -74,7 +75,10 @@ define(
 
 
 def _fitting(value: Any, like: Any) -> Any:
-    """A value in the dtype of `like`. Raises RuntimeError where it does not fit."""
+    """A value in the dtype of `like`: unsigned ones wrap negatives.
+
+    Raises RuntimeError where it does not fit.
+    """
     dtype = like.dtype
     if isinstance(value, Tensor):
         if value.ndim:
@@ -93,9 +97,8 @@ def _fitting(value: Any, like: Any) -> Any:
         return float(value)
     if dtype is dtypes.bool:
         return bool(value)
-    if value != value or value in (float("inf"), float("-inf")):
-        raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
-    return int(value)
+    check_fits("masked_fill", value, dtype)
+    return int(value) if dtype.is_signed else int(value) % (1 << 8 * dtype.itemsize)
 
 
 def _check_mask(mask: Any) -> None:

@@ -15,6 +15,7 @@ from weakref import ref
 
 from graphwright.runtime import _core
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.amp import state as amp
 from graphwright.runtime.autograd.engine import backward as run_backward
 from graphwright.runtime.autograd.function import Function, FunctionContext
 from graphwright.runtime.autograd.graph import saved_tensors_hooks
@@ -29,13 +30,16 @@ class CheckpointError(RuntimeError):
     """The second forward differed from the first."""
 
 
-class _Generator:
-    """The random numbers of a block: those that the state at construction leads to."""
+class _Surroundings:
+    """Autocast as it was at construction, and the random numbers that its state leads to."""
 
     def __init__(self, preserve: bool) -> None:
         self._state = _core.rng_state() if preserve else None
+        self._casts = amp.current()
 
     def __enter__(self) -> None:
+        self._other_casts = amp.current()
+        amp.set_autocast(self._casts)
         if self._state is not None:
             self._outside = _core.rng_state()
             _core.set_rng_state(*self._state)
@@ -46,6 +50,7 @@ class _Generator:
         value: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        amp.set_autocast(self._other_casts)
         if self._state is not None:
             _core.set_rng_state(*self._outside)
 
@@ -84,14 +89,14 @@ def checkpoint(
 ) -> Any:
     """`function(*args, **kwargs)`, keeping nothing of it for backward but its arguments.
 
-    Backward runs it again, with the same random numbers (`preserve_rng_state`), and only as far
-    as needed (`early_stop`). `use_reentrant=False`, the recommended form, works with all of
-    autograd; True needs a tensor among `args` that requires grad and takes no `kwargs`
+    Backward runs it again, with the same autocast and random numbers (`preserve_rng_state`), and
+    only as far as needed (`early_stop`). `use_reentrant=False`, the recommended form, works with
+    all of autograd; True needs a tensor among `args` that requires grad and takes no `kwargs`
     (ValueError). `context_fn` gives the contexts of the two forwards. CheckpointError where the
     second forward saves other tensors than the first (unless `determinism_check="none"`). A
     compiled function has `function` in its graph, and computes it again in its backward, unless
-    it changes anything outside of itself or there are options that Python has to follow: then
-    the graph ends, and what runs is not compiled.
+    it changes anything outside of itself or there are options that Python has to follow: then the
+    graph ends, and what runs is not compiled.
     """
     if use_reentrant is None:
         warnings.warn(
@@ -153,7 +158,7 @@ class _Frame:
         early_stop: bool,
     ) -> None:
         self._run, self._context = run, context
-        self._generator = _Generator(preserve)
+        self._surroundings = _Surroundings(preserve)
         self._checked, self._early_stop = checked, early_stop
         self._holders: list[Any] = []
 
@@ -204,7 +209,7 @@ class _Frame:
 
         hooks = saved_tensors_hooks(keep, lambda tensor: tensor)
         try:
-            with self._generator, self._context, hooks, enable_grad():
+            with self._surroundings, self._context, hooks, enable_grad():
                 self._run()
         except _Stop:
             pass
@@ -218,7 +223,7 @@ class _Reentrant(Function):
         ctx: FunctionContext, function: Callable[..., Any], preserve: bool, *args: Any
     ) -> Any:
         ctx.function = function  # type: ignore[attr-defined]
-        ctx.generator = _Generator(preserve)  # type: ignore[attr-defined]
+        ctx.surroundings = _Surroundings(preserve)  # type: ignore[attr-defined]
         ctx.args = tuple(  # type: ignore[attr-defined]
             None if isinstance(arg, TensorBase) else arg for arg in args
         )
@@ -239,7 +244,7 @@ class _Reentrant(Function):
         for place, tensor in zip(ctx.places, ctx.saved_tensors, strict=True):
             args[place] = tensor.detach()
             args[place].requires_grad = tensor.requires_grad
-        with ctx.generator, enable_grad():
+        with ctx.surroundings, enable_grad():
             out = ctx.function(*args)
         outputs = (out,) if isinstance(out, TensorBase) else tuple(out)
         kept = [
