@@ -10,8 +10,6 @@ enum {
     COLUMNS = 128,          /* channels that are done side by side */
     ROWS = 16,              /* of these that are summed in their own precision */
     PIECE = 4096,           /* elements that are summed in their own precision */
-    GRAIN = 16 << 10,
-    HOLD_GIL = 8 << 10,
 };
 
 typedef struct {
@@ -40,17 +38,7 @@ typedef struct {
 static void run(Channels *b, gw_body lines, gw_body columns) {
     bool single = b->inner == 1;
     int64_t tasks = single ? (b->channels + COLUMNS - 1) / COLUMNS : b->channels;
-    int64_t numel = b->batch * b->channels * b->inner, each = numel / tasks;
-    gw_body body = single ? columns : lines;
-    if (numel < HOLD_GIL) {
-        body(b, 0, tasks);
-        return;
-    }
-    gw_ctx ctx;
-    gw_context(&ctx);
-    Py_BEGIN_ALLOW_THREADS
-    gw_parallel_for(&ctx, body, b, tasks, each < GRAIN ? GRAIN / (each + 1) + 1 : 1);
-    Py_END_ALLOW_THREADS
+    gw_run_tasks(single ? columns : lines, b, tasks, b->batch * b->channels * b->inner / tasks);
 }
 
 /* A contiguous tensor of float32 or float64 with elements and channels; else NULL. */

@@ -122,15 +122,21 @@ static void run_planes(Memory *memory, const gw_ctx *ctx, const Conv *conv, Dept
                     GRAIN / (d->out_plane + 1) + 1);
 }
 
-void gw_depthwise_forward(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
+/* A convolution that reads the input by one pass. */
+static Depthwise over_input(Memory *memory, const Conv *conv, Pass *pass) {
     Depthwise d = describe(conv);
-    Pass pass;
     d.layout = gw_conv_input_layout(memory, conv);
     cut_bands(memory, conv, &d);
-    gw_conv_input_pass(memory, conv, &d.layout, &pass);
+    gw_conv_input_pass(memory, conv, &d.layout, pass);
+    d.pass = pass;
+    return d;
+}
+
+void gw_depthwise_forward(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
+    Pass pass;
+    Depthwise d = over_input(memory, conv, &pass);
     if (memory->failed == DONE) {
         pass.count[1] = d.grid;
-        d.pass = &pass;
         d.passes = 1;
         d.input = conv->a;
         d.input_end = end_of(conv, conv->a, conv->in);
@@ -164,13 +170,9 @@ void gw_depthwise_input_gradient(Memory *memory, const gw_ctx *ctx, const Conv *
 }
 
 void gw_depthwise_weight_gradient(Memory *memory, const gw_ctx *ctx, const Conv *conv) {
-    Depthwise d = describe(conv);
     Pass pass;
-    d.layout = gw_conv_input_layout(memory, conv);
-    cut_bands(memory, conv, &d);
-    gw_conv_input_pass(memory, conv, &d.layout, &pass);
+    Depthwise d = over_input(memory, conv, &pass);
     if (memory->failed == DONE) {
-        d.pass = &pass;
         d.input = conv->b;
         d.input_end = end_of(conv, conv->b, conv->in);
         d.gradient = conv->a;

@@ -10,8 +10,6 @@ enum {
     COLUMNS = 128,          /* neighbouring lines that are done side by side */
     PIECE = 4096,           /* elements that are summed in their own precision */
     BLOCK = 32 << 10,       /* elements of a part of a long line */
-    GRAIN = 16 << 10,
-    HOLD_GIL = 8 << 10,
 };
 
 typedef struct {
@@ -66,18 +64,6 @@ static double block_sum(const Lines *l, int64_t row) {
 #define NAME(x) x##_f64
 #include "sums_kernel.h"
 #include "lines_kernel.h"
-
-static void run(gw_body body, Lines *l, int64_t tasks, int64_t each) {
-    if (tasks * each < HOLD_GIL) {
-        body(l, 0, tasks);
-        return;
-    }
-    gw_ctx ctx;
-    gw_context(&ctx);
-    Py_BEGIN_ALLOW_THREADS
-    gw_parallel_for(&ctx, body, l, tasks, each < GRAIN ? GRAIN / (each + 1) + 1 : 1);
-    Py_END_ALLOW_THREADS
-}
 
 /* Reads the tensor as [outer, n, inner] with the dims [first, last] in the middle; false where it
  * is not one of float32 or float64, contiguous and with elements. */
@@ -143,13 +129,13 @@ static bool long_lines(Lines *l, bool single) {
     double *means = memory + tasks;
     l->partial = memory;
     if (!l->around_zero) {
-        run(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);
+        gw_run_tasks(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);
     }
     for (int64_t row = 0; row < l->outer; row++) {
         means[row] = l->around_zero ? 0 : block_sum(l, row) / (double)l->n;
     }
     l->means = means;
-    run(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);
+    gw_run_tasks(single ? variance_blocks_f32 : variance_blocks_f64, l, tasks, BLOCK);
     (single ? finish_blocks_f32 : finish_blocks_f64)(l);
     PyMem_RawFree(memory);
     return true;
@@ -177,11 +163,11 @@ static PyObject *moment(PyObject *cls, PyObject *input, PyObject *dims, bool kee
     l.around_zero = around_zero;
     if (l.inner > 1) {
         int64_t tasks = l.outer * l.tiles;
-        run(single ? variance_columns_f32 : variance_columns_f64, &l, tasks, in->numel / tasks);
+        gw_run_tasks(single ? variance_columns_f32 : variance_columns_f64, &l, tasks, in->numel / tasks);
     } else if (l.n > 2 * BLOCK) {
         done = long_lines(&l, single);
     } else {
-        run(single ? variance_rows_f32 : variance_rows_f64, &l, l.outer, l.n);
+        gw_run_tasks(single ? variance_rows_f32 : variance_rows_f64, &l, l.outer, l.n);
     }
     if (!done) {
         Py_CLEAR(out);
@@ -221,7 +207,7 @@ GwTensor *gw_softmax_lines(PyTypeObject *cls, const GwTensor *in, int dim, bool 
         l.out = out->data;
         l.logarithm = logarithm;
         int64_t tasks = l.outer * l.tiles;
-        run(in->dtype == GW_FLOAT32 ? softmax_columns_f32 : softmax_columns_f64, &l, tasks,
+        gw_run_tasks(in->dtype == GW_FLOAT32 ? softmax_columns_f32 : softmax_columns_f64, &l, tasks,
             in->numel / tasks);
     }
     return out;
@@ -241,7 +227,7 @@ GwTensor *gw_softmax_slope_lines(PyTypeObject *cls, const GwTensor *grad, const 
         l.out = out->data;
         l.logarithm = logarithm;
         int64_t tasks = l.outer * l.tiles;
-        run(grad->dtype == GW_FLOAT32 ? slope_columns_f32 : slope_columns_f64, &l, tasks,
+        gw_run_tasks(grad->dtype == GW_FLOAT32 ? slope_columns_f32 : slope_columns_f64, &l, tasks,
             grad->numel / tasks);
     }
     return out;

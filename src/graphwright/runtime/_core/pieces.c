@@ -7,7 +7,7 @@
 
 static const double LEAST_BETA = 1e-30;     /* as in nn_losses.py; float32 has its inverse */
 
-enum { PIECE = 4096, GRAIN = 16 << 10, HOLD_GIL = 8 << 10 };
+enum { PIECE = 4096 };
 
 typedef struct {
     const void *x, *weight;
@@ -29,18 +29,6 @@ typedef struct {
 #define REAL double
 #define NAME(x) x##_f64
 #include "pieces_kernel.h"
-
-static void run(gw_body body, void *closure, int64_t tasks, int64_t each) {
-    if (tasks * each < HOLD_GIL) {
-        body(closure, 0, tasks);
-        return;
-    }
-    gw_ctx ctx;
-    gw_context(&ctx);
-    Py_BEGIN_ALLOW_THREADS
-    gw_parallel_for(&ctx, body, closure, tasks, GRAIN / (each + 1) + 1);
-    Py_END_ALLOW_THREADS
-}
 
 /* A contiguous tensor of float32 or float64 with elements; else NULL. */
 static const GwTensor *dense(PyObject *o) {
@@ -69,7 +57,7 @@ GW_KERNEL(prelu) {
         p.inner *= p.inner_weights ? p.weights : 1;
     }
     int64_t lines = (p.n + p.inner - 1) / p.inner;
-    run(x->dtype == GW_FLOAT32 ? prelu_f32 : prelu_f64, &p, lines, p.inner);
+    gw_run_tasks(x->dtype == GW_FLOAT32 ? prelu_f32 : prelu_f64, &p, lines, p.inner);
     return (PyObject *)out;
 }
 
@@ -102,7 +90,7 @@ GW_KERNEL(smooth_l1_loss) {
         s.each = each ? out->data : NULL;
         s.sums = sums;
         bool single = x->dtype == GW_FLOAT32;
-        run(single ? smooth_l1_pieces_f32 : smooth_l1_pieces_f64, &s, pieces,
+        gw_run_tasks(single ? smooth_l1_pieces_f32 : smooth_l1_pieces_f64, &s, pieces,
             x->numel < PIECE ? x->numel : PIECE);
         double total = 0;
         for (int64_t i = 0; i < pieces && !each; i++) {

@@ -317,6 +317,19 @@ void gw_context(gw_ctx *ctx) {
     ctx->error_info = NULL;
 }
 
+void gw_run_tasks(gw_body body, void *closure, int64_t tasks, int64_t each) {
+    enum { GRAIN = 16 << 10, HOLD_GIL = 8 << 10 };
+    if (tasks * each < HOLD_GIL) {
+        body(closure, 0, tasks);
+        return;
+    }
+    gw_ctx ctx;
+    gw_context(&ctx);
+    Py_BEGIN_ALLOW_THREADS
+    gw_parallel_for(&ctx, body, closure, tasks, each < GRAIN ? GRAIN / (each + 1) + 1 : 1);
+    Py_END_ALLOW_THREADS
+}
+
 int gw_pool_init(void) { return pthread_atfork(NULL, NULL, reset_after_fork); }
 
 /* ---- Python ---- */

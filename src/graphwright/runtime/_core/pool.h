@@ -14,6 +14,9 @@ GwSplit gw_split(int64_t n, int64_t grain, int64_t num_threads);
 void gw_parallel_for(const gw_ctx *ctx, gw_body body, void *closure, int64_t n, int64_t grain);
 int gw_num_threads(void);
 void gw_context(gw_ctx *ctx);   /* filled in, without random numbers and error_info */
+/* Called with the GIL: tasks [0, tasks) of `each` elements, at once where these are few, else without
+ * the GIL by the threads. */
+void gw_run_tasks(gw_body body, void *closure, int64_t tasks, int64_t each);
 int gw_pool_init(void);
 
 int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb, int64_t m,

@@ -8,8 +8,6 @@ enum {
     COLUMNS = 128,          /* neighbouring lines that are done side by side */
     TOGETHER = 4,           /* rows that are, lest each step waits for the one before */
     STEP = 8,               /* elements whose running sums are made apart */
-    GRAIN = 16 << 10,
-    HOLD_GIL = 8 << 10,
 };
 
 enum { SUM, PRODUCT, MAXIMUM, MINIMUM };
@@ -82,16 +80,7 @@ static void run_tasks(void *closure, int64_t begin, int64_t end) {
 
 static void run(Lines *l) {
     int64_t tasks = l->inner == 1 ? (l->outer + TOGETHER - 1) / TOGETHER : l->outer * l->tiles;
-    int64_t numel = l->outer * l->n * l->inner, each = numel / tasks;
-    if (numel < HOLD_GIL) {
-        run_tasks(l, 0, tasks);
-        return;
-    }
-    gw_ctx ctx;
-    gw_context(&ctx);
-    Py_BEGIN_ALLOW_THREADS
-    gw_parallel_for(&ctx, run_tasks, l, tasks, each < GRAIN ? GRAIN / (each + 1) + 1 : 1);
-    Py_END_ALLOW_THREADS
+    gw_run_tasks(run_tasks, l, tasks, l->outer * l->n * l->inner / tasks);
 }
 
 static const Kernel *kernels_of(int dtype) {

@@ -69,6 +69,29 @@ static int64_t count_windows(const Axis *axis, bool ceil) {
     return ceil && (count - 1) * axis->stride >= axis->size + axis->padding ? count - 1 : count;
 }
 
+/* The last `ndim` of the sizes lie along these axes, the others count planes. False where that are
+ * no elements, or many. */
+static bool set_axes(Windows *w, int ndim, int rank, const int64_t *sizes, const Axis *axes) {
+    int missing = AXES - ndim, leading = rank - ndim;
+    w->ndim = ndim;
+    w->rank = rank;
+    w->planes = w->in_plane = w->out_plane = 1;
+    for (int d = 0; d < leading; d++) {
+        w->counts[d] = sizes[d];
+        w->planes *= sizes[d];
+    }
+    for (int a = 0; a < AXES; a++) {
+        w->axis[a] = a < missing ? (Axis){1, 1, 1, 1, 0, 1} : axes[a - missing];
+        if (a >= missing) {
+            w->counts[leading + a - missing] = w->axis[a].count;
+        }
+        w->in_plane *= w->axis[a].size;
+        w->out_plane *= w->axis[a].count;
+    }
+    return w->in_plane > 0 && w->out_plane > 0 && w->planes > 0
+           && w->planes * w->in_plane <= LARGEST && w->planes * w->out_plane <= LARGEST;
+}
+
 /* kernel, stride, padding and (or NULL) dilation, for an input of these sizes. A missing stride
  * is the kernel. False for what is no plain call, also where windows do not fit. */
 static bool read_windows(Windows *w, int ndim, int rank, const int64_t *sizes,
@@ -81,27 +104,12 @@ static bool read_windows(Windows *w, int ndim, int rank, const int64_t *sizes,
         || (dilation != NULL && !gw_plain_each(dilation, ndim, 1, LARGEST, spread))) {
         return false;
     }
-    w->ndim = ndim;
-    w->rank = rank;
-    w->planes = w->in_plane = w->out_plane = 1;
-    for (int d = 0; d < rank - ndim; d++) {
-        w->counts[d] = sizes[d];
-        w->planes *= sizes[d];
+    Axis axes[AXES];
+    for (int i = 0; i < ndim; i++) {
+        axes[i] = (Axis){sizes[rank - ndim + i], 0, kernel[i], stride[i], padding[i], spread[i]};
+        axes[i].count = count_windows(axes + i, ceil);
     }
-    for (int a = 0; a < AXES; a++) {
-        int i = a - (AXES - ndim);
-        Axis *axis = &w->axis[a];
-        *axis = (Axis){1, 1, 1, 1, 0, 1};
-        if (i >= 0) {
-            *axis = (Axis){sizes[rank - ndim + i], 0, kernel[i], stride[i], padding[i], spread[i]};
-            axis->count = count_windows(axis, ceil);
-            w->counts[rank - ndim + i] = axis->count;
-        }
-        w->in_plane *= axis->size;
-        w->out_plane *= axis->count;
-    }
-    return w->in_plane > 0 && w->out_plane > 0 && w->planes > 0
-           && w->planes * w->in_plane <= LARGEST && w->planes * w->out_plane <= LARGEST;
+    return set_axes(w, ndim, rank, sizes, axes);
 }
 
 /* A contiguous tensor of a type that has kernels here. */
@@ -118,27 +126,12 @@ static bool is_true(PyObject *o) { return o == Py_True; }
  * have `cells` windows. False where they are not few elements. */
 static bool read_cells(Windows *w, int ndim, int rank, const int64_t *sizes,
                        const int64_t *cells) {
-    w->ndim = ndim;
-    w->rank = rank;
+    Axis axes[AXES];
+    for (int i = 0; i < ndim; i++) {
+        axes[i] = (Axis){sizes[rank - ndim + i], cells[i], 1, 1, 0, 1};
+    }
     w->adaptive = true;
-    w->planes = w->in_plane = w->out_plane = 1;
-    for (int d = 0; d < rank - ndim; d++) {
-        w->counts[d] = sizes[d];
-        w->planes *= sizes[d];
-    }
-    for (int a = 0; a < AXES; a++) {
-        int i = a - (AXES - ndim);
-        Axis *axis = &w->axis[a];
-        *axis = (Axis){1, 1, 1, 1, 0, 1};
-        if (i >= 0) {
-            axis->size = sizes[rank - ndim + i];
-            axis->count = w->counts[rank - ndim + i] = cells[i];
-        }
-        w->in_plane *= axis->size;
-        w->out_plane *= axis->count;
-    }
-    return w->in_plane > 0 && w->out_plane > 0 && w->planes > 0
-           && w->planes * w->in_plane <= LARGEST && w->planes * w->out_plane <= LARGEST;
+    return set_axes(w, ndim, rank, sizes, axes);
 }
 
 /* Cells of each axis as `output_size` gives them; None keeps the input's size. */
