@@ -2,10 +2,7 @@
 #include "native.h"
 #include "pool.h"
 
-enum {
-    LARGEST = 1 << 15,      /* elements of a result that one thread joins */
-    GRAIN = 16 << 10,
-};
+enum { LARGEST = 1 << 15 };     /* elements of a result that one thread joins */
 
 typedef struct {
     int count, ndim, dim, dtype;    /* ndim and dim are the result's */
@@ -64,15 +61,19 @@ static void join_rows(void *closure, int64_t begin, int64_t end) {
     }
 }
 
-/* NULL without an exception where few long rows are better copied each by all threads. */
+/* NULL without an exception where the parts are better copied one after the other, each by all
+ * threads: few long rows, or rows of which each part has few bytes. */
 static PyObject *join(PyTypeObject *cls, Join *j, int64_t elements) {
-    enum { FEW = 4 };
+    enum { FEW = 4, SHORT = 32 };
     j->rows = 1;
     for (int d = 0; d < j->dim; d++) {
         j->rows *= j->sizes[d];
     }
-    if (elements > LARGEST && j->rows < FEW) {
-        return NULL;
+    if (elements > LARGEST) {
+        int64_t part = elements / j->rows / j->count * gw_dtypes[j->dtype].itemsize;
+        if (j->rows < FEW || part < SHORT) {
+            return NULL;
+        }
     }
     GwTensor *out = gw_tensor_empty(cls, j->dtype, j->ndim, j->sizes, NULL);
     if (out == NULL) {
@@ -80,16 +81,7 @@ static PyObject *join(PyTypeObject *cls, Join *j, int64_t elements) {
     }
     j->out = out->data;
     j->row_bytes = elements / j->rows * gw_itemsize(out);
-    if (elements <= LARGEST) {
-        join_rows(j, 0, j->rows);
-        return (PyObject *)out;
-    }
-    gw_ctx ctx;
-    gw_context(&ctx);
-    int64_t each = elements / j->rows + 1;
-    Py_BEGIN_ALLOW_THREADS
-    gw_parallel_for(&ctx, join_rows, j, j->rows, GRAIN / each + 1);
-    Py_END_ALLOW_THREADS
+    gw_run_tasks(join_rows, j, j->rows, elements / j->rows);
     return (PyObject *)out;
 }
 
