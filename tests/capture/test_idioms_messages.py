@@ -157,7 +157,9 @@ def made(x: Any) -> Any:
     return x + 1
 
 
-def test_a_logger_is_made_by_plain_python_once() -> None:
+def test_a_logger_is_made_by_plain_python_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the loggers hold no handlers, the end of whose streams could be seen."""
+    monkeypatch.setattr(logging.root, "handlers", [])
     captured = Captured(made)
     for _ in range(3):
         assert captured(gw.ones(2)).tolist() == [2.0, 2.0]

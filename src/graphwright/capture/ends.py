@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import CellSource, LocalSource
 from graphwright.capture.variables.classes import OpaqueVariable
+from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.runtime import _core
@@ -85,6 +86,8 @@ def _attributes(owner: VariableTracker) -> dict[str, Any]:
 
 def _may_end(part: VariableTracker) -> bool:
     """Whether the end of what a changed container held can be seen."""
+    if isinstance(part, ConstantVariable):
+        return False
     value = getattr(part, "value", None)
     if value is None:
         return _holds_an_end(part)
@@ -93,6 +96,8 @@ def _may_end(part: VariableTracker) -> bool:
 
 def _holds_an_end(value: VariableTracker) -> bool:
     """Whether something that the value holds ends visibly with it."""
+    if isinstance(value, ConstantVariable):     # to read a number that varies would guard it
+        return False
     held = getattr(value, "value", None)
     if held is not None:
         return any(_value_ends(part, [_MOST]) for part in _held(held))
