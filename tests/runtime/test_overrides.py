@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
+import weakref
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -207,6 +209,19 @@ def test_parameters_of_subclasses() -> None:
         pass
 
     assert type(Own(gw.ones(2))) is Own and type(Own(gw.ones(2)) + 1) is gw.Tensor
+
+
+def test_classes_end_with_their_tensors() -> None:
+    class Short(gw.Tensor):
+        pass
+
+    parameter = gw.nn.Parameter(gw.ones(2).as_subclass(Short))
+    other = gw.nn.Parameter(gw.ones(2).as_subclass(Short))
+    assert type(parameter) is type(other) and type(parameter + 1) is Short
+    ended = weakref.ref(Short)
+    del Short, parameter, other
+    gc.collect()
+    assert ended() is None
 
 
 def test_other_classes_override_functions() -> None:

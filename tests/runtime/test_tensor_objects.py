@@ -135,6 +135,20 @@ def test_the_meta_device_takes_the_shape_alone() -> None:
         there.to("cpu")
 
 
+def test_lists_of_tensors_and_numbers_on_meta() -> None:
+    there = gw.empty(2, 3, device="meta")
+    joined = gw.cat([there, there])
+    assert joined.is_meta and joined.shape == (4, 3)
+    assert gw.stack([there, there], -1).shape == (2, 3, 2)
+    assert gw.einsum("ij,kj->ik", there, there).is_meta
+    assert gw.nn.LSTM(3, 4, device="meta")(there[None])[0].shape == (1, 2, 4)
+    scaled = there[gw.tensor([1, 1, 0])] * gw.tensor(2.0)
+    assert scaled.is_meta and scaled.shape == (3, 3)
+    for refused in (lambda: gw.cat([there, gw.ones(2, 3)]), lambda: there * gw.ones(3)):
+        with pytest.raises(NotImplementedError, match="no kernel for cpu, meta"):
+            refused()
+
+
 def test_older_keywords_of_backward_and_grad() -> None:
     x = gw.ones(2, requires_grad=True)
     gw.autograd.backward([x * 2], grad_variables=[gw.ones(2)])

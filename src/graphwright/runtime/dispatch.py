@@ -191,17 +191,26 @@ def below_autograd(op: Op, args: tuple[Any, ...], flags: int) -> Any:
         assert HOOKS.fake_kernel is not None
         return HOOKS.fake_kernel(op, args)
     if flags & OTHER_DEVICE:
-        if _devices(args) == ["meta"]:
+        devices = _devices(args)
+        if devices == ["meta"]:
             assert HOOKS.meta_kernel is not None
             return HOOKS.meta_kernel(op, args)
-        raise NotImplementedError(
-            f"{op.name}: no kernel for {', '.join(_devices(args)) or 'this device'}"
-        )
+        raise NotImplementedError(f"{op.name}: no kernel for {', '.join(devices)}")
     return op.run(*args)
 
 
 def _devices(args: tuple[Any, ...]) -> list[str]:
-    return sorted({str(a.device) for a in args if isinstance(a, TensorBase)})
+    """Where an op has to run: the devices of its tensors, or of those in its lists.
+
+    Lists beside a tensor are indices, which may be elsewhere. So may CPU tensors without dims
+    behind the first tensor, from which results have their device.
+    """
+    tensors = [arg for arg in args if isinstance(arg, TensorBase)]
+    if not tensors:
+        lists = [arg for arg in args if isinstance(arg, list | tuple)]
+        tensors = [one for items in lists for one in items if isinstance(one, TensorBase)]
+    counted = tensors[:1] + [t for t in tensors[1:] if t.shape or t.device.type != "cpu"]
+    return sorted({str(tensor.device) for tensor in counted})
 
 
 _NUMBER = (int, float, complex)

@@ -18,6 +18,7 @@ as some of `nn.functional`, are seen as those others, which is of no matter to s
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -66,10 +67,10 @@ def _switched_off(function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
     return function(*args, **kwargs)
 
 
-@functools.lru_cache(maxsize=1024)
 def _is_foreign(cls: type) -> bool:
     """Whether instances are tensors of PyTorch itself, whose functions are others."""
-    return any(base.__module__ == "torch._C" for base in cls.__mro__)
+    base = getattr(sys.modules.get("torch._C"), "TensorBase", None)
+    return base is not None and base in cls.__mro__
 
 
 def has_say(cls: type) -> bool:

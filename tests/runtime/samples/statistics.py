@@ -207,6 +207,7 @@ STATISTICS = (
             Bad(S(Arr((4,)), "sum"), RuntimeError, "lengths or offsets", names_op=True),
             Bad(S(Arr((4,)), "sum", lengths=_TWOS), RuntimeError, "sum to", names_op=True),
             Bad(S(Arr((6,)), "median", lengths=_TWOS), RuntimeError, "median", names_op=True),
+            Bad(S(Arr((4,)), "sum", lengths=Arr((2,), 1, 3)), RuntimeError, "int32 or int64"),
             Bad(S(Arr((2, 6)), "sum", lengths=_TWOS, axis=1), RuntimeError, "dims of data"),
             Bad(
                 S(Arr((6,), kind="int"), "sum", lengths=_TWOS), RuntimeError, "int", names_op=True

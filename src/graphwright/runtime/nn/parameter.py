@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from importlib import import_module
 from typing import Any
 
@@ -52,12 +51,17 @@ class Parameter(Tensor):
         return kind, (self.detach(), self.requires_grad)
 
 
-@functools.cache
 def _of_subclass(cls: Any) -> Any:
-    """The class of parameters that are tensors of the subclass `cls`, and behave as these do."""
-    body = {"__torch_function__": cls.__torch_function__,
-            "_behaves_as": cls, "__module__": cls.__module__}  # fmt: skip
-    return type(cls.__name__, (cls, Parameter), body)
+    """The class of parameters that are tensors of the subclass `cls`, and behave as these do.
+
+    The class itself holds it, so that both end together.
+    """
+    known = vars(cls).get("_as_parameter")
+    if known is None:
+        body = {"__torch_function__": cls.__torch_function__,
+                "_behaves_as": cls, "__module__": cls.__module__}  # fmt: skip
+        known = cls._as_parameter = type(cls.__name__, (cls, Parameter), body)
+    return known
 
 
 class Buffer(Tensor):

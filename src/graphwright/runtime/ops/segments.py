@@ -34,6 +34,10 @@ def _check(data: Any, reduce: str, given: Any, indices: Any, axis: int) -> None:
         raise RuntimeError("segment_reduce(): indices based reduction is not supported")
     if given is None:
         raise RuntimeError("segment_reduce(): Either lengths or offsets must be defined.")
+    if given.dtype not in (dtypes.int32, dtypes.int64):
+        raise RuntimeError(
+            f"segment_reduce(): lengths or offsets must be int32 or int64, got {describe(given)}"
+        )
     if given.ndim != axis + 1 or given.shape[:-1] != data.shape[:axis]:
         raise RuntimeError(
             f"segment_reduce(): lengths or offsets must have the dims of data before axis {axis} "
