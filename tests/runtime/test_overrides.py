@@ -236,6 +236,16 @@ def test_other_classes_override_functions() -> None:
             refused()
 
 
+@pytest.mark.oracle
+def test_functions_of_pytorch_know_no_tensors_of_ours() -> None:
+    torch = pytest.importorskip("torch")
+    theirs: Any = torch.ones(2, 3)
+    for ours in (PLAIN, PLAIN.as_subclass(Kept)):
+        for mixed in (lambda t: theirs + t, lambda t: t + theirs, lambda t: torch.add(theirs, t)):
+            with pytest.raises(TypeError):
+                mixed(ours)
+
+
 def test_functions_of_libraries_can_be_overridden() -> None:
     def scaled(x: Any, by: float = 2.0) -> Any:
         if overrides.has_torch_function((x,)):

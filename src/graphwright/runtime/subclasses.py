@@ -6,6 +6,7 @@ A class gets its asking methods when it is made, so that those of plain tensors 
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -139,13 +140,28 @@ def _converted(result: Any, cls: Any) -> Any:
     return result
 
 
+class _Running(threading.local):
+    """The function that the thread's innermost call of `default` runs."""
+
+    function: Any = None
+
+
+_RUNNING = _Running()
+
+
 def default(cls: Any, func: Callable[..., Any], types: Any, args: Any, kwargs: Any) -> Any:
     """What the plain tensor's `__torch_function__` gives for a subclass: its results, as `cls`.
 
-    NotImplemented where an argument's class is no base of `cls`.
+    NotImplemented where an argument's class is no base of `cls`, and for a function that asks
+    again although overrides are off: it is of another library, which has the same protocol.
     """
-    if not all(issubclass(cls, kind) for kind in types):
+    again = _RUNNING.function is func and not _core.overrides_enabled()
+    if again or not all(issubclass(cls, kind) for kind in types):
         return NotImplemented
-    result = without_overrides(func, *args, **(kwargs or {}))
+    before, _RUNNING.function = _RUNNING.function, func
+    try:
+        result = without_overrides(func, *args, **(kwargs or {}))
+    finally:
+        _RUNNING.function = before
     keeps_its_class = getattr(func, "__self__", None) is _core.TensorBase.grad
     return result if keeps_its_class else _converted(result, cls)
