@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import collections
 import gc
 import weakref
@@ -383,6 +384,85 @@ def used_once(x: Any, log: list[Any]) -> Any:
     return y * 2
 
 
+def a_function_that_nobody_calls_again(x: Any, log: list[Any]) -> Any:
+    made = lambda: x  # noqa: E731
+    known = weakref.ref(made)
+    y = x + 1
+    breaks()
+    log.append(known() is None)
+    return y
+
+
+def a_set_that_nobody_reads_again(x: Any, log: list[Any]) -> Any:
+    made = {1, 2}
+    known = weakref.ref(made)
+    y = x + 1
+    breaks()
+    log.append(known() is None)
+    return y
+
+
+def a_list_that_holds_the_only_one(x: Any, log: list[Any]) -> Any:
+    made = [Plain(), Plain()]
+    known = weakref.ref(made[1])
+    y = x + 1
+    breaks()
+    log.append(known() is None)
+    return y
+
+
+class Watched(asyncio.Future[Any]):
+    note: Any
+
+
+class Asked:
+    k = 4
+
+    def method(self) -> int:
+        return self.k
+
+
+def bound(made: Asked) -> Any:
+    return made.method
+
+
+bound.__gw_disable__ = True  # type: ignore[attr-defined]
+
+
+def found_again_under_another_name(x: Any, log: list[Any]) -> Any:
+    """What a broken call gave holds the local, which is known as its attribute from then on."""
+    made = Asked()
+    known = weakref.ref(made)
+    breaks()
+    y = x + 1
+    _ = bound(made).__self__
+    _ = made.k
+    breaks()
+    log.append(known() is None)
+    return y
+
+
+def a_key_of_a_dict(x: Any, log: list[Any]) -> Any:
+    made = Plain()
+    known = weakref.ref(made)
+    breaks()
+    y = x + len({made: 1})
+    breaks()
+    del made
+    log.append(known() is None)
+    return y
+
+
+def a_future_whose_attributes_lie_in_no_dict_that_can_be_read(x: Any, log: list[Any]) -> Any:
+    loop = asyncio.new_event_loop()
+    made = Watched(loop=loop)
+    loop.close()
+    breaks()
+    y = x + 1
+    made.note = y
+    return y * 2, made.note
+
+
 PROGRAMS: list[Callable[..., Any]] = [
     rebound, deleted, in_a_loop, in_a_handler, on_the_way_out, in_a_failing_operation,
     beside_a_generator_that_is_closed, noisy, watched, among_many_names,
@@ -392,6 +472,9 @@ PROGRAMS: list[Callable[..., Any]] = [
     an_attribute_that_is_deleted, an_attribute_that_a_called_function_sets, a_global,
     within_an_object_that_is_let_go, moved_from_a_container_to_a_local, used_once,
     where_a_graph_fails, where_the_graph_of_a_called_function_fails,
+    a_function_that_nobody_calls_again, a_set_that_nobody_reads_again,
+    a_list_that_holds_the_only_one, found_again_under_another_name, a_key_of_a_dict,
+    a_future_whose_attributes_lie_in_no_dict_that_can_be_read,
 ]
 
 

@@ -180,3 +180,24 @@ def test_values_whose_identity_was_asked_for_end_without_the_collector() -> None
         assert known() is None
     finally:
         gc.enable()
+
+
+def test_code_that_binds_a_method_does_not_keep_the_class() -> None:
+    def program(x: gw.Tensor, value: object) -> object:
+        y = x + 1
+        return y, value.method  # type: ignore[attr-defined]
+
+    frontend = Frontend(lambda module, examples: module)
+    compiled = frontend.compile(program)
+
+    def run() -> weakref.ref[type]:
+        class Made:
+            def method(self) -> int:
+                return 3
+
+        assert [compiled(X, Made())[1]() for _ in range(2)] == [3, 3]
+        return weakref.ref(Made)
+
+    known = run()
+    gc.collect()
+    assert known() is None

@@ -83,6 +83,25 @@ def test_settrace_sees_the_users_lines(function):
     assert same(result, expected) and captured.agrees(X, 2)
 
 
+def test_a_function_that_starts_to_trace_goes_on_in_its_own_frame():
+    def program(x: Any, events: list[str]) -> Any:
+        def trace(frame: types.FrameType, event: str, arg: Any) -> None:
+            if frame.f_code.co_filename == __file__:
+                events.append(f"{event} {frame.f_code.co_name}")
+
+        before, y = sys.gettrace(), x + 1
+        sys.settrace(trace)
+        z = inner(y)
+        sys.settrace(before)
+        return z * 2
+
+    captured = Captured(program)
+    for _ in range(2):
+        events: list[str] = []
+        assert same(captured(X, events), (X + 1) * 2 * 2)
+        assert events == ["call inner"]
+
+
 @pytest.mark.parametrize("function", [clean, broken])
 def test_setprofile_sees_the_call(function):
     captured = warm(function)

@@ -23,7 +23,8 @@ from graphwright.capture.source import CellSource, LocalSource
 from graphwright.capture.variables.classes import OpaqueVariable
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.lazy import LazyVariable
-from graphwright.capture.variables.objects import ObjectVariable
+from graphwright.capture.variables.objects import ObjectVariable, instance_dict
+from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 
 if TYPE_CHECKING:
@@ -80,8 +81,7 @@ def _attributes(owner: VariableTracker) -> dict[str, Any]:
     value = getattr(owner, "value", None)
     if not isinstance(owner, ObjectVariable) or not type(value).__dictoffset__:
         return {}
-    attributes: dict[str, Any] = object.__getattribute__(value, "__dict__")
-    return attributes
+    return instance_dict(value)
 
 
 def _may_end(part: VariableTracker) -> bool:
@@ -130,7 +130,7 @@ def _held(value: Any) -> Iterable[Any]:
     else:
         found = []
     if kind.__flags__ & _HEAP_TYPE and kind.__dictoffset__:
-        found += object.__getattribute__(value, "__dict__").values()
+        found += instance_dict(value).values()
     return found
 
 
@@ -180,11 +180,22 @@ def _is_watched(kind: type | None, value: VariableTracker) -> bool:
 
 def handed_over(stack: Iterable[VariableTracker]) -> set[VariableTracker]:
     """The objects that the frame made and that a native instruction may keep a weakref of."""
+    found = {value for first in stack for value in _made(first)}
+    return {value for value in found if value.has_identity()}
+
+
+def holds_any(value: VariableTracker, wanted: set[VariableTracker]) -> bool:
+    """Whether a value that the frame made is one of those wanted, or holds one."""
+    return bool(wanted) and any(part in wanted for part in _made(value))
+
+
+def _made(value: VariableTracker) -> set[VariableTracker]:
+    """What of a value and of all that it holds was made by the frame; tensors are its graph's."""
     found: set[VariableTracker] = set()
-    waiting = [value for value in stack if value.source is None]
+    waiting = [value]
     while waiting:
-        value = waiting.pop()
-        if value not in found:
-            waiting += [part for part in value.parts() if part.source is None]
-            found.add(value)
-    return {value for value in found if isinstance(value, ObjectVariable)}
+        part = waiting.pop()
+        if part.source is None and part not in found and not isinstance(part, TensorVariable):
+            found.add(part)
+            waiting += part.parts()
+    return found

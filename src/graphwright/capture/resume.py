@@ -72,7 +72,10 @@ _lock = Lock()
 _SLOTS_OF_PAIRS = 16
 _LASTI = 2
 _SEES_FRAME = frozenset(
-    ["locals", "vars", "dir", "eval", "exec", "_getframe", "breakpoint", "set_trace"]
+    [
+        "locals", "vars", "dir", "eval", "exec", "_getframe", "breakpoint", "set_trace",
+        "settrace", "setprofile",
+    ]
 )
 
 

@@ -22,6 +22,8 @@ from graphwright.capture.guard_text import class_name
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.places import text_at, value_at
 
+_HEAP_TYPE = 1 << 9
+
 
 class Reloader(Protocol):
     """The part of a bytecode writer that sources need; each method pushes one value."""
@@ -167,7 +169,7 @@ class ConstSource(Source, eq=False):
 
 
 class ClassSource(ConstSource, eq=False):
-    """A class known when capturing, which the guard does not keep alive.
+    """A class known when capturing, which neither the guard nor the code keeps alive.
 
     `value` is a weak reference to it; there is one for each class. Make it with `of`.
     """
@@ -180,7 +182,11 @@ class ClassSource(ConstSource, eq=False):
         return cls(weakref.ref(value), class_name(value))
 
     def emit(self, cg: Reloader) -> None:
-        cg.load_const(self.value())  # type: ignore[operator]
+        if self.value().__flags__ & _HEAP_TYPE:  # type: ignore[operator]
+            cg.begin_call(self.value)  # type: ignore[arg-type]
+            cg.end_call(0)
+        else:
+            cg.load_const(self.value())  # type: ignore[operator]
 
     def loads(self, program: LoadWriter) -> int:
         return program.root("class", self.value)

@@ -13,7 +13,7 @@ from graphwright.capture.bytecode import (
 )
 from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.emit.reconstruct import Load
-from graphwright.capture.ends import arguments_that_end, handed_over
+from graphwright.capture.ends import arguments_that_end, handed_over, holds_any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.resume import (
     IS_NULL,
@@ -30,7 +30,6 @@ from graphwright.capture.resume import (
     resume_code,
     stack_parameters,
 )
-from graphwright.capture.source import LocalSource
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.functions import CellVariable
@@ -109,9 +108,10 @@ def handler_around(frame: FrameCompiler, inst: Instruction) -> Caught | Escaping
 def _may_end(value: VariableTracker) -> bool:
     """Whether the program may see when an object goes that nobody reads any more.
 
-    Locals hold their objects to the end of the function: generators then run `finally` blocks.
+    Locals hold their objects to the end of the function: generators then run `finally` blocks,
+    and weakrefs lose what they refer to. Numbers, texts and tensors may go earlier.
     """
-    if not isinstance(value.source, LocalSource):
+    if value.source is None:
         return False
     real = value.realized() if isinstance(value, LazyVariable) else value
     return real is None or not isinstance(real, (TensorVariable, ConstantVariable))
@@ -140,7 +140,7 @@ class ResumeCall:
         return {
             name: self.frame.cg.hold(value)
             for name, value in sorted(tx.locals.items())
-            if (name in wanted or _may_end(value) or value in handed)
+            if (name in wanted or _may_end(value) or holds_any(value, handed))
             and not isinstance(value, CellVariable)
             and value is not NULL
         }
