@@ -235,3 +235,13 @@ def test_one_argument_twice_and_signs() -> None:
     calls = [(gw.ones(2), value, value), (gw.ones(2), 0.1, 0.2), (gw.ones(2), 0.0, -0.0),
              (gw.ones(2), math.nan, math.inf), (gw.ones(2), 5e-324, -1e308)]
     assert graphs(f, calls) <= 4
+
+
+def test_comparisons_with_a_varying_int_are_those_of_the_elements() -> None:
+    def program(x: Any, n: int) -> Any:
+        return x**n, x == n, x != n
+
+    compiled, x = gw.compile(program), gw.tensor([1, -2, 3])
+    for n in (2, 3, 4):
+        plain = [result.tolist() for result in program(x, n)]
+        assert [result.tolist() for result in compiled(x, n)] == plain

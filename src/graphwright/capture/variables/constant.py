@@ -53,7 +53,7 @@ class ConstantVariable(VariableTracker):
         return self.value
 
     def as_node(self, tx: Translator) -> Any:
-        value = self.as_constant()
+        value = super().as_node(tx)
         if type(value) is int and not _LEAST <= value < _ABOVE:
             unsupported("GB0007", f"OverflowError: {value} has more than 64 bits")
         return value
