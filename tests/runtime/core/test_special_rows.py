@@ -58,6 +58,11 @@ def test_polygamma(order: int, dtype: str) -> None:
         )
 
 
+def test_polygamma_of_huge_numbers() -> None:
+    x = _tensor([1e59, 1e61, 1e110, 1e200, 1e307], "float64")
+    np.testing.assert_allclose(gw.polygamma(1, x).numpy(), 1 / x.numpy(), rtol=1e-15)
+
+
 @pytest.mark.parametrize("decimals", [-2, -1, 0, 1, 3])
 def test_round_to_decimals(decimals: int) -> None:
     x = _tensor([-312.5, -0.25, 0.15, 2.5, 1234.5678, np.inf, np.nan], "float32")

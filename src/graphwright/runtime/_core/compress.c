@@ -1,13 +1,14 @@
 /* The elements of contiguous tensors where a mask of their shape holds, and the places where
  * something is not 0, on all threads: blocks are counted, and each then writes behind those before
- * it. Every element is written, and the place moves on where it counts, so nothing is guessed. */
+ * it. Every element is written, and the place moves on where it counts, so nothing is guessed.
+ * Both bounds are kept, those of the block and of its count: another thread may write the mask. */
 #include "native.h"
 #include "pool.h"
 
 enum { BLOCK = 64 << 10 };
 
 typedef struct {
-    const GwTensor *in;         /* of masked_select */
+    const char *in;             /* of masked_select */
     const uint8_t *mask;
     int64_t n;
     int64_t *starts;            /* of the blocks; first how many of each count */
@@ -25,11 +26,16 @@ GW_VECTORISED static int64_t count_block(const uint8_t *mask, int64_t n) {
     return total;
 }
 
+/* Elements of the block that begins there. */
+static int64_t block_size(const Job *job, int64_t from) {
+    return job->n - from < BLOCK ? job->n - from : BLOCK;
+}
+
 static void count(void *closure, int64_t begin, int64_t end) {
     const Job *job = closure;
     for (int64_t block = begin; block < end; block++) {
-        int64_t from = block * BLOCK, left = job->n - from;
-        job->starts[block] = count_block(job->mask + from, left < BLOCK ? left : BLOCK);
+        int64_t from = block * BLOCK;
+        job->starts[block] = count_block(job->mask + from, block_size(job, from));
     }
 }
 
@@ -42,10 +48,11 @@ static bool none_of_eight(const uint8_t *mask) {
 
 #define SELECT(name, T)                                                                    \
     static void name(const Job *job, int64_t from, int64_t left, int64_t to) {             \
-        const T *in = (const T *)(const void *)job->in->data + from;                       \
+        const T *in = (const T *)(const void *)job->in + from;                             \
         T *out = (T *)(void *)job->out + to;                                               \
         const uint8_t *mask = job->mask + from;                                            \
-        for (int64_t i = 0; left > 0; i++) {                                               \
+        int64_t n = block_size(job, from);                                                 \
+        for (int64_t i = 0; i < n && left > 0; i++) {                                      \
             int64_t taken = mask[i] != 0;                                                  \
             *out = in[i];                                                                  \
             out += taken;                                                                  \
@@ -85,14 +92,15 @@ static int64_t write_row(const Job *job, const uint8_t *mask, int64_t *left, int
 }
 
 static void write_places(const Job *job, int64_t from, int64_t left, int64_t at) {
-    int64_t index[GW_MAX_DIMS], rest = from;
+    int64_t index[GW_MAX_DIMS], rest = from, end = from + block_size(job, from);
     int last = job->ndim - 1;
     for (int d = last; d >= 0; d--) {
         index[d] = rest % job->sizes[d];
         rest /= job->sizes[d];
     }
-    while (left > 0) {
+    while (left > 0 && from < end) {
         int64_t n = job->sizes[last] - index[last];
+        n = n < end - from ? n : end - from;
         at = write_row(job, job->mask + from, &left, index[last], n, index, at);
         from += n;
         index[last] = 0;
@@ -157,7 +165,7 @@ GwTensor *gw_select_contiguous(PyTypeObject *cls, const GwTensor *in, const GwTe
         || gw_itemsize(in) > 8) {
         return NULL;
     }
-    Job job = {.in = in, .mask = (const uint8_t *)mask->data, .n = in->numel,
+    Job job = {.in = in->data, .mask = (const uint8_t *)mask->data, .n = in->numel,
                .itemsize = gw_itemsize(in)};
     return compressed(cls, &job, in->dtype);
 }

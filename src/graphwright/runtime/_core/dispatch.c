@@ -117,7 +117,7 @@ static bool uses_memory(PyObject *const *items, Py_ssize_t n, const GwStorage *m
 static bool moved_into(GwTensor *out, PyObject *result) {
     const GwTensor *t = gw_plain_tensor(result);
     if (t == NULL || t->dtype != out->dtype || (t->flags & GW_CONTIGUOUS) == 0
-        || t->ndim != out->ndim
+        || (out->flags & GW_CONTIGUOUS) == 0 || t->ndim != out->ndim
         || memcmp(t->sizes, out->sizes, (size_t)t->ndim * sizeof(int64_t)) != 0) {
         return false;
     }

@@ -187,7 +187,7 @@ GW_ROW_OF_2(zeta_float32, float, float, zeta_number(x, y))
 GW_ROW_OF_2(zeta_float64, double, double, zeta_number(x, y))
 
 /* The second derivative of log(gamma(x)) for x > 0: the recurrence `TERMS` times, two terms with
- * one division, then the asymptotic series (DLMF 5.15.8). */
+ * one division, then the asymptotic series (DLMF 5.15.8), which is all there is of huge x. */
 #define TRIGAMMA(name, TERMS)                                                              \
     GW_INLINE double name##_trigamma(double x) {                                           \
         double total = 0, bounded = x > 1e60 ? 1e60 : x;                                   \
@@ -198,8 +198,9 @@ GW_ROW_OF_2(zeta_float64, double, double, zeta_number(x, y))
             total += (a + b) / (a * b);                                                    \
         }                                                                                  \
         double inverse = 1 / (x + (TERMS)), square = inverse * inverse;                    \
-        return total + inverse * (1 + inverse * (0.5 + inverse                             \
-                                  * GW_POLYNOMIAL(name##_bernoulli, square)));             \
+        double rest = inverse * (1 + inverse * (0.5 + inverse                              \
+                                 * GW_POLYNOMIAL(name##_bernoulli, square)));              \
+        return bounded < x ? rest : total + rest;                                          \
     }
 
 static const double fine_bernoulli[] = {

@@ -1,4 +1,5 @@
-/* Ops by a mask that broadcasts: masked_select and masked_scatter of few elements, masked_fill. */
+/* Ops by a mask that broadcasts: masked_select and masked_scatter of few elements, masked_fill. Other
+ * threads may write the mask between its being counted and used, so that counts stay bounds. */
 #include "elements.h"
 #include "walk.h"
 
@@ -9,6 +10,12 @@ static int64_t count_true(GwSteps *w) {
         count += *w->at[1] != 0;
     }
     return count;
+}
+
+/* Whether what is walked has the shape of the first tensor. */
+static bool is_first(const GwSteps *w, const GwTensor *first) {
+    return w->ndim == first->ndim
+           && memcmp(w->sizes, first->sizes, (size_t)w->ndim * sizeof(int64_t)) == 0;
 }
 
 GW_KERNEL(masked_select) {
@@ -25,7 +32,7 @@ GW_KERNEL(masked_select) {
     GwTensor *out = gw_tensor_empty(cls, both[0]->dtype, 1, &count, NULL);
     char *to = out == NULL ? NULL : out->data;
     for (int64_t i = 0; out != NULL && i < w.numel; i++, gw_walk_next(&w)) {
-        if (*w.at[1] != 0) {
+        if (*w.at[1] != 0 && count-- > 0) {
             memcpy(to, w.at[0], size);
             to += size;
         }
@@ -46,9 +53,9 @@ GW_KERNEL(masked_scatter) {
     }
     size_t size = (size_t)gw_itemsize(source);
     GwTensor *out = gw_tensor_empty(cls, source->dtype, w.ndim, w.sizes, NULL);
-    const char *given = source->data;
+    const char *given = source->data, *end = given + (size_t)source->numel * size;
     for (int64_t i = 0; out != NULL && i < w.numel; i++, gw_walk_next(&w)) {
-        bool taken = *w.at[1] != 0;
+        bool taken = *w.at[1] != 0 && given < end;
         memcpy(out->data + (size_t)i * size, taken ? given : w.at[0], size);
         given += taken ? size : 0;
     }
@@ -65,14 +72,14 @@ GW_KERNEL(masked_scatter_) {
         || (source->flags & GW_CONTIGUOUS) == 0 || source->dtype != both[0]->dtype
         || both[0]->storage->readonly || both[0]->storage == both[1]->storage
         || both[0]->storage == source->storage || !gw_walk_begin(&w, 2, both)
-        || w.numel != both[0]->numel || w.ndim != both[0]->ndim
+        || !is_first(&w, both[0])
         || count_true(&w) > source->numel) {
         return NULL;
     }
     size_t size = (size_t)gw_itemsize(source);
-    const char *given = source->data;
+    const char *given = source->data, *end = given + (size_t)source->numel * size;
     for (int64_t i = 0; i < w.numel; i++, gw_walk_next(&w)) {
-        if (*w.at[1] != 0) {
+        if (*w.at[1] != 0 && given < end) {
             memcpy(w.at[0], given, size);
             given += size;
         }
@@ -153,7 +160,7 @@ GW_KERNEL(masked_fill_) {
     GW_UNUSED(cls);
     Fill f;
     if (!read_fill(&f, args) || f.both[0]->storage->readonly
-        || f.walk.numel != f.both[0]->numel || f.walk.ndim != f.both[0]->ndim
+        || !is_first(&f.walk, f.both[0])
         || f.both[0]->storage == f.both[1]->storage
         || (!f.few && gw_repeats_elements(f.both[0]))) {
         return NULL;

@@ -82,7 +82,8 @@ GW_VECTORISED static void draw_uniform(void *closure, int64_t begin, int64_t end
     }
 }
 
-/* Takes the seed and the offset of the next draw. */
+/* Takes the seed and the offset of the next draw. False, with what the generator raised but where
+ * that says that it is none. */
 static bool place_of(PyObject *generator, Draw *draw) {
     if (generator == Py_None) {
         gw_reserve_random(1, &draw->seed, &draw->offset);
@@ -90,11 +91,17 @@ static bool place_of(PyObject *generator, Draw *draw) {
     }
     unsigned long long seed, offset;
     PyObject *place = PyObject_CallMethod(generator, "draw", NULL);
+    if (place != NULL && !PyTuple_Check(place)) {
+        PyErr_SetString(PyExc_TypeError, "a draw is a tuple");
+    }
     bool taken = place != NULL && PyTuple_Check(place)
                  && PyArg_ParseTuple(place, "KK", &seed, &offset);
     Py_XDECREF(place);
     if (!taken) {
-        PyErr_Clear();
+        if (PyErr_ExceptionMatches(PyExc_AttributeError)
+            || PyErr_ExceptionMatches(PyExc_TypeError)) {
+            PyErr_Clear();
+        }
         return false;
     }
     draw->seed = seed;

@@ -11,6 +11,11 @@ static bool is_index(const GwTensor *t) {
     return t != NULL && (t->dtype == GW_INT64 || t->dtype == GW_INT32);
 }
 
+/* Whether writing the memory would change the positions. */
+static bool writes_index(int kind, const GwTensor *memory, const GwTensor *index) {
+    return kind != GW_PICK_READ && memory->storage == index->storage;
+}
+
 static bool accumulates(int kind, int dtype) {
     return kind > GW_PICK_STORE && (dtype == GW_FLOAT16 || dtype == GW_BFLOAT16);
 }
@@ -131,7 +136,8 @@ static bool scatter_into(int kind, GwTensor *target, int dim, const GwTensor *in
     GwIndex entry;
     char number[16];
     const GwTensor *values = gw_plain_tensor(src);
-    if (!begin(&w, kind, target, index->ndim, index->sizes, &entry)) {
+    if (writes_index(kind, target, index)
+        || !begin(&w, kind, target, index->ndim, index->sizes, &entry)) {
         return false;
     }
     if (values != NULL) {
@@ -247,7 +253,8 @@ static bool move_slices(int kind, const GwTensor *memory, const GwTensor *values
                         const GwTensor *index) {
     GwWalk w;
     GwIndex entry;
-    if (!begin(&w, kind, memory, values->ndim, values->sizes, &entry)) {
+    if (writes_index(kind, memory, index)
+        || !begin(&w, kind, memory, values->ndim, values->sizes, &entry)) {
         return false;
     }
     set_values(&w, values);
@@ -347,7 +354,7 @@ typedef struct {
 } Places;
 
 /* The index tensors; false where one is no tensor of positions. */
-static bool collect(PyObject *indices, const GwTensor *memory, Places *p) {
+static bool collect(PyObject *indices, int kind, const GwTensor *memory, Places *p) {
     p->count = 0;
     if (!PyTuple_Check(indices) || PyTuple_GET_SIZE(indices) > memory->ndim) {
         return false;
@@ -358,7 +365,8 @@ static bool collect(PyObject *indices, const GwTensor *memory, Places *p) {
             continue;
         }
         GwTensor *t = gw_plain_tensor(item);
-        if (!is_index(t) || (t->flags & GW_CONTIGUOUS) == 0 || memory->sizes[d] == 0) {
+        if (!is_index(t) || (t->flags & GW_CONTIGUOUS) == 0 || memory->sizes[d] == 0
+            || writes_index(kind, memory, t)) {
             return false;
         }
         p->dims[p->count] = d;
@@ -459,7 +467,7 @@ PyObject *gw_index_kernel(PyTypeObject *cls, PyObject *const *args) {
     GwIndex indices[GW_MAX_DIMS];
     Places p;
     GwWalk w;
-    if (input == NULL || !collect(args[1], input, &p)
+    if (input == NULL || !collect(args[1], GW_PICK_READ, input, &p)
         || !lay_out(&p, &w, GW_PICK_READ, input, indices)) {
         return NULL;
     }
@@ -502,7 +510,7 @@ static bool put_into(const GwTensor *target, PyObject *const *args) {
     GwWalk w;
     int kind = args[3] == Py_True ? GW_PICK_ADD : GW_PICK_STORE;
     if (values == NULL || values->dtype != target->dtype || values->storage == target->storage
-        || accumulates(kind, target->dtype) || !collect(args[1], target, &p)
+        || accumulates(kind, target->dtype) || !collect(args[1], kind, target, &p)
         || !lay_out(&p, &w, kind, target, indices) || !broadcast_values(&w, values)) {
         return false;
     }

@@ -80,8 +80,9 @@ static PyObject *of_list(PyTypeObject *cls, PyObject *list) {
     int64_t n = PyList_GET_SIZE(list);
     GwTensor *out = n == 0 || !PyLong_CheckExact(PyList_GET_ITEM(list, 0)) ? NULL
                     : gw_tensor_empty(cls, GW_INT64, 1, &n, NULL);
-    for (int64_t i = 0; out != NULL && i < n; i++) {
-        if (!gw_plain_int(PyList_GET_ITEM(list, i), (int64_t *)(void *)out->data + i)) {
+    for (int64_t i = 0; out != NULL && i < n; i++) {     /* making it may have run Python */
+        if (i >= PyList_GET_SIZE(list)
+            || !gw_plain_int(PyList_GET_ITEM(list, i), (int64_t *)(void *)out->data + i)) {
             Py_CLEAR(out);
         }
     }
@@ -121,10 +122,12 @@ static bool take_mask(GwPositions *p, PyTypeObject *cls, const uint8_t *mask, in
         to[k] = (int64_t *)(void *)index->data;
         set(p, d + k, (PyObject *)index);
     }
-    for (int64_t i = 0; i < numel; i++) {
-        for (int k = 0; mask[i] != 0 && k < ndim; k++) {
+    for (int64_t i = 0; i < numel && count > 0; i++) {
+        bool taken = mask[i] != 0;
+        for (int k = 0; taken && k < ndim; k++) {
             *to[k]++ = place[k];
         }
+        count -= taken;
         for (int k = ndim - 1; k >= 0 && ++place[k] == sizes[k]; k--) {
             place[k] = 0;
         }

@@ -125,91 +125,94 @@ GW_KERNEL(randn_like) { return drawn_like(cls, args, draw_normal); }
 
 /* ---- uniform_, normal_: input, two numbers, generator ---- */
 
-GW_KERNEL(fill_uniform) {
-    GW_UNUSED(cls);
-    GwTensor *t = writable(args[0]);
-    double low, high;
-    if (t == NULL || !gw_plain_number(args[1], &low) || !gw_plain_number(args[2], &high)
-        || !(low <= high) || !draw_uniform(args[3], t)) {
+/* Fills the tensor `o`. A generator of Python's may change it: what that draws is written after. */
+static PyObject *fill_in_place(PyTypeObject *cls, PyObject *o, Fill fill, PyObject *generator,
+                               double by, double and) {
+    GwTensor *t = writable(o);
+    bool apart = generator != Py_None;
+    GwTensor *drawn = apart ? gw_tensor_empty(cls, t->dtype, t->ndim, t->sizes, NULL)
+                            : (GwTensor *)Py_NewRef(o);
+    bool done = drawn != NULL && fill(generator, drawn);
+    if (done && apart) {
+        t = writable(o);
+        done = t != NULL && t->dtype == drawn->dtype && t->numel == drawn->numel;
+        if (done && t->numel > 0) {
+            memcpy(t->data, drawn->data, (size_t)(t->numel * gw_itemsize(t)));
+        }
+    }
+    Py_XDECREF(drawn);
+    if (!done) {
         return NULL;
     }
-    scale(t, high - low, low);
+    scale(t, by, and);
     t->storage->version++;
-    return Py_NewRef(args[0]);
+    return Py_NewRef(o);
+}
+
+GW_KERNEL(fill_uniform) {
+    double low, high;
+    if (writable(args[0]) == NULL || !gw_plain_number(args[1], &low)
+        || !gw_plain_number(args[2], &high) || !(low <= high)) {
+        return NULL;
+    }
+    return fill_in_place(cls, args[0], draw_uniform, args[3], high - low, low);
 }
 
 GW_KERNEL(fill_normal) {
-    GW_UNUSED(cls);
-    GwTensor *t = writable(args[0]);
     double mean, deviation;
-    if (t == NULL || !gw_plain_number(args[1], &mean) || !gw_plain_number(args[2], &deviation)
-        || !(deviation >= 0) || !draw_normal(args[3], t)) {
+    if (writable(args[0]) == NULL || !gw_plain_number(args[1], &mean)
+        || !gw_plain_number(args[2], &deviation) || !(deviation >= 0)) {
         return NULL;
     }
-    scale(t, deviation, mean);
-    t->storage->version++;
-    return Py_NewRef(args[0]);
+    return fill_in_place(cls, args[0], draw_normal, args[3], deviation, mean);
 }
 
 /* ---- bernoulli: input, p, generator ---- */
 
-/* The chance of element `i`, as the comparison with a float32 number sees it. */
-static double chance_at(const GwTensor *chances, double number, int64_t i) {
-    return chances == NULL ? (double)(float)number
-           : chances->dtype == GW_FLOAT32 ? ((const float *)chances->data)[i]
-                                          : ((const double *)chances->data)[i];
+/* Copies the chances, a number as a comparison with float32 sees it; false where these are no chances
+ * of the input's shape. */
+static bool read_chances(const GwTensor *input, PyObject *p, double *chances) {
+    const GwTensor *given = p == Py_None ? input : gw_plain_tensor(p);
+    double number = 0;
+    bool fits = given == NULL ? gw_plain_number(p, &number)
+                : is_real(given->dtype) && (given->flags & GW_CONTIGUOUS) != 0
+                  && given->ndim == input->ndim
+                  && memcmp(given->sizes, input->sizes,
+                            (size_t)input->ndim * sizeof(int64_t)) == 0;
+    fits = fits && number >= 0 && number <= 1;
+    for (int64_t i = 0; fits && i < input->numel; i++) {
+        chances[i] = given == NULL ? (double)(float)number
+                     : given->dtype == GW_FLOAT32 ? ((const float *)given->data)[i]
+                                                  : ((const double *)given->data)[i];
+        fits = chances[i] >= 0 && chances[i] <= 1;
+    }
+    return fits;
 }
 
-/* Sets `chances` or `number`; false where these are no chances of the input's shape. */
-static bool read_chances(const GwTensor *input, PyObject *p, const GwTensor **chances,
-                         double *number) {
-    *chances = p == Py_None ? input : gw_plain_tensor(p);
-    if (*chances == NULL && (!gw_plain_number(p, number) || !(*number >= 0 && *number <= 1))) {
-        return false;
-    }
-    if (*chances != NULL
-        && (!is_real((*chances)->dtype) || ((*chances)->flags & GW_CONTIGUOUS) == 0
-            || (*chances)->ndim != input->ndim
-            || memcmp((*chances)->sizes, input->sizes,
-                      (size_t)input->ndim * sizeof(int64_t)) != 0)) {
-        return false;
-    }
-    for (int64_t i = 0; *chances != NULL && i < input->numel; i++) {
-        double chance = chance_at(*chances, 0, i);
-        if (!(chance >= 0 && chance <= 1)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* Writes 1 with the chances; false where nothing was drawn. */
-static bool draw_truths(GwTensor *out, const GwTensor *chances, double number,
-                        PyObject *generator) {
-    float uniforms[LARGEST];
-    if (!gw_draw_uniform(generator, uniforms, out->numel)) {
-        return false;
-    }
+/* Writes 1 with the chances. */
+static void write_truths(GwTensor *out, const float *uniforms, const double *chances) {
     for (int64_t i = 0; i < out->numel; i++) {
-        bool truth = (double)uniforms[i] < chance_at(chances, number, i);
+        bool truth = (double)uniforms[i] < chances[i];
         if (out->dtype == GW_FLOAT32) {
             ((float *)out->data)[i] = truth;
         } else {
             ((double *)out->data)[i] = truth;
         }
     }
-    return true;
 }
 
 GW_KERNEL(bernoulli) {
-    const GwTensor *input = gw_plain_tensor(args[0]), *chances;
-    double number = 0;
+    const GwTensor *input = gw_plain_tensor(args[0]);
+    double chances[LARGEST];
+    float uniforms[LARGEST];
     if (input == NULL || !is_real(input->dtype) || (input->flags & GW_CONTIGUOUS) == 0
-        || input->numel > LARGEST || !read_chances(input, args[1], &chances, &number)) {
+        || input->numel > LARGEST || !read_chances(input, args[1], chances)) {
         return NULL;
     }
     GwTensor *out = gw_tensor_empty(cls, input->dtype, input->ndim, input->sizes, NULL);
-    if (out != NULL && !draw_truths(out, chances, number, args[2])) {
+    if (out != NULL && gw_draw_uniform(args[2], uniforms, out->numel)) {
+        write_truths(out, uniforms, chances);
+    } else {
         Py_CLEAR(out);
     }
     return (PyObject *)out;
@@ -218,12 +221,15 @@ GW_KERNEL(bernoulli) {
 GW_KERNEL(fill_bernoulli) {
     GW_UNUSED(cls);
     GwTensor *t = writable(args[0]);
-    const GwTensor *chances;
-    double number = 0;
-    if (t == NULL || args[1] == Py_None || !read_chances(t, args[1], &chances, &number)
-        || !draw_truths(t, chances, number, args[2])) {
+    int64_t n = t == NULL ? 0 : t->numel;
+    double chances[LARGEST];
+    float uniforms[LARGEST];
+    if (t == NULL || args[1] == Py_None || !read_chances(t, args[1], chances)
+        || !gw_draw_uniform(args[2], uniforms, n)
+        || (t = writable(args[0])) == NULL || t->numel != n) {
         return NULL;
     }
+    write_truths(t, uniforms, chances);
     t->storage->version++;
     return Py_NewRef(args[0]);
 }

@@ -44,7 +44,7 @@ GW_KERNEL(argwhere) {
     int64_t sizes[2] = {count, input->ndim}, strides[2] = {1, count > 0 ? count : 1};
     GwTensor *out = gw_tensor_empty(cls, GW_INT64, 2, sizes, strides);
     for (int64_t i = 0; out != NULL && i < w.numel; i++, gw_walk_next(&w)) {
-        if (is_true(w.at[0], input->dtype)) {
+        if (found < count && is_true(w.at[0], input->dtype)) {
             for (int d = 0; d < input->ndim; d++) {
                 ((int64_t *)out->data)[d * count + found] = w.place[d];
             }

@@ -118,7 +118,8 @@ static PyObject *read_mask(PyTypeObject *cls, const GwTensor *t, const GwTensor 
     }
     size_t bytes = (size_t)(t->numel / mask->numel * gw_itemsize(t));
     char *to = out->data;
-    for (int64_t i = 0; i < mask->numel; i++) {
+    const char *end = to + (size_t)count * bytes;       /* other threads may write the mask */
+    for (int64_t i = 0; i < mask->numel && to < end; i++) {
         if (kept[i] != 0) {
             memcpy(to, t->data + (size_t)i * bytes, bytes);
             to += bytes;

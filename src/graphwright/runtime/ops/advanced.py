@@ -10,7 +10,16 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into
-from graphwright.runtime.ops.picking import ADD, INDEX_TYPES, READ, STORE, Entry, fresh_copy, pick
+from graphwright.runtime.ops.picking import (
+    ADD,
+    INDEX_TYPES,
+    READ,
+    STORE,
+    Entry,
+    apart,
+    fresh_copy,
+    pick,
+)
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import (
     broadcast_shapes,
@@ -215,8 +224,8 @@ def _put_into_eager(input: Any, indices: tuple[Any, ...], values: Any, accumulat
         copy_into(input, _put_eager(input, indices, values, accumulate))
     else:
         _put_meta(input, indices, values, accumulate)
-        shared = values._storage is input._storage
-        _write(input, without_masks(indices), fresh_copy(values) if shared else values, accumulate)
+        indices = tuple(apart(index, input) for index in without_masks(indices))
+        _write(input, indices, apart(values, input), accumulate)
     _core.bump_version(input)
     return input
 

@@ -102,7 +102,7 @@ def _index_add_eager(input: Any, dim: int, index: Any, source: Any, alpha: Any) 
 
 
 def _index_add_into(input: Any, dim: int, index: Any, source: Any, alpha: Any) -> Any:
-    if input.dtype in HALVES or source._storage is input._storage:
+    if input.dtype in HALVES or input._storage in (index._storage, source._storage):
         copy_into(input, _index_add_eager(input, dim, index, source, alpha))
     else:
         _index_add_meta(input, dim, index, source, alpha)

@@ -67,6 +67,12 @@ def fresh_copy(input: Any, strides: Ints | None = None, dtype: Any = None) -> Te
     return out
 
 
+def apart(given: Any, target: Tensor) -> Any:
+    """An argument as it is before `target` is written: a copy where it is in the same memory."""
+    shared = isinstance(given, Tensor) and given._storage is target._storage
+    return fresh_copy(given) if shared else given
+
+
 def scalar_tensor(value: Any, dtype: Any) -> Tensor:
     """A 0-d tensor of a number, or a detached one of `dtype` where it is a tensor."""
     array = value._nd if isinstance(value, Tensor) else np.asarray(value)

@@ -21,6 +21,7 @@ from graphwright.runtime.ops.picking import (
     MUL,
     STORE,
     along,
+    apart,
     check_same_dtype,
     fresh_copy,
     layout,
@@ -82,8 +83,7 @@ def _scatter_inplace(name: str, kind: int, check: Callable[..., Any]) -> Callabl
 
     def eager(input: Any, dim: int, index: Any, src: Any) -> Any:
         check(input, dim, index, src)
-        shared = isinstance(src, Tensor) and src._storage is input._storage
-        values = fresh_copy(src) if shared else src
+        index, values = apart(index, input), apart(src, input)
         if kind == STORE or input.dtype not in HALVES:
             _scatter_into(name, kind, input, dim, index, values)
         else:
