@@ -130,11 +130,7 @@ static GwTensor *compressed(PyTypeObject *cls, Job *job, int dtype) {
         PyErr_NoMemory();
         return NULL;
     }
-    gw_ctx ctx;
-    gw_context(&ctx);
-    Py_BEGIN_ALLOW_THREADS
-    gw_parallel_for(&ctx, count, job, blocks, 1);
-    Py_END_ALLOW_THREADS
+    gw_run_tasks(count, job, blocks, BLOCK);
     for (int64_t block = 0; block < blocks; block++) {
         int64_t own = job->starts[block];
         job->starts[block] = job->total;
@@ -147,9 +143,7 @@ static GwTensor *compressed(PyTypeObject *cls, Job *job, int dtype) {
                                     job->in != NULL ? NULL : strides);
     if (out != NULL) {
         job->out = out->data;
-        Py_BEGIN_ALLOW_THREADS
-        gw_parallel_for(&ctx, write_blocks, job, blocks, 1);
-        Py_END_ALLOW_THREADS
+        gw_run_tasks(write_blocks, job, blocks, BLOCK);
     }
     PyMem_RawFree(job->starts);
     return out;

@@ -5,7 +5,7 @@
 #include "native.h"
 #include "pool.h"
 
-enum { GRAIN = 16 << 10, MOST_BITS = 13, LONGEST = 1 << 26 };
+enum { MOST_BITS = 13, LONGEST = 1 << 26 };
 
 typedef struct {
     const uint64_t *keys;       /* in buckets by their first `bits` bits */
@@ -101,15 +101,13 @@ static bool order(uint64_t *keys, int64_t n, int bits) {
     int64_t *starts = PyMem_RawMalloc((buckets + 1) * sizeof *starts);
     bool done = moved != NULL && starts != NULL;
     if (done) {
-        gw_ctx ctx;
-        gw_context(&ctx);
         Py_BEGIN_ALLOW_THREADS
         count_starts(keys, n, 0, first, starts);
         distribute(keys, n, 0, first, starts, moved);
+        Py_END_ALLOW_THREADS
         Buckets b = {.keys = moved, .out = keys, .ends = starts, .bits = first, .rest = rest,
                      .places = ((uint64_t)1 << bits) - 1};
-        gw_parallel_for(&ctx, sort_buckets, &b, (int64_t)buckets, GRAIN / (n / (int64_t)buckets + 1) + 1);
-        Py_END_ALLOW_THREADS
+        gw_run_tasks(sort_buckets, &b, (int64_t)buckets, n / (int64_t)buckets);
     } else {
         PyErr_NoMemory();
     }
