@@ -112,10 +112,10 @@ def operate(
     if any(isinstance(arg, TensorVariable) for arg in args):
         if function in _EQUALITY and any(_no_operand(arg) for arg in args):
             return tx.constant(function is operator.ne)
-        result = tx.output.run(tx, "call_function", function, args, {})
-        if function in _EQUALITY and not isinstance(result, TensorVariable):
+        computed = tx.output.run(tx, "call_function", function, args, {})
+        if function in _EQUALITY and not isinstance(computed, TensorVariable):
             unsupported("GB0008", f"a tensor compared with {args[1].describe()}")
-        return result
+        return computed
     quotient = quotient_operation(tx, function, args)
     if quotient is not None:
         return quotient

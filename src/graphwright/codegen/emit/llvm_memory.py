@@ -67,10 +67,11 @@ class LLVMMemory(Builder):
         return result
 
     def _scalar_masked_load(self, address: str, ty: str, size: int, mask: Reg) -> str:
-        spare = self.local_array("i64", 1)
-        chosen = self._line(f"select i1 {self._localise(mask).text}, ptr {address}, "
-                            f"ptr {spare.text}")
-        return self._line(f"load {ty}, ptr {chosen}, align {size}")
+        """The element, or 0: what lies in the spare place is not defined."""
+        spare, flag = self.local_array("i64", 1), self._localise(mask).text
+        chosen = self._line(f"select i1 {flag}, ptr {address}, ptr {spare.text}")
+        loaded = self._line(f"load {ty}, ptr {chosen}, align {size}")
+        return self._line(f"select i1 {flag}, {ty} {loaded}, {ty} zeroinitializer")
 
     def _masked_load(self, block: Block, address: str, kind: str, lanes: int, mask: Reg) -> str:
         size, ty = stored_bytes(kind), type_of(kind, lanes)
