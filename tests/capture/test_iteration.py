@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 
 import pytest
@@ -334,3 +335,109 @@ def test_functions_of_itertools_look_at_their_numbers_when_they_are_called(funct
             return y, type(error), str(error)
 
     sound(makes, X)
+
+
+def of_a_list_that_grew(x, held):
+    held += [x + 1, "b", "c"]
+    kept, seen = iter(held), []
+    seen.append(next(kept))
+    print(end="")
+    return seen, list(kept)
+
+
+def numbered_of_a_list_that_was_filled(x, held):
+    y, seen = x + 1, []
+    for letter in "abc":
+        held.append(letter)
+    for place, letter in enumerate(held):
+        print(end="")
+        seen.append((place, letter))
+    return seen, y * 2
+
+
+def backwards_of_a_list_that_grew(x, held):
+    held += [x + 1, "b", "c"]
+    kept, seen = reversed(held), []
+    seen.append(next(kept))
+    print(end="")
+    return seen, list(kept)
+
+
+def of_a_subclass_that_the_frame_filled(x, held):
+    made, seen = Letters(), []
+    made.extend("abc")
+    kept = iter(made)
+    seen.append(next(kept))
+    print(end="")
+    return seen, list(kept), x + 1
+
+
+def behind_the_end_of_a_list_that_shrank(x, held):
+    held += [1, 2, 3]
+    y, kept = x + 1, iter(held)
+    next(kept), next(kept), next(kept)
+    del held[1:]
+    print(end="")
+    held.append(y)
+    return list(kept), y * 2
+
+
+def backwards_behind_the_end_of_a_list_that_shrank(x, held):
+    held += [1, 2, 3]
+    y, kept = x + 1, reversed(held)
+    del held[:]
+    print(end="")
+    held.append(y)
+    return list(kept), y * 2
+
+
+def of_a_deque_that_grew(x, held):
+    waiting = collections.deque(held)
+    y, seen = x + 1, []
+    waiting.extend("abc")
+    for letter in waiting:
+        print(end="")
+        seen.append(letter)
+    return seen, y * 2
+
+
+def of_a_deque_that_changed_meanwhile(x, held):
+    waiting = collections.deque("abc")
+    y, kept = x + 1, iter(waiting)
+    next(kept)
+    waiting.append("d")
+    print(end="")
+    try:
+        return list(kept), y * 2
+    except RuntimeError as error:
+        return str(error), y * 2
+
+
+class Letters(list):
+    pass
+
+
+ACROSS_BREAKS = [
+    of_a_list_that_grew, numbered_of_a_list_that_was_filled, backwards_of_a_list_that_grew,
+    of_a_subclass_that_the_frame_filled, behind_the_end_of_a_list_that_shrank,
+    backwards_behind_the_end_of_a_list_that_shrank, of_a_deque_that_grew,
+    of_a_deque_that_changed_meanwhile,
+]
+
+
+@pytest.mark.parametrize("function", ACROSS_BREAKS, ids=lambda function: function.__name__)
+@pytest.mark.parametrize("length", [0, 2])
+def test_iterators_keep_their_place_in_what_the_frame_changes(function, length):
+    sound(function, X, list(range(length)))
+
+
+def test_the_iterator_of_a_deque_that_an_argument_holds_sees_what_was_added():
+    def adds(x, waiting):
+        y, seen = x + 1, []
+        waiting.extend("ab")
+        for letter in waiting:
+            print(end="")
+            seen.append(letter)
+        return seen, y * 2
+
+    sound(adds, X, collections.deque())

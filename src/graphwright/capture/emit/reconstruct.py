@@ -54,13 +54,14 @@ class Reconstructor:
         self._open: set[VariableTracker] = set()
         self._unfilled: list[VariableTracker] = []
         self._writes: list[Load] = []
+        self._positions: list[Load] = []
         self._calls: list[Load] = []
 
     def release(self) -> None:
         """Let go of all values: what writes them refers to this object."""
         self._held.clear()
         self._open.clear()
-        for waiting in (self._unfilled, self._writes, self._calls):
+        for waiting in (self._unfilled, self._writes, self._positions, self._calls):
             waiting.clear()
 
     # pushing
@@ -166,25 +167,19 @@ class Reconstructor:
             self.push_expression(part)
             self.builder.binary(op)
 
-    def advance_iterator(self, position: int) -> None:
-        """Move the builtin iterator on the stack to `position`."""
-        if position:
-            self.set_iterator(position)
-
     def set_iterator(self, position: int) -> None:
-        """Set the position of the builtin iterator on the stack."""
+        """Set the position of the builtin iterator on the stack, once all is written.
+
+        Lists refuse positions that they do not have yet.
+        """
         name = self.builder.temporary()
+        self.builder.copy(1)
         self.builder.store_local(name)
 
-        def method() -> None:
-            self.builder.load_local(name)
-            self.builder.load_attr("__setstate__")
-
-        self.builder.begin_call_with(method)
-        self.builder.load_const(position)
-        self.builder.end_call(1)
-        self.builder.pop()
-        self.builder.load_local(name)
+        load, push = self.builder.load_local, self.builder.load_const
+        self._positions.append(
+            lambda: self.call_method(lambda: load(name), "__setstate__", lambda: push(position))
+        )
 
     def skip_items(self, count: int) -> None:
         """Take `count` items off the iterator on the stack."""
@@ -233,7 +228,7 @@ class Reconstructor:
 
     def write_effects(self) -> None:
         """Store what the frame stored."""
-        for write in self._writes:
+        for write in (*self._writes, *self._positions):
             write()
 
     def make_calls(self) -> None:

@@ -9,7 +9,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
-from graphwright.capture.variables.mappings import DictVariable, hashed, pairs_of
+from graphwright.capture.variables.mappings import DictVariable, hashed, pairs_of, tell_apart
 from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.capture.variables.text import joined
@@ -32,6 +32,7 @@ def build_list(tx: Translator, inst: Instruction) -> None:
 @opcode("BUILD_SET")
 def build_set(tx: Translator, inst: Instruction) -> None:
     members = tuple([hashed(tx, item) for item in tx.popn(inst.arg)])
+    tell_apart(tx, members)
     tx.push(SetVariable(set(members), origin=members))
 
 
@@ -50,7 +51,7 @@ def build_const_key_map(tx: Translator, inst: Instruction) -> None:
 def _push_dict(tx: Translator, pairs: list[tuple[VariableTracker, VariableTracker]]) -> None:
     entries: dict[object, tuple[VariableTracker, VariableTracker]] = {}
     for key, value in pairs:
-        raw = hashed(tx, key)
+        raw = hashed(tx, key, entries)
         entries[raw] = (entries[raw][0] if raw in entries else key, value)
     tx.push(DictVariable(entries))
 

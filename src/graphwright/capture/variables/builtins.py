@@ -193,7 +193,7 @@ def _fromkeys(kind: type) -> Handler:
         value = next(iter([*args[1:], *kwargs.values()]), tx.constant(None))
         entries: dict[Any, tuple[VariableTracker, VariableTracker]] = {}
         for key in args[0].realize().unpack(tx):
-            entries.setdefault(hashed(tx, key), (key.realize(), value))
+            entries.setdefault(hashed(tx, key, entries), (key.realize(), value))
         return DictVariable(entries, kind)
 
     return handler

@@ -226,6 +226,9 @@ class DequeIterator(IteratorVariable):
         return [self.owner]
 
     def reconstruct(self, cg: Reconstructor) -> None:
+        changed = self.owner.changes != self.changes
+        if changed or cg.output.side_effects.is_mutated(self.owner):  # which is written after this
+            unsupported("GB0015", "an iterator of a changed deque is needed after the graph")
         cg.push(self.owner)
         cg.builder.emit("GET_ITER")
         cg.skip_items(self.position)

@@ -107,8 +107,8 @@ class SequenceIterator(IteratorVariable):
             cg.builder.emit("GET_ITER")
             if issubclass(self.origin.python_type(), frozenset):
                 cg.skip_items(self.position)
-            else:
-                cg.advance_iterator(self.position)
+            elif self.position:
+                cg.set_iterator(self.position)
             return
         for item in self.items[self.position :]:
             cg.push(item)
@@ -175,9 +175,11 @@ class ListIterator(IteratorVariable):
             cg.builder.build("list", 0)
             cg.builder.emit("GET_ITER")
             return
+        _check_within(self.position, self.owner.items)
         cg.push(self.owner)
         cg.builder.emit("GET_ITER")
-        cg.advance_iterator(self.position)
+        if self.position:
+            cg.set_iterator(self.position)
 
 
 class ReversedIterator(IteratorVariable):
@@ -209,9 +211,16 @@ class ReversedIterator(IteratorVariable):
             cg.builder.build("list" if over_list else "tuple", 0)
             cg.builder.end_call(1)
             return
+        _check_within(self.index + 1, self.owner.items)
         cg.push(self.owner)
         cg.builder.end_call(1)
         cg.set_iterator(self.index)
+
+
+def _check_within(position: int, items: Sequence[VariableTracker]) -> None:
+    """A break where a list got shorter than its iterator was: none can be set to such a place."""
+    if position > len(items):
+        unsupported("GB0015", "an iterator behind the end of its list is needed after the graph")
 
 
 class ReversedSnapshot(SequenceIterator):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import collections
+import numbers
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import Source
-from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.base import IdVariable, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import DictIterator
@@ -68,10 +69,10 @@ class DictVariable(VariableTracker):
         return bool(self.entries)
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
-        return hashed(tx, item) in self.entries
+        return hashed(tx, item, self.entries) in self.entries
 
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
-        entry = self.entries.get(hashed(tx, key))
+        entry = self.entries.get(hashed(tx, key, self.entries))
         if entry is not None:
             return entry[1].realize()
         if self.owner is not None:
@@ -85,13 +86,13 @@ class DictVariable(VariableTracker):
         return value
 
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
-        raw = hashed(tx, key)
+        raw = hashed(tx, key, self.entries)
         tx.side_effects.mutate(self)
         known = self.entries.get(raw)
         self.entries[raw] = (known[0] if known else key.realize(), value)
 
     def delitem(self, tx: Translator, key: VariableTracker) -> None:
-        raw = hashed(tx, key)
+        raw = hashed(tx, key, self.entries)
         if raw not in self.entries:
             raise_in_frame(KeyError, [key])
         self._remove(tx, raw)
@@ -132,7 +133,7 @@ class DictVariable(VariableTracker):
         return {**_DICT_METHODS, "move_to_end": cls._move_to_end, "__missing__": cls._missing}
 
     def _get(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        entry = self.entries.get(hashed(tx, args[0]))
+        entry = self.entries.get(hashed(tx, args[0], self.entries))
         if entry is not None:
             return entry[1].realize()
         return args[1] if len(args) > 1 else tx.constant(None)
@@ -141,7 +142,7 @@ class DictVariable(VariableTracker):
         return DictView(self, kind)
 
     def _pop(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        raw = hashed(tx, args[0])
+        raw = hashed(tx, args[0], self.entries)
         if raw not in self.entries:
             if len(args) > 1:
                 return args[1]
@@ -155,7 +156,7 @@ class DictVariable(VariableTracker):
         return value
 
     def _setdefault(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        entry = self.entries.get(hashed(tx, args[0]))
+        entry = self.entries.get(hashed(tx, args[0], self.entries))
         if entry is not None:
             return entry[1].realize()
         value = args[1] if len(args) > 1 else tx.constant(None)
@@ -191,7 +192,7 @@ class DictVariable(VariableTracker):
         return tx.tuple_of(list(self._remove(tx, raw)))
 
     def _move_to_end(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        raw = hashed(tx, args[0])
+        raw = hashed(tx, args[0], self.entries)
         last = [*args[1:], *kwargs.values()]
         if raw not in self.entries:
             raise_in_frame(KeyError, [args[0]])
@@ -334,8 +335,37 @@ class DictView(VariableTracker):
         cg.builder.end_call(0)
 
 
-def hashed(tx: Translator, key: VariableTracker) -> Any:
-    """What finds `key` in a dict: its value, or the tracker where only identity counts."""
+def hashed(tx: Translator, key: VariableTracker, among: Iterable[Any] = ()) -> Any:
+    """What finds `key` in a dict: its value, or the tracker where only identity counts.
+
+    among: what finds the keys that it may be equal to.
+    """
+    raw = _hashed(tx, key)
+    tell_apart(tx, [raw], among)
+    return raw
+
+
+def tell_apart(tx: Translator, *groups: Iterable[Any]) -> None:
+    """A break where what `id()` gave meets numbers as keys, any of which may be that one.
+
+    groups: what `hashed` gives, or pairs of it.
+    """
+    if not tx.output.ids:
+        return
+    ids, numeric = [], False
+    waiting = [key for keys in groups for key in keys]
+    for key in waiting:
+        if isinstance(key, tuple):
+            waiting += key
+        elif isinstance(key, IdVariable):
+            ids.append(key)
+        else:
+            numeric = numeric or issubclass(type(key), numbers.Number)
+    if ids and numeric:
+        unsupported("GB0004", f"{ids[0].describe()} as a key beside numbers")
+
+
+def _hashed(tx: Translator, key: VariableTracker) -> Any:
     key = key.realize()
     if key.hashes_by_identity(tx):
         tx.output.hashed[key] = None

@@ -25,7 +25,7 @@ from graphwright.capture.variables.functions import (
     FunctionVariable,
     UserFunctionVariable,
 )
-from graphwright.capture.variables.mappings import DictVariable, DictView
+from graphwright.capture.variables.mappings import DictVariable, DictView, tell_apart
 from graphwright.capture.variables.objects import ObjectVariable, lookup
 from graphwright.capture.variables.quotients import quotient_operation
 from graphwright.capture.variables.reads import read_operation
@@ -261,6 +261,7 @@ def _same_entries(tx: Translator, left: DictVariable, right: DictVariable) -> bo
     """Whether two dicts are equal, with values compared in Python's order."""
     if len(left.entries) != len(right.entries):
         return False
+    tell_apart(tx, left.entries, right.entries)
     for key, (_, value) in left.entries.items():
         if key not in right.entries or not tx.same_or_equal(value, right.entries[key][1]):
             return False

@@ -11,7 +11,7 @@ from graphwright.capture.source import ConstSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.iterators import IteratorVariable
-from graphwright.capture.variables.mappings import DictVariable, DictView, hashed
+from graphwright.capture.variables.mappings import DictVariable, DictView, hashed, tell_apart
 from graphwright.capture.variables.members import builtin_member
 from graphwright.capture.variables.sequences import SequenceMethod, exactly
 
@@ -66,7 +66,7 @@ class SetVariable(VariableTracker):
         item = item.realize()
         if isinstance(item, SetVariable):
             return frozenset(item.real) in self.real
-        return hashed(tx, item) in self.real
+        return hashed(tx, item, self.real) in self.real
 
     def iterate(self, tx: Translator) -> VariableTracker:
         self.require_order()
@@ -230,7 +230,14 @@ def is_set_like(value: VariableTracker) -> bool:
     return isinstance(value, SetVariable) or (isinstance(value, DictView) and value.is_set_like())
 
 
-def raw(tx: Translator, value: VariableTracker) -> Any:
+def raws(tx: Translator, *values: VariableTracker) -> list[Any]:
+    """Python iterables of what trackers hold, whose members Python tells apart as they are."""
+    found = [_raw(tx, value) for value in values]
+    tell_apart(tx, *found)
+    return found
+
+
+def _raw(tx: Translator, value: VariableTracker) -> Any:
     """A Python iterable of what the tracker holds, of the same kind."""
     value = value.realize()
     if isinstance(value, SetVariable):
@@ -277,7 +284,7 @@ def set_operator(
     tx: Translator, function: Callable[..., Any], left: VariableTracker, right: VariableTracker
 ) -> VariableTracker:
     """`|`, `&`, `-`, `^` and the comparisons of sets."""
-    result = fold(function, raw(tx, left), raw(tx, right))
+    result = fold(function, *raws(tx, left, right))
     return result_of(tx, result, [left, right])
 
 
@@ -285,7 +292,7 @@ def set_update_operator(
     tx: Translator, name: str, left: SetVariable, right: VariableTracker
 ) -> VariableTracker:
     """`|=`, `&=`, `-=` and `^=`."""
-    left.change(tx, name, [_copied(raw(tx, right))])
+    left.change(tx, name, [_copied(raws(tx, left, right)[1])])
     return left
 
 
@@ -293,7 +300,7 @@ def frozen_method(
     tx: Translator, owner: ConstantVariable, name: str, args: Args
 ) -> VariableTracker:
     """A method of a frozenset."""
-    result = fold(getattr(owner.value, name), *[raw(tx, arg) for arg in args])
+    result = fold(getattr(owner.value, name), *raws(tx, owner, *args)[1:])
     return result_of(tx, result, [owner, *args])
 
 
@@ -306,7 +313,7 @@ Method = Callable[..., VariableTracker]
 
 def _pure(name: str) -> Method:
     def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
-        result = fold(getattr(self.real, name), *[raw(tx, arg) for arg in args])
+        result = fold(getattr(self.real, name), *raws(tx, self, *args)[1:])
         return result_of(tx, result, [self, *args])
 
     return method
@@ -316,7 +323,7 @@ def _changing(name: str) -> Method:
     def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
         if not all(map(has_order, args)) and "update" in name:
             self._ordered = False
-        self.change(tx, name, [_copied(raw(tx, arg)) for arg in args])
+        self.change(tx, name, [_copied(members) for members in raws(tx, self, *args)[1:]])
         return tx.constant(None)
 
     return method
@@ -325,7 +332,7 @@ def _changing(name: str) -> Method:
 def _changing_member(name: str) -> Method:
     def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
         (item,) = exactly(1, args)
-        self.change(tx, name, [hashed(tx, item)])
+        self.change(tx, name, [hashed(tx, item, self.real)])
         return tx.constant(None)
 
     return method
@@ -352,7 +359,7 @@ def set_of(tx: Translator, items: VariableTracker | None) -> SetVariable:
     if items is None:
         return SetVariable(set())
     items = items.realize()
-    values = raw(tx, items)
+    (values,) = raws(tx, items)
     origin = tuple(values) if isinstance(values, list) else None
     return SetVariable(set(values), None, has_order(items), origin)
 
@@ -364,4 +371,4 @@ def frozenset_of(tx: Translator, items: VariableTracker | None) -> VariableTrack
     items = items.realize()
     if isinstance(items, ConstantVariable) and type(items.value) is frozenset:
         return items
-    return result_of(tx, frozenset(raw(tx, items)), [items])
+    return result_of(tx, frozenset(*raws(tx, items)), [items])
