@@ -583,27 +583,12 @@ _UNAFFECTED = (
     FunctionVariable, ClassVariable, BuiltinVariable, PythonModuleVariable, ObjectVariable,
 )  # fmt: skip
 _PLAIN = (
-    int,
-    float,
-    bool,
-    str,
-    bytes,
-    complex,
-    type(None),
-    Device,
-    DType,
-    layout,
-    memory_format,
-)
+    int, float, bool, str, bytes, complex, type(None), Device, DType, layout, memory_format,
+)  # fmt: skip
 _NEEDS_WRAPPING = (
-    types.FunctionType,
-    types.ModuleType,
-    types.BuiltinFunctionType,
-    type,
-    range,
-    enum.Enum,
+    types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, range, enum.Enum,
     numpy.generic,
-)
+)  # fmt: skip
 
 
 def _holds_tensors(value: Any) -> bool:
