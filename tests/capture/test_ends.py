@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import graphwright as gw
+from graphwright.capture.variables.mappings import DictVariable
 
 from .captured import Captured
 
@@ -542,3 +543,24 @@ def test_names_of_plain_values_are_bound_anew_without_a_break() -> None:
     captured = Captured(program)
     assert captured.agrees(gw.ones(2), [1, 2], {"a": 1})
     assert captured.breaks == []
+
+
+def test_what_a_dict_held_is_noted_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not at each of its changes, which would take the square of their number."""
+    looked = []
+    parts = DictVariable.parts
+
+    def counted(self: DictVariable) -> Any:
+        looked.append(self)
+        return parts(self)
+
+    def fill(x: gw.Tensor, table: dict[int, int]) -> gw.Tensor:
+        for i in range(100):
+            table[i] = i
+        return x + 1
+
+    monkeypatch.setattr(DictVariable, "parts", counted)
+    table: dict[int, int] = {}
+    Captured(fill)(gw.ones(2), table)
+    assert len(table) == 100
+    assert len(looked) < 20

@@ -101,7 +101,8 @@ class SideEffects:
         """Note that a list, dict or set changes, and at which step it did first."""
         if container.source is not None:
             self.refuse_after_calls()
-            self.before.setdefault(container, list(container.parts()))
+            if container not in self.before:
+                self.before[container] = list(container.parts())
         self.mutated.setdefault(container, Clock.step)
 
     def is_mutated(self, container: VariableTracker) -> bool:
