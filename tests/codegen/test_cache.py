@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import warnings
@@ -182,7 +183,7 @@ def test_a_missing_compiler_has_an_error_of_its_own(monkeypatch: pytest.MonkeyPa
 def test_the_compiler_may_be_named_by_a_command(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("CC", f"env NAME=value {find_compiler().command[0]}")
+    monkeypatch.setenv("CC", f"env NAME=value {shlex.join(find_compiler().command)}")
     check("c")
     assert find_compiler().command[1] == "NAME=value"
     for broken in ("no-such-compiler -O2", "cc 'unclosed", " "):

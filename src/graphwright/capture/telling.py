@@ -149,8 +149,8 @@ def warn_of_limit(code: types.CodeType, limit: int, recompile: RecompileRecord |
     where = place(code)
     if recompile is None:
         told = (
-            "was compiled anew again and again, as what its versions were made for was gone "
-            "(GB0100): calls run as plain Python"
+            "was captured again and again, and no version of it stayed (GB0100): calls run as "
+            "plain Python"
         )
     else:
         told = "\n  ".join([
