@@ -67,7 +67,7 @@ class GradScaler:
         self._backoff_factor = backoff_factor
         self._growth_interval = growth_interval
         self._good_steps = 0
-        self._progress: dict[int, _Progress] = {}
+        self._progress: dict[Optimizer, _Progress] = {}
 
     def scale(self, outputs: Any) -> Any:
         """A tensor, or a list or tuple of them, times the scale.
@@ -160,7 +160,7 @@ class GradScaler:
             self._good_steps = 0
 
     def _of(self, optimizer: Optimizer) -> _Progress:
-        return self._progress.setdefault(id(optimizer), _Progress())
+        return self._progress.setdefault(optimizer, _Progress())
 
     def get_scale(self) -> float:
         """The scale; 1.0 of a scaler that is switched off."""
