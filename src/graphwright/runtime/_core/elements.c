@@ -28,6 +28,34 @@ MOVES(16)
 MOVES(32)
 MOVES(64)
 
+#define PICK(bits, factor)                                                                 \
+    GW_VECTORISED static void pick##bits##_##factor(const char *from, int64_t n, char *to) { \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            ((uint##bits##_t *)(void *)to)[i] =                                            \
+                ((const uint##bits##_t *)(const void *)from)[i * (factor)];                \
+        }                                                                                  \
+    }
+
+PICK(16, 2)
+PICK(16, 3)
+PICK(16, 4)
+PICK(32, 2)
+PICK(32, 3)
+PICK(32, 4)
+PICK(64, 2)
+PICK(64, 3)
+PICK(64, 4)
+
+GwPick gw_pick_of(int64_t width, int64_t step) {
+    static const GwPick picks[3][3] = {
+        {pick16_2, pick16_3, pick16_4}, {pick32_2, pick32_3, pick32_4},
+        {pick64_2, pick64_3, pick64_4},
+    };
+    int64_t factor = step / width;
+    bool known = width >= 2 && width <= 8 && step % width == 0 && factor >= 2 && factor <= 4;
+    return known ? picks[width / 4][factor - 2] : NULL;
+}
+
 /* Between elements `step` bytes apart and contiguous ones, by the logarithm of their width. */
 static void (*const repeats[])(const char *, int64_t, char *) = {
     repeat8, repeat16, repeat32, repeat64,
@@ -39,9 +67,11 @@ static void (*const spreads[])(const char *, npy_intp, int64_t, char *) = {
     spread8, spread16, spread32, spread64,
 };
 
+static bool is_number(const GwRowRun *run, int i) { return i >= run->tensors && i < run->count - 1; }
+
 static bool is_contiguous(const GwRowRun *run, const npy_intp *steps) {
     for (int i = 0; i < run->count; i++) {
-        if (steps[i] != run->width[i]) {
+        if (steps[i] != run->width[i] && !is_number(run, i)) {
             return false;
         }
     }
@@ -60,18 +90,22 @@ void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void
     _Alignas(64) char buffers[GW_MAX_OPERANDS][BLOCK * 8];
     char *at[GW_MAX_OPERANDS];
     int kind[GW_MAX_OPERANDS];
+    GwPick pick[GW_MAX_OPERANDS];
     for (int i = 0; i <= out; i++) {
         kind[i] = __builtin_ctz((unsigned)run->width[i]);
-        if (steps[i] == 0 && i < out) {
+        pick[i] = gw_pick_of(run->width[i], steps[i]);
+        if (steps[i] == 0 && i < out && !is_number(run, i)) {
             repeats[kind[i]](args[i], n < BLOCK ? n : BLOCK, buffers[i]);
         }
     }
     for (int64_t done = 0; done < n; done += BLOCK) {
         int64_t block = n - done < BLOCK ? n - done : BLOCK;
         for (int i = 0; i <= out; i++) {
-            bool direct = steps[i] == run->width[i];
+            bool direct = steps[i] == run->width[i] || is_number(run, i);
             at[i] = direct ? args[i] + done * steps[i] : buffers[i];
-            if (!direct && i < out && steps[i] != 0) {
+            if (!direct && i < out && pick[i] != NULL) {
+                pick[i](args[i] + done * steps[i], block, buffers[i]);
+            } else if (!direct && i < out && steps[i] != 0) {
                 gathers[kind[i]](args[i] + done * steps[i], steps[i], block, buffers[i]);
             }
         }
@@ -84,8 +118,12 @@ void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void
 
 GwRow gw_own_row(const char *name, int dtype) {
     const GwRowTable *const families[] = {gw_plain_rows, gw_choice_rows, gw_division_rows,
-                                          gw_smooth_rows, gw_special_rows, gw_gamma_rows};
+                                          gw_smooth_rows, gw_special_rows, gw_gamma_rows,
+                                          gw_float16_rows};
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
+        if (families[f] == gw_float16_rows && !gw_has_float16_rows()) {
+            continue;
+        }
         for (const GwRowTable *entry = families[f]; entry->name != NULL; entry++) {
             if (strcmp(entry->name, name) == 0 && entry->rows[dtype] != NULL) {
                 return entry->rows[dtype];
@@ -95,8 +133,13 @@ GwRow gw_own_row(const char *name, int dtype) {
     return NULL;
 }
 
-GwRow gw_mixed_row(const char *name, int *tensors) {
-    for (const GwMixedRow *entry = gw_mixed_rows; entry->name != NULL; entry++) {
+GwRow gw_mixed_row(const char *name, int dtype, int *tensors) {
+    const GwMixedRow *const tables[GW_NUM_DTYPES] = {
+        [GW_FLOAT16] = gw_has_float16_rows() ? gw_mixed_float16_rows : NULL,
+        [GW_BFLOAT16] = gw_mixed_bfloat16_rows, [GW_FLOAT32] = gw_mixed_float32_rows,
+        [GW_FLOAT64] = gw_mixed_float64_rows,
+    };
+    for (const GwMixedRow *entry = tables[dtype]; entry != NULL && entry->name != NULL; entry++) {
         if (strcmp(entry->name, name) == 0) {
             *tensors = entry->tensors;
             return entry->row;

@@ -13,16 +13,20 @@ typedef struct {
 
 /* The families; each ends with an entry without a name. */
 extern const GwRowTable gw_plain_rows[], gw_choice_rows[], gw_division_rows[],
-    gw_smooth_rows[], gw_special_rows[], gw_gamma_rows[];
+    gw_smooth_rows[], gw_special_rows[], gw_gamma_rows[], gw_float16_rows[];
 
-/* A kernel of so many bfloat16 operands and of float32 numbers after them. */
+/* Whether the machine runs the kernels of float16. */
+bool gw_has_float16_rows(void);
+
+/* A kernel of so many tensors and of numbers after them, which are float32 for half types. */
 typedef struct {
     const char *name;
     int tensors;
     GwRow row;
 } GwMixedRow;
 
-extern const GwMixedRow gw_mixed_rows[];
+extern const GwMixedRow gw_mixed_float16_rows[], gw_mixed_bfloat16_rows[],
+    gw_mixed_float32_rows[], gw_mixed_float64_rows[];
 
 /* The row may be written where one of the inputs is read, element by element. */
 #define GW_EACH(i, n) _Pragma("GCC ivdep") for (int64_t i = 0; i < (n); i++)

@@ -101,7 +101,53 @@ INTEGERS(uint8, uint8_t, uint8_t, NEVER)
 INTEGERS(int8, int8_t, uint8_t, BELOW_ZERO)
 INTEGERS(int16, int16_t, uint16_t, BELOW_ZERO)
 INTEGERS(int32, int32_t, uint32_t, BELOW_ZERO)
-INTEGERS(int64, int64_t, uint64_t, BELOW_ZERO)
+DIVIDED(any_fmod, int64_t, uint64_t, BELOW_ZERO, r)
+DIVIDED(any_remainder, int64_t, uint64_t, BELOW_ZERO, below ? r + y : r)
+DIVIDED(any_floor_divide, int64_t, uint64_t, BELOW_ZERO, below ? q - 1 : q)
+DIVIDED(any_trunc_divide, int64_t, uint64_t, BELOW_ZERO, q)
+
+/* The quotients of a chunk, in float64, where they are exact: between -2^51 and 2^51 no quotient
+ * that is not whole is rounded to a whole number. False where there are other numbers, or a zero
+ * among the divisors. */
+GW_INLINE bool quick_quotients(const int64_t *a, const int64_t *b, int64_t *out, int64_t n) {
+    const uint64_t half = (uint64_t)1 << 51;
+    uint64_t outside = 0, zeros = 0;
+    for (int64_t i = 0; i < n; i++) {
+        outside |= ((uint64_t)a[i] + half) >> 52 | ((uint64_t)b[i] + half) >> 52;
+        zeros |= b[i] == 0;
+    }
+    for (int64_t i = 0; (outside | zeros) == 0 && i < n; i++) {
+        out[i] = (int64_t)((double)a[i] / (double)b[i]);
+    }
+    return (outside | zeros) == 0;
+}
+
+/* A row of int64; chunks whose quotients are not quickly found are left to any_NAME. */
+#define DIVIDED_64(name, expression)                                                       \
+    GW_ROW(name##_int64) {                                                                 \
+        const int64_t *a = (const int64_t *)args[0], *b = (const int64_t *)args[1];        \
+        int64_t *out = (int64_t *)args[2], quotients[CHUNK];                               \
+        for (int64_t begin = 0; begin < n && *trouble == 0; begin += CHUNK) {              \
+            int64_t count = n - begin < CHUNK ? n - begin : CHUNK;                         \
+            if (!quick_quotients(a + begin, b + begin, quotients, count)) {                \
+                char *const rest[] = {args[0] + begin * 8, args[1] + begin * 8,            \
+                                      args[2] + begin * 8};                                \
+                any_##name(rest, count, trouble);                                          \
+                continue;                                                                  \
+            }                                                                              \
+            GW_EACH(i, count) {                                                            \
+                int64_t y = b[begin + i], q = quotients[i], r = a[begin + i] - q * y;      \
+                bool below = r != 0 && (r < 0) != (y < 0);                                 \
+                GW_UNUSED(below);                                                          \
+                out[begin + i] = (expression);                                             \
+            }                                                                              \
+        }                                                                                  \
+    }
+
+DIVIDED_64(fmod, r)
+DIVIDED_64(remainder, below ? r + y : r)
+DIVIDED_64(floor_divide, below ? q - 1 : q)
+DIVIDED_64(trunc_divide, q)
 
 #define NAMES(name)                                                                        \
     {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64,                 \

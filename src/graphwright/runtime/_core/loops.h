@@ -21,6 +21,7 @@ typedef void (*GwRow)(char *const *args, int64_t n, int *trouble);
 typedef struct {
     GwRow row;
     int count;
+    int tensors;                    /* the operands behind so many, but for the output, are numbers */
     int width[GW_MAX_OPERANDS];     /* bytes of an element */
     int trouble;
 } GwRowRun;
@@ -28,10 +29,16 @@ typedef struct {
 /* The loop of a row kernel; `data` is its GwRowRun. */
 void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void *data);
 
+/* Brings elements of `width` bytes together of which there is one in 2, 3 or 4; NULL for other
+ * distances. */
+typedef void (*GwPick)(const char *from, int64_t n, char *to);
+GwPick gw_pick_of(int64_t width, int64_t step);
+
 /* graphwright's own kernel of that name for the dtype; NULL where there is none. */
 GwRow gw_own_row(const char *name, int dtype);
-/* The one of bfloat16 tensors, whose number is written, with float32 numbers after them. */
-GwRow gw_mixed_row(const char *name, int *tensors);
+/* The one of tensors, whose number is written, with numbers after them (of float32 for half types);
+ * it is given each number once. */
+GwRow gw_mixed_row(const char *name, int dtype, int *tensors);
 
 /* One elementwise run: operands (the output is the last) over one iteration space, whose
  * dimension 0 is the innermost. Where `convert` is set, the operand passes through a buffer. */

@@ -26,7 +26,7 @@ typedef struct {
     bool promotes;          /* takes operands of several dtypes */
     bool to_float;          /* promotes; bool and integers become the default dtype */
     GwRow rows[GW_NUM_DTYPES];      /* our own kernels, which come before a ufunc's */
-    GwRow mixed;            /* of so many bfloat16 tensors with numbers behind them, or NULL */
+    GwRow mixed[GW_NUM_DTYPES];     /* of so many tensors with numbers behind them, or NULL */
     int mixed_tensors;
     GwLoopRef loops[GW_NUM_DTYPES];
 } Pointwise;
@@ -56,16 +56,19 @@ static int computed_in(const Pointwise *p, int dtype, bool others) {
     return gw_is_half(dtype) && !own ? GW_FLOAT32 : dtype;
 }
 
-/* The kernel of bfloat16 tensors and float32 numbers. */
-static void plan_mixed(const Pointwise *p, GwPlan *plan) {
+/* The kernel of tensors and numbers, which are float32 for half types; returns their dtype. */
+static int plan_mixed(const Pointwise *p, int dtype, GwPlan *plan) {
+    int numbers = gw_is_half(dtype) ? GW_FLOAT32 : dtype;
     plan->count = plan->rows.count = p->operands + 1;
     plan->rows.trouble = 0;
-    plan->rows.row = p->mixed;
+    plan->rows.row = p->mixed[dtype];
+    plan->rows.tensors = p->mixed_tensors;
     for (int i = 0; i < plan->count; i++) {
         bool number = i >= p->mixed_tensors && i < p->operands;
-        plan->rows.width[i] = number ? (int)sizeof(float) : (int)sizeof(uint16_t);
+        plan->rows.width[i] = gw_dtypes[number ? numbers : dtype].itemsize;
     }
     plan->loop = (GwLoopRef){gw_run_rows, &plan->rows};
+    return numbers;
 }
 
 static bool find_loop(Pointwise *p, int dtype, GwPlan *plan) {
@@ -74,6 +77,7 @@ static bool find_loop(Pointwise *p, int dtype, GwPlan *plan) {
     if (p->rows[dtype] != NULL) {
         plan->rows.row = p->rows[dtype];
         plan->rows.count = plan->count;
+        plan->rows.tensors = p->operands;
         for (int i = 0; i < plan->count; i++) {
             bool mask = (p->masked && i == 0) || (p->to_bool && i == p->operands);
             plan->rows.width[i] = mask ? 1 : gw_dtypes[dtype].itemsize;
@@ -307,11 +311,10 @@ static bool prepare(Pointwise *p, PyObject *const *args, Operands *found, int *c
     }
     bool numbers = found->count != p->operands;
     plan->costly = p->costly;
-    if (p->mixed != NULL && numbers && !found->mixed && found->dtype == GW_BFLOAT16
+    if (numbers && !found->mixed && p->mixed[found->dtype] != NULL
         && found->count == p->mixed_tensors && found->slots[found->count - 1] == found->count - 1) {
-        *computed = GW_BFLOAT16;
-        plan_mixed(p, plan);
-        return plan_numbers(p, args, GW_FLOAT32, plan);
+        *computed = found->dtype;
+        return plan_numbers(p, args, plan_mixed(p, found->dtype, plan), plan);
     }
     *computed = computed_in(p, found->dtype, numbers || found->mixed);
     return find_loop(p, *computed, plan)
@@ -460,7 +463,9 @@ static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     for (int d = 0; d < GW_NUM_DTYPES; d++) {
         p->rows[d] = gw_own_row(name, d);
     }
-    p->mixed = p->to_bool || p->masked ? NULL : gw_mixed_row(name, &p->mixed_tensors);
+    for (int d = GW_FLOAT16; d <= GW_FLOAT64 && !p->to_bool && !p->masked; d++) {
+        p->mixed[d] = gw_mixed_row(name, d, &p->mixed_tensors);
+    }
     return (PyObject *)p;
 }
 

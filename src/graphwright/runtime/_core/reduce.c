@@ -108,32 +108,6 @@ static void advance(const Space *s, int first, Position *p) {
 
 /* ---- one partial result ---- */
 
-#define PICK(name, T, factor)                                                              \
-    GW_VECTORISED static void name(const char *in, int64_t n, char *out) {                 \
-        for (int64_t i = 0; i < n; i++) {                                                  \
-            ((T *)(void *)out)[i] = ((const T *)(const void *)in)[i * (factor)];           \
-        }                                                                                  \
-    }
-
-PICK(pick32_2, uint32_t, 2)
-PICK(pick32_3, uint32_t, 3)
-PICK(pick32_4, uint32_t, 4)
-PICK(pick64_2, uint64_t, 2)
-PICK(pick64_3, uint64_t, 3)
-PICK(pick64_4, uint64_t, 4)
-
-typedef void (*Pick)(const char *in, int64_t n, char *out);
-
-/* Brings elements together of which there is one in 2, 3 or 4; NULL for other distances. */
-static Pick pick_of(int64_t width, int64_t step) {
-    static const Pick picks[2][3] = {
-        {pick32_2, pick32_3, pick32_4}, {pick64_2, pick64_3, pick64_4},
-    };
-    int64_t factor = step / width;
-    bool known = (width == 4 || width == 8) && step % width == 0 && factor >= 2 && factor <= 4;
-    return known ? picks[width / 8][factor - 2] : NULL;
-}
-
 /* Elements of half precision as float32. */
 static void widen(const Job *job, const char *in, int64_t step, int64_t n, float *out) {
     char *pair[2] = {(char *)(uintptr_t)in, (char *)out};
@@ -146,7 +120,7 @@ static void feed(const Job *job, void *acc, const char *in, int64_t step, int64_
     const GwReduction *kind = job->kind;
     void (*run)(void *, const char *, int64_t, int64_t) = job->side_by_side ? kind->columns
                                                                             : kind->fold;
-    Pick pick = job->widen == NULL && !job->side_by_side ? pick_of(job->width, step) : NULL;
+    GwPick pick = job->widen == NULL && !job->side_by_side ? gw_pick_of(job->width, step) : NULL;
     if (job->widen == NULL && pick == NULL) {
         run(acc, in, step, n);
         return;
