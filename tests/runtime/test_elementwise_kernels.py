@@ -156,3 +156,61 @@ def test_gradients_of_softmax_are_the_same_along_every_dim(name: str) -> None:
     getattr(gw, name)(y, 2).backward(seed.transpose(1, 2).contiguous())
     np.testing.assert_allclose(x.grad.numpy(), y.grad.transpose(1, 2).numpy(), rtol=1e-12,
                                atol=1e-12)
+
+
+def every_float16() -> Any:
+    """All numbers of float16, twice: in order and mixed."""
+    bits = np.arange(1 << 16, dtype=np.uint16)
+    mixed = np.random.default_rng(0).permutation(bits)
+    return [gw.from_numpy(b.view(np.float16)) for b in (bits, mixed)]
+
+
+@pytest.mark.parametrize("length", [1, 7, 8, 1025, 1 << 16])
+def test_float16_is_computed_in_float32_and_rounded_once(length: int) -> None:
+    x, y = (t[-length:] for t in every_float16())
+    calls: list[Callable[[Any, Any], Any]] = [
+        lambda x, y: x + y, lambda x, y: x - y, lambda x, y: x * y, lambda x, y: x / y,
+        lambda x, y: gw.maximum(x, y), lambda x, y: gw.lerp(x, y, 0.3),
+        lambda x, y: gw.addcmul(x, y, y, value=0.4), lambda x, y: x * 0.3,
+        lambda x, y: gw.sqrt(x), lambda x, y: gw.round(x), lambda x, y: F.hardswish(x),
+        lambda x, y: gw.clamp(x, -1.1, math.nan),
+    ]
+    for call in calls:
+        got, wide = call(x, y).numpy(), call(x.float(), y.float()).to(gw.float16).numpy()
+        np.testing.assert_array_equal(got, wide)
+        known = ~np.isnan(wide)
+        np.testing.assert_array_equal(np.signbit(got[known]), np.signbit(wide[known]))
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16, gw.float32, gw.float64])
+@pytest.mark.parametrize("bounds", [(-0.5, 1.0), (1.0, -0.5), (math.nan, 1.0), (0.0, math.inf)])
+def test_numbers_are_the_tensors_that_repeat_them(dtype: Any, bounds: tuple[float, float]) -> None:
+    x = gw.tensor(np.random.default_rng(2).normal(size=(60, 90)), dtype=dtype)
+    x[0, :3] = gw.tensor([math.nan, math.inf, -math.inf])
+    low, high = (gw.full((), b, dtype=dtype).expand(x.shape) for b in bounds)
+    expected = gw.clamp(x, low, high).float().numpy()
+    np.testing.assert_array_equal(gw.clamp(x, *bounds).float().numpy(), expected)
+    np.testing.assert_array_equal(x.clone().clamp_(*bounds).float().numpy(), expected)
+    for step in (2, 3, 4, 5):
+        got = gw.clamp(x[:, ::step], *bounds).float().numpy()
+        np.testing.assert_array_equal(got, expected[:, ::step])
+
+
+@pytest.mark.parametrize("exponents", [(4, 2), (50, 3), (51, 51), (52, 20), (63, 63)])
+def test_int64_divisions_are_exact_at_every_size(exponents: tuple[int, int]) -> None:
+    random = np.random.default_rng(3)
+    a, b = (random.integers(-(2**e), 2**e - 1, 3001) for e in exponents)
+    b[b == 0] = 1
+    near = b * (a // b)     # quotients that are whole, or nearly so
+    for x in (a, near, near - 1, near + 1):
+        for name in ("floor_divide", "remainder", "fmod"):
+            got = getattr(gw, name)(gw.from_numpy(x), gw.from_numpy(b)).numpy()
+            np.testing.assert_array_equal(got, getattr(np, name)(x, b))
+
+
+@pytest.mark.parametrize("at", [0, 70, 199])
+def test_a_zero_among_int64_divisors_is_refused(at: int) -> None:
+    divisors = gw.ones(200, dtype=gw.int64)
+    divisors[at] = 0
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        gw.ones(200, dtype=gw.int64) // divisors
