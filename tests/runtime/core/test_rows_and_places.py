@@ -184,6 +184,14 @@ def test_distances_have_the_gradient_of_their_parts(order: float) -> None:
         np.testing.assert_allclose(mine.numpy(), other.numpy())
 
 
+def test_a_row_that_is_not_finite_leaves_the_distances_of_others_alone() -> None:
+    x, y = (RNG.random((40, 3)) for _ in range(2))
+    x[4, 1], y[7, 2] = np.nan, np.inf
+    want = np.sqrt(np.square(x[:, None] - y[None]).sum(-1))
+    got = gw.cdist(gw.from_numpy(x), gw.from_numpy(y))
+    np.testing.assert_allclose(got.numpy(), want)
+
+
 DRAWS = {
     "rand": lambda g, d: gw.rand(3, 5, generator=g, dtype=d),
     "randn": lambda g, d: gw.randn(3, 5, generator=g, dtype=d),

@@ -66,15 +66,18 @@ def _norms(differences: Array, p: float) -> Array:
     return np.asarray((size**p).sum(-1) ** (1.0 / p))
 
 
-def _by_products(a: Array, b: Array, out: Array) -> None:
+def _by_products(a: Array, b: Array, out: Array) -> bool:
     """Euclidean distances through one matrix product, centred so that little cancels.
 
-    |a - b|^2 is (-2 a, |a|^2, 1) @ (b, 1, |b|^2).
+    |a - b|^2 is (-2 a, |a|^2, 1) @ (b, 1, |b|^2). False, with nothing written, where a square is
+    not finite: its products would spoil the distances of other rows.
     """
     middle = a.mean((-2, -1), keepdims=True) if a.size else 0
     a, b = a - middle, b - middle
     one = np.ones((1,), a.dtype)
     squares = [np.square(x).sum(-1, keepdims=True) for x in (a, b)]
+    if not all(np.isfinite(x).all() for x in squares):
+        return False
     ones = [np.broadcast_to(one, x.shape) for x in squares]
     left = np.concatenate((a * -2, squares[0], ones[0]), -1)
     right = np.concatenate((b, ones[1], squares[1]), -1).swapaxes(-1, -2)
@@ -84,6 +87,17 @@ def _by_products(a: Array, b: Array, out: Array) -> None:
         np.matmul(left, right, out)
     np.maximum(out, 0, out=out)
     np.sqrt(out, out=out)
+    return True
+
+
+def _by_differences(a: Array, b: Array, p: float, out: Array) -> None:
+    """Distances of any order, from so many differences at a time as fit into a block."""
+    rows = out.shape[-2]
+    per_row = max(out.size // max(rows, 1) * max(a.shape[-1], 1), 1)
+    step = max(_BLOCK // per_row, 1)
+    for at in range(0, rows, step):
+        some = a[..., at : at + step, None, :]
+        out[..., at : at + step, :] = _norms(some - b[..., None, :, :], p)
 
 
 def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:
@@ -92,14 +106,8 @@ def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:
     rows = max(shape[-2], shape[-1])
     wants_product = mode == _MODES[2] or (mode in _MODES[:2] and rows > 25)
     out = np.empty(shape, dtype.numpy)
-    if p == 2 and wants_product:
-        _by_products(a, b, out)
-    else:
-        per_row = max(out.size // max(shape[-2], 1) * max(a.shape[-1], 1), 1)
-        step = max(_BLOCK // per_row, 1)
-        for at in range(0, shape[-2], step):
-            some = a[..., at : at + step, None, :]
-            out[..., at : at + step, :] = _norms(some - b[..., None, :, :], p)
+    if not (p == 2 and wants_product and _by_products(a, b, out)):
+        _by_differences(a, b, p, out)
     return wrap(out, dtype)
 
 
