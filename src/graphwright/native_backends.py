@@ -26,12 +26,13 @@ from graphwright.ir.pipeline import lower_graph
 from graphwright.logs import log
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.node import Node, gradient_edge
-from graphwright.runtime.autograd.saved import FREED, SavedTensor
+from graphwright.runtime.autograd.saved import FREED, SavedTensor, packing
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.locks import Lock
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
+from graphwright.watched import Watched
 
 Backend = Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
 
@@ -204,13 +205,16 @@ class Training:
         for number, index in lowered.mutated:
             if index >= 0:
                 inputs[number].copy_(outputs[index])
+        node.watch(outputs)
         return lowered.results(inputs, outputs)
 
 
 class CompiledBackward(Node):
     """The tape's node of a compiled forward: what it saved, and the backward to call."""
 
-    __slots__ = ("inputs", "layouts", "rng", "saved", "training")
+    __slots__ = ("inputs", "layouts", "rng", "saved", "sizes", "training", "watched")
+
+    checked = True
 
     def __init__(
         self, training: Training, inputs: tuple[Any, ...], outputs: Sequence[Any], rng: Any
@@ -223,16 +227,28 @@ class CompiledBackward(Node):
         self.layouts = [outputs[i].stride() for i in lowered.tangents]
         self.outputs = [(outputs[i].shape, outputs[i].dtype, outputs[i].device)
                         for i in lowered.tangents]
-        sizes = lowered.forward.bind_sizes(inputs)
+        self.sizes = lowered.forward.bind_sizes(inputs)
         self.saved: list[Any] | None = [
-            keep(saved, inputs, outputs, sizes) for saved in lowered.saved
+            keep(saved, inputs, outputs, self.sizes) for saved in lowered.saved
         ]
+        self.watched: Watched | None = None
         self.inputs: list[Any] | None = [
             SavedTensor(value) if isinstance(value, Tensor) else value for value in inputs
         ]
 
+    def watch(self, outputs: Sequence[Any]) -> None:
+        """Note the versions of what eager execution would have saved, unless hooks replace it."""
+        if not packing():
+            assert self.inputs is not None
+            self.watched = Watched(self.training.lowered, self.inputs, outputs, self.sizes)
+
     def release(self) -> None:
-        self.saved = self.inputs = None
+        self.saved = self.inputs = self.watched = None
+
+    def check(self, grads: list[Any], wanted: Sequence[bool]) -> None:
+        """Raise RuntimeError where eager execution finds a saved tensor written in place."""
+        if self.watched is not None:
+            self.watched.check([grad is not None for grad in grads], wanted)
 
     def compute(self, grads: list[Any]) -> Sequence[Any]:
         """One gradient, or None, for each input that requires grad."""
@@ -242,7 +258,10 @@ class CompiledBackward(Node):
             self.tangent(grad, number) for number, grad in enumerate(grads)
         ]
         if _core.grad_enabled():
-            return self.differentiable(self.inputs, tangents)
+            results = self.differentiable(self.inputs, tangents)
+            if self.watched is None:
+                return results
+            return self.watched.follow(results, [grad is not None for grad in grads])
         saved = [unpack(value, self) for value in self.saved]
         return list(self.training.backward(*saved, *tangents))
 

@@ -81,6 +81,30 @@ class Saved(Record):
     size: SymInt | None = None
 
 
+class Kept(Record):
+    """A tensor that a node of the tape saves in eager execution; see `ir.history`.
+
+    Attributes:
+        place: ("input", i) or ("output", i) where the caller has its memory, else None.
+        writes: how often the graph itself wrote to it after it was saved.
+        version: its version when the graph ends, if it began with 0.
+        tangents, gradients: positions in `Lowered.tangents` and `Lowered.grad_inputs`: it is
+            read on the way from one of these to one of those.
+        dtype, shape, saver, maker: what the error says about it: its type, the name of the node
+            that saved it, name and output number of the one that made it.
+    """
+
+    place: tuple[str, int] | None
+    writes: int
+    version: int
+    tangents: frozenset[int]
+    gradients: frozenset[int]
+    dtype: Any
+    shape: tuple[Any, ...]
+    saver: str
+    maker: tuple[str, int] | None
+
+
 class Lowered(Record, frozen=False):
     """A graph, lowered.
 
@@ -98,6 +122,8 @@ class Lowered(Record, frozen=False):
         tangents: the outputs of `forward` whose gradients it takes, in order, dense in memory.
         grad_inputs: the inputs for which it returns gradients.
         rng_ops: how many offsets the forward takes from the generator.
+        kept: what gradients refuse to have been written in place, the first to be read first.
+        made: the places in `kept` whose tensors are results, or inputs that the call writes.
     """
 
     forward: GraphModule
@@ -110,6 +136,8 @@ class Lowered(Record, frozen=False):
     grad_inputs: list[int] = field(default_factory=list)
     joint: Callable[..., Any] | None = None
     rng_ops: int = 0
+    kept: list[Kept] = field(default_factory=list)
+    made: list[tuple[str, int]] = field(default_factory=list)
 
     def results(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
         """The captured graph's results from its inputs and the outputs of `forward`."""

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.history import History, history_of
 from graphwright.ir.joint import Joint, Retaped, needs_tape, trace_joint
 from graphwright.ir.lowered import Lowered, OutputSpec, Saved
 from graphwright.ir.node import Node
@@ -23,14 +24,19 @@ from graphwright.runtime.records import Record, field
 
 
 class State(Record, frozen=False):
-    """What the passes work on. `module` is the forward graph once `backward` is there."""
+    """What the passes work on. `module` is the forward graph once `backward` is there.
+
+    `captured` is the graph as it came.
+    """
 
     module: GraphModule
     inputs: Sequence[Any]
     needs_grad: bool
     outputs: list[OutputSpec]
     mutated: list[tuple[int, int]] = field(default_factory=list)
+    captured: GraphModule | None = None
     joint: Joint | None = None
+    history: History | None = None
     joint_graph: GraphModule | Retaped | None = None
     backward: GraphModule | None = None
     saved: list[Saved] = field(default_factory=list)
@@ -49,6 +55,7 @@ class Pass(Record):
 
 
 def _normalise(state: State) -> None:
+    state.captured = state.module
     state.module = normalise(state.module, state.inputs)
 
 
@@ -63,6 +70,8 @@ def _joint(state: State) -> None:
         if state.joint is not None:
             if needs_tape(state.module):
                 state.joint_graph = Retaped(state.module, state.joint)
+            assert state.captured is not None
+            state.history = history_of(state.captured, state.inputs)
             state.module = state.joint.module
 
 
@@ -201,6 +210,12 @@ def _lowered(state: State) -> Lowered:
         lowered.tangents = joint.tangents
         lowered.grad_inputs = joint.grad_inputs
         lowered.joint = state.joint_graph
+        assert state.history is not None
+        lowered.kept = state.history.kept(joint, state.outputs, state.mutated)
+        unchanged = {("input", index) for index in range(len(state.inputs))}
+        unchanged.difference_update(("input", index) for index, _ in state.mutated)
+        places = {kept.place for kept in lowered.kept if kept.place is not None}
+        lowered.made = sorted(places - unchanged)
     return lowered
 
 

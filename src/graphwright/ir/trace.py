@@ -178,7 +178,7 @@ def _same_layout(one: FakeTensor, two: FakeTensor) -> bool:
 
 
 @contextmanager
-def tracing(tracer: Tracer, autocast: bool = False) -> Iterator[Tracer]:
+def tracing(tracer: Any, autocast: bool = False) -> Iterator[Any]:
     """Within the block the thread's ops are recorded by `tracer`, with grad mode on at first.
 
     autocast: whether the thread's autocast goes on, and its casts are recorded; otherwise ops run

@@ -74,6 +74,9 @@ class _Run:
                 self.send(edge, grad)
 
     def _compute(self, node: Node, grads: list[Any]) -> Sequence[Any]:
+        if node.checked:
+            node.check(grads, [edge is not None and (self.allowed is None or self._useful(edge))
+                               for edge in node.edges])
         inputs = _checked(node, grads) if anomaly.STATE.enabled else node.compute(grads)
         if node.hooks:
             for hook in tuple(node.hooks.values()):

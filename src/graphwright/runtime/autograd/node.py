@@ -77,6 +77,7 @@ class Node(_core.NodeBase):
     hooks: dict[int, Callable[..., Any]] | None
     prehooks: dict[int, Callable[..., Any]] | None
     output_hooks: dict[int, dict[int, Callable[..., Any]]] | None
+    checked = False
 
     def __init__(self, name: str, edges: Sequence[Edge]) -> None:
         self._name = name
@@ -100,6 +101,9 @@ class Node(_core.NodeBase):
 
     def compute(self, grads: list[Any]) -> Sequence[Any]:
         raise NotImplementedError
+
+    def check(self, grads: list[Any], wanted: Sequence[bool]) -> None:
+        """Called first if `checked`; `wanted` tells for each edge whether its gradient is."""
 
     def release(self) -> None:
         """Drop what was saved; the engine calls it unless the graph is retained."""

@@ -71,7 +71,7 @@ class SavedTensor:
         self.version = tensor._version
         self.is_output = is_output
         self.packed: _Packed | None = None
-        if ACTIVE.count and PACKING.stack and not tensor.is_fake:
+        if packing() and not tensor.is_fake:
             self.packed = _Packed(tensor, is_output)
             self.tensor = metadata(tensor)
 
@@ -92,17 +92,30 @@ class SavedTensor:
     def _modified(self, node: Any, output_nr: int) -> str:
         tensor = self.tensor
         maker = node if self.is_output else tensor.grad_fn
-        origin = ""
+        origin = None
         if maker is not None:
-            number = output_nr if self.is_output else tensor.output_nr
-            origin = f", which is output {number} of {maker.name()},"
-        return (
-            "one of the variables needed for gradient computation has been modified by an "
-            f"inplace operation: [{tensor.dtype} {list(tensor.shape)}]{origin} is at version "
-            f"{tensor._version}; expected version {self.version} instead. Hint: it was saved by "
-            f"{node.name()}; enable anomaly detection to find the operation that failed to "
-            "compute its gradient, with autograd.set_detect_anomaly(True)."
-        )
+            origin = maker.name(), output_nr if self.is_output else tensor.output_nr
+        return modified(f"{tensor.dtype} {list(tensor.shape)}", origin, tensor._version,
+                        self.version, node.name())
+
+
+def modified(
+    what: str, maker: tuple[str, int] | None, version: int, expected: int, saver: str
+) -> str:
+    """PyTorch's refusal to read a saved tensor that was written in place since."""
+    origin = "" if maker is None else f", which is output {maker[1]} of {maker[0]},"
+    return (
+        "one of the variables needed for gradient computation has been modified by an "
+        f"inplace operation: [{what}]{origin} is at version {version}; expected version "
+        f"{expected} instead. Hint: it was saved by {saver}; enable anomaly detection to find "
+        "the operation that failed to compute its gradient, with "
+        "autograd.set_detect_anomaly(True)."
+    )
+
+
+def packing() -> bool:
+    """Whether hooks of this thread replace what is saved."""
+    return bool(ACTIVE.count and PACKING.stack)
 
 
 class _Packed:

@@ -144,7 +144,9 @@ def _fits(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float) ->
 
     Graphs take the form in ops: their backward reads the weights instead of computing them again.
     """
-    if dropout_p or _core.tracer() is not None or query.is_fake or not isinstance(query, Tensor):
+    tracer = _core.tracer()
+    eager = getattr(tracer, "fused_kernels", tracer is None and not query.is_fake)
+    if dropout_p or not eager or not isinstance(query, Tensor):
         return False
     if query.dtype not in _KINDS or (attn_mask is not None and attn_mask.requires_grad):
         return False

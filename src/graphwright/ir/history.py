@@ -1,0 +1,199 @@
+"""What eager execution would keep for its gradients, as far as anybody can write to it.
+
+A node of the tape remembers the version of each tensor that it saves, and refuses to compute
+gradients once the tensor was written in place. A lowered graph has one node on the tape, which
+saves other tensors, and writes to memory in another order. So the graph is run once on fake
+tensors with the tape on, as eager execution would run it, and the tape is read: which of the
+caller's tensors it saved, and which tensors the graph itself wrote to after they were saved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from graphwright.ir.graph_module import GraphModule
+from graphwright.ir.interpreter import Interpreter
+from graphwright.ir.joint import Joint
+from graphwright.ir.lowered import CannotLower, Kept, OutputSpec
+from graphwright.ir.node import Node as IrNode
+from graphwright.ir.node import map_leaves
+from graphwright.ir.trace import fresh_fake, tracing
+from graphwright.runtime._core import TensorBase
+from graphwright.runtime.autograd.function import FunctionNode
+from graphwright.runtime.autograd.inplace import CopySlices
+from graphwright.runtime.autograd.node import Edge, Node, OpNode, gradient_edge
+from graphwright.runtime.autograd.saved import SavedTensor
+from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like
+from graphwright.runtime.ops.table import Op
+from graphwright.runtime.refusals import is_refusal
+
+
+class History:
+    """The tape of a graph's fake tensors.
+
+    inputs: what the graph was run on, as it left them; results: what it gave.
+    """
+
+    def __init__(self, inputs: Sequence[Any], begins: Sequence[_Begin], results: Sequence[Any]
+                 ) -> None:
+        self.inputs, self.begins, self.results = inputs, begins, results
+
+    def kept(
+        self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
+    ) -> list[Kept]:
+        """What gradients read and the caller, or the graph, may have written; latest first.
+
+        Args:
+            outputs: how the caller gets the results; mutated: as in `Lowered`.
+        """
+        roots = self._roots(joint.tangents, outputs, mutated)
+        nodes, above = _reached(roots)
+        below = self._leading(nodes, joint.grad_inputs)
+        places = self._places(outputs)
+        found: dict[object, Kept] = {}
+        for node in nodes:
+            for saved, maker in _saved_by(node):
+                tensor = saved.tensor
+                place = places.get(id(tensor._storage))
+                writes = tensor._version - saved.version
+                if below[node] and (place is not None or writes):
+                    known = (place, above[node], below[node]) if not writes else len(found)
+                    found.setdefault(known, Kept(
+                        place, writes, tensor._version, _bits(above[node]), _bits(below[node]),
+                        tensor.dtype, tuple(tensor.shape), node.name(), maker))
+        return list(found.values())
+
+    def _roots(
+        self, tangents: Sequence[int], outputs: Sequence[OutputSpec],
+        mutated: Sequence[tuple[int, int]],
+    ) -> list[list[Any]]:
+        """The fake tensors behind each of the tangents."""
+        written = {place: index for index, place in mutated if place >= 0}
+        roots: list[list[Any]] = []
+        for tangent in tangents:
+            index = written.get(tangent, -1)
+            behind = [result for result, spec in zip(self.results, outputs, strict=True)
+                      if (spec.kind in ("fresh", "output") and spec.index == tangent)
+                      or (spec.kind == "input" and spec.index == index)]
+            roots.append(behind if index < 0 else [*behind, self.inputs[index]])
+        return roots
+
+    def _leading(self, nodes: Sequence[Node], grad_inputs: Sequence[int]) -> dict[Node, int]:
+        """For each node the gradients that it contributes to, as bits of a number."""
+        leads: dict[Any, int] = {}
+        for bit, index in enumerate(grad_inputs):
+            begin = self.begins[index]
+            leads[begin] = leads.get(begin, 0) | 1 << bit
+        for node in reversed(nodes):
+            for edge in node.edges:
+                if edge is not None:
+                    leads[node] = leads.get(node, 0) | leads.get(edge[0], 0)
+        return {node: leads.get(node, 0) for node in nodes}
+
+    def _places(self, outputs: Sequence[OutputSpec]) -> dict[int, tuple[str, int]]:
+        """Where the caller has the memory of tensors, by the ids of their storages."""
+        places = {id(fake._storage): ("input", index)
+                  for index, fake in enumerate(self.inputs) if isinstance(fake, FakeTensor)}
+        for result, spec in zip(self.results, outputs, strict=True):
+            if spec.kind in ("fresh", "output"):
+                places.setdefault(id(result._storage), ("output", spec.index))
+        return places
+
+
+class _Begin(Node):
+    """Where the history of an input begins: inputs that are no leaves may be written in place."""
+
+    __slots__ = ()
+
+
+class _AsEager:
+    """The tracer of a run on fake tensors that makes the choices of eager execution."""
+
+    whole_functions = False
+    fused_kernels = True
+
+    def record(self, op: Op, args: tuple[Any, ...]) -> Any:
+        if op.meta is None and op.functional is None:
+            return NotImplemented
+        return fake_kernel(op, map_leaves(args, _fake))
+
+
+def _fake(leaf: Any) -> Any:
+    real = isinstance(leaf, TensorBase) and not isinstance(leaf, FakeTensor)
+    return fake_like(leaf) if real else leaf
+
+
+class _Run(Interpreter):
+    """Raises CannotLower where an operation refuses its arguments."""
+
+    def run_node(self, node: IrNode) -> Any:
+        try:
+            return super().run_node(node)
+        except Exception as error:
+            if not is_refusal(error):
+                raise
+            reason = f"{node.name} raises {type(error).__name__}: {error}"
+            raise CannotLower(reason) from error
+
+
+def history_of(module: GraphModule, fake_inputs: Sequence[Any]) -> History:
+    """Run a captured graph with the tape on. Raises: CannotLower where eager execution fails."""
+    inputs = [fresh_fake(value) for value in fake_inputs]
+    begins: list[Any] = [None] * len(inputs)
+    for index, (value, given) in enumerate(zip(inputs, fake_inputs, strict=True)):
+        if isinstance(value, FakeTensor) and given.requires_grad:
+            begins[index] = _Begin("", ())
+            begins[index].attach(value)
+    with tracing(_AsEager(), autocast=True):
+        results = _Run(module).run(*inputs)
+    return History(inputs, begins, results)
+
+
+def _reached(roots: Sequence[Sequence[Any]]) -> tuple[list[Node], dict[Node, int]]:
+    """The nodes behind lists of tensors, latest first; by which lists, as bits of a number."""
+    above: dict[Node, int] = {}
+    for bit, tensors in enumerate(roots):
+        pending = [edge[0] for edge in map(_edge, tensors) if edge is not None]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, Node) and not above.get(node, 0) >> bit & 1:
+                above[node] = above.get(node, 0) | 1 << bit
+                pending += [edge[0] for edge in node.edges if edge is not None]
+    return sorted(above, key=lambda node: -node.sequence), above
+
+
+def _edge(tensor: FakeTensor) -> Edge:
+    """Where its gradient goes; nowhere for a view whose history cannot be read any more."""
+    try:
+        return gradient_edge(tensor)
+    except RuntimeError:
+        return None
+
+
+def _saved_by(node: Node) -> Iterator[tuple[SavedTensor, tuple[str, int] | None]]:
+    """What a node saved, and which output of which node that is."""
+    if isinstance(node, CopySlices):
+        node = node.inner
+    if isinstance(node, FunctionNode):
+        for value, number in node.context._saved or ():
+            if value is not None:
+                yield value, (node.name(), number) if value.is_output else _maker(value.tensor)
+    elif isinstance(node, OpNode):
+        for arg in node.args or ():
+            values = arg if isinstance(arg, list) else [arg]
+            yield from ((value, _maker(value.tensor)) for value in values
+                        if isinstance(value, SavedTensor))
+        for (number, _), value in zip(node.op.saved_outputs, node.saved_outputs, strict=True):
+            if value is not None:
+                yield value, (node.name(), number)
+
+
+def _maker(tensor: FakeTensor) -> tuple[str, int] | None:
+    maker = tensor.grad_fn
+    return None if maker is None or isinstance(maker, _Begin) else (maker.name(), tensor.output_nr)
+
+
+def _bits(number: int) -> frozenset[int]:
+    return frozenset(bit for bit in range(number.bit_length()) if number >> bit & 1)
+
