@@ -229,7 +229,7 @@ def test_floats_in_containers_attributes_and_closures() -> None:
 
 def test_one_argument_twice_and_signs() -> None:
     def f(x: gw.Tensor, s: float, t: float) -> Any:
-        return x * s - x * t, s * -1 + t, -s, +t
+        return x * s - x * t, s * -1 + t, -s, +t, x - abs(t), abs(s)
 
     value = 0.7
     calls = [(gw.ones(2), value, value), (gw.ones(2), 0.1, 0.2), (gw.ones(2), 0.0, -0.0),

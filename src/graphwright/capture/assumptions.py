@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
     from graphwright.ir.node import Node
 
+_LEAVING = ("RETURN_", "YIELD_", "SEND", "INSTRUMENTED_")
+
 
 class Assumption(Record):
     """What a graph takes for granted: a bool that is read from its results, and its truth."""
@@ -119,9 +121,6 @@ def _is_caught(code: types.CodeType, inst: Instruction) -> bool:
     if handler is None:
         return False
     return decode(code)[handler.target + 1].opname != "WITH_EXCEPT_START"
-
-
-_LEAVING = ("RETURN_", "YIELD_", "SEND", "INSTRUMENTED_")
 
 
 def assumed_nodes(assumptions: list[Assumption]) -> list[Node]:

@@ -15,7 +15,7 @@ from graphwright.runtime.tensor import Tensor
 
 
 class FloatSource(Source):
-    """`function(*operands)` of floats: + - * and signs, or / by a constant but zero.
+    """`function(*operands)` of floats: + - *, signs and abs, or / by a constant but zero.
 
     These never raise, so that the translated frame may compute them when it likes.
     """
@@ -26,7 +26,7 @@ class FloatSource(Source):
     def name(self) -> str:
         names = [operand.name() for operand in self.operands]
         sign = _SIGNS[self.function]
-        return f"({names[0]} {sign} {names[1]})" if len(names) == 2 else f"({sign}{names[0]})"
+        return f"({names[0]} {sign} {names[1]})" if len(names) == 2 else f"{sign}({names[0]})"
 
     def emit(self, cg: Reloader) -> None:
         cg.begin_call(self.function)
@@ -72,5 +72,5 @@ _eval_frame.skip_code(scalar_tensor.__code__)
 _eval_frame.skip_code(single_tensor.__code__)
 _SIGNS: dict[Any, str] = {
     operator.add: "+", operator.sub: "-", operator.mul: "*", operator.truediv: "/",
-    operator.neg: "-", operator.pos: "+",
+    operator.neg: "-", operator.pos: "+", operator.abs: "abs",
 }

@@ -23,6 +23,7 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.templates import TemplateSource
+from graphwright.capture.variables.arithmetic import ON_NUMBERS
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.tensor import TensorVariable
@@ -86,25 +87,11 @@ def float_argument(output: OutputGraph, value: float, source: Source) -> Variabl
     return FloatVariable(output, value, source, {source: value})
 
 
-_ARITHMETIC: dict[Any, Callable[..., float]] = {
-    operator.add: operator.add,
-    operator.iadd: operator.add,
-    operator.sub: operator.sub,
-    operator.isub: operator.sub,
-    operator.mul: operator.mul,
-    operator.imul: operator.mul,
-    operator.truediv: operator.truediv,
-    operator.itruediv: operator.truediv,
-    operator.neg: operator.neg,
-    operator.pos: operator.pos,
-}
-
-
 def float_operation(
     function: Callable[..., Any], args: list[VariableTracker]
 ) -> VariableTracker | None:
     """An operator on floats that vary; None where it has to know the values."""
-    plain = _ARITHMETIC.get(function)
+    plain = ON_NUMBERS.get(function)
     varying = [arg for arg in args if isinstance(arg, FloatVariable)]
     if plain is None or not varying or not all(map(_plain_number, args)):
         return None

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.known_values import KNOWN
+from graphwright.capture.variables.arithmetic import ON_NUMBERS
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.floats import FloatVariable
@@ -122,7 +123,7 @@ class ComputedRead(NumberRead):
         found: list[Node] = []
         for operand in self.operands:
             nodes = operand.nodes() if isinstance(operand, NumberRead) else iter(())
-            if nodes is None or (nodes is not None and _varies(operand)):
+            if nodes is None or _varies(operand):
                 return None
             found += nodes
         return iter(found)
@@ -202,19 +203,6 @@ def read_as(tx: Translator, kind: type, value: VariableTracker) -> VariableTrack
     return ComputedRead(kind, kind, [found])
 
 
-_ARITHMETIC: dict[Any, Callable[..., Any]] = {
-    operator.add: operator.add,
-    operator.iadd: operator.add,
-    operator.sub: operator.sub,
-    operator.isub: operator.sub,
-    operator.mul: operator.mul,
-    operator.imul: operator.mul,
-    operator.truediv: operator.truediv,
-    operator.itruediv: operator.truediv,
-    operator.neg: operator.neg,
-    operator.pos: operator.pos,
-    operator.abs: operator.abs,
-}
 _COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 _FACTS = (math.isnan, math.isinf, math.isfinite)
 
@@ -227,7 +215,7 @@ def read_operation(
         return None
     if function in _COMPARISONS:
         return ComputedRead(bool, function, args)
-    plain = _ARITHMETIC.get(function)
+    plain = ON_NUMBERS.get(function)
     if plain is None or (plain is operator.truediv and not _divides(args[1])):
         return None
     floats = plain is operator.truediv or any(arg.python_type() is float for arg in args)

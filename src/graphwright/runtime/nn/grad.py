@@ -13,6 +13,16 @@ from graphwright.runtime.tensor import Tensor
 Size = int | Sequence[int]
 
 
+def _derivative(
+    convolution: Callable[..., Any], size: Sequence[int], grad_output: Tensor, *options: Any
+) -> Tensor:
+    """The gradient of a convolution by its first argument, of that size, in which it is linear."""
+    with enable_grad():
+        zeros = ops.zeros(tuple(size), dtype=grad_output.dtype).requires_grad_()
+        out = convolution(zeros, *options)
+    return grad(out, zeros, grad_output.detach())[0]
+
+
 def _by_input(convolution: Callable[..., Any], name: str) -> Callable[..., Tensor]:
     def of_input(
         input_size: Sequence[int],
@@ -24,10 +34,8 @@ def _by_input(convolution: Callable[..., Any], name: str) -> Callable[..., Tenso
         groups: int = 1,
     ) -> Tensor:
         """The gradient of a convolution by its input, of shape `input_size`."""
-        with enable_grad():
-            zeros = ops.zeros(tuple(input_size), dtype=grad_output.dtype).requires_grad_()
-            out = convolution(zeros, weight.detach(), None, stride, padding, dilation, groups)
-        return grad(out, zeros, grad_output.detach())[0]
+        options = (weight.detach(), None, stride, padding, dilation, groups)
+        return _derivative(convolution, input_size, grad_output, *options)
 
     of_input.__name__ = of_input.__qualname__ = name
     return of_input
@@ -44,10 +52,11 @@ def _by_weight(convolution: Callable[..., Any], name: str) -> Callable[..., Tens
         groups: int = 1,
     ) -> Tensor:
         """The gradient of a convolution by its weight, of shape `weight_size`."""
-        with enable_grad():
-            zeros = ops.zeros(tuple(weight_size), dtype=grad_output.dtype).requires_grad_()
-            out = convolution(input.detach(), zeros, None, stride, padding, dilation, groups)
-        return grad(out, zeros, grad_output.detach())[0]
+
+        def of_input(weight: Tensor) -> Any:
+            return convolution(input.detach(), weight, None, stride, padding, dilation, groups)
+
+        return _derivative(of_input, weight_size, grad_output)
 
     of_weight.__name__ = of_weight.__qualname__ = name
     return of_weight

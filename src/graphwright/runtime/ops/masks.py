@@ -56,7 +56,7 @@ def _masked_scatter_meta(input: Any, mask: Any, source: Any) -> TensorSpec:
 def _masked_scatter_eager(input: Any, mask: Any, source: Any) -> Tensor:
     shape = _shape_of(input, mask, source)
     out = fresh_copy(ops.expand(input.detach(), shape))
-    where = np.broadcast_to(mask._nd, shape)
+    where = np.broadcast_to(mask._nd.copy(), shape)  # counted and read: others may write the mask
     count = int(np.count_nonzero(where))
     if count > source.numel():
         raise RuntimeError(

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from graphwright.runtime.optim.optimizer import Group, Optimizer, require, require_rate
+from graphwright.runtime.optim.optimizer import (
+    Group,
+    Optimizer,
+    require,
+    require_betas,
+    require_rate,
+)
 
 
 class SparseAdam(Optimizer):
@@ -28,8 +34,7 @@ class SparseAdam(Optimizer):
     ) -> None:
         require_rate(lr)
         require(eps > 0, "epsilon value", eps)
-        for index, beta in enumerate(betas):
-            require(0 <= beta < 1, f"beta parameter at index {index}", beta)
+        require_betas(betas)
         super().__init__(params, dict(lr=lr, betas=betas, eps=eps, maximize=maximize))
 
     def _update(self, group: Group) -> None:
