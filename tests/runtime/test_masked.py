@@ -66,6 +66,23 @@ def test_reductions_of_nothing_give_the_identity() -> None:
     assert math.isnan(masked.mean(x.double(), mask=none).item())
 
 
+def test_running_results_keep_the_dtype_of_integers() -> None:
+    x, mask = gw.tensor([1, 2, 3], dtype=gw.uint8), gw.tensor([True, False, True])
+    assert masked.cumsum(x, 0, mask=mask).dtype is gw.uint8
+    assert masked.cumprod(x, 0, mask=mask).tolist() == [1, 1, 3]
+    assert masked.cumsum(x, 0, dtype=gw.float32, mask=mask).dtype is gw.float32
+
+
+def test_results_of_complex_numbers_are_complex() -> None:
+    values = np.array([1 + 2j, 3 - 1j, -2 + 0.5j])
+    x, mask = gw.tensor(values), gw.tensor([True, True, False])
+    kept = values[:2]
+    found = masked.var(x, mask=mask)
+    assert found.dtype is gw.complex128
+    np.testing.assert_allclose(found.item(), kept.var(ddof=1))
+    np.testing.assert_allclose(masked.logsumexp(x, mask=mask).item(), np.log(np.exp(kept).sum()))
+
+
 def test_masks_that_do_not_fit_are_refused(x: gw.Tensor) -> None:
     with pytest.raises(IndexError, match="dimensionality"):
         masked.sum(x, mask=gw.ones(1, 2, 3, dtype=gw.bool))

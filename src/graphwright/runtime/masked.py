@@ -65,7 +65,7 @@ def _kept(input: Tensor, mask: Tensor | None, identity: Any, dtype: Any = None) 
 
 def _extreme(dtype: Any, sign: int) -> Any:
     """The smallest (sign -1) or largest number of a dtype; infinite where there is infinity."""
-    if dtype.is_floating_point:
+    if dtype.is_floating_point or dtype.is_complex:
         return sign * math.inf
     if dtype is dtypes.bool:
         return sign > 0
@@ -180,15 +180,15 @@ def argmin(
 def cumsum(
     input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None
 ) -> Tensor:
-    """Running sums of the kept elements along `dim`."""
-    return ops.cumsum(_kept(input, mask, 0, _wide(input, dtype)), dim)
+    """Running sums of the kept elements along `dim`, in the input's dtype unless one is given."""
+    return ops.cumsum(_kept(input, mask, 0), dim, dtype=dtype or input.dtype)
 
 
 def cumprod(
     input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None
 ) -> Tensor:
-    """Running products of the kept elements along `dim`."""
-    return ops.cumprod(_kept(input, mask, 1, _wide(input, dtype)), dim)
+    """Running products of the kept elements along `dim`, in the input's dtype unless one is given."""
+    return ops.cumprod(_kept(input, mask, 1), dim, dtype=dtype or input.dtype)
 
 
 def mean(
@@ -248,7 +248,7 @@ def var(
 ) -> Tensor:
     """The variance of the kept elements, over their number less `correction` (1).
 
-    Raises RuntimeError where both `unbiased` and `correction` are given.
+    Of the input's dtype (float32 of integers), complex ones too. Raises RuntimeError where both `unbiased` and `correction` are given.
     """
     if unbiased is not None and correction is not None:
         raise RuntimeError("Only one of correction and unbiased should be given")
@@ -259,7 +259,7 @@ def var(
     count = _count(input, mask, dims, True)
     kept = _kept(input, mask, 0, dtype)
     centred = _kept(kept - ops.div(ops.sum(kept, dims, True), count), mask, 0)
-    squares = ops.real(centred * centred.conj()) if centred.dtype.is_complex else centred * centred
+    squares = centred * centred.conj()
     if not keepdim:
         count = count.reshape(ops.sum(squares, dims).shape)
     return ops.div(ops.sum(squares, dims, bool(keepdim)), ops.clamp_min(count - less, 0))
