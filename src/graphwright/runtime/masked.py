@@ -187,7 +187,7 @@ def cumsum(
 def cumprod(
     input: Tensor, dim: int, *, dtype: Any = None, mask: Tensor | None = None
 ) -> Tensor:
-    """Running products of the kept elements along `dim`, in the input's dtype unless one is given."""
+    """Running products of the kept elements along `dim`; dtypes as `cumsum`."""
     return ops.cumprod(_kept(input, mask, 1), dim, dtype=dtype or input.dtype)
 
 
@@ -248,7 +248,8 @@ def var(
 ) -> Tensor:
     """The variance of the kept elements, over their number less `correction` (1).
 
-    Of the input's dtype (float32 of integers), complex ones too. Raises RuntimeError where both `unbiased` and `correction` are given.
+    Of the input's dtype (float32 of integers), complex ones too. Raises RuntimeError where both
+    `unbiased` and `correction` are given.
     """
     if unbiased is not None and correction is not None:
         raise RuntimeError("Only one of correction and unbiased should be given")
