@@ -211,8 +211,8 @@ def _affine_grid(theta: Any, size: Any, align_corners: bool) -> Any:
 
 def _starts(sample: Any, size: Any, count: Any, kernel: Any) -> Any:
     """Where the windows of each plane begin: [N, C, count], for samples [N, C] in 0..1."""
-    last = ops.full((*sample.shape, 1), size - kernel, dtype=int64)
-    if count == 1:
+    last = ops.full((*sample.shape, min(count, 1)), size - kernel, dtype=int64)
+    if count <= 1:
         return last
     alpha = (size - kernel) / (count - 1)
     step = ops.arange(0, count - 1, 1, dtype=sample.dtype)
