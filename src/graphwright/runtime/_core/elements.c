@@ -67,7 +67,9 @@ static void (*const spreads[])(const char *, npy_intp, int64_t, char *) = {
     spread8, spread16, spread32, spread64,
 };
 
-static bool is_number(const GwRowRun *run, int i) { return i >= run->tensors && i < run->count - 1; }
+static bool is_number(const GwRowRun *run, int i) {
+    return i >= run->count - 1 - run->numbers && i < run->count - 1;
+}
 
 static bool is_contiguous(const GwRowRun *run, const npy_intp *steps) {
     for (int i = 0; i < run->count; i++) {

@@ -21,7 +21,7 @@ typedef void (*GwRow)(char *const *args, int64_t n, int *trouble);
 typedef struct {
     GwRow row;
     int count;
-    int tensors;                    /* the operands behind so many, but for the output, are numbers */
+    int numbers;                    /* so many of the last operands before the output are numbers */
     int width[GW_MAX_OPERANDS];     /* bytes of an element */
     int trouble;
 } GwRowRun;

@@ -62,7 +62,7 @@ static int plan_mixed(const Pointwise *p, int dtype, GwPlan *plan) {
     plan->count = plan->rows.count = p->operands + 1;
     plan->rows.trouble = 0;
     plan->rows.row = p->mixed[dtype];
-    plan->rows.tensors = p->mixed_tensors;
+    plan->rows.numbers = p->operands - p->mixed_tensors;
     for (int i = 0; i < plan->count; i++) {
         bool number = i >= p->mixed_tensors && i < p->operands;
         plan->rows.width[i] = gw_dtypes[number ? numbers : dtype].itemsize;
@@ -77,7 +77,7 @@ static bool find_loop(Pointwise *p, int dtype, GwPlan *plan) {
     if (p->rows[dtype] != NULL) {
         plan->rows.row = p->rows[dtype];
         plan->rows.count = plan->count;
-        plan->rows.tensors = p->operands;
+        plan->rows.numbers = 0;
         for (int i = 0; i < plan->count; i++) {
             bool mask = (p->masked && i == 0) || (p->to_bool && i == p->operands);
             plan->rows.width[i] = mask ? 1 : gw_dtypes[dtype].itemsize;
