@@ -12,7 +12,6 @@ from graphwright.capture import _eval_frame
 from graphwright.capture.assumptions import assumed_nodes, confirming
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.output_graph import OutputGraph
-from graphwright.capture.run_errors import unread
 from graphwright.capture.source import SizeSource, Source
 from graphwright.capture.variables.context import set_inference
 from graphwright.ir.graph_module import GraphModule
@@ -51,7 +50,7 @@ def finish_graph(
     _check_shared(output, results)
     graph = output.graph
     assumed = assumed_nodes(output.assumptions)
-    graph.output((*results, *assumed, *unread(graph, (*results, *assumed))))
+    graph.output((*results, *assumed))
     _start_without_gradients(output)
     symbols = _bind_symbols(output)
     for node in list(output.inputs):

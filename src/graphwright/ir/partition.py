@@ -22,6 +22,7 @@ from graphwright.ir.joint import dense_like
 from graphwright.ir.lowered import Saved
 from graphwright.ir.node import RECOMPUTED, Node, map_leaves
 from graphwright.ir.passes.algebra import same_sizes
+from graphwright.ir.passes.refusals import may_refuse
 from graphwright.ir.trace import bind_symbols
 from graphwright.runtime.ops.table import TABLE, Kind, Op
 from graphwright.runtime.records import Record
@@ -148,7 +149,7 @@ class _Split:
         """The forward graph, and the outputs that saved values are."""
         graph = Graph()
         copies = _copy_ancestors(graph, self.placeholders[:len(self.inputs)],
-                                 [*self.results, *saved], self.order)
+                                 [*self.results, *saved, *self._refusing()], self.order)
         outputs = [copies[r] if isinstance(r, Node) else r for r in self.results]
         positions: dict[Node, int] = {}
         for node in saved:
@@ -164,6 +165,10 @@ class _Split:
             if positions[node] == len(outputs):
                 outputs.append(value)
         return self._module(graph, outputs), positions
+
+    def _refusing(self) -> list[Node]:
+        """What may raise where the forward is called, though it needs no result of it."""
+        return [node for node in self.early if may_refuse(node) and "stack" in node.meta]
 
     def _position(self, value: Node, outputs: list[Any]) -> int:
         """Where among the outputs a saved value stands as the backward takes it, or will stand.

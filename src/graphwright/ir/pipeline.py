@@ -19,6 +19,7 @@ from graphwright.ir.passes.decompose import decompose
 from graphwright.ir.passes.functionalise import functionalise
 from graphwright.ir.passes.normalise import normalise
 from graphwright.ir.passes.outputs import own_outputs
+from graphwright.ir.passes.refusals import keep_refusals
 from graphwright.ir.passes.write_back import may_fail, write_back
 from graphwright.runtime.records import Record, field
 
@@ -106,6 +107,10 @@ def _partition(state: State) -> None:
     state.module, state.backward, state.saved = halves.forward, halves.backward, halves.saved
 
 
+def _refusals(state: State) -> None:
+    keep_refusals(state.module)
+
+
 def _write_back(state: State) -> None:
     """Renumbers the forward's outputs after `write_back`."""
     joint = state.joint
@@ -131,6 +136,7 @@ PASSES: tuple[Pass, ...] = (
     Pass("cse", _each(merge_common), after=("functionalise",)),
     Pass("dce", _each(eliminate_dead_code), after=("functionalise",)),
     Pass("partition", _partition, after=("joint",)),
+    Pass("refusals", _refusals, after=("functionalise",)),
     Pass("outputs", _each(own_outputs), after=("functionalise",)),
     Pass("write_back", _write_back, after=("functionalise",)),
 )

@@ -25,27 +25,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node
-from graphwright.runtime.ops.table import TABLE, Kind, Op
-
-_SURE = frozenset(
-    [Kind.POINTWISE, Kind.REDUCTION, Kind.VIEW, Kind.CONTRACTION, Kind.RANDOM, Kind.CREATION]
-)
-_DIVIDES = frozenset(["div", "remainder", "fmod", "floor_divide"])
+from graphwright.ir.passes.refusals import may_refuse
+from graphwright.runtime.ops.table import TABLE
 
 
 def may_fail(module: GraphModule) -> bool:
     """Whether values of tensors could make the graph raise."""
-    return any(_may_fail(node) for node in module.graph.nodes)
-
-
-def _may_fail(node: Node) -> bool:
-    op = node.target
-    if not isinstance(op, Op) or op.name in ("copy_", "cat", "constant_pad"):
-        return False
-    if op.name in _DIVIDES:
-        return not node.meta["val"].dtype.is_floating_point
-    return op.kind not in _SURE
+    return any(may_refuse(node) for node in module.graph.nodes)
 
 
 def write_back(

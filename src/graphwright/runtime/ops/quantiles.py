@@ -7,9 +7,9 @@ from typing import Any
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.dtype_rules import has_values
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.value_checks import checked, inside
 from graphwright.runtime.tensor import Tensor
 
 _INTERPOLATIONS = ("linear", "lower", "higher", "midpoint", "nearest")
@@ -37,19 +37,16 @@ def _check(name: str, input: Any, q: Any, interpolation: str) -> None:
                 f"{name}() q tensor must be same dtype as the input tensor, got {describe(q)} "
                 f"and {describe(input)}"
             )
-    _check_probabilities(name, q)
 
 
-def _check_probabilities(name: str, q: Any) -> None:
-    """Where the values are known."""
+def _probabilities(name: str, q: Any, input: Any) -> Any:
+    """`q` as a tensor. Raises RuntimeError unless all are in [0, 1]."""
+    message = f"{name}() q values must be in the range [0, 1]"
     if isinstance(q, Tensor):
-        if not has_values(q):
-            return
-        inside = not q.numel() or (q._nd.min() >= 0 and q._nd.max() <= 1)
-    else:
-        inside = 0 <= q <= 1
-    if not inside:
-        raise RuntimeError(f"{name}() q values must be in the range [0, 1], got {q}")
+        return checked(q, inside(q, 0, 1), message)
+    if not 0 <= q <= 1:
+        raise RuntimeError(f"{message}, got {q}")
+    return ops.full((), q, dtype=input.dtype, device=input.device)
 
 
 def _ranks(rows: Any, probabilities: Any, skip_nan: bool) -> Any:
@@ -93,8 +90,7 @@ def _quantile_rule(name: str, skip_nan: bool) -> Any:
         if not rows.ndim:
             rows = ops.reshape(rows, (1,))
         rows = ops.sort(rows, rows.ndim - 1).values
-        if not isinstance(q, Tensor):
-            q = ops.full((), q, dtype=input.dtype, device=input.device)
+        q = _probabilities(name, q, input)
         probabilities = ops.reshape(q, (-1,))
         ranks = _ranks(rows, probabilities, skip_nan)
         shape = (*rows.shape[:-1], probabilities.shape[0])

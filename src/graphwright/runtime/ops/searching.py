@@ -9,9 +9,10 @@ import numpy as np
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, wide_array
+from graphwright.runtime.ops.dtype_rules import contiguous_spec, wide_array
 from graphwright.runtime.ops.kernels import allocate, wrap
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.promotion import result_dtype
 from graphwright.runtime.tensor import Tensor
 
@@ -251,6 +252,9 @@ define(
 # -- one_hot
 
 
+_TOO_FEW_CLASSES = "one_hot: Class values must be smaller than num_classes."
+
+
 def _one_hot(input: Any, num_classes: int) -> Any:
     if input.dtype is not dtypes.int64:
         raise RuntimeError(f"one_hot is only applicable to int64 tensors, got {describe(input)}")
@@ -259,15 +263,11 @@ def _one_hot(input: Any, num_classes: int) -> Any:
     if 0 in input.shape and num_classes <= 0:
         raise RuntimeError("one_hot: Can not infer total number of classes from empty tensor.")
     if num_classes == 0:
-        raise RuntimeError("one_hot: Class values must be smaller than num_classes.")
+        raise RuntimeError(_TOO_FEW_CLASSES)
     if num_classes == -1:
         num_classes = int(ops.amax(input).item()) + 1
-    if has_values(input) and input.numel():
-        low, high = ops.aminmax(input)
-        if low.item() < 0:
-            raise RuntimeError("one_hot: Class values must be non-negative.")
-        if high.item() >= num_classes:
-            raise RuntimeError("one_hot: Class values must be smaller than num_classes.")
+    input = checked(input, ops.ge(input, 0), "one_hot: Class values must be non-negative.")
+    input = checked(input, ops.lt(input, num_classes), _TOO_FEW_CLASSES)
     classes = ops.arange(num_classes, device=input.device)
     rows = ops.unsqueeze(input.contiguous(), -1)
     return ops.to_dtype(ops.eq(rows, classes), dtypes.int64)
