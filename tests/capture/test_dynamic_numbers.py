@@ -86,15 +86,11 @@ def test_expressions_of_floats_are_pythons_own() -> None:
 
 
 def test_what_looks_at_the_value_specialises() -> None:
-    def branch(x: gw.Tensor, s: float) -> gw.Tensor:
-        return x * s if s > 0.5 else x / s
+    def uses(x: gw.Tensor, s: float) -> Any:
+        return {s: x * s}, hash(s)
 
-    def power(x: gw.Tensor, s: float) -> Any:
-        return x**s, int(s), math.sqrt(s), s // 0.3, str(s)
-
-    for f in (branch, power):
-        values = [0.25, 0.5, 0.75, 2.0]
-        assert graphs(f, [(gw.rand(3), value) for value in values]) == len(values)
+    values = [0.25, 0.5, 0.75, 2.0]
+    assert graphs(uses, [(gw.rand(3), value) for value in values]) == len(values)
 
 
 @pytest.mark.parametrize("backend", ["eager", "llvm"])
@@ -208,7 +204,8 @@ def uses(x: gw.Tensor, s: float, t: float) -> Any:
     text = f"{s:.3f} {t!r}" if isinstance(s, float) else ""
     numbers = [max(s, t), min(s, 1), round(s), sum([s, t]), abs(t), s.is_integer(), divmod(s, 2.0)]
     y = y + (closure() if s is not None else 0) - gw.full((2,), t)
-    return y.clamp(-s, 5.0), holder.value, kept, text, numbers, bool(s), hash(t), s == t, {s, t}
+    y = y.clamp(-s - 1.0, 5.0)
+    return y, holder.value, kept, text, numbers, bool(s), hash(t), s == t, {s, t}
 
 
 def looks_at_nothing(x: gw.Tensor, s: float, t: float) -> Any:

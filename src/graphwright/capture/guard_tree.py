@@ -7,7 +7,7 @@ first of its values is needed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 from typing import Any
 
@@ -57,6 +57,11 @@ class _Survey:
             group = (kind, base)
             self.groups.setdefault(group, []).append(field)
             self.field_of[source] = group, field
+        return 0
+
+    def compute(self, _function: Callable[..., object], operands: tuple[Source, ...]) -> int:
+        for source in operands:
+            self.visit(source)
         return 0
 
     def slot(self, _name: str) -> int:

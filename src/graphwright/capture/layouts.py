@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from graphwright.capture.guards import TensorLayout
+from graphwright.runtime import _core
 from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.ops.strides import dense_order, nesting
 from graphwright.runtime.symbolic.places import STRIDE, integers_of
@@ -39,6 +40,13 @@ def layout_of(tensor: Any, places: Collection[int]) -> TensorLayout:
         strides=strides,
         requires_grad=tensor.requires_grad,
     )
+
+
+def holds_tensors(value: Any) -> bool:
+    """Whether a value is a tensor, or a tuple or list with one in it."""
+    if isinstance(value, (tuple, list)):
+        return any(map(holds_tensors, value))
+    return isinstance(value, _core.TensorBase)
 
 
 def assume_nesting(fake: FakeTensor, tensor: Any) -> None:

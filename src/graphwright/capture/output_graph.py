@@ -15,12 +15,12 @@ from graphwright.capture.data_aliases import DataAliases
 from graphwright.capture.deferral import refuse_shared_memory
 from graphwright.capture.exc import AttributeMissing, SkipFrame, Unsupported, unsupported
 from graphwright.capture.fake_mode import FakeMode
-from graphwright.capture.float_sources import ScalarSource, scalar_tensor, single_tensor
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.guards import GuardBuilder
 from graphwright.capture.known_values import note_known
-from graphwright.capture.layouts import assume_nesting
+from graphwright.capture.layouts import assume_nesting, holds_tensors
 from graphwright.capture.marks import marks_of
+from graphwright.capture.number_sources import ScalarSource, scalar_tensor, single_tensor
 from graphwright.capture.side_effects import SideEffects
 from graphwright.capture.source import (
     ConstSource,
@@ -43,7 +43,7 @@ from graphwright.capture.variables.classes import (
 )
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
-from graphwright.capture.variables.floats import scalar_arguments
+from graphwright.capture.variables.float_arguments import scalar_arguments, with_scalars
 from graphwright.capture.variables.functions import CellVariable, FunctionVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import container_of
@@ -439,6 +439,9 @@ class OutputGraph:
         kwargs: dict[str, VariableTracker],
     ) -> VariableTracker:
         """Run an operation on fake tensors and add it to the graph."""
+        with_tensors = with_scalars(tx, kind, target, args, kwargs)
+        if with_tensors is not None:
+            return with_tensors
         args = scalar_arguments(tx, target, [arg.realize() for arg in args], kwargs)
         kwargs = {key: value.realize() for key, value in kwargs.items()}
         examples = [arg.as_example() for arg in args]
@@ -451,7 +454,7 @@ class OutputGraph:
         result = self._run_fake(kind, target, examples, keywords)
         random = self.fake_mode.random
         self.fake_mode.random = drew or random
-        if result is not None and not _holds_tensors(result):
+        if result is not None and not holds_tensors(result):
             return self._plain_result(tx, result, target)
         self._note_inference()
         nodes = tuple([arg.as_node(tx) for arg in args])  # type: ignore[arg-type]
@@ -528,7 +531,7 @@ class OutputGraph:
         return self._plain_result(tx, result, node.target)
 
     def _item(self, tx: Values, node: Node, index: int, value: Any) -> VariableTracker:
-        if not _holds_tensors(value):
+        if not holds_tensors(value):
             return self._plain_result(tx, value, node.target)
         part = self.graph.call_function(operator.getitem, (node, index))
         part.meta.update(stack=node.meta["stack"], val=value)
@@ -589,10 +592,3 @@ _NEEDS_WRAPPING = (
     types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, range, enum.Enum,
     numpy.generic,
 )  # fmt: skip
-
-
-def _holds_tensors(value: Any) -> bool:
-    """Whether a value is a tensor, or a tuple or list with one in it."""
-    if isinstance(value, (tuple, list)):
-        return any(_holds_tensors(item) for item in value)
-    return isinstance(value, _core.TensorBase)

@@ -59,6 +59,9 @@ class LoadWriter(Protocol):
     def chain(self, op: str, base: Source, *operands: object) -> int:
         """Add a load from the value of `base`; return the number of its register."""
 
+    def compute(self, function: Callable[..., object], operands: tuple[Source, ...]) -> int:
+        """Add a call of a function of numbers that is written in C, and no load if it raises."""
+
     def slot(self, name: str) -> int:
         """The index of an argument slot of the guarded code."""
 
@@ -510,6 +513,21 @@ class SizeSource(DerivedSource):
 
     def loads(self, program: LoadWriter) -> int:
         return program.chain("size", self.base, self.place)
+
+
+class LengthSource(DerivedSource):
+    """`len(base)` of a builtin container."""
+
+    def name(self) -> str:
+        return f"len({self.base.name()})"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(len)
+        self.base.emit(cg)
+        cg.end_call(1)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("length", self.base)
 
 
 def readable(source: Source) -> str:

@@ -8,6 +8,7 @@ typedef enum {
     SHAPE_BASE_N,   /* (dst, base, int) */
     SHAPE_BASE_OBJ, /* (dst, base, object) */
     SHAPE_MRO,      /* (dst, base, name, class or None) */
+    SHAPE_CALL,     /* (dst, tuple of reg, function of numbers written in C) */
     CHECK_REG,      /* (reg) */
     CHECK_TWO,      /* (reg, reg) */
     CHECK_N,        /* (reg, int) */
@@ -45,6 +46,8 @@ static const struct {
     [EF_CLASS] = {"class", SHAPE_OBJ},
     [EF_DICT_KEY] = {"dict_key", SHAPE_BASE_N},
     [EF_DICT_VALUE] = {"dict_value", SHAPE_BASE_N},
+    [EF_LENGTH] = {"length", SHAPE_BASE},
+    [EF_COMPUTE] = {"compute", SHAPE_CALL},
     [EF_CHECK_TYPE] = {"check type", CHECK_REF},
     [EF_CHECK_IS] = {"check is", CHECK_REF},
     [EF_CHECK_EQUALS] = {"check equals", CHECK_OBJ},
@@ -132,14 +135,15 @@ static int parse_group(EfGuardProgram *p, EfInstruction *in, PyObject *group) {
 
 static const int OPERANDS[] = {
     [SHAPE_N] = 2, [SHAPE_OBJ] = 2, [SHAPE_BASE] = 2, [SHAPE_BASE_N] = 3, [SHAPE_BASE_OBJ] = 3,
-    [SHAPE_MRO] = 4, [CHECK_REG] = 1, [CHECK_TWO] = 2, [CHECK_N] = 2, [CHECK_OBJ] = 2,
+    [SHAPE_MRO] = 4, [SHAPE_CALL] = 3, [CHECK_REG] = 1, [CHECK_TWO] = 2, [CHECK_N] = 2, [CHECK_OBJ] = 2,
     [CHECK_REF] = 2, [CHECK_STATE] = 1, [CHECK_GROUP] = 2, [CHECK_SPEC] = 9, [CHECK_SHAPES] = 2,
     [LOAD_FIELDS] = 3};
 
 static int parse_load(EfGuardProgram *p, EfInstruction *in, Format format, PyObject *item) {
     PyObject **arg = &PyTuple_GET_ITEM(item, 1);
     if (as_register(p, arg[0], &in->a) < 0
-        || (format >= SHAPE_BASE && as_register(p, arg[1], &in->b) < 0)) {
+        || (format >= SHAPE_BASE && format != SHAPE_CALL
+            && as_register(p, arg[1], &in->b) < 0)) {
         return -1;
     }
     switch (format) {
@@ -157,6 +161,9 @@ static int parse_load(EfGuardProgram *p, EfInstruction *in, Format format, PyObj
         in->obj = operand(arg[2]);
         in->data = Py_NewRef(arg[3]);
         return 0;
+    case SHAPE_CALL:
+        in->obj = Py_NewRef(arg[2]);
+        return parse_group(p, in, arg[1]);
     default: return 0;
     }
 }

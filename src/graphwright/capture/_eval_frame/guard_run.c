@@ -105,6 +105,36 @@ PyObject *ef_attribute(PyObject *base, PyObject *name, EfRegisters *regs) {
     return value;
 }
 
+/* -1 for what is no container whose length is known without running Python code. */
+static Py_ssize_t count_of(PyObject *v) {
+    if (PyList_Check(v) || PyTuple_Check(v)) {
+        return Py_SIZE(v);
+    }
+    if (PyDict_Check(v)) {
+        return PyDict_Size(v);
+    }
+    if (PyAnySet_Check(v)) {
+        return PySet_GET_SIZE(v);
+    }
+    if (PyUnicode_Check(v)) {
+        return PyUnicode_GET_LENGTH(v);
+    }
+    if (PyBytes_Check(v)) {
+        return PyBytes_GET_SIZE(v);
+    }
+    if (!is_builtin_sequence(v) || Py_TYPE(v)->tp_as_sequence->sq_length == NULL) {
+        return -1;
+    }
+    Py_ssize_t length = PySequence_Size(v);
+    PyErr_Clear();
+    return length;
+}
+
+static PyObject *length_of(PyObject *v) {
+    Py_ssize_t length = count_of(v);
+    return length < 0 ? NULL : PyLong_FromSsize_t(length);
+}
+
 static PyObject *entry_of_dict(PyObject *dict, const EfInstruction *in) {
     PyObject *value = NULL;
     PyObject *key = ef_dict_at(dict, in->n, &value);
@@ -126,6 +156,29 @@ static PyObject *registrations(void) {
     return token == NULL ? NULL : PyObject_CallNoArgs(token);
 }
 
+/* Types whose values are numbers and run no Python code. */
+static bool is_plain_number(PyObject *v) {
+    return v != NULL && (PyFloat_CheckExact(v) || PyLong_CheckExact(v) || PyBool_Check(v));
+}
+
+enum { MOST_OPERANDS = 4 };
+
+/* What a function of numbers gives; NULL if it raises. */
+static PyObject *compute(const EfInstruction *in, const EfRegisters *regs) {
+    const int32_t *operands = in->data;
+    PyObject *values[MOST_OPERANDS];
+    if (in->b > MOST_OPERANDS) {
+        return NULL;
+    }
+    for (int32_t i = 0; i < in->b; i++) {
+        values[i] = regs->registers[operands[i]];
+        if (!is_plain_number(values[i])) {
+            return NULL;
+        }
+    }
+    return PyObject_Vectorcall(in->obj, values, (size_t)in->b, NULL);
+}
+
 static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
                       PyObject *const *slots, EfRegisters *regs) {
     PyObject *base;
@@ -137,6 +190,7 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_MODULE: return lookup(PyImport_GetModuleDict(), in->obj);
     case EF_CLASS: return meant(in) == Py_None ? NULL : meant(in);
     case EF_REGISTRATIONS: return keep(regs, registrations());
+    case EF_COMPUTE: return keep(regs, compute(in, regs));
     default: break;
     }
     base = regs->registers[in->b];
@@ -157,6 +211,7 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_CLOSURE: return cell_contents(base, in->n);
     case EF_DICT_KEY:
     case EF_DICT_VALUE: return entry_of_dict(base, in);
+    case EF_LENGTH: return keep(regs, length_of(base));
     default: break;
     }
     int64_t size;
@@ -182,30 +237,6 @@ static bool has_type(EfInstruction *in, PyTypeObject *tp) {
     }
     in->version = ef_type_version(tp);
     return true;
-}
-
-static bool has_length(PyObject *v, int64_t n) {
-    if (PyList_Check(v) || PyTuple_Check(v)) {
-        return Py_SIZE(v) == n;
-    }
-    if (PyDict_Check(v)) {
-        return PyDict_Size(v) == n;
-    }
-    if (PyAnySet_Check(v)) {
-        return PySet_GET_SIZE(v) == n;
-    }
-    if (PyUnicode_Check(v)) {
-        return PyUnicode_GET_LENGTH(v) == n;
-    }
-    if (PyBytes_Check(v)) {
-        return PyBytes_GET_SIZE(v) == n;
-    }
-    if (!is_builtin_sequence(v) || Py_TYPE(v)->tp_as_sequence->sq_length == NULL) {
-        return false;
-    }
-    Py_ssize_t length = PySequence_Size(v);
-    PyErr_Clear();
-    return length == n;
 }
 
 /* Sets that were filled alike are in the same order, so the walk along both mostly suffices. */
@@ -278,7 +309,7 @@ static bool check(EfInstruction *in, PyObject *const *registers) {
     case EF_CHECK_TYPE: return has_type(in, Py_TYPE(value));
     case EF_CHECK_IS: return is_meant(in, value);
     case EF_CHECK_EQUALS: return value == in->obj || ef_same_constant(value, in->obj);
-    case EF_CHECK_LENGTH: return has_length(value, in->n);
+    case EF_CHECK_LENGTH: return count_of(value) == in->n;
     case EF_CHECK_KEYS: return ef_has_keys(value, in->obj);
     case EF_CHECK_MEMBERS: return has_members(value, in->obj);
     case EF_CHECK_PRESENT: return true;

@@ -6,9 +6,10 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from graphwright.capture.exc import unsupported
-from graphwright.capture.float_sources import FloatSource, ScalarSource
-from graphwright.capture.run_errors import name_of
+from graphwright.capture.number_sources import ComputedSource, ScalarSource, source_of
 from graphwright.capture.source import (
     AttrSource,
     CellSource,
@@ -26,50 +27,66 @@ from graphwright.capture.templates import TemplateSource
 from graphwright.capture.variables.arithmetic import ON_NUMBERS
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.tensor import TensorVariable
-from graphwright.runtime import dtypes
+from graphwright.capture.variables.quotients import QuotientVariable
+from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.output_graph import OutputGraph
+    from graphwright.capture.translator import Translator
     from graphwright.capture.values import Values
 
 _LARGEST = 2**53
 
 
 class FloatVariable(ConstantVariable):
-    """A float from outside that has varied, or plain arithmetic on such.
+    """A float from outside that has varied, or a function of such numbers.
 
     It is a constant to whoever looks at its value: then the graph holds for this value only.
     Arithmetic with floating tensors does not look: it takes the float as an input of the graph.
 
     leaves: the numbers that the expression is made of, with their values in this capture.
+    guardable: whether guards can compute it.
     """
 
-    __slots__ = ("expression", "leaves", "output", "seen")
+    __slots__ = ("expression", "guardable", "leaves", "output", "seen")
 
     def __init__(
-        self, output: OutputGraph, value: float, expression: Source, leaves: dict[Source, float]
+        self,
+        output: OutputGraph,
+        value: Any,
+        expression: Source,
+        leaves: dict[Source, Any],
+        guardable: bool = True,
     ) -> None:
         self.output = output
         self.seen = value
         self.expression = expression
         self.leaves = leaves
+        self.guardable = guardable
         self.source = expression if expression in leaves else None
 
     @property
     def value(self) -> Any:
         """The value of this capture, which the graph is thereby specialised to."""
-        for source, value in self.leaves.items():
+        if any(isinstance(value, numpy.generic) for value in self.leaves.values()):
+            unsupported("GB0008", f"the value of {self.describe()}")
+        compared = {self.expression: self.seen} if self.guardable else self.leaves
+        for source in self.leaves:
             source.require_comparable()
+        for source, value in compared.items():
             self.output.guards.equals(source, value)
         return self.seen
 
     def describe(self) -> str:
-        return f"the float {self.expression}"
+        return f"the {self.python_type().__name__} {self.expression}"
 
     def python_type(self) -> type:
-        return float
+        return type(self.seen)
+
+    def truth(self, tx: Translator) -> bool:
+        return bool(tx.operate(operator.ne, self, tx.constant(0.0)).as_constant())
 
     def reconstruct(self, cg: Reconstructor) -> None:
         self.expression.emit(cg.builder)
@@ -87,79 +104,131 @@ def float_argument(output: OutputGraph, value: float, source: Source) -> Variabl
     return FloatVariable(output, value, source, {source: value})
 
 
-def float_operation(
-    function: Callable[..., Any], args: list[VariableTracker]
-) -> VariableTracker | None:
-    """An operator on floats that vary; None where it has to know the values."""
-    plain = ON_NUMBERS.get(function)
-    varying = [arg for arg in args if isinstance(arg, FloatVariable)]
-    if plain is None or not varying or not all(map(_plain_number, args)):
-        return None
-    if plain is operator.truediv and (isinstance(args[1], FloatVariable) or not _value(args[1])):
-        return None
-    leaves = {source: value for arg in varying for source, value in arg.leaves.items()}
-    operands = tuple([
-        arg.expression if isinstance(arg, FloatVariable) else ConstSource(_value(arg))
-        for arg in args
-    ])
-    result = plain(*[_value(arg) for arg in args])
-    return FloatVariable(varying[0].output, result, FloatSource(plain, operands), leaves)
+class _Operand(Record):
+    """A number as an operand: where it is read, its value now, and what it is made of."""
+
+    source: Source
+    value: Any
+    leaves: dict[Source, Any]
+    guardable: bool = True
+
+    def is_small(self) -> bool:
+        """Whether it is a float, or an int from the program's text that floats hold."""
+        if type(self.value) is float:
+            return True
+        return isinstance(self.source, ConstSource) and abs(self.value) < _LARGEST
 
 
-def _plain_number(arg: VariableTracker) -> bool:
+def _operand(output: OutputGraph, arg: VariableTracker) -> _Operand | None:
+    """None for what is no number."""
+    env = output.shape_env
     if isinstance(arg, FloatVariable):
-        return True
-    if type(arg) is not ConstantVariable:
-        return False
-    return type(arg.value) is float or (type(arg.value) is int and abs(arg.value) < _LARGEST)
-
-
-def _value(arg: VariableTracker) -> Any:
-    assert isinstance(arg, ConstantVariable)
-    return arg.seen if isinstance(arg, FloatVariable) else arg.value
-
-
-_SCALAR_OPERATIONS = frozenset(
-    [
-        *("add", "iadd", "sub", "isub", "mul", "imul", "truediv", "itruediv", "div"),
-        *("lt", "le", "gt", "ge", "eq", "ne"),
-    ]
-)
-
-
-def scalar_arguments(
-    tx: Values, target: Any, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
-) -> list[VariableTracker]:
-    """The arguments of an operation, with floats that vary made inputs of the graph.
-
-    Only where a 0-d tensor gives the very same result as the number: in arithmetic and
-    comparisons, with a dtype that changes the result's no more than the number does.
-    """
-    if kwargs or len(args) != 2 or name_of(target) not in _SCALAR_OPERATIONS:
-        return args
-    for arg in args:
-        if type(arg) is ConstantVariable and not isinstance(arg.value, (int, float, complex)):
-            unsupported("GB0007", f"TypeError: {name_of(target)} with {arg.describe()}")
-    singles = {_wants_single(arg) for arg in args if isinstance(arg, TensorVariable)}
-    if len(singles) != 1 or None in singles:
-        return args
-    single = True in singles
-    return [arg.in_graph(tx, single) or arg for arg in args]
-
-
-def _wants_single(arg: TensorVariable) -> bool | None:
-    """Whether float32 beside the tensor is the same as a number, or float64; None: neither."""
-    dtype = arg.fake.dtype
-    if dtype is dtypes.float64 or (dtype.is_floating_point and arg.fake.ndim):
-        return False
-    default = dtypes.get_default_dtype()
-    if dtype is dtypes.float32 or (_is_integral(dtype) and default is dtypes.float32):
-        return True
+        return _Operand(arg.expression, arg.seen, arg.leaves, arg.guardable)
+    if isinstance(arg, SymIntVariable):
+        source = source_of(arg.value.expr, env)
+        return _Operand(source, arg.value.hint, {source: arg.value.hint})
+    if isinstance(arg, QuotientVariable):
+        top = source_of(arg.top.expr, env)
+        source = ComputedSource(operator.truediv, (top, ConstSource(arg.bottom)))
+        return _Operand(source, arg.seen, {top: arg.top.hint})
+    if type(arg) is ConstantVariable and type(arg.value) in (int, float, bool):
+        return _Operand(ConstSource(arg.value), arg.value, {})
     return None
 
 
-def _is_integral(dtype: dtypes.dtype) -> bool:
-    return not dtype.is_floating_point and not dtype.is_complex
+_PLAIN = {
+    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
+    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv,
+    operator.imod: operator.mod, operator.ipow: operator.pow, operator.ilshift: operator.lshift,
+    operator.irshift: operator.rshift, operator.iand: operator.and_, operator.ior: operator.or_,
+    operator.ixor: operator.xor,
+}  # fmt: skip
+_TOTAL = frozenset(ON_NUMBERS.values()) - {operator.truediv}
+_OPERATORS = frozenset([
+    *_PLAIN.values(), *_TOTAL, operator.invert,
+    operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
+])  # fmt: skip
+_MOST_BITS = 62
+
+
+def number_operation(
+    tx: Values, function: Callable[..., Any], args: list[VariableTracker]
+) -> VariableTracker | None:
+    """A function of numbers some of which vary; None where it has to know their values.
+
+    function: an operator, or another one that is written in C and depends on its arguments only.
+    """
+    function = _PLAIN.get(function, function)
+    if not any(isinstance(arg, _VARYING) for arg in args):
+        return None
+    operands = [_operand(tx.output, arg) for arg in args]
+    known = [operand for operand in operands if operand is not None]
+    if len(known) != len(operands) or len(known) > _MOST_OPERANDS:
+        return None
+    if function in (operator.pow, operator.lshift) and _is_huge(*known):
+        return None
+    try:
+        result = function(*[operand.value for operand in known])
+    except (ArithmeticError, TypeError, ValueError):
+        return None
+    return _computed(tx, function, known, result)
+
+
+_MOST_OPERANDS = 4
+
+
+def _is_huge(base: _Operand, exponent: _Operand) -> bool:
+    """Whether an int of many digits may come out."""
+    if type(base.value) is float or type(exponent.value) is float:
+        return False
+    return bool(exponent.value > _MOST_BITS)
+
+
+def _computed(
+    tx: Values, function: Callable[..., Any], operands: list[_Operand], result: Any
+) -> VariableTracker | None:
+    """What stands for `result`, with guards where that does not vary or could be missing."""
+    output = tx.output
+    leaves = {source: value for operand in operands for source, value in operand.leaves.items()}
+    source = ComputedSource(function, tuple([operand.source for operand in operands]))
+    in_numpy = type(function) is numpy.ufunc or issubclass(type(result), numpy.generic)
+    guardable = all(operand.guardable for operand in operands) and not in_numpy
+    if not in_numpy and not _is_total(function, operands):
+        if not guardable or any(isinstance(value, numpy.generic) for value in leaves.values()):
+            return None
+        for leaf in leaves:
+            leaf.require_comparable()
+        if type(result) is bool:
+            output.guards.equals(source, result)
+            return tx.constant(result)
+        output.guards.type_match(source, type(result))
+    if type(result) is int:
+        return _whole(tx, source, result)
+    if not isinstance(result, (float, numpy.floating)):
+        return None
+    return FloatVariable(output, result, source, leaves, guardable)
+
+
+def _is_total(function: Callable[..., Any], operands: list[_Operand]) -> bool:
+    """Whether it gives a float for whatever floats the operands are."""
+    if not all(operand.is_small() for operand in operands):
+        return False
+    if function is operator.truediv:
+        divisor = operands[1]
+        return isinstance(divisor.source, ConstSource) and bool(divisor.value)
+    return function in _TOTAL
+
+
+def _whole(tx: Values, source: Source, value: int) -> VariableTracker:
+    """An int that is computed from numbers that vary: a symbol of the graph."""
+    if value in (0, 1) or abs(value) >= _LARGEST_SYMBOL:
+        tx.guards.equals(source, value)
+        return tx.constant(value)
+    return tx.output.int_input(value, source)
+
+
+_LARGEST_SYMBOL = 1 << 31
+_VARYING = (FloatVariable, SymIntVariable, QuotientVariable)
 
 
 def may_vary(source: Source) -> bool:

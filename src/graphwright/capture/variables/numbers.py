@@ -12,6 +12,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import Handler
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.exceptions import raise_in_frame
+from graphwright.capture.variables.floats import number_operation
 from graphwright.capture.variables.operators import unary
 from graphwright.capture.variables.quotients import QuotientVariable, as_float, whole_part
 from graphwright.capture.variables.reads import read_as, read_fact, read_truth
@@ -27,9 +28,13 @@ Kwargs = dict[str, VariableTracker]
 
 
 def folded(function: Callable[..., Any]) -> Handler:
-    """A pure function of constants."""
+    """A pure function of constants, or of numbers that vary."""
 
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if not kwargs:
+            number = number_operation(tx, function, [arg.realize() for arg in args])
+            if number is not None:
+                return number
         values = [arg.realize().as_constant() for arg in args]
         keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
         return tx.constant(fold(function, *values, **keywords))

@@ -16,7 +16,7 @@ from graphwright.capture.source import ConstSource, LocalSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import BuiltinVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold
-from graphwright.capture.variables.floats import FloatVariable
+from graphwright.capture.variables.floats import FloatVariable, number_operation
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
@@ -38,34 +38,13 @@ class NumpyScalarVariable(ConstantVariable):
         return super().getattr(tx, name)
 
 
-class NumpyFloatVariable(FloatVariable):
-    """A floating scalar that is an argument: an input of the graph, whatever its value.
-
-    Guards cannot compare it: where its value is needed the graph ends.
-    """
-
-    kind: type
-
-    @property
-    def value(self) -> Any:
-        unsupported("GB0008", f"the value of {self.describe()}")
-
-    def describe(self) -> str:
-        return f"{self.kind.__name__} {self.expression}"
-
-    def python_type(self) -> type:
-        return self.kind
-
-
 def wrap_scalar(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     """A scalar read from somewhere: by what object it is, but for floating arguments."""
     if isinstance(source, ConstSource):
         return NumpyScalarVariable(value, source)
     if isinstance(value, numpy.floating) and isinstance(source, LocalSource):
         output.guards.type_match(source, type(value))
-        made = NumpyFloatVariable(output, float(value), source, {source: float(value)})
-        made.kind = type(value)
-        return made
+        return FloatVariable(output, value, source, {source: value}, guardable=False)
     output.guards.id_match(source, value)
     return NumpyScalarVariable(value, source)
 
@@ -74,6 +53,10 @@ def numpy_function(function: Callable[..., Any]) -> Any:
     """A pure function of NumPy, where it gives a scalar for constants."""
 
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if not kwargs and function not in _FACTS:
+            number = number_operation(tx, function, [arg.realize() for arg in args])
+            if number is not None:
+                return number
         values = [_plain(arg) for arg in args]
         keywords = {key: _plain(value) for key, value in kwargs.items()}
         if not values and not keywords:

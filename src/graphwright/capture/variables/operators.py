@@ -19,7 +19,7 @@ from graphwright.capture.variables.classes import (
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.deques import DequeVariable
-from graphwright.capture.variables.floats import float_operation
+from graphwright.capture.variables.floats import number_operation
 from graphwright.capture.variables.functions import (
     BoundMethodVariable,
     FunctionVariable,
@@ -43,7 +43,7 @@ from graphwright.capture.variables.sets import (
     set_operator,
     set_update_operator,
 )
-from graphwright.capture.variables.symint import SymIntVariable, symbolic_operation
+from graphwright.capture.variables.symint import SymIntVariable, is_exact, symbolic_operation
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.capture.variables.text_formats import added, constant_text, percented
 
@@ -121,11 +121,11 @@ def operate(
         return quotient
     numbers = all(isinstance(arg, (SymIntVariable, ConstantVariable)) for arg in args)
     if numbers and any(isinstance(arg, SymIntVariable) for arg in args):
-        return symbolic_operation(tx, function, args)
+        return _number(tx, function, args)
     text = _text_operation(tx, function, args)
     if text is not None:
         return text
-    number = float_operation(function, args) or read_operation(function, args)
+    number = number_operation(tx, function, args) or read_operation(function, args)
     if number is not None:
         return number
     if all(isinstance(arg, ConstantVariable) for arg in args):
@@ -143,6 +143,14 @@ def operate(
         names = " and ".join(arg.describe() for arg in args)
         unsupported("GB0008", f"operator.{function.__name__} on {names}")
     return result
+
+
+def _number(
+    tx: Translator, function: Callable[..., Any], args: list[VariableTracker]
+) -> VariableTracker:
+    """An operator on constants and integers of which one is symbolic."""
+    found = None if is_exact(function, args) else number_operation(tx, function, args)
+    return found or symbolic_operation(tx, function, args)
 
 
 def _text_operation(
@@ -483,10 +491,11 @@ def unary(
         return tx.output.run(tx, "call_function", function, [value], {})
     if isinstance(value, SymIntVariable):
         if function is operator.invert:
-            return tx.constant(~value.as_constant())
+            found = number_operation(tx, function, [value])
+            return found or tx.constant(~value.as_constant())
         return tx.wrap_plain(function(value.value))
     if isinstance(value, ConstantVariable):
-        negated = float_operation(function, [value])
+        negated = number_operation(tx, function, [value])
         return negated or tx.constant(fold(function, value.value))
     read = read_operation(function, [value])
     if read is not None:

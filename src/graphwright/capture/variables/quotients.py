@@ -13,6 +13,8 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.number_sources import ComputedSource, ScalarSource, source_of
+from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.symint import SymIntVariable
@@ -21,6 +23,7 @@ from graphwright.runtime.symbolic.symint import IntLike, SymInt, hint_of
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.translator import Translator
+    from graphwright.capture.values import Values
 
 _EXACT_BELOW = 2**53
 _MOST_DIGITS = 20
@@ -61,6 +64,12 @@ class QuotientVariable(ConstantVariable):
 
     def prefers_source(self) -> bool:
         return True
+
+    def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
+        """The graph's input that stands for it."""
+        top = source_of(self.top.expr, tx.output.shape_env)
+        source = ComputedSource(operator.truediv, (top, ConstSource(self.bottom)))
+        return tx.output.float_input(self.seen, ScalarSource(source, single))
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.begin_call(operator.truediv)

@@ -83,7 +83,7 @@ def symbolic_operation(
     Whether a divisor is zero becomes a guard; everything but the plain integer operators
     specialises to the values at hand.
     """
-    if function in _EXACT and all(_plain_int(arg) for arg in args):
+    if is_exact(function, args):
         values = [arg.as_example() for arg in args]
     else:
         values = [arg.as_constant() for arg in args]
@@ -93,6 +93,11 @@ def symbolic_operation(
         return tx.wrap_plain(function(*values))
     except (ArithmeticError, TypeError, ValueError) as error:
         unsupported("GB0007", f"{type(error).__name__}: {error}")
+
+
+def is_exact(function: Callable[..., Any], args: list[VariableTracker]) -> bool:
+    """Whether an operator on these gives an expression over the symbols."""
+    return function in _EXACT and all(map(_plain_int, args))
 
 
 def _plain_int(arg: VariableTracker) -> bool:

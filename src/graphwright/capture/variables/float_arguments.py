@@ -1,0 +1,246 @@
+"""Operations with numbers that vary: in the graph the numbers are 0-d tensors, inputs of it.
+
+Only where a 0-d tensor gives the very same result as the number, with a dtype that changes the
+result's no more than the number does. Operations that take no tensor in the number's place are
+written as some that do: `add(x, y, alpha=a)` as `x + y * a`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.number_sources import ScalarSource
+from graphwright.capture.run_errors import name_of
+from graphwright.capture.source import ConstSource
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.floats import FloatVariable
+from graphwright.capture.variables.quotients import QuotientVariable
+from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime import dtypes
+from graphwright.runtime.ops._face import empty, empty_like
+
+if TYPE_CHECKING:
+    from graphwright.capture.values import Values
+
+Given = dict[str, VariableTracker]
+Kwargs = dict[str, VariableTracker]
+_BINARY = frozenset(
+    [
+        *("add", "iadd", "sub", "isub", "mul", "imul", "truediv", "itruediv", "div", "divide"),
+        *("true_divide", "multiply", "subtract", "pow", "ipow", "floordiv", "ifloordiv", "mod"),
+        *("imod", "floor_divide", "remainder", "fmod", "lt", "le", "gt", "ge", "eq", "ne"),
+    ]
+)
+
+
+def scalar_arguments(
+    tx: Values, target: Any, args: list[VariableTracker], kwargs: Kwargs
+) -> list[VariableTracker]:
+    """The arguments of an operation on two operands, with numbers that vary made inputs."""
+    if kwargs or len(args) != 2 or name_of(target) not in _BINARY:
+        return args
+    for arg in args:
+        if type(arg) is ConstantVariable and not isinstance(arg.value, (int, float, complex)):
+            unsupported("GB0007", f"TypeError: {name_of(target)} with {arg.describe()}")
+    single = _beside([arg for arg in args if isinstance(arg, TensorVariable)])
+    return args if single is None else [arg.in_graph(tx, single) or arg for arg in args]
+
+
+def _beside(tensors: list[TensorVariable]) -> bool | None:
+    """Whether float32 beside the tensors is the same as a number, or float64; None: neither."""
+    singles = {_wants_single(tensor) for tensor in tensors}
+    return singles.pop() if len(singles) == 1 else None
+
+
+def _wants_single(arg: TensorVariable) -> bool | None:
+    dtype = arg.fake.dtype
+    if dtype is dtypes.float64 or (dtype.is_floating_point and arg.fake.ndim):
+        return False
+    default = dtypes.get_default_dtype()
+    if dtype is dtypes.float32 or (_is_integral(dtype) and default is dtypes.float32):
+        return True
+    return None
+
+
+def _is_integral(dtype: dtypes.dtype) -> bool:
+    return not dtype.is_floating_point and not dtype.is_complex
+
+
+def with_scalars(
+    tx: Values, kind: str, target: Any, args: list[VariableTracker], kwargs: Kwargs
+) -> VariableTracker | None:
+    """The result of another operation with numbers that vary; None: as the others."""
+    if not any(isinstance(value.realize(), _VARYING) for value in (*args, *kwargs.values())):
+        return None
+    name = name_of(target)
+    names, numbers, rule = _RULES.get((kind, name)) or _RULES.get(("", name)) or _NO_RULE
+    given = dict(zip(names, (arg.realize() for arg in args), strict=False))
+    given.update({key: value.realize() for key, value in kwargs.items()})
+    if len(args) > len(names) or not set(given) <= set(names):
+        return None
+    if not any(isinstance(given.get(number), _VARYING) for number in numbers):
+        return None
+    return rule(tx, _Call(kind, target, given, numbers))
+
+
+_VARYING = (FloatVariable, QuotientVariable)
+
+
+class _Call:
+    """A call of an operation: its arguments by name, in their order, and which are numbers."""
+
+    def __init__(self, kind: str, target: Any, given: Given, numbers: tuple[str, ...]) -> None:
+        self.kind = kind
+        self.target = target
+        self.given = given
+        self.numbers = numbers
+
+    def run(self, tx: Values, given: Given) -> VariableTracker:
+        """The same operation with other arguments."""
+        first = next(iter(given))
+        rest = {name: value for name, value in given.items() if name != first}
+        return tx.output.run(tx, self.kind, self.target, [given[first]], rest)
+
+    def rest(self, *names: str) -> Given:
+        """The arguments but for some."""
+        return {name: value for name, value in self.given.items() if name not in names}
+
+
+Rule = Callable[["Values", _Call], VariableTracker | None]
+
+
+def _with_tensors(tx: Values, call: _Call) -> VariableTracker | None:
+    """The operation takes tensors in place of its numbers."""
+    tensors = [v for v in call.given.values() if isinstance(v, TensorVariable)]
+    kept = [v for v in tensors if v.fake.dtype is not dtypes.bool] or tensors
+    single = _beside(kept)
+    if single is None:
+        return None
+    given = dict(call.given)
+    for name in call.numbers:
+        value = given.get(name)
+        if value is not None and not isinstance(value, TensorVariable):
+            made = _scalar(tx, value, single)
+            if made is None:
+                return None
+            given[name] = made
+    return call.run(tx, given)
+
+
+def _scalar(tx: Values, value: VariableTracker, single: bool) -> VariableTracker | None:
+    """The 0-d tensor of a number; None of what may be left out."""
+    if type(value) is ConstantVariable:
+        if type(value.value) not in (int, float):
+            return value if value.value is None else None
+        return tx.output.float_input(value.value, ScalarSource(ConstSource(value.value), single))
+    return value.in_graph(tx, single)
+
+
+def _rounds_each_step(value: VariableTracker) -> bool:
+    """Whether several operations round as one: those on half precision do when they end."""
+    wide = (dtypes.float32, dtypes.float64)
+    return isinstance(value, TensorVariable) and value.fake.dtype in wide
+
+
+def _scaled(tx: Values, call: _Call) -> VariableTracker | None:
+    """`input + other * alpha`."""
+    own, other = call.given["input"], call.given.get("other")
+    if not isinstance(own, TensorVariable) or not isinstance(other, TensorVariable):
+        return None
+    if own.fake.dtype is not other.fake.dtype or not _rounds_each_step(own):
+        return None
+    scaled = tx.output.run(tx, "call_method", "mul", [other, call.given["alpha"]], {})
+    return call.run(tx, {"input": own, "other": scaled})
+
+
+def _scaled_product(tx: Values, call: _Call) -> VariableTracker | None:
+    """`input + value * tensor1 * tensor2`, or `/ tensor2`."""
+    own, one, other = (call.given.get(name) for name in ("input", "tensor1", "tensor2"))
+    if own is None or one is None or other is None or not _rounds_each_step(own):
+        return None
+    method = "mul" if name_of(call.target) == "addcmul" else "div"
+    scaled = tx.output.run(tx, "call_method", "mul", [one, call.given["value"]], {})
+    product = tx.output.run(tx, "call_method", method, [scaled, other], {})
+    in_place = "add_" if str(call.target).endswith("_") else "add"
+    return tx.output.run(tx, "call_method", in_place, [own, product], {})
+
+
+def _filled(tx: Values, call: _Call) -> VariableTracker | None:
+    """An empty tensor of that kind, filled."""
+    name = name_of(call.target).replace("full", "empty")
+    given = call.rest("fill_value")
+    if "requires_grad" in given:
+        return None
+    first = next(iter(given))
+    rest = {key: value for key, value in given.items() if key != first}
+    if call.kind == "call_method":
+        made = tx.output.run(tx, "call_method", name, [given[first]], rest)
+    else:
+        made = tx.output.run(tx, "call_function", _EMPTY[name], [given[first]], rest)
+    return tx.output.run(tx, "call_method", "fill_", [made, call.given["fill_value"]], {})
+
+
+def _number_tensor(tx: Values, call: _Call) -> VariableTracker | None:
+    """A new 0-d tensor of the number."""
+    rest = call.rest("data")
+    default = dtypes.get_default_dtype()
+    if default not in (dtypes.float32, dtypes.float64):
+        return None
+    single = not rest and default is dtypes.float32
+    scalar = call.given["data"].in_graph(tx, single)
+    if scalar is None:
+        return None
+    rest.setdefault("dtype", tx.constant(default))
+    made = tx.output.run(tx, "call_method", "to", [scalar], rest)
+    return tx.output.run(tx, "call_method", "clone", [made], {})
+
+
+def _weighted(tx: Values, call: _Call) -> VariableTracker | None:
+    """`lerp`, whose weight has the dtype of the others."""
+    own = call.given["input"]
+    if not isinstance(own, TensorVariable) or not _rounds_each_step(own):
+        return None
+    weight = call.given["weight"].in_graph(tx, own.fake.dtype is dtypes.float32)
+    return None if weight is None else call.run(tx, {**call.given, "weight": weight})
+
+
+def _leaky(tx: Values, call: _Call) -> VariableTracker | None:
+    """`where(input > 0, input, input * negative_slope)`."""
+    own, run = call.given["input"], tx.output.run
+    if not _rounds_each_step(own):
+        return None
+    scaled = run(tx, "call_method", "mul", [own, call.given["negative_slope"]], {})
+    positive = run(tx, "call_method", "gt", [own, tx.constant(0)], {})
+    return run(tx, "call_method", "where", [own, positive, scaled], {})
+
+
+_EMPTY: dict[str, Any] = {"empty": empty, "empty_like": empty_like}
+_NO_RULE: tuple[tuple[str, ...], tuple[str, ...], Rule] = ((), (), _with_tensors)
+_CLAMP = (("input", "min", "max"), ("min", "max"), _with_tensors)
+_WHERE = ("input", "other")
+_ADDED = (("input", "other", "alpha"), ("alpha",), _scaled)
+_PRODUCT = (("input", "tensor1", "tensor2", "value"), ("value",), _scaled_product)
+_KINDS = ("dtype", "device", "layout", "requires_grad")
+_RULES: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...], Rule]] = {
+    ("", "clamp"): _CLAMP,
+    ("", "clip"): _CLAMP,
+    ("", "clamp_min"): (("input", "min"), ("min",), _with_tensors),
+    ("", "clamp_max"): (("input", "max"), ("max",), _with_tensors),
+    ("call_function", "where"): (("condition", *_WHERE), _WHERE, _with_tensors),
+    ("call_method", "where"): (("input", "condition", "other"), _WHERE, _with_tensors),
+    ("", "masked_fill"): (("input", "mask", "value"), ("value",), _with_tensors),
+    ("", "fill"): (("input", "value"), ("value",), _with_tensors),
+    ("", "lerp"): (("input", "end", "weight"), ("weight",), _weighted),
+    ("", "add"): _ADDED,
+    ("", "sub"): _ADDED,
+    ("", "addcmul"): _PRODUCT,
+    ("", "addcdiv"): _PRODUCT,
+    ("", "full"): (("size", "fill_value", *_KINDS), ("fill_value",), _filled),
+    ("", "full_like"): (("input", "fill_value", *_KINDS), ("fill_value",), _filled),
+    ("", "new_full"): (("input", "size", "fill_value", *_KINDS), ("fill_value",), _filled),
+    ("", "tensor"): (("data", "dtype", "device"), ("data",), _number_tensor),
+    ("", "leaky_relu"): (("input", "negative_slope"), ("negative_slope",), _leaky),
+}

@@ -1,0 +1,147 @@
+"""Functions of numbers that vary: computed by Python anew in each call, guarded where decided by.
+
+Schedules (`0.5 * (1 + cos(pi * step / total))`), scales (`1 / sqrt(width)`), decays
+(`average.mul_(decay).add_(x, alpha=1 - decay)`) and thresholds take two graphs, whatever the
+numbers; a branch takes one more for its other side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+
+from .captured import Captured
+from .pictures import picture
+
+Program = Callable[..., Any]
+
+
+def cosine(x: Any, step: int) -> Any:
+    rate = 0.5 * (1 + math.cos(math.pi * step / 100))
+    return x * rate, rate
+
+
+def warm_up(x: Any, step: int) -> Any:
+    return x * min(1.0, step / 10), x * (1 - 0.9**step)
+
+
+def width(x: Any, count: int) -> Any:
+    return x / math.sqrt(count), x / np.sqrt(count), np.sqrt(count)
+
+
+def root(x: Any, number: float) -> Any:
+    return x * math.sqrt(number) * np.log(number), number**2, number // 0.3, abs(-number)
+
+
+def rounded(x: Any, number: float) -> Any:
+    return x[: int(number) + 1], round(number * 2), math.floor(number), divmod(number, 2.0)
+
+
+def average(x: Any, decay: float) -> Any:
+    mean = x.clone()
+    mean.mul_(decay).add_(x, alpha=1 - decay)
+    return mean, mean.lerp(x, decay), gw.add(x, x, alpha=decay)
+
+
+def bounded(x: Any, size: float) -> Any:
+    return x.clamp(-size, 5.0), gw.where(x > size, size, x), x.masked_fill(x > size, size)
+
+
+def filled(x: Any, value: float) -> Any:
+    made = gw.full((3,), value), gw.full_like(x, value), gw.tensor(value)
+    return (*made, gw.nn.functional.leaky_relu(x, value), x**value, value**x)
+
+
+def products(x: Any, value: float) -> Any:
+    return gw.addcmul(x, x, x, value=value), x.clone().addcdiv_(x, x, value=value)
+
+
+STEPS = [(step,) for step in (3, 5, 20, 100, 7, 64)]
+FLOATS = [(number,) for number in (1.5, 2.25, 3.75, 2.5, 7.125)]
+SCHEDULES: list[tuple[Program, list[tuple[Any, ...]]]] = [
+    (cosine, STEPS),
+    (width, STEPS),
+    (root, FLOATS),
+    (rounded, FLOATS),
+    (average, FLOATS),
+    (bounded, FLOATS),
+    (filled, FLOATS),
+    (products, FLOATS),
+]
+
+
+def run(captured: Captured, program: Program, numbers: tuple[Any, ...]) -> None:
+    x = gw.linspace(-2, 9, 12)
+    assert picture(captured(x.clone(), *numbers)) == picture(program(x.clone(), *numbers))
+
+
+@pytest.mark.parametrize(("program", "calls"), SCHEDULES, ids=lambda value: str(value)[:20])
+def test_two_graphs_whatever_the_numbers(program: Program, calls: Any) -> None:
+    captured = Captured(program, fullgraph=True)
+    for numbers in calls:
+        run(captured, program, numbers)
+    assert captured.graphs == 2
+
+
+def test_a_branch_takes_one_more() -> None:
+    def program(x: Any, number: float) -> Any:
+        return x * number if number > 2.0 else x / number
+
+    captured = Captured(program, fullgraph=True)
+    for number in (0.25, 0.5, 0.75, 3.0, 4.0, 1.5, 2.0, math.nan, math.inf):
+        run(captured, program, (number,))
+    assert captured.graphs == 3
+
+
+def test_the_smaller_of_two_is_decided_by_a_guard() -> None:
+    captured = Captured(warm_up, fullgraph=True)
+    for (step,) in STEPS:
+        run(captured, warm_up, (step,))
+    assert captured.graphs <= 3
+
+
+def test_what_raises_for_other_numbers_raises_as_python_does() -> None:
+    def program(x: Any, number: float) -> Any:
+        return x * math.sqrt(number), x * (1 / number), x * math.log(number)
+
+    captured = Captured(program)
+    for number in (1.5, 2.5, 3.5):
+        run(captured, program, (number,))
+    for number, error in ((-1.0, ValueError), (0.0, ZeroDivisionError)):
+        with pytest.raises(error):
+            captured(gw.ones(2), number)
+    run(captured, program, (4.5,))
+
+
+def test_a_number_of_another_type_is_another_version() -> None:
+    def program(x: Any, number: Any) -> Any:
+        return x * (number**-1), number**-1
+
+    captured = Captured(program)
+    for number in (2, 3, 4, 2.5, 3.5, -2.0, -3, 10):
+        run(captured, program, (number,))
+
+
+def test_gradients_flow_past_numbers_that_vary() -> None:
+    def program(x: Any, number: float) -> Any:
+        return (x.clamp(-number, number) ** 2 * math.exp(-number)).sum()
+
+    compiled = gw.compile(program, backend="c", fullgraph=True)
+    for number in (0.5, 1.5, 2.5):
+        expected, ours = (gw.tensor([-2.0, 0.25, 1.75], requires_grad=True) for _ in range(2))
+        program(expected, number).backward()
+        compiled(ours, number).backward()
+        assert gw.allclose(expected.grad, ours.grad)
+
+
+def test_integers_add_no_part_of_a_number() -> None:
+    compiled = gw.compile(lambda x, a: gw.add(x, x, alpha=a), backend="eager")
+    for alpha in (1.5, 2.5, 3.5):
+        with pytest.raises(RuntimeError, match="alpha"):
+            compiled(gw.arange(3), alpha)
