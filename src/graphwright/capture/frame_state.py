@@ -32,6 +32,7 @@ class FrameState(Record, frozen=False):
     sizes: dict[str, list[int | None]] = field(default_factory=dict)    # and strides
     ints: dict[str, int | None] = field(default_factory=dict)
     floats: dict[str, str | None] = field(default_factory=dict)
+    lengths: dict[str, int | None] = field(default_factory=dict)
     failures: dict[Source, int] = field(default_factory=dict)
     captures: int = 0
 
@@ -100,6 +101,13 @@ class FrameState(Record, frozen=False):
             return False
         from_the_start = self.dynamic is True and isinstance(source, LocalSource)
         return from_the_start or self.ints[name] is None
+
+    def length_is_dynamic(self, length: int, source: Source) -> bool:
+        """Whether a list is not looked at as a whole: one whose length has varied."""
+        name = source.name()
+        if self.lengths.setdefault(name, length) != length:
+            self.lengths[name] = None
+        return self.dynamic is not False and not self.versions and self.lengths[name] is None
 
     def float_is_dynamic(self, value: float, source: Source) -> bool:
         """Whether a float argument becomes an input of the graph: one that has varied."""

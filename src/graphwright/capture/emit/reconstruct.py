@@ -23,6 +23,7 @@ from graphwright.capture.variables.containers import ContainerObjectVariable
 from graphwright.capture.variables.context import ModeVariable, set_previous
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.functions import CellVariable
+from graphwright.capture.variables.growing import Growing
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.operators import BINARY
@@ -314,6 +315,8 @@ class Reconstructor:
         owner = getattr(container, "owner", None)
         if isinstance(owner, ContainerObjectVariable):
             self._writes.append(owner.prepare(self, push, True))
+        elif isinstance(container, Growing) and container.appended() is not None:
+            self._prepare_growth(container, push)
         elif isinstance(container, ListVariable):
             self._prepare_list(container, push)
         elif isinstance(container, DictVariable):
@@ -350,6 +353,16 @@ class Reconstructor:
             self.builder.store_subscript()
 
         self._writes.append(write)
+
+    def _prepare_growth(self, container: Growing, push: Load) -> None:
+        items = [self.hold(item) for item in container.added]
+
+        def values() -> None:
+            for item in items:
+                item()
+            self.builder.build("tuple", len(items))
+
+        self._writes.append(lambda: self.call_method(push, "extend", values))
 
     def _prepare_mode(self, manager: ModeVariable, push: Load) -> None:
         """The modes that an object made elsewhere will restore."""

@@ -57,7 +57,7 @@ def copy_handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         return set_of(tx, value)
     if isinstance(value, DequeVariable):
         return value.copied()
-    if type(value) is ListVariable:
+    if isinstance(value, ListVariable):
         return ListVariable(list(value.items))
     hook = _own_hook(tx, value, "__copy__")
     if hook is not None:
@@ -104,7 +104,7 @@ def _copied(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTrack
         return made
     if isinstance(value, SetVariable):
         return set_of(tx, value)
-    if type(value) is ListVariable:
+    if isinstance(value, ListVariable):
         copied = memo[value] = ListVariable([])
         copied.items += [_deep(tx, item, memo) for item in value.items]
         return copied

@@ -161,7 +161,7 @@ def _special(
 def _contents(tx: Translator, value: VariableTracker, convert: Convert) -> list[Piece]:
     """The repr of a value, by `convert`: `repr` or `ascii`."""
     value = value.realize()
-    if type(value) is ListVariable:
+    if isinstance(value, ListVariable):
         return ["[", *_listed(tx, value.items, convert), "]"]
     if type(value) is SizeVariable:
         return ["graphwright.Size([", *_listed(tx, value.items, convert), "])"]

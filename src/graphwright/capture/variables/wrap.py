@@ -60,6 +60,7 @@ from graphwright.capture.variables.functions import (
     PartialVariable,
     UserFunctionVariable,
 )
+from graphwright.capture.variables.growing import GrowingDeque, GrowingList, grows
 from graphwright.capture.variables.made_classes import handler_of_dataclasses
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.nn_modules import (
@@ -220,6 +221,9 @@ def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTrac
     if _is_large(value):
         return _too_large(output, value, source)
     members = _members(value)
+    if grows(output, value, len(members), source):
+        _same_type(output, value, source)
+        return GrowingList(output, members, source)
     _sized(output, value, len(members), source)
     items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(members)]
     return ListVariable(items, source)
@@ -336,8 +340,10 @@ def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 def _deque(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
     members, maxlen = _members(value), _MAXLEN(value)
-    output.guards.length(source, len(members))
     output.guards.equals(AttrSource(source, "maxlen"), maxlen)
+    if grows(output, value, len(members), source) and len(members) != maxlen:
+        return GrowingDeque(output, members, maxlen, source)
+    output.guards.length(source, len(members))
     items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(members)]
     return DequeVariable(items, maxlen, source)
 
