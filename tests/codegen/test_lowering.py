@@ -89,6 +89,25 @@ def test_half_precision_is_computed_in_float32() -> None:
     check(lambda x: ops.add(ops.exp(x), ops.mul(x, 2.0)), x, rtol=2e-3, atol=4e-3)
 
 
+JUMPS: dict[str, Callable[[Any], Any]] = {
+    "floor": ops.floor,
+    "round": ops.round,
+    "trunc": lambda y: ops.div(y, 0.25, rounding_mode="trunc"),
+    "remainder": lambda y: ops.remainder(y, 0.5),
+    "sign": lambda y: ops.sign(ops.mul(y, 1e-9)),
+    "comparison": lambda y: ops.ge(y, 3.0),
+    "overflow": lambda y: ops.isinf(ops.mul(y, 1e5)),
+    "finite": lambda y: ops.isfinite(ops.mul(y, 1e5)),
+}
+
+
+@pytest.mark.parametrize("jump", JUMPS)
+def test_what_jumps_sees_half_precision_rounded(jump: str) -> None:
+    """The sums round to 3 and 3.5; unrounded they lie below."""
+    x = tensor(np.array([2.998046875, 3.498046875], np.float16))
+    check(lambda x: JUMPS[jump](ops.add(x, 0.0015)), x)
+
+
 REDUCTIONS = ["sum", "prod", "amax", "amin", "any", "all"]
 
 

@@ -202,6 +202,13 @@ class Kernel(Record):
     body: tuple[Stmt, ...]
 
 
+JUMPING_OPS = frozenset({
+    *("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "sign"),
+    *("floor", "ceil", "round", "trunc", "floordiv", "truncdiv", "remainder", "fmod"),
+})
+"""Scalar operations in which the least change of an argument can change the result much: they take
+values of half precision as they would be stored."""
+
 REDUCE_OPS = ("sum", "prod", "max", "min", "any", "all", "argmax", "argmin")
 """Folds. max/min propagate nan; argmax/argmin give the int64 row-major position of the first
 extreme element among `axes`, nan counting as extreme; any/all work on bool."""

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from graphwright.codegen.loops import (
+    JUMPING_OPS,
     Apply,
     Check,
     Const,
@@ -43,6 +44,9 @@ from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Sym
 
 Key = tuple[str, Index, Any]
+
+EXACT_OPS = frozenset({"abs", "neg", "max", "min", "where"})
+"""Operations that give one of their values, or its negative."""
 
 RESERVED = re.compile(r"[bcdijprsv]\d*")
 """Names of axes and sizes."""
@@ -242,14 +246,18 @@ class Writer:
 
     def value(
         self, value: Any, symbols: dict[str, Expr], renamed: dict[str, Local],
-        mask: Value | None,
+        mask: Value | None, rounded: bool = False,
     ) -> Value:
-        """A value with its index symbols replaced and its Reads resolved."""
+        """A value with its index symbols replaced and its Reads resolved.
+
+        `rounded`: half precision is rounded as if it had been stored.
+        """
         if isinstance(value, Apply):
-            args = tuple(self.value(a, symbols, renamed, mask) for a in value.args)
+            inner = value.op in JUMPING_OPS or (rounded and value.op in EXACT_OPS)
+            args = tuple(self.value(a, symbols, renamed, mask, inner) for a in value.args)
             if value.op == "div" and not self.at_outer and args[1] in self.normalisers:
                 return Apply("mul", (args[0], self.inverse(args[1])), value.dtype)
-            return _simplified(value.op, args, value.dtype)
+            return _simplified(value.op, args, value.dtype, rounded)
         if isinstance(value, Read):
             own = None
             if value.mask is not None:
@@ -344,13 +352,14 @@ def _selected(mask: Value | None, value: Value, other: Const) -> Value:
     return apply("where", mask, value, other, dtype=value.dtype)
 
 
-def _simplified(op: str, args: tuple[Value, ...], dtype: Any) -> Value:
-    """Apply, without casts from float32 to half precision and straight back."""
+def _simplified(op: str, args: tuple[Value, ...], dtype: Any, rounded: bool) -> Value:
+    """Apply, unless `rounded` without casts from float32 to half precision and straight back."""
     if op == "cast":
         (inner,) = args
         if inner.dtype is dtype:
             return inner
-        if isinstance(inner, Apply) and inner.op == "cast" and inner.args[0].dtype is dtype \
-                and dtype is float32 and inner.dtype in (float16, bfloat16):
+        if not rounded and isinstance(inner, Apply) and inner.op == "cast" \
+                and inner.args[0].dtype is dtype and dtype is float32 \
+                and inner.dtype in (float16, bfloat16):
             return inner.args[0]
     return Apply(op, args, dtype)
