@@ -291,14 +291,17 @@ _VARIANCE = Arr((3,), 0.5, 2.0)
 NORMS = (
     OpSamples("layer_norm", _LAYER, lambda *a: _layer_norm_parts(*a)[0], torch=""),
     OpSamples("native_layer_norm", _LAYER, _layer_norm_parts, torch="", double_grad=False),
-    OpSamples(
-        "layer_norm_backward",
-        (
-            S(Arr((3, 4)), Arr((3, 4)), (4,), Arr((4,)), Arr((3, 1)), Arr((3, 1), 0.5, 2)),
-            S(Arr((2, 6)), Arr((2, 6)), (6,), None, Arr((2, 1)), Arr((2, 1), 0.5, 2)),
-        ),
-        None,
-        torch="",
+    *(
+        OpSamples(
+            name,
+            (
+                S(Arr((3, 4)), Arr((3, 4)), (4,), Arr((4,)), Arr((3, 1)), Arr((3, 1), 0.5, 2)),
+                S(Arr((2, 6)), Arr((2, 6)), (6,), None, Arr((2, 1)), Arr((2, 1), 0.5, 2)),
+            ),
+            None,
+            torch="",
+        )
+        for name in ("layer_norm_backward", "layer_norm_gradients")
     ),
     OpSamples(
         "rms_norm",
@@ -314,6 +317,15 @@ NORMS = (
         "group_norm",
         (S(Arr((2, 4, 3)), 2, Arr((4,)), Arr((4,))), S(Arr((2, 6, 2, 2)), 3)),
         _group_norm,
+        torch="",
+    ),
+    OpSamples(
+        "group_norm_backward",
+        (
+            S(Arr((2, 4, 3)), Arr((2, 4, 3)), 2, Arr((4,)), 1e-5),
+            S(Arr((2, 6, 2, 2)), Arr((2, 6, 2, 2)), 3, None, 1e-3),
+        ),
+        None,
         torch="",
     ),
     OpSamples(

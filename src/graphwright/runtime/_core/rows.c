@@ -1,11 +1,20 @@
 /* Softmax, layer norm, RMS norm and group norm over rows of contiguous matrices, and gradients of
- * the first two, on the pool. */
+ * all but RMS norm, on the pool. */
 #include "native.h"
 #include "vector_math.h"
 
 #include <math.h>
 
-enum { GRAIN = 16 << 10, RELEASE_GIL = 128 << 10, INPUTS = 3, PIECE = 4096 };
+enum {
+    GRAIN = 16 << 10,
+    RELEASE_GIL = 128 << 10,
+    INPUTS = 3,
+    PIECE = 4096,           /* elements that are summed in their own precision */
+    FEWEST = 16,            /* rows of a block, whose gradients of a weight are summed so too */
+    MOST = 128,
+    BLOCKS = 64,
+    COLUMNS = 256,
+};
 
 typedef struct {
     const void *inputs[INPUTS];
@@ -13,7 +22,13 @@ typedef struct {
     int64_t n;   /* elements of a row */
     double eps;
     int64_t channels, inner, groups;    /* of a group norm: channels of a row, their elements */
+    /* Of gradients: [blocks, 2, affine], what blocks of `each` rows add to those of weight and bias. */
+    void *parts, *to_weight, *to_bias;
+    int64_t rows, each, blocks, affine;
 } Rows;
+
+/* Before a loop that writes a fresh result, none of what it reads. */
+#define GW_TOGETHER _Pragma("GCC ivdep")
 
 #define REAL float
 #define EXP gw_exp_float
@@ -22,6 +37,7 @@ typedef struct {
 #define NAME(x) x##_f32
 #include "sums_kernel.h"
 #include "rows_kernel.h"
+#include "slopes_kernel.h"
 #undef REAL
 #undef EXP
 #undef LOG
@@ -34,6 +50,7 @@ typedef struct {
 #define NAME(x) x##_f64
 #include "sums_kernel.h"
 #include "rows_kernel.h"
+#include "slopes_kernel.h"
 
 /* The array's data if it is contiguous, of `type` and `size` elements; NULL with ValueError. */
 static void *data_of(PyObject *object, int type, int64_t size) {
@@ -337,27 +354,83 @@ GW_KERNEL(native_layer_norm_op) {
     return all;
 }
 
-/* grad, input, shape, weight, mean, rstd: the gradient of the input. */
-GW_KERNEL(layer_norm_backward_op) {
-    GwTensor *grad = real_tensor(args[0]), *x = real_tensor(args[1]), *out;
+/* grad, input, shape, weight, mean, rstd; the number of normalised dims, or -1. */
+static int read_slope(PyObject *const *args, const GwTensor **input, Rows *r) {
+    GwTensor *grad = real_tensor(args[0]), *x = real_tensor(args[1]);
     GwTensor *mean = real_tensor(args[4]), *rstd = real_tensor(args[5]);
-    Rows r = {.eps = 0};
     int ndim = x == NULL || grad == NULL || !same_sizes(grad, x) ? -1
-               : read_normalised(x, args[2], &r);
+               : read_normalised(x, args[2], r);
     if (ndim < 0 || !has_shape(args[3], x, ndim) || mean == NULL || rstd == NULL
-        || mean->dtype != x->dtype || rstd->dtype != x->dtype || mean->numel != x->numel / r.n
-        || rstd->numel != mean->numel || !read_affine(args[3], x->dtype, r.n, &r.inputs[2])
+        || mean->dtype != x->dtype || rstd->dtype != x->dtype || mean->numel != x->numel / r->n
+        || rstd->numel != mean->numel || !read_affine(args[3], x->dtype, r->n, &r->inputs[2])) {
+        return -1;
+    }
+    *input = x;
+    r->inputs[0] = grad->data;
+    r->inputs[1] = x->data;
+    r->mean = mean->data;
+    r->rstd = rstd->data;
+    r->rows = mean->numel;
+    return ndim;
+}
+
+/* The gradient of the input. */
+GW_KERNEL(layer_norm_backward_op) {
+    const GwTensor *x;
+    GwTensor *out;
+    Rows r = {.eps = 0};
+    if (read_slope(args, &x, &r) < 0
         || (out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL)) == NULL) {
         return NULL;
     }
-    r.inputs[0] = grad->data;
-    r.inputs[1] = x->data;
-    r.mean = mean->data;
-    r.rstd = rstd->data;
     r.out = out->data;
     compute(x->dtype == GW_FLOAT32 ? layer_norm_backward_f32 : layer_norm_backward_f64, &r,
-            x->numel / r.n);
+            r.rows);
     return (PyObject *)out;
+}
+
+/* Those of input, weight and bias, the last two of `ndim` sizes: `tasks` of r by `body` fill the
+ * blocks, which are then added. */
+static PyObject *slopes(PyTypeObject *cls, const GwTensor *x, int ndim, const int64_t *sizes,
+                        Rows *r, gw_body body, int64_t tasks) {
+    GwTensor *out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL);
+    GwTensor *to_weight = gw_tensor_empty(cls, x->dtype, ndim, sizes, NULL);
+    GwTensor *to_bias = gw_tensor_empty(cls, x->dtype, ndim, sizes, NULL);
+    PyObject *all = NULL;
+    if (out != NULL && to_weight != NULL && to_bias != NULL) {
+        r->affine = to_weight->numel;
+        r->parts = PyMem_RawMalloc((size_t)(r->blocks * 2 * r->affine)
+                                   * (size_t)gw_dtypes[x->dtype].itemsize);
+        all = r->parts == NULL ? PyErr_NoMemory() : PyTuple_Pack(3, out, to_weight, to_bias);
+    }
+    if (all != NULL) {
+        bool single = x->dtype == GW_FLOAT32;
+        r->out = out->data;
+        r->to_weight = to_weight->data;
+        r->to_bias = to_bias->data;
+        gw_run_tasks(body, r, tasks, x->numel / tasks);
+        gw_run_tasks(single ? fold_blocks_f32 : fold_blocks_f64, r,
+                     (2 * r->affine + COLUMNS - 1) / COLUMNS, COLUMNS * r->blocks);
+    }
+    PyMem_RawFree(r->parts);
+    Py_XDECREF(out);
+    Py_XDECREF(to_weight);
+    Py_XDECREF(to_bias);
+    return all;
+}
+
+GW_KERNEL(layer_norm_gradients_op) {
+    const GwTensor *x;
+    Rows r = {.eps = 0};
+    int ndim = read_slope(args, &x, &r);
+    if (ndim < 0) {
+        return NULL;
+    }
+    int64_t each = r.rows / BLOCKS;
+    r.each = each < FEWEST ? FEWEST : each > MOST ? MOST : each;
+    r.blocks = (r.rows + r.each - 1) / r.each;
+    return slopes(cls, x, ndim, x->sizes + x->ndim - ndim, &r,
+                  x->dtype == GW_FLOAT32 ? layer_norm_block_f32 : layer_norm_block_f64, r.blocks);
 }
 
 /* input, shape, weight, eps (None: the dtype's) */
@@ -374,24 +447,50 @@ GW_KERNEL(rms_norm_op) {
     return (PyObject *)out;
 }
 
+/* How the channels of an image are grouped; the channels' number, or 0. */
+static int64_t read_groups(const GwTensor *x, PyObject *groups, Rows *r) {
+    if (x == NULL || x->ndim < 2 || !gw_plain_int(groups, &r->groups) || r->groups < 1
+        || x->sizes[1] % r->groups != 0) {
+        return 0;
+    }
+    r->channels = x->sizes[1] / r->groups;
+    r->inner = x->numel / (x->sizes[0] * x->sizes[1]);
+    r->n = r->channels * r->inner;
+    return x->sizes[1];
+}
+
 /* input, groups, weight, bias, eps: rows are the groups of each image. */
 GW_KERNEL(group_norm_op) {
     GwTensor *x = real_tensor(args[0]), *out;
     Rows r = {.eps = 0};
-    if (x == NULL || x->ndim < 2 || !gw_plain_int(args[1], &r.groups) || r.groups < 1
-        || x->sizes[1] % r.groups != 0 || !gw_plain_number(args[4], &r.eps)
-        || !read_affine(args[2], x->dtype, x->sizes[1], &r.inputs[1])
-        || !read_affine(args[3], x->dtype, x->sizes[1], &r.inputs[2])
+    int64_t channels = read_groups(x, args[1], &r);
+    if (channels == 0 || !gw_plain_number(args[4], &r.eps)
+        || !read_affine(args[2], x->dtype, channels, &r.inputs[1])
+        || !read_affine(args[3], x->dtype, channels, &r.inputs[2])
         || (out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL)) == NULL) {
         return NULL;
     }
-    r.channels = x->sizes[1] / r.groups;
-    r.inner = x->numel / (x->sizes[0] * x->sizes[1]);
-    r.n = r.channels * r.inner;
     r.inputs[0] = x->data;
     r.out = out->data;
     compute(x->dtype == GW_FLOAT32 ? group_norm_f32 : group_norm_f64, &r, x->numel / r.n);
     return (PyObject *)out;
+}
+
+/* grad, input, groups, weight, eps: the gradients of input, weight and bias. */
+GW_KERNEL(group_norm_backward_op) {
+    GwTensor *grad = real_tensor(args[0]), *x = real_tensor(args[1]);
+    Rows r = {.eps = 0};
+    int64_t channels = read_groups(x, args[2], &r);
+    if (channels == 0 || grad == NULL || !same_sizes(grad, x) || !gw_plain_number(args[4], &r.eps)
+        || !read_affine(args[3], x->dtype, channels, &r.inputs[2])) {
+        return NULL;
+    }
+    r.inputs[0] = grad->data;
+    r.inputs[1] = x->data;
+    r.blocks = x->sizes[0];
+    return slopes(cls, x, 1, &channels, &r,
+                  x->dtype == GW_FLOAT32 ? group_norm_backward_f32 : group_norm_backward_f64,
+                  r.blocks * r.groups);
 }
 
 const GwKernelEntry gw_row_kernels[] = {
@@ -402,8 +501,10 @@ const GwKernelEntry gw_row_kernels[] = {
     {"layer_norm", 5, layer_norm_op},
     {"native_layer_norm", 5, native_layer_norm_op},
     {"layer_norm_backward", 6, layer_norm_backward_op},
+    {"layer_norm_gradients", 6, layer_norm_gradients_op},
     {"rms_norm", 4, rms_norm_op},
     {"group_norm", 5, group_norm_op},
+    {"group_norm_backward", 5, group_norm_backward_op},
     {NULL, 0, NULL},
 };
 

@@ -194,27 +194,6 @@ GW_VECTOR_MATH static void NAME(rms_norm)(void *closure, int64_t begin, int64_t 
     }
 }
 
-/* inputs: gradient, x, weight or NULL; mean and rstd are read. */
-GW_VECTOR_MATH static void NAME(layer_norm_backward)(void *closure, int64_t begin, int64_t end) {
-    const Rows *r = closure;
-    const REAL *w = r->inputs[2];
-    int64_t n = r->n;
-    for (int64_t row = begin; row < end; row++) {
-        const REAL *g = (const REAL *)r->inputs[0] + row * n;
-        const REAL *x = (const REAL *)r->inputs[1] + row * n;
-        REAL *out = (REAL *)r->out + row * n;
-        REAL mean = ((const REAL *)r->mean)[row], rstd = ((const REAL *)r->rstd)[row];
-        for (int64_t i = 0; i < n; i++) {
-            out[i] = w != NULL ? g[i] * w[i] : g[i];
-        }
-        REAL shift = NAME(sum)(out, n) / (REAL)n;
-        REAL slope = (NAME(product)(out, x, n) / (REAL)n - shift * mean) * rstd * rstd;
-        for (int64_t i = 0; i < n; i++) {
-            out[i] = (out[i] - shift - (x[i] - mean) * slope) * rstd;
-        }
-    }
-}
-
 /* inputs: x, weight or NULL, bias or NULL [groups, channels]; rows are [images, groups]. */
 GW_VECTOR_MATH static void NAME(group_norm)(void *closure, int64_t begin, int64_t end) {
     const Rows *r = closure;

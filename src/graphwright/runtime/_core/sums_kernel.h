@@ -54,3 +54,27 @@ static double NAME(sum_line)(const REAL *x, int64_t n, const double *mean) {
     }
     return total;
 }
+
+/* The sums of g and of g (x - mean), with g times w where that is not NULL. */
+GW_INLINE void NAME(slope_sums)(const REAL *g, const REAL *x, const REAL *w, int64_t n, REAL mean,
+                                double sums[2]) {
+    sums[0] = sums[1] = 0;
+    for (int64_t begin = 0; begin < n; begin += PIECE) {
+        REAL grads[NAME(SUM_LANES)] = {0}, dots[NAME(SUM_LANES)] = {0};
+        int64_t end = n - begin < PIECE ? n : begin + PIECE, i = begin;
+        for (; i + NAME(SUM_LANES) <= end; i += NAME(SUM_LANES)) {
+            for (int j = 0; j < NAME(SUM_LANES); j++) {
+                REAL grad = w != NULL ? g[i + j] * w[i + j] : g[i + j];
+                grads[j] += grad;
+                dots[j] += grad * (x[i + j] - mean);
+            }
+        }
+        for (int j = 0; i + j < end; j++) {
+            REAL grad = w != NULL ? g[i + j] * w[i + j] : g[i + j];
+            grads[j] += grad;
+            dots[j] += grad * (x[i + j] - mean);
+        }
+        sums[0] += NAME(lane_sum)(grads);
+        sums[1] += NAME(lane_sum)(dots);
+    }
+}

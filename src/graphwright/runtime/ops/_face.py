@@ -340,6 +340,7 @@ _grid_sampler = _op("grid_sampler")
 _grid_sampler_2d = _op("grid_sampler_2d")
 _grid_sampler_3d = _op("grid_sampler_3d")
 _group_norm = _op("group_norm")
+_group_norm_backward = _op("group_norm_backward")
 _gt = _op("gt")
 _gt_ = _op("gt_")
 _hamming_window = _op("hamming_window")
@@ -410,6 +411,7 @@ _kthvalue = _op("kthvalue")
 _l1_loss = _op("l1_loss")
 _layer_norm = _op("layer_norm")
 _layer_norm_backward = _op("layer_norm_backward")
+_layer_norm_gradients = _op("layer_norm_gradients")
 _lcm = _op("lcm")
 _lcm_ = _op("lcm_")
 _ldexp = _op("ldexp")
@@ -3770,6 +3772,16 @@ def group_norm(
     return _dispatch(_group_norm, (input, num_groups, weight, bias, eps))
 
 
+def group_norm_backward(
+    grad: Tensor,
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None,
+    eps: float,
+) -> Any:
+    return _dispatch(_group_norm_backward, (grad, input, num_groups, weight, eps))
+
+
 def gt(input: Tensor, other: Tensor | Number, *, out: Any = None) -> Any:
     _bound = (input, other)
     if out is not None:
@@ -4471,6 +4483,19 @@ def layer_norm_backward(
 ) -> Any:
     return _dispatch(
         _layer_norm_backward, (grad, input, as_size(normalized_shape), weight, mean, rstd)
+    )
+
+
+def layer_norm_gradients(
+    grad: Tensor,
+    input: Tensor,
+    normalized_shape: int | Sequence[int],
+    weight: Tensor | None,
+    mean: Tensor,
+    rstd: Tensor,
+) -> Any:
+    return _dispatch(
+        _layer_norm_gradients, (grad, input, as_size(normalized_shape), weight, mean, rstd)
     )
 
 

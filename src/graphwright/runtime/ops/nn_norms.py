@@ -10,7 +10,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.dtypes import float32
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import wrap
+from graphwright.runtime.ops.kernels import as_contiguous, wrap
 from graphwright.runtime.ops.nn_support import (
     Array,
     cast,
@@ -122,17 +122,14 @@ def _native_layer_norm_decompose(
 
 
 def _native_layer_norm_vjp(ctx: Any, grad: Any, grad_mean: Any, grad_rstd: Any) -> Any:
-    lead = tuple(range(len(ctx.input.shape) - len(ctx.normalized_shape)))
     to_input = to_weight = to_bias = None
-    if grad is not None and ctx.needs["input"]:
-        to_input = ops.layer_norm_backward(
-            grad, ctx.input, ctx.normalized_shape, ctx.weight, ctx.out1, ctx.out2
-        )
-    if grad is not None and ctx.needs["weight"]:
-        scaled = ops.mul(ops.sub(widened(ctx.input), ctx.out1), ctx.out2)
-        to_weight = cast(_sum_over(ops.mul(widened(grad), scaled), lead), ctx.weight.dtype)
-    if grad is not None and ctx.needs["bias"]:
-        to_bias = cast(_sum_over(widened(grad), lead), ctx.bias.dtype)
+    known = (ctx.input, ctx.normalized_shape, ctx.weight, ctx.out1, ctx.out2)
+    if grad is not None and (ctx.needs["weight"] or ctx.needs["bias"]):
+        to_input, to_weight, to_bias = ops.layer_norm_gradients(grad, *known)
+        to_weight = cast(to_weight, ctx.weight.dtype) if ctx.needs["weight"] else None
+        to_bias = cast(to_bias, ctx.bias.dtype) if ctx.needs["bias"] else None
+    elif grad is not None and ctx.needs["input"]:
+        to_input = ops.layer_norm_backward(grad, *known)
     for part in _through_statistics(ctx, grad_mean, grad_rstd):
         to_input = part if to_input is None else ops.add(to_input, part)
     return to_input, to_weight, to_bias
@@ -196,6 +193,42 @@ def _layer_norm_backward_decompose(
     slope = ops.mean(ops.mul(g, normal), dims, True)
     out = ops.mul(ops.sub(ops.sub(g, shift), ops.mul(normal, slope)), rstd)
     return cast(out, input.dtype)
+
+
+def _layer_norm_gradients_meta(
+    grad: Any, input: Any, normalized_shape: Any, weight: Any, mean: Any, rstd: Any
+) -> Any:
+    affine = spec(normalized_shape, mean)
+    return same(input), affine, affine
+
+
+def _layer_norm_gradients_eager(
+    grad: Tensor,
+    input: Tensor,
+    normalized_shape: Any,
+    weight: Tensor | None,
+    mean: Tensor,
+    rstd: Tensor,
+) -> Any:
+    """For what the kernel in C does not take: half precision and other layouts are converted."""
+    kind = _wide_dtype(input.dtype)
+    scale = None if weight is None else as_contiguous(weight, kind)
+    tensors = [as_contiguous(t, kind) for t in (grad, input, mean, rstd)]
+    parts = [*tensors[:2], normalized_shape, scale, *tensors[2:]]
+    if all(a is b for a, b in zip((grad, input, mean, rstd), tensors, strict=True)):
+        return _layer_norm_gradients_decompose(*parts)
+    to_input, to_weight, to_bias = ops.layer_norm_gradients(*parts)
+    return cast(to_input, input.dtype), to_weight, to_bias
+
+
+def _layer_norm_gradients_decompose(
+    grad: Any, input: Any, normalized_shape: Any, weight: Any, mean: Any, rstd: Any
+) -> Any:
+    lead = tuple(range(len(input.shape) - len(normalized_shape)))
+    g = widened(grad)
+    normal = ops.mul(ops.sub(widened(input), mean), rstd)
+    to_input = _layer_norm_backward_decompose(grad, input, normalized_shape, weight, mean, rstd)
+    return to_input, _sum_over(ops.mul(g, normal), lead), _sum_over(g, lead)
 
 
 def _trailing(input: Any, normalized_shape: Any) -> tuple[int, ...]:
@@ -305,6 +338,29 @@ def _group_norm_decompose(input: Any, num_groups: int, weight: Any, bias: Any, e
     return cast(out, input.dtype)
 
 
+def _group_norm_backward_meta(
+    grad: Any, input: Any, num_groups: int, weight: Any, eps: float
+) -> Any:
+    affine = spec((input.shape[1],), input)
+    return same(input), affine, affine
+
+
+def _group_norm_backward_decompose(
+    grad: Any, input: Any, num_groups: int, weight: Any, eps: float
+) -> Any:
+    """Each group of channels is normalised as layer_norm does it; the statistics are made anew."""
+    shape = tuple(input.shape)
+    dims, channels = (0, *range(2, len(shape))), (shape[1],) + (1,) * (len(shape) - 2)
+    size = product(shape[1:]) // num_groups
+    rows = ops.reshape(input, (shape[0], num_groups, size))
+    normal, mean, rstd = ops.native_layer_norm(rows, (size,), None, None, eps)
+    scaled = grad if weight is None else ops.mul(grad, ops.view(weight, channels))
+    scaled = ops.reshape(scaled, (shape[0], num_groups, size))
+    to_input = ops.layer_norm_backward(scaled, rows, (size,), None, mean, rstd)
+    to_weight = ops.sum(ops.mul(grad, ops.view(normal, shape)), dims)
+    return ops.view(to_input, shape), to_weight, ops.sum(grad, dims)
+
+
 internal(
     "layer_norm(Tensor input, Size normalized_shape, Tensor? weight=None, Tensor? bias=None, "
     "float eps=1e-05)",
@@ -332,6 +388,14 @@ internal(
     eager=_layer_norm_backward_eager,
 )
 internal(
+    "layer_norm_gradients(Tensor grad, Tensor input, Size normalized_shape, Tensor? weight, "
+    "Tensor mean, Tensor rstd)",
+    Kind.COMPOSITE,
+    meta=_layer_norm_gradients_meta,
+    decompose=_layer_norm_gradients_decompose,
+    eager=_layer_norm_gradients_eager,
+)
+internal(
     "rms_norm(Tensor input, Size normalized_shape, Tensor? weight=None, float? eps=None)",
     Kind.COMPOSITE,
     meta=_rms_norm_meta,
@@ -346,4 +410,10 @@ internal(
     Kind.COMPOSITE,
     meta=_group_norm_meta,
     decompose=_group_norm_decompose,
+)
+internal(
+    "group_norm_backward(Tensor grad, Tensor input, int num_groups, Tensor? weight, float eps)",
+    Kind.COMPOSITE,
+    meta=_group_norm_backward_meta,
+    decompose=_group_norm_backward_decompose,
 )

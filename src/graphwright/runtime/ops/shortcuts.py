@@ -272,22 +272,11 @@ def _selected(ctx: Any, grad: Any) -> Any:
 
 
 def _group_norm(ctx: Any, grad: Any) -> Any:
-    """Each group of channels is normalised as layer_norm does it; the statistics are made anew."""
-    x, groups, needs = ctx.input, ctx.num_groups, ctx.needs
-    shape, dims = tuple(x.shape), (0, *range(2, len(x.shape)))
-    channels = (shape[1],) + (1,) * (len(shape) - 2)
-    size = math.prod(shape[1:]) // groups
-    rows = ops.reshape(x, (shape[0], groups, size))
-    normal, mean, rstd = ops.native_layer_norm(rows, (size,), None, None, ctx.eps)
-    to_input = to_weight = None
-    if needs["input"]:
-        scaled = grad if ctx.weight is None else ops.mul(grad, ops.view(ctx.weight, channels))
-        scaled = ops.reshape(scaled, (shape[0], groups, size))
-        to_input = ops.layer_norm_backward(scaled, rows, (size,), None, mean, rstd)
-        to_input = ops.view(to_input, shape)
-    if needs["weight"]:
-        to_weight = ops.sum(ops.mul(grad, ops.view(normal, shape)), dims)
-    return to_input, to_weight, ops.sum(grad, dims) if needs["bias"] else None
+    to_input, to_weight, to_bias = ops.group_norm_backward(
+        grad, ctx.input, ctx.num_groups, ctx.weight, ctx.eps
+    )
+    needs = ctx.needs
+    return to_input, to_weight if needs["weight"] else None, to_bias if needs["bias"] else None
 
 
 # -- elementwise
