@@ -1,5 +1,9 @@
-/* Rows of small tables at the places that indices give, the gradient of the table, and one_hot. */
+/* Rows of tables at the places that indices give: of small ones, with the gradient of the table, and
+ * summed in bags; one_hot. */
 #include "native.h"
+#include "pool.h"
+
+#include <stdatomic.h>
 
 enum { LARGEST = 1 << 16 };     /* elements of the result */
 
@@ -104,6 +108,126 @@ GW_KERNEL(embedding_backward) {
     return (PyObject *)out;
 }
 
+/* ---- bags ---- */
+
+typedef struct {
+    const void *table, *samples;        /* samples: factors of the rows, or NULL */
+    Indices indices;
+    int64_t *bounds;                    /* [bags + 1], where they begin and end */
+    int64_t rows, width, skipped;
+    bool mean;
+    void *out;
+    int64_t *owners, *counts;           /* the bag of each index, how many rows each bag has */
+    atomic_bool outside;                /* whether there was an index that is no row */
+} Bags;
+
+#define SUM_BAGS(T, name)                                                                  \
+    GW_VECTORISED static void name(void *closure, int64_t begin, int64_t end) {            \
+        Bags *b = closure;                                                                 \
+        for (int64_t bag = begin; bag < end; bag++) {                                      \
+            T *restrict total = (T *)b->out + bag * b->width;                              \
+            int64_t count = 0;                                                             \
+            memset(total, 0, (size_t)b->width * sizeof(T));                                \
+            for (int64_t i = b->bounds[bag]; i < b->bounds[bag + 1]; i++) {                \
+                int64_t row = index_at(&b->indices, i);                                    \
+                bool outside = row < 0 || row >= b->rows;                                  \
+                b->owners[i] = bag;                                                        \
+                if (outside || row == b->skipped) {                                        \
+                    if (outside) {                                                         \
+                        b->outside = true;                                                 \
+                    }                                                                      \
+                    continue;                                                              \
+                }                                                                          \
+                const T *from = (const T *)b->table + row * b->width;                      \
+                T factor = b->samples == NULL ? 1 : ((const T *)b->samples)[i];            \
+                for (int64_t k = 0; k < b->width; k++) {                                   \
+                    total[k] += from[k] * factor;                                          \
+                }                                                                          \
+                count++;                                                                   \
+            }                                                                              \
+            for (int64_t k = 0; b->mean && count > 0 && k < b->width; k++) {               \
+                total[k] /= (T)count;                                                      \
+            }                                                                              \
+            b->counts[bag] = count;                                                        \
+        }                                                                                  \
+    }
+
+SUM_BAGS(float, sum_bags_float)
+SUM_BAGS(double, sum_bags_double)
+
+/* weight, indices, offsets, per_sample_weights, mode: sums and means of float32 and float64 */
+static bool read_bags(PyObject *const *args, Bags *b, Indices *offsets) {
+    const GwTensor *weight = gw_plain_tensor(args[0]), *samples = gw_plain_tensor(args[3]);
+    bool sum = PyUnicode_Check(args[4]) && PyUnicode_CompareWithASCIIString(args[4], "sum") == 0;
+    b->mean = PyUnicode_Check(args[4]) && PyUnicode_CompareWithASCIIString(args[4], "mean") == 0;
+    if (weight == NULL || weight->ndim != 2 || (weight->flags & GW_CONTIGUOUS) == 0
+        || (weight->dtype != GW_FLOAT32 && weight->dtype != GW_FLOAT64) || (!sum && !b->mean)
+        || !read_indices(args[1], &b->indices) || ((GwTensor *)args[1])->ndim != 1
+        || !read_indices(args[2], offsets) || ((GwTensor *)args[2])->ndim != 1
+        || offsets->count == 0 || !gw_plain_int(args[5], &b->skipped)) {
+        return false;
+    }
+    if (args[3] != Py_None
+        && (samples == NULL || samples->dtype != weight->dtype || samples->ndim != 1
+            || samples->numel != b->indices.count || (samples->flags & GW_CONTIGUOUS) == 0)) {
+        return false;
+    }
+    b->table = weight->data;
+    b->samples = samples == NULL ? NULL : samples->data;
+    b->rows = weight->sizes[0];
+    b->width = weight->sizes[1];
+    return true;
+}
+
+/* Copies the offsets; whether they rise from 0 to at most the number of indices. */
+static bool read_bounds(Bags *b, const Indices *offsets) {
+    for (int64_t i = 0; i < offsets->count; i++) {
+        b->bounds[i] = index_at(offsets, i);
+        if ((i == 0 && b->bounds[i] != 0) || b->bounds[i] > b->indices.count
+            || (i > 0 && b->bounds[i] < b->bounds[i - 1])) {
+            return false;
+        }
+    }
+    b->bounds[offsets->count] = b->indices.count;
+    return true;
+}
+
+/* weight, indices, offsets, per_sample_weights, mode, padding_idx, scale_grad_by_freq */
+GW_KERNEL(embedding_bag_parts) {
+    Bags b = {0};
+    Indices offsets;
+    if (!read_bags(args, &b, &offsets)) {
+        return NULL;
+    }
+    if ((b.bounds = PyMem_RawMalloc(((size_t)offsets.count + 1) * sizeof *b.bounds)) == NULL) {
+        return PyErr_NoMemory();
+    }
+    PyObject *all = NULL;
+    if (read_bounds(&b, &offsets)) {
+        int dtype = ((GwTensor *)args[0])->dtype;
+        int64_t sizes[2] = {offsets.count, b.width}, none = 0;
+        GwTensor *parts[4] = {
+            gw_tensor_empty(cls, dtype, 2, sizes, NULL),
+            gw_tensor_empty(cls, GW_INT64, 1, &b.indices.count, NULL),
+            gw_tensor_empty(cls, GW_INT64, 1, &offsets.count, NULL),
+            gw_tensor_empty(cls, GW_INT64, 1, &none, NULL),
+        };
+        if (parts[0] != NULL && parts[1] != NULL && parts[2] != NULL && parts[3] != NULL) {
+            b.out = parts[0]->data;
+            b.owners = (int64_t *)(void *)parts[1]->data;
+            b.counts = (int64_t *)(void *)parts[2]->data;
+            gw_run_tasks(dtype == GW_FLOAT32 ? sum_bags_float : sum_bags_double, &b, offsets.count,
+                         b.indices.count * b.width / offsets.count + 1);
+            all = b.outside ? NULL : PyTuple_Pack(4, parts[0], parts[1], parts[2], parts[3]);
+        }
+        for (int i = 0; i < 4; i++) {
+            Py_XDECREF(parts[i]);
+        }
+    }
+    PyMem_RawFree(b.bounds);
+    return all;
+}
+
 /* input, num_classes or -1 for as many as there are */
 GW_KERNEL(one_hot) {
     const GwTensor *t = gw_plain_tensor(args[0]);
@@ -142,6 +266,7 @@ GW_KERNEL(one_hot) {
 const GwKernelEntry gw_lookup_kernels[] = {
     {"embedding", 5, embedding},
     {"embedding_backward", 5, embedding_backward},
+    {"embedding_bag_parts", 7, embedding_bag_parts},
     {"one_hot", 2, one_hot},
     {NULL, 0, NULL},
 };

@@ -1,5 +1,6 @@
 /* Ops that put elements into other places: flip, roll, rot90, writes through views, take. */
 #include "loops.h"
+#include "pool.h"
 #include "views.h"
 
 /* ---- flip, rot90 ---- */
@@ -354,6 +355,57 @@ GW_KERNEL(index_fill) {
     return (PyObject *)out;
 }
 
+/* Slices that are each written several times. */
+typedef struct {
+    const char *from;
+    char *to;
+    int64_t repeats;
+    size_t bytes;       /* of a slice */
+} Repeated;
+
+/* Elements begin to end, as slices of one; the loops over a known number are unrolled. */
+#define REPEAT_TIMES(T, times)                                                             \
+    for (int64_t i = begin; i < end; i++) {                                                \
+        for (int64_t k = 0; k < (times); k++) {                                            \
+            to[i * (times) + k] = from[i];                                                 \
+        }                                                                                  \
+    }
+#define REPEAT(bits)                                                                       \
+    GW_VECTORISED static void repeat##bits(const Repeated *r, int64_t begin, int64_t end) { \
+        typedef uint##bits##_t T;                                                          \
+        const T *from = (const T *)(const void *)r->from;                                  \
+        T *restrict to = (T *)(void *)r->to;                                               \
+        switch (r->repeats) {                                                              \
+        case 2: REPEAT_TIMES(T, 2) break;                                                  \
+        case 3: REPEAT_TIMES(T, 3) break;                                                  \
+        case 4: REPEAT_TIMES(T, 4) break;                                                  \
+        case 8: REPEAT_TIMES(T, 8) break;                                                  \
+        default: REPEAT_TIMES(T, r->repeats) break;                                        \
+        }                                                                                  \
+    }
+
+REPEAT(8)
+REPEAT(16)
+REPEAT(32)
+REPEAT(64)
+
+static void repeat_slices(void *closure, int64_t begin, int64_t end) {
+    const Repeated *r = closure;
+    switch (r->bytes) {
+    case 1: repeat8(r, begin, end); return;
+    case 2: repeat16(r, begin, end); return;
+    case 4: repeat32(r, begin, end); return;
+    case 8: repeat64(r, begin, end); return;
+    default: break;
+    }
+    for (int64_t i = begin; i < end; i++) {
+        for (int64_t k = 0; k < r->repeats; k++) {
+            memcpy(r->to + (size_t)(i * r->repeats + k) * r->bytes,
+                   r->from + (size_t)i * r->bytes, r->bytes);
+        }
+    }
+}
+
 /* input, repeats: a number, dim, output_size */
 GW_KERNEL(repeat_interleave) {
     const GwTensor *t = gw_plain_tensor(args[0]);
@@ -374,12 +426,9 @@ GW_KERNEL(repeat_interleave) {
     }
     sizes[dim] *= repeats;
     GwTensor *out = gw_tensor_empty(cls, t->dtype, ndim, sizes, NULL);
-    size_t part = (size_t)(slices.inner * gw_itemsize(t));
-    char *to = out == NULL ? NULL : out->data;
-    for (int64_t i = 0; out != NULL && i < slices.outer * slices.n; i++) {
-        for (int64_t k = 0; k < repeats; k++, to += part) {
-            memcpy(to, t->data + (size_t)i * part, part);
-        }
+    if (out != NULL) {
+        Repeated r = {t->data, out->data, repeats, (size_t)(slices.inner * gw_itemsize(t))};
+        gw_run_tasks(repeat_slices, &r, slices.outer * slices.n, slices.inner * repeats);
     }
     return (PyObject *)out;
 }

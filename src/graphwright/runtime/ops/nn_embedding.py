@@ -129,8 +129,9 @@ def _renorm(weight: Any, indices: Any, max_norm: float, norm_type: float) -> Any
 
 
 def _bag_meta(
-    weight: Any, indices: Any, offsets: Any, per_sample_weights: Any, *options: Any
+    weight: Any, indices: Any, offsets: Any, per_sample_weights: Any, mode: str, *options: Any
 ) -> Any:
+    """The result, the bag of each index, the rows of each bag, and where maxima came from."""
     if len(weight.shape) != 2:
         raise RuntimeError("'weight' must be 2-D")
     _check_indices("embedding_bag", indices)
@@ -150,7 +151,7 @@ def _bag_meta(
         spec(shape, weight),
         position,
         spec((offsets.shape[0],), indices, int64),
-        spec(shape, indices, int64),
+        spec(shape if mode == "max" else (0,), indices, int64),
     )
 
 
@@ -188,14 +189,15 @@ def _bag_eager(
     padding_idx: int,
     *options: Any,
 ) -> tuple[Tensor, ...]:
-    shape = _bag_meta(weight, indices, offsets, per_sample_weights)[0].shape
+    result_spec, _, _, places = _bag_meta(weight, indices, offsets, per_sample_weights, mode)
+    shape = result_spec.shape
     index = indices._nd
     bags = _bag_numbers(index, offsets._nd, weight.shape[0])
     keep = index != padding_idx
     rows, owners = index[keep], bags[keep]
     counts = np.bincount(owners, minlength=shape[0])
     result, out = output(shape, weight.dtype)
-    chosen = np.full(shape, -1, np.int64)
+    chosen = np.full(places.shape, -1, np.int64)
     values = compute(weight)[rows]
     if per_sample_weights is not None:
         values = values * compute(per_sample_weights)[keep][:, None]

@@ -288,17 +288,37 @@ define(
 )
 
 
-def _kron(input: Any, other: Any) -> Any:
+def _apart(input: Any, other: Any) -> tuple[Any, Any, tuple[Any, ...]]:
+    """[a, 1, b, 1, ..] and [1, c, 1, d, ..], and the shape [a * c, b * d, ..] of the result."""
     ndim = max(input.ndim, other.ndim)
     a = (*(1,) * (ndim - input.ndim), *input.shape)
     b = (*(1,) * (ndim - other.ndim), *other.shape)
     left = ops.reshape(input, tuple(n for size in a for n in (size, 1)))
     right = ops.reshape(other, tuple(n for size in b for n in (1, size)))
-    shape = tuple(n * m for n, m in zip(a, b, strict=True))
+    return left, right, tuple(n * m for n, m in zip(a, b, strict=True))
+
+
+def _kron(input: Any, other: Any) -> Any:
+    left, right, shape = _apart(input, other)
     return ops.reshape(ops.mul(left, right), shape)
 
 
-define("kron(Tensor input, Tensor other)", Kind.COMPOSITE, decompose=_kron)
+_LARGE = 1 << 16    # elements from which the copies of factors are small beside the result
+
+
+def _kron_eager(input: Tensor, other: Tensor) -> Tensor:
+    """Factors of large matrices are first written out along the rows: these are long then."""
+    left, right, shape = _apart(input, other)
+    if len(shape) > 1 and product(shape) > _LARGE:
+        last = (left.shape[-2], right.shape[-1])
+        left, right = (
+            ops.reshape(ops.expand(t, (*t.shape[:-2], *last)), (*t.shape[:-2], shape[-1]))
+            for t in (left, right)
+        )
+    return ops.reshape(ops.mul(left, right), shape)
+
+
+define("kron(Tensor input, Tensor other)", Kind.COMPOSITE, decompose=_kron, eager=_kron_eager)
 
 
 # -- cross products
