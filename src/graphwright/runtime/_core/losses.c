@@ -1,4 +1,5 @@
 /* nll_loss of log-probabilities [N, C, ..] with a class for each place, and its gradient. */
+#include "half.h"
 #include "native.h"
 
 enum { MEAN, SUM, EACH };
@@ -14,7 +15,12 @@ typedef struct {
 } Targets;
 
 static double value_at(const char *data, int dtype, int64_t at) {
-    return dtype == GW_FLOAT32 ? ((const float *)data)[at] : ((const double *)data)[at];
+    switch (dtype) {
+    case GW_FLOAT16: return (double)gw_from_float16(((const uint16_t *)data)[at]);
+    case GW_BFLOAT16: return (double)gw_from_bfloat16(((const uint16_t *)data)[at]);
+    case GW_FLOAT32: return (double)((const float *)data)[at];
+    default: return ((const double *)data)[at];
+    }
 }
 
 static double weight_of(const Targets *t, int64_t class) {
@@ -55,15 +61,15 @@ static bool read_sizes(Targets *t, int ndim, const int64_t *sizes) {
     return t->inner > 0;
 }
 
-static bool is_real(const GwTensor *t) {
-    return t != NULL && (t->dtype == GW_FLOAT32 || t->dtype == GW_FLOAT64)
+static bool is_floating(const GwTensor *t) {
+    return t != NULL && t->dtype >= GW_FLOAT16 && t->dtype <= GW_FLOAT64
            && (t->flags & GW_CONTIGUOUS) != 0;
 }
 
 static bool read_weights(Targets *t, PyObject *o) {
     const GwTensor *weights = gw_plain_tensor(o);
     t->weights = weights == NULL ? NULL : weights->data;
-    return o == Py_None || (is_real(weights) && weights->dtype == t->dtype && weights->ndim == 1
+    return o == Py_None || (is_floating(weights) && weights->dtype == t->dtype && weights->ndim == 1
                             && weights->sizes[0] == t->columns);
 }
 
@@ -91,10 +97,11 @@ static bool read_targets(Targets *t, PyObject *const *args) {
 }
 
 static void set_value(char *data, int dtype, int64_t at, double value) {
-    if (dtype == GW_FLOAT32) {
-        ((float *)data)[at] = (float)value;
-    } else {
-        ((double *)data)[at] = value;
+    switch (dtype) {
+    case GW_FLOAT16: ((uint16_t *)data)[at] = gw_to_float16((float)value); break;
+    case GW_BFLOAT16: ((uint16_t *)data)[at] = gw_to_bfloat16((float)value); break;
+    case GW_FLOAT32: ((float *)data)[at] = (float)value; break;
+    default: ((double *)data)[at] = value; break;
     }
 }
 
@@ -102,7 +109,7 @@ static void set_value(char *data, int dtype, int64_t at, double value) {
 GW_KERNEL(nll_loss) {
     const GwTensor *input = gw_plain_tensor(args[0]);
     Targets t;
-    if (!is_real(input) || !read_sizes(&t, input->ndim, input->sizes)) {
+    if (!is_floating(input) || !read_sizes(&t, input->ndim, input->sizes)) {
         return NULL;
     }
     t.dtype = input->dtype;
@@ -135,7 +142,7 @@ GW_KERNEL(nll_loss_backward) {
     const GwTensor *grad = gw_plain_tensor(args[0]);
     int64_t sizes[GW_MAX_DIMS];
     Targets t;
-    int ndim = is_real(grad) ? gw_plain_sizes(args[1], sizes) : -1;
+    int ndim = is_floating(grad) ? gw_plain_sizes(args[1], sizes) : -1;
     if (!read_sizes(&t, ndim, sizes)) {
         return NULL;
     }

@@ -1,9 +1,11 @@
 /* Softmax, layer norm, RMS norm and group norm over rows of contiguous matrices, and gradients of
  * all but RMS norm, on the pool. */
+#include "loops.h"
 #include "native.h"
 #include "vector_math.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
 enum {
     GRAIN = 16 << 10,
@@ -218,8 +220,76 @@ static int64_t read_line(const GwTensor *t, PyObject *o, int *dim, int64_t *inne
     return t->ndim == 0 ? 1 : t->sizes[*dim];
 }
 
+/* ---- softmax ---- */
+
+/* Rows of half precision: some at a time are computed in float32, from and to memory of their own. */
+typedef struct {
+    const Rows *rows;
+    gw_body body;
+    int inputs;
+    GwLoop widen, narrow;
+    atomic_bool failed;     /* for want of memory */
+} HalfRows;
+
+static void convert_row(GwLoop loop, const void *from, npy_intp width, void *to, npy_intp n) {
+    char *pair[2] = {(char *)(uintptr_t)from, to};
+    npy_intp widths[2] = {width, (npy_intp)(sizeof(float) + sizeof(uint16_t)) - width};
+    loop(pair, &n, widths, NULL);
+}
+
+static void half_rows(void *closure, int64_t begin, int64_t end) {
+    HalfRows *h = closure;
+    int64_t n = h->rows->n, together = n < PIECE ? PIECE / n : 1;
+    float *own = PyMem_RawMalloc((size_t)((h->inputs + 1) * together * n) * sizeof *own);
+    if (own == NULL) {
+        h->failed = true;
+        return;
+    }
+    Rows part = *h->rows;
+    for (int64_t row = begin; row < end; row += together) {
+        int64_t count = end - row < together ? end - row : together;
+        for (int i = 0; i < h->inputs; i++) {
+            const uint16_t *from = (const uint16_t *)h->rows->inputs[i] + row * n;
+            part.inputs[i] = own + i * together * n;
+            convert_row(h->widen, from, sizeof *from, own + i * together * n, count * n);
+        }
+        part.out = own + h->inputs * together * n;
+        h->body(&part, 0, count);
+        convert_row(h->narrow, part.out, sizeof *own, (uint16_t *)h->rows->out + row * n,
+                    count * n);
+    }
+    PyMem_RawFree(own);
+}
+
+/* `rows` rows of `inputs` tensors by the kernel of their dtype; what `out` is, or NULL with
+ * MemoryError, which gives it up. */
+static PyObject *filled(GwTensor *out, Rows *r, int64_t rows, int inputs, gw_body single,
+                        gw_body wide) {
+    if (!gw_is_half(out->dtype)) {
+        compute(out->dtype == GW_FLOAT32 ? single : wide, r, rows);
+        return (PyObject *)out;
+    }
+    HalfRows h = {.rows = r, .body = single, .inputs = inputs,
+                  .widen = gw_convert_loop(out->dtype, GW_FLOAT32),
+                  .narrow = gw_convert_loop(GW_FLOAT32, out->dtype)};
+    gw_run_tasks(half_rows, &h, rows, r->n);
+    if (h.failed) {
+        Py_DECREF(out);
+        return PyErr_NoMemory();
+    }
+    return (PyObject *)out;
+}
+
+/* A contiguous tensor with elements of float16, bfloat16, float32 or float64; else NULL. */
+static GwTensor *floating_tensor(PyObject *o) {
+    GwTensor *t = gw_plain_tensor(o);
+    bool half = t != NULL && gw_is_half(t->dtype) && t->numel > 0
+                && (t->flags & GW_CONTIGUOUS) != 0;
+    return half ? t : real_tensor(o);
+}
+
 static PyObject *softmax_of(PyTypeObject *cls, PyObject *const *args, bool logarithm) {
-    GwTensor *x = real_tensor(args[0]);
+    GwTensor *x = floating_tensor(args[0]);
     int dim;
     int64_t inner;
     Rows r = {.eps = 0};
@@ -231,21 +301,20 @@ static PyObject *softmax_of(PyTypeObject *cls, PyObject *const *args, bool logar
         return (PyObject *)gw_softmax_lines(cls, x, dim, logarithm);
     }
     GwTensor *out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL);
-    if (out != NULL) {
-        bool single = x->dtype == GW_FLOAT32;
-        r.inputs[0] = x->data;
-        r.out = out->data;
-        compute(logarithm ? (single ? log_softmax_f32 : log_softmax_f64)
-                          : (single ? softmax_f32 : softmax_f64), &r, x->numel / r.n);
+    if (out == NULL) {
+        return NULL;
     }
-    return (PyObject *)out;
+    r.inputs[0] = x->data;
+    r.out = out->data;
+    return filled(out, &r, x->numel / r.n, 1, logarithm ? log_softmax_f32 : softmax_f32,
+                  logarithm ? log_softmax_f64 : softmax_f64);
 }
 
 GW_KERNEL(softmax_op) { return softmax_of(cls, args, false); }
 GW_KERNEL(log_softmax_op) { return softmax_of(cls, args, true); }
 
 static PyObject *softmax_slope(PyTypeObject *cls, PyObject *const *args, bool logarithm) {
-    GwTensor *grad = real_tensor(args[0]), *y = real_tensor(args[1]);
+    GwTensor *grad = floating_tensor(args[0]), *y = floating_tensor(args[1]);
     int dim;
     int64_t inner;
     Rows r = {.eps = 0};
@@ -257,20 +326,21 @@ static PyObject *softmax_slope(PyTypeObject *cls, PyObject *const *args, bool lo
         return (PyObject *)gw_softmax_slope_lines(cls, grad, y, dim, logarithm);
     }
     GwTensor *out = gw_tensor_empty(cls, y->dtype, y->ndim, y->sizes, NULL);
-    if (out != NULL) {
-        bool single = y->dtype == GW_FLOAT32;
-        r.inputs[0] = grad->data;
-        r.inputs[1] = y->data;
-        r.out = out->data;
-        compute(logarithm ? (single ? log_softmax_backward_f32 : log_softmax_backward_f64)
-                          : (single ? softmax_backward_f32 : softmax_backward_f64), &r,
-                y->numel / r.n);
+    if (out == NULL) {
+        return NULL;
     }
-    return (PyObject *)out;
+    r.inputs[0] = grad->data;
+    r.inputs[1] = y->data;
+    r.out = out->data;
+    return filled(out, &r, y->numel / r.n, 2,
+                  logarithm ? log_softmax_backward_f32 : softmax_backward_f32,
+                  logarithm ? log_softmax_backward_f64 : softmax_backward_f64);
 }
 
 GW_KERNEL(softmax_backward_op) { return softmax_slope(cls, args, false); }
 GW_KERNEL(log_softmax_backward_op) { return softmax_slope(cls, args, true); }
+
+/* ---- norms ---- */
 
 /* A scale or shift of `n` elements; true, and NULL, for None. */
 static bool read_affine(PyObject *o, int dtype, int64_t n, const void **data) {
