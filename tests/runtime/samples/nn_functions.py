@@ -166,7 +166,7 @@ def _bags(
         out[bag] = values.max(0) if mode == "max" else getattr(values, mode)(0)
         if mode == "max":
             chosen[bag] = i[np.array(rows)[values.argmax(0)]]
-    return out, numbers.astype(np.int64), counts, chosen
+    return out, numbers.astype(np.int64), counts, chosen if mode == "max" else np.zeros(0)
 
 
 @dataclass(frozen=True)

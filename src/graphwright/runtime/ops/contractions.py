@@ -9,7 +9,7 @@ import numpy as np
 from graphwright.runtime import _core, blas, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import HALVES, wrap
+from graphwright.runtime.ops.kernels import HALVES, as_contiguous, rounded_into, wrap
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides, product
 from graphwright.runtime.ops.table import Kind, define
@@ -69,6 +69,14 @@ def product_into(a: Any, b: Any, out: Any) -> None:
     _core.gemm(left, right, out._nd, transpose_a, transpose_b, 1.0, 0.0)
 
 
+def _widened(matrix: Any) -> Any:
+    """A matrix of half precision in float32, transposed in memory where it was so."""
+    swapped = ops.transpose(matrix, -2, -1)
+    if swapped.is_contiguous() and not matrix.is_contiguous():
+        return ops.transpose(as_contiguous(swapped, dtypes.float32), -2, -1)
+    return as_contiguous(matrix, dtypes.float32)
+
+
 def _kernel(name: str, ndim: int) -> Any:
     def eager(a: Any, b: Any) -> Tensor:
         _check(name, a, b, ndim)
@@ -81,8 +89,10 @@ def _kernel(name: str, ndim: int) -> Any:
             product_into(a, b, out)
             return out
         if dtype in HALVES:
-            wide = np.matmul(a._nd.astype(np.float32), b._nd.astype(np.float32))
-            return wrap(wide, dtype)
+            wide = eager(_widened(a), _widened(b))
+            out = _core.empty(Tensor, shape, dtype)
+            rounded_into(out, wide._nd)
+            return out
         if dtype.is_complex:
             return wrap(np.matmul(a._nd, b._nd), dtype)
         return wrap(_integer_product(a._nd, b._nd), dtype)
