@@ -94,6 +94,20 @@ def test_the_rest_keeps_its_dtype(name: str) -> None:
         assert program().dtype is dtype
 
 
+PRECISE: dict[str, Program] = {
+    "adaptive_avg_pool2d": lambda: F.adaptive_avg_pool2d(A[None], (3, 2)),
+    "interpolate": lambda: F.interpolate(A[None, None], size=(3, 2), mode="area"),
+    "ormqr": lambda: gw.ormqr(*gw.geqrf(A), A),
+}
+
+
+@pytest.mark.parametrize("name", PRECISE)
+def test_products_that_are_a_detail_are_not_rounded(name: str) -> None:
+    want = PRECISE[name]()
+    with gw.autocast("cpu"):
+        assert gw.equal(PRECISE[name](), want)
+
+
 def test_every_op_of_the_table_exists_and_stands_in_one_list() -> None:
     lists = (policy.LOWER, policy.FLOAT32, policy.WIDEST, policy.AS_GIVEN, policy.FLOAT32_WHERE)
     names = [name for some in lists for name in some]

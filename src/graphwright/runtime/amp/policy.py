@@ -46,8 +46,9 @@ FLOAT32 = _names(
 WIDEST = _names("cat index_copy stack")
 """What puts tensors together: in the widest of their dtypes."""
 
-AS_GIVEN = _names("addmv dot mv vdot")
-"""Products with vectors, which run in the dtypes of their arguments in all their parts."""
+AS_GIVEN = _names("adaptive_avg_pool adaptive_avg_pool_backward addmv dot mv ormqr vdot")
+"""Ops that run in the dtypes of their arguments in all their parts: products with vectors, and
+those for which being made of products is a detail."""
 
 FLOAT32_WHERE: dict[str, Callable[[tuple[Any, ...]], bool]] = {
     "pad": lambda args: args[2] in ("reflect", "replicate"),
