@@ -182,6 +182,13 @@ def test_views(name: str) -> None:
     check(VIEWS[name], normal(4, 6, 5))
 
 
+@pytest.mark.parametrize("shape", [(0, 6), (4, 0)])
+def test_strided_views_without_elements(shape: tuple[int, int]) -> None:
+    kept = 1 if shape[0] == 0 else 0
+    check(lambda x: ops.neg(x.unfold(kept, 2, 2)), normal(*shape))
+    check(lambda x: ops.neg(ops.as_strided(x, (0, 3), (3, 1))), normal(*shape))
+
+
 def test_results_that_are_views_or_repeated() -> None:
     def fn(x: Any) -> Any:
         y = ops.exp(x)

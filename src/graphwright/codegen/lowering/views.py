@@ -65,8 +65,13 @@ def reshape(context: Lowering, hint: str, x: Tensor, shape: Shape) -> Tensor:
     if shape == x.shape:
         return x
     if any(e == 0 for e in shape):
-        return context.view(hint, x, shape, lambda index: tuple(Int(0) for _ in x.shape))
+        return nothing(context, hint, x, shape)
     return context.view(hint, x, shape, lambda index: reshaped(index, shape, x.shape))
+
+
+def nothing(context: Lowering, hint: str, x: Tensor, shape: Shape) -> Tensor:
+    """A view of `x` without elements."""
+    return context.view(hint, x, shape, lambda index: tuple(Int(0) for _ in x.shape))
 
 
 @lowering("view", "reshape", "unsqueeze", "squeeze", "flatten", "unflatten", "_unsafe_view")
@@ -178,6 +183,8 @@ def by_strides(
 
     Raises: Unlowerable where the memory of `x` is not dense.
     """
+    if any(e == 0 for e in shape):
+        return nothing(context, "as_strided", x, shape)
     order = sorted((d for d in range(x.ndim) if x.shape[d] != 1),
                    key=lambda d: -(as_int(own[d]) or 0))
     dense = tuple(x.shape[d] for d in order)
