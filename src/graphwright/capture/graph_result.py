@@ -185,7 +185,10 @@ def _guard_mutation(output: OutputGraph) -> None:
                 unsupported("GB0008", "an input that is changed shares memory with another")
     sources = [output.inputs[node] for node in mutated]
     others = [output.inputs[node] for node in real if node not in mutated]
-    output.guards.no_overlap(sources, others)
+    if len(real) > 1:
+        for source in (*sources, *others):
+            source.require_comparable()
+        output.guards.no_overlap(sources, others)
 
 
 def _check_shared(output: OutputGraph, results: Sequence[Node]) -> None:

@@ -61,6 +61,7 @@ def source_of(expr: Expr, env: ShapeEnv) -> Source:
 class ScalarSource(Source):
     """A number as the 0-d tensor that stands for it in a graph: float64, or `single` float32."""
 
+    in_frame_only = True
     base: Source
     single: bool = False
 

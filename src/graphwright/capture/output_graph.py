@@ -367,10 +367,6 @@ class OutputGraph:
             self._tensors[id(fake)] = known
         return known
 
-    def float_inputs(self) -> bool:
-        """Whether some input is made of a float first."""
-        return bool(self._floats)
-
     def int_input(self, value: int, source: Source) -> VariableTracker:
         """Make an int a symbol of the graph."""
         symbol = self.shape_env.create_symbol(value, source, size=False)

@@ -73,9 +73,11 @@ class Source(Record):
     """Provenance of one value. Abstract; see the module's docstring.
 
     makes_objects: whether each read gives another object.
+    in_frame_only: whether translated code alone can read it, not a guard program.
     """
 
     makes_objects = False
+    in_frame_only = False
 
     def name(self) -> str:
         """The expression a user would write, with `L[...]` for locals and `G[...]` for globals."""

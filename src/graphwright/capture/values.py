@@ -19,6 +19,7 @@ from graphwright.capture.source import (
     TypeSource,
 )
 from graphwright.capture.variables import differentiation
+from graphwright.capture.variables.arrays import to_numpy
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold
@@ -144,6 +145,10 @@ class Values:
     ) -> VariableTracker:
         """What reading a class attribute through an instance gives."""
         return bind_class_attribute(self, static, source, owner, name)  # type: ignore[arg-type]
+
+    def to_numpy(self, tensor: TensorVariable) -> VariableTracker | None:
+        """`tensor.numpy()`; None where the graph has to end."""
+        return to_numpy(self, tensor)  # type: ignore[arg-type]
 
     def text_method(
         self, owner: VariableTracker, name: str, args: Args, kwargs: dict[str, VariableTracker]

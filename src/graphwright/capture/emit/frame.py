@@ -118,7 +118,9 @@ class FrameCompiler:
             return None
         if switches_inference(output) or output.assumptions or output.draws:
             return None
-        if output.mutated_inputs() or output.fake_mode.random or output.float_inputs():
+        if output.mutated_inputs() or output.fake_mode.random:
+            return None
+        if any(source.in_frame_only for source in output.inputs.values()):
             return None
         single = isinstance(value, TensorVariable)
         parts = [value] if single else value.items if type(value) is TupleVariable else []

@@ -136,6 +136,10 @@ class VariableTracker:
         """`item in value`."""
         unsupported("GB0008", f"membership test on {self.describe()}")
 
+    def as_index(self, tx: Translator) -> VariableTracker:
+        """The value as a subscript of a tensor."""
+        return self
+
     def length(self, tx: Translator) -> VariableTracker:
         """`len(value)`."""
         unsupported("GB0008", f"len() of {self.describe()}")

@@ -45,6 +45,7 @@ from graphwright.capture.variables.library import LIBRARY, by_python
 from graphwright.capture.variables.made_classes import MADE_CLASSES
 from graphwright.capture.variables.mappings import DictVariable, DictView, factory_of, hashed
 from graphwright.capture.variables.numbers import NUMBERS, folded
+from graphwright.capture.variables.numpy_values import NUMPY_FUNCTIONS
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.operator_module import OPERATOR_FUNCTIONS
 from graphwright.capture.variables.reflection import REFLECTION
@@ -486,6 +487,7 @@ HANDLERS: dict[Any, Handler] = {
     autocast: make_autocast,
     **{fact: folded(fact) for fact in AUTOCAST_FACTS},
     **NUMBERS,
+    **NUMPY_FUNCTIONS,
     **OPERATOR_FUNCTIONS,
     functools.partial: _partial,
     **LIBRARY,

@@ -1,11 +1,12 @@
 """NumPy's scalars: constants of their own type, which operations on tensors take as numbers.
 
-Functions of NumPy that are pure are called while translating where they give a scalar for
-constants. Arrays can be written to by anybody: they end the graph.
+Functions of NumPy that are pure are called while translating, for constants and for arrays that
+the frame made.
 """
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -13,9 +14,10 @@ import numpy
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource, LocalSource, Source
+from graphwright.capture.variables.arrays import evaluated
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import BuiltinVariable
-from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.floats import FloatVariable, number_operation
 
 if TYPE_CHECKING:
@@ -50,46 +52,31 @@ def wrap_scalar(output: OutputGraph, value: Any, source: Source) -> VariableTrac
 
 
 def numpy_function(function: Callable[..., Any]) -> Any:
-    """A pure function of NumPy, where it gives a scalar for constants."""
+    """A pure function of NumPy, of what is known while translating."""
 
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if not kwargs and function not in _FACTS:
             number = number_operation(tx, function, [arg.realize() for arg in args])
             if number is not None:
                 return number
-        values = [_plain(arg) for arg in args]
-        keywords = {key: _plain(value) for key, value in kwargs.items()}
-        if not values and not keywords:
-            unsupported("GB0004", f"call of numpy.{function.__name__}")
-        result = fold(function, *values, **keywords)
-        if not isinstance(result, _KNOWN):
-            unsupported("GB0004", f"call of numpy.{function.__name__}, which gives an array")
-        return tx.constant(result)
+        return evaluated(tx, function, args, kwargs)
 
     return handler
 
 
 _FACTS = (numpy.dtype, numpy.finfo, numpy.iinfo)
-_KNOWN = (numpy.generic, int, float, complex, bool, *_FACTS)
-
-
-def _plain(value: VariableTracker) -> Any:
-    """The value of constants, and of sequences of them."""
-    value = value.realize()
-    if value.is_constant():
-        return value.as_constant()
-    kind = value.python_type()
-    if issubclass(kind, (list, tuple)):
-        items = [_plain(item) for item in value.parts()]
-        return items if kind is list else tuple(items)
-    return value.as_constant()
-
-
 _PURE = frozenset(
     [
         *("prod", "sum", "mean", "max", "min", "amax", "amin", "round", "around", "clip"),
         *("argmax", "argmin", "median", "std", "var", "dot", "isclose", "allclose", "any", "all"),
-        *("ndim", "size", "can_cast", "isscalar", "interp"),
+        *("ndim", "size", "can_cast", "isscalar", "interp", "linspace", "logspace", "geomspace"),
+        *("concatenate", "stack", "vstack", "hstack", "where", "argsort", "sort", "cumsum"),
+        *("cumprod", "outer", "tril", "triu", "tril_indices", "triu_indices", "diag", "eye"),
+        *("meshgrid", "reshape", "transpose", "expand_dims", "squeeze", "repeat", "tile", "flip"),
+        *("roll", "diff", "unique", "searchsorted", "array_equal", "split", "array_split"),
+        *("arange", "array", "asarray", "zeros", "ones", "full", "identity", "zeros_like"),
+        *("ones_like", "full_like", "inner", "cross", "kron", "nonzero", "ravel", "take", "tri"),
+        *("broadcast_to", "swapaxes", "moveaxis", "hanning", "hamming", "blackman", "bartlett"),
     ]
 )
 
@@ -104,12 +91,19 @@ def is_pure(value: Any) -> bool:
     """Whether a function of NumPy depends on its arguments only."""
     if type(value) is numpy.ufunc:
         return True
-    if type(value) is not type(numpy.prod):
-        return False
-    name = value.__name__
-    return name in _PURE and getattr(numpy, name, None) is value
+    name = getattr(value, "__name__", "")
+    return type(value) is type(numpy.prod) and name in _PURE and _in_numpy(name) is value
 
 
+def _in_numpy(name: str) -> Any:
+    return getattr(numpy, name, None)
+
+
+NUMPY_FUNCTIONS: dict[Any, Any] = {
+    _in_numpy(name): numpy_function(_in_numpy(name))
+    for name in _PURE
+    if isinstance(_in_numpy(name), (types.FunctionType, types.BuiltinFunctionType))
+}
 NUMPY_SCALARS: dict[Any, Any] = {
     kind: numpy_function(kind)
     for kind in vars(numpy).values()

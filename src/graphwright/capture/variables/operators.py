@@ -11,6 +11,7 @@ import numpy as np
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
+from graphwright.capture.variables.arrays import array_operation
 from graphwright.capture.variables.base import IdVariable, VariableTracker
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
@@ -116,6 +117,9 @@ def operate(
         if function in _EQUALITY and not isinstance(computed, TensorVariable):
             unsupported("GB0008", f"a tensor compared with {args[1].describe()}")
         return computed
+    array = array_operation(tx, function, args)
+    if array is not None:
+        return array
     quotient = quotient_operation(tx, function, args)
     if quotient is not None:
         return quotient
@@ -489,6 +493,9 @@ def unary(
     value = value.realize()
     if isinstance(value, TensorVariable):
         return tx.output.run(tx, "call_function", function, [value], {})
+    array = array_operation(tx, function, [value])
+    if array is not None:
+        return array
     if isinstance(value, SymIntVariable):
         if function is operator.invert:
             found = number_operation(tx, function, [value])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
+from graphwright.capture.variables.arrays import of_array, over_array
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import OperationVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold
@@ -67,6 +68,9 @@ def _manual_seed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _tensor(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     """`tensor(data, ...)`; numbers may be tensors of one element, which are copied."""
+    array = of_array(tx, args, kwargs, True)
+    if array is not None:
+        return array
     data = args[0].realize() if len(args) == 1 else None
     if isinstance(data, (ListVariable, TupleVariable)) and not kwargs.keys() - {"dtype"}:
         items = [item.realize() for item in data.items]
@@ -75,6 +79,14 @@ def _tensor(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if dtype is not None and _is_copied(tx, items, dtype):
             return _stacked(tx, items, dtype)
     return tx.output.run(tx, "call_function", interop.tensor, args, kwargs)
+
+
+def _as_tensor(function: Any) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        array = of_array(tx, args, kwargs, False)
+        return array or tx.output.run(tx, "call_function", function, args, kwargs)
+
+    return handler
 
 
 def _example(item: VariableTracker) -> Any:
@@ -129,6 +141,9 @@ PACKAGE: dict[Any, Handler] = {
     boundary.way_out: _way_out,
     interop.is_tensor: _is_tensor,
     interop.tensor: _tensor,
+    interop.as_tensor: _as_tensor(interop.as_tensor),
+    interop.asarray: _as_tensor(interop.asarray),
+    interop.from_numpy: over_array,
     random.manual_seed: _manual_seed,
     **{
         function: _of_constants(function)

@@ -162,6 +162,11 @@ class TupleVariable(SequenceVariable):
     def unpack(self, tx: Translator) -> list[VariableTracker]:
         return [item.realize() for item in self.items]
 
+    def as_index(self, tx: Translator) -> VariableTracker:
+        items = [item.realize() for item in self.items]
+        given = [item.as_index(tx) for item in items]
+        return self if all(map(operator.is_, given, items)) else TupleVariable(given)
+
     def _slice(self, tx: Translator, items: list[VariableTracker]) -> VariableTracker:
         return TupleVariable(items)
 

@@ -206,10 +206,10 @@ class TensorVariable(VariableTracker):
         return self.getattr(tx, name).call(tx, args, kwargs)
 
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
-        return tx.tensor_operator("getitem", [self, key])
+        return tx.tensor_operator("getitem", [self, key.realize().as_index(tx)])
 
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
-        tx.tensor_operator("setitem", [self, key, value])
+        tx.tensor_operator("setitem", [self, key.realize().as_index(tx), value])
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         unsupported("GB0001", f"membership test on {self.describe()}")
@@ -275,6 +275,10 @@ class TensorMethod(VariableTracker):
             number = tx.read_item(self.owner)
             if number is not None:
                 return number
+        if name == "numpy" and not args and not kwargs:
+            array = tx.to_numpy(self.owner)
+            if array is not None:
+                return array
         if name in _READ_BY_PYTHON:
             unsupported("GB0002", f"Tensor.{name}()")
         if name == "is_inference":

@@ -30,6 +30,7 @@ from graphwright.capture.source import (
     ValueSource,
 )
 from graphwright.capture.values import check_range
+from graphwright.capture.variables.arrays import wrap_array
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.builtins import HANDLERS
 from graphwright.capture.variables.changing import bound_random
@@ -541,8 +542,8 @@ _BY_TYPE: dict[type, Rule] = {
     types.UnionType: _identified_constant,
     re.Pattern: _identified_constant,
     types.MappingProxyType: _proxy,
-    numpy.finfo: _identified_constant,
-    numpy.iinfo: _identified_constant,
+    numpy.ndarray: wrap_array,
+    **{kind: _identified_constant for kind in (numpy.finfo, numpy.iinfo)},
     types.MethodDescriptorType: _builtin,
     types.WrapperDescriptorType: _builtin,
     functools._lru_cache_wrapper: _lru_cache,

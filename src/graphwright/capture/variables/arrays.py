@@ -1,0 +1,456 @@
+"""NumPy's arrays: those that the frame makes of what is known, those from outside, and tensors'.
+
+An array that the frame makes of constants is a real one, kept while translating: NumPy computes
+with it at once, and a tensor made of it is a constant input of the graph. One that was there
+before may become a tensor, as an input; and a tensor may become an array, after the graph. What
+else a program does with these two looks at values, and ends the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from graphwright.capture import _eval_frame
+from graphwright.capture.exc import unsupported
+from graphwright.capture.source import (
+    AttrSource,
+    ConstSource,
+    DerivedSource,
+    ItemSource,
+    LoadWriter,
+    Reloader,
+    Source,
+)
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.sequences import TupleVariable
+from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime import interop
+from graphwright.runtime.fake import fake_like
+from graphwright.runtime.formats import contiguous_format
+from graphwright.runtime.ops.strides import dense_order
+from graphwright.runtime.tensor import Tensor
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.output_graph import OutputGraph
+    from graphwright.capture.translator import Translator
+    from graphwright.capture.values import Values
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
+class ArrayVariable(VariableTracker):
+    """Abstract: an array. What `as_tensor` gives shares its memory."""
+
+    mutable = True
+
+    def python_type(self) -> type:
+        return numpy.ndarray
+
+    def has_tensor(self) -> bool:
+        return False
+
+    def describe(self) -> str:
+        return "an array"
+
+    def as_tensor(self, tx: Values, shared: bool = True) -> VariableTracker:
+        """A tensor over its memory, unless nobody can tell (not `shared`)."""
+        raise NotImplementedError
+
+    def as_index(self, tx: Translator) -> VariableTracker:
+        return self.as_tensor(tx, shared=False)
+
+
+class _Memory:
+    """What arrays that are views of one another share: the tensors made over it.
+
+    tensors: with the versions they had then.
+    """
+
+    def __init__(self) -> None:
+        self.tensors: list[tuple[Any, int]] = []
+
+    def check_read(self) -> None:
+        """A break where a tensor over the memory was written."""
+        if any(fake._version != version for fake, version in self.tensors):
+            unsupported("GB0008", "an array whose memory was written as a tensor's")
+
+    def check_apart(self) -> None:
+        """A break where there is a tensor over the memory at all."""
+        if self.tensors:
+            unsupported("GB0008", "an array whose memory is a tensor's, too")
+
+
+class KnownArray(ArrayVariable):
+    """An array that the frame has made, with what it holds now."""
+
+    def __init__(self, array: Any, memory: _Memory) -> None:
+        self.array = array
+        self.memory = memory
+
+    def read(self) -> Any:
+        """The array, to be read now."""
+        self.memory.check_read()
+        return self.array
+
+    def written(self) -> Any:
+        """The array, to be written now."""
+        self.memory.check_apart()
+        return self.array
+
+    def as_tensor(self, tx: Values, shared: bool = True) -> VariableTracker:
+        array = self.read()
+        if dense_order(array.shape, _steps(array)) is None:
+            unsupported("GB0008", "a tensor over an array with gaps")
+        kept = fold(interop.from_numpy, array.copy(order="K"))
+        source = ConstSource(kept, "array")
+        constant = tx.output.add_input(kept, fake_like(kept), source, Tensor)
+        made = tx.output.run(tx, "call_method", "clone", [constant], {})
+        assert isinstance(made, TensorVariable)
+        if shared:
+            self.memory.tensors.append((made.fake, made.fake._version))
+        return made
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in _METHODS or name in _WRITING:
+            return ArrayMethod(self, name)
+        if name not in _FACTS:
+            unsupported("GB0008", f"attribute {name!r} of an array")
+        return result_of(tx, getattr(self.read(), name), [self])
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        return evaluated(tx, _subscript, [self, key], {})
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        place, new = known(key), known(value)
+        fold(self.written().__setitem__, place, new)
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return tx.constant(fold(len, self.array))
+
+    def truth(self, tx: Translator) -> bool:
+        return bool(fold(bool, self.read()))
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        return bool(fold(self.read().__contains__, known(item)))
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        rows = [result_of(tx, row, [self]) for row in fold(list, self.read())]
+        return tx.iterator_over(rows)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        if type(self.array) is not numpy.ndarray or self.array.base is not None:
+            unsupported("GB0015", "a view of an array is needed after the graph")
+        self.memory.check_apart()
+        cg.builder.begin_call(_copied)
+        cg.builder.load_const(self.array.copy(order="K"))
+        cg.builder.end_call(1)
+
+
+def _copied(array: Any) -> Any:
+    """A new array for each call of the translated frame."""
+    return array.copy(order="K")
+
+
+_eval_frame.skip_code(_copied.__code__)
+
+
+def _subscript(array: Any, key: Any) -> Any:
+    return array[key]
+
+
+def _steps(array: Any) -> tuple[int, ...]:
+    """The strides in elements."""
+    return tuple(step // max(array.itemsize, 1) for step in array.strides)
+
+
+class ArrayMethod(VariableTracker):
+    """A bound method of an array."""
+
+    def __init__(self, owner: KnownArray, name: str) -> None:
+        self.owner = owner
+        self.method = name
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.owner]
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        if self.method in _WRITING:
+            self.owner.written()
+        return evaluated(tx, getattr(numpy.ndarray, self.method), [self.owner, *args], kwargs)
+
+
+_METHODS = frozenset(
+    [
+        *("sum", "mean", "max", "min", "prod", "std", "var", "any", "all", "argmax", "argmin"),
+        *("astype", "copy", "reshape", "ravel", "flatten", "transpose", "squeeze", "swapaxes"),
+        *("tolist", "item", "argsort", "cumsum", "cumprod", "dot", "clip", "round", "repeat"),
+        *("nonzero", "take", "diagonal", "trace", "searchsorted"),
+    ]
+)
+_WRITING = frozenset(["fill", "sort"])
+_FACTS = frozenset(["shape", "dtype", "ndim", "size", "itemsize", "nbytes", "T", "real", "imag"])
+
+
+def known(value: VariableTracker) -> Any:
+    """The value of constants and of arrays that the frame made, and of sequences of them."""
+    value = value.realize()
+    if isinstance(value, KnownArray):
+        return value.read()
+    if value.is_constant():
+        return value.as_constant()
+    kind = value.python_type()
+    if issubclass(kind, (list, tuple)):
+        items = [known(item) for item in value.parts()]
+        return items if kind is list else tuple(items)
+    return value.as_constant()
+
+
+def evaluated(
+    tx: Values, function: Callable[..., Any], args: Args, kwargs: Kwargs
+) -> VariableTracker:
+    """`function(*args, **kwargs)`, which NumPy computes while translating.
+
+    A result that NumPy warns of is a break: each run is to warn.
+    """
+    values = [known(arg) for arg in args]
+    keywords = {key: known(value) for key, value in kwargs.items()}
+    if "out" in keywords or (type(function) is numpy.ufunc and len(values) > function.nin):
+        unsupported("GB0004", f"{function.__name__}() with out=")
+    try:
+        with numpy.errstate(divide="raise", over="raise", invalid="raise"):
+            found = fold(_unless_warned, function, values, keywords)
+    except _Warned as warned:
+        unsupported("GB0004", f"{function.__name__} of an array, which warns: {warned}")
+    inputs = [value.realize() for value in (*args, *kwargs.values())]
+    return result_of(tx, found, inputs)
+
+
+class _Warned(Exception):
+    """NumPy found a value to warn of."""
+
+
+def _unless_warned(function: Any, values: list[Any], keywords: dict[str, Any]) -> Any:
+    try:
+        return function(*values, **keywords)
+    except FloatingPointError as error:
+        raise _Warned(str(error)) from error
+
+
+KNOWN = (numpy.generic, int, float, complex, bool, numpy.dtype, numpy.finfo, numpy.iinfo)
+_LARGEST = 1 << 26
+
+
+def result_of(tx: Values, value: Any, inputs: Iterable[VariableTracker]) -> VariableTracker:
+    """The tracker of what NumPy gave for these."""
+    arrays = [part for part in _flat(inputs) if isinstance(part, KnownArray)]
+    if type(value) in (tuple, list):
+        items = [result_of(tx, item, arrays) for item in value]
+        return tx.tuple_of(items) if type(value) is tuple else tx.constant(items)
+    if isinstance(value, KNOWN):
+        return tx.constant(value)
+    if type(value) is not numpy.ndarray or value.nbytes > _LARGEST or value.dtype.hasobject:
+        unsupported("GB0004", f"a result of NumPy that is a {type(value).__name__}")
+    for array in arrays:
+        if value is array.array:
+            return array
+        if numpy.may_share_memory(value, array.array):
+            return KnownArray(value, array.memory)
+    return KnownArray(value if value.base is None else value.copy(order="K"), _Memory())
+
+
+def _flat(values: Iterable[VariableTracker]) -> list[VariableTracker]:
+    found: list[VariableTracker] = []
+    for value in values:
+        value = value.realize()
+        found += _flat(value.parts()) if isinstance(value, TupleVariable) else [value]
+    return found
+
+
+def array_operation(
+    tx: Values, function: Callable[..., Any], args: Args
+) -> VariableTracker | None:
+    """An operator on arrays that the frame made; None where there is none."""
+    if not any(isinstance(arg, KnownArray) for arg in args):
+        return None
+    first = args[0]
+    if function.__name__.startswith("i") and isinstance(first, KnownArray):
+        first.written()
+    return evaluated(tx, function, args, {})
+
+
+# arrays from outside
+
+
+class ArrayTensorSource(DerivedSource):
+    """`from_numpy(base)`: guards look at the array."""
+
+    makes_objects = in_frame_only = True
+
+    def name(self) -> str:
+        return f"from_numpy({self.base.name()})"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(interop.from_numpy)
+        self.base.emit(cg)
+        cg.end_call(1)
+
+    def loads(self, program: LoadWriter) -> int:
+        raise NotImplementedError("guards look at the array")
+
+    def require_comparable(self) -> None:
+        unsupported("GB0008", "a write beside an array's memory")
+
+
+_eval_frame.skip_code(interop.from_numpy.__code__)
+
+
+class OutsideArray(ArrayVariable):
+    """An array that was there before: its layout is guarded once it becomes a tensor."""
+
+    def __init__(self, value: Any, source: Source) -> None:
+        self.array = value
+        self.source = source
+        self._tensor: TensorVariable | None = None
+
+    def describe(self) -> str:
+        return f"the array {self.source}"
+
+    def as_tensor(self, tx: Values, shared: bool = True) -> VariableTracker:
+        if self._tensor is None:
+            self._tensor = self._input(tx.output)
+        return self._tensor
+
+    def _input(self, output: OutputGraph) -> TensorVariable:
+        assert self.source is not None
+        try:
+            tensor = interop.from_numpy(self.array)
+        except (TypeError, ValueError) as error:
+            unsupported("GB0007", f"{type(error).__name__}: {error}")
+        source = ArrayTensorSource(self.source)
+        places = output.state.dynamic_places(tensor, source)
+        if not self.array.flags.c_contiguous:
+            places = ()
+        shape = AttrSource(self.source, "shape")
+        sizes = {place: ItemSource(shape, place) for place in places}
+        fake = fake_like(tensor, output.shape_env, places, sizes)
+        self._guard(output, shape, places)
+        return output.add_input(tensor, fake, source, Tensor)
+
+    def _guard(self, output: OutputGraph, shape: Source, places: tuple[int, ...]) -> None:
+        """The dtype, the sizes that do not vary, and how the array lies in memory."""
+        assert self.source is not None
+        output.guards.id_match(AttrSource(self.source, "dtype"), self.array.dtype)
+        if not places:
+            output.guards.equals(shape, self.array.shape)
+            output.guards.equals(AttrSource(self.source, "strides"), self.array.strides)
+            return
+        output.guards.length(shape, self.array.ndim)
+        for dim in set(range(self.array.ndim)) - set(places):
+            output.guards.equals(ItemSource(shape, dim), self.array.shape[dim])
+        flags = AttrSource(self.source, "flags")
+        output.guards.equals(AttrSource(flags, "c_contiguous"), True)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        assert self.source is not None
+        if name == "dtype":
+            return tx.output.wrap(self.array.dtype, AttrSource(self.source, "dtype"))
+        return fact_of(tx, self, name)
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return self.as_tensor(tx).length(tx)
+
+
+def wrap_array(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """An array read from somewhere."""
+    if not isinstance(source, ConstSource):
+        output.guards.type_match(source, type(value))
+    return OutsideArray(value, source)
+
+
+# the memory of tensors
+
+
+class TensorArray(ArrayVariable):
+    """`tensor.numpy()`: made once the graph has run."""
+
+    def __init__(self, tensor: TensorVariable) -> None:
+        self.tensor = tensor
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.tensor]
+
+    def as_tensor(self, tx: Values, shared: bool = True) -> VariableTracker:
+        return tx.output.run(tx, "call_method", "detach", [self.tensor], {})
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name == "dtype":
+            return tx.constant(self.tensor.fake.dtype.numpy)
+        return fact_of(tx, self, name)
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return self.tensor.length(tx)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        def method() -> None:
+            cg.push(self.tensor)
+            cg.builder.load_attr("numpy")
+
+        cg.builder.begin_call_with(method)
+        cg.builder.end_call(0)
+
+
+def fact_of(tx: Translator, array: ArrayVariable, name: str) -> VariableTracker:
+    """`shape`, `ndim` or `size` of an array, by those of the tensor over its memory."""
+    if name not in ("shape", "ndim", "size"):
+        unsupported("GB0008", f"attribute {name!r} of {array.describe()}")
+    tensor = array.as_tensor(tx)
+    if name == "size":
+        return tensor.call_method(tx, "numel", [], {})
+    found = tensor.getattr(tx, name)
+    return tx.tuple_of(found.unpack(tx)) if name == "shape" else found
+
+
+def to_numpy(tx: Translator, tensor: TensorVariable) -> VariableTracker | None:
+    """`tensor.numpy()`; None where the graph has to end."""
+    fake = tensor.present().fake
+    plain = fake.dtype.numpy.kind in "biufc" and not fake.requires_grad
+    apart = tensor.memory is None and tx.side_effects.earlier is None
+    return TensorArray(tensor) if plain and apart else None
+
+
+def over_array(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`from_numpy(array)`."""
+    (array,) = (value.realize() for value in (*args, *kwargs.values()))
+    if not isinstance(array, ArrayVariable):
+        unsupported("GB0004", f"from_numpy() of {array.describe()}")
+    return array.as_tensor(tx)
+
+
+def of_array(
+    tx: Translator, args: Args, kwargs: Kwargs, copies: bool
+) -> VariableTracker | None:
+    """`tensor(array, ...)` or `as_tensor(array, ...)`; None where it is not of an array."""
+    data = args[0].realize() if args else None
+    if not isinstance(data, ArrayVariable) or len(args) != 1:
+        return None
+    if kwargs.keys() - {"dtype", "device"}:
+        unsupported("GB0004", "a tensor of an array that is made in another way")
+    tensor = data.as_tensor(tx, shared=not copies)
+    given = {key: value for key, value in kwargs.items() if not _is_none(value)}
+    if given:
+        tensor = tx.output.run(tx, "call_method", "to", [tensor], given)
+    if not copies:
+        return tensor
+    contiguous = {"memory_format": tx.constant(contiguous_format)}
+    return tx.output.run(tx, "call_method", "clone", [tensor], contiguous)
+
+
+def _is_none(value: VariableTracker) -> bool:
+    value = value.realize()
+    return value.is_constant() and value.as_constant() is None
