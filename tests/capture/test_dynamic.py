@@ -255,3 +255,29 @@ def test_models_of_many_lengths_take_two_compiles():
         for n in range(2, 65):
             assert captured.agrees(gw.ones(n, 8))
         assert captured.graphs <= 2, captured.record.recompiles
+
+
+def test_a_number_of_pieces_is_all_that_taking_apart_assumes():
+    def pieces(x):
+        first, second = x.chunk(2)
+        return first.sum(0), second * 2, x.split(x.shape[0] // 2 + 1)[1], x[x.shape[0] // 3 :]
+
+    captured = Captured(pieces)
+    for n in range(5, 40):
+        assert captured.agrees(gw.arange(n * 2.0).reshape(n, 2))
+    assert captured.graphs <= 2, captured.record.recompiles
+
+    sections = Captured(lambda x: x.tensor_split(3))
+    for n in range(6, 40):
+        assert sections.agrees(gw.arange(float(n)))
+    assert sections.graphs <= 4, sections.record.recompiles
+
+
+def test_a_permutation_is_specialised_to_its_bits():
+    captured = Captured(lambda x: x[gw.randperm(x.shape[0])])
+    for n in (5, 6, 7, 4, 9, 15, 12):
+        gw.manual_seed(n)
+        plain = captured.function(gw.arange(n))
+        gw.manual_seed(n)
+        assert captured(gw.arange(n)).tolist() == plain.tolist()
+    assert captured.graphs == 3, captured.record.recompiles

@@ -26,6 +26,7 @@ from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into, wrap
 from graphwright.runtime.ops.strides import is_contiguous, preserved_strides
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.ops.value_checks import checked, inside
+from graphwright.runtime.symbolic.symint import hint_of
 from graphwright.runtime.tensor import Tensor
 
 HELD = {dtypes.float16: 2.0**11, dtypes.bfloat16: 2.0**8}
@@ -329,10 +330,16 @@ def _permutation_dtype(n: int, dtype: Any) -> DType:
     return target
 
 
-def _randperm(n: int, generator: Any, dtype: Any, device: Any) -> Any:
+def _bit_length(n: Any) -> int:
+    """The number of bits of n, which a graph is specialised to, not to n itself."""
+    count = hint_of(n).bit_length()
+    return count if n < 1 << count and n >= 1 << (count - 1) else int(n).bit_length()
+
+
+def _randperm(n: Any, generator: Any, dtype: Any, device: Any) -> Any:
     """Random bits, their lowest replaced by the places, put in order: the places that remain."""
     target = _permutation_dtype(n, dtype)
-    shift = int(n).bit_length()
+    shift = _bit_length(n)
     keys = ops.bitwise_left_shift(ops.random_bits((n,), generator, device), shift)
     keys = ops.bitwise_or(keys, ops.arange(n, device=device))
     order = ops.bitwise_and(ops.sort(keys)[0], (1 << shift) - 1)

@@ -66,7 +66,7 @@ def _split(input: Any, split_size: Any, dim: int) -> tuple[Any, ...]:
     if isinstance(split_size, tuple | list):
         return _split_with_sizes(input, split_size, dim)
     _check_rank("split", input)
-    size = int(input.shape[dim])
+    size = input.shape[dim]
     if split_size < 0:
         raise RuntimeError(f"split expects split_size be non-negative, but got {split_size}")
     if split_size == 0 and size != 0:
@@ -74,10 +74,8 @@ def _split(input: Any, split_size: Any, dim: int) -> tuple[Any, ...]:
             "split_size can only be 0 if dimension size is 0, but got dimension size of "
             f"{size}"
         )
-    if size == 0:
-        lengths = [0]
-    else:
-        lengths = [min(split_size, size - at) for at in range(0, size, int(split_size))]
+    before = max(int(-(-size // split_size)) - 1, 0) if split_size else 0
+    lengths = [split_size] * before + [size - split_size * before]
     return _marked(_parts(input, lengths, dim))
 
 
@@ -95,7 +93,7 @@ def _chunk(input: Any, chunks: int, dim: int) -> tuple[Any, ...]:
     _check_rank("chunk", input)
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    size = int(input.shape[dim])
+    size = input.shape[dim]
     if size == 0:
         return _marked(_parts(input, [0] * chunks, dim))
     return _split(input, (size + chunks - 1) // chunks, dim)
@@ -107,8 +105,8 @@ define("chunk(Tensor input, int chunks, Dim dim=0)", Kind.COMPOSITE, decompose=_
 # -- at positions
 
 
-def _section_ends(size: int, sections: int) -> list[int]:
-    least, extra = divmod(size, sections)
+def _section_ends(size: Any, sections: int) -> list[Any]:
+    least, extra = size // sections, int(size % sections)
     ends, at = [], 0
     for i in range(sections):
         at += least + (i < extra)
@@ -144,7 +142,7 @@ def _tensor_split(
             raise RuntimeError(
                 f"number of sections must be larger than 0, got {places}"
             )
-        places = _section_ends(int(input.shape[dim]), int(places))
+        places = _section_ends(input.shape[dim], int(places))
     parts, start = [], None
     for end in places:
         parts.append(ops.slice(input, dim, start, end))
