@@ -38,7 +38,7 @@ FLOAT32 = _names(
     cholesky cholesky_inverse cholesky_solve linalg_cholesky linalg_cholesky_ex linalg_cond
     linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_householder_product linalg_inv
     linalg_inv_ex linalg_lstsq linalg_matrix_rank linalg_pinv linalg_qr linalg_solve linalg_svd
-    linalg_svdvals linalg_tensorinv linalg_tensorsolve pinverse qr svd
+    linalg_svdvals linalg_tensorinv linalg_tensorsolve ormqr pinverse qr svd
     """
 )
 """What loses too much in 16 bits, or has no kernel for them: these run in float32."""
@@ -46,7 +46,7 @@ FLOAT32 = _names(
 WIDEST = _names("cat index_copy stack")
 """What puts tensors together: in the widest of their dtypes."""
 
-AS_GIVEN = _names("adaptive_avg_pool adaptive_avg_pool_backward addmv dot mv ormqr vdot")
+AS_GIVEN = _names("adaptive_avg_pool adaptive_avg_pool_backward addmv dot mv vdot")
 """Ops that run in the dtypes of their arguments in all their parts: products with vectors, and
 those for which being made of products is a detail."""
 
