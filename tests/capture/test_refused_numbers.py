@@ -49,3 +49,64 @@ def test_ints_of_more_than_64_bits(name: str, number: int) -> None:
     for function in (LARGE[name], gw.compile(LARGE[name])):
         with pytest.raises(RuntimeError, match="too large"):
             function(gw.ones(2, dtype=gw.int64), number)
+
+
+@pytest.mark.parametrize("name", TOO_LARGE)
+@pytest.mark.parametrize(("dtype", "number"), NUMBERS[:3])
+def test_a_number_that_varies_stops_fitting(name: str, dtype: gw.dtype, number: int) -> None:
+    compiled = gw.compile(TOO_LARGE[name], backend="llvm")
+    for fits in (2, 3, 4):
+        compiled(gw.ones(2, dtype=dtype), fits)
+    with pytest.raises(RuntimeError, match="cannot be converted"):
+        compiled(gw.ones(2, dtype=dtype), number)
+
+
+DIVISIONS: dict[str, Callable[[Any, int], Any]] = {
+    "//": lambda x, n: x // n,
+    "//=": lambda x, n: x.__ifloordiv__(n),
+    "%": lambda x, n: x % n,
+    "fmod": lambda x, n: x.fmod(n),
+    "div": lambda x, n: x.div(n, rounding_mode="trunc"),
+    "nobody reads it": lambda x, n: (x // n, x + 1)[1],
+}
+ZEROS = [(gw.uint8, 256), (gw.int8, -256), (gw.int16, 1 << 16), (gw.int32, 1 << 40), (gw.int64, 0)]
+
+
+@pytest.mark.parametrize("name", DIVISIONS)
+@pytest.mark.parametrize(("dtype", "number"), ZEROS)
+def test_divisors_that_are_zero_in_the_dtype(name: str, dtype: gw.dtype, number: int) -> None:
+    varying = gw.compile(DIVISIONS[name], backend="llvm")
+    for divisor in (2, 3, 5):
+        assert varying(gw.ones(2, dtype=dtype), divisor).dtype is dtype
+    constant = gw.compile(lambda x: DIVISIONS[name](x, number), backend="llvm")
+    calls = (
+        lambda x: DIVISIONS[name](x, number), constant, lambda x: varying(x, number))
+    for call in calls:
+        with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+            call(gw.ones(2, dtype=dtype))
+
+
+def test_divisors_computed_from_sizes() -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        return x // (x.shape[0] - 3)
+
+    compiled = gw.compile(f, dynamic=True, backend="llvm")
+    assert compiled(gw.ones(4, dtype=gw.int64)).tolist() == [1, 1, 1, 1]
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        compiled(gw.ones(3, dtype=gw.int64))
+
+
+@pytest.mark.parametrize("number", [1e300, -1e39])
+def test_floats_beyond_float32_are_infinite_divisors(number: float) -> None:
+    x = gw.tensor([0.0, 1.0, -2.0])
+    compiled = gw.compile(lambda x: (x % number, x + number), backend="llvm")
+    assert str(compiled(x)) == str((x % number, x + number))
+
+
+@pytest.mark.parametrize("dtype", [gw.int64, gw.uint8, gw.bool])
+def test_a_power_that_turns_negative(dtype: gw.dtype) -> None:
+    compiled = gw.compile(lambda x, n: x**n, backend="llvm")
+    for power in (2, 3, 4):
+        compiled(gw.ones(2, dtype=dtype), power)
+    with pytest.raises(RuntimeError, match="negative integer powers"):
+        compiled(gw.ones(2, dtype=dtype), -1)

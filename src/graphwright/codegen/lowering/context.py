@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -110,6 +111,8 @@ class Lowering:
         body = Body(function(axis_symbols(domain)))
         if all(domain[a] == 1 for a in axes):
             value = body.value if not fold.startswith("arg") else Const(0, dtypes.int64)
+            if fold == "sum" and dtype.is_floating_point:
+                value = apply("add", value, const(0, dtype))    # sums of -0.0 are 0.0
             kept = tuple(e for d, e in enumerate(domain) if d not in axes)
             symbols = axis_symbols(domain)
             rename: dict[str, Expr] = dict(zip(
@@ -172,12 +175,26 @@ def broadcast(tensor: Tensor, index: Index, shape: Shape) -> Read:
 
 
 def const(value: Any, dtype: dtype) -> Const:
-    """A Python number as a literal of `dtype`."""
-    if dtype.is_floating_point:
-        return Const(float(value), dtype)
+    """A Python number as a literal of `dtype`: ints wrap, floats beyond its range are infinite."""
     if dtype is dtypes.bool:
         return Const(bool(value), dtype)
-    return Const(int(value), dtype)
+    if not dtype.is_floating_point:
+        return Const(wrapped(int(value), dtype), dtype)
+    number = float(value)
+    if dtype is not dtypes.float64 and abs(number) >= _BEYOND_FLOAT32:
+        number = math.copysign(math.inf, number)
+    return Const(number, dtype)
+
+
+_BEYOND_FLOAT32 = 2.0**128 - 2.0**103
+"""The least number that float32 rounds to infinity."""
+
+
+def wrapped(value: int, dtype: dtype) -> int:
+    """What is left of an int in as many bits as an integer dtype has."""
+    bits = 8 * dtype.itemsize
+    value &= (1 << bits) - 1
+    return value - (1 << bits) if dtype.is_signed and value >> (bits - 1) else value
 
 
 def apply(op: str, *args: Any, dtype: dtype | None = None) -> Apply:

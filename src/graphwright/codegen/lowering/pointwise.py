@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from graphwright.codegen.loops import Const
+from graphwright.codegen.loops import Apply, Const, Let, Local
 from graphwright.codegen.lowering.context import (
     Lowering,
     Tensor,
@@ -18,8 +18,9 @@ from graphwright.codegen.lowering.context import (
     convert,
     scalar,
 )
-from graphwright.codegen.lowering.nodes import Index
+from graphwright.codegen.lowering.nodes import Index, axis_symbols
 from graphwright.codegen.lowering.rules import RULES, Call, lowering
+from graphwright.ir.passes.refusals import may_be_zero
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype
 from graphwright.runtime.promotion import result_dtype
@@ -201,12 +202,13 @@ def _add(context: Lowering, call: Call, a: Any, b: Any, alpha: Any = 1) -> Tenso
 
 
 def refuse_zeros(call: Call, divisor: Any) -> None:
-    """Integer division by values that may be 0 is left to the eager kernel, which raises.
+    """Integer division by what may be 0 is left to the eager kernel, which raises.
 
-    Raises: Unlowerable for a tensor as divisor where the result is of an integer dtype.
+    Raises: Unlowerable for a tensor, a size that may be 0, or a number that is 0 in the dtype of
+        the result, where that is an integer dtype.
     """
-    if isinstance(divisor, Tensor) and not call.dtype.is_floating_point:
-        raise Unlowerable(f"{call.op.name} of integers by a tensor, which may hold zeros")
+    if not call.dtype.is_floating_point and may_be_zero(divisor, call.dtype):
+        raise Unlowerable(f"{call.op.name} of integers by what may be zero")
 
 
 @lowering("fmod", "remainder")
@@ -265,16 +267,25 @@ def _clamp(context: Lowering, call: Call, x: Tensor, low: Any = None, high: Any 
     return emit(context, call, (x, *bounds), function, computed(call.dtype))
 
 
-@lowering("to_dtype")
-def _to_dtype(context: Lowering, call: Call, x: Tensor, dtype: dtype, *unused: Any) -> Tensor:
+def _given(context: Lowering, call: Call, value: Any) -> Tensor:
+    """The node of a conversion that is asked for. It rounds to half precision, unlike the results
+    of ops on their way to the next: a local, which the casts around it do not see through."""
+    if not isinstance(value, Apply) or computed(call.dtype) is call.dtype:
+        return context.pointwise(call.op.name, call.shape, call.dtype, lambda index: value)
+    rounded = Let(context.local(), value)
+    local = Local(rounded.name, call.dtype)
     return context.pointwise(
-        "to_dtype", call.shape, dtype, lambda index: convert(x.at(index), dtype))
+        call.op.name, call.shape, call.dtype, lambda index: local, (rounded,))
+
+
+@lowering("to_dtype")
+def _to_dtype(context: Lowering, call: Call, x: Tensor, *unused: Any) -> Tensor:
+    return _given(context, call, convert(x.at(axis_symbols(call.shape)), call.dtype))
 
 
 @lowering("copy")
 def _copy(context: Lowering, call: Call, x: Tensor, src: Any, *unused: Any) -> Tensor:
-    return context.pointwise(
-        "copy", call.shape, call.dtype, lambda index: operand(src, index, call, call.dtype))
+    return _given(context, call, operand(src, axis_symbols(call.shape), call, call.dtype))
 
 
 @lowering("fill", "full_like")

@@ -19,10 +19,14 @@ wants the result; so the graph computes it, behind all other results, and the ca
 from __future__ import annotations
 
 import operator
+from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.dtypes import int64
 from graphwright.runtime.ops.table import Kind, Op
+from graphwright.runtime.symbolic.symint import SymInt
 
 _SURE = frozenset([Kind.POINTWISE, Kind.REDUCTION, Kind.VIEW, Kind.RANDOM, Kind.CREATION])
 _DIVIDES = frozenset(["div", "remainder", "fmod", "floor_divide"])
@@ -46,8 +50,18 @@ def may_refuse(node: Node) -> bool:
     if not isinstance(op, Op) or op.is_inplace or op.name in _TAKES_ALL:
         return False
     if op.name in _DIVIDES:
-        return not node.meta["val"].dtype.is_floating_point
+        dtype = node.meta["val"].dtype
+        return not dtype.is_floating_point and may_be_zero(node.args[1], dtype)
     return op.kind not in _SURE
+
+
+def may_be_zero(divisor: Any, dtype: DType) -> bool:
+    """Whether a divisor may be 0 in an integer dtype, into whose bits numbers are wrapped."""
+    if type(divisor) is SymInt:
+        low, high = divisor.expr.range()
+        apart = (low is not None and low > 0) or (high is not None and high < 0)
+        return dtype.itemsize < int64.itemsize or not apart
+    return type(divisor) is not int or divisor % (1 << 8 * dtype.itemsize) == 0
 
 
 def keep_refusals(module: GraphModule) -> None:

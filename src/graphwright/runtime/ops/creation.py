@@ -74,21 +74,29 @@ def check_fits(name: str, value: Any, dtype: DType) -> None:
         )
     if dtype.is_floating_point:
         return
-    finite = value == value and value not in (math.inf, -math.inf)
     bits = 8 * dtype.itemsize
     least, above = (-(1 << (bits - 1)), 1 << (bits - 1)) if dtype.is_signed else (
         1 - (1 << bits), 1 << bits
     )
-    if not finite or not least <= int(value) < above:
+    whole = int(value) if isinstance(value, float) and math.isfinite(value) else value
+    if not least <= whole < above:
         raise RuntimeError(
             f"{name}: value {value} cannot be converted to type {dtype.name} without overflow"
         )
 
 
 def check_known_fits(name: str, value: Any, dtype: DType) -> None:
-    """As `check_fits`, of what is a real number already where shapes are computed."""
-    if isinstance(value, (int, float)):
+    """As `check_fits`, of what is a real number already where shapes are computed.
+
+    A number that varies fits by a guard, if the dtype holds fewer than the numbers that vary.
+    """
+    if isinstance(value, (int, float)) or may_exceed(value, dtype):
         check_fits(name, value, dtype)
+
+
+def may_exceed(value: Any, dtype: DType) -> bool:
+    """Whether it is a number that varies, of which an integer dtype holds but some."""
+    return type(value) is SymInt and dtype.itemsize < dtypes.int64.itemsize
 
 
 def _fill(name: str, out: Tensor, value: Any) -> None:

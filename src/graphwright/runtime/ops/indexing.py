@@ -7,7 +7,7 @@ from typing import Any
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.creation import check_fits
+from graphwright.runtime.ops.creation import check_fits, may_exceed
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.picking import READ, along, check_index, layout, pick
 from graphwright.runtime.ops.spec import TensorSpec
@@ -175,7 +175,8 @@ define("take(Tensor input, Tensor index)", Kind.COMPOSITE, decompose=_take)
 
 def _check_filling(value: Any, dtype: Any) -> None:
     """Raise RuntimeError for an int that the dtype cannot hold; nothing wraps around."""
-    if isinstance(value, int) and not (dtype.is_floating_point or dtype.is_complex):
+    number = isinstance(value, int) or may_exceed(value, dtype)
+    if number and not (dtype.is_floating_point or dtype.is_complex):
         check_fits("constant_pad", value, dtype)
         if value < 0 and not dtype.is_signed and dtype is not dtypes.bool:
             raise RuntimeError(f"constant_pad: value {value} cannot be converted to type "

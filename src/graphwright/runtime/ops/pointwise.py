@@ -31,6 +31,7 @@ from graphwright.runtime.ops.strides import (
 )
 from graphwright.runtime.ops.table import Kind, NotDifferentiable, define
 from graphwright.runtime.promotion import result_dtype, to_float
+from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
 Rule = Callable[[tuple[Any, ...]], DType]
@@ -466,10 +467,10 @@ _FAST_POWERS: dict[float, Callable[[Any, Any], Any]] = {
 
 def _check_power(input: Any, exponent: Any) -> None:
     if (
-        isinstance(exponent, int)
-        and exponent < 0
+        isinstance(exponent, (int, SymInt))
         and isinstance(input, Tensor)
         and not (input.dtype.is_floating_point or input.dtype.is_complex)
+        and exponent < 0
     ):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if not isinstance(exponent, bool):

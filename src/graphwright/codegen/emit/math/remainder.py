@@ -44,11 +44,10 @@ def floordiv(b: Builder, x: Reg, y: Reg) -> Reg:
 
 
 def remainder(b: Builder, x: Reg, y: Reg) -> Reg:
-    """x - y * floor(x / y): the sign of y, as Python's `%`. Exact but for the last addition."""
+    """x - y * floor(x / y): the sign of y, and that of x if 0. Exact but for the last addition."""
     rest = fmod(b, x, y)
     if x.kind in FLOATS:
-        adjusted = b.select((rest < 0.0) ^ (y < 0.0), rest + y, rest)
-        return b.select(rest.eq(0.0), copysign(b, b.const(0.0, x.kind), y), adjusted)
+        return b.select(rest.ne(0.0) & ((rest < 0.0) ^ (y < 0.0)), rest + y, rest)
     if x.kind == "u8":
         return rest
     return b.select(rest.ne(0) & ((rest ^ y) < 0), rest + y, rest)
