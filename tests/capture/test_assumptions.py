@@ -156,3 +156,36 @@ def test_backends_undo_what_the_graph_wrote(backend: str) -> None:
     with pytest.raises(AssertionError):
         compiled(x)
     assert x.tolist() == [-2.0] * 3
+
+
+def test_what_is_refuted_twice_becomes_a_break() -> None:
+    def program(x: Any) -> Any:
+        try:
+            return asserted(x) + 1
+        except AssertionError:
+            return x * 0
+
+    captured = Captured(program)
+    good, bad = gw.tensor([1.0, 2.0]), gw.tensor([-1.0, 2.0])
+    for x in (good, bad, bad):
+        assert captured.agrees(x)
+    assert captured.graphs == 1 and not captured.breaks
+    for x in (bad, good, bad, good):
+        assert captured.agrees(x)
+    assert captured.breaks[0] == "GB0001"
+    before = captured.graphs
+    for x in (bad, good):
+        assert captured.agrees(x)
+    assert captured.graphs == before
+
+
+def test_fullgraph_keeps_to_what_it_assumes() -> None:
+    def program(x: Any) -> Any:
+        if x.isnan().any():
+            raise ValueError("not a number")
+        return x * 2
+
+    captured = Captured(program, fullgraph=True)
+    for value in (1.0, math.nan, math.nan, math.nan, 2.0):
+        assert outcome(captured, (gw.tensor(value),)) == outcome(program, (gw.tensor(value),))
+    assert captured.graphs == 1

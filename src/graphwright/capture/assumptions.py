@@ -18,7 +18,8 @@ After::
 
 The graph goes on along the side that does not raise, and gives the condition as a further result.
 Where a call finds it otherwise, what the graph wrote is undone and the frame runs as plain Python,
-which raises the error at its place, or handles it.
+which raises the error at its place, or handles it. Where that happens again, the next version has
+a break at the branch.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import _eval_frame
 from graphwright.capture.bytecode import decode, handler_of
 from graphwright.capture.code_table import per_code
+from graphwright.capture.frame_state import FrameState
+from graphwright.capture.source import ConstSource, ItemSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.reads import NumberRead, read_truth
 from graphwright.capture.variables.tensor import TensorVariable
@@ -58,9 +61,11 @@ class Refuted(Exception):
 def assumed_jump(tx: Translator, inst: Instruction, value: VariableTracker) -> bool | None:
     """Whether a jump on the truth of a tensor is taken, as its other side only raises.
 
-    None where that is not so: the value itself decides, or the graph ends.
+    None where that is not so: the value itself decides, or the graph ends. It ends, too, where
+    calls have found such branches otherwise.
     """
-    if not isinstance(value, (TensorVariable, NumberRead)):
+    trust = tx.output.state.trust
+    if not isinstance(value, (TensorVariable, NumberRead)) or not trust["holds"]:
         return None
     sides = [_only_raises(tx.code, inst.index + 1), _only_raises(tx.code, inst.target)]
     read = read_truth(tx, value) if sum(sides) == 1 else None
@@ -70,6 +75,7 @@ def assumed_jump(tx: Translator, inst: Instruction, value: VariableTracker) -> b
     jumps = sides[0]
     truth = jumps is inst.opname.endswith("IF_TRUE")
     tx.output.assumptions.append(Assumption(read, tuple(nodes), truth))
+    tx.guards.equals(ItemSource(ConstSource(trust, "branches that raise"), "holds"), True)
     return jumps
 
 
@@ -129,11 +135,14 @@ def assumed_nodes(assumptions: list[Assumption]) -> list[Node]:
 
 
 def confirming(
-    run: Callable[..., Any], assumptions: list[Assumption], first: int
+    run: Callable[..., Any],
+    assumptions: list[Assumption],
+    first: int,
+    refuted: Callable[[], None],
 ) -> Callable[..., Any]:
     """The graph's callable, which raises `Refuted` where a result is not as assumed.
 
-    first: where the results of `assumed_nodes` begin.
+    first: where the results of `assumed_nodes` begin. refuted: what to call then.
     """
     nodes = assumed_nodes(assumptions)
     expected = [(assumed.read.value, assumed.truth) for assumed in assumptions]
@@ -143,8 +152,10 @@ def confirming(
         found = dict(zip(nodes, results[first:], strict=False))
         for value, truth in expected:
             if value(found) is not truth:
+                refuted()
                 raise Refuted
         return results
 
     _eval_frame.skip_code(confirmed.__code__)
+    _eval_frame.skip_code(FrameState.note_refutation.__code__)
     return confirmed

@@ -68,6 +68,7 @@ _UNCAPTURED = (
 )
 _MOST_RESTARTS = 12
 _MOST_CAPTURES = 8
+_MOST_REFUTATIONS = 2
 
 
 class Frontend:
@@ -154,6 +155,7 @@ class Frontend:
         if state is None:
             versions = self.limit if self.tensorless else 0
             state = self._states[code] = FrameState(self.dynamic, versions)
+            state.refutations = None if self.fullgraph else _MOST_REFUTATIONS
         self._note_recompile(function, code, slots, entries, state)
         state.captures += 1
         if state.captures > _MOST_CAPTURES * self.limit:

@@ -25,6 +25,8 @@ class FrameState(Record, frozen=False):
     versions: where plain Python is translated too, how many versions there may be: what varies
         is then left alone. 0: never.
     failures: how often guards failed on what was read at a place, or from there on.
+    trust: whether branches of which one side only raises are taken for granted; versions that
+        do so guard it. refutations: how many more calls may find it otherwise, None: any number.
     """
 
     dynamic: bool | None = None
@@ -35,6 +37,14 @@ class FrameState(Record, frozen=False):
     lengths: dict[str, int | None] = field(default_factory=dict)
     failures: dict[Source, int] = field(default_factory=dict)
     captures: int = 0
+    refutations: int | None = None
+    trust: dict[str, bool] = field(default_factory=lambda: {"holds": True})
+
+    def note_refutation(self) -> None:
+        """A call found otherwise what a graph took for granted."""
+        if self.refutations is not None:
+            self.refutations -= 1
+            self.trust["holds"] = self.refutations > 0
 
     def leaves_alone(self, source: Source) -> bool:
         """Whether the value at a place is not looked at, as the next one is another.

@@ -78,7 +78,8 @@ def finish_graph(
     if output.grad_nodes or output.autocast_nodes or mapped or switches_inference(output):
         run = functools.partial(_core.keeping_modes, run)
     if output.assumptions:
-        run = confirming(run, output.assumptions, len(results))
+        refuted = output.state.note_refutation
+        run = confirming(run, output.assumptions, len(results), refuted)
     return FinishedGraph(module, run, sources, output.n_ops, kept)
 
 
