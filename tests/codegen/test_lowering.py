@@ -108,6 +108,15 @@ def test_what_jumps_sees_half_precision_rounded(jump: str) -> None:
     check(lambda x: JUMPS[jump](ops.add(x, 0.0015)), x)
 
 
+@pytest.mark.parametrize("half", [dtypes.float16, dtypes.bfloat16])
+def test_conversions_to_half_precision_that_are_asked_for_round(half: dtypes.dtype) -> None:
+    def lost(x: Any) -> Any:
+        there_and_back = ops.to_dtype(ops.to_dtype(x, half), dtypes.float32)
+        copied = ops.copy(ops.zeros(x.shape, dtype=half), x)
+        return ops.sub(x, there_and_back), ops.sub(x, copied)
+    check(lost, normal(3, 5), rtol=0, atol=0)
+
+
 REDUCTIONS = ["sum", "prod", "amax", "amin", "any", "all"]
 
 
