@@ -278,17 +278,6 @@ def _given(context: Lowering, call: Call, value: Any) -> Tensor:
         call.op.name, call.shape, call.dtype, lambda index: local, (rounded,))
 
 
-def _given(context: Lowering, call: Call, value: Any) -> Tensor:
-    """The node of a conversion that is asked for. It rounds to half precision, unlike the results
-    of ops on their way to the next: a local, which the casts around it do not see through."""
-    if not isinstance(value, Apply) or computed(call.dtype) is call.dtype:
-        return context.pointwise(call.op.name, call.shape, call.dtype, lambda index: value)
-    rounded = Let(context.local(), value)
-    local = Local(rounded.name, call.dtype)
-    return context.pointwise(
-        call.op.name, call.shape, call.dtype, lambda index: local, (rounded,))
-
-
 @lowering("to_dtype")
 def _to_dtype(context: Lowering, call: Call, x: Tensor, *unused: Any) -> Tensor:
     return _given(context, call, convert(x.at(axis_symbols(call.shape)), call.dtype))
