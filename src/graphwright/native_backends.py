@@ -22,6 +22,7 @@ from graphwright.codegen.cache import CacheCounts, kernel_cache
 from graphwright.codegen.compile import CompiledGraph, compile_graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.lowered import CannotLower, Lowered, OutputSpec, Saved
+from graphwright.ir.node import Node as GraphNode
 from graphwright.ir.pipeline import lower_graph
 from graphwright.logs import log
 from graphwright.runtime import _core
@@ -90,12 +91,28 @@ def eager(graph: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., An
     return graph
 
 
+def _leaves_history(graph: GraphModule) -> bool:
+    """Whether a result requires gradients, or an input has got a history, after the graph."""
+    results = graph.graph.output_node.args[0]
+    if not isinstance(results, (tuple, list)):
+        return True
+    nodes = [result for result in results if isinstance(result, GraphNode)]
+    if any("val" not in node.meta for node in (*nodes, *graph.graph.placeholders)):
+        return True
+    given = [node.meta["val"] for node in nodes]
+    inputs = [node.meta["val"] for node in graph.graph.placeholders]
+    return any(isinstance(value, Tensor) and value.requires_grad for value in given) or any(
+        isinstance(value, Tensor) and value.grad_fn is not None for value in inputs
+    )
+
+
 def native(target: str, graph: GraphModule, example_inputs: Sequence[Any]) -> Callable[..., Any]:
     """Compile the graph, and its backward on first use, for "llvm" or "c"."""
     artifacts = graph.meta[KEY] = Artifacts(resolve(target))
     needs_grad = _core.grad_enabled() and any(
         isinstance(value, Tensor) and value.requires_grad for value in example_inputs
     )
+    needs_grad = needs_grad and _leaves_history(graph)
     try:
         with stage("ir"):
             lowered = lower_graph(graph, example_inputs, needs_grad=needs_grad)

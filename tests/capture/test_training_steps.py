@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import logging
 from collections.abc import Callable
@@ -11,6 +12,7 @@ import pytest
 
 import graphwright as gw
 from graphwright import nn
+from graphwright.native_backends import native
 from graphwright.runtime.nn.utils import clip_grad_norm_
 from graphwright.runtime.optim import lr_scheduler
 
@@ -317,3 +319,25 @@ def test_a_scaled_step_breaks_only_where_gradients_may_have_overflowed() -> None
     assert repr(scaled_history(captured)) == repr(scaled_history(scaled))
     assert set(captured.breaks) == {"GB0001"}
     assert captured.graphs
+
+
+@pytest.mark.parametrize("target", ["c", "llvm"])
+def test_steps_by_hand_in_one_frame_are_compiled(target: str) -> None:
+    """Weights written under no_grad and differentiated again, as nothing leaves with a history."""
+
+    def steps(x: gw.Tensor, weight: gw.Tensor) -> Any:
+        for _ in range(3):
+            loss = ((weight * x - 1) ** 2).sum()
+            loss.backward()
+            with gw.no_grad():
+                weight.sub_(weight.grad, alpha=0.1)
+                weight.grad = None
+        return loss.detach()
+
+    captured = Captured(steps, backend=functools.partial(native, target), fullgraph=True)
+    plain, ours = (gw.ones(3, requires_grad=True) for _ in range(2))
+    for scale in (0.5, 0.25):
+        x = gw.tensor([1.0, 2.0, 3.0]) * scale
+        assert gw.allclose(captured(x, ours), steps(x, plain))
+        assert gw.allclose(ours, plain) and ours.grad is None and ours.is_leaf
+    assert captured.graphs == 1 and not captured.breaks
