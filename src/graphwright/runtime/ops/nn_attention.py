@@ -22,6 +22,7 @@ from graphwright.runtime.ops.nn_support import (
     new,
     output,
     spec,
+    widened,
 )
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind
@@ -322,7 +323,8 @@ def _attention_decompose(
         key, value = _shared_heads(query, key), _shared_heads(query, value)
     if _fits(query, key, value, attn_mask, dropout_p):
         return _fused(query, key, value, attn_mask, is_causal, scale)
-    out = attention(query, key, value, attn_mask, dropout_p, is_causal, scale)[0]
+    q, k, v = (widened(tensor) for tensor in (query, key, value))
+    out = attention(q, k, v, attn_mask, dropout_p, is_causal, scale)[0]
     return cast(out, query.dtype)
 
 
