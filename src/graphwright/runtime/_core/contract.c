@@ -2,70 +2,13 @@
  * inner, kron, batches of matrix products that broadcast, cross products. Larger ones are made of
  * matrix products. */
 #include "contract.h"
-
-enum { MOST_OPERANDS = 4, MOST_LABELS = 16, MOST_STEPS = 4096 };
-
-/* Labels are dims of the result, in its order, then those that are summed over. */
-typedef struct {
-    int count, dtype, labels, kept;
-    int64_t sizes[MOST_LABELS];
-    int64_t steps[MOST_OPERANDS][MOST_LABELS];     /* in elements */
-    int64_t out[MOST_LABELS];
-    const char *data[MOST_OPERANDS];
-} Nest;
-
-#define NEST(T, name)                                                                      \
-    static double sum_##name(const Nest *n, int label, const T *const *given) {            \
-        const T *at[MOST_OPERANDS];                                                        \
-        double total = label < n->labels ? 0 : 1;                                          \
-        for (int k = 0; k < n->count; k++) {                                               \
-            at[k] = given[k];                                                              \
-            total *= label < n->labels ? 1 : *at[k];                                       \
-        }                                                                                  \
-        for (int64_t i = 0; label < n->labels && i < n->sizes[label]; i++) {               \
-            total += sum_##name(n, label + 1, at);                                         \
-            for (int k = 0; k < n->count; k++) {                                           \
-                at[k] += n->steps[k][label];                                               \
-            }                                                                              \
-        }                                                                                  \
-        return total;                                                                      \
-    }                                                                                      \
-    static void fill_##name(const Nest *n, int label, const T *const *given, T *out) {     \
-        const T *at[MOST_OPERANDS];                                                        \
-        if (label == n->kept) {                                                            \
-            *out = (T)sum_##name(n, label, given);                                         \
-            return;                                                                        \
-        }                                                                                  \
-        memcpy(at, given, sizeof at);                                                      \
-        for (int64_t i = 0; i < n->sizes[label]; i++, out += n->out[label]) {              \
-            fill_##name(n, label + 1, at, out);                                            \
-            for (int k = 0; k < n->count; k++) {                                           \
-                at[k] += n->steps[k][label];                                               \
-            }                                                                              \
-        }                                                                                  \
-    }
-
-NEST(float, float)
-NEST(double, double)
-
-/* Whether the sizes multiply to few steps, none of them 0. */
-static bool is_small(const Nest *n) {
-    int64_t steps = 1;
-    for (int d = 0; d < n->labels; d++) {
-        steps *= n->sizes[d];
-        if (steps <= 0 || steps > MOST_STEPS) {
-            return false;
-        }
-    }
-    return true;
-}
+#include "nest.h"
 
 /* Adds an operand, a tensor of the dtype of the others; false for any other. */
-static bool add_operand(Nest *n, PyObject *o) {
+static bool add_operand(GwNest *n, PyObject *o) {
     const GwTensor *t = gw_plain_tensor(o);
-    if (t == NULL || n->count == MOST_OPERANDS || t->numel > MOST_STEPS
-        || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64)
-        || (n->count > 0 && t->dtype != n->dtype)) {
+    if (t == NULL || n->count == GW_NEST_OPERANDS || t->numel > GW_NEST_STEPS
+        || !gw_is_nest_dtype(t->dtype) || (n->count > 0 && t->dtype != n->dtype)) {
         return false;
     }
     n->dtype = t->dtype;
@@ -73,20 +16,22 @@ static bool add_operand(Nest *n, PyObject *o) {
     return true;
 }
 
-static PyObject *run(PyTypeObject *cls, Nest *n, int ndim, const int64_t *sizes,
+static bool is_floating(const GwNest *n) {
+    return n->dtype == GW_FLOAT32 || n->dtype == GW_FLOAT64;
+}
+
+static PyObject *run(PyTypeObject *cls, GwNest *n, int ndim, const int64_t *sizes,
                      const int64_t *strides) {
     GwTensor *out = gw_tensor_empty(cls, n->dtype, ndim, sizes, strides);
-    if (out != NULL && n->dtype == GW_FLOAT32) {
-        fill_float(n, 0, (const float *const *)n->data, (float *)out->data);
-    } else if (out != NULL) {
-        fill_double(n, 0, (const double *const *)n->data, (double *)out->data);
+    if (out != NULL) {
+        gw_run_nest(n, out->data);
     }
     return (PyObject *)out;
 }
 
 /* The result's dims are the kept labels, contiguous. */
-static PyObject *run_contiguous(PyTypeObject *cls, Nest *n) {
-    if (!is_small(n)) {
+static PyObject *run_contiguous(PyTypeObject *cls, GwNest *n) {
+    if (!gw_is_small_nest(n)) {
         return NULL;
     }
     gw_contiguous(n->sizes, n->kept, n->out);
@@ -97,25 +42,25 @@ static PyObject *run_contiguous(PyTypeObject *cls, Nest *n) {
 
 static int read_ints(PyObject *tuple, int64_t *values) {
     int n = PyTuple_Check(tuple) ? (int)PyTuple_GET_SIZE(tuple) : -1;
-    for (int i = 0; i < n && i < MOST_LABELS; i++) {
+    for (int i = 0; i < n && i < GW_NEST_LABELS; i++) {
         if (!gw_plain_int(PyTuple_GET_ITEM(tuple, i), &values[i])) {
             return -1;
         }
     }
-    return n > MOST_LABELS ? -1 : n;
+    return n > GW_NEST_LABELS ? -1 : n;
 }
 
-static bool read_plan(Nest *n, PyObject *operands, PyObject *sizes, PyObject *steps,
+static bool read_plan(GwNest *n, PyObject *operands, PyObject *sizes, PyObject *steps,
                       PyObject *strides) {
     Py_ssize_t count = PyTuple_GET_SIZE(steps);
     n->count = 0;
     n->labels = read_ints(sizes, n->sizes);
     n->kept = read_ints(strides, n->out);
-    bool fits = count > 0 && count <= MOST_OPERANDS && PyTuple_GET_SIZE(operands) == count
-                && n->kept >= 0 && n->kept <= n->labels && is_small(n);
+    bool fits = count > 0 && count <= GW_NEST_OPERANDS && PyTuple_GET_SIZE(operands) == count
+                && n->kept >= 0 && n->kept <= n->labels && gw_is_small_nest(n);
     for (int k = 0; fits && k < count; k++) {
         PyObject *operand = PyTuple_GET_ITEM(operands, k);
-        fits = add_operand(n, operand)
+        fits = add_operand(n, operand) && is_floating(n)
                && (((GwTensor *)operand)->flags & GW_CONTIGUOUS) != 0
                && read_ints(PyTuple_GET_ITEM(steps, k), n->steps[k]) == n->labels;
         int64_t last = 0;
@@ -131,7 +76,7 @@ static bool read_plan(Nest *n, PyObject *operands, PyObject *sizes, PyObject *st
 static PyObject *contract(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     PyObject *cls, *operands, *sizes, *steps, *strides;
-    Nest n;
+    GwNest n;
     if (!PyArg_ParseTuple(args, "OO!O!O!O!:contract", &cls, &PyTuple_Type, &operands,
                           &PyTuple_Type, &sizes, &PyTuple_Type, &steps, &PyTuple_Type, &strides)
         || gw_tensor_class(cls) == NULL) {
@@ -148,20 +93,20 @@ static PyObject *contract(PyObject *self, PyObject *args) {
 typedef struct {
     GwTensor *a, *b;
     int count;
-    int left[MOST_LABELS], right[MOST_LABELS];
+    int left[GW_NEST_LABELS], right[GW_NEST_LABELS];
 } Pair;
 
-static bool begin(Nest *n, Pair *p, PyObject *a, PyObject *b) {
+static bool begin(GwNest *n, Pair *p, PyObject *a, PyObject *b) {
     n->count = n->labels = p->count = 0;
     if (!add_operand(n, a) || !add_operand(n, b)) {
         return false;
     }
     p->a = (GwTensor *)a;
     p->b = (GwTensor *)b;
-    return p->a->ndim + p->b->ndim <= MOST_LABELS;
+    return p->a->ndim + p->b->ndim <= GW_NEST_LABELS;
 }
 
-static void add_label(Nest *n, int64_t size, int64_t left, int64_t right) {
+static void add_label(GwNest *n, int64_t size, int64_t left, int64_t right) {
     n->sizes[n->labels] = size;
     n->steps[0][n->labels] = left;
     n->steps[1][n->labels++] = right;
@@ -176,7 +121,7 @@ static bool holds(const int *dims, int count, int dim) {
     return false;
 }
 
-static PyObject *run_pair(PyTypeObject *cls, Nest *n, const Pair *p) {
+static PyObject *run_pair(PyTypeObject *cls, GwNest *n, const Pair *p) {
     for (int d = 0; d < p->a->ndim; d++) {
         if (!holds(p->left, p->count, d)) {
             add_label(n, p->a->sizes[d], p->a->strides[d], 0);
@@ -216,7 +161,7 @@ static bool read_dims(PyObject *list, int ndim, int *dims, int *count) {
 
 /* dims: the last of `a` and the first of `b`, or a list for each. */
 GW_KERNEL(tensordot) {
-    Nest n;
+    GwNest n;
     Pair p;
     int64_t count;
     int other;
@@ -242,7 +187,7 @@ GW_KERNEL(tensordot) {
 }
 
 GW_KERNEL(inner) {
-    Nest n;
+    GwNest n;
     Pair p;
     if (!begin(&n, &p, args[0], args[1]) || p.a->ndim == 0 || p.b->ndim == 0) {
         return NULL;
@@ -262,21 +207,21 @@ static int64_t stride_at(const GwTensor *t, int d) {
 }
 
 GW_KERNEL(kron) {
-    Nest n;
+    GwNest n;
     Pair p;
-    int64_t sizes[MOST_LABELS];
+    int64_t sizes[GW_NEST_LABELS];
     if (!begin(&n, &p, args[0], args[1])) {
         return NULL;
     }
     int ndim = p.a->ndim > p.b->ndim ? p.a->ndim : p.b->ndim;
-    for (int d = 0; d < ndim && 2 * ndim <= MOST_LABELS; d++) {
+    for (int d = 0; d < ndim && 2 * ndim <= GW_NEST_LABELS; d++) {
         int left = d - (ndim - p.a->ndim), right = d - (ndim - p.b->ndim);
         add_label(&n, size_at(p.a, left), stride_at(p.a, left), 0);
         add_label(&n, size_at(p.b, right), 0, stride_at(p.b, right));
         sizes[d] = size_at(p.a, left) * size_at(p.b, right);
     }
     n.kept = n.labels;
-    if (2 * ndim > MOST_LABELS || !is_small(&n)) {
+    if (2 * ndim > GW_NEST_LABELS || !gw_is_small_nest(&n)) {
         return NULL;
     }
     gw_contiguous(n.sizes, n.kept, n.out);
@@ -284,7 +229,7 @@ GW_KERNEL(kron) {
 }
 
 PyObject *gw_small_matmul(PyTypeObject *cls, PyObject *left, PyObject *right) {
-    Nest n;
+    GwNest n;
     Pair p;
     if (!begin(&n, &p, left, right) || p.a->ndim < 2 || p.b->ndim < 2) {
         return NULL;
@@ -310,7 +255,7 @@ GW_KERNEL(broadcast_matmul) { return gw_small_matmul(cls, args[0], args[1]); }
 /* ---- cross products ---- */
 
 #define CROSS(T, name)                                                                     \
-    static void name(const Nest *n, int dim, int label, const T *a, const T *b, T *out) {  \
+    static void name(const GwNest *n, int dim, int label, const T *a, const T *b, T *out) {  \
         if (label == dim) {                                                                \
             label++;                                                                       \
         }                                                                                  \
@@ -333,7 +278,7 @@ CROSS(double, cross_double)
 
 /* `dim` None: the first of size 3. */
 static PyObject *cross_product(PyTypeObject *cls, PyObject *const *args) {
-    Nest n;
+    GwNest n;
     Pair p;
     int dim = 0;
     if (!begin(&n, &p, args[0], args[1]) || p.a->ndim != p.b->ndim || p.a->ndim == 0) {
@@ -354,7 +299,8 @@ static PyObject *cross_product(PyTypeObject *cls, PyObject *const *args) {
         add_label(&n, size == 1 ? other : size, stride_at(p.a, d), stride_at(p.b, d));
     }
     n.kept = n.labels;
-    GwTensor *out = is_small(&n) ? gw_tensor_empty(cls, n.dtype, n.kept, n.sizes, NULL) : NULL;
+    GwTensor *out = is_floating(&n) && gw_is_small_nest(&n)
+                    ? gw_tensor_empty(cls, n.dtype, n.kept, n.sizes, NULL) : NULL;
     gw_contiguous(n.sizes, n.kept, n.out);
     if (out != NULL && n.dtype == GW_FLOAT32) {
         cross_float(&n, dim, 0, (const float *)n.data[0], (const float *)n.data[1],

@@ -46,6 +46,7 @@ typedef void (*Dgemm)(int, int, int, int, int, int, double, const double *, int,
                       int, double, double *, int);
 static Sgemm sgemm;
 static Dgemm dgemm;
+static void *blas_library;
 
 /* The library is opened by the first product that wants it. */
 static pthread_mutex_t blas_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -72,6 +73,7 @@ static void *open_without_threads(const char *path) {
 static void open_blas(void) {
     sgemm = NULL;
     dgemm = NULL;
+    blas_library = NULL;
     void *library = blas_path != NULL ? open_without_threads(blas_path) : NULL;
     if (library == NULL) {
         return;
@@ -85,6 +87,7 @@ static void open_blas(void) {
     ((void (*)(int))set_threads)(1);
     sgemm = (Sgemm)s;
     dgemm = (Dgemm)d;
+    blas_library = library;
 }
 
 static bool use_blas(void) {
@@ -98,6 +101,8 @@ static bool use_blas(void) {
     }
     return sgemm != NULL;
 }
+
+void *gw_blas_library(void) { return use_blas() ? blas_library : NULL; }
 
 static bool fits_blas(const Product *p) {
     const int64_t most = INT32_MAX;

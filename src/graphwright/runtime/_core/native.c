@@ -20,7 +20,7 @@ static const GwKernelEntry *const tables[] = {
     gw_pixel_kernels, gw_view_copy_kernels,
     gw_channel_kernels, gw_sampling_kernels, gw_conv_kernels, gw_row_kernels,
     gw_histogram_kernels, gw_resample_kernels, gw_same_kernels, gw_piece_kernels,
-    gw_segment_kernels, gw_shuffle_kernels,
+    gw_segment_kernels, gw_shuffle_kernels, gw_factor_kernels,
 };
 
 static const GwKernelEntry *find(const char *name) {

@@ -24,6 +24,9 @@ int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb
                 const void *b, int64_t ldb, int64_t stride_b, double beta, void *c, int64_t ldc,
                 int64_t stride_c, int64_t batch);
 
+/* The opened library of BLAS and LAPACK, whose names begin with scipy_; NULL where there is none. */
+void *gw_blas_library(void);
+
 /* Compiled for several instruction sets, picked when loaded. */
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) \
     && !defined(__SANITIZE_ADDRESS__)

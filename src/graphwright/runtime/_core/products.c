@@ -1,9 +1,10 @@
 /* Matrix products of float32 and float64 tensors, as BLAS takes them without a copy. */
 #include "contract.h"
-#include "native.h"
+#include "loops.h"
 #include "pool.h"
 
 static const double LONG_WORK = 200e3;  /* multiplications that are worth giving up the GIL */
+enum { FEW = 16 << 10 };                /* elements of a half type that are multiplied here */
 
 /* A matrix, or `batch` of them `step` elements apart. */
 typedef struct {
@@ -127,16 +128,64 @@ static PyObject *of_matrices(PyTypeObject *cls, const GwTensor *a, const GwTenso
     return product(cls, &p, a->dtype, a->ndim, sizes);
 }
 
+/* The elements in another dtype, contiguous; NULL, without an exception, for other than a few. */
+static GwTensor *converted(PyTypeObject *cls, PyObject *o, int dtype) {
+    GwTensor *t = gw_plain_tensor(o);
+    if (t == NULL || t->numel > FEW) {
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_empty(cls, dtype, t->ndim, t->sizes, NULL);
+    if (out != NULL && !gw_convert_tensor(out, t)) {
+        Py_CLEAR(out);
+    }
+    return out;
+}
+
+/* Few elements of a half type, multiplied as float32. */
+static PyObject *of_halves(PyTypeObject *cls, PyObject *const *args, GwKernel multiplied) {
+    const GwTensor *a = gw_plain_tensor(args[0]), *b = gw_plain_tensor(args[1]);
+    if (a == NULL || b == NULL || !gw_is_half(a->dtype) || a->dtype != b->dtype) {
+        return NULL;
+    }
+    PyObject *wide[2] = {(PyObject *)converted(cls, args[0], GW_FLOAT32), NULL}, *out = NULL;
+    wide[1] = wide[0] == NULL ? NULL : (PyObject *)converted(cls, args[1], GW_FLOAT32);
+    PyObject *product = wide[1] == NULL ? NULL : multiplied(cls, wide);
+    if (product != NULL) {
+        out = (PyObject *)converted(cls, product, a->dtype);
+    }
+    Py_XDECREF(product);
+    Py_XDECREF(wide[1]);
+    Py_XDECREF(wide[0]);
+    return out;
+}
+
+/* What is no product of floats for BLAS: `multiplied` is the kernel that was asked. */
+static PyObject *of_others(PyTypeObject *cls, PyObject *const *args, GwKernel multiplied) {
+    PyObject *out = gw_small_matmul(cls, args[0], args[1]);
+    return out != NULL || PyErr_Occurred() ? out : of_halves(cls, args, multiplied);
+}
+
+/* Two tensors of so many dims. */
+static bool of_ndim(PyObject *const *args, int ndim, const GwTensor **a, const GwTensor **b) {
+    *a = gw_plain_tensor(args[0]);
+    *b = gw_plain_tensor(args[1]);
+    return *a != NULL && *b != NULL && (*a)->ndim == ndim && (*b)->ndim == ndim;
+}
+
 GW_KERNEL(mm) {
     const GwTensor *a, *b;
-    return !factors(args[0], args[1], &a, &b) || a->ndim != 2 || b->ndim != 2
-           ? NULL : of_matrices(cls, a, b);
+    if (!of_ndim(args, 2, &a, &b)) {
+        return NULL;
+    }
+    return factors(args[0], args[1], &a, &b) ? of_matrices(cls, a, b) : of_others(cls, args, mm);
 }
 
 GW_KERNEL(bmm) {
     const GwTensor *a, *b;
-    return !factors(args[0], args[1], &a, &b) || a->ndim != 3 || b->ndim != 3
-           ? NULL : of_matrices(cls, a, b);
+    if (!of_ndim(args, 3, &a, &b) || a->sizes[0] != b->sizes[0]) {
+        return NULL;
+    }
+    return factors(args[0], args[1], &a, &b) ? of_matrices(cls, a, b) : of_others(cls, args, bmm);
 }
 
 GW_KERNEL(dot) {
@@ -171,7 +220,7 @@ static PyObject *of_rows(PyTypeObject *cls, const GwTensor *a, Matrix b) {
 GW_KERNEL(matmul) {
     const GwTensor *a, *b;
     if (!factors(args[0], args[1], &a, &b)) {
-        return NULL;
+        return of_others(cls, args, matmul);
     }
     if ((a->ndim == 2 && b->ndim == 2) || same_batch(a, b)) {
         return of_matrices(cls, a, b);
@@ -187,6 +236,30 @@ GW_KERNEL(matmul) {
     }
     bool rows = a->ndim > 2 && b->ndim == 2 && (a->flags & GW_CONTIGUOUS) != 0;
     return rows ? of_rows(cls, a, matrix(b)) : gw_small_matmul(cls, args[0], args[1]);
+}
+
+/* ---- chains ---- */
+
+/* Three matrices, of which the pair whose product costs less is multiplied first. */
+GW_KERNEL(chain_of_three) {
+    PyObject *const *items = PyTuple_Check(args[0]) && PyTuple_GET_SIZE(args[0]) == 3
+                             ? PySequence_Fast_ITEMS(args[0]) : NULL;
+    const GwTensor *a, *b, *c;
+    if (items == NULL || !factors(items[0], items[1], &a, &b) || !factors(items[1], items[2], &b, &c)
+        || a->ndim != 2 || b->ndim != 2 || c->ndim != 2) {
+        return NULL;
+    }
+    double m = (double)a->sizes[0], k = (double)b->sizes[0], l = (double)b->sizes[1];
+    double n = (double)c->sizes[1];
+    bool left = m * k * l + m * l * n < k * l * n + m * k * n;
+    PyObject *inner = of_matrices(cls, left ? a : b, left ? b : c);
+    if (inner == NULL) {
+        return NULL;
+    }
+    const GwTensor *half = (const GwTensor *)inner;
+    PyObject *out = of_matrices(cls, left ? half : a, left ? c : half);
+    Py_DECREF(inner);
+    return out;
 }
 
 /* ---- with a term added ---- */
@@ -328,7 +401,9 @@ const GwKernelEntry gw_product_kernels[] = {
     {"addr", 5, addr},
     {"baddbmm", 5, baddbmm},
     {"bmm", 2, bmm},
+    {"chain_matmul", 1, chain_of_three},
     {"dot", 2, dot},
+    {"linalg_multi_dot", 1, chain_of_three},
     {"linear", 3, linear},
     {"matmul", 2, matmul},
     {"mm", 2, mm},
