@@ -326,29 +326,55 @@ static void space_out(void *closure, int64_t first, int64_t last) {
     }
 }
 
+/* What reads start, end, steps, dtype and device; the values' code, or -1. */
+static int read_spaced(Spaced *s, PyObject *const *args, PyObject *dtype, PyObject *device) {
+    int code = gw_plain_dtype(dtype, gw_default_dtype());
+    bool plain = exact_number(args[0], &s->start) && exact_number(args[1], &s->end)
+                 && gw_plain_int(args[2], &s->n) && s->n >= 0 && gw_on_cpu(device)
+                 && (code == GW_FLOAT32 || code == GW_FLOAT64);
+    s->step = s->n > 1 ? (s->end - s->start) / (double)(s->n - 1) : 0;
+    s->middle = s->n > 1 ? s->n / 2 : 1;
+    s->single = code == GW_FLOAT32;
+    return plain ? code : -1;
+}
+
 GW_KERNEL(linspace) {
-    double start, end;
-    int64_t n;
-    int code = gw_plain_dtype(args[3], gw_default_dtype());
-    if (!exact_number(args[0], &start) || !exact_number(args[1], &end)
-        || !gw_plain_int(args[2], &n) || n < 0 || !gw_on_cpu(args[4])
-        || (code != GW_FLOAT32 && code != GW_FLOAT64)) {
-        return NULL;
-    }
-    GwTensor *out = gw_tensor_empty(cls, code, 1, &n, NULL);
+    Spaced s = {0};
+    int code = read_spaced(&s, args, args[3], args[4]);
+    GwTensor *out = code < 0 ? NULL : gw_tensor_empty(cls, code, 1, &s.n, NULL);
     if (out == NULL) {
         return NULL;
     }
-    Spaced s = {out->data, start, end, n > 1 ? (end - start) / (double)(n - 1) : 0, n,
-                n > 1 ? n / 2 : 1, code == GW_FLOAT32};
+    s.out = out->data;
+    if (s.n <= LONGEST) {
+        space_out(&s, 0, s.n);
+        return (PyObject *)out;
+    }
     gw_ctx ctx;
     gw_context(&ctx);
-    if (n <= LONGEST) {
-        space_out(&s, 0, n);
-    } else {
-        Py_BEGIN_ALLOW_THREADS
-        gw_parallel_for(&ctx, space_out, &s, n, LONGEST);
-        Py_END_ALLOW_THREADS
+    Py_BEGIN_ALLOW_THREADS
+    gw_parallel_for(&ctx, space_out, &s, s.n, LONGEST);
+    Py_END_ALLOW_THREADS
+    return (PyObject *)out;
+}
+
+/* start, end, steps, base, dtype, device: powers of numbers that were rounded to the dtype. */
+GW_KERNEL(logspace) {
+    Spaced s = {0};
+    double base;
+    int code = read_spaced(&s, args, args[4], args[5]);
+    if (code < 0 || s.n > LONGEST || !exact_number(args[3], &base)) {
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_empty(cls, code, 1, &s.n, NULL);
+    if (out == NULL) {
+        return NULL;
+    }
+    s.out = out->data;
+    space_out(&s, 0, s.n);
+    for (int64_t i = 0; i < s.n; i++) {
+        set_float(out, i, pow(base, s.single ? (double)((const float *)s.out)[i]
+                                             : ((const double *)s.out)[i]));
     }
     return (PyObject *)out;
 }
@@ -458,6 +484,7 @@ const GwKernelEntry gw_creation_kernels[] = {
     {"hann_window", 4, hann_window},
     {"kaiser_window", 5, kaiser_window},
     {"linspace", 5, linspace},
+    {"logspace", 6, logspace},
     {"ones", 3, ones},
     {"ones_like", 3, ones_like},
     {"zero_", 1, zero_},

@@ -1,6 +1,7 @@
-/* nll_loss of log-probabilities [N, C, ..] with a class for each place, and its gradient. */
+/* nll_loss of log-probabilities [N, C, ..] with a class for each place, and its gradient; the
+ * margins of classes. */
 #include "half.h"
-#include "native.h"
+#include "losses.h"
 
 enum { MEAN, SUM, EACH };
 
@@ -166,7 +167,61 @@ GW_KERNEL(nll_loss_backward) {
     return (PyObject *)out;
 }
 
+/* ---- multi_margin_loss ---- */
+
+/* sum over j != class of max(0, margin - x[class] + x[j])^p / columns of a row. */
+static double margin_of_row(const GwTensor *input, int64_t row, int64_t columns, int64_t class,
+                            double margin, bool square) {
+    double own = value_at(input->data, input->dtype, row * columns + class), total = 0;
+    for (int64_t j = 0; j < columns; j++) {
+        double gap = value_at(input->data, input->dtype, row * columns + j) - own + margin;
+        gap = j == class || gap < 0 ? 0 : gap;
+        total += square ? gap * gap : gap;
+    }
+    return total / (double)columns;
+}
+
+/* input [N, C] or [C], target [N] or [], p, margin, weight, reduction */
+GW_KERNEL(multi_margin_loss) {
+    const GwTensor *input = gw_plain_tensor(args[0]), *target = gw_plain_tensor(args[1]);
+    Targets t = {.dtype = is_real(input) ? input->dtype : -1};
+    int64_t p;
+    double margin, total = 0;
+    if (t.dtype < 0 || input->ndim < 1 || input->ndim > 2 || input->numel == 0 || target == NULL
+        || target->dtype != GW_INT64 || target->ndim > 1
+        || (target->flags & GW_CONTIGUOUS) == 0 || !gw_plain_int(args[2], &p) || (p != 1 && p != 2)
+        || !gw_plain_number(args[3], &margin) || !read_reduction(args[5], &t.reduction)) {
+        return NULL;
+    }
+    t.columns = input->sizes[input->ndim - 1];
+    t.places = input->numel / t.columns;
+    bool each = t.reduction == EACH;
+    if (target->numel != t.places || !read_weights(&t, args[4])) {
+        return NULL;
+    }
+    GwTensor *out = gw_tensor_empty(cls, t.dtype, each ? target->ndim : 0, target->sizes, NULL);
+    for (int64_t i = 0; out != NULL && i < t.places; i++) {
+        int64_t class = ((const int64_t *)target->data)[i];
+        if (class < 0 || class >= t.columns) {
+            Py_CLEAR(out);
+            break;
+        }
+        double loss = margin_of_row(input, i, t.columns, class, margin, p == 2);
+        loss *= weight_of(&t, class);
+        total += loss;
+        if (each) {
+            set_value(out->data, t.dtype, i, loss);
+        }
+    }
+    if (out != NULL && !each) {
+        set_value(out->data, t.dtype, 0, t.reduction == MEAN ? total / (double)t.places : total);
+    }
+    return (PyObject *)out;
+}
+
 const GwKernelEntry gw_loss_kernels[] = {
+    {"ctc_loss_parts", 5, gw_ctc_loss_parts},
+    {"multi_margin_loss", 6, multi_margin_loss},
     {"nll_loss", 5, nll_loss},
     {"nll_loss_backward", 6, nll_loss_backward},
     {NULL, 0, NULL},
