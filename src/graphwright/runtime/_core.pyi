@@ -463,6 +463,13 @@ class Native:
     @staticmethod
     def has(name: str, /) -> bool: ...
 
+class GeneratorBase:
+    """Seed and offset of a stream of random numbers."""
+
+    def draw(self, count: int = 1) -> tuple[int, int]: ...
+    def _get(self) -> tuple[int, int]: ...
+    def _set(self, seed: int, offset: int) -> None: ...
+
 @final
 class Quiet:
     """Calls a function while a context variable has a value."""

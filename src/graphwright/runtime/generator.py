@@ -56,20 +56,20 @@ def read_state(state: Any) -> tuple[int, int]:
     return seed, offset
 
 
-class Generator:
+class Generator(_core.GeneratorBase):
     """A stream of random numbers of its own, for the `generator=` of random functions.
 
     Args:
         device: "cpu".
     """
 
-    __slots__ = ("__weakref__", "_offset", "_seed", "device")
+    __slots__ = ("__weakref__", "device")
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = Device(device)
         if self.device.type != "cpu":
             raise RuntimeError(f"Generator: device '{self.device}' is not supported here")
-        self._seed, self._offset = DEFAULT_SEED, 0
+        self._set(DEFAULT_SEED, 0)
 
     def manual_seed(self, seed: int) -> Generator:
         """Start the stream of `seed`, an int in [-2**63, 2**64); returns self."""
@@ -101,20 +101,20 @@ class Generator:
         twin._set(*self._get())
         return twin
 
-    def draw(self, count: int = 1) -> tuple[int, int]:
-        """Take `count` draws: the seed, and the offset of the first."""
-        seed, offset = self._seed, self._offset
-        self._offset = (offset + count) & _MASK
-        return seed, offset
-
-    def _get(self) -> tuple[int, int]:
-        return self._seed, self._offset
-
-    def _set(self, seed: int, offset: int) -> None:
-        self._seed, self._offset = seed, offset
+    def __reduce__(self) -> Any:
+        state = getattr(self, "__dict__", None)
+        return _continued, (type(self), self.device, *self._get()), state
 
     def __repr__(self) -> str:
         return f"<graphwright.Generator, seed {self.initial_seed()}>"
+
+
+def _continued(cls: type[Generator], device: Device, seed: int, offset: int) -> Generator:
+    """A copy of a generator, at the same place of its stream."""
+    made = cls.__new__(cls)
+    made.device = device
+    made._set(seed, offset)
+    return made
 
 
 class DefaultGenerator(Generator):
@@ -133,6 +133,9 @@ class DefaultGenerator(Generator):
 
     def _set(self, seed: int, offset: int) -> None:
         _core.set_rng_state(seed, offset)
+
+    def __reduce__(self) -> str:
+        return "default_generator"
 
 
 default_generator = DefaultGenerator()

@@ -1,5 +1,5 @@
 /* The thread-local state that dispatch depends on. */
-#include "core.h"
+#include "generator.h"
 
 typedef struct {
     bool grad_disabled;
@@ -203,7 +203,7 @@ static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
         } else if (!nested && PyList_Check(item)) {
             flags |= FLAG_FOREIGN
                      | item_flags(PySequence_Fast_ITEMS(item), PyList_GET_SIZE(item), true);
-        } else if (!gw_is_dtype_or_device(item)) {
+        } else if (!gw_is_dtype_or_device(item) && Py_TYPE(item)->tp_base != &GwGenerator_Type) {
             flags |= foreign_flags(item);
         }
     }

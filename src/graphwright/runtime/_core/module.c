@@ -2,6 +2,7 @@
 #define GW_IMPORT_ARRAY
 #include "core.h"
 #include "contract.h"
+#include "generator.h"
 #include "native.h"
 #include "node.h"
 #include "pool.h"
@@ -81,7 +82,8 @@ static int add_contents(PyObject *module) {
     }
     PyTypeObject *const types[] = {&GwStorage_Type, &GwSize_Type, &GwTensor_Type, gw_code_type,
                                    &GwLauncher_Type, &GwPointwise_Type, &GwOpBase_Type,
-                                   &GwReduction_Type, &GwNative_Type, &GwNode_Type, &GwQuiet_Type};
+                                   &GwReduction_Type, &GwNative_Type, &GwNode_Type, &GwQuiet_Type,
+                                   &GwGenerator_Type};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (PyModule_AddType(module, types[i]) < 0) {
             return -1;

@@ -1,4 +1,4 @@
-/* Numbers and tensors taken apart: frexp, split_with_sizes. */
+/* Numbers and tensors taken apart and put together: frexp, split_with_sizes, complex, polar. */
 #include "views.h"
 
 #include <math.h>
@@ -60,8 +60,49 @@ PyObject *gw_split_with_sizes(PyTypeObject *cls, PyObject *const *args) {
     return views;
 }
 
+/* ---- complex numbers of few pairs ---- */
+
+#define PAIRS(T, name, COS, SIN)                                                           \
+    static void name(const T *first, const T *second, T *out, int64_t n, bool polar) {     \
+        for (int64_t i = 0; i < n; i++) {                                                  \
+            T x = first[i], y = second[i];                                                 \
+            out[2 * i] = polar ? x * COS(y) : x;                                           \
+            out[2 * i + 1] = polar ? x * SIN(y) : y;                                       \
+        }                                                                                  \
+    }
+
+PAIRS(float, pair_floats, cosf, sinf)
+PAIRS(double, pair_doubles, cos, sin)
+
+/* Real and imaginary parts, or sizes and angles, contiguous and of one shape. */
+static PyObject *paired(PyTypeObject *cls, PyObject *const *args, bool polar) {
+    const GwTensor *a = gw_plain_tensor(args[0]), *b = gw_plain_tensor(args[1]);
+    if (a == NULL || b == NULL || (a->dtype != GW_FLOAT32 && a->dtype != GW_FLOAT64)
+        || a->dtype != b->dtype || (a->flags & b->flags & GW_CONTIGUOUS) == 0
+        || a->numel > LARGEST || a->ndim != b->ndim
+        || memcmp(a->sizes, b->sizes, (size_t)a->ndim * sizeof *a->sizes) != 0) {
+        return NULL;
+    }
+    bool single = a->dtype == GW_FLOAT32;
+    GwTensor *out = gw_tensor_empty(cls, single ? GW_COMPLEX64 : GW_COMPLEX128, a->ndim, a->sizes,
+                                    NULL);
+    if (out != NULL && single) {
+        pair_floats((const float *)a->data, (const float *)b->data, (float *)out->data, a->numel,
+                    polar);
+    } else if (out != NULL) {
+        pair_doubles((const double *)a->data, (const double *)b->data, (double *)out->data,
+                     a->numel, polar);
+    }
+    return (PyObject *)out;
+}
+
+GW_KERNEL(complex_numbers) { return paired(cls, args, false); }
+GW_KERNEL(polar_numbers) { return paired(cls, args, true); }
+
 const GwKernelEntry gw_part_kernels[] = {
+    {"complex", 2, complex_numbers},
     {"frexp_parts", 1, frexp_parts},
+    {"polar", 2, polar_numbers},
     {"split_with_sizes", 3, gw_split_with_sizes},
     {NULL, 0, NULL},
 };

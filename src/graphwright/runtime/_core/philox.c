@@ -3,7 +3,7 @@
  *
  * Element i of a draw: key = seed, counter = (i >> 2, offset) as 64-bit words, output word i & 3,
  * uniform = (word >> 8) * 2^-24. */
-#include "core.h"
+#include "generator.h"
 #include "pool.h"
 
 static uint64_t generator_seed = 67280421310721u;
@@ -82,11 +82,22 @@ GW_VECTORISED static void draw_uniform(void *closure, int64_t begin, int64_t end
     }
 }
 
+/* A stream of its own, which Python's Generator is built on. */
+typedef struct {
+    PyObject_HEAD
+    uint64_t seed, offset;
+} Generator;
+
 /* Takes the seed and the offset of the next draw. False, with what the generator raised but where
  * that says that it is none. */
 static bool place_of(PyObject *generator, Draw *draw) {
     if (generator == Py_None) {
         gw_reserve_random(1, &draw->seed, &draw->offset);
+        return true;
+    }
+    if (Py_TYPE(generator)->tp_base == &GwGenerator_Type) {     /* nothing overrides `draw` */
+        draw->seed = ((Generator *)generator)->seed;
+        draw->offset = ((Generator *)generator)->offset++;
         return true;
     }
     unsigned long long seed, offset;
@@ -125,6 +136,53 @@ bool gw_draw_words(PyObject *generator, uint32_t *out, int64_t n) {
 bool gw_draw_uniform(PyObject *generator, float *out, int64_t n) {
     return draw_of(generator, out, n, draw_uniform);
 }
+
+/* ---- the type ---- */
+
+static PyObject *generator_draw(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    Generator *g = (Generator *)self;
+    unsigned long long count = nargs == 0 ? 1 : PyLong_AsUnsignedLongLong(args[0]);
+    if (nargs > 1 || PyErr_Occurred()) {
+        return PyErr_Occurred() ? NULL : PyErr_Format(PyExc_TypeError, "draw(count=1)");
+    }
+    uint64_t offset = g->offset;
+    g->offset += count;
+    return Py_BuildValue("KK", (unsigned long long)g->seed, (unsigned long long)offset);
+}
+
+static PyObject *generator_get(PyObject *self, PyObject *unused) {
+    GW_UNUSED(unused);
+    const Generator *g = (const Generator *)self;
+    return Py_BuildValue("KK", (unsigned long long)g->seed, (unsigned long long)g->offset);
+}
+
+static PyObject *generator_set(PyObject *self, PyObject *args) {
+    unsigned long long seed, offset;
+    if (!PyArg_ParseTuple(args, "KK", &seed, &offset)) {
+        return NULL;
+    }
+    ((Generator *)self)->seed = seed;
+    ((Generator *)self)->offset = offset;
+    Py_RETURN_NONE;
+}
+
+static PyMethodDef generator_methods[] = {
+    {"draw", (PyCFunction)(void (*)(void))generator_draw, METH_FASTCALL,
+     "draw(count=1): take `count` draws: the seed, and the offset of the first."},
+    {"_get", generator_get, METH_NOARGS, "(seed, offset)"},
+    {"_set", generator_set, METH_VARARGS, "_set(seed, offset)"},
+    {NULL, NULL, 0, NULL},
+};
+
+PyTypeObject GwGenerator_Type = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "graphwright.runtime._core.GeneratorBase",
+    .tp_doc = "Seed and offset of a stream of random numbers.",
+    .tp_basicsize = sizeof(Generator),
+    .tp_new = PyType_GenericNew,
+    .tp_methods = generator_methods,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE,
+};
 
 /* ---- Python ---- */
 

@@ -256,8 +256,8 @@ GW_KERNEL(chain_of_three) {
     if (inner == NULL) {
         return NULL;
     }
-    const GwTensor *half = (const GwTensor *)inner;
-    PyObject *out = of_matrices(cls, left ? half : a, left ? c : half);
+    const GwTensor *first = (const GwTensor *)inner;
+    PyObject *out = of_matrices(cls, left ? first : a, left ? c : first);
     Py_DECREF(inner);
     return out;
 }

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { LARGEST = 8 << 10 };
+enum { LARGEST = 8 << 10, MOST_SCALED = 1 << 24 };     /* elements; integers of one draw */
 
 static bool is_real(int dtype) { return dtype == GW_FLOAT32 || dtype == GW_FLOAT64; }
 
@@ -236,15 +236,12 @@ GW_KERNEL(fill_bernoulli) {
 
 /* ---- whole numbers ---- */
 
-/* size, low, width, generator, device: floor(u width) + low. */
-GW_KERNEL(scaled) {
-    int64_t low, width;
-    if (!gw_plain_int(args[1], &low) || !gw_plain_int(args[2], &width) || !gw_on_cpu(args[4])) {
-        return NULL;
-    }
-    GwTensor *out = fresh(cls, args[0], GW_INT64);
+/* int64 numbers floor(u width) + low. */
+static PyObject *whole_numbers(PyTypeObject *cls, PyObject *size, int64_t low, int64_t width,
+                               PyObject *generator) {
+    GwTensor *out = fresh(cls, size, GW_INT64);
     float uniforms[LARGEST];
-    if (out != NULL && !gw_draw_uniform(args[3], uniforms, out->numel)) {
+    if (out != NULL && !gw_draw_uniform(generator, uniforms, out->numel)) {
         Py_CLEAR(out);
     }
     for (int64_t i = 0; out != NULL && i < out->numel; i++) {
@@ -254,12 +251,32 @@ GW_KERNEL(scaled) {
     return (PyObject *)out;
 }
 
+/* size, low, width, generator, device */
+GW_KERNEL(scaled) {
+    int64_t low, width;
+    bool plain = gw_plain_int(args[1], &low) && gw_plain_int(args[2], &width) && gw_on_cpu(args[4]);
+    return plain ? whole_numbers(cls, args[0], low, width, args[3]) : NULL;
+}
+
+/* low, high, size, generator, dtype, device; or high, size, None, .. */
+GW_KERNEL(randint) {
+    bool both = args[2] != Py_None;
+    int64_t low = 0, high, width;
+    if ((both && !gw_plain_int(args[0], &low)) || !gw_plain_int(args[both], &high)
+        || __builtin_sub_overflow(high, low, &width) || width <= 0 || width > MOST_SCALED
+        || gw_plain_dtype(args[4], GW_INT64) != GW_INT64 || !gw_on_cpu(args[5])) {
+        return NULL;
+    }
+    return whole_numbers(cls, args[1 + both], low, width, args[3]);
+}
+
 const GwKernelEntry gw_random_kernels[] = {
     {"bernoulli", 3, bernoulli},
     {"bernoulli_", 3, fill_bernoulli},
     {"normal_", 4, fill_normal},
     {"rand", 4, uniform_numbers},
     {"rand_like", 4, rand_like},
+    {"randint", 6, randint},
     {"randn", 4, normal_numbers},
     {"randn_like", 4, randn_like},
     {"random_scaled", 5, scaled},
