@@ -32,10 +32,16 @@ ROUNDED = {
     *("cumprod", "cumsum", "dist", "broadcast_matmul", "smooth_l1_loss"),
     *("dot", "inner", "linalg_cross", "linalg_vector_norm", "linear", "logcumsumexp", "matmul"),
     *("mm", "mv", "nanmean", "nll_loss", "norm", "p_norm", "pair_distances", "pdist", "randn"),
-    *("cdist", "nll_loss_backward", "renorm", "segment_reduce"),
+    *("cdist", "logspace", "multi_margin_loss", "nll_loss_backward", "polar", "renorm"),
+    *("segment_reduce", "layer_norm_gradients", "group_norm_backward"),
     *("std", "std_mean", "tensordot", "var", "var_mean"),
 }
 """Ops whose sums or functions may be rounded in another order."""
+FACTORED = {
+    *("cholesky_factor", "linalg_det", "linalg_eigvalsh", "linalg_inv", "linalg_svdvals"),
+    *("qr_factors", "singular_factors", "solve_matrix", "symmetric_eigen"),
+}
+"""Ops of matrices, which NumPy solves by other routines, some in float64."""
 
 
 def _fall_back(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,10 +59,13 @@ def _run(entry: OpSamples, sample: Sample, layout: str) -> Any:
     return getattr(ops, entry.name)(*args, **kwargs)
 
 
-def _same(got: Any, want: Any, rounded: bool) -> None:
+def _tolerance(name: str) -> float:
+    return 1e-6 if name in ROUNDED else 2e-5 if name in FACTORED else 0.0
+
+
+def _same(got: Any, want: Any, tolerance: float = 0.0) -> None:
     assert (got.dtype, got.shape) == (want.dtype, want.shape)
     assert got.numel() == 0 or got.stride() == want.stride()
-    tolerance = 1e-6 if rounded else 0.0
     np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=tolerance, atol=tolerance)
 
 
@@ -68,7 +77,7 @@ def test_gives_what_the_kernel_in_python_gives(
     _fall_back(entry.name, monkeypatch)
     want = tensors_in(_run(entry, sample, layout))
     for mine, other in zip(got, want, strict=True):
-        _same(mine, other, entry.name in ROUNDED)
+        _same(mine, other, _tolerance(entry.name))
 
 
 @pytest.mark.parametrize(
