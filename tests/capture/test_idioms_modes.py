@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 import pytest
@@ -51,6 +52,31 @@ def left_by_an_exception(x: Any) -> Any:
             raise ValueError
     except ValueError:
         return y, gw.is_inference_mode_enabled(), gw.is_grad_enabled()
+
+
+@whole_program
+def entered_by_a_stack(x: Any) -> Any:
+    with contextlib.ExitStack() as stack:
+        for mode in (gw.no_grad(), gw.enable_grad(), gw.no_grad()):
+            stack.enter_context(mode)
+        y, on = LAYER(x), gw.is_grad_enabled()
+    return y, on, gw.is_grad_enabled()
+
+
+@whole_program
+def left_through_a_stack_by_an_exception(x: Any) -> Any:
+    try:
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(gw.autocast("cpu", dtype=gw.bfloat16))
+            y = LAYER(x)
+            raise ValueError(3)
+    except ValueError as error:
+        return y, LAYER(x), error.args, error.__traceback__ is None
+
+
+@whole_program
+def diagonals(x: Any) -> Any:
+    return gw.zeros(7, 2).fill_diagonal_(3, wrap=True), (x * 1.0).fill_diagonal_(2.5)
 
 
 @broken_program

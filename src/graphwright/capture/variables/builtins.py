@@ -23,7 +23,7 @@ from graphwright.capture.variables.classes import (
     SuperVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
-from graphwright.capture.variables.context import make_autocast
+from graphwright.capture.variables.context import MODE_FUNCTIONS, make_autocast
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
 from graphwright.capture.variables.differentiation import DIFFERENTIATION
 from graphwright.capture.variables.exceptions import (
@@ -486,6 +486,7 @@ HANDLERS: dict[Any, Handler] = {
     is_grad_enabled: _grad_enabled,
     autocast: make_autocast,
     **{fact: folded(fact) for fact in AUTOCAST_FACTS},
+    **MODE_FUNCTIONS,
     **NUMBERS,
     **NUMPY_FUNCTIONS,
     **OPERATOR_FUNCTIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import types
 import warnings
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
@@ -220,6 +220,22 @@ class ModeMethod(VariableTracker):
         if self.method == "__exit__":
             return self.owner.leave(tx)
         return self.owner.call_method(tx, self.method, args, kwargs)
+
+
+def _unbound(name: str) -> Callable[..., VariableTracker]:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        owner = args[0].realize() if args else None
+        if not isinstance(owner, ModeVariable):
+            unsupported("GB0004", f"call of a mode's {name} on something else")
+        return owner.enter(tx) if name == "__enter__" else owner.leave(tx)
+
+    return handler
+
+
+MODE_FUNCTIONS: dict[Any, Callable[..., VariableTracker]] = {
+    getattr(cls, name): _unbound(name) for cls in MODES for name in ("__enter__", "__exit__")
+}
+"""What `contextlib.ExitStack` calls: the functions of the classes, with an instance."""
 
 
 def make_grad_mode(cls: type, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

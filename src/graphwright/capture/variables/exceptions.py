@@ -54,6 +54,8 @@ class ExceptionVariable(VariableTracker):
             return self.attributes[name].realize()
         if name == "__class__":
             return tx.constant_class(self.cls)
+        if name == "__traceback__" and handled_exception(tx) is self:
+            return TracebackVariable()
         if self.args is not None:
             known = self._builtin_attribute(tx, name)
             if known is not None:

@@ -360,7 +360,7 @@ def _fill_diagonal_(input: Any, fill_value: Any, wrap: bool) -> Any:
         )
     strides, size = input.stride(), min(input.shape)
     step = sum(strides)
-    ops.fill_(ops.as_strided(input, (size,), (step,), input.storage_offset()), fill_value)
+    ops.fill_(ops.as_strided(input, (size,), (step,)), fill_value)
     if wrap and input.ndim == 2 and input.shape[0] > input.shape[1] + 1:
         columns = input.shape[1]
         if product(input.shape) and columns:
