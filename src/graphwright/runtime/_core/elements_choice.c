@@ -20,8 +20,8 @@ WHERE(32)
 WHERE(64)
 
 /* Between two bounds; a NaN among the three is the result. */
-#define LOW(x, low) ((x) < (low) || (low) != (low) ? (low) : (x))
-#define HIGH(x, high) ((x) > (high) || (high) != (high) ? (high) : (x))
+#define LOW(x, low) ((x) > (low) || (x) != (x) ? (x) : (low))
+#define HIGH(x, high) ((x) < (high) || (x) != (x) ? (x) : (high))
 
 #define NUMBERS(name, T)                                                                   \
     GW_ROW_OF_3(clamp_##name, T, T, HIGH(LOW(x, y), z))                                    \

@@ -9,7 +9,7 @@ MIXED_1_1(multiply, x * a)
 MIXED_1_1(divide, x / a)
 MIXED_1_1(leaky_relu, x > 0 ? x : x * a)
 MIXED_1_1(hardshrink, x >= -a && x <= a ? 0 : x)
-MIXED_1_1(softshrink, x > a ? x - a : x < -a ? x + a : x * 0)
+MIXED_1_1(softshrink, x > a ? x - a : x < -a ? x + a : x - x)
 
 /* Between two bounds; a NaN among the three is the result. */
 #define LOW(x, low) ((x) < (low) || (low) != (low) ? (low) : (x))
