@@ -217,6 +217,20 @@ def test_random_numbers_are_those_of_eager_and_are_not_drawn_again() -> None:
         np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5)
 
 
+def test_numbers_drawn_in_place_count_though_nobody_reads_them() -> None:
+    def unread(x: Any) -> Any:
+        for draw in (ops.dropout_, ops.alpha_dropout_, ops.feature_dropout_):
+            draw(ops.clone(x), 0.5, True)
+        ops.rrelu_(ops.clone(x), training=True)
+        return ops.dropout(x, 0.5, True)
+
+    lowered = lower_graph(*captured(unread, [floats(4, 4)]), needs_grad=False)
+    assert lowered.rng_ops == 5
+    nodes = lowered.forward.graph.nodes
+    (drawn,) = [n for n in nodes if n.op == "call_function" and n.target.name == "rng_uniform"]
+    assert drawn.args[-1] == 4
+
+
 def test_merging_leaves_random_ops_apart() -> None:
     module, fakes = captured(lambda x: ops.rand((4,)) - ops.rand((4,)) + x * 2 + x * 2,
                              [floats(4, grad=False)])

@@ -15,30 +15,32 @@ After::
     ...
 
 Composites stay, since they have their own vjps and kernels; those that draw random numbers do
-not, so that what they drew can be saved. Random ops are numbered in order. What runs without
-gradients (`no_grad`) is marked: meta["no_grad"]. What autocast casts is cast by nodes. Where the
-graph itself asks for gradients (`autograd.grad`), or makes tensors that require them, the tape
-runs meanwhile, and what it computes is part of the graph.
+not, also in place, so that what they drew can be saved. Random ops are numbered in order. What
+runs without gradients (`no_grad`) is marked: meta["no_grad"]. What autocast casts is cast by
+nodes. Where the graph itself asks for gradients (`autograd.grad`), or makes tensors that require
+them, the tape runs meanwhile, and what it computes is part of the graph.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node
-from graphwright.ir.trace import Tracer, trace
+from graphwright.ir.trace import Rewrite, Tracer, trace
 from graphwright.runtime.autograd import grad
+from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.fake import FakeTensor, fake_kernel
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import TABLE, Kind, Op
 
 
 def normalise(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
     """See the module's docstring."""
     taped = any(node.target is grad or _makes_leaf(node) for node in module.graph.nodes)
-    return trace(module, fake_inputs, keep=_keep, rewrites={"rand": _number}, taped=taped,
-                 autocast=True)
+    return trace(module, fake_inputs, keep=_keep, rewrites=_REWRITES, taped=taped, autocast=True)
 
 
 def _makes_leaf(node: Node) -> bool:
@@ -67,6 +69,21 @@ def _number(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     numbered = (spec.shape, spec.dtype, spec.device, tracer.rng_ops)
     tracer.rng_ops += 1
     return tracer.emit(op, numbered, fake_kernel(op, numbered))
+
+
+def _written(name: str, tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """The in-place op of that name as its functional form and a copy: its draws are numbered."""
+    target = args[0]
+    functional = TABLE[name].functional
+    assert functional is not None
+    value = dispatch(functional, args)
+    return target if value is target else ops.copy_(target, value)
+
+
+_DRAWING = ("alpha_dropout_", "dropout_", "feature_alpha_dropout_", "feature_dropout_", "rrelu_")
+_REWRITES: dict[str, Rewrite] = {
+    "rand": _number, **{name: partial(_written, name) for name in _DRAWING}
+}
 
 
 def _rule(op: Op) -> Callable[..., Any]:
