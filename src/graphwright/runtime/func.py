@@ -7,6 +7,7 @@ from typing import Any
 
 from graphwright.runtime import autograd
 from graphwright.runtime.autograd.forward_ad import reaches_others
+from graphwright.runtime.autograd.pushing import pushing
 from graphwright.runtime.batching import boundary
 from graphwright.runtime.mapping import stack_module_state, vmap
 from graphwright.runtime.nn.batch_norm import _BatchNorm
@@ -328,7 +329,7 @@ def jvp(func: Func, primals: Any, tangents: Any, *, has_aux: bool = False) -> An
     outer = outer or _connected(outputs, inputs)
     with _Transform(home):
         probes = _tracked([ops.zeros_like(_without_history(out)) for out in outputs])
-        rows = _gradients(outputs, inputs, probes, True)
+        rows = pushing(_gradients, outputs, inputs, probes, True)
         products = _gradients(rows, probes, vectors, outer)
     found = (outputs, products) if outer else (_detached(outputs), _detached(products))
     shaped = [rebuilt(split.out, iter(leaves)) for leaves in found]
@@ -363,7 +364,7 @@ def jacfwd(
 
     def by_columns(outputs: list[Tensor], inputs: list[Tensor], outer: bool) -> Any:
         probes = _tracked([ops.zeros_like(_without_history(out)) for out in outputs])
-        rows = _gradients(outputs, inputs, probes, True)
+        rows = pushing(_gradients, outputs, inputs, probes, True)
         pairs = zip(rows, inputs, strict=True)
         columns = [_columns(row, tensor, probes, outer, chunk_size) for row, tensor in pairs]
         return [list(of_output) for of_output in zip(*columns, strict=True)]

@@ -3,7 +3,8 @@
 Tangents are not carried forward: `unpack_dual` computes them from the recorded graph, by two
 passes in reverse (the vector-Jacobian product is linear in its vector, and its own
 vector-Jacobian product with the tangent is the Jacobian's product with the tangent). Functions
-must therefore be twice differentiable, and a tangent costs two backward passes.
+must therefore be twice differentiable, and a tangent costs two backward passes. An
+`autograd.Function` with a `jvp` has it called by the second.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, NamedTuple
 
 from graphwright.runtime.autograd.engine import grad
 from graphwright.runtime.autograd.modes import enable_grad, is_grad_enabled
+from graphwright.runtime.autograd.pushing import pushing
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -124,6 +126,11 @@ def reaches_others(value: Tensor, inputs: list[Tensor]) -> bool:
     return False
 
 
+def _rows(tensor: Tensor, duals: list[Tensor], vector: Tensor) -> Any:
+    """The cotangents of the dual tensors by `vector` at `tensor`; None where there is none."""
+    return grad(tensor, duals, vector, create_graph=True, allow_unused=True)
+
+
 def _tangent(
     tensor: Tensor, known: list[tuple[Tensor, Tensor]], outer: bool
 ) -> Tensor | None:
@@ -134,9 +141,7 @@ def _tangent(
     outer = outer or any(tangent.requires_grad for _, tangent in known)
     with enable_grad():
         vector = ops.zeros_like(tensor.detach()).requires_grad_()
-        products: Any = grad(
-            tensor, [dual for dual, _ in known], vector, create_graph=True, allow_unused=True
-        )
+        products: Any = pushing(_rows, tensor, [dual for dual, _ in known], vector)
         pairs = [
             (product, tangent)
             for product, (_, tangent) in zip(products, known, strict=True)

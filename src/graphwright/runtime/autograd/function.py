@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +28,19 @@ class _Mapping:
 MAPPING = _Mapping()
 
 
+class _Pushing(threading.local):
+    """Whether gradients are computed for the sake of tangents, and by what where there is a jvp.
+
+    `rows(node, grads)` is filled in by `pushing`.
+    """
+
+    active = False
+    rows: Callable[[FunctionNode, list[Any]], list[Any]]
+
+
+PUSHING = _Pushing()
+
+
 class FunctionContext:
     """The `ctx` of forward and backward; attributes may be set freely."""
 
@@ -36,6 +50,7 @@ class FunctionContext:
         self._dirty: tuple[Any, ...] = ()
         self._non_differentiable: tuple[Any, ...] = ()
         self._materialize = True
+        self._ahead: tuple[Any, ...] = ()
         self._saved: list[tuple[SavedTensor | None, int]] | None = []
         self._node: Callable[[], FunctionNode | None] = _no_node
 
@@ -50,7 +65,8 @@ class FunctionContext:
         self._to_save = tensors
 
     def save_for_forward(self, *tensors: Any) -> None:
-        """Accepted; forward-mode differentiation is not there to read them."""
+        """Keep inputs or outputs for `jvp`, which finds them as `saved_tensors`."""
+        self._ahead = tensors
 
     def mark_dirty(self, *tensors: Any) -> None:
         """Declare inputs that forward changed in place."""
@@ -112,8 +128,11 @@ class FunctionNode(Node):
     def release(self) -> None:
         if self.context._saved:
             self.context._saved = None
+        self.context._ahead = ()
 
     def compute(self, grads: list[Any]) -> list[Any]:
+        if PUSHING.active and self.function.jvp is not Function.jvp:
+            return PUSHING.rows(self, grads)
         context = self.context
         if context._materialize:
             grads = [
@@ -175,6 +194,9 @@ class Function:
     Under vmap the second form is asked for, and either `generate_vmap_rule = True`, where forward
     and backward are made of ops, or a static method `vmap(info, in_dims, *args)` that gives the
     results of the whole batch, and the dims of them that count examples.
+
+    Forward mode calls `jvp(ctx, *tangents)`, with a tangent (or None) per argument of forward,
+    for the tangents of the results; without one, it differentiates `backward`.
     """
 
     generate_vmap_rule = False
@@ -197,6 +219,13 @@ class Function:
         )
 
     vjp = backward
+
+    @staticmethod
+    def jvp(ctx: FunctionContext, *tangents: Any) -> Any:
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
+        )
 
     @staticmethod
     def vmap(info: Any, in_dims: Any, *args: Any) -> Any:
@@ -321,6 +350,8 @@ def _record(
         if _differentiable(tensor) and id(tensor) not in constant:
             numbers[id(tensor)] = number
     ctx._saved = [_saved(tensor, numbers) for tensor in ctx._to_save]
+    ahead = () if cls.jvp is Function.jvp else ctx._ahead
+    ctx._ahead = tuple([_saved(tensor, numbers) for tensor in ahead])
     ctx._to_save = ctx._dirty = ctx._non_differentiable = ()
     for tensor in outputs:
         if id(tensor) in numbers:
