@@ -97,3 +97,32 @@ def test_compiled() -> None:
     (want,) = gw.autograd.grad(function(x), x)
     (got,) = gw.autograd.grad(compiled(x), x)
     np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-3, atol=1e-4)
+
+
+def test_factors_are_stored_by_columns() -> None:
+    for full in (True, False):
+        u, _, vh = gw.linalg.svd(gw.randn(2, 4, 3), full_matrices=full)
+        assert u.mT.is_contiguous() and vh.mT.is_contiguous()
+
+
+def test_gradients_of_eigenvectors_are_symmetric() -> None:
+    a = gw.randn(3, 3, dtype=gw.float64, requires_grad=True)
+    gw.linalg.eigh(a).eigenvectors.abs().pow(3).sum().backward()
+    assert a.grad is not None
+    gw.testing.assert_close(a.grad, a.grad.mT)
+
+
+def test_empty_matrices_have_factors_and_conditions() -> None:
+    none = gw.zeros(0, 0)
+    sizes = [tuple(part.shape) for part in gw.linalg.lu(gw.zeros(2, 0, 3))]
+    assert sizes == [(2, 0, 0), (2, 0, 0), (2, 0, 3)]
+    assert gw.lu_solve(none, *gw.linalg.lu_factor(none)).shape == (0, 0)
+    assert gw.linalg.cond(none).item() == 0
+
+
+@pytest.mark.parametrize("dtype", [gw.float32, gw.complex128], ids=str)
+def test_ranks_of_least_squares(dtype: gw.dtype) -> None:
+    a = gw.randn(2, 5, 4, dtype=dtype)
+    a[1, :, 3] = a[1, :, 0]
+    rank = gw.linalg.lstsq(a, a, rcond=1e-4).rank
+    assert rank.tolist() == [4, 3] and rank.dtype is gw.int64

@@ -352,6 +352,28 @@ def test_comparisons_ask_other_classes() -> None:
     assert PLAIN.__eq__(other) is PLAIN.__ne__(other) is NotImplemented
 
 
+def test_indices_of_a_class_with_a_say_decide_about_subscripts() -> None:
+    x, rows = gw.arange(6.0).reshape(3, 2), gw.tensor([0, 2]).as_subclass(Kept)
+    for key in (rows, (rows, 1), gw.tensor([True, False, True]).as_subclass(Kept)):
+        assert type(x[key]) is Kept
+    assert x[rows].tolist() == [[0.0, 1.0], [4.0, 5.0]]
+    x[rows] = 7.0
+    assert x.tolist() == [[7.0, 7.0], [2.0, 3.0], [7.0, 7.0]]
+    seen: list[Any] = []
+
+    class Noting:
+        @classmethod
+        def __torch_function__(cls, func: Any, types: Any, args: Any, kwargs: Any = None) -> str:
+            seen.append(func)
+            return "noted"
+
+    assert x[Noting()] == x[0, Noting()] == "noted"
+    x[Noting()] = 1.0
+    x[0] = Noting()
+    get, put = gw.Tensor.__getitem__, gw.Tensor.__setitem__
+    assert seen == [get, get, put, put]
+
+
 def test_functions_of_libraries_run_where_no_class_has_a_say() -> None:
     assert overrides.handle_torch_function(gw.add, (PLAIN,), PLAIN, 1).tolist() == (
         PLAIN + 1).tolist()

@@ -11,6 +11,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.overriding import MODES, OVERRIDDEN, PLAIN, decide, each, overriding
 
 if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
@@ -205,6 +206,16 @@ def _is_plain(tensor: Any, key: Any) -> bool:
     return isinstance(key, TensorBase) and _core.dispatch_flags((tensor, key)) == 0
 
 
+def _ask(name: str, self: Any, key: Any, *value: Any) -> Any:
+    """What a mode or the class of an index or value makes of a subscript, or NotImplemented."""
+    if not _core.dispatch_flags((key, *value)) & OVERRIDDEN:
+        return NotImplemented
+    asked = overriding(each((*each((self, key)), *value)))
+    if not asked and not MODES.stack:
+        return NotImplemented
+    return decide(getattr(PLAIN[0], name), asked, (self, key, *value), {})
+
+
 class Indexing:
     """What `__getitem__` and `__setitem__` are made of, as a mixin of Tensor."""
 
@@ -212,6 +223,9 @@ class Indexing:
 
     def _picked(self: Any, key: Any) -> Tensor:
         """`self[key]` by ops."""
+        answer = _ask("__getitem__", self, key)
+        if answer is not NotImplemented:
+            return answer
         if key.__class__ is int and self.ndim:
             return ops.select(self, 0, key)
         if isinstance(key, TensorBase) and key.dtype is dtypes.int64 and key.ndim and self.ndim:
@@ -223,7 +237,7 @@ class Indexing:
 
     def _assign(self: Any, key: Any, value: Any) -> None:
         """`self[key] = value` by ops."""
-        if key is False:
+        if key is False or _ask("__setitem__", self, key, value) is not NotImplemented:
             return
         if isinstance(value, np.generic):
             value = value.item()

@@ -76,7 +76,7 @@ LINALG = (
             None),
     _sample("linalg_lu_factor", _SQUARE, None),
     _sample("linalg_lu_factor_ex", _SQUARE, None),
-    _sample("linalg_lu", (*_SQUARE, S(Arr((4, 2)))), None),
+    _sample("linalg_lu", (*_SQUARE, S(Arr((4, 2))), S(Arr((2, 0, 3))), S(Arr((3, 0)))), None),
     _sample("lu", _SQUARE, None),
     _sample("lu_unpack", (S(Arr((2, 3, 2)), _PIVOTS),), None),
     _sample("linalg_lu_solve", (S(Arr((2, 2, 2), 1.0, 2.0), _PIVOTS, Arr((2, 2, 3))),), None),

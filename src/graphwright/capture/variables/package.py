@@ -18,6 +18,7 @@ from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import dtypes, generator, interop, limits, promotion, random
 from graphwright.runtime.autograd import modes
+from graphwright.runtime.autograd.pushing import pushing
 from graphwright.runtime.batching import boundary
 from graphwright.runtime.device import device
 from graphwright.runtime.literals import promoted
@@ -137,7 +138,14 @@ def _way_out(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     )
 
 
+def _call(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`pushing(f, *args)`: the call, as functions of a graph are differentiated by `backward`."""
+    function, *given = args
+    return function.call(tx, given, kwargs)
+
+
 PACKAGE: dict[Any, Handler] = {
+    pushing: _call,
     boundary.way_out: _way_out,
     interop.is_tensor: _is_tensor,
     interop.tensor: _tensor,

@@ -33,8 +33,14 @@ PyObject *gw_positions_tuple(const GwPositions *p, int ndim) {
     return tuple;
 }
 
-PyObject *gw_position_number(PyObject *item) {
+/* The tensor that an item is; NULL also where its class has a say in what is picked. */
+static const GwTensor *index_tensor(PyObject *item) {
     const GwTensor *t = gw_plain_tensor(item);
+    return t != NULL && !(t->flags & GW_OVERRIDES) ? t : NULL;
+}
+
+PyObject *gw_position_number(PyObject *item) {
+    const GwTensor *t = index_tensor(item);
     if (t != NULL && t->dtype == GW_INT64 && t->ndim == 0) {
         return PyLong_FromLongLong(*(const int64_t *)t->data);
     }
@@ -44,7 +50,7 @@ PyObject *gw_position_number(PyObject *item) {
 /* ---- what an item is ---- */
 
 static const GwTensor *mask_tensor(PyObject *item) {
-    const GwTensor *t = gw_plain_tensor(item);
+    const GwTensor *t = index_tensor(item);
     return t != NULL && t->dtype == GW_BOOL && t->ndim > 0 ? t : NULL;
 }
 
@@ -69,7 +75,7 @@ bool gw_is_positions(PyObject *item) {
     if (PyList_CheckExact(item) || PyArray_CheckExact(item)) {
         return true;
     }
-    const GwTensor *t = gw_plain_tensor(item);
+    const GwTensor *t = index_tensor(item);
     return t != NULL && t->ndim > 0;
 }
 
@@ -137,7 +143,7 @@ static bool take_mask(GwPositions *p, PyTypeObject *cls, const uint8_t *mask, in
 
 int gw_positions_take(GwPositions *p, PyTypeObject *cls, PyObject *item, int d,
                       const int64_t *sizes, int ndim) {
-    const GwTensor *t = gw_plain_tensor(item), *mask = mask_tensor(item);
+    const GwTensor *t = index_tensor(item), *mask = mask_tensor(item);
     PyArrayObject *array = plain_array(item, NPY_INT64), *truths = plain_array(item, NPY_BOOL);
     if (mask != NULL) {
         bool fits = mask->ndim <= ndim && (mask->flags & GW_CONTIGUOUS) != 0

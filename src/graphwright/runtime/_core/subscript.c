@@ -154,7 +154,8 @@ static PyObject *subscript(PyObject *self, PyObject *const *args, Py_ssize_t nar
         return PyErr_Occurred() ? NULL : Py_NewRef(Py_None);
     }
     const GwTensor *mask = gw_plain_tensor(args[2]), *t = gw_plain_tensor(args[1]);
-    if (mask != NULL && t != NULL && covers(mask, t) && gw_dispatch_flags(&args[1], 1) == 0) {
+    bool plain = mask != NULL && t != NULL && !(mask->flags & GW_OVERRIDES);
+    if (plain && covers(mask, t) && gw_dispatch_flags(&args[1], 1) == 0) {
         return read_mask(cls, t, mask);
     }
     Subscript s;

@@ -18,7 +18,10 @@ from graphwright.runtime.ops import _face as ops
 
 
 def pushing(function: Callable[..., Any], *args: Any) -> Any:
-    """`function(*args)`, a first pass, in which Functions with a `jvp` give zeros."""
+    """`function(*args)`, a first pass, in which Functions with a `jvp` give zeros.
+
+    In captured graphs, where Functions are ops with the gradient `backward`, it is the call alone.
+    """
     before, PUSHING.active = PUSHING.active, True
     try:
         return function(*args)
@@ -57,12 +60,13 @@ class _JvpNode(Node):
         node = self.forward
         context = node.context
         given: list[Any] = [None] * len(node.inputs)
-        for slot, tangent, (shape, dtype, device) in zip(
-            self.slots, grads, self.outputs, strict=True
-        ):
-            if tangent is None and context._materialize:
-                tangent = ops.zeros(shape, dtype=dtype, device=device)
+        for slot, tangent in zip(self.slots, grads, strict=True):
             given[slot] = tangent
+        if context._materialize:
+            device = self.outputs[0][2]
+            for slot, about in enumerate(node.inputs):
+                if about is not None and given[slot] is None:
+                    given[slot] = ops.zeros(about[0], dtype=about[1], device=device)
         saved = context._saved
         context._saved = list(context._ahead) or saved
         try:

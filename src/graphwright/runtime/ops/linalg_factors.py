@@ -245,7 +245,7 @@ def _eigh_eager(A: Any, UPLO: str) -> tuple[Tensor, Tensor]:
 
 
 def _eigh_vjp(ctx: Any, values_grad: Any, vectors_grad: Any) -> Any:
-    """V (diag(g) + (V^H G) / E) V^H with E_ij = l_j - l_i (Giles, 2008)."""
+    """V (diag(g) + (V^H G) / E) V^H with E_ij = l_j - l_i (Giles, 2008), made Hermitian."""
     values, vectors = ctx.out0, ctx.out1
     inner: Any = None
     if vectors_grad is not None:
@@ -257,7 +257,8 @@ def _eigh_vjp(ctx: Any, values_grad: Any, vectors_grad: Any) -> Any:
     if values_grad is not None:
         given = ops.diag_embed(ops.to_dtype(values_grad, vectors.dtype))
         inner = given if inner is None else ops.add(inner, given)
-    return ops.matmul(vectors, ops.matmul(inner, adjoint(vectors)))
+    found = ops.matmul(vectors, ops.matmul(inner, adjoint(vectors)))
+    return found if vectors_grad is None else ops.mul(ops.add(found, adjoint(found)), 0.5)
 
 
 define(
@@ -294,18 +295,17 @@ def _svd_meta(A: Any, full_matrices: bool) -> Any:
     batch, (m, n) = A.shape[:-2], A.shape[-2:]
     k = min(m, n)
     return (
-        contiguous_spec(A, (*batch, m, m if full_matrices else k)),
+        column_major((*batch, m, m if full_matrices else k), A),
         contiguous_spec(A, (*batch, k), real_dtype(A.dtype)),
-        contiguous_spec(A, (*batch, n if full_matrices else k, n)),
+        column_major((*batch, n if full_matrices else k, n), A),
     )
 
 
 def _svd_eager(A: Any, full_matrices: bool) -> tuple[Tensor, Tensor, Tensor]:
     check_matrix("linalg.svd", A)
-    parts = lapack("linalg.svd", np.linalg.svd, A._nd, full_matrices)
-    kinds = (A.dtype, real_dtype(A.dtype), A.dtype)
-    u, s, vh = (wrap(part, kind) for part, kind in zip(parts, kinds, strict=True))
-    return u, s, vh
+    u, s, vh = lapack("linalg.svd", np.linalg.svd, A._nd, full_matrices)
+    values = wrap(s, real_dtype(A.dtype))
+    return wrap_columns(u, A.dtype), values, wrap_columns(vh, A.dtype)
 
 
 def _skew(x: Any) -> Any:
@@ -486,6 +486,8 @@ def _cond(A: Any, p: Any) -> Any:
     if p in (None, 2, -2):
         values = ops.linalg_svdvals(A)
         at = values.ndim - 1
+        if values.shape[at] == 0:
+            return ops.sum(values, (at,))
         first, last = ops.select(values, at, 0), ops.select(values, at, -1)
         return ops.div(last, first) if p == -2 else ops.div(first, last)
     inverse = ops.linalg_inv(A)
@@ -499,6 +501,17 @@ define(
     method=False,
     public=False,
 )
+
+
+def _rank_by_projection(A: Any, inverse: Any) -> Any:
+    """The trace of A times its pseudo-inverse, of which `inverse` is the transpose.
+
+    The product projects onto the range of A, so that the trace counts the singular values that
+    were kept.
+    """
+    product = ops.mul(A, inverse)
+    trace = ops.sum(ops.real(product), (-2, -1))
+    return ops.to_dtype(ops.round(trace), dtypes.int64)
 
 
 def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> Any:
@@ -534,7 +547,7 @@ def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> Any:
         residuals = ops.slice(ops.reshape(residuals, (-1,)), 0, 0, 0)
     rank, values = ops.zeros((0,), dtype=dtypes.int64, device=A.device), empty
     if driver != "gels":
-        rank = _rank(A, None, None, rcond, False)
+        rank = _rank_by_projection(A.detach(), inverse.detach())
     if driver in ("gelsd", "gelss"):
         values = ops.linalg_svdvals(A.detach())
     if vector:

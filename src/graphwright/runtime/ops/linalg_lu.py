@@ -7,6 +7,7 @@ date by one triangular solve and one product (Golub and Van Loan, "Matrix comput
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,7 @@ def _order_eager(pivots: Any, rows: int) -> Tensor:
             f"pivots must be a Tensor of type int32, got {describe(pivots)}"
         )
     given = pivots._nd
-    flat = given.reshape(-1, given.shape[-1])
+    flat = given.reshape(math.prod(given.shape[:-1]), given.shape[-1])
     order = np.tile(np.arange(rows), (len(flat), 1))
     batch = np.arange(len(flat))
     for j in range(flat.shape[1]):

@@ -26,7 +26,8 @@ from graphwright.runtime.tensor import Tensor
 
 
 def _linear_meta(input: Any, weight: Any, bias: Any) -> Any:
-    if len(input.shape) == 0 or len(weight.shape) != 2 or input.shape[-1] != weight.shape[1]:
+    known = len(input.shape) > 0 and len(weight.shape) in (1, 2)
+    if not known or input.shape[-1] != weight.shape[-1]:
         raise RuntimeError(
             f"linear: input {describe(input)} and weight {describe(weight)} cannot be multiplied"
         )
@@ -40,7 +41,7 @@ def _linear_meta(input: Any, weight: Any, bias: Any) -> Any:
             f"linear: expected input {describe(input)} and bias {describe(bias)} to have the same "
             "dtype"
         )
-    shape = (*input.shape[:-1], weight.shape[0])
+    shape = (*input.shape[:-1], *weight.shape[:-1])
     if bias is not None and not _fits(bias.shape, shape):
         raise RuntimeError(f"linear: bias {describe(bias)} does not fit weight {describe(weight)}")
     return spec(shape, input)
@@ -48,7 +49,7 @@ def _linear_meta(input: Any, weight: Any, bias: Any) -> Any:
 
 def _fits(shape: Any, result: Any) -> bool:
     """Whether a bias broadcasts to the result; the usual one has a size for each column."""
-    if len(shape) == 1 and shape[0] == result[-1]:
+    if len(shape) == 1 and result and shape[0] == result[-1]:
         return True
     sizes = zip(reversed(shape), reversed(result), strict=False)
     return len(shape) <= len(result) and all(a == 1 or a == b for a, b in sizes)
@@ -56,6 +57,8 @@ def _fits(shape: Any, result: Any) -> bool:
 
 def _linear_eager(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     shape = _linear_meta(input, weight, bias).shape
+    if weight.ndim == 1:
+        return _linear_of_vector(input, weight, bias)
     result, out = output(shape, input.dtype)
     x, w = compute(input), compute(weight)
     count = math.prod(shape[:-1])
@@ -76,8 +79,16 @@ def _linear_eager(input: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     return finish(result, out)
 
 
+def _linear_of_vector(input: Any, weight: Any, bias: Any) -> Any:
+    """One output, which has no dim."""
+    out = ops.matmul(input, weight)
+    return out if bias is None else ops.add(out, bias)
+
+
 def _linear_decompose(input: Any, weight: Any, bias: Any) -> Any:
     shape = _linear_meta(input, weight, bias).shape
+    if len(weight.shape) == 1:
+        return _linear_of_vector(input, weight, bias)
     rows = input if len(input.shape) == 2 else ops.reshape(input, (-1, input.shape[-1]))
     out = ops.mm(rows, ops.transpose(weight, 0, 1))
     usual = bias is not None and len(bias.shape) == 1
@@ -93,6 +104,8 @@ def _conjugate(tensor: Any) -> Any:
 
 
 def _linear_vjp(ctx: Any, grad: Any) -> Any:
+    if len(ctx.weight.shape) == 1:
+        return _vector_vjp(ctx, grad)
     to_input = to_weight = to_bias = None
     rows = grad if len(grad.shape) == 2 else ops.reshape(grad, (-1, grad.shape[-1]))
     if ctx.needs["input"]:
@@ -106,6 +119,19 @@ def _linear_vjp(ctx: Any, grad: Any) -> Any:
     if ctx.needs["bias"]:
         usual = tuple(ctx.bias.shape) == (grad.shape[-1],)
         to_bias = ops.sum(rows, 0) if usual else ops.sum_to_size(grad, tuple(ctx.bias.shape))
+    return to_input, to_weight, to_bias
+
+
+def _vector_vjp(ctx: Any, grad: Any) -> Any:
+    """The gradients of `_linear_of_vector`."""
+    to_input = to_weight = to_bias = None
+    if ctx.needs["input"]:
+        to_input = ops.mul(ops.unsqueeze(grad, -1), _conjugate(ctx.weight))
+    if ctx.needs["weight"]:
+        rows = ops.reshape(_conjugate(ctx.input), (-1, ctx.weight.shape[0]))
+        to_weight = ops.matmul(ops.reshape(grad, (-1,)), rows)
+    if ctx.needs["bias"]:
+        to_bias = ops.sum_to_size(grad, tuple(ctx.bias.shape))
     return to_input, to_weight, to_bias
 
 
