@@ -283,17 +283,7 @@ GW_KERNEL(linalg_svdvals) {
     return kept((PyObject *)values, done);
 }
 
-/* The same elements, contiguous. */
-static GwTensor *by_rows(PyTypeObject *cls, const GwTensor *t) {
-    GwTensor *out = gw_tensor_empty(cls, t->dtype, t->ndim, t->sizes, NULL);
-    if (out != NULL) {
-        gw_copy_elements(t->ndim, t->sizes, gw_itemsize(t), out->data, out->strides, t->data,
-                         t->strides);
-    }
-    return out;
-}
-
-/* A, full_matrices; u and vh are contiguous. */
+/* A, full_matrices; u and vh are stored by columns. */
 GW_KERNEL(singular_factors) {
     const GwTensor *t = plain_matrices(args[0], false);
     if (t == NULL || !PyBool_Check(args[1])) {
@@ -304,19 +294,14 @@ GW_KERNEL(singular_factors) {
     bool full = args[1] == Py_True;
     Matrices m = copied(cls, t), u = fresh(cls, t, rows, full ? rows : side);
     Matrices vh = fresh(cls, t, full ? columns : side, columns);
-    GwTensor *values = fresh_rows(cls, t, side), *left = NULL, *right = NULL;
-    if (m.tensor != NULL && u.tensor != NULL && vh.tensor != NULL && values != NULL
-        && find_singular(&m, values, &u, &vh)) {
-        left = by_rows(cls, u.tensor);
-        right = by_rows(cls, vh.tensor);
-    }
-    PyObject *out = left != NULL && right != NULL ? PyTuple_Pack(3, left, values, right) : NULL;
+    GwTensor *values = fresh_rows(cls, t, side);
+    bool done = m.tensor != NULL && u.tensor != NULL && vh.tensor != NULL && values != NULL
+                && find_singular(&m, values, &u, &vh);
+    PyObject *out = done ? PyTuple_Pack(3, u.tensor, values, vh.tensor) : NULL;
     Py_XDECREF(m.tensor);
     Py_XDECREF(u.tensor);
     Py_XDECREF(vh.tensor);
     Py_XDECREF(values);
-    Py_XDECREF(left);
-    Py_XDECREF(right);
     return out;
 }
 
