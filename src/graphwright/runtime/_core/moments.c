@@ -258,6 +258,32 @@ GW_KERNEL(norm) {
     return plain ? norm_of(cls, &f, order) : NULL;
 }
 
+/* The same, of an order that is a number. */
+GW_KERNEL(vector_norm) { return PyUnicode_Check(args[1]) ? NULL : norm(cls, args); }
+
+static Py_ssize_t dims_in(PyObject *dim) {
+    return PyTuple_CheckExact(dim) || PyList_CheckExact(dim) ? PySequence_Fast_GET_SIZE(dim) : -1;
+}
+
+/* A, order, dim, keepdim, dtype: Frobenius' norm of two dims. */
+GW_KERNEL(matrix_norm) {
+    bool frobenius = PyUnicode_Check(args[1]) && dims_in(args[2]) == 2;
+    return frobenius ? norm(cls, args) : NULL;
+}
+
+/* The same; of vectors for a number, of all that is in the dims for None. */
+GW_KERNEL(norm_by_order) {
+    const GwTensor *t = gw_plain_tensor(args[0]);
+    Py_ssize_t dims = dims_in(args[2]);
+    bool all = args[2] == Py_None;
+    if (t == NULL || dims == 0 || dims > 2) {
+        return NULL;
+    }
+    bool named = PyUnicode_Check(args[1]), pair = dims == 2 || (all && t->ndim == 2);
+    bool vectors = dims != 2 && (!all || t->ndim == 1);
+    return args[1] == Py_None || (named ? pair : vectors) ? norm(cls, args) : NULL;
+}
+
 /* input, other, order */
 GW_KERNEL(dist) {
     GwTensor *both[2] = {gw_plain_tensor(args[0]), gw_plain_tensor(args[1])};
@@ -433,7 +459,9 @@ const GwKernelEntry gw_moment_kernels[] = {
     {"argmin", 3, argmin},
     {"count_nonzero", 2, count_nonzero},
     {"dist", 3, dist},
-    {"linalg_vector_norm", 5, norm},
+    {"linalg_matrix_norm", 5, matrix_norm},
+    {"linalg_norm", 5, norm_by_order},
+    {"linalg_vector_norm", 5, vector_norm},
     {"nanmean", 4, nanmean},
     {"norm", 5, norm},
     {"p_norm", 5, norm},

@@ -270,6 +270,44 @@ GW_KERNEL(randint) {
     return whole_numbers(cls, args[1 + both], low, width, args[3]);
 }
 
+/* The tensor of whole numbers up to MOST_SCALED, which these dtypes hold. */
+static GwTensor *whole_writable(PyObject *o) {
+    GwTensor *t = gw_plain_tensor(o);
+    bool plain = t != NULL && (is_real(t->dtype) || t->dtype == GW_INT32 || t->dtype == GW_INT64)
+                 && (t->flags & GW_CONTIGUOUS) != 0 && t->numel <= LARGEST && !t->storage->readonly;
+    return plain ? t : NULL;
+}
+
+static void write_whole(GwTensor *t, const float *uniforms, int64_t low, int64_t width) {
+    for (int64_t i = 0; i < t->numel; i++) {
+        int64_t value = (int64_t)((double)uniforms[i] * (double)width) + low;
+        switch (t->dtype) {
+            case GW_INT32: ((int32_t *)t->data)[i] = (int32_t)value; break;
+            case GW_INT64: ((int64_t *)t->data)[i] = value; break;
+            case GW_FLOAT32: ((float *)t->data)[i] = (float)value; break;
+            default: ((double *)t->data)[i] = (double)value;
+        }
+    }
+}
+
+/* input, low, to, generator; or input, to, None, generator */
+GW_KERNEL(fill_whole) {
+    GW_UNUSED(cls);
+    GwTensor *t = whole_writable(args[0]);
+    bool both = args[2] != Py_None;
+    int64_t low = 0, to, n = t == NULL ? 0 : t->numel;
+    float uniforms[LARGEST];
+    if (t == NULL || (both && !gw_plain_int(args[1], &low)) || !gw_plain_int(args[1 + both], &to)
+        || low < -MOST_SCALED / 2 || to > MOST_SCALED / 2 || low >= to
+        || !gw_draw_uniform(args[3], uniforms, n)
+        || (t = whole_writable(args[0])) == NULL || t->numel != n) {
+        return NULL;
+    }
+    write_whole(t, uniforms, low, to - low);
+    t->storage->version++;
+    return Py_NewRef(args[0]);
+}
+
 const GwKernelEntry gw_random_kernels[] = {
     {"bernoulli", 3, bernoulli},
     {"bernoulli_", 3, fill_bernoulli},
@@ -279,6 +317,7 @@ const GwKernelEntry gw_random_kernels[] = {
     {"randint", 6, randint},
     {"randn", 4, normal_numbers},
     {"randn_like", 4, randn_like},
+    {"random_", 4, fill_whole},
     {"random_scaled", 5, scaled},
     {"uniform_", 4, fill_uniform},
     {NULL, 0, NULL},

@@ -1,15 +1,15 @@
-/* segment_reduce along the first dim of few contiguous elements. */
+/* segment_reduce of few contiguous elements. */
 #include "native.h"
 
 #include <math.h>
 
-enum { LARGEST = 32 << 10 };
+enum { LARGEST = 32 << 10, MOST_BOUNDS = 1024 };
 enum { SUM, MEAN, PROD, MAX, MIN };
 
+/* Data [outer, rows, inner]; for each of `outer` a row of bounds. */
 typedef struct {
-    const int64_t *given;       /* lengths, or offsets with the end of the last */
-    int64_t count, rows, inner;
-    bool offsets;
+    int64_t outer, rows, inner, count;
+    int64_t begins[MOST_BOUNDS], ends[MOST_BOUNDS];     /* [outer, count] */
     int how;
     double start;               /* of every segment */
     bool given_start;
@@ -25,50 +25,53 @@ static int read_reduction(PyObject *name) {
     return -1;
 }
 
-/* Where segment `i` begins, if the one before it ended at `end`. */
-static int64_t begin_of(const Segments *s, int64_t i, int64_t end) {
-    return s->offsets ? s->given[i] : end;
-}
-
-static int64_t end_of(const Segments *s, int64_t i, int64_t begin) {
-    return s->offsets ? s->given[i + 1] : begin + s->given[i];
-}
-
-/* Whether the segments follow each other within the rows, all of them where these are lengths. */
-static bool covers(const Segments *s, bool all) {
-    int64_t end = 0;
+/* Reads the bounds of one row of segments, from lengths or from offsets with the end of the last:
+ * they have to follow each other within the rows, in all of them where `all`. */
+static bool read_bounds(Segments *s, const int64_t *given, bool offsets, bool all, int64_t row) {
+    int64_t *begins = s->begins + row * s->count, *ends = s->ends + row * s->count, end = 0;
     for (int64_t i = 0; i < s->count; i++) {
-        int64_t begin = begin_of(s, i, end), next;
-        if ((i > 0 && begin != end) || begin < 0 || begin > s->rows
-            || (!s->offsets && s->given[i] > s->rows)) {
+        int64_t begin = offsets && i == 0 ? given[0] : end, next = given[i + offsets];
+        if (begin < 0 || begin > s->rows || next < 0 || next > s->rows) {
             return false;
         }
-        next = end_of(s, i, begin);
-        if (next < begin || next > s->rows) {
+        end = offsets ? next : begin + next;
+        if (end < begin || end > s->rows) {
             return false;
         }
-        end = next;
+        begins[i] = begin;
+        ends[i] = end;
     }
     return !all || end == s->rows;
 }
 
+/* The lengths or offsets [outer, count], or [outer, count + 1], of segments along an axis. */
+static const GwTensor *plain_bounds(PyObject *o, const GwTensor *data, int axis) {
+    const GwTensor *t = gw_plain_tensor(o);
+    bool plain = t != NULL && t->dtype == GW_INT64 && t->ndim == axis + 1
+                 && (t->flags & GW_CONTIGUOUS) != 0
+                 && memcmp(t->sizes, data->sizes, (size_t)axis * sizeof *t->sizes) == 0;
+    return plain ? t : NULL;
+}
+
 /* lengths, indices, offsets, axis, unsafe, initial */
-static bool read_segments(Segments *s, PyObject *const *args) {
+static bool read_segments(Segments *s, const GwTensor *data, int axis, PyObject *const *args) {
     static const double starts[] = {0, 0, 1, -INFINITY, INFINITY};
-    int64_t axis;
-    s->offsets = args[2] != Py_None;
-    const GwTensor *given = gw_plain_tensor(s->offsets ? args[2] : args[0]);
-    if (given == NULL || given->dtype != GW_INT64 || given->ndim != 1
-        || (given->flags & GW_CONTIGUOUS) == 0 || given->numel < s->offsets
-        || args[1] != Py_None || !gw_plain_int(args[3], &axis) || axis != 0) {
+    bool offsets = args[2] != Py_None, all = !offsets && args[4] == Py_False;
+    const GwTensor *given = plain_bounds(offsets ? args[2] : args[0], data, axis);
+    if (given == NULL || given->sizes[axis] < offsets || given->numel > MOST_BOUNDS
+        || args[1] != Py_None) {
         return false;
     }
-    s->given = (const int64_t *)given->data;
-    s->count = given->numel - s->offsets;
+    s->count = given->sizes[axis] - offsets;
+    for (int64_t row = 0; row < s->outer; row++) {
+        const int64_t *own = (const int64_t *)given->data + row * given->sizes[axis];
+        if (!read_bounds(s, own, offsets, all, row)) {
+            return false;
+        }
+    }
     s->given_start = args[5] != Py_None;
     s->start = starts[s->how];
-    return (!s->given_start || gw_plain_number(args[5], &s->start))
-           && covers(s, !s->offsets && args[4] == Py_False);
+    return !s->given_start || gw_plain_number(args[5], &s->start);
 }
 
 static inline double joined(int how, double total, double value) {
@@ -82,14 +85,13 @@ static inline double joined(int how, double total, double value) {
 
 #define REDUCE(T, name)                                                                      \
     static void name(const Segments *s, const T *data, T *out) {                             \
-        int64_t end = 0;                                                                     \
-        for (int64_t i = 0; i < s->count; i++) {                                             \
-            int64_t begin = begin_of(s, i, end);                                             \
-            end = end_of(s, i, begin);                                                       \
+        for (int64_t i = 0; i < s->outer * s->count; i++) {                                  \
+            const T *rows = data + i / s->count * s->rows * s->inner;                        \
+            int64_t begin = s->begins[i], end = s->ends[i];                                  \
             for (int64_t k = 0; k < s->inner; k++) {                                         \
                 double total = s->start;                                                     \
                 for (int64_t row = begin; row < end; row++) {                                \
-                    total = joined(s->how, total, (double)data[row * s->inner + k]);         \
+                    total = joined(s->how, total, (double)rows[row * s->inner + k]);         \
                 }                                                                            \
                 if (s->how == MEAN && end > begin) {                                         \
                     total /= (double)(end - begin);                                          \
@@ -109,22 +111,26 @@ REDUCE(double, reduce_double)
 GW_KERNEL(segment_reduce) {
     const GwTensor *data = gw_plain_tensor(args[0]);
     bool recording = !gw_grad_enabled() && !gw_user_disabled_grad();
-    Segments s = {.how = read_reduction(args[1]), .inner = 1};
-    if (s.how < 0 || (recording && s.how > MEAN) || data == NULL || data->ndim == 0
-        || (data->dtype != GW_FLOAT32 && data->dtype != GW_FLOAT64)
-        || (data->flags & GW_CONTIGUOUS) == 0 || data->numel > LARGEST) {
+    Segments s;
+    int axis;
+    s.how = read_reduction(args[1]);
+    if (s.how < 0 || data == NULL || (data->dtype != GW_FLOAT32 && data->dtype != GW_FLOAT64)
+        || (data->flags & GW_CONTIGUOUS) == 0 || data->numel > LARGEST
+        || !gw_plain_dim(args[5], data->ndim, &axis) || (recording && (s.how > MEAN || axis > 0))) {
         return NULL;
     }
     int64_t sizes[GW_MAX_DIMS];
     memcpy(sizes, data->sizes, (size_t)data->ndim * sizeof(int64_t));
-    s.rows = sizes[0];
-    for (int d = 1; d < data->ndim; d++) {
-        s.inner *= sizes[d];
+    s.outer = s.inner = 1;
+    s.rows = sizes[axis];
+    for (int d = 0; d < data->ndim; d++) {
+        s.outer *= d < axis ? sizes[d] : 1;
+        s.inner *= d > axis ? sizes[d] : 1;
     }
-    if (!read_segments(&s, args + 2)) {
+    if (s.outer > MOST_BOUNDS || !read_segments(&s, data, axis, args + 2)) {
         return NULL;
     }
-    sizes[0] = s.count;
+    sizes[axis] = s.count;
     GwTensor *out = gw_tensor_empty(cls, data->dtype, data->ndim, sizes, NULL);
     if (out != NULL && data->dtype == GW_FLOAT32) {
         reduce_float(&s, (const float *)data->data, (float *)out->data);
