@@ -47,6 +47,14 @@ bool gw_is_small_nest(const GwNest *n) {
             *out = (T)sum_##name(n, label, given);                                         \
             return;                                                                        \
         }                                                                                  \
+        if (n->count == 2 && label + 1 == n->labels) {                                     \
+            const T *a = given[0], *b = given[1];                                          \
+            int64_t step_a = n->steps[0][label], step_b = n->steps[1][label];              \
+            for (int64_t i = 0; i < n->sizes[label]; i++, out += n->out[label]) {          \
+                *out = (T)((SUM)a[i * step_a] * (SUM)b[i * step_b]);                       \
+            }                                                                              \
+            return;                                                                        \
+        }                                                                                  \
         memcpy(at, given, sizeof at);                                                      \
         for (int64_t i = 0; i < n->sizes[label]; i++, out += n->out[label]) {              \
             fill_##name(n, label + 1, at, out);                                            \
