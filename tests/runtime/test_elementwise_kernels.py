@@ -214,3 +214,18 @@ def test_a_zero_among_int64_divisors_is_refused(at: int) -> None:
     divisors[at] = 0
     with pytest.raises(RuntimeError, match="ZeroDivisionError"):
         gw.ones(200, dtype=gw.int64) // divisors
+
+
+def test_ndtr_and_gelu_of_every_bfloat16() -> None:
+    """Within one rounding of the values in float64, down to the smallest normal numbers."""
+    bits = np.arange(1 << 16, dtype=np.uint16).view(np.int16)
+    x = gw.from_numpy(bits).view(gw.bfloat16)
+    wide = x.double()
+    tail = gw.special.ndtr(wide)
+    for got, want in ((gw.special.ndtr(x), tail), (F.gelu(x), wide * tail)):
+        found, exact = got.double().numpy(), want.numpy()
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(exact))
+        normal = np.isfinite(exact) & (np.abs(exact) > 1e-36)
+        np.testing.assert_allclose(found[normal], exact[normal], 2.0**-8 * 1.1)
+        rest = np.isfinite(exact) & ~normal
+        np.testing.assert_allclose(found[rest], exact[rest], atol=1e-36)

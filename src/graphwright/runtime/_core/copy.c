@@ -53,6 +53,11 @@ static void copy_run(char *dst, const char *src, int64_t n, int64_t to, int64_t 
         repeat_run(dst, src, n, size);
         return;
     }
+    GwPick pick = to == size ? gw_pick_of(size, from) : NULL;
+    if (pick != NULL) {
+        pick(src, n, dst);
+        return;
+    }
     switch (size) {
     case 1: STRIDED(uint8_t)
     case 2: STRIDED(uint16_t)
@@ -62,14 +67,84 @@ static void copy_run(char *dst, const char *src, int64_t n, int64_t to, int64_t 
     }
 }
 
+/* Squares of 8 x 8 elements of 2 and of 4 bytes and of 4 x 4 of 8, transposed in registers: rows are
+ * interleaved thrice; pairs of elements change places, then pairs of pairs, then halves. */
+typedef uint16_t Small __attribute__((vector_size(16), aligned(2), may_alias));
+typedef uint32_t Eight __attribute__((vector_size(32), aligned(4), may_alias));
+typedef uint64_t Four __attribute__((vector_size(32), aligned(8), may_alias));
+
+#define MIXED(V, a, b, ...) __builtin_shuffle(a, b, (V){__VA_ARGS__})
+
+static inline __attribute__((always_inline)) void
+square16(const char *src, int64_t from, uint16_t *to, int64_t step) {
+    Small a[8], b[8];
+    for (int k = 0; k < 8; k++) {
+        a[k] = *(const Small *)(const void *)(src + k * from);
+    }
+    for (int round = 0; round < 3; round++) {
+        for (int k = 0; k < 4; k++) {
+            b[2 * k] = MIXED(Small, a[k], a[k + 4], 0, 8, 1, 9, 2, 10, 3, 11);
+            b[2 * k + 1] = MIXED(Small, a[k], a[k + 4], 4, 12, 5, 13, 6, 14, 7, 15);
+        }
+        memcpy(a, b, sizeof a);
+    }
+    for (int k = 0; k < 8; k++) {
+        *(Small *)(to + k * step) = a[k];
+    }
+}
+
+static inline __attribute__((always_inline)) void
+square32(const char *src, int64_t from, uint32_t *to, int64_t step) {
+    Eight a[8], b[8];
+    for (int k = 0; k < 8; k++) {
+        a[k] = *(const Eight *)(const void *)(src + k * from);
+    }
+    for (int k = 0; k < 8; k += 2) {
+        b[k] = MIXED(Eight, a[k], a[k + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+        b[k + 1] = MIXED(Eight, a[k], a[k + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    }
+    for (int k = 0; k < 8; k += 4) {
+        for (int j = 0; j < 2; j++) {
+            a[k + 2 * j] = MIXED(Eight, b[k + j], b[k + j + 2], 0, 1, 8, 9, 4, 5, 12, 13);
+            a[k + 2 * j + 1] = MIXED(Eight, b[k + j], b[k + j + 2], 2, 3, 10, 11, 6, 7, 14, 15);
+        }
+    }
+    for (int k = 0; k < 4; k++) {
+        *(Eight *)(to + k * step) = MIXED(Eight, a[k], a[k + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        *(Eight *)(to + (k + 4) * step) = MIXED(Eight, a[k], a[k + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+    }
+}
+
+static inline __attribute__((always_inline)) void
+square64(const char *src, int64_t from, uint64_t *to, int64_t step) {
+    Four a[4], b[4];
+    for (int k = 0; k < 4; k++) {
+        a[k] = *(const Four *)(const void *)(src + k * from);
+    }
+    for (int k = 0; k < 4; k += 2) {
+        b[k] = MIXED(Four, a[k], a[k + 1], 0, 4, 2, 6);
+        b[k + 1] = MIXED(Four, a[k], a[k + 1], 1, 5, 3, 7);
+    }
+    for (int k = 0; k < 2; k++) {
+        *(Four *)(to + k * step) = MIXED(Four, b[k], b[k + 2], 0, 1, 4, 5);
+        *(Four *)(to + (k + 2) * step) = MIXED(Four, b[k], b[k + 2], 2, 3, 6, 7);
+    }
+}
+
 /* Through a small buffer, so that each line of either side is touched once: rows that lie a power
- * of two apart share their place in the caches. */
-#define TRANSPOSE(T)                                                                        \
+ * of two apart share their place in the caches. SQUARE fills a part of it of `edge` x `edge`. */
+#define TRANSPOSE(T, edge, SQUARE)                                                          \
     {                                                                                       \
         T block[TILE][TILE + 1];                                                            \
+        int64_t columns_done = columns - columns % (edge), rows_done = rows - rows % (edge); \
+        for (int64_t k = 0; k < columns_done; k += (edge)) {                                \
+            for (int64_t i = 0; i < rows_done; i += (edge)) {                               \
+                SQUARE(src + k * from + i * (int64_t)sizeof(T), from, &block[i][k], TILE + 1); \
+            }                                                                               \
+        }                                                                                   \
         for (int64_t k = 0; k < columns; k++) {                                             \
             const T *s = (const T *)(src + k * from);                                       \
-            for (int64_t i = 0; i < rows; i++) {                                            \
+            for (int64_t i = k < columns_done ? rows_done : 0; i < rows; i++) {             \
                 block[i][k] = s[i];                                                         \
             }                                                                               \
         }                                                                                   \
@@ -79,15 +154,19 @@ static void copy_run(char *dst, const char *src, int64_t n, int64_t to, int64_t 
         break;                                                                              \
     }
 
+/* The same without such squares: none fits into a tile. */
+#define NO_SQUARE(src, from, to, step) ((void)(to))
+#define PLAIN_TRANSPOSE(T) TRANSPOSE(T, TILE + 1, NO_SQUARE)
+
 /* rows x columns: the destination is dense along columns, the source along rows. */
 GW_VECTORISED static void tile(char *dst, const char *src, int64_t rows, int64_t columns,
                                int64_t to, int64_t from, int size) {
     switch (size) {
-    case 1: TRANSPOSE(uint8_t)
-    case 2: TRANSPOSE(uint16_t)
-    case 4: TRANSPOSE(uint32_t)
-    case 8: TRANSPOSE(uint64_t)
-    default: TRANSPOSE(Pair)
+    case 1: PLAIN_TRANSPOSE(uint8_t)
+    case 2: TRANSPOSE(uint16_t, 8, square16)
+    case 4: TRANSPOSE(uint32_t, 8, square32)
+    case 8: TRANSPOSE(uint64_t, 4, square64)
+    default: PLAIN_TRANSPOSE(Pair)
     }
 }
 
@@ -172,10 +251,21 @@ static void arrange(Copy *c, int ndim, const int64_t *sizes, const int64_t *to_s
     }
 }
 
+/* Walks a dim from its end. */
+static void reverse(Copy *c, int d) {
+    c->dst += (c->sizes[d] - 1) * c->to[d];
+    c->src += (c->sizes[d] - 1) * c->from[d];
+    c->to[d] = -c->to[d];
+    c->from[d] = -c->from[d];
+}
+
 static void choose(Copy *c, int64_t num_threads) {
     int last = c->ndim - 1;
     c->across = -1;
     for (int d = 0; d < last && c->to[last] == c->itemsize; d++) {
+        if (c->from[d] == -c->itemsize) {
+            reverse(c, d);
+        }
         if (c->from[d] == c->itemsize && c->from[last] != 0 && c->sizes[d] >= 4
             && c->sizes[last] >= 4) {
             c->across = d;

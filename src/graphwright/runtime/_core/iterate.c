@@ -222,6 +222,21 @@ void gw_plan_finish(GwPlan *plan, int ndim, const int64_t *sizes) {
     }
 }
 
+/* Brings elements together, where a conversion would stand. */
+static void gather(char **args, const npy_intp *count, const npy_intp *steps, void *data) {
+    GW_UNUSED(data);
+    gw_pick_of(steps[1], steps[0])(args[0], *count, args[1]);
+}
+
+void gw_plan_gather(GwPlan *plan) {
+    for (int i = 0; i < plan->count - 1 && plan->ndim > 0; i++) {
+        if (plan->convert[i] == NULL && gw_pick_of(plan->width[i], plan->steps[i][0]) != NULL) {
+            plan->convert[i] = gather;
+            plan->buffered = true;
+        }
+    }
+}
+
 /* Converts blocks of the inputs, computes, converts the result. */
 static void run_buffered(const GwPlan *plan, char **args, const npy_intp *steps, int64_t n) {
     _Alignas(64) char buffers[GW_MAX_OPERANDS][BLOCK * 8];

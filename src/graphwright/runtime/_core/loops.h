@@ -67,6 +67,9 @@ bool gw_result_strides(int count, GwTensor *const *tensors, int ndim, const int6
 void gw_plan_tensor(GwPlan *plan, int at, const GwTensor *t, int ndim, const int64_t *sizes);
 /* Orders and joins the dimensions of `sizes` for the operands that are set. */
 void gw_plan_finish(GwPlan *plan, int ndim, const int64_t *sizes);
+/* Brings inputs of which there is one element in 2, 3 or 4 together before the loop reads them: costly
+ * functions of NumPy are fast on contiguous elements alone. */
+void gw_plan_gather(GwPlan *plan);
 /* Runs it, on all threads and without the GIL where it is long enough. Needs the GIL. */
 void gw_plan_run(GwPlan *plan);
 /* Writes the elements of `in`, broadcast and cast; false where the dtypes, shapes or an overlap of

@@ -301,6 +301,9 @@ static void plan_tensors(const Pointwise *p, const Operands *found, const GwTens
         plan->buffered = converts;
     } else {
         gw_plan_finish(plan, out->ndim, out->sizes);
+        if (plan->costly && plan->loop.loop != gw_run_rows) {
+            gw_plan_gather(plan);
+        }
     }
 }
 
