@@ -152,10 +152,10 @@ def test_kron_of_large_tensors(left: tuple[int, ...], right: tuple[int, ...]) ->
 
 
 @pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16])
-def test_products_of_half_precision_are_those_of_float32_rounded_once(dtype: Any) -> None:
+def test_products_of_half_precision_are_those_of_float32(dtype: Any) -> None:
     a, b = (gw.tensor(normal(70, 70, seed=k), dtype=dtype) for k in range(2))
     for x in (a, a.T, a[::2], a[:, ::2].T, a[:0]):
         for y in (b, b.T, b[:, ::3]):
             if x.shape[1] == y.shape[0]:
-                want = (x.float() @ y.float()).to(dtype).float()
-                np.testing.assert_array_equal((x @ y).float().numpy(), want.numpy())
+                want = (x.float() @ y.float()).numpy()
+                np.testing.assert_allclose((x @ y).float().numpy(), want, 2.0**-8, 1e-5)
