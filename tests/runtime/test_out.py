@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -28,6 +29,25 @@ def test_out_keeps_strides_and_version() -> None:
     gw.exp(gw.zeros(2, 3), out=out)
     assert base.tolist() == [[1.0, 0.0] * 3] * 2
     assert out.stride() == (6, 2) and base._version == before + 1
+
+
+OVERLAPPING: dict[str, Callable[[gw.Tensor], object]] = {
+    "shifted": lambda x: gw.add(x[:-1], 1, out=x[1:]),
+    "turned": lambda x: gw.exp(x, out=x.T),
+    "joined": lambda x: gw.stack((x[0], x[1]), out=x[:2]),
+    "picked": lambda x: gw.take(x, gw.tensor([3, 2, 1, 0]), out=x[0]),
+    "expanded": lambda x: gw.exp(x, out=x[:1].expand(4, 4)),
+}
+
+
+@pytest.mark.parametrize("name", OVERLAPPING)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_out_does_not_overlap_what_is_read(name: str, compiled: bool) -> None:
+    function = gw.compile(OVERLAPPING[name]) if compiled else OVERLAPPING[name]
+    x = gw.arange(16.0).reshape(4, 4)
+    with pytest.raises(RuntimeError, match="single memory location"):
+        function(x)
+    assert x.tolist() == gw.arange(16.0).reshape(4, 4).tolist()
 
 
 def test_out_of_another_shape_is_resized() -> None:

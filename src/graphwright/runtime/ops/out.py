@@ -15,7 +15,9 @@ _copy = op("copy_")
 
 # Ops that cast nothing to the dtype of `out`, and those whose `out` may not share memory with an
 # argument; PyTorch's other ops refuse `out` tensors that overlap an argument in part.
-APART = frozenset({"cat", "gather", "index_select", "kthvalue", "masked_select", "take"})
+APART = frozenset(
+    {"cat", "gather", "index_select", "kthvalue", "masked_select", "stack", "take"}
+)
 _EXACT = """
     abs addmm addmv alias_copy all amax amin any argmax argmin baddbmm bmm bucketize ceil clamp
     clamp_max clamp_min complex conj_physical diag diagonal_copy diff dot float_power floor frac
@@ -26,7 +28,7 @@ _EXACT = """
     signbit slice_scatter softmax squeeze_copy t_copy take_along_dim tensordot tril triu trunc
     unsqueeze_copy vdot where
 """
-EXACT = (APART - {"cat"}) | frozenset(_EXACT.split())
+EXACT = (APART - {"cat", "stack"}) | frozenset(_EXACT.split())
 
 # Those that find a truth write it as uint8 too; those that join tensors raise TypeError.
 TRUTHS = frozenset({"all", "any"})
@@ -106,8 +108,6 @@ def _no_tensor(op: Op, out: Any) -> TypeError:
 
 def _check_memory(op: Op, args: tuple[Any, ...], out: Any) -> None:
     """Raise RuntimeError where a write to `out` would change another element, or an argument."""
-    if out.is_fake:
-        return
     if any(n > 1 and s == 0 for n, s in zip(out.shape, out.stride(), strict=True)):
         raise RuntimeError(
             f"{op.name}: unsupported operation: more than one element of the written-to tensor "
@@ -140,13 +140,19 @@ def _overlap(a: Any, b: Any, whole: bool) -> bool:
     """Whether two dense tensors share memory, other than (unless `whole`) by being the same."""
     if whole and a is b:
         return True
-    if a.is_fake or a._storage is not b._storage or not (_dense(a) and _dense(b)):
+    if a._storage is not b._storage or not (_dense(a) and _dense(b)):
         return False
-    begin, other = a.data_ptr(), b.data_ptr()
-    end, other_end = begin + a.nbytes, other + b.nbytes
+    (begin, end), (other, other_end) = _place(a), _place(b)
     if (begin, end, a.stride()) == (other, other_end, b.stride()):
         return whole
     return bool(begin < other_end and other < end)
+
+
+def _place(tensor: Any) -> tuple[Any, Any]:
+    """Where a dense tensor's elements begin and end, in bytes of their storage."""
+    size = tensor.dtype.itemsize
+    begin = tensor.storage_offset() * size
+    return begin, begin + tensor.numel() * size
 
 
 def _dense(tensor: Any) -> bool:
