@@ -78,6 +78,27 @@ def test_gradients_of_norms_are_the_same_for_any_number_of_threads(
             np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
+@pytest.mark.parametrize("shape", [(4, 3, 6), (2, 3, 4, 5), (1, 3, 1, 4)])
+@pytest.mark.parametrize("affected", ["input", "gradient", "both"])
+def test_gradients_of_batch_norm_do_not_depend_on_layouts(
+    shape: tuple[int, ...], affected: str
+) -> None:
+    def swapped(t: Any) -> Any:
+        return t.movedim(1, -1).contiguous().movedim(-1, 1)
+
+    x, seed = (gw.tensor(normal(*shape, seed=k)) for k in range(2))
+    weight, bias = (gw.tensor(normal(3, seed=k), requires_grad=True) for k in (2, 3))
+    results = []
+    for changes in (False, True):
+        leaf = x.clone() if not changes or affected == "gradient" else swapped(x)
+        grad = seed if not changes or affected == "input" else swapped(seed)
+        leaf.requires_grad_()
+        out = F.batch_norm(leaf, None, None, weight, bias, training=True)
+        results.append(gw.autograd.grad(out, [leaf, weight, bias], grad))
+    for a, b in zip(*results, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-6, 1e-6)
+
+
 @pytest.mark.parametrize("shape", [(3, 5000), (5000, 3), (1, 1), (20, 70)])
 @pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16])
 def test_softmax_of_half_precision_is_that_of_float32_rounded_once(

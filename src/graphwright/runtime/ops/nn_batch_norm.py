@@ -142,9 +142,27 @@ def _backward_meta(grad: Any, input: Any, weight: Any, mean: Any, rstd: Any) -> 
     return same(input), statistic, statistic
 
 
+def _by_places(tensor: Any) -> Any:
+    """[N, C, *] as [N * places, C]: a view where the channels of a place lie together."""
+    return ops.reshape(ops.movedim(tensor, 1, -1), (-1, tensor.shape[1]))
+
+
+def _backward_by_places(
+    grad: Tensor, input: Tensor, weight: Tensor | None, mean: Tensor, rstd: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    to_input, to_weight, to_bias = ops.batch_norm_backward(
+        _by_places(grad), _by_places(input), weight, mean, rstd
+    )
+    apart = (input.shape[0], *input.shape[2:], input.shape[1])
+    to_input = ops.movedim(ops.view(to_input, apart), -1, 1)
+    return ops.contiguous(to_input), to_weight, to_bias
+
+
 def _backward_eager(
     grad: Tensor, input: Tensor, weight: Tensor | None, mean: Tensor, rstd: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
+    if input.ndim > 2 and not input.is_contiguous() and ops.movedim(input, 1, -1).is_contiguous():
+        return _backward_by_places(grad, input, weight, mean, rstd)
     g, x = _three(compute(grad)), _three(compute(input))
     result, out = output(input.shape, input.dtype)
     y = out.reshape(x.shape)
