@@ -250,3 +250,19 @@ def test_keys_of_an_instance_dict_that_are_no_strings():
         LOG.clear()
         assert captured(X, holder)[1] == 1
         assert plain == LOG
+
+
+def test_an_object_is_told_by_its_type_before_any_attribute_is_read() -> None:
+    class Watched:
+        def __init__(self) -> None:
+            self.asked: list[str] = []
+
+        def __getattr__(self, name: str) -> object:
+            self.asked.append(name)
+            raise AttributeError(name)
+
+    compiled = gw.compile(lambda x, owner: (x + 1, owner in [None, 2]), backend="eager")
+    owner = Watched()
+    for _ in range(2):
+        assert compiled(gw.ones(1), owner)[1] is False
+    assert owner.asked == []

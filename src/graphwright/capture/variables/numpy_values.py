@@ -91,8 +91,9 @@ def is_pure(value: Any) -> bool:
     """Whether a function of NumPy depends on its arguments only."""
     if type(value) is numpy.ufunc:
         return True
-    name = getattr(value, "__name__", "")
-    return type(value) is type(numpy.prod) and name in _PURE and _in_numpy(name) is value
+    if type(value) is not type(numpy.prod):    # before any attribute of it is read
+        return False
+    return value.__name__ in _PURE and _in_numpy(value.__name__) is value
 
 
 def _in_numpy(name: str) -> Any:
