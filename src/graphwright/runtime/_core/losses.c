@@ -187,8 +187,8 @@ GW_KERNEL(multi_margin_loss) {
     Targets t = {.dtype = is_floating(input) ? input->dtype : -1};
     int64_t p;
     double margin, total = 0;
-    if (t.dtype < GW_FLOAT32 || input->ndim < 1 || input->ndim > 2 || input->numel == 0 || target == NULL
-        || target->dtype != GW_INT64 || target->ndim > 1
+    if (t.dtype < GW_FLOAT32 || input->ndim < 1 || input->ndim > 2 || input->numel == 0
+        || target == NULL || target->dtype != GW_INT64 || target->ndim > 1
         || (target->flags & GW_CONTIGUOUS) == 0 || !gw_plain_int(args[2], &p) || (p != 1 && p != 2)
         || !gw_plain_number(args[3], &margin) || !read_reduction(args[5], &t.reduction)) {
         return NULL;

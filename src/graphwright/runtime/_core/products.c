@@ -245,7 +245,8 @@ GW_KERNEL(chain_of_three) {
     PyObject *const *items = PyTuple_Check(args[0]) && PyTuple_GET_SIZE(args[0]) == 3
                              ? PySequence_Fast_ITEMS(args[0]) : NULL;
     const GwTensor *a, *b, *c;
-    if (items == NULL || !factors(items[0], items[1], &a, &b) || !factors(items[1], items[2], &b, &c)
+    if (items == NULL || !factors(items[0], items[1], &a, &b)
+        || !factors(items[1], items[2], &b, &c)
         || a->ndim != 2 || b->ndim != 2 || c->ndim != 2) {
         return NULL;
     }
