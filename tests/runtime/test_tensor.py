@@ -187,3 +187,11 @@ def test_size() -> None:
     assert repr(size) == "graphwright.Size([2, 3])" and gw.Size(()).numel() == 1
     assert isinstance(size[1:], gw.Size) and isinstance(size + size, gw.Size) and size[0] == 2
     assert gw.ones(size).shape == size and gw.Size(gw.ones(4).shape).numel() == 4
+
+
+def test_the_end_of_a_range_may_be_named_alone() -> None:
+    assert gw.arange(end=3).tolist() == [0, 1, 2]
+    assert gw.arange(end=3.0).dtype is gw.float32
+    assert gw.compile(lambda x: x + gw.arange(end=x.shape[0]))(gw.ones(3)).tolist() == [1, 2, 3]
+    with pytest.raises(TypeError, match="end"):
+        gw.arange()

@@ -263,6 +263,24 @@ def test_averaged_models() -> None:
     assert mean(gw.ones(1, 2)).shape == (1, 1)
 
 
+def test_an_optimiser_around_another_may_leave_out_its_own_beginning() -> None:
+    class Around(gw.optim.Optimizer):
+        def __init__(self, inner: gw.optim.Optimizer) -> None:
+            self.inner = inner
+            self.param_groups = inner.param_groups
+
+        def step(self, closure: Any = None) -> Any:
+            return self.inner.step(closure)
+
+    weight = gw.nn.Parameter(gw.ones(2))
+    weight.grad = gw.ones(2)
+    around, seen = Around(gw.optim.SGD([weight], lr=0.5)), []
+    around.step()
+    around.register_step_post_hook(lambda *given: seen.append(given))
+    around.step()
+    assert weight.tolist() == [0.0, 0.0] and len(seen) == 1
+
+
 def test_hooks_on_the_steps_of_all_optimisers() -> None:
     from graphwright.optim import optimizer as of_optimizers
 

@@ -27,6 +27,7 @@ from graphwright.ir.trace import Rewrite, Tracer, trace
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import arange_bounds
 from graphwright.runtime.ops.strides import view_strides
 from graphwright.runtime.ops.table import TABLE, Op
 from graphwright.runtime.ops.views import slice_bound, wrapped_index
@@ -126,7 +127,7 @@ def _arange(tracer: Tracer, args: tuple[Any, ...]) -> Any:
     op = TABLE["arange"]
     assert op.meta is not None
     dtype = op.meta(*args).dtype
-    first, last = (0, start) if end is None else (start, end)
+    first, last = arange_bounds(start, end)
     full = (first, last, step, dtype, device)
     return tracer.emit(op, full, fake_kernel(op, full))
 

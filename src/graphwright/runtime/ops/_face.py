@@ -1379,7 +1379,7 @@ def any(
 
 
 def arange(
-    start: Number,
+    start: Number | None = None,
     end: Number | None = None,
     step: Number = 1,
     *,
@@ -6388,7 +6388,7 @@ def rand_like(
 
 
 def randint(
-    low: int,
+    low: int | None = None,
     high: Any = None,
     size: Any = None,
     *,
@@ -6412,7 +6412,7 @@ def randint(
 
 def randint_like(
     input: Tensor,
-    low: Any,
+    low: Any = None,
     high: Any = None,
     *,
     dtype: DType | None = None,

@@ -232,8 +232,13 @@ for _name, _value in (("zeros_like", 0), ("ones_like", 1), ("empty_like", 0)):
 # -- ranges
 
 
-def _arange_bounds(start: Any, end: Any) -> tuple[Any, Any]:
-    return (0, start) if end is None else (start, end)
+def arange_bounds(start: Any, end: Any) -> tuple[Any, Any]:
+    """From where to where: `start` alone is the end. Raises TypeError where both are missing."""
+    if end is None:
+        if start is None:
+            raise TypeError("arange() missing 1 required positional argument: 'end'")
+        return 0, start
+    return 0 if start is None else start, end
 
 
 def _arange_dtype(values: tuple[Any, ...], dtype: Any) -> DType:
@@ -273,7 +278,7 @@ def _arange_length(start: Any, end: Any, step: Any, dtype: DType) -> Any:
 
 
 def _arange_spec(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> TensorSpec:
-    first, last = _arange_bounds(start, end)
+    first, last = arange_bounds(start, end)
     target = _arange_dtype((first, last, step), dtype)
     if target is dtypes.bool or target.is_complex:
         raise RuntimeError(f"\"arange\" not implemented for '{target.name}'")
@@ -290,7 +295,7 @@ def _arange_eager(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> T
     start, end, step = (_number(v) for v in (start, end, step))
     spec = _arange_spec(start, end, step, dtype, device)
     require_cpu("arange", device)
-    first, _ = _arange_bounds(start, end)
+    first, _ = arange_bounds(start, end)
     (length,) = spec.shape
     if length * 8 > 1 << 45:
         raise RuntimeError(f"arange: cannot allocate {length} elements of {spec.dtype}")
@@ -307,7 +312,7 @@ def _number(value: Any) -> Any:
 
 
 define(
-    "arange(Scalar start, Scalar? end=None, Scalar step=1, *, dtype? dtype=None, "
+    "arange(Scalar? start=None, Scalar? end=None, Scalar step=1, *, dtype? dtype=None, "
     "device? device=None)",
     Kind.CREATION,
     meta=_arange_spec,

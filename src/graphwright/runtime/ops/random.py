@@ -303,9 +303,14 @@ def drawn(low: Any, high: Any, size: Any, generator: Any, dtype: Any, device: An
 def _randint(
     low: Any, high: Any, size: Any, generator: Any, dtype: Any, device: Any
 ) -> Any:
-    """randint(high, size) and randint(low, high, size)."""
+    """randint(high, size) and randint(low, high, size), each also by name."""
     if size is None:
         low, high, size = 0, low, high
+    elif high is None:
+        low, high = 0, low
+    low = low or 0
+    if isinstance(low, float) or isinstance(high, float):
+        raise TypeError("randint(): argument 'high' must be int, not float")
     if size is None or high is None:
         raise TypeError("randint() received an invalid combination of arguments: no size")
     shape = (size,) if hasattr(size, "__index__") else tuple(size)
@@ -314,7 +319,10 @@ def _randint(
 
 
 def _randint_like(input: Any, low: Any, high: Any, dtype: Any, device: Any) -> Any:
-    first, last = (0, low) if high is None else (low, high)
+    """`low` alone is the bound above, as `high` alone is."""
+    if low is None and high is None:
+        raise TypeError("randint_like() missing 1 required positional argument: 'high'")
+    first, last = (0, low) if high is None else (low or 0, high)
     first, last = (int(v.item()) if isinstance(v, Tensor) else v for v in (first, last))
     shape, place = tuple(input.shape), device or input.device
     return _laid_out(input, drawn(first, last, shape, None, dtype or input.dtype, place))
@@ -359,7 +367,7 @@ def _randperm_eager(n: int, generator: Any, dtype: Any, device: Any) -> Tensor:
 
 
 define(
-    "randint(int low, object high=None, object size=None, *, Generator? generator=None, "
+    "randint(int? low=None, object high=None, object size=None, *, Generator? generator=None, "
     "dtype? dtype=None, device? device=None)",
     Kind.COMPOSITE,
     decompose=_randint,
@@ -367,7 +375,7 @@ define(
     tags=("factory",),
 )
 define(
-    "randint_like(Tensor input, object low, object high=None, *, dtype? dtype=None, "
+    "randint_like(Tensor input, object low=None, object high=None, *, dtype? dtype=None, "
     "device? device=None)",
     Kind.COMPOSITE,
     decompose=_randint_like,

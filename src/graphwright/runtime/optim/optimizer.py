@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 from graphwright.runtime import dtypes
@@ -54,6 +55,7 @@ class Optimizer:
     """
 
     _opt_called = False  # whether a step was made: schedules warn where they come first
+    _hooks: Mapping[str, dict[int, Hook]] = MappingProxyType({})  # by moment
 
     def __init__(self, params: Iterable[Any], defaults: Mapping[str, Any]) -> None:
         if isinstance(params, Tensor):
@@ -64,7 +66,7 @@ class Optimizer:
         self.defaults = dict(defaults)
         self.state: defaultdict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.param_groups: list[Group] = []
-        self._hooks: defaultdict[str, dict[int, Hook]] = defaultdict(dict)
+        self._own_hooks()
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")
@@ -184,13 +186,18 @@ class Optimizer:
 
     # -- hooks
 
+    def _own_hooks(self) -> defaultdict[str, dict[int, Hook]]:
+        """The hooks by moment; first made here where a subclass leaves out `__init__`."""
+        made: Any = self.__dict__.setdefault("_hooks", defaultdict(dict))
+        return made
+
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` before a step; it may give new (args, kwargs)."""
-        return RemovableHandle(self._hooks["step_pre"], hook)
+        return RemovableHandle(self._own_hooks()["step_pre"], hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
         """Call `hook(optimizer, args, kwargs)` after a step."""
-        return RemovableHandle(self._hooks["step_post"], hook)
+        return RemovableHandle(self._own_hooks()["step_post"], hook)
 
     def register_state_dict_pre_hook(self, hook: Hook, prepend: bool = False) -> RemovableHandle:
         """Call `hook(optimizer)` before `state_dict()`; before other hooks if `prepend`."""
@@ -213,7 +220,7 @@ class Optimizer:
         return self._add_hook("load_post", hook, prepend)
 
     def _add_hook(self, moment: str, hook: Hook, prepend: bool) -> RemovableHandle:
-        hooks = self._hooks[moment]
+        hooks = self._own_hooks()[moment]
         later = dict(hooks) if prepend else {}
         handle = RemovableHandle(hooks, hook)
         for number in later:
