@@ -14,8 +14,7 @@ enum {
     PIECE = 4096,           /* elements that are summed in their own precision */
     FEWEST = 16,            /* rows of a block, whose gradients of a weight are summed so too */
     MOST = 128,
-    BLOCKS = 64,
-    COLUMNS = 256,
+    BLOCKS = 64, COLUMNS = 256,
 };
 
 typedef struct {
