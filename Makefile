@@ -43,8 +43,8 @@ bench:  ## measure the targets and write the table into README.md
 	$(PYTHON) tools/environment.py $(VENV) --extras bench,examples
 	$(RUN) -m benchmarks --update-readme
 
-fuzz:
-	$(RUN) -m pytest tests -q -m fuzz --fuzz-factor 50
+fuzz:  ## 10,000 random functions captured, and as many random graphs, views and loop nests
+	$(RUN) -m pytest tests -q -m fuzz --fuzz-factor 50 -n logical --dist worksteal
 
 cpython:  ## CPython's own tests, captured, on PYTHONS or this Python; writes docs/cpython_tests.md
 	$(RUN) tools/cpython_table.py $(PYTHONS)

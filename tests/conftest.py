@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -20,6 +21,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if marker is not None:
         count = marker.args[0] * metafunc.config.getoption("--fuzz-factor")
         metafunc.parametrize("seed", range(count))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """How many random programs ran, and what was found, by how they were captured."""
+    reports = [*terminalreporter.getreports("passed"), *terminalreporter.getreports("failed")]
+    properties = [entry for report in reports for entry in report.user_properties]
+    totals: dict[str, Counter[str]] = {}
+    for options, *found in (value for name, value in properties if name == "random programs"):
+        totals.setdefault(options, Counter()).update(found)
+    if totals:
+        totals["in all"] = sum(totals.values(), Counter())
+        terminalreporter.section("random programs")
+    for options, found in totals.items():
+        terminalreporter.write_line(
+            f"{options}: {found.total()} programs, {found['graph']} with a graph, "
+            f"{found['mismatch']} mismatches"
+        )
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from typing import Any
 
 import hypothesis
@@ -27,11 +28,12 @@ OPTIONS: tuple[dict[str, Any], ...] = (
 class Case:
     """One program, the variants it is called with, and how it is captured."""
 
-    def __init__(self, number: int, options: dict[str, Any]) -> None:
-        chance = random.Random(number)
+    def __init__(self, origin: str, options: dict[str, Any]) -> None:
+        chance = random.Random(origin)
         self.text = Program(chance).function_text
         self.variants = calls(chance)
         self.options = options
+        self.found = "mismatch"
 
     def run(self, text: str) -> Captured:
         """Compare both runs of the program, or of what is left of it."""
@@ -53,16 +55,15 @@ class Case:
 
 @pytest.mark.fuzz(10)
 @pytest.mark.filterwarnings("ignore:graphwright:RuntimeWarning", "ignore:Using a target size")
-def test_random_programs(seed: int) -> None:
+def test_random_programs(seed: int, record_property: Callable[[str, object], None]) -> None:
     """Hypothesis draws the programs; one that fails is shown small, and with its seed.
 
-    Seeds take turns in how they capture: also frames without tensor operations, with symbolic
-    sizes from the start or never, with room for a version for every call, compiled to native code
-    and differentiated.
+    No two seeds draw the same program. Seeds take turns in how they capture: also frames without
+    tensor operations, with symbolic sizes from the start or never, with room for a version for
+    every call, compiled to native code and differentiated.
     """
     options = OPTIONS[seed % len(OPTIONS)]
-    cases: list[Case] = []
-    with_graph: list[bool] = []
+    cases: dict[int, Case] = {}
 
     @hypothesis.seed(seed)
     @hypothesis.settings(
@@ -72,13 +73,19 @@ def test_random_programs(seed: int) -> None:
     )
     @hypothesis.given(strategies.integers(0, 2**48))
     def run(number: int) -> None:
-        case = Case(number, options)
+        case = Case(f"{seed}/{number}", options)
         hypothesis.assume(is_valid(case.text))
-        cases.append(case)
-        with_graph.append(case.run(case.text).graphs > 0)
+        cases.pop(number, None)
+        cases[number] = case
+        case.found = "graph" if case.run(case.text).graphs else "none"
 
+    symptom = None
     try:
         run()
     except SYMPTOMS as error:
-        pytest.fail(f"seed {seed}:\n{cases[-1].smallest(type(error))}")
-    assert sum(with_graph) >= len(with_graph) / 2
+        symptom = type(error)
+    found = [case.found for case in cases.values()]
+    record_property("random programs", [str(options), *found])
+    if symptom is not None:
+        pytest.fail(f"seed {seed}:\n{list(cases.values())[-1].smallest(symptom)}")
+    assert found.count("graph") >= len(found) / 2

@@ -22,7 +22,7 @@ from ..pictures import picture
 
 NAME = "random_program"
 VARIANTS = 22
-CALLS = 9
+CALLS = (3, 3, 9)
 REFUSED = ("modified by an inplace operation", "modified inplace", "a single memory location")
 NUDGES = (1e-12, -1e-12)
 AROUND: dict[int, Callable[[], Any]] = {
@@ -237,9 +237,12 @@ def difference(expected: Any, actual: Any) -> str:
 
 
 def calls(chance: random.Random) -> list[int]:
-    """The variants of the calls of one program: one of them twice at first, and some again."""
-    drawn = chance.sample(range(VARIANTS), CALLS)
-    return [drawn[0], *drawn, *chance.sample(drawn, 2)]
+    """The variants of the calls of one program: one of them twice at first, and some again.
+
+    Few calls for most: another program finds more than another call.
+    """
+    drawn = chance.sample(range(VARIANTS), chance.choice(CALLS))
+    return [drawn[0], *drawn, *chance.sample(drawn, len(drawn) // 3)]
 
 
 def compare(text: str, variants: Sequence[int], native: bool = False, **options: Any) -> Captured:
