@@ -57,6 +57,21 @@ def test_a_parameter_and_its_views_are_written_without_gradients() -> None:
         assert gw.allclose(leaf, other)
 
 
+def test_without_gradients_results_are_written_to_leaves() -> None:
+    def program(t: Any, out: Any) -> Any:
+        return gw.add(t * 2, out, out=out) * 3
+
+    start = gw.randn(3, 4)
+    leaf, other = gw.nn.Parameter(start.clone()), gw.nn.Parameter(start.clone())
+    with gw.no_grad():
+        result = gw.compile(program, fullgraph=True)(leaf, leaf)
+        assert gw.allclose(result, program(other, other))
+        assert gw.allclose(leaf, other)
+    plain = told(program, other, other)
+    assert plain[0] is RuntimeError
+    assert told(gw.compile(program), leaf, leaf) == plain
+
+
 @pytest.mark.parametrize("program", [
     lambda t: t[1:].add_(t[:-1]),
     lambda t: t.T.copy_(t),

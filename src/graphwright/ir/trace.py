@@ -178,23 +178,23 @@ def _same_layout(one: FakeTensor, two: FakeTensor) -> bool:
 
 
 @contextmanager
-def tracing(tracer: Any, autocast: bool = False) -> Iterator[Any]:
-    """Within the block the thread's ops are recorded by `tracer`, with grad mode on at first.
+def tracing(tracer: Any, autocast: bool = False, grad: bool = True) -> Iterator[Any]:
+    """Within the block the thread's ops are recorded by `tracer`.
 
     autocast: whether the thread's autocast goes on, and its casts are recorded; otherwise ops run
-    in their arguments' dtypes. Modes are restored afterwards.
+    in their arguments' dtypes. grad: the grad mode at first. Modes are restored afterwards.
     """
-    modes, previous, grad = _core.modes(), _core.tracer(), _core.grad_enabled()
+    modes, previous, before = _core.modes(), _core.tracer(), _core.grad_enabled()
     _core.set_tracer(tracer)
     _core.set_modes((modes if autocast else modes & ~AUTOCAST) | TRACE)
-    _core.set_grad_enabled(True)
+    _core.set_grad_enabled(grad)
     try:
         with own_casts():
             yield tracer
     finally:
         _core.set_modes(modes)
         _core.set_tracer(previous)
-        _core.set_grad_enabled(grad)
+        _core.set_grad_enabled(before)
 
 
 class Replay(Interpreter):
@@ -269,7 +269,8 @@ def trace(
         keep: which ops to record whole; others are recorded as their decompositions.
         rewrites: op name -> function(tracer, args) to run instead of recording the op.
         names: of the placeholders; those of `target` if it is a graph.
-        taped: whether arguments that require grad do so in the trace, so that the tape runs.
+        taped: whether arguments that require grad do so in the trace, so that the tape runs
+            where the thread's grad mode is on; otherwise that is on at first.
         autocast: whether the thread's autocast, and what the graph does to it, is followed.
 
     Nodes are `call_function` of an `Op` on its fully bound arguments. Real tensors met on the
@@ -289,7 +290,7 @@ def trace(
         tracer.placeholder(name, arg)
     if isinstance(target, GraphModule):
         copy_sources(target.graph, tracer.graph)
-    with tracing(tracer, autocast):
+    with tracing(tracer, autocast, grad=_core.grad_enabled() or not taped):
         result = run(*args)
     return finish(tracer, result)
 
