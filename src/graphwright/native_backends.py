@@ -47,7 +47,7 @@ def stage(name: str) -> Iterator[None]:
     """Turn an unexpected exception into a `CompilerError` that names the stage."""
     try:
         yield
-    except (CannotLower, CompilerError, machine.CompilerMissing, KeyboardInterrupt):
+    except (CannotLower, DataDependent, CompilerError, machine.CompilerMissing, KeyboardInterrupt):
         raise
     except Exception as error:
         raise CompilerError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import enum
 import operator
 from typing import Any
@@ -152,3 +153,41 @@ def test_joined_dicts_have_the_kind_that_python_gives_them() -> None:
     captured = Captured(joined_dicts)
     for _ in range(2):
         assert captured(gw.ones(1))[1:] == joined_dicts(gw.ones(1))[1:]
+
+
+def memories(tensors: list[Any]) -> list[Any]:
+    """What is seen of tensors, and which of them share the memory of the first."""
+    return [(t.tolist(), t.stride(), t.storage_offset(), t._storage is tensors[0]._storage)
+            for t in tensors]
+
+
+def twice_in_a_tree(x: Any) -> Any:
+    tree = copy.deepcopy({"a": [x], "b": x})
+    tree["b"].add_(1)
+    return [tree["a"][0], x, x + 1]
+
+
+def made_and_changed(x: Any) -> Any:
+    y = x * 2
+    y.add_(1)
+    return copy.deepcopy([y, [y], x])[::2]
+
+
+def views_of_one(x: Any) -> Any:
+    y = x * 2
+    return copy.deepcopy([y[1:], y, y.T, x[1:], x])
+
+
+@pytest.mark.parametrize("begin", [0, 2])
+@pytest.mark.parametrize("step", [1, 2])
+@pytest.mark.parametrize(("function", "breaks"), [
+    (twice_in_a_tree, []), (made_and_changed, []), (views_of_one, ["GB0004"]),
+])
+def test_copied_tensors_have_the_layout_of_those_they_are_made_of(
+    function: Any, breaks: list[str], begin: int, step: int
+) -> None:
+    x = gw.arange(24.0).reshape(6, 4)[begin:, ::step]
+    captured, compiled = Captured(function), gw.compile(function)
+    assert memories(captured(x)) == memories(function(x))
+    assert captured.breaks == breaks
+    assert [t.tolist() for t in compiled(x)] == [t.tolist() for t in function(x)]

@@ -122,6 +122,23 @@ def groups_by_what_they_hold(x: Any) -> Any:
     return x + 1, seen
 
 
+def parts_of_groups(x: Any) -> Any:
+    seen = []
+    inner = ExceptionGroup("inner", [KeyError(1), OSError()])
+    try:
+        try:
+            raise LookupError("first")
+        except LookupError:
+            raise ExceptionGroup("outer", [inner, ValueError(1)]) from OSError("cause")
+    except* KeyError as found:
+        seen.append((found.message, type(found.args[1]), type(found.exceptions[0].args[1])))
+        seen.append((found.__suppress_context__, repr(found.__cause__), repr(found.__context__)))
+    except* Exception as found:
+        seen.append((len(found.exceptions), type(found.args[1]), found.__suppress_context__))
+        seen.append((repr(found.__cause__), repr(found.__context__)))
+    return x + 1, seen
+
+
 def made(make: Callable[[], BaseException]) -> str:
     """What a constructor makes, or says."""
     try:
@@ -165,7 +182,8 @@ def attributes_that_nobody_can_set(x: Any) -> Any:
 
 
 @pytest.mark.parametrize("function", [
-    groups_by_what_they_hold, errors_that_python_checks, attributes_that_nobody_can_set,
+    groups_by_what_they_hold, parts_of_groups, errors_that_python_checks,
+    attributes_that_nobody_can_set,
 ])
 def test_errors_of_what_is_written_in_c(function: Any) -> None:
     captured, x = Captured(function), gw.arange(4.0)

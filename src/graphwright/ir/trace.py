@@ -53,6 +53,8 @@ class Tracer:
 
     whole_functions = True
     """A call of an `autograd.Function` is one op, not what its forward does."""
+    for_native_code = True
+    """What only kernels of single tensors can do is refused as `DataDependent`."""
 
     def __init__(self, keep: Keep, rewrites: dict[str, Rewrite] | None = None) -> None:
         self.keep = keep

@@ -51,6 +51,15 @@ class FakeTensor(Tensor):
     def __repr__(self) -> str:
         return f"FakeTensor({describe(self)})"
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> FakeTensor:
+        """Another one of this layout. Raises: DataDependent in a graph for native code.
+
+        That knows nothing of the memory around a tensor, all of which is copied.
+        """
+        if getattr(_core.tracer(), "for_native_code", False):
+            raise DataDependent(f"copy.deepcopy of all the memory of {describe(self)}")
+        return make_fake(self.shape, self.stride(), self.dtype, self.device, self.requires_grad)
+
     item = _refuse("item()")
     tolist = _refuse("tolist()")
     numpy = _refuse("numpy()")

@@ -8,6 +8,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import ClassVariable
+from graphwright.capture.variables.exception_groups import split_group
 from graphwright.capture.variables.exceptions import (
     ExceptionVariable,
     HandledVariable,
@@ -16,7 +17,6 @@ from graphwright.capture.variables.exceptions import (
     handled_exception,
     raise_in_frame,
     raised_by,
-    split_group,
 )
 from graphwright.capture.variables.sequences import TupleVariable
 

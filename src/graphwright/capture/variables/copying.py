@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import copyreg
 import types
 from typing import TYPE_CHECKING
@@ -34,6 +35,7 @@ from graphwright.capture.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
+    from graphwright.ir.node import Node
 
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
@@ -93,9 +95,7 @@ def _deep(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTracker
 
 def _copied(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTracker:
     if isinstance(value, TensorVariable):
-        if value.fake.requires_grad:
-            unsupported("GB0004", "copy.deepcopy of a tensor that requires gradients")
-        return value.call_method(tx, "clone", [], {})
+        return _deep_tensor(tx, value, memo)
     if isinstance(value, DictVariable):
         made = DictVariable({}, value.kind, None, value.default_factory)
         memo[value] = made
@@ -115,6 +115,44 @@ def _copied(tx: Translator, value: VariableTracker, memo: Memo) -> VariableTrack
     if _own_hook(tx, value, "__deepcopy__") is not None:
         unsupported("GB0004", f"{value.describe()}.__deepcopy__")
     return _new_object(tx, value, memo, deep=True)
+
+
+def _deep_tensor(tx: Translator, value: TensorVariable, memo: Memo) -> VariableTracker:
+    """The copy of a tensor that the graph made, or of one argument.
+
+    Not of views, nor of two arguments: their whole memory is copied, which those share that are
+    copied together.
+    """
+    if value.fake.requires_grad or _is_something(tx.gradient_of(value)):
+        unsupported("GB0004", "copy.deepcopy of a tensor that requires gradients, or has one")
+    if value in tx.side_effects.attributes:
+        unsupported("GB0004", f"copy.deepcopy of {value.describe()}, which has attributes")
+    owner = _owner(tx, value)
+    if owner is None:
+        unsupported("GB0004", f"copy.deepcopy of {value.describe()}, which is a view")
+    if owner.op != "placeholder":
+        return value.call_method(tx, "clone", [], {})
+    if any(isinstance(known, TensorVariable) and _is_given(tx, known) for known in memo):
+        unsupported("GB0004", "copy.deepcopy of two arguments, which may share memory")
+    return tx.output.run(tx, "call_function", copy.deepcopy, [value], {})
+
+
+def _is_something(value: VariableTracker) -> bool:
+    value = value.realize()
+    return not isinstance(value, ConstantVariable) or value.value is not None
+
+
+def _owner(tx: Translator, value: TensorVariable) -> Node | None:
+    """The node that made the tensor with its memory; None for views."""
+    memory = value.fake._storage
+    found = next(node for node in tx.output.graph.nodes
+                 if getattr(node.meta.get("val"), "_storage", None) is memory)
+    return found if found.meta["val"] is value.fake else None
+
+
+def _is_given(tx: Translator, value: TensorVariable) -> bool:
+    owner = _owner(tx, value)
+    return owner is not None and owner.op == "placeholder"
 
 
 def _deep_tuple(tx: Translator, value: SequenceVariable, memo: Memo) -> VariableTracker:

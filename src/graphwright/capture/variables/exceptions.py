@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import Signal, unsupported
@@ -355,39 +355,3 @@ def _may_link(name: str, kind: type) -> bool:
         return kind is bool
     right = types.TracebackType if name == "__traceback__" else BaseException
     return kind is type(None) or issubclass(kind, right)
-
-
-# exception groups
-
-Match = Callable[[ExceptionVariable], bool]
-
-
-def split_group(
-    tx: Translator, group: ExceptionVariable, match: Match
-) -> tuple[ExceptionVariable | None, ExceptionVariable | None]:
-    """The matching and the remaining part of a group, each None if empty."""
-    if match(group):
-        return group, None
-    if not issubclass(group.cls, BaseExceptionGroup):
-        return None, group
-    if group.cls not in (ExceptionGroup, BaseExceptionGroup) or group.args is None:
-        unsupported("GB0008", f"except* of {group.describe()}")
-    inside, outside = [], []
-    for part in group.args[1].realize().unpack(tx):
-        if not isinstance(part, ExceptionVariable):
-            unsupported("GB0008", f"except* of a group with {part.describe()}")
-        yes, no = split_group(tx, part, match)
-        inside += [yes] if yes is not None else []
-        outside += [no] if no is not None else []
-    return _derived(tx, group, inside), _derived(tx, group, outside)
-
-
-def _derived(
-    tx: Translator, group: ExceptionVariable, parts: list[ExceptionVariable]
-) -> ExceptionVariable | None:
-    if not parts:
-        return None
-    assert group.args is not None
-    made = ExceptionVariable(group.cls, [group.args[0], tx.tuple_of(list(parts))])
-    made.raised = True
-    return made
