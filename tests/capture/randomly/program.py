@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from .wider import Wider
+from .language import Language
 
-FILES = ("world.py", "world_models.py", "world_settings.py")
+FILES = ("world.py", "world_models.py", "world_settings.py", "world_language.py")
 WORLD = "\n\n".join(Path(__file__).with_name(name).read_text() for name in FILES)
 HEADER = """
 def f(x, y, n, items, table, obj, net, pack=None, *, flag=False, mode="mean", rate=0.5):
@@ -18,7 +18,7 @@ PARAMETERS = {
 }
 
 
-class Program(Wider):
+class Program(Language):
     """One function `f`, with the parameters of `HEADER`; `function_text` is its source."""
 
     def __init__(self, chance: random.Random) -> None:
@@ -48,7 +48,8 @@ class Program(Wider):
             self.in_place, self.alias, self.unpack, self.swap, self.module, self.view, self.view,
             self.packed, self.packed, self.protocol, self.protocol, self.shaped, self.shaped,
             self.typed, self.layered, self.layered, self.configure, self.rewire,
-            self.iterated, self.formatted, self.elsewhere,
+            self.iterated, self.formatted, self.elsewhere, self.copied, self.looked_at,
+            self.indexed, self.rewritten, self.annotated, self.outside, self.looked_at,
         ]
         if indent < 5:
             kinds += [
@@ -57,6 +58,7 @@ class Program(Wider):
                 self.generator, self.local_class, self.coroutine, self.forget, self.with_block,
                 self.differentiate, self.conversation, self.mortal, self.in_mode, self.train,
                 self.hook, self.collected, self.collected, self.let_go,
+                self.warned, self.grouped, self.redirected,
                 *([self.loop, self.while_loop, self.loop] if self.loops < 2 else []),
             ]
         self.random.choice(kinds)(indent)
