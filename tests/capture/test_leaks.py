@@ -36,6 +36,23 @@ def growth(round_: Callable[[], Any], rounds: int = ROUNDS) -> tuple[int, int]:
     )
 
 
+def allowed_for_a_while() -> weakref.ref[Any]:
+    """A function that was allowed in graphs, and was in one."""
+    def whole(x: gw.Tensor) -> gw.Tensor:
+        return x * 2
+
+    function = gw.compiler.allow_in_graph(whole)
+    compiled = gw.compile(lambda x: function(x) + 1, backend="eager")
+    assert compiled(X).shape == X.shape
+    return weakref.ref(whole)
+
+
+def test_functions_that_were_allowed_in_graphs_end() -> None:
+    known = allowed_for_a_while()
+    gc.collect()
+    assert known() is None
+
+
 def test_compile_and_reset() -> None:
     layer = nn.Linear(4, 2)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sysconfig
 import types
+import weakref
 from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -37,9 +38,15 @@ _kept: list[Any] = []
 
 
 def allow_in_graph(function: F) -> F:
-    """Put calls of `function` into graphs without looking inside; it must accept fake tensors."""
+    """Put calls of `function` into graphs without looking inside; it must accept fake tensors.
+
+    Forgotten when the function ends; one without weak references lives on.
+    """
     _marked.add(id(function))
-    _kept.append(function)
+    try:
+        weakref.finalize(function, _marked.discard, id(function)).atexit = False
+    except TypeError:
+        _kept.append(function)
     return function
 
 
