@@ -23,6 +23,7 @@ from graphwright.capture.variables.classes import (
     SuperVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
+from graphwright.capture.variables.containers import new_tuple
 from graphwright.capture.variables.context import MODE_FUNCTIONS, make_autocast
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
 from graphwright.capture.variables.differentiation import DIFFERENTIATION
@@ -176,6 +177,10 @@ def _tuple_new(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     kind: Any = cls.value if isinstance(cls, ClassVariable) else None
     if hasattr(kind, "_fields") and not has_own_operations(kind):
         return NamedTupleVariable(items, kind)
+    if isinstance(kind, type) and cls.source is not None:
+        made = new_tuple(tx, kind, cls.source, items)
+        if made is not None:
+            return made
     unsupported("GB0004", f"tuple.__new__ of {cls.describe()}")
 
 

@@ -230,7 +230,10 @@ class ClassVariable(VariableTracker):
         assert self.source is not None
         source = AttrSource(MroSource(self.source, "__new__"), "__func__")
         made = tx.output.wrap(new.__func__, source).call(tx, [self, *args], kwargs).realize()
-        if issubclass(made.python_type(), self.value):
+        kind = made.python_type()
+        if kind is self.value and lookup(kind, "__init__") is object.__init__:
+            tx.guards.id_match(MroSource(self.source, "__init__"), object.__init__)
+        elif issubclass(kind, self.value):
             _require_none(made.getattr(tx, "__init__").call(tx, args, kwargs))
         return made
 

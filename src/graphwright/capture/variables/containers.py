@@ -222,23 +222,42 @@ def make_container(
 ) -> VariableTracker | None:
     """An instance of a class that derives from a container; None where that is not modelled."""
     base = base_of(cls)
-    if base is None or type(cls) not in _METACLASSES or lookup(cls, "__del__") is not ABSENT:
-        return None
-    if lookup(cls, "__new__") is not base.__new__ or not _may_be_made(cls):
+    if base is None or not _is_modelled(cls) or lookup(cls, "__new__") is not base.__new__:
         return None
     if base is tuple:
         own = isinstance(lookup(cls, "__init__"), types.FunctionType)
-        items = _items(tx, cls, args, {} if own else kwargs)
-        made = ContainerObjectVariable(cls, TupleVariable(items), None, None, source)
+        made = _tuple_object(tx, cls, source, _items(tx, cls, args, {} if own else kwargs))
     else:
         made = ContainerObjectVariable(cls, _empty(base), None, None, source)
-    tx.side_effects.track_new(made)
+        tx.side_effects.track_new(made)
     init = lookup(cls, "__init__")
     if isinstance(init, types.FunctionType):
         tx.output.wrap(init, MroSource(source, "__init__")).call(tx, [made, *args], kwargs)
     elif base is not tuple:
         ContainerInit(made).call(tx, args, kwargs)
     return made
+
+
+def _is_modelled(cls: type) -> bool:
+    """Whether instances end silently, and nothing but the class says how they are made."""
+    silent = lookup(cls, "__del__") is ABSENT
+    return silent and type(cls) in _METACLASSES and _may_be_made(cls)
+
+
+def _tuple_object(
+    tx: Translator, cls: type, source: Source, items: list[VariableTracker]
+) -> ContainerObjectVariable:
+    made = ContainerObjectVariable(cls, TupleVariable(items), None, None, source)
+    tx.side_effects.track_new(made)
+    return made
+
+
+def new_tuple(
+    tx: Translator, cls: type, source: Source, items: list[VariableTracker]
+) -> VariableTracker | None:
+    """`tuple.__new__(cls, items)` of a user's class, as its own `__new__` calls it."""
+    plain = base_of(cls) is tuple and not hasattr(cls, "_fields") and _is_modelled(cls)
+    return _tuple_object(tx, cls, source, items) if plain else None
 
 
 def unwrapped(value: VariableTracker) -> VariableTracker:
