@@ -110,3 +110,22 @@ def test_a_power_that_turns_negative(dtype: gw.dtype) -> None:
         compiled(gw.ones(2, dtype=dtype), power)
     with pytest.raises(RuntimeError, match="negative integer powers"):
         compiled(gw.ones(2, dtype=dtype), -1)
+
+
+@pytest.mark.parametrize("name", ["add", "sub", "add_", "sub_"])
+@pytest.mark.parametrize("alpha", [1.5, 1.0, True, 2j])
+def test_factors_of_another_kind_than_the_result(name: str, alpha: Any) -> None:
+    def scaled(x: gw.Tensor, y: gw.Tensor) -> Any:
+        return getattr(x, name)(y, alpha=alpha)
+
+    for function in (scaled, gw.compile(scaled)):
+        with pytest.raises(RuntimeError, match="alpha"):
+            function(gw.ones(2, dtype=gw.int64), gw.ones(2, dtype=gw.int64))
+
+
+@pytest.mark.parametrize(("dtype", "alpha"), [
+    (gw.bool, True), (gw.int64, 2), (gw.float32, 1.5), (gw.complex64, 2j)])
+def test_factors_of_the_results_kind(dtype: gw.dtype, alpha: Any) -> None:
+    x = gw.ones(2, dtype=dtype)
+    for function in (gw.add, gw.compile(gw.add)):
+        assert gw.equal(function(x, x, alpha=alpha), x + x * alpha)

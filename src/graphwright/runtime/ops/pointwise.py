@@ -215,9 +215,33 @@ def define_binary(
 # -- add, sub: with the factor alpha
 
 
+def require_integral(name: str, argument: str, dtype: DType, factor: Any) -> None:
+    """RuntimeError for a float that results of an integral dtype would be multiplied by."""
+    if isinstance(factor, float) and not (dtype.is_floating_point or dtype.is_complex):
+        raise RuntimeError(
+            f"{name}: For integral input tensors, argument {argument} must not be a floating "
+            "point number."
+        )
+
+
+def _sum_dtype(name: str, operands: tuple[Any, ...], rule: Rule, alpha: Any) -> DType:
+    dtype = rule(operands)
+    if alpha.__class__ is int:
+        return dtype
+    if isinstance(alpha, bool) and dtype is not dtypes.bool:
+        raise RuntimeError(f"{name}: Boolean alpha only supported for Boolean results.")
+    require_integral(name, "alpha", dtype, alpha)
+    if isinstance(alpha, complex) and not dtype.is_complex:
+        raise RuntimeError(
+            f"{name}: For non-complex input tensors, argument alpha must not be a complex number."
+        )
+    return dtype
+
+
 def _sum_spec(name: str, rule: Rule) -> Callable[..., TensorSpec]:
     def meta(input: Any, other: Any, alpha: Any) -> TensorSpec:
-        return pointwise_spec(name, (input, other), rule((input, other)))
+        operands = (input, other)
+        return pointwise_spec(name, operands, _sum_dtype(name, operands, rule, alpha))
 
     return meta
 
@@ -232,18 +256,13 @@ def _sum_kernel(name: str, ufunc: Any, rule: Rule) -> Callable[..., Tensor]:
         return function
 
     def eager(input: Any, other: Any, alpha: Any) -> Tensor:
-        if alpha == 1:
+        if alpha.__class__ is int and alpha == 1:
             try:
                 return plain(input, other)
             except TypeError:
                 rule((input, other))
                 raise
-        dtype = rule((input, other))
-        if isinstance(alpha, float) and not (dtype.is_floating_point or dtype.is_complex):
-            raise RuntimeError(
-                f"{name}: For integral input tensors, argument alpha must not be a floating "
-                "point number."
-            )
+        dtype = _sum_dtype(name, (input, other), rule, alpha)
         return elementwise(name, scaled(alpha), (input, other), dtype, dtype)
 
     return eager

@@ -18,6 +18,7 @@ from graphwright.runtime.ops.pointwise import (
     float_result,
     pointwise_spec,
     require_dtype,
+    require_integral,
     restricted,
     widened,
 )
@@ -479,18 +480,10 @@ define(
 )
 
 
-def _check_value(name: str, dtype: DType, value: Any) -> None:
-    if isinstance(value, float) and not (dtype.is_floating_point or dtype.is_complex):
-        raise RuntimeError(
-            f"{name}: For integral input tensors, argument value must not be a floating point "
-            "number."
-        )
-
-
 def _addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
     dtype = result_dtype((input, tensor1, tensor2))
     require_dtype("addcmul", dtype, bool=False)
-    _check_value("addcmul", dtype, value)
+    require_integral("addcmul", "value", dtype, value)
     if dtype in HALVES:
         return _widely(ops.addcmul, (input, tensor1, tensor2), value, dtype)
     product = ops.mul(tensor1, tensor2)
