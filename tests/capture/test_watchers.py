@@ -114,6 +114,25 @@ def test_setprofile_sees_the_call(function):
     assert same(result, function(X, 2))
 
 
+@pytest.mark.parametrize("install", [sys.setprofile, sys.settrace])
+@pytest.mark.parametrize("function", [clean, broken])
+def test_nobody_sees_the_translator(function, install):
+    captured, files = Captured(function), set()
+
+    def watch(frame, event, arg):
+        files.add(frame.f_code.co_filename)
+        return watch
+
+    install(watch)
+    try:
+        captured(X, 2)
+    finally:
+        install(None)
+    assert function.__code__.co_filename in files
+    translator = os.path.dirname(_eval_frame.__file__)
+    assert not [name for name in files if name.startswith(translator)]
+
+
 def test_cprofile_counts_the_calls():
     captured = warm(clean)
     profile = cProfile.Profile()

@@ -62,6 +62,23 @@ static int give_room(void) {
     return units;
 }
 
+/* Profilers and debuggers see the program's frames, not those of the translator. NULL: there are
+ * none. */
+static PyThreadState *pause_watchers(void) {
+    PyThreadState *tstate = PyThreadState_Get();
+    if (tstate->c_profilefunc == NULL && tstate->c_tracefunc == NULL) {
+        return NULL;
+    }
+    PyThreadState_EnterTracing(tstate);
+    return tstate;
+}
+
+static void resume_watchers(PyThreadState *paused) {
+    if (paused != NULL) {
+        PyThreadState_LeaveTracing(paused);
+    }
+}
+
 /* callback(function, code, slots, entries), with capture and the hook off meanwhile. */
 static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *function,
                      PyCodeObject *code, PyObject *const *slots) {
@@ -70,6 +87,7 @@ static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *fu
     PyObject *answer = NULL;
     if (bound != NULL && entries != NULL) {
         PyObject *suspended = ef_hook_suspend();
+        PyThreadState *paused = pause_watchers();
         busy_in = getpid();
         capturing = true;
         int room = give_room();
@@ -78,6 +96,7 @@ static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *fu
         take_room(room);
         busy_in = 0;
         capturing = false;
+        resume_watchers(paused);
         ef_hook_resume(suspended);
     }
     Py_XDECREF(bound);
@@ -115,7 +134,9 @@ PyObject *ef_tell_failure(PyObject *callback, PyCodeObject *code, PyObject *resu
     if (listener != NULL) {
         Py_INCREF(code);
         PyObject *suspended = ef_hook_suspend();
+        PyThreadState *paused = pause_watchers();
         PyObject *told = PyObject_CallFunctionObjArgs(listener, (PyObject *)code, failure, NULL);
+        resume_watchers(paused);
         ef_hook_resume(suspended);
         if (told == NULL) {
             Py_CLEAR(result);
