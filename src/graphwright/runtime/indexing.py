@@ -9,9 +9,10 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.dispatch import OVERRIDE
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.overriding import MODES, OVERRIDDEN, PLAIN, decide, each, overriding
+from graphwright.runtime.overriding import MODES, PLAIN, decide, each, overriding
 
 if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
@@ -208,7 +209,7 @@ def _is_plain(tensor: Any, key: Any) -> bool:
 
 def _ask(name: str, self: Any, key: Any, *value: Any) -> Any:
     """What a mode or the class of an index or value makes of a subscript, or NotImplemented."""
-    if not _core.dispatch_flags((key, *value)) & OVERRIDDEN:
+    if not _core.dispatch_flags((key, *value)) & OVERRIDE:
         return NotImplemented
     asked = overriding(each((*each((self, key)), *value)))
     if not asked and not MODES.stack:

@@ -32,10 +32,6 @@ from graphwright.runtime.ops.table import Op
 FUNCTIONS = 128
 """The mode bit of a thread that is in a `TorchFunctionMode`."""
 
-OVERRIDDEN = 128
-"""The bit of `_core.dispatch_flags` that a mode, or the class of an argument, may have a say."""
-
-
 PLAIN: list[type] = []
 """Filled by `tensor`: the class that has the protocol only for its subclasses."""
 

@@ -96,14 +96,33 @@ def test_reverse_mode_calls_backward_even_beside_forward_mode() -> None:
     gw.testing.assert_close(x.grad, 2 * X * Y)
 
 
-def test_a_wrong_count_of_tangents_is_refused() -> None:
-    class Short(Product):
+@pytest.mark.parametrize(
+    ("tangents", "message"),
+    [
+        (X, "expected 2 but got 1"),
+        ((X, 1.0), r"got float\) for output 1"),
+        ((X[:1], X), "different size than that of output 0"),
+    ],
+)
+def test_results_that_are_no_tangents_are_refused(tangents: Any, message: str) -> None:
+    class Wrong(Product):
         @staticmethod
         def jvp(ctx: Any, dx: Any, dy: Any) -> Any:
-            return dx
+            return tangents
 
-    with pytest.raises(RuntimeError, match="incorrect number of tangents"):
-        by_transform(Short.apply, (X, Y), (DX, DY))
+    with pytest.raises(RuntimeError, match=message):
+        by_transform(Wrong.apply, (X, Y), (DX, DY))
+
+
+def test_outputs_may_have_no_tangent() -> None:
+    class First(Product):
+        @staticmethod
+        def jvp(ctx: Any, dx: Any, dy: Any) -> Any:
+            return dx, None
+
+    first, second = by_transform(First.apply, (X, Y), (DX, DY))
+    gw.testing.assert_close(first, DX)
+    gw.testing.assert_close(second, gw.zeros(2))
 
 
 def test_compiled_functions_differentiate_backward() -> None:

@@ -29,13 +29,12 @@ MAPPING = _Mapping()
 
 
 class _Pushing(threading.local):
-    """Whether gradients are computed for the sake of tangents, and by what where there is a jvp.
+    """`rows(node, grads)`, which stands for `backward` where there is a `jvp`.
 
-    `rows(node, grads)` is filled in by `pushing`.
+    Set by `pushing` while gradients are computed for the sake of tangents.
     """
 
-    active = False
-    rows: Callable[[FunctionNode, list[Any]], list[Any]]
+    rows: Callable[[FunctionNode, list[Any]], list[Any]] | None = None
 
 
 PUSHING = _Pushing()
@@ -131,8 +130,9 @@ class FunctionNode(Node):
         self.context._ahead = ()
 
     def compute(self, grads: list[Any]) -> list[Any]:
-        if PUSHING.active and self.function.jvp is not Function.jvp:
-            return PUSHING.rows(self, grads)
+        rows = PUSHING.rows
+        if rows is not None and self.function.jvp is not Function.jvp:
+            return rows(self, grads)
         context = self.context
         if context._materialize:
             grads = [

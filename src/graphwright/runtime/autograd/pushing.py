@@ -22,11 +22,11 @@ def pushing(function: Callable[..., Any], *args: Any) -> Any:
 
     In captured graphs, where Functions are ops with the gradient `backward`, it is the call alone.
     """
-    before, PUSHING.active = PUSHING.active, True
+    before, PUSHING.rows = PUSHING.rows, _rows
     try:
         return function(*args)
     finally:
-        PUSHING.active = before
+        PUSHING.rows = before
 
 
 def _rows(node: FunctionNode, grads: list[Any]) -> list[Any]:
@@ -59,14 +59,7 @@ class _JvpNode(Node):
     def compute(self, grads: list[Any]) -> list[Any]:
         node = self.forward
         context = node.context
-        given: list[Any] = [None] * len(node.inputs)
-        for slot, tangent in zip(self.slots, grads, strict=True):
-            given[slot] = tangent
-        if context._materialize:
-            device = self.outputs[0][2]
-            for slot, about in enumerate(node.inputs):
-                if about is not None and given[slot] is None:
-                    given[slot] = ops.zeros(about[0], dtype=about[1], device=device)
+        given = self._tangents(grads)
         saved = context._saved
         context._saved = list(context._ahead) or saved
         try:
@@ -74,12 +67,42 @@ class _JvpNode(Node):
         finally:
             context._saved = saved
         found = list(result) if isinstance(result, tuple | list) else [result]
-        if len(found) != len(self.edges):
-            raise RuntimeError(
-                f"{node.function.__name__}.jvp returned an incorrect number of tangents "
-                f"(expected {len(self.edges)}, got {len(found)})"
-            )
+        _check(node, found)
         return found
 
+    def _tangents(self, grads: list[Any]) -> list[Any]:
+        """The tangent of each argument of forward; zeros for tensors that have none, if wanted."""
+        node = self.forward
+        given: list[Any] = [None] * len(node.inputs)
+        for slot, tangent in zip(self.slots, grads, strict=True):
+            given[slot] = tangent
+        if node.context._materialize:
+            device = self.outputs[0][2]
+            for slot, about in enumerate(node.inputs):
+                if about is not None and given[slot] is None:
+                    given[slot] = ops.zeros(about[0], dtype=about[1], device=device)
+        return given
 
-PUSHING.__class__.rows = staticmethod(_rows)
+
+def _check(node: FunctionNode, tangents: list[Any]) -> None:
+    """Raise RuntimeError unless there is a tangent, or None, of its shape for each output."""
+    name = f"{node.function.__name__}.jvp"
+    if len(tangents) != len(node.outputs):
+        raise RuntimeError(
+            f"{name} returned an invalid number of forward gradients (expected "
+            f"{len(node.outputs)} but got {len(tangents)})"
+        )
+    for number, (tangent, (shape, _, _)) in enumerate(zip(tangents, node.outputs, strict=True)):
+        if tangent is None:
+            continue
+        if not isinstance(tangent, TensorBase):
+            raise RuntimeError(
+                f"{name} expected Tensor or None (got {type(tangent).__name__}) for output "
+                f"{number}"
+            )
+        if tuple(tangent.shape) != tuple(shape):
+            raise RuntimeError(
+                f"{name} returned a forward gradient of a different size than that of output "
+                f"{number}: it is of size {list(shape)}, the forward gradient of size "
+                f"{list(tangent.shape)}"
+            )
