@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import warnings
 
 import pytest
 
@@ -26,6 +27,15 @@ def test_recompile_limit():
     assert captured.graphs == 8
     assert captured.agrees(X, "a")
     assert "more than 8 versions" in captured.record.skipped[-1][1]
+
+
+def test_the_warning_of_the_limit_is_no_error_of_the_program(capfd):
+    captured = Captured(named)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for n in range(10):
+            assert captured.agrees(X, "a" * (n + 1))
+    assert capfd.readouterr().err.count("compiled 8 times") == 1
 
 
 def test_recompile_reasons_name_both_values():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 import time
 import types
 import warnings
@@ -158,11 +159,7 @@ def warn_of_limit(code: types.CodeType, limit: int, recompile: RecompileRecord |
             "the versions run as plain Python. The last one did not fit because",
             *recompile.reasons,
         ])
-    warnings.warn(
-        f"graphwright: {where.function} ({where.file}:{where.line}) {told}",
-        RuntimeWarning,
-        stacklevel=3,
-    )
+    _warn(f"graphwright: {where.function} ({where.file}:{where.line}) {told}", 3)
 
 
 def warn_of_static_sizes(output: OutputGraph) -> None:
@@ -173,12 +170,23 @@ def warn_of_static_sizes(output: OutputGraph) -> None:
         if relation.op != "==" or len(symbols) != 1 or symbols[0] not in output.marked:
             continue
         source = as_written(str(env.symbol_sources[symbols[0]]))
-        warnings.warn(
+        _warn(
             f"graphwright: {source} was marked dynamic, but the program needs it to be "
             f"{env.values[symbols[0]]}; other sizes compile again",
-            RuntimeWarning,
-            stacklevel=4,
+            4,
         )
+
+
+def _warn(text: str, stacklevel: int) -> None:
+    """Warn, of the frame that many calls above the caller.
+
+    Where the program's filters make errors of warnings, the text goes to standard error: an
+    exception in the midst of the program would change what it does.
+    """
+    try:
+        warnings.warn(text, RuntimeWarning, stacklevel=stacklevel + 1)
+    except RuntimeWarning:
+        print(text, file=sys.stderr, flush=True)
 
 
 # what guards cost
