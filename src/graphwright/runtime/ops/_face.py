@@ -17,6 +17,7 @@ from graphwright.runtime.ops.normalise import (
     as_size,
     as_size_optional,
     as_tensors,
+    by_word,
     same_as,
     varargs,
     wrap_dim,
@@ -6221,7 +6222,15 @@ def positive(input: Tensor) -> Any:
     return _dispatch(_positive, (input,))
 
 
-def pow(input: Tensor | Number, exponent: Tensor | Number, *, out: Any = None) -> Any:
+def pow(
+    input: Any = REQUIRED,
+    exponent: Any = REQUIRED,
+    self: Any = None,
+    *,
+    out: Any = None,
+) -> Any:
+    if self is not None:
+        input = same_as("pow", "input", input, REQUIRED, "self", self)
     _bound = (input, exponent)
     if out is not None:
         return with_out(_pow, _bound, out)
@@ -6472,12 +6481,15 @@ def randn_like(
 
 def random_(
     input: Tensor,
-    low: int | None = None,
+    from_: int | None = None,
     to: int | None = None,
     *,
     generator: Any = None,
+    **words: Any,
 ) -> Any:
-    return _dispatch(_random_, (input, low, to, generator))
+    if words:
+        from_ = by_word("random_", "from", from_, None, words)
+    return _dispatch(_random_, (input, from_, to, generator))
 
 
 def random_bits(size: int | Sequence[int], generator: Any, device: Device | str | None) -> Any:
@@ -7880,7 +7892,21 @@ def special_zeta(input: Tensor | Number, other: Tensor | Number, *, out: Any = N
     return _dispatch(_special_zeta, _bound)
 
 
-def split(input: Tensor, split_size: Any, dim: int = 0, axis: Any = None) -> Any:
+def split(
+    input: Any = REQUIRED,
+    split_size: Any = REQUIRED,
+    dim: int = 0,
+    tensor: Any = None,
+    split_size_or_sections: Any = None,
+    axis: Any = None,
+) -> Any:
+    if tensor is not None:
+        input = same_as("split", "input", input, REQUIRED, "tensor", tensor)
+    if split_size_or_sections is not None:
+        split_size = same_as(
+            "split", "split_size", split_size, REQUIRED,
+            "split_size_or_sections", split_size_or_sections,
+        )
     if axis is not None:
         dim = same_as("split", "dim", dim, 0, "axis", axis)
     try:
@@ -8444,8 +8470,17 @@ def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Any
     return _dispatch(_unfold_copy, _bound)
 
 
-def uniform_(input: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
-    return _dispatch(_uniform_, (input, low, high, generator))
+def uniform_(
+    input: Tensor,
+    from_: float = 0.0,
+    to: float = 1.0,
+    *,
+    generator: Any = None,
+    **words: Any,
+) -> Any:
+    if words:
+        from_ = by_word("uniform_", "from", from_, 0.0, words)
+    return _dispatch(_uniform_, (input, from_, to, generator))
 
 
 def unique(

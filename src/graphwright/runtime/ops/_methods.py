@@ -15,6 +15,7 @@ from graphwright.runtime.formats import in_format
 from graphwright.runtime.ops.normalise import (
     as_size,
     as_tensors,
+    by_word,
     same_as,
     varargs,
     wrap_dim,
@@ -2100,12 +2101,15 @@ class TensorMethods(TensorBase):
 
     def random_(
         self,
-        low: int | None = None,
+        from_: int | None = None,
         to: int | None = None,
         *,
         generator: Any = None,
+        **words: Any,
     ) -> Any:
-        return _dispatch(_random_, (self, low, to, generator))
+        if words:
+            from_ = by_word("random_", "from", from_, None, words)
+        return _dispatch(_random_, (self, from_, to, generator))
 
     def ravel(self) -> Any:
         return _dispatch(_ravel, (self,))
@@ -2678,8 +2682,17 @@ class TensorMethods(TensorBase):
             return not_bound(_unfold, (self, dimension, size, step), _error)
         return _dispatch(_unfold, _bound)
 
-    def uniform_(self, low: float = 0.0, high: float = 1.0, *, generator: Any = None) -> Any:
-        return _dispatch(_uniform_, (self, low, high, generator))
+    def uniform_(
+        self,
+        from_: float = 0.0,
+        to: float = 1.0,
+        *,
+        generator: Any = None,
+        **words: Any,
+    ) -> Any:
+        if words:
+            from_ = by_word("uniform_", "from", from_, 0.0, words)
+        return _dispatch(_uniform_, (self, from_, to, generator))
 
     def unique(
         self,

@@ -78,8 +78,7 @@ def check_fits(name: str, value: Any, dtype: DType) -> None:
     least, above = (-(1 << (bits - 1)), 1 << (bits - 1)) if dtype.is_signed else (
         1 - (1 << bits), 1 << bits
     )
-    whole = int(value) if isinstance(value, float) and math.isfinite(value) else value
-    if not least <= whole < above:
+    if not least <= value <= above - 1:
         raise RuntimeError(
             f"{name}: value {value} cannot be converted to type {dtype.name} without overflow"
         )

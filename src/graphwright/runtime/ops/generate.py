@@ -42,6 +42,7 @@ from graphwright.runtime.ops.normalise import (
     as_size,
     as_size_optional,
     as_tensors,
+    by_word,
     first_ndim,
     same_as,
     varargs,
@@ -133,6 +134,15 @@ NORMALISERS = {
 NUMPY_NAMES = {"dim": "axis", "keepdim": "keepdims"}
 """NumPy's names of parameters, which are taken as well."""
 
+FUNCTION_NAMES = {
+    "pow": {"input": "self"},
+    "split": {"input": "tensor", "split_size": "split_size_or_sections"},
+}
+"""Names that PyTorch's function has for parameters to which its method gives others."""
+
+KEYWORDS = {"from_": "from"}
+"""Names of parameters that are words of Python, which are given as `**{name: value}`."""
+
 
 FORMATTED = frozenset(
     {
@@ -143,24 +153,38 @@ FORMATTED = frozenset(
 """The ops that take `memory_format`."""
 
 
-def _numpy_names(params: tuple[Param, ...]) -> list[tuple[Param, str]]:
-    """The parameters that have a second name, and that name."""
-    return [(p, NUMPY_NAMES[p.name]) for p in params if p.name in NUMPY_NAMES]
+def _second_names(op: Op, method: bool) -> dict[str, str]:
+    """The second names of parameters, by the first."""
+    names = NUMPY_NAMES if method else NUMPY_NAMES | FUNCTION_NAMES.get(op.name, {})
+    return {p.name: names[p.name] for p in op.schema.params if p.name in names}
 
 
-def _same_as(op: Op, indent: str = "    ") -> str:
-    """The statements that take what is given by NumPy's names.
+def _same_as(op: Op, method: bool = False, indent: str = "    ") -> str:
+    """The statements that take what is given by second names and by words of Python.
 
     These come after the other positional parameters: defaults of keyword-only ones cost a call
     ten times as much. What is given there by position is refused, as the first name has a value.
     """
     text = ""
-    for param, name in _numpy_names(op.schema.params):
+    seconds = _second_names(op, method)
+    for param in op.schema.params:
         default = "REQUIRED" if param.default is REQUIRED else repr(param.default)
-        text += (
-            f"{indent}if {name} is not None:\n{indent}    {param.name} = "
-            f'same_as("{op.name}", "{param.name}", {param.name}, {default}, "{name}", {name})\n'
-        )
+        if param.name in KEYWORDS:
+            text += (
+                f"{indent}if words:\n{indent}    {param.name} = by_word("
+                f'"{op.name}", "{KEYWORDS[param.name]}", {param.name}, {default}, words)\n'
+            )
+        if param.name not in seconds:
+            continue
+        name = seconds[param.name]
+        first = f'"{op.name}", "{param.name}", {param.name}, {default},'
+        call, second = f"{indent}    {param.name} = same_as(", f'"{name}", {name}'
+        if len(call + first + second) > 96:
+            inner = f"\n{indent}        "
+            call += f"{inner}{first}{inner}{second},\n{indent}    )\n"
+        else:
+            call += f"{first} {second})\n"
+        text += f"{indent}if {name} is not None:\n{call}"
     return text
 
 
@@ -172,11 +196,13 @@ def _ndim(op: Op) -> str:
     return "0"
 
 
-def _parameters(params: tuple[Param, ...], first: str | None) -> str:
+def _parameters(op: Op, params: tuple[Param, ...], first: str | None) -> str:
     """The parameter list; `first` replaces the first parameter (self)."""
     parts: list[str] = []
     star = optional = False
-    seconds = [f"{name}: Any = None" for _, name in _numpy_names(params)]
+    second_names = _second_names(op, first == "self")
+    seconds = [f"{name}: Any = None" for name in second_names.values()]
+    words = ["**words: Any"] if any(p.name in KEYWORDS for p in params) else []
     for i, param in enumerate(params):
         if i == 0 and first is not None:
             parts.append(first)
@@ -188,9 +214,9 @@ def _parameters(params: tuple[Param, ...], first: str | None) -> str:
         if param.kwonly and not star:
             parts += [*seconds, "*"]
             seconds, star = [], True
-        optional = optional or param.name in NUMPY_NAMES
+        optional = optional or param.name in second_names
         parts.append(_parameter(param, optional and not param.kwonly))
-    return ", ".join(parts + seconds).replace("'", '"')
+    return ", ".join(parts + seconds + words).replace("'", '"')
 
 
 def _parameter(param: Param, optional: bool) -> str:
@@ -263,7 +289,7 @@ def _function(op: Op, name: str | None = None) -> str:
     first = op.schema.params[0]
     spread = first.type == "Size*"
     given = f"*{first.name}_: Any, {first.name}: Any = None"
-    parameters = _parameters(op.schema.params, given if spread else None)
+    parameters = _parameters(op, op.schema.params, given if spread else None)
     if spread:
         parameters = parameters.replace(", *, ", ", ")
     values = _values(op, None, spread)
@@ -362,12 +388,12 @@ def _method(op: Op, name: str | None = None) -> str:
     values = _values(op, "self", True)
     statement = _checked(op, values, "self") if "ndim" in values else ""
     body = f"_dispatch(_{op.name}, {'_bound' if statement else f'({values})'})"
-    statement = _same_as(op) + statement
+    statement = _same_as(op, method=True) + statement
     if last.type.endswith("*"):
         given = f"*{last.name}_: Any, {last.name}: Any = None"
-        parameters = f"{_parameters(params[:-1], 'self')}, {given}"
+        parameters = f"{_parameters(op, params[:-1], 'self')}, {given}"
     else:
-        parameters = _parameters(params, "self")
+        parameters = _parameters(op, params, "self")
     if op.name in NUMBERS:
         parameters = parameters.replace(", *, ", ", *older: Any, ")
         statement = _number_first(op, values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from operator import index
 from typing import Any
@@ -140,6 +140,19 @@ def as_tensors(tensors: Any, name: str) -> tuple[Any, ...]:
     raise TypeError(
         f"{name}(): argument must be a tuple or list of Tensors, not {type(tensors).__name__}"
     )
+
+
+def by_word(op: str, word: str, value: Any, default: Any, words: Mapping[str, Any]) -> Any:
+    """The value of a parameter whose name is a word of Python, out of the `words` given by name.
+
+    Raises TypeError where it is given by position too, and for other names.
+    """
+    unknown = [name for name in words if name != word]
+    if unknown:
+        raise TypeError(f"{op}() got an unexpected keyword argument '{unknown[0]}'")
+    if value is not default:
+        raise TypeError(f"{op}() got multiple values for argument '{word}'")
+    return words[word]
 
 
 def same_as(op: str, name: str, value: Any, default: Any, second: str, given: Any) -> Any:

@@ -280,6 +280,12 @@ def bounds(dtype: DType) -> tuple[int, int]:
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if dtype.is_signed else (0, (1 << bits) - 1)
 
 
+def check_whole(name: str, low: Any, high: Any) -> None:
+    """Raise TypeError for bounds that are floats."""
+    if isinstance(low, float) or isinstance(high, float):
+        raise TypeError(f"{name}(): the bounds must be int, not float")
+
+
 def _check_range(low: Any, high: Any, dtype: DType) -> None:
     if low >= high:
         raise RuntimeError(
@@ -309,8 +315,7 @@ def _randint(
     elif high is None:
         low, high = 0, low
     low = low or 0
-    if isinstance(low, float) or isinstance(high, float):
-        raise TypeError("randint(): argument 'high' must be int, not float")
+    check_whole("randint", low, high)
     if size is None or high is None:
         raise TypeError("randint() received an invalid combination of arguments: no size")
     shape = (size,) if hasattr(size, "__index__") else tuple(size)

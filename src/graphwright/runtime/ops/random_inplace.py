@@ -9,7 +9,7 @@ from typing import Any
 from graphwright.runtime import dtypes
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import HALVES
-from graphwright.runtime.ops.random import bounds, drawn
+from graphwright.runtime.ops.random import bounds, check_whole, drawn
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
@@ -89,9 +89,11 @@ def _geometric(input: Any, p: float, generator: Any) -> Any:
 
 def _random(input: Any, low: Any, to: Any, generator: Any) -> Any:
     """Whole numbers in [low, to); of one bound [0, low); without any, all that the dtype holds."""
+    check_whole("random_", low, to)
     if to is None:
-        low, to = (0, bounds(input.dtype)[1] + 1) if low is None else (0, low)
-    values = drawn(low, to, tuple(input.shape), generator, input.dtype, input.device)
+        to = bounds(input.dtype)[1] + 1 if low is None else low
+        low = 0
+    values = drawn(low or 0, to, tuple(input.shape), generator, input.dtype, input.device)
     return ops.copy_(input, values)
 
 
@@ -111,13 +113,13 @@ def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
 
 
 _FILLS: tuple[tuple[str, Callable[..., Any]], ...] = (
-    ("uniform_(Tensor input, float low=0.0, float high=1.0, *, {})", _uniform),
+    ("uniform_(Tensor input, float from_=0.0, float to=1.0, *, {})", _uniform),
     ("normal_(Tensor input, float mean=0.0, float std=1.0, *, {})", _normal),
     ("log_normal_(Tensor input, float mean=1.0, float std=2.0, *, {})", _log_normal),
     ("exponential_(Tensor input, float lambd=1.0, *, {})", _exponential),
     ("cauchy_(Tensor input, float median=0.0, float sigma=1.0, *, {})", _cauchy),
     ("geometric_(Tensor input, float p, *, {})", _geometric),
-    ("random_(Tensor input, int? low=None, int? to=None, *, {})", _random),
+    ("random_(Tensor input, int? from_=None, int? to=None, *, {})", _random),
     ("bernoulli_(Tensor input, object p=0.5, *, {})", _bernoulli),
 )
 for _schema, _function in _FILLS:
