@@ -43,6 +43,14 @@ def constructors_by_type(x):
 
 
 @program
+def operators_of_the_class(x):
+    total = gw.Tensor.__iadd__(x.clone(), 1)
+    gw.Tensor.__setitem__(total, 0, gw.Tensor.__radd__(x[0], 2))
+    picked = gw.Tensor.__getitem__(x, slice(1, None)), gw.Tensor.__len__(x)
+    return total, picked, gw.Tensor.__rsub__(x, 1), list(map(gw.Tensor.__neg__, [x, total]))
+
+
+@program
 def attributes(x):
     return (
         x + 1,

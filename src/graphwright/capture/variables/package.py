@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
@@ -22,6 +23,7 @@ from graphwright.runtime.autograd.pushing import pushing
 from graphwright.runtime.batching import boundary
 from graphwright.runtime.device import device
 from graphwright.runtime.literals import promoted
+from graphwright.runtime.operators import Operators
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.overriding import has_say
 from graphwright.runtime.tensor import Tensor
@@ -144,7 +146,23 @@ def _call(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return function.call(tx, given, kwargs)
 
 
+def _of_instances(name: str) -> Handler:
+    """`Tensor.__add__(x, ...)` is `x.__add__(...)`."""
+
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        first = args[0].realize() if args else None
+        if not isinstance(first, TensorVariable):
+            unsupported("GB0004", f"{name} of Tensor on what is no tensor")
+        return first.call_method(tx, name, args[1:], kwargs)
+
+    return handler
+
+
+_OPERATORS = {name: f for name, f in vars(Operators).items() if isinstance(f, FunctionType)}
+_SUBSCRIPTS = {name: vars(Tensor)[name] for name in ("__getitem__", "__len__", "__setitem__")}
+
 PACKAGE: dict[Any, Handler] = {
+    **{function: _of_instances(name) for name, function in (_OPERATORS | _SUBSCRIPTS).items()},
     pushing: _call,
     boundary.way_out: _way_out,
     interop.is_tensor: _is_tensor,
