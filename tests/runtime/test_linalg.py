@@ -105,6 +105,18 @@ def test_factors_are_stored_by_columns() -> None:
         assert u.mT.is_contiguous() and vh.mT.is_contiguous()
 
 
+@pytest.mark.parametrize("shape", [(4, 3), (2, 3, 4)], ids=str)
+def test_full_singular_vectors_have_gradients(shape: tuple[int, ...]) -> None:
+    values = np.random.default_rng(0).normal(size=shape)
+    a = gw.tensor(values, requires_grad=True)
+    u, s, vh = gw.linalg.svd(a)
+    (first,) = gw.autograd.grad(((u[..., :3] * s[..., None, :]) @ vh[..., :3, :]).pow(3).sum(), a,
+                                create_graph=True)
+    np.testing.assert_allclose(first.detach().numpy(), 3 * values**2, rtol=1e-8)
+    (second,) = gw.autograd.grad(first.sum(), a)
+    np.testing.assert_allclose(second.numpy(), 6 * values, rtol=1e-6)
+
+
 def test_gradients_of_eigenvectors_are_symmetric() -> None:
     a = gw.randn(3, 3, dtype=gw.float64, requires_grad=True)
     gw.linalg.eigh(a).eigenvectors.abs().pow(3).sum().backward()
@@ -117,7 +129,7 @@ def test_empty_matrices_have_factors_and_conditions() -> None:
     sizes = [tuple(part.shape) for part in gw.linalg.lu(gw.zeros(2, 0, 3))]
     assert sizes == [(2, 0, 0), (2, 0, 0), (2, 0, 3)]
     assert gw.lu_solve(none, *gw.linalg.lu_factor(none)).shape == (0, 0)
-    assert gw.linalg.cond(none).item() == 0
+    assert [gw.linalg.cond(none, p).item() for p in (None, -2, 1, "fro")] == [0] * 4
 
 
 @pytest.mark.parametrize("dtype", [gw.float32, gw.complex128], ids=str)

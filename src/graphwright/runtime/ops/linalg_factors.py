@@ -313,7 +313,11 @@ def _skew(x: Any) -> Any:
 
 
 def _svd_vjp(ctx: Any, u_grad: Any, s_grad: Any, vh_grad: Any) -> Any:
-    """Townsend, "Differentiating the singular value decomposition" (2016)."""
+    """Townsend, "Differentiating the singular value decomposition" (2016).
+
+    Of full matrices, vectors beyond the singular values are taken for constants, as in PyTorch:
+    no derivative of theirs is defined.
+    """
     s = ctx.out1
     if 0 in ctx.A.shape:
         return ops.zeros(ctx.A.shape, dtype=ctx.A.dtype, device=ctx.A.device)
@@ -323,11 +327,8 @@ def _svd_vjp(ctx: Any, u_grad: Any, s_grad: Any, vh_grad: Any) -> Any:
     if u_grad is None and vh_grad is None:
         return ops.matmul(ops.mul(u, _spread(s_grad, -2)), vh)
     m, n = ctx.A.shape[-2:]
-    if ctx.out0.shape[-1] != k or ctx.out2.shape[-2] != k:
-        raise RuntimeError(
-            "linalg.svd: the derivatives of U and Vh are defined for full_matrices=False only, "
-            f"for matrices of {m} by {n}"
-        )
+    u_grad = None if u_grad is None else ops.slice(u_grad, at - 1, 0, k)
+    vh_grad = None if vh_grad is None else ops.slice(vh_grad, at - 2, 0, k)
     squares = ops.mul(s, s)
     unit = ops.eye(k, dtype=s.dtype, device=s.device)
     gaps = ops.add(ops.sub(_spread(squares, -2), _spread(squares, -1)), unit)
@@ -482,12 +483,13 @@ define(
 
 
 def _cond(A: Any, p: Any) -> Any:
+    """The norm times that of the inverse; 0 of matrices without elements."""
     check_matrix("linalg.cond", A, square=p not in (None, 2, -2))
+    if 0 in A.shape[-2:]:
+        return ops.sum(ops.abs(A), (-2, -1))
     if p in (None, 2, -2):
         values = ops.linalg_svdvals(A)
         at = values.ndim - 1
-        if values.shape[at] == 0:
-            return ops.sum(values, (at,))
         first, last = ops.select(values, at, 0), ops.select(values, at, -1)
         return ops.div(last, first) if p == -2 else ops.div(first, last)
     inverse = ops.linalg_inv(A)
