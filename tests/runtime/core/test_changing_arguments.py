@@ -11,6 +11,9 @@ import numpy as np
 import pytest
 
 import graphwright as gw
+from graphwright.runtime.ops import _face as ops
+
+F = gw.nn.functional
 
 # -- positions in the memory that is written: those from before
 
@@ -90,6 +93,42 @@ def test_masks_that_are_written_meanwhile(name: str, n: int) -> None:
         for _ in range(40):
             with contextlib.suppress(RuntimeError):     # more places than the source has
                 READS[name](x, mask)
+    finally:
+        stop.set()
+        other.join()
+
+
+# -- places that another thread writes, some of which there are not
+
+LOOKUPS: dict[str, Callable[[gw.Tensor, gw.Tensor], Any]] = {
+    "embedding": lambda x, at: F.embedding(at, x),
+    "embedding_backward": lambda x, at: ops.embedding_backward(x, at, 8, -1, False),
+    "embedding_bag": lambda x, at: F.embedding_bag(at, x, gw.tensor([0, 5])),
+    "one_hot": lambda x, at: F.one_hot(at, 8),
+    "nll_loss": lambda x, at: F.nll_loss(x, at),
+    "nll_loss_backward": lambda x, at: ops.nll_loss_backward(
+        gw.ones(()), tuple(x.shape), at, None, -100, "mean"
+    ),
+    "multi_margin_loss": lambda x, at: F.multi_margin_loss(x, at),
+}
+
+
+@pytest.mark.parametrize("name", LOOKUPS)
+def test_places_that_are_written_meanwhile(name: str) -> None:
+    n, far = 2000, 1 << 36
+    places, stop = np.arange(n) % 8, threading.Event()
+    at, x = gw.from_numpy(places), gw.zeros(n, 8)
+
+    def move() -> None:
+        while not stop.is_set():
+            np.bitwise_xor(places, far, out=places)
+
+    other = threading.Thread(target=move)
+    other.start()
+    try:
+        for _ in range(100):
+            with contextlib.suppress(RuntimeError, IndexError):
+                LOOKUPS[name](x, at)
     finally:
         stop.set()
         other.join()

@@ -314,3 +314,21 @@ def test_bounds_in_place() -> None:
         gw.zeros(2).clamp_()
     with pytest.raises(RuntimeError):
         gw.tensor([1]).clamp_min_(0.5)
+
+
+# -- slices that begin anywhere, products of few halves
+
+
+@pytest.mark.parametrize("width", [1, 2, 4, 8])
+@pytest.mark.parametrize("repeats", [2, 5])
+def test_repeated_slices_of_bytes_at_an_odd_address(width: int, repeats: int) -> None:
+    values = RNG.integers(0, 256, size=1 + 70 * width).astype(np.uint8)
+    x = gw.from_numpy(values)[1:].view(70, width)
+    want = values[1:].reshape(70, width).repeat(repeats, 0)
+    np.testing.assert_array_equal(x.repeat_interleave(repeats, 0).numpy(), want)
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16])
+def test_a_large_product_of_few_halves(dtype: Any) -> None:
+    column, row = gw.arange(200.0).view(200, 1).to(dtype), gw.arange(150.0).view(1, 150).to(dtype)
+    assert (column @ row == column * row).all()

@@ -55,6 +55,13 @@ def test_ctc_loss_of_a_target_that_does_not_fit_is_infinite() -> None:
     assert scores.grad is not None and not scores.grad.any()
 
 
+def test_ctc_loss_has_no_slope_where_there_is_no_path() -> None:
+    scores = gw.log_softmax(gw.zeros(2, 2, 4), -1).requires_grad_()
+    F.ctc_loss(scores, gw.tensor([[1, 1], [1, 2]]), (2, 2), (2, 2), reduction="sum").backward()
+    assert scores.grad is not None
+    assert scores.grad.isnan()[:, 0].all() and not scores.grad.isnan()[:, 1].any()
+
+
 def test_ctc_loss_refuses_labels_beyond_the_classes() -> None:
     with pytest.raises((RuntimeError, IndexError)):
         F.ctc_loss(gw.zeros(2, 1, 3), gw.tensor([[3]]), (2,), (1,))

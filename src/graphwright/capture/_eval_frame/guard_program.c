@@ -135,9 +135,9 @@ static int parse_group(EfGuardProgram *p, EfInstruction *in, PyObject *group) {
 
 static const int OPERANDS[] = {
     [SHAPE_N] = 2, [SHAPE_OBJ] = 2, [SHAPE_BASE] = 2, [SHAPE_BASE_N] = 3, [SHAPE_BASE_OBJ] = 3,
-    [SHAPE_MRO] = 4, [SHAPE_CALL] = 3, [CHECK_REG] = 1, [CHECK_TWO] = 2, [CHECK_N] = 2, [CHECK_OBJ] = 2,
-    [CHECK_REF] = 2, [CHECK_STATE] = 1, [CHECK_GROUP] = 2, [CHECK_SPEC] = 9, [CHECK_SHAPES] = 2,
-    [LOAD_FIELDS] = 3};
+    [SHAPE_MRO] = 4, [SHAPE_CALL] = 3, [CHECK_REG] = 1, [CHECK_TWO] = 2, [CHECK_N] = 2,
+    [CHECK_OBJ] = 2, [CHECK_REF] = 2, [CHECK_STATE] = 1, [CHECK_GROUP] = 2, [CHECK_SPEC] = 9,
+    [CHECK_SHAPES] = 2, [LOAD_FIELDS] = 3};
 
 static int parse_load(EfGuardProgram *p, EfInstruction *in, Format format, PyObject *item) {
     PyObject **arg = &PyTuple_GET_ITEM(item, 1);

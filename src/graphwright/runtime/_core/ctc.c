@@ -85,11 +85,14 @@ static double whole(const Paths *p) {
     return log_sum(row[p->places - 1], second, -INFINITY);
 }
 
-/* exp(score), less what the paths through a class have of the whole; 0 behind the end. */
+/* exp(score), less what the paths through a class have of the whole; 0 behind the end. Where there
+ * is no path at all, no slope is a number. */
 static void write_slope(const Paths *p, double total, GwTensor *slope, double *taken) {
     for (int64_t t = 0; t < p->steps; t++) {
         int64_t row = (t * p->batch + p->sequence) * p->classes;
-        memset(taken, 0, (size_t)p->classes * sizeof *taken);
+        for (int64_t c = 0; c < p->classes; c++) {
+            taken[c] = total == -INFINITY ? NAN : 0;
+        }
         for (int64_t s = 0; t < p->times && s < p->places; s++) {
             int64_t at = t * p->places + s;
             double own = score(p, t, p->labels[s]);

@@ -29,6 +29,12 @@ static int64_t index_at(const Indices *indices, int64_t i) {
                          : ((const int32_t *)indices->data)[i];
 }
 
+/* Reads an index once, as other threads may write it; whether it is one of the rows. */
+static bool read_row(const Indices *indices, int64_t i, int64_t rows, int64_t *row) {
+    *row = index_at(indices, i);
+    return *row >= 0 && *row < rows;
+}
+
 /* weight, indices, padding_idx, scale_grad_by_freq, sparse */
 GW_KERNEL(embedding) {
     const GwTensor *weight = gw_plain_tensor(args[0]);
@@ -42,21 +48,16 @@ GW_KERNEL(embedding) {
     if (places->ndim == GW_MAX_DIMS || width == 0 || indices.count > LARGEST / width) {
         return NULL;
     }
-    for (int64_t i = 0; i < indices.count; i++) {
-        int64_t row = index_at(&indices, i);
-        if (row < 0 || row >= rows) {
-            return NULL;
-        }
-    }
     memcpy(sizes, places->sizes, (size_t)places->ndim * sizeof *sizes);
     sizes[places->ndim] = width;
     GwTensor *out = gw_tensor_empty(cls, weight->dtype, places->ndim + 1, sizes, NULL);
-    if (out != NULL) {
-        size_t bytes = (size_t)(width * gw_itemsize(weight));
-        for (int64_t i = 0; i < indices.count; i++) {
-            memcpy(out->data + (size_t)i * bytes,
-                   weight->data + (size_t)index_at(&indices, i) * bytes, bytes);
+    size_t bytes = (size_t)(width * gw_itemsize(weight));
+    for (int64_t i = 0, row; out != NULL && i < indices.count; i++) {
+        if (!read_row(&indices, i, rows, &row)) {
+            Py_CLEAR(out);
+            break;
         }
+        memcpy(out->data + (size_t)i * bytes, weight->data + (size_t)row * bytes, bytes);
     }
     return (PyObject *)out;
 }
@@ -88,19 +89,16 @@ GW_KERNEL(embedding_backward) {
         return NULL;
     }
     int64_t sizes[2] = {rows, width}, bytes = width * gw_itemsize(grad);
-    for (int64_t i = 0; i < indices.count; i++) {
-        int64_t row = index_at(&indices, i);
-        if (row < 0 || row >= rows) {
-            return NULL;
-        }
-    }
     GwTensor *out = gw_tensor_empty(cls, grad->dtype, 2, sizes, NULL);
     if (out == NULL) {
         return NULL;
     }
     memset(out->data, 0, (size_t)(rows * bytes));
-    for (int64_t i = 0; i < indices.count; i++) {
-        int64_t row = index_at(&indices, i);
+    for (int64_t i = 0, row; i < indices.count; i++) {
+        if (!read_row(&indices, i, rows, &row)) {
+            Py_CLEAR(out);
+            break;
+        }
         if (row != skipped) {
             add_row(out->data + row * bytes, grad->data + i * bytes, width, grad->dtype);
         }
@@ -129,8 +127,8 @@ typedef struct {
             int64_t count = 0;                                                             \
             memset(total, 0, (size_t)b->width * sizeof(T));                                \
             for (int64_t i = b->bounds[bag]; i < b->bounds[bag + 1]; i++) {                \
-                int64_t row = index_at(&b->indices, i);                                    \
-                bool outside = row < 0 || row >= b->rows;                                  \
+                int64_t row;                                                               \
+                bool outside = !read_row(&b->indices, i, b->rows, &row);                   \
                 b->owners[i] = bag;                                                        \
                 if (outside || row == b->skipped) {                                        \
                     if (outside) {                                                         \
@@ -257,7 +255,10 @@ GW_KERNEL(one_hot) {
     if (out != NULL) {
         memset(out->data, 0, (size_t)out->numel * sizeof(int64_t));
         for (int64_t i = 0; i < t->numel; i++) {
-            ((int64_t *)out->data)[i * classes + places[i]] = 1;
+            int64_t place = places[i];      /* which another thread may have written meanwhile */
+            if (place >= 0 && place < classes) {
+                ((int64_t *)out->data)[i * classes + place] = 1;
+            }
         }
     }
     return (PyObject *)out;

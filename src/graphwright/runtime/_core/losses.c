@@ -28,10 +28,17 @@ static double weight_of(const Targets *t, int64_t class) {
     return t->weights == NULL ? 1 : value_at(t->weights, t->dtype, class);
 }
 
+/* The class of a place, -1 where that is left out; also where another thread has written one that
+ * there is not since read_targets. */
+static int64_t class_at(const Targets *t, int64_t place) {
+    int64_t class = t->classes[place];
+    return class == t->ignored || class < 0 || class >= t->columns ? -1 : class;
+}
+
 /* Where the log-probability of a place's class is. */
-static int64_t element_of(const Targets *t, int64_t place) {
+static int64_t element_of(const Targets *t, int64_t place, int64_t class) {
     int64_t row = place / t->inner;
-    return (row * t->columns + t->classes[place]) * t->inner + place % t->inner;
+    return (row * t->columns + class) * t->inner + place % t->inner;
 }
 
 static bool read_reduction(PyObject *name, int *reduction) {
@@ -124,9 +131,9 @@ GW_KERNEL(nll_loss) {
     }
     double total = 0;
     for (int64_t i = 0; i < t.places; i++) {
-        double loss = t.classes[i] == t.ignored ? 0
-                      : -weight_of(&t, t.classes[i])
-                        * value_at(input->data, t.dtype, element_of(&t, i));
+        int64_t class = class_at(&t, i);
+        double loss = class < 0 ? 0 : -weight_of(&t, class)
+                                      * value_at(input->data, t.dtype, element_of(&t, i, class));
         total += loss;
         if (each) {
             set_value(out->data, t.dtype, i, loss);
@@ -157,11 +164,12 @@ GW_KERNEL(nll_loss_backward) {
     }
     memset(out->data, 0, (size_t)(out->numel * gw_itemsize(out)));
     for (int64_t i = 0; i < t.places; i++) {
-        if (t.classes[i] != t.ignored) {
+        int64_t class = class_at(&t, i);
+        if (class >= 0) {
             double g = -value_at(grad->data, t.dtype, t.reduction == EACH ? i : 0);
-            g *= weight_of(&t, t.classes[i]);
+            g *= weight_of(&t, class);
             g = t.reduction == MEAN ? g / t.total : g;
-            set_value(out->data, t.dtype, element_of(&t, i), g);
+            set_value(out->data, t.dtype, element_of(&t, i, class), g);
         }
     }
     return (PyObject *)out;

@@ -391,7 +391,8 @@ REPEAT(64)
 
 static void repeat_slices(void *closure, int64_t begin, int64_t end) {
     const Repeated *r = closure;
-    switch (r->bytes) {
+    bool aligned = (uintptr_t)r->from % r->bytes == 0;
+    switch (aligned ? r->bytes : 0) {
     case 1: repeat8(r, begin, end); return;
     case 2: repeat16(r, begin, end); return;
     case 4: repeat32(r, begin, end); return;

@@ -128,12 +128,9 @@ static PyObject *of_matrices(PyTypeObject *cls, const GwTensor *a, const GwTenso
     return product(cls, &p, a->dtype, a->ndim, sizes);
 }
 
-/* The elements in another dtype, contiguous; NULL, without an exception, for other than a few. */
+/* The elements in another dtype, contiguous. */
 static GwTensor *converted(PyTypeObject *cls, PyObject *o, int dtype) {
-    GwTensor *t = gw_plain_tensor(o);
-    if (t == NULL || t->numel > FEW) {
-        return NULL;
-    }
+    GwTensor *t = (GwTensor *)o;
     GwTensor *out = gw_tensor_empty(cls, dtype, t->ndim, t->sizes, NULL);
     if (out != NULL && !gw_convert_tensor(out, t)) {
         Py_CLEAR(out);
@@ -144,7 +141,8 @@ static GwTensor *converted(PyTypeObject *cls, PyObject *o, int dtype) {
 /* Few elements of a half type, multiplied as float32. */
 static PyObject *of_halves(PyTypeObject *cls, PyObject *const *args, GwKernel multiplied) {
     const GwTensor *a = gw_plain_tensor(args[0]), *b = gw_plain_tensor(args[1]);
-    if (a == NULL || b == NULL || !gw_is_half(a->dtype) || a->dtype != b->dtype) {
+    if (a == NULL || b == NULL || !gw_is_half(a->dtype) || a->dtype != b->dtype
+        || a->numel > FEW || b->numel > FEW) {
         return NULL;
     }
     PyObject *wide[2] = {(PyObject *)converted(cls, args[0], GW_FLOAT32), NULL}, *out = NULL;
