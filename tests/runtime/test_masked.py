@@ -73,6 +73,14 @@ def test_running_results_keep_the_dtype_of_integers() -> None:
     assert masked.cumsum(x, 0, dtype=gw.float32, mask=mask).dtype is gw.float32
 
 
+def test_medians_of_integers_keep_their_dtype() -> None:
+    x = gw.tensor([[5, 1, 3, 9]], dtype=gw.int32)
+    found = masked.median(x, 1, mask=gw.tensor([[True, False, True, True]]))
+    assert found.tolist() == [5] and found.dtype is gw.int32
+    with pytest.raises(ValueError, match="fully masked out"):
+        masked.median(x, 1, mask=gw.zeros(1, 4, dtype=gw.bool))
+
+
 def test_results_of_complex_numbers_are_complex() -> None:
     values = np.array([1 + 2j, 3 - 1j, -2 + 0.5j])
     x, mask = gw.tensor(values), gw.tensor([True, True, False])

@@ -215,10 +215,18 @@ def median(
     dtype: Any = None,
     mask: Tensor | None = None,
 ) -> Tensor:
-    """The lower median of the kept elements along `dim`; NaN of none. Floating point only."""
-    if not (dtype or input.dtype).is_floating_point:
-        raise ValueError("median: the input must be floating point")
-    return ops.nanmedian(_kept(input, mask, math.nan, dtype), dim, keepdim).values
+    """The lower median of the kept elements along `dim`; NaN of none.
+
+    Raises ValueError where there is none of numbers that are not floating point.
+    """
+    if input.dtype.is_floating_point:
+        return ops.nanmedian(_kept(input, mask, math.nan, dtype), dim, keepdim).values
+    middle = ops.nanmedian(_kept(input, mask, math.nan, dtypes.float64), dim, keepdim).values
+    if ops.any(ops.isnan(middle)).item():
+        raise ValueError(
+            "masked median expects no fully masked out rows if dtype is not floating point"
+        )
+    return ops.to_dtype(middle, dtype or input.dtype)
 
 
 def norm(

@@ -94,6 +94,22 @@ def test_the_rest_keeps_its_dtype(name: str) -> None:
         assert program().dtype is dtype
 
 
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: gw.geqrf(x)[0],
+        lambda x: gw.orgqr(x, x[0]),
+        lambda x: gw.lu_solve(x, x, gw.arange(1, 4, dtype=gw.int32)),
+        lambda x: gw.triangular_solve(x, x)[0],
+        lambda x: gw.fft.irfft(gw.fft.rfft(x)),
+        lambda x: gw.fft.hfft(x),
+    ],
+)
+def test_kernels_without_16_bits_take_float32(function: Any) -> None:
+    with gw.autocast("cpu"):
+        assert function((gw.eye(3) + 0.5).bfloat16()).dtype is gw.float32
+
+
 PRECISE: dict[str, Program] = {
     "adaptive_avg_pool2d": lambda: F.adaptive_avg_pool2d(A[None], (3, 2)),
     "interpolate": lambda: F.interpolate(A[None, None], size=(3, 2), mode="area"),

@@ -35,10 +35,14 @@ FLOAT32 = _names(
 
     cdist nanquantile polar prod quantile trace view_as_complex
 
-    cholesky cholesky_inverse cholesky_solve linalg_cholesky linalg_cholesky_ex linalg_cond
+    cholesky cholesky_inverse cholesky_solve geqrf linalg_cholesky linalg_cholesky_ex linalg_cond
     linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh linalg_householder_product linalg_inv
     linalg_inv_ex linalg_lstsq linalg_matrix_rank linalg_pinv linalg_qr linalg_solve linalg_svd
-    linalg_svdvals linalg_tensorinv linalg_tensorsolve ormqr pinverse qr svd
+    linalg_svdvals linalg_tensorinv linalg_tensorsolve lu_solve orgqr ormqr pinverse qr svd
+    triangular_solve
+
+    fft_fft fft_fft2 fft_fftn fft_hfft fft_ifft fft_ifft2 fft_ifftn fft_ihfft fft_irfft
+    fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftn
     """
 )
 """What loses too much in 16 bits, or has no kernel for them: these run in float32."""
