@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -175,3 +176,78 @@ def test_what_numpy_warns_of_or_refuses() -> None:
             assert math.isinf(Captured(divides)(gw.ones(1))[1][0])
     captured = Captured(refuses)
     assert picture(captured(gw.ones(3))) == picture(refuses(gw.ones(3)))
+
+
+def _twice(x: Any, array: Any) -> Any:
+    first, second = gw.from_numpy(array), gw.from_numpy(array)
+    first.add_(1).unsqueeze_(0)
+    return first * 2, second * 2, first is second, x + second
+
+
+def _twice_of_constants(x: Any, array: Any) -> Any:
+    made = np.zeros(3)
+    first, second = gw.from_numpy(made), gw.from_numpy(made[1:])
+    first.add_(1)
+    return x + first, second * 2
+
+
+def _other_layout(x: Any, array: Any) -> Any:
+    y = x * 2
+    flat = y.numpy()
+    y.unsqueeze_(0)
+    return flat, flat.shape, y
+
+
+def _shape_of_before(x: Any, array: Any) -> Any:
+    gw.from_numpy(array).unsqueeze_(0)
+    return x * array.shape[0], array.ndim
+
+
+def _transposed_index(x: Any, array: Any) -> Any:
+    places = np.array([[0, 1], [1, 2]])
+    return x[places.T], x[places.T].stride()
+
+
+def _version(x: Any, array: Any) -> Any:
+    tensor = gw.from_numpy(array)
+    tensor.add_(1)
+    return tensor, tensor._version
+
+
+@pytest.mark.parametrize(
+    "program",
+    [_twice, _twice_of_constants, _other_layout, _shape_of_before, _transposed_index, _version],
+    ids=lambda program: program.__name__.strip("_"),
+)
+def test_tensors_over_an_array_are_objects_of_their_own(program: Any) -> None:
+    captured = Captured(program)
+    for _ in range(2):
+        ours, plain = np.zeros(3), np.zeros(3)
+        assert picture(captured(gw.ones(3), ours)) == picture(program(gw.ones(3), plain))
+        assert ours.tolist() == plain.tolist()
+
+
+@pytest.mark.parametrize("backend", ["eager", "c"])
+def test_what_the_graph_saved_is_the_tensor_that_is_given_back(backend: str) -> None:
+    def program(w: Any, array: Any) -> Any:
+        tensor = gw.from_numpy(array)
+        return (w * tensor).sum(), tensor
+
+    w = gw.ones(3, dtype=gw.float64, requires_grad=True)
+    loss, tensor = gw.compile(program, backend=backend, fullgraph=True)(w, np.ones(3))
+    tensor.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_arrays_that_are_not_writable_warn_where_python_does() -> None:
+    def copies(x: Any, array: Any) -> Any:
+        return x + gw.tensor(array)
+
+    compiled = gw.compile(copies, backend="eager")
+    array = np.ones(3)
+    for writable in (True, False):
+        array.flags.writeable = writable
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message=".*not writable")
+            assert compiled(gw.ones(3), array).tolist() == [2, 2, 2]

@@ -168,3 +168,18 @@ def test_arrays_end_the_graph() -> None:
         return gw.from_numpy(y.numpy()) * np.ones(3, np.float32).sum()
 
     check(program, gw.ones(3), breaks=None)
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_a_tensor_of_a_numpy_argument_has_its_dtype(kind: Any) -> None:
+    captured = Captured(lambda x, number: (gw.tensor(number), gw.tensor(number, dtype=gw.int64)))
+    for step in range(3):
+        assert captured.agrees(gw.ones(3), kind(step + 0.5))
+
+
+def test_a_numpy_argument_is_warned_of_once_in_each_call() -> None:
+    captured = Captured(lambda x, number: x * np.sqrt(-number))
+    for step in range(3):
+        with pytest.warns(RuntimeWarning) as warned:
+            captured(gw.ones(3), np.float32(step + 0.5))
+        assert len(warned) == 1

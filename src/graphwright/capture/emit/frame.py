@@ -319,7 +319,8 @@ class FrameCompiler:
     def _finish(self, hooked: bool) -> CompiledFrame:
         self.builder.settle()
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
-        if graph.run is not None or self.output.seed is not None or self.output.draws:
+        before = self.output.seed is not None or self.output.draws or self.cg.made
+        if graph.run is not None or before:
             self._insert_graph_call(graph)
         return CompiledFrame(
             code=self.builder.finish(),
@@ -341,6 +342,10 @@ class FrameCompiler:
         replay = Replay(builder, self.tx.code, self.listener)
         draws = self.output.draws
         generators = list({id(draw.generator): draw.generator for draw in draws}.values())
+        made = self.cg.made
+        for source, name in made.items():
+            source.emit(builder)
+            builder.store_local(name)
         replay.keep(self.output.fake_mode.random or seed is not None, generators, graph.kept)
         for number, draw in enumerate(draws):
             self._draw(number, draw)
@@ -352,7 +357,10 @@ class FrameCompiler:
             builder.pop()
         builder.begin_call(graph.run or _no_results)
         for source in graph.sources:
-            source.emit(builder)
+            if source in made:
+                builder.load_local(made[source])
+            else:
+                source.emit(builder)
         builder.end_call(len(graph.sources))
         builder.end_try()
         builder.store_local(self.cg.results)

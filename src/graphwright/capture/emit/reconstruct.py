@@ -44,6 +44,7 @@ class Reconstructor:
     """Pushes values in the translated frame.
 
     outputs: the graph nodes that were asked for, with their position in the graph's result.
+    made: the locals of objects that reading a source makes, made before the graph runs.
     """
 
     def __init__(self, builder: CodeBuilder, output: OutputGraph) -> None:
@@ -51,6 +52,7 @@ class Reconstructor:
         self.output = output
         self.outputs: dict[Node, int] = {}
         self.results = builder.temporary()
+        self.made: dict[Source, str] = {}
         self._held: dict[VariableTracker, str] = {}
         self._open: set[VariableTracker] = set()
         self._unfilled: list[VariableTracker] = []
@@ -74,13 +76,20 @@ class Reconstructor:
             self.builder.load_local(self._held[value])
         elif _reads_source(value):
             assert value.source is not None
-            value.source.emit(self.builder)
             if value.source.makes_objects:
-                self._keep(value)
+                self.builder.load_local(self._made_before(value.source))
+            else:
+                value.source.emit(self.builder)
         elif value.has_identity() and not isinstance(value, TensorVariable):
             self._push_new(value)
         else:
             self._rebuild(value)
+
+    def _made_before(self, source: Source) -> str:
+        """The local that holds the object which the graph gets, too."""
+        if source not in self.made:
+            self.made[source] = self.builder.temporary()
+        return self.made[source]
 
     def _rebuild(self, value: VariableTracker) -> None:
         try:

@@ -28,10 +28,11 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
-from graphwright.runtime import interop
+from graphwright.runtime import dtypes, interop
 from graphwright.runtime.fake import fake_like
 from graphwright.runtime.formats import contiguous_format
 from graphwright.runtime.ops.strides import dense_order
+from graphwright.runtime.records import Record
 from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -63,7 +64,24 @@ class ArrayVariable(VariableTracker):
         raise NotImplementedError
 
     def as_index(self, tx: Translator) -> VariableTracker:
-        return self.as_tensor(tx, shared=False)
+        """As tensors take arrays in subscripts: a tensor whose layout says nothing."""
+        return tx.output.run(tx, "call_method", "contiguous", [self.as_tensor(tx, False)], {})
+
+
+class _Layout(Record):
+    """How a tensor over an array lay in memory when it was made: an array keeps its layout."""
+
+    shape: tuple[Any, ...]
+    strides: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, tensor: TensorVariable) -> _Layout:
+        return cls(tuple(tensor.fake.shape), tuple(tensor.fake.stride()))
+
+    def check(self, tensor: TensorVariable) -> None:
+        """A break where the tensor was given another layout since, as by `unsqueeze_`."""
+        if _Layout.of(tensor) != self:
+            unsupported("GB0008", "an array over whose memory a tensor changed its layout")
 
 
 class _Memory:
@@ -105,6 +123,8 @@ class KnownArray(ArrayVariable):
 
     def as_tensor(self, tx: Values, shared: bool = True) -> VariableTracker:
         array = self.read()
+        if shared:
+            self.memory.check_apart()
         if dense_order(array.shape, _steps(array)) is None:
             unsupported("GB0008", "a tensor over an array with gaps")
         kept = fold(interop.from_numpy, array.copy(order="K"))
@@ -317,17 +337,28 @@ class OutsideArray(ArrayVariable):
         self.array = value
         self.source = source
         self._tensor: TensorVariable | None = None
+        self._layout: _Layout | None = None
+        self._given = False
 
     def describe(self) -> str:
         return f"the array {self.source}"
 
     def as_tensor(self, tx: Values, shared: bool = True) -> VariableTracker:
+        """The input, or another tensor over its memory once the frame has got the input."""
         if self._tensor is None:
             self._tensor = self._input(tx.output)
+            self._layout = _Layout.of(self._tensor)
+        assert self._layout is not None
+        self._layout.check(self._tensor)
+        if shared and self._given:
+            return tx.output.run(tx, "call_method", "detach", [self._tensor], {})
+        self._given = self._given or shared
         return self._tensor
 
     def _input(self, output: OutputGraph) -> TensorVariable:
         assert self.source is not None
+        if not self.array.flags.writeable:    # of which from_numpy() is to warn in each call
+            unsupported("GB0008", "a tensor over an array that is not writable")
         try:
             tensor = interop.from_numpy(self.array)
         except (TypeError, ValueError) as error:
@@ -345,7 +376,9 @@ class OutsideArray(ArrayVariable):
     def _guard(self, output: OutputGraph, shape: Source, places: tuple[int, ...]) -> None:
         """The dtype, the sizes that do not vary, and how the array lies in memory."""
         assert self.source is not None
+        flags = AttrSource(self.source, "flags")
         output.guards.id_match(AttrSource(self.source, "dtype"), self.array.dtype)
+        output.guards.equals(AttrSource(flags, "writeable"), True)
         if not places:
             output.guards.equals(shape, self.array.shape)
             output.guards.equals(AttrSource(self.source, "strides"), self.array.strides)
@@ -353,7 +386,6 @@ class OutsideArray(ArrayVariable):
         output.guards.length(shape, self.array.ndim)
         for dim in set(range(self.array.ndim)) - set(places):
             output.guards.equals(ItemSource(shape, dim), self.array.shape[dim])
-        flags = AttrSource(self.source, "flags")
         output.guards.equals(AttrSource(flags, "c_contiguous"), True)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
@@ -363,7 +395,7 @@ class OutsideArray(ArrayVariable):
         return fact_of(tx, self, name)
 
     def length(self, tx: Translator) -> VariableTracker:
-        return self.as_tensor(tx).length(tx)
+        return self.as_tensor(tx, shared=False).length(tx)
 
 
 def wrap_array(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
@@ -381,11 +413,13 @@ class TensorArray(ArrayVariable):
 
     def __init__(self, tensor: TensorVariable) -> None:
         self.tensor = tensor
+        self.layout = _Layout.of(tensor)
 
     def parts(self) -> Iterable[VariableTracker]:
         return [self.tensor]
 
     def as_tensor(self, tx: Values, shared: bool = True) -> VariableTracker:
+        self.layout.check(self.tensor)
         return tx.output.run(tx, "call_method", "detach", [self.tensor], {})
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
@@ -394,9 +428,11 @@ class TensorArray(ArrayVariable):
         return fact_of(tx, self, name)
 
     def length(self, tx: Translator) -> VariableTracker:
-        return self.tensor.length(tx)
+        return self.as_tensor(tx).length(tx)
 
     def reconstruct(self, cg: Reconstructor) -> None:
+        self.layout.check(self.tensor)
+
         def method() -> None:
             cg.push(self.tensor)
             cg.builder.load_attr("numpy")
@@ -409,7 +445,7 @@ def fact_of(tx: Translator, array: ArrayVariable, name: str) -> VariableTracker:
     """`shape`, `ndim` or `size` of an array, by those of the tensor over its memory."""
     if name not in ("shape", "ndim", "size"):
         unsupported("GB0008", f"attribute {name!r} of {array.describe()}")
-    tensor = array.as_tensor(tx)
+    tensor = array.as_tensor(tx, shared=False)
     if name == "size":
         return tensor.call_method(tx, "numel", [], {})
     found = tensor.getattr(tx, name)
@@ -441,14 +477,22 @@ def of_array(
         return None
     if kwargs.keys() - {"dtype", "device"}:
         unsupported("GB0004", "a tensor of an array that is made in another way")
-    tensor = data.as_tensor(tx, shared=not copies)
     given = {key: value for key, value in kwargs.items() if not _is_none(value)}
+    tensor = data.as_tensor(tx, shared=not copies and not _converts(tx, data, given))
     if given:
         tensor = tx.output.run(tx, "call_method", "to", [tensor], given)
     if not copies:
         return tensor
     contiguous = {"memory_format": tx.constant(contiguous_format)}
     return tx.output.run(tx, "call_method", "clone", [tensor], contiguous)
+
+
+def _converts(tx: Translator, array: ArrayVariable, given: Kwargs) -> bool:
+    """Whether a tensor of another dtype is asked for, which has memory of its own."""
+    dtype = given["dtype"].as_constant() if "dtype" in given else None
+    if not isinstance(dtype, dtypes.dtype):
+        return False
+    return bool(dtype.numpy != array.getattr(tx, "dtype").as_constant())
 
 
 def _is_none(value: VariableTracker) -> bool:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from graphwright.capture.exc import unsupported
 from graphwright.capture.number_sources import ScalarSource
 from graphwright.capture.run_errors import name_of
@@ -184,10 +186,12 @@ def _filled(tx: Values, call: _Call) -> VariableTracker | None:
 
 
 def _number_tensor(tx: Values, call: _Call) -> VariableTracker | None:
-    """A new 0-d tensor of the number."""
+    """A new 0-d tensor of the number; NumPy's have dtypes of their own."""
     rest = call.rest("data")
-    default = dtypes.get_default_dtype()
-    if default not in (dtypes.float32, dtypes.float64):
+    kind = call.given["data"].python_type()
+    numpys = issubclass(kind, numpy.generic)
+    default = dtypes.from_numpy_dtype(kind) if numpys else dtypes.get_default_dtype()
+    if not numpys and default not in (dtypes.float32, dtypes.float64):
         return None
     single = not rest and default is dtypes.float32
     scalar = call.given["data"].in_graph(tx, single)

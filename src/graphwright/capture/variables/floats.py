@@ -168,7 +168,8 @@ def number_operation(
     if function in (operator.pow, operator.lshift) and _is_huge(*known):
         return None
     try:
-        result = function(*[operand.value for operand in known])
+        with numpy.errstate(all="ignore"):    # each call of the frame is to warn
+            result = function(*[operand.value for operand in known])
     except (ArithmeticError, TypeError, ValueError):
         return None
     return _computed(tx, function, known, result)
