@@ -19,10 +19,11 @@ from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.modes import INFERENCE
 from graphwright.runtime.batching import boundary
-from graphwright.runtime.fake import FakeTensor
+from graphwright.runtime.fake import FakeTensor, make_fake
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.places import WHOLE
 from graphwright.runtime.symbolic.symint import SymInt
+from graphwright.runtime.tensor import Tensor
 
 
 class FinishedGraph(Record):
@@ -64,7 +65,7 @@ def finish_graph(
         name: (order.index(node), _place_in(output, name)) for name, node in symbols.items()
     }
     module.lint()
-    examples = [node.meta["val"] for node in order]
+    examples = [_as_given(output, node) for node in order]
     sources = tuple(output.inputs[node] for node in order)
     with _modes_of_the_start(output):
         compiled = backend(module, examples)
@@ -81,6 +82,14 @@ def finish_graph(
         refuted = output.state.note_refutation
         run = confirming(run, output.assumptions, len(results), refuted)
     return FinishedGraph(module, run, sources, output.n_ops, kept)
+
+
+def _as_given(output: OutputGraph, node: Node) -> Any:
+    """The value of an argument, without the history that the graph's own writes gave it."""
+    fake, given = node.meta["val"], output.real_inputs().get(node)
+    if not isinstance(given, Tensor) or given.requires_grad or fake.grad_fn is None:
+        return fake
+    return make_fake(fake.shape, fake.stride(), fake.dtype, fake.device)
 
 
 def writes_last(run: Any) -> bool:
