@@ -83,3 +83,15 @@ def test_an_argument_was_written_where_a_matrix_is_refused() -> None:
     with pytest.raises(RuntimeError):
         gw.compile(f, backend="llvm", fullgraph=True)(x, gw.zeros(2, 2))
     assert x.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["scatter", "scatter_add", "index_add", "index_copy"])
+def test_places_along_an_empty_dim(name: str) -> None:
+    """No result has elements, but the index asks for one."""
+    places = gw.zeros(1, 4, dtype=gw.int64) if "scatter" in name else gw.zeros(1, dtype=gw.int64)
+
+    def write(x: gw.Tensor) -> gw.Tensor:
+        return getattr(x * 2, name)(0, places, gw.ones(1, 4))
+
+    empty = gw.ones(0, 4)
+    assert message(gw.compile(write), empty) == message(write, empty)

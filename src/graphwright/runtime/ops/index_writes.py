@@ -16,6 +16,7 @@ from graphwright.runtime.ops.picking import (
     fresh_copy,
     layout,
     pick,
+    require_places,
 )
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides
@@ -63,6 +64,7 @@ def _index_add_meta(input: Any, dim: int, index: Any, source: Any, alpha: Any) -
     _check_vector("index_add", index)
     check_same_dtype("index_add", "source", input, source)
     _check_slices("index_add", input, dim, index, source)
+    require_places("index_add", input, dim, source.shape)
     _check_alpha(alpha, input)
     return TensorSpec(
         input.shape, contiguous_strides(input.shape), input.dtype, input.device

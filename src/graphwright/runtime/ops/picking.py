@@ -47,6 +47,15 @@ def pick(
         )
 
 
+def require_places(name: str, input: Any, dim: int, domain: Any) -> None:
+    """Raise OutOfRange where the elements of a domain go along a dim that is empty."""
+    if input.shape and input.shape[dim] == 0 and 0 not in domain:
+        raise OutOfRange(
+            f"{name}(): the index is out of bounds for a dimension of size 0; the tensor is "
+            f"{describe(input)}"
+        )
+
+
 def layout(tensor: Any) -> tuple[Ints, Ints]:
     """Shape and strides; a 0-d tensor counts as one of one element."""
     return (tensor.shape, tensor.stride()) if tensor.ndim else ((1,), (0,))

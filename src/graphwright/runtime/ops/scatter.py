@@ -26,6 +26,7 @@ from graphwright.runtime.ops.picking import (
     fresh_copy,
     layout,
     pick,
+    require_places,
     scalar_tensor,
 )
 from graphwright.runtime.ops.spec import TensorSpec
@@ -103,6 +104,7 @@ def _scatter_meta(name: str) -> Callable[..., TensorSpec]:
             return _spec(input)
         check_ranks(name, input, index)
         check_covers(name, "input", index, input, dim)
+        require_places(name, input, dim, index.shape)
         if hasattr(src, "dtype"):
             if (len(src.shape) or 1) != (len(index.shape) or 1):
                 raise RuntimeError(
