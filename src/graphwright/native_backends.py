@@ -274,13 +274,23 @@ class CompiledBackward(Node):
         tangents = [
             self.tangent(grad, number) for number, grad in enumerate(grads)
         ]
-        if _core.grad_enabled():
-            results = self.differentiable(self.inputs, tangents)
-            if self.watched is None:
-                return results
-            return self.watched.follow(results, [grad is not None for grad in grads])
-        saved = [unpack(value, self) for value in self.saved]
-        return list(self.training.backward(*saved, *tangents))
+        given = [grad is not None for grad in grads]
+        if not _core.grad_enabled():
+            saved = [unpack(value, self) for value in self.saved]
+            return self.led_to(self.training.backward(*saved, *tangents), given)
+        results = self.led_to(self.differentiable(self.inputs, tangents), given)
+        return results if self.watched is None else self.watched.follow(results, given)
+
+    def led_to(self, gradients: Sequence[Any], given: Sequence[bool]) -> list[Any]:
+        """The gradients without those of inputs that no output whose gradient has come depends on.
+
+        They would be zeros; eager execution leaves such inputs out.
+        """
+        if all(given):
+            return list(gradients)
+        reaches = self.training.lowered.reaches
+        return [gradient if any(given[number] for number in reach) else None
+                for gradient, reach in zip(gradients, reaches, strict=True)]
 
     def tangent(self, grad: Any, number: int) -> Any:
         """The gradient of an output in that output's layout; zeros for an unused output."""

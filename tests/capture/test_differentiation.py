@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -285,6 +286,22 @@ def test_a_gradient_that_is_refused_is_refused_by_backward() -> None:
     made = gw.compile(lambda x: gw.linalg.qr(x * 2, "r")[1])(gw.rand(5, 3, requires_grad=True))
     with pytest.raises(RuntimeError, match="mode='r' is not defined"):
         made.sum().backward()
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_inputs_that_the_differentiated_result_does_not_depend_on(create_graph: bool) -> None:
+    def f(x: gw.Tensor, y: gw.Tensor, z: gw.Tensor) -> tuple[gw.Tensor, ...]:
+        return (x * y).sum(), (y * 3).exp().sum(), z.sin().sum()
+
+    grads = []
+    for function in (f, gw.compile(f)):
+        args = [gw.full((2,), value, requires_grad=True) for value in (0.5, 0.25, 2.0)]
+        for result in function(*args)[1:]:
+            result.backward(create_graph=create_graph, retain_graph=True)
+            grads.append([None if arg.grad is None else arg.grad.sum().item() for arg in args])
+    exp, cos = 6 * math.exp(0.75), 2 * math.cos(2.0)
+    assert grads == [[None, pytest.approx(exp), None],
+                     [None, pytest.approx(exp), pytest.approx(cos)]] * 2
 
 
 def test_what_was_made_of_an_argument_before_a_write_has_none_of_the_writes_history() -> None:

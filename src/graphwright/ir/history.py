@@ -15,10 +15,10 @@ from typing import Any
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import Interpreter
 from graphwright.ir.joint import Joint
-from graphwright.ir.lowered import CannotLower, Kept, OutputSpec
+from graphwright.ir.lowered import Kept, OutputSpec
 from graphwright.ir.node import Node as IrNode
 from graphwright.ir.node import map_leaves
-from graphwright.ir.trace import fresh_fake, tracing
+from graphwright.ir.trace import fresh_fake, refusals_of, tracing
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.autograd.function import FunctionNode
 from graphwright.runtime.autograd.inplace import CopySlices
@@ -26,7 +26,6 @@ from graphwright.runtime.autograd.node import Edge, Node, OpNode, gradient_edge
 from graphwright.runtime.autograd.saved import SavedTensor
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like
 from graphwright.runtime.ops.table import Op
-from graphwright.runtime.refusals import is_refusal
 
 
 class History:
@@ -63,6 +62,13 @@ class History:
                         place, writes, tensor._version, _bits(above[node]), _bits(below[node]),
                         tensor.dtype, tuple(tensor.shape), node.name(), maker))
         return list(found.values())
+
+    def reaches(
+        self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
+    ) -> list[frozenset[int]]:
+        """For each of `joint.grad_inputs` the positions of the tangents that lead to it."""
+        _, above = _reached(self._roots(joint.tangents, outputs, mutated))
+        return [_bits(above.get(self.begins[index], 0)) for index in joint.grad_inputs]
 
     def _roots(
         self, tangents: Sequence[int], outputs: Sequence[OutputSpec],
@@ -128,13 +134,8 @@ class _Run(Interpreter):
     """Raises CannotLower where an operation refuses its arguments."""
 
     def run_node(self, node: IrNode) -> Any:
-        try:
+        with refusals_of(node):
             return super().run_node(node)
-        except Exception as error:
-            if not is_refusal(error):
-                raise
-            reason = f"{node.name} raises {type(error).__name__}: {error}"
-            raise CannotLower(reason) from error
 
 
 def history_of(module: GraphModule, fake_inputs: Sequence[Any]) -> History:

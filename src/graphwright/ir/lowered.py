@@ -121,6 +121,7 @@ class Lowered(Record, frozen=False):
         saved: what `backward` takes first, in order.
         tangents: the outputs of `forward` whose gradients it takes, in order, dense in memory.
         grad_inputs: the inputs for which it returns gradients.
+        reaches: for each of these the positions of the tangents that its gradient depends on.
         rng_ops: how many offsets the forward takes from the generator.
         kept: what gradients refuse to have been written in place, the first to be read first.
         made: the places in `kept` whose tensors are results, or inputs that the call writes.
@@ -134,6 +135,7 @@ class Lowered(Record, frozen=False):
     saved: list[Saved] = field(default_factory=list)
     tangents: list[int] = field(default_factory=list)
     grad_inputs: list[int] = field(default_factory=list)
+    reaches: list[frozenset[int]] = field(default_factory=list)
     joint: Callable[..., Any] | None = None
     rng_ops: int = 0
     kept: list[Kept] = field(default_factory=list)

@@ -218,6 +218,7 @@ def _lowered(state: State) -> Lowered:
         lowered.joint = state.joint_graph
         assert state.history is not None
         lowered.kept = state.history.kept(joint, state.outputs, state.mutated)
+        lowered.reaches = state.history.reaches(joint, state.outputs, state.mutated)
         unchanged = {("input", index) for index in range(len(state.inputs))}
         unchanged.difference_update(("input", index) for index, _ in state.mutated)
         places = {kept.place for kept in lowered.kept if kept.place is not None}

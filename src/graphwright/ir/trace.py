@@ -199,6 +199,18 @@ def tracing(tracer: Any, autocast: bool = False, grad: bool = True) -> Iterator[
         _core.set_grad_enabled(before)
 
 
+@contextmanager
+def refusals_of(node: Node) -> Iterator[None]:
+    """CannotLower where a node refuses its arguments within the block."""
+    try:
+        yield
+    except Exception as error:
+        if not is_refusal(error):
+            raise
+        reason = f"{node.name} raises {type(error).__name__}: {error}"
+        raise CannotLower(reason) from error
+
+
 class Replay(Interpreter):
     """Runs a graph under a tracer, handing on where each node came from.
 
@@ -213,14 +225,8 @@ class Replay(Interpreter):
     def run_node(self, node: Node) -> Any:
         if node.op in ("placeholder", "output"):
             return super().run_node(node)
-        with self.provenance(node):
-            try:
-                return super().run_node(node)
-            except Exception as error:
-                if not is_refusal(error):
-                    raise
-                reason = f"{node.name} raises {type(error).__name__}: {error}"
-                raise CannotLower(reason) from error
+        with self.provenance(node), refusals_of(node):
+            return super().run_node(node)
 
     @contextmanager
     def provenance(self, node: Node) -> Iterator[None]:
