@@ -90,6 +90,18 @@ GW_INLINE double gw_polynomial(const double *table, int count, double x) {
     return value;
 }
 
+/* A row of one operand x of bfloat16 (half.h), without a detour over a buffer of float32. */
+#define GW_BFLOAT16_ROW(name, expression)                                                  \
+    GW_ROW(name##_bfloat16) {                                                              \
+        GW_UNUSED(trouble);                                                                \
+        const uint16_t *a = (const uint16_t *)args[0];                                     \
+        uint16_t *out = (uint16_t *)args[1];                                               \
+        GW_EACH(i, n) {                                                                    \
+            float x = gw_from_bfloat16(a[i]);                                              \
+            out[i] = gw_to_bfloat16(expression);                                           \
+        }                                                                                  \
+    }
+
 #define GW_FLOAT_ROWS(name) \
     {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64}}
 

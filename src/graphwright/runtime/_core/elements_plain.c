@@ -3,16 +3,6 @@
 #include "half.h"
 
 /* bfloat16 without a detour over a buffer of float32. */
-#define BFLOAT16_1(name, expression)                                                       \
-    GW_ROW(name##_bfloat16) {                                                              \
-        GW_UNUSED(trouble);                                                                \
-        const uint16_t *a = (const uint16_t *)args[0];                                     \
-        uint16_t *out = (uint16_t *)args[1];                                               \
-        GW_EACH(i, n) {                                                                    \
-            float x = gw_from_bfloat16(a[i]);                                              \
-            out[i] = gw_to_bfloat16(expression);                                           \
-        }                                                                                  \
-    }
 #define BFLOAT16_2(name, expression)                                                       \
     GW_ROW(name##_bfloat16) {                                                              \
         GW_UNUSED(trouble);                                                                \
@@ -36,7 +26,7 @@
 #define FLOATS_4(name, expression)                              \
     GW_ROW_OF_4(name##_float32, float, float, expression)       \
     GW_ROW_OF_4(name##_float64, double, double, expression)
-#define ALL_1(name, expression) FLOATS_1(name, expression) BFLOAT16_1(name, expression)
+#define ALL_1(name, expression) FLOATS_1(name, expression) GW_BFLOAT16_ROW(name, expression)
 #define ALL_2(name, expression) FLOATS_2(name, expression) BFLOAT16_2(name, expression)
 
 /* ---- one operand ---- */
@@ -50,9 +40,9 @@ ALL_1(sqrt, GW_SQRT(x))
 ALL_1(rsqrt, 1 / GW_SQRT(x))
 ALL_1(reciprocal, 1 / x)
 ALL_1(relu, x < 0 ? 0 : x)
-BFLOAT16_1(floor, GW_FLOOR(x))
-BFLOAT16_1(ceil, GW_CEIL(x))
-BFLOAT16_1(trunc, GW_TRUNC(x))
+GW_BFLOAT16_ROW(floor, GW_FLOOR(x))
+GW_BFLOAT16_ROW(ceil, GW_CEIL(x))
+GW_BFLOAT16_ROW(trunc, GW_TRUNC(x))
 GW_ROW_OF_1(absolute_half, uint16_t, uint16_t, x & 0x7fff)
 GW_ROW_OF_1(negative_half, uint16_t, uint16_t, x ^ 0x8000)
 

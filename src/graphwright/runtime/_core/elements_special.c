@@ -123,19 +123,8 @@ GW_INLINE float ndtr_coarse(float x) {
     return x < 0 ? tail : 1 - tail;
 }
 
-#define OF_BFLOAT16(name, expression)                                                      \
-    GW_ROW(name##_bfloat16) {                                                              \
-        GW_UNUSED(trouble);                                                                \
-        const uint16_t *a = (const uint16_t *)args[0];                                     \
-        uint16_t *out = (uint16_t *)args[1];                                               \
-        GW_EACH(i, n) {                                                                    \
-            float x = gw_from_bfloat16(a[i]);                                              \
-            out[i] = gw_to_bfloat16(expression);                                           \
-        }                                                                                  \
-    }
-
-OF_BFLOAT16(ndtr, ndtr_coarse(x))
-OF_BFLOAT16(gelu, x * ndtr_coarse(x))
+GW_BFLOAT16_ROW(ndtr, ndtr_coarse(x))
+GW_BFLOAT16_ROW(gelu, x * ndtr_coarse(x))
 
 GW_ROW_OF_1(erfc_float32, float, float, erfc_coarse(x))
 GW_ROW_OF_1(erfc_float64, double, double, erfc_number(x))
