@@ -167,6 +167,15 @@ def test_ufuncs_give_tensors() -> None:
     assert np.equal(x, 1).dtype is gw.bool
 
 
+@pytest.mark.parametrize("name", ["leaky_relu", "elu", "celu", "softplus", "hardshrink"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_options_of_activations_may_be_numbers_of_numpy(name: str, kind: Any) -> None:
+    function = getattr(gw.nn.functional, name)
+    for x in (gw.linspace(-2, 2, 5), gw.linspace(-2, 2, 5, requires_grad=True)):
+        for call in (function, gw.compile(function)):
+            gw.testing.assert_close(call(x, kind(0.5)), function(x, 0.5))
+
+
 def test_numpy_scalars_are_numbers() -> None:
     x = gw.ones(2, requires_grad=True)
     product = np.float64(2) * x

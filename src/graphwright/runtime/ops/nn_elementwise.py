@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from graphwright.runtime._core import TensorBase
 from graphwright.runtime.ops.nn_support import cast, require_floating, widened
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import pointwise_strides
@@ -30,8 +31,8 @@ def wide(function: Any) -> Any:
     """A decomposition computed in float32 for half precision; the first argument decides."""
 
     def decompose(first: Any, *rest: Any) -> Any:
-        tensors = [widened(r) if hasattr(r, "dtype") else r for r in rest]
-        return cast(function(widened(first), *tensors), first.dtype)
+        others = [widened(r) if isinstance(r, TensorBase) else r for r in rest]
+        return cast(function(widened(first), *others), first.dtype)
 
     return decompose
 
