@@ -1,4 +1,4 @@
-"""The operators whose result on numbers follows from the numbers, in place or not."""
+"""Python's operators, as the trackers of numbers and of arrays tell them apart."""
 
 from __future__ import annotations
 
@@ -6,16 +6,25 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-ON_NUMBERS: dict[Any, Callable[..., Any]] = {
-    operator.add: operator.add,
+PLAIN: dict[Any, Callable[..., Any]] = {
     operator.iadd: operator.add,
-    operator.sub: operator.sub,
     operator.isub: operator.sub,
-    operator.mul: operator.mul,
     operator.imul: operator.mul,
-    operator.truediv: operator.truediv,
+    operator.imatmul: operator.matmul,
     operator.itruediv: operator.truediv,
-    operator.neg: operator.neg,
-    operator.pos: operator.pos,
-    operator.abs: operator.abs,
+    operator.ifloordiv: operator.floordiv,
+    operator.imod: operator.mod,
+    operator.ipow: operator.pow,
+    operator.ilshift: operator.lshift,
+    operator.irshift: operator.rshift,
+    operator.iand: operator.and_,
+    operator.ior: operator.or_,
+    operator.ixor: operator.xor,
 }
+"""What an in-place operator does to values that are never written."""
+
+ON_NUMBERS: frozenset[Any] = frozenset([
+    operator.add, operator.sub, operator.mul, operator.truediv,
+    operator.neg, operator.pos, operator.abs,
+])  # fmt: skip
+"""Operators whose result on numbers follows from the numbers."""

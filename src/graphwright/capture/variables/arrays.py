@@ -24,6 +24,7 @@ from graphwright.capture.source import (
     Reloader,
     Source,
 )
+from graphwright.capture.variables.arithmetic import PLAIN
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.sequences import TupleVariable
@@ -299,7 +300,7 @@ def array_operation(
     if not any(isinstance(arg, KnownArray) for arg in args):
         return None
     first = args[0]
-    if function.__name__.startswith("i") and isinstance(first, KnownArray):
+    if function in PLAIN and isinstance(first, KnownArray):
         first.written()
     return evaluated(tx, function, args, {})
 

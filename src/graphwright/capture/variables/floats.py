@@ -24,7 +24,7 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.templates import TemplateSource
-from graphwright.capture.variables.arithmetic import ON_NUMBERS
+from graphwright.capture.variables.arithmetic import ON_NUMBERS, PLAIN
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.quotients import QuotientVariable
@@ -136,16 +136,9 @@ def _operand(output: OutputGraph, arg: VariableTracker) -> _Operand | None:
     return None
 
 
-_PLAIN = {
-    operator.iadd: operator.add, operator.isub: operator.sub, operator.imul: operator.mul,
-    operator.itruediv: operator.truediv, operator.ifloordiv: operator.floordiv,
-    operator.imod: operator.mod, operator.ipow: operator.pow, operator.ilshift: operator.lshift,
-    operator.irshift: operator.rshift, operator.iand: operator.and_, operator.ior: operator.or_,
-    operator.ixor: operator.xor,
-}  # fmt: skip
-_TOTAL = frozenset(ON_NUMBERS.values()) - {operator.truediv}
+_TOTAL = ON_NUMBERS - {operator.truediv}
 _OPERATORS = frozenset([
-    *_PLAIN.values(), *_TOTAL, operator.invert,
+    *PLAIN.values(), *_TOTAL, operator.invert,
     operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne,
 ])  # fmt: skip
 _MOST_BITS = 62
@@ -158,7 +151,7 @@ def number_operation(
 
     function: an operator, or another one that is written in C and depends on its arguments only.
     """
-    function = _PLAIN.get(function, function)
+    function = PLAIN.get(function, function)
     if not any(isinstance(arg, _VARYING) for arg in args):
         return None
     operands = [_operand(tx.output, arg) for arg in args]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.number_sources import ComputedSource, ScalarSource, source_of
 from graphwright.capture.source import ConstSource
+from graphwright.capture.variables.arithmetic import PLAIN
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.symint import SymIntVariable
@@ -123,13 +124,9 @@ def _difference(one: Parts, other: Parts) -> Parts | None:
 
 _ARITHMETIC: dict[Any, Callable[[Parts, Parts], Parts | None]] = {
     operator.mul: _product,
-    operator.imul: _product,
     operator.truediv: _quotient,
-    operator.itruediv: _quotient,
     operator.add: _sum,
-    operator.iadd: _sum,
     operator.sub: _difference,
-    operator.isub: _difference,
 }
 _COMPARISONS = frozenset(
     [operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge]
@@ -140,6 +137,7 @@ def quotient_operation(
     tx: Translator, function: Callable[..., Any], args: list[VariableTracker]
 ) -> VariableTracker | None:
     """An operator on numbers that gives or takes such a float; None if values have to be known."""
+    function = PLAIN.get(function, function)
     if len(args) != 2 or not _gives_float(function, args):
         return None
     one, other = _parts(args[0]), _parts(args[1])

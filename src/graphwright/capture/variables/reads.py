@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.known_values import KNOWN
-from graphwright.capture.variables.arithmetic import ON_NUMBERS
+from graphwright.capture.variables.arithmetic import ON_NUMBERS, PLAIN
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.floats import FloatVariable
@@ -215,8 +215,8 @@ def read_operation(
         return None
     if function in _COMPARISONS:
         return ComputedRead(bool, function, args)
-    plain = ON_NUMBERS.get(function)
-    if plain is None or (plain is operator.truediv and not _divides(args[1])):
+    plain = PLAIN.get(function, function)
+    if plain not in ON_NUMBERS or (plain is operator.truediv and not _divides(args[1])):
         return None
     floats = plain is operator.truediv or any(arg.python_type() is float for arg in args)
     return ComputedRead(float if floats else int, plain, args)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import Source
+from graphwright.capture.variables.arithmetic import PLAIN
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.runtime.symbolic.symint import SymInt
 
@@ -58,11 +59,6 @@ _EXACT = {
     operator.mul,
     operator.floordiv,
     operator.mod,
-    operator.iadd,
-    operator.isub,
-    operator.imul,
-    operator.ifloordiv,
-    operator.imod,
     operator.eq,
     operator.ne,
     operator.lt,
@@ -72,7 +68,7 @@ _EXACT = {
 }
 
 
-_DIVISIONS = {operator.floordiv, operator.mod, operator.ifloordiv, operator.imod}
+_DIVISIONS = {operator.floordiv, operator.mod}
 
 
 def symbolic_operation(
@@ -88,7 +84,7 @@ def symbolic_operation(
     else:
         values = [arg.as_constant() for arg in args]
     try:
-        if function in _DIVISIONS and values[1] == 0:
+        if PLAIN.get(function, function) in _DIVISIONS and values[1] == 0:
             raise ZeroDivisionError("division by zero")
         return tx.wrap_plain(function(*values))
     except (ArithmeticError, TypeError, ValueError) as error:
@@ -97,7 +93,7 @@ def symbolic_operation(
 
 def is_exact(function: Callable[..., Any], args: list[VariableTracker]) -> bool:
     """Whether an operator on these gives an expression over the symbols."""
-    return function in _EXACT and all(map(_plain_int, args))
+    return PLAIN.get(function, function) in _EXACT and all(map(_plain_int, args))
 
 
 def _plain_int(arg: VariableTracker) -> bool:
