@@ -26,14 +26,14 @@ from graphwright.ir.node import Node as GraphNode
 from graphwright.ir.pipeline import lower_graph
 from graphwright.logs import log
 from graphwright.runtime import _core
-from graphwright.runtime.autograd.node import Node, gradient_edge
-from graphwright.runtime.autograd.saved import FREED, SavedTensor, packing
+from graphwright.runtime.autograd.node import Node
+from graphwright.runtime.autograd.saved import FREED, SavedValues, packing
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.locks import Lock
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
-from graphwright.watched import Watched
+from graphwright.watched import Watch, Watched
 
 Backend = Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
 
@@ -197,12 +197,22 @@ class Training:
         self.artifacts = artifacts
         self.lowered = lowered
         self.forward = forward
+        self.saved = SavedPlaces(lowered)
+        self.watch = Watch(lowered)
+        self.differentiated = tuple(lowered.grad_inputs)
+        self.every_input = tuple(range(len(lowered.forward.graph.placeholders)))
+        self.plain = is_plain(lowered)
+        self.symbolic = bool(lowered.forward.symbols)
+        self.tangents: Tangents | None = None
         self._backward: Callable[..., Any] | None = None
         self._lock = Lock()
 
     @property
     def backward(self) -> Callable[..., Any]:
         """The backward half, compiled when it is first needed."""
+        return self._backward or self._compiled()
+
+    def _compiled(self) -> Callable[..., Any]:
         with self._lock:
             if self._backward is None:
                 assert self.lowered.backward is not None
@@ -222,45 +232,89 @@ class Training:
         for number, index in lowered.mutated:
             if index >= 0:
                 inputs[number].copy_(outputs[index])
-        node.watch(outputs)
+        node.watch(inputs, outputs)
+        if self.plain:
+            return outputs[:lowered.n_user_outputs]
         return lowered.results(inputs, outputs)
+
+    def tangents_of(self, outputs: Sequence[Any]) -> Tangents:
+        """Of a call's outputs: the same in each call unless sizes vary."""
+        if self.tangents is None or self.symbolic:
+            self.tangents = Tangents([outputs[i] for i in self.lowered.tangents])
+        return self.tangents
+
+
+class Tangents:
+    """What the gradients of a compiled forward's outputs look like.
+
+    layouts: the strides in which the backward takes them; outputs: as in `Node`.
+    """
+
+    __slots__ = ("layouts", "outputs")
+
+    def __init__(self, outputs: Sequence[Any]) -> None:
+        self.layouts = [output.stride() for output in outputs]
+        self.outputs = [(output.shape, output.dtype, output.device) for output in outputs]
+
+
+class SavedPlaces:
+    """Where what the backward takes comes from: inputs, outputs and sizes, put in order.
+
+    inputs, outputs: positions among the forward's; made: these outputs' own, once saved; sizes:
+    expressions over the forward's symbols.
+    """
+
+    __slots__ = ("_order", "inputs", "made", "outputs", "sizes")
+
+    def __init__(self, lowered: Lowered) -> None:
+        kinds: dict[str, list[Saved]] = {"input": [], "output": [], "size": []}
+        for saved in lowered.saved:
+            kinds[saved.kind].append(saved)
+        self.inputs = tuple([saved.index for saved in kinds["input"]])
+        self.outputs = tuple([saved.index for saved in kinds["output"]])
+        self.made = tuple(range(len(self.outputs)))
+        self.sizes = [saved.size.expr for saved in kinds["size"] if saved.size is not None]
+        grouped = [saved for group in kinds.values() for saved in group]
+        self._order = [next(place for place, other in enumerate(grouped) if other is saved)
+                       for saved in lowered.saved]
+
+    def ordered(self, inputs: Sequence[Any], outputs: Sequence[Any], sizes: dict[str, int]
+                ) -> list[Any]:
+        """The backward's arguments before the tangents."""
+        values = [*inputs, *outputs, *[size.evaluate(sizes) for size in self.sizes]]
+        return [values[place] for place in self._order]
 
 
 class CompiledBackward(Node):
     """The tape's node of a compiled forward: what it saved, and the backward to call."""
 
-    __slots__ = ("inputs", "layouts", "rng", "saved", "sizes", "training", "watched")
+    __slots__ = ("inputs", "layouts", "made", "rng", "sizes", "training", "watched")
 
     checked = True
 
     def __init__(
         self, training: Training, inputs: tuple[Any, ...], outputs: Sequence[Any], rng: Any
     ) -> None:
-        lowered = training.lowered
         super().__init__("CompiledBackward",
-                         [gradient_edge(inputs[i]) for i in lowered.grad_inputs])
+                         _core.gradient_edges(inputs, training.differentiated))
         self.training = training
         self.rng = rng
-        self.layouts = [outputs[i].stride() for i in lowered.tangents]
-        self.outputs = [(outputs[i].shape, outputs[i].dtype, outputs[i].device)
-                        for i in lowered.tangents]
-        self.sizes = lowered.forward.bind_sizes(inputs)
-        self.saved: list[Any] | None = [
-            keep(saved, inputs, outputs, self.sizes) for saved in lowered.saved
-        ]
+        tangents = training.tangents_of(outputs)
+        self.layouts, self.outputs = tangents.layouts, tangents.outputs
+        self.sizes = training.lowered.forward.bind_sizes(inputs) if training.symbolic else {}
+        self.inputs: SavedValues | None = SavedValues(inputs)
+        self.made: SavedValues | None = SavedValues(
+            tuple([_core.detach(Tensor, outputs[i]) for i in training.saved.outputs]))
         self.watched: Watched | None = None
-        self.inputs: list[Any] | None = [
-            SavedTensor(value) if isinstance(value, Tensor) else value for value in inputs
-        ]
 
-    def watch(self, outputs: Sequence[Any]) -> None:
+    def watch(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Note the versions of what eager execution would have saved, unless hooks replace it."""
-        if not packing():
+        if self.training.watch.kept and not packing():
             assert self.inputs is not None
-            self.watched = Watched(self.training.lowered, self.inputs, outputs, self.sizes)
+            self.watched = Watched(self.training.watch, self.inputs, inputs, outputs, self.sizes)
 
     def release(self) -> None:
-        self.saved = self.inputs = self.watched = None
+        self.inputs = self.made = self.watched = None
 
     def check(self, grads: list[Any], wanted: Sequence[bool]) -> None:
         """Raise RuntimeError where eager execution finds a saved tensor written in place."""
@@ -269,14 +323,16 @@ class CompiledBackward(Node):
 
     def compute(self, grads: list[Any]) -> Sequence[Any]:
         """One gradient, or None, for each input that requires grad."""
-        if self.saved is None or self.inputs is None:
+        if self.inputs is None or self.made is None:
             raise RuntimeError(FREED)
         tangents = [
             self.tangent(grad, number) for number, grad in enumerate(grads)
         ]
         given = [grad is not None for grad in grads]
         if not _core.grad_enabled():
-            saved = [unpack(value, self) for value in self.saved]
+            places = self.training.saved
+            made = self.made.unpack(self, places.made)
+            saved = places.ordered(self.inputs.unpack(self, places.inputs), made, self.sizes)
             return self.led_to(self.training.backward(*saved, *tangents), given)
         results = self.led_to(self.differentiable(self.inputs, tangents), given)
         return results if self.watched is None else self.watched.follow(results, given)
@@ -302,14 +358,14 @@ class CompiledBackward(Node):
         dense = _core.empty_strided(Tensor, shape, self.layouts[number], dtype)
         return dense.copy_(grad)
 
-    def differentiable(self, inputs: list[Any], tangents: list[Any]) -> Sequence[Any]:
+    def differentiable(self, inputs: SavedValues, tangents: list[Any]) -> Sequence[Any]:
         """The same gradients by eager ops over the joint graph, recorded on the tape.
 
         The forward part runs again with the random numbers of the first time.
         """
         joint = self.training.lowered.joint
         assert joint is not None
-        values = [unpack(value, self) for value in inputs]
+        values = inputs.unpack(self, self.training.every_input)
         with replaying(self.rng):
             results = without_autocast(joint, *values, *tangents)
         return list(results[len(results) - len(self.edges):])
@@ -327,23 +383,6 @@ def replaying(rng: Any) -> Iterator[None]:
         yield
     finally:
         _core.set_rng_state(*present)
-
-
-def keep(saved: Saved, inputs: Sequence[Any], outputs: Sequence[Any], sizes: dict[str, int]
-         ) -> Any:
-    """A value to keep for the backward: version-checked tensors, or a size."""
-    if saved.kind == "size":
-        assert saved.size is not None
-        return saved.size.expr.evaluate(sizes)
-    value = (inputs if saved.kind == "input" else outputs)[saved.index]
-    if not isinstance(value, Tensor):
-        return value
-    return SavedTensor(value if saved.kind == "input" else _core.detach(Tensor, value))
-
-
-def unpack(value: Any, node: Node) -> Any:
-    """What `keep` kept. Raises RuntimeError where a tensor was changed in place since."""
-    return value.unpack(node) if isinstance(value, SavedTensor) else value
 
 
 BACKENDS: dict[str, Backend] = {

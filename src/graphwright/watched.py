@@ -9,33 +9,54 @@ from typing import Any
 from graphwright.ir.lowered import Kept, Lowered
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.node import Leading, gradient_edge
-from graphwright.runtime.autograd.saved import SavedTensor, alias_of, modified
+from graphwright.runtime.autograd.saved import SavedTensor, SavedValues, alias_of, modified
 from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
 
+class Watch:
+    """Where the tensors in `Lowered.kept` are in each call.
+
+    made: places of results, and of inputs that the call writes; left: the other inputs.
+    """
+
+    __slots__ = ("all_made", "kept", "left", "made", "writes")
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.kept = lowered.kept
+        self.writes = any(kept.writes for kept in lowered.kept)
+        self.made = {place: number for number, place in enumerate(lowered.made)}
+        self.all_made = tuple(self.made.values())
+        places = {kept.place for kept in lowered.kept if kept.place is not None}
+        self.left = tuple([index for _, index in sorted(places - self.made.keys())])
+
+
 class Watched:
-    """What one call of a compiled forward knows of the tensors in `Lowered.kept`.
+    """What one call of a compiled forward knows of those tensors.
 
     Results are held as eager execution holds what it saved of them: detached.
     """
 
-    __slots__ = ("inputs", "lowered", "sizes", "tensors")
+    __slots__ = ("inputs", "made", "sizes", "watch")
 
     def __init__(
-        self, lowered: Lowered, inputs: Sequence[Any], outputs: Sequence[Any],
+        self, watch: Watch, inputs: SavedValues, given: Sequence[Any], outputs: Sequence[Any],
         sizes: dict[str, int],
     ) -> None:
-        """inputs: as saved before the call has written to them; outputs: tensors."""
-        self.lowered, self.inputs, self.sizes = lowered, inputs, sizes
-        self.tensors: dict[tuple[str, int], SavedTensor] = {}
-        for kind, index in lowered.made:
-            tensor = inputs[index].tensor if kind == "input" else outputs[index]
-            self.tensors[kind, index] = SavedTensor(_core.detach(Tensor, tensor))
+        """inputs: `given` as saved before the call has written to them; outputs: tensors."""
+        self.watch, self.inputs, self.sizes = watch, inputs, sizes
+        self.made = SavedValues(tuple([
+            _core.detach(Tensor, (given if kind == "input" else outputs)[index])
+            for kind, index in watch.made]))
 
     def _saved(self, place: tuple[str, int]) -> SavedTensor:
-        found: SavedTensor = self.tensors.get(place) or self.inputs[place[1]]
+        number = self.watch.made.get(place)
+        found: SavedTensor = self.inputs[place[1]] if number is None else self.made[number]
         return found
+
+    def _are_unchanged(self) -> bool:
+        watch = self.watch
+        return self.inputs.are_unchanged(watch.left) and self.made.are_unchanged(watch.all_made)
 
     def check(
         self, given: Sequence[bool], wanted: Sequence[bool], again: bool = False
@@ -46,7 +67,9 @@ class Watched:
             given: whether each output's gradient has come; wanted: whether each input's is asked
                 for; again: whether what is written is of interest only if it is a result.
         """
-        for kept in self.lowered.kept:
+        if not self.watch.writes and self._are_unchanged():
+            return
+        for kept in self.watch.kept:
             writes = kept.writes
             if kept.place is not None and (not again or kept.place[0] == "output"):
                 saved = self._saved(kept.place)

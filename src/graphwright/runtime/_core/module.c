@@ -63,7 +63,7 @@ static int add_contents(PyObject *module) {
         gw_pooling_methods, gw_resample_methods, gw_object_methods,
         gw_contraction_methods, gw_copy_methods, gw_pick_methods, gw_subscript_methods,
         gw_optim_methods, gw_rows_methods, gw_lines_methods, gw_attention_methods,
-        gw_recurrence_methods, gw_node_methods, gw_gradient_methods,
+        gw_recurrence_methods, gw_node_methods, gw_gradient_methods, gw_tape_methods,
         gw_sampling_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {

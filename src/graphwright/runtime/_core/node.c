@@ -148,7 +148,7 @@ static PyObject *set_node_naming(PyObject *self, PyObject *hook) {
 
 /* ---- the attributes ---- */
 
-static PyObject *edge_of(const GwKept *kept) {
+PyObject *gw_kept_edge(const GwKept *kept) {
     return kept->target == NULL ? Py_NewRef(Py_None)
                                 : Py_BuildValue("(Oi)", kept->target, (int)kept->number);
 }
@@ -166,7 +166,7 @@ static PyObject *get_edges(PyObject *self, void *closure) {
     PyObject *edges = PyTuple_New(n);
     for (int i = 0, at = 0; edges != NULL && i < node->count; i++) {
         if (node->kept[i].is_edge) {
-            PyObject *edge = edge_of(&node->kept[i]);
+            PyObject *edge = gw_kept_edge(&node->kept[i]);
             if (edge == NULL) {
                 Py_CLEAR(edges);
             } else {

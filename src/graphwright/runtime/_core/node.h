@@ -73,12 +73,18 @@ static inline bool gw_kept_fresh(const GwKept *kept) {
 }
 
 PyObject *gw_kept_spec(const GwKept *kept);     /* a TensorSpec, a new reference */
+PyObject *gw_kept_edge(const GwKept *kept);     /* a pair or None, a new reference */
+
+/* Where the gradient of a tensor goes; false with an exception. */
+bool gw_keep_edge(GwKept *kept, PyObject *o);
+/* Whether a tensor may be saved; false with RuntimeError for those of inference mode. */
+bool gw_may_save(const GwTensor *t);
 
 /* The node, whose reference it takes over, with the class of its op's nodes; NULL on error. */
 PyObject *gw_node_named(PyObject *node);
 
 bool gw_read_node_classes(PyObject *node, PyObject *saved, PyObject *spec);
-extern PyMethodDef gw_node_methods[], gw_gradient_methods[];
+extern PyMethodDef gw_node_methods[], gw_gradient_methods[], gw_tape_methods[];
 
 PyObject *gw_tensor_grad_fn(GwTensor *t);       /* new reference, of None where there is none */
 

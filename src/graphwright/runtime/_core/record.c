@@ -86,7 +86,7 @@ bool gw_read_recipe(PyObject *op, GwRecipe *r) {
 /* ---- the arguments ---- */
 
 /* Where the gradient of a tensor goes. */
-static bool keep_edge(GwKept *kept, PyObject *o) {
+bool gw_keep_edge(GwKept *kept, PyObject *o) {
     kept->is_edge = true;
     if (!gw_is_tensor(o)) {
         return true;
@@ -113,7 +113,7 @@ static bool keep_edge(GwKept *kept, PyObject *o) {
     return true;
 }
 
-static bool refuse_inference(const GwTensor *t) {
+bool gw_may_save(const GwTensor *t) {
     if (t->storage->inference) {
         PyErr_SetString(PyExc_RuntimeError, "Inference tensors cannot be saved for backward. To "
                         "work around you can make a clone to get a normal tensor and use it in "
@@ -135,7 +135,7 @@ static bool keep_value(GwKept *kept, PyObject *o, bool save) {
         kept->kind = GW_KEPT_TENSOR;
         kept->version = t->storage->version;
         kept->value = Py_NewRef(o);
-        return refuse_inference(t);
+        return gw_may_save(t);
     }
     kept->kind = GW_KEPT_SPEC;
     kept->shape = Py_XNewRef(gw_tensor_shape(t));
@@ -169,7 +169,7 @@ static bool keep_edges(GwNode *node, const GwRecipe *r, PyObject *args) {
     for (int p = 0; p < r->params; p++, kept++) {
         PyObject *arg = PyTuple_GET_ITEM(args, p);
         if (r->param[p].kind == GW_PARAM_TENSOR) {
-            if (!keep_edge(kept, arg)) {
+            if (!gw_keep_edge(kept, arg)) {
                 return false;
             }
             node->needed |= (uint32_t)(kept->target != NULL) << p;
@@ -177,7 +177,7 @@ static bool keep_edges(GwNode *node, const GwRecipe *r, PyObject *args) {
             kept->kind = GW_KEPT_LIST;
             kept->number = (int32_t)PySequence_Fast_GET_SIZE(arg);
             for (int i = 0; i < (int)kept->number; i++) {
-                if (!keep_edge(kept + 1 + i, PySequence_Fast_GET_ITEM(arg, i))) {
+                if (!gw_keep_edge(kept + 1 + i, PySequence_Fast_GET_ITEM(arg, i))) {
                     return false;
                 }
             }
@@ -254,7 +254,7 @@ static bool save_outputs(GwNode *node, const GwRecipe *r, PyObject *const *outs)
             continue;
         }
         GwMade *made = &node->made[number];
-        if (!gw_is_tensor(outs[number]) || !refuse_inference((GwTensor *)outs[number])) {
+        if (!gw_is_tensor(outs[number]) || !gw_may_save((GwTensor *)outs[number])) {
             return PyErr_Occurred() == NULL;
         }
         made->saved = (PyObject *)gw_tensor_alias((GwTensor *)outs[number]);

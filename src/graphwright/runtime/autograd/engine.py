@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from importlib import import_module
-from sys import getrefcount
 from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
@@ -191,7 +190,8 @@ def _accumulate(leaf: Any, grad: Any) -> None:
         if _core.grad_enabled():
             leaf.grad = grad if grad.stride() == leaf.stride() else _laid_out(grad, leaf)
         else:
-            leaf.grad = grad if _is_private(grad, leaf) else _laid_out(grad.detach(), leaf)
+            private = _core.is_private(grad, leaf, _OWN_REFERENCES)
+            leaf.grad = grad if private else _laid_out(grad.detach(), leaf)
     elif _core.grad_enabled():
         leaf.grad = ops.add(current, grad)
     else:
@@ -209,23 +209,9 @@ def _laid_out(grad: Any, leaf: Any) -> Any:
     return ops.copy(leaf.detach(), grad)
 
 
-def _is_private(grad: Any, leaf: Any) -> bool:
-    """Whether only the engine can see `grad`'s memory, and it is laid out like the leaf's.
-
-    The engine's own references: the leaf table and the frames of finish_leaves, _accumulate
-    and this function; and for the storage: the tensor, its array and the call's argument.
-    """
-    if grad._base is not None or grad.grad_fn is not None or grad.stride() != leaf.stride():
-        return False
-    if type(grad) is not type(leaf) and not isinstance(leaf, type(grad)):
-        return False
-    return getrefcount(grad) <= _OWN_REFERENCES and (
-        grad._nd is not None and getrefcount(grad._storage) <= 3
-    )
-
-
-# The table's tuple, three frames' variables, and getrefcount's argument.
-_OWN_REFERENCES = 5
+_OWN_REFERENCES = 4
+"""Of a gradient that only the engine can see: by the leaf table, the frames of finish_leaves and
+_accumulate, and the call that asks."""
 
 
 def _reachable_towards(roots: list[Node], wanted: dict[Key, int]) -> set[int]:

@@ -64,14 +64,17 @@ class SavedTensor:
 
     __slots__ = ("is_output", "packed", "tensor", "version")
 
-    def __init__(self, tensor: Any, is_output: bool = False) -> None:
+    def __init__(
+        self, tensor: Any, is_output: bool = False, version: int | None = None
+    ) -> None:
+        """version: at which it has been held since; no hook is asked then."""
         if tensor.is_inference():
             raise RuntimeError(INFERENCE)
         self.tensor = tensor
-        self.version = tensor._version
+        self.version = tensor._version if version is None else version
         self.is_output = is_output
         self.packed: _Packed | None = None
-        if packing() and not tensor.is_fake:
+        if version is None and packing() and not tensor.is_fake:
             self.packed = _Packed(tensor, is_output)
             self.tensor = metadata(tensor)
 
@@ -97,6 +100,49 @@ class SavedTensor:
             origin = maker.name(), output_nr if self.is_output else tensor.output_nr
         return modified(f"{tensor.dtype} {list(tensor.shape)}", origin, tensor._version,
                         self.version, node.name())
+
+
+class SavedValues:
+    """Arguments or results of a call: the tensors among them as `SavedTensor`, together.
+
+    values: a tuple. Results have to be detached.
+    """
+
+    __slots__ = ("_packed", "_values", "_versions")
+
+    def __init__(self, values: tuple[Any, ...]) -> None:
+        self._packed: list[Any] | None = None
+        self._versions = _core.versions(values)
+        if packing():
+            self._packed = [
+                SavedTensor(value) if isinstance(value, _core.TensorBase) else value
+                for value in values
+            ]
+            values = ()
+        self._values = values
+
+    def unpack(self, node: Any, places: tuple[int, ...]) -> list[Any]:
+        """The values at these places. Raises RuntimeError as `SavedTensor.unpack` does."""
+        values = self._values
+        if self.are_unchanged(places):
+            return [values[place] for place in places]
+        found = [self[place] for place in places]
+        return [value.unpack(node) if isinstance(value, SavedTensor) else value
+                for value in found]
+
+    def are_unchanged(self, places: tuple[int, ...]) -> bool:
+        """Whether none of these was written in place since, and none was given to hooks."""
+        return self._packed is None and _core.same_versions(
+            self._values, self._versions, places)
+
+    def __getitem__(self, place: int) -> Any:
+        """A SavedTensor, or the value that is no tensor."""
+        if self._packed is not None:
+            return self._packed[place]
+        value = self._values[place]
+        if not isinstance(value, _core.TensorBase):
+            return value
+        return SavedTensor(value, version=memoryview(self._versions).cast("q")[place])
 
 
 def modified(
