@@ -1,14 +1,17 @@
-"""Ready parametrisations: weight norm, spectral norm, orthogonal matrices."""
+"""Ready parametrisations: weight norm, spectral norm, and orthogonal matrices."""
 
 from __future__ import annotations
 
 from graphwright.runtime.autograd.modes import no_grad
 from graphwright.runtime.nn import functional as F
-from graphwright.runtime.nn import init
+from graphwright.runtime.nn.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from graphwright.runtime.nn.module import Module
+from graphwright.runtime.nn.utils.orthogonal import orthogonal
 from graphwright.runtime.nn.utils.parametrize import register_parametrization
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
+
+__all__ = ["norm_except_dim", "orthogonal", "spectral_norm", "weight_norm"]
 
 
 def norm_except_dim(value: Tensor, dim: int | None) -> Tensor:
@@ -115,74 +118,7 @@ def spectral_norm(
     """
     weight = getattr(module, name)
     if dim is None:
-        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+        dim = 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
     normed = _SpectralNorm(weight, n_power_iterations, dim, eps)
     register_parametrization(module, name, normed)
-    return module
-
-
-MAPS = ("cayley", "householder", "matrix_exp")
-
-
-class _Orthogonal(Module):
-    """The Cayley map of a skew-symmetric matrix A, (1 + A/2)^-1 (1 - A/2), which is a rotation.
-
-    Its first columns, times an orthogonal `base`, reach every matrix with orthonormal columns
-    near the base: Lezcano-Casado (2019), "Trivializations for gradient-based optimization".
-    """
-
-    base: Tensor
-
-    def __init__(self, weight: Tensor) -> None:
-        super().__init__()
-        self.register_buffer("base", init.orthogonal_(ops.empty_like(weight.detach())))
-
-    def forward(self, original: Tensor) -> Tensor:
-        wide = original.shape[-2] < original.shape[-1]
-        tall, base = (original.mT, self.base.mT) if wide else (original, self.base)
-        rows, columns = tall.shape[-2:]
-        lower = ops.tril(tall, -1)
-        if rows != columns:
-            lower = ops.cat([lower, lower.new_zeros((*lower.shape[:-1], rows - columns))], -1)
-        half = (lower - lower.mT) * 0.5
-        identity = ops.eye(rows, dtype=half.dtype)
-        result = ops.linalg_solve(identity + half, (identity - half) @ base)
-        return result.mT if wide else result
-
-    def right_inverse(self, weight: Tensor) -> Tensor:
-        """Take `weight`, whose columns (or rows, the fewer) must be orthonormal, as the base."""
-        rows = weight.mT if weight.shape[-2] > weight.shape[-1] else weight
-        gram = rows @ rows.mT
-        identity = ops.eye(gram.shape[-1], dtype=gram.dtype)
-        if float(ops.amax(ops.abs(gram - identity))) > 1e-3:
-            return weight
-        self.base.copy_(weight)
-        return ops.zeros_like(weight)
-
-
-def orthogonal(
-    module: Module,
-    name: str = "weight",
-    orthogonal_map: str | None = None,
-    *,
-    use_trivialization: bool = True,
-) -> Module:
-    """Keep a matrix [*, m, n] orthogonal: orthonormal columns where m >= n, else rows.
-
-    All of PyTorch's maps name the same set of matrices; the Cayley map computes them here.
-    Raises ValueError below 2 dimensions and for an unknown map.
-    """
-    weight = getattr(module, name, None)
-    if not isinstance(weight, Tensor):
-        raise ValueError(f"Module '{module}' has no parameter or buffer with name '{name}'")
-    if weight.ndim < 2:
-        raise ValueError(
-            f"Expected a matrix or batch of matrices. Got a tensor of {weight.ndim} dimensions."
-        )
-    if orthogonal_map is not None and orthogonal_map not in MAPS:
-        raise ValueError(
-            'orthogonal_map has to be one of "matrix_exp", "cayley", "householder". '
-            f"Got: {orthogonal_map}"
-        )
-    register_parametrization(module, name, _Orthogonal(weight), unsafe=True)
     return module

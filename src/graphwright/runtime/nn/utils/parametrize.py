@@ -47,7 +47,7 @@ class ParametrizationList(ModuleList):
             raise ValueError("ParametrizationList requires one or more modules.")
         super().__init__(modules)
         self.unsafe = unsafe
-        value = _right_inverse(self, original)
+        value = _right_inverse(self, original, registers=True)
         self.is_tensor = isinstance(value, Tensor)
         self.ntensors = 1 if self.is_tensor else len(value)
         if self.is_tensor:
@@ -81,7 +81,7 @@ class ParametrizationList(ModuleList):
                     f"parametrization {type(module).__name__} does not implement right_inverse."
                 )
         with no_grad():
-            new = _right_inverse(self, value)
+            new = _right_inverse(self, value, registers=False)
             parts = (new,) if isinstance(new, Tensor) else tuple(new)
             if len(parts) != self.ntensors:
                 raise ValueError(
@@ -98,13 +98,20 @@ class ParametrizationList(ModuleList):
         return value
 
 
-def _right_inverse(modules: ModuleList, value: Tensor) -> Any:
-    """The originals from which the parametrisations make `value`."""
+def _right_inverse(modules: ModuleList, value: Tensor, registers: bool) -> Any:
+    """The originals from which the parametrisations make `value`.
+
+    registers: those whose `right_inverse` raises NotImplementedError take the value as it is.
+    """
     result: Any = value
     with no_grad():
         for module in reversed(list(modules)):
             if hasattr(module, "right_inverse"):
-                result = module.right_inverse(result)
+                try:
+                    result = module.right_inverse(result)
+                except NotImplementedError:
+                    if not registers:
+                        raise
     if not isinstance(result, Tensor) and not isinstance(result, Sequence):
         raise ValueError(
             "'right_inverse' must return a Tensor or a Sequence of tensors, "

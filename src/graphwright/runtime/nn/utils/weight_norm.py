@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from graphwright.runtime.autograd.modes import no_grad
 from graphwright.runtime.nn import functional as F
+from graphwright.runtime.nn.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.nn.utils.parametrizations import norm_except_dim
@@ -135,7 +136,7 @@ def spectral_norm(
             f"Cannot register two spectral_norm hooks on the same parameter {name}"
         )
     if dim is None:
-        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+        dim = 1 if isinstance(module, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)) else 0
     hook = SpectralNorm(name, n_power_iterations, eps, dim)
     weight = module._parameters.pop(name)
     rows, columns = hook.matrix(weight.detach()).shape
