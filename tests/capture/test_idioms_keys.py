@@ -103,6 +103,47 @@ def test_an_argument_that_is_no_longer_the_key_is_seen() -> None:
     assert captured(other).item() == 3.0
 
 
+def add(x: Any) -> Any:
+    return x + 1
+
+
+def double(x: Any) -> Any:
+    return x * 2
+
+
+def maker(step: int) -> Any:
+    return lambda x: x + step
+
+
+def test_functions_are_keys() -> None:
+    table = {add: 2, gw.sin: 3}
+    names = frozenset([double, gw.cos])
+
+    def program(x: Any, function: Any) -> Any:
+        def local() -> None: ...
+        def other() -> None: ...
+
+        own = {local: x, other: function}
+        return x * table.get(function, 5), function in names, own[local], len({local, other})
+
+    captured = Captured(program, fullgraph=True)
+    for function in (add, double, gw.sin, gw.cos, len, abs, maker(1), maker(2)):
+        assert captured.agrees(gw.ones(2), function)
+    table[double] = 6
+    assert captured.agrees(gw.ones(2), double)
+
+
+def test_functions_of_one_code_are_different_keys() -> None:
+    first, second = maker(1), maker(2)
+
+    def program(x: Any, key: Any, wanted: Any) -> Any:
+        return {key: x}.get(wanted, x * 3), len({key, wanted})
+
+    captured = Captured(program, fullgraph=True)
+    for key, wanted in [(first, first), (first, second), (second, second), (second, first)]:
+        assert captured.agrees(gw.ones(2), key, wanted)
+
+
 def test_objects_of_one_class_in_place_of_keys_need_no_version_of_their_own() -> None:
     def program(x: Any, table: Any, wanted: Any) -> Any:
         return x * table.get(wanted, 7), [type(key) for key in table], wanted in table

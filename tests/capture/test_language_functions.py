@@ -73,7 +73,8 @@ def caches(x):
 def partials(x):
     p = functools.partial(mixed, 1, d=4)
     q = functools.partial(p, 7, e=9)
-    return x * 1, p(), q(c=8), p.func is mixed, p.args, p.keywords, q.args
+    names = hasattr(p, "__name__"), p.__call__(7, c=8), gw.sin.__name__, gw.sin.__module__
+    return x * 1, p(), q(c=8), p.func is mixed, p.args, p.keywords, q.args, names
 
 
 @program

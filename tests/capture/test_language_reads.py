@@ -63,6 +63,27 @@ def beside_tensors(x: Any) -> Any:
 
 
 @whole_program
+def integers_beside_integers(x: Any) -> Any:
+    whole_numbers = (x * 9).long()
+    largest, some = whole_numbers.max().item(), (x > 0).any().item()
+    shifted = whole_numbers - largest
+    shifted += whole_numbers[0, 0].int().item()
+    return shifted, largest * whole_numbers, whole_numbers < largest, whole_numbers + some
+
+
+@whole_program
+def truth_beside_floats(x: Any) -> Any:
+    return x * (x > 9).any().item(), x.double() + bool((x > 0).all())
+
+
+@whole_program
+def floats_where_numbers_are_taken(x: Any) -> Any:
+    largest = x.max().item()
+    filled = gw.full((2,), largest), gw.full_like(x, largest), x.masked_fill(x > 0, largest)
+    return filled, x.clamp(max=largest), gw.where(x > 0, largest, x)
+
+
+@whole_program
 def of_one_element(x: Any) -> Any:
     return x[:1, :1].item(), x[:1, :1] * x[:1].sum(1).item()
 

@@ -85,7 +85,9 @@ def iteration(x):
     a, b = x
     rows = [row * i for i, row in enumerate(x)]
     first, *rest = x.unbind(1)
-    return a, b, rows, first, rest, [v for v in x[0]], list(zip(x, x + 1, strict=True))
+    backwards = reversed(x), reversed(x[0, 0]), [*reversed(x[0])]
+    pairs = list(zip(x, x + 1, strict=True))
+    return a, b, rows, first, rest, [v for v in x[0]], pairs, backwards
 
 
 @program

@@ -129,6 +129,7 @@ def numbers(x):
         (3).real,
         0.1 + 0.2,
         hash(5),
+        hash(range(3)) == hash(range(0, 3, 1)),
         float.fromhex("0x1p3"),
         int.bit_count(7),
     )

@@ -235,6 +235,15 @@ EXPANDABLE = [
 ]
 
 
+@pytest.mark.parametrize("call", [
+    lambda: gw.add(2, 1), lambda: gw.add(2, 1, alpha=3), lambda: gw.sub(2, 1.5, alpha=0.5),
+    lambda: gw.floor_divide(5, 2), lambda: gw.div(5, 2, rounding_mode="trunc"),
+])  # fmt: skip
+def test_numbers_alone_are_no_operands(call: Callable[[], Any]) -> None:
+    with pytest.raises(TypeError, match="one of the two operands must be a Tensor"):
+        call()
+
+
 def test_most_in_place_ops_are_tried() -> None:
     assert min(len(FLOATING), len(EXPANDABLE)) > 100
 

@@ -280,8 +280,8 @@ class Tensor(
         return iter(ops.unbind(self, 0))
 
     def __reversed__(self) -> Tensor:
-        """All dims backwards, a copy; a 0-d tensor itself."""
-        return ops.flip(self, tuple(range(self.ndim))) if self.ndim else self
+        """The first dim backwards, a copy; a 0-d tensor itself."""
+        return ops.flip(self, (0,)) if self.ndim else self
 
     def __contains__(self, value: Any) -> bool:
         if not isinstance(value, Tensor | int | float | complex | np.generic):

@@ -172,6 +172,10 @@ class VariableTracker:
         """Whether dicts and sets find the value by what object it is."""
         return False
 
+    def as_key(self, tx: Translator) -> Any:
+        """The Python value by which dicts and sets find it; a break if it is not known."""
+        return self.as_constant()
+
     def identity_source(self) -> Source | None:
         """Where the object is read whose identity counts."""
         return self.source

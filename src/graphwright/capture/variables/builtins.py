@@ -59,6 +59,7 @@ from graphwright.capture.variables.sequences import (
     has_own_operations,
 )
 from graphwright.capture.variables.sets import SetVariable, frozenset_of, set_of
+from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.amp.autocast import FACTS as AUTOCAST_FACTS
 from graphwright.runtime.amp.autocast import autocast
@@ -279,6 +280,9 @@ def _reversed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         return ReversedDictIterator(value.owner, value.kind, value)
     if isinstance(value, ObjectVariable):
         return value.reversed(tx)
+    if isinstance(value, TensorVariable):
+        flat = value.fake.ndim == 0
+        return value if flat else value.call_method(tx, "flip", [tx.constant(0)], {})
     if not hasattr(value, "items"):
         unsupported("GB0008", f"reversed() of {value.describe()}")
     if isinstance(value, (ListVariable, TupleVariable)):

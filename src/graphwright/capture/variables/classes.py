@@ -562,12 +562,17 @@ class BuiltinVariable(VariableTracker):
         cg.builder.load_const(self.value)
 
 
+_OF_FUNCTIONS = frozenset(
+    ["__name__", "__qualname__", "__doc__", "__module__", "__annotations__", "__dict__"]
+)
+
+
 class OperationVariable(VariableTracker):
     """A function of this package that works on tensors: its calls go into the graph."""
 
     def __init__(self, value: Any, source: Source | None) -> None:
         self.value = value
-        self.source = source if source is not None else ConstSource(value)
+        self.source: Source = source if source is not None else ConstSource(value)
 
     def python_type(self) -> type:
         return type(self.value)
@@ -577,6 +582,14 @@ class OperationVariable(VariableTracker):
 
     def truth(self, tx: Translator) -> bool:
         return True
+
+    def as_key(self, tx: Translator) -> Any:
+        return self.value
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name in _OF_FUNCTIONS and isinstance(self.value, types.FunctionType):
+            return tx.output.wrap(getattr(self.value, name), AttrSource(self.source, name))
+        return super().getattr(tx, name)
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         return tx.output.run(tx, "call_function", self.value, args, kwargs)

@@ -74,7 +74,7 @@ class ConstantVariable(VariableTracker):
         return tx.constant(fold(lambda value, k: value[k], self.value, key.as_constant()))
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
-        return bool(fold(lambda value, k: k in value, self.value, item.as_constant()))
+        return bool(fold(lambda value, k: k in value, self.value, item.as_key(tx)))
 
     def length(self, tx: Translator) -> VariableTracker:
         return tx.constant(fold(len, self.value))

@@ -20,6 +20,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.quotients import QuotientVariable
+from graphwright.capture.variables.reads import ItemRead
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import dtypes
 from graphwright.runtime.ops._face import empty, empty_like
@@ -36,6 +37,12 @@ _BINARY = frozenset(
         *("imod", "floor_divide", "remainder", "fmod", "lt", "le", "gt", "ge", "eq", "ne"),
     ]
 )
+_EXACT = frozenset(
+    [
+        *("add", "iadd", "sub", "isub", "mul", "imul", "multiply", "subtract"),
+        *("lt", "le", "gt", "ge", "eq", "ne"),
+    ]
+)
 
 
 def scalar_arguments(
@@ -47,7 +54,11 @@ def scalar_arguments(
     for arg in args:
         if type(arg) is ConstantVariable and not isinstance(arg.value, (int, float, complex)):
             unsupported("GB0007", f"TypeError: {name_of(target)} with {arg.describe()}")
-    single = _beside([arg for arg in args if isinstance(arg, TensorVariable)])
+    tensors = [arg for arg in args if isinstance(arg, TensorVariable)]
+    if name_of(target) in _EXACT and {tensor.fake.dtype for tensor in tensors} == {dtypes.int64}:
+        reads = [isinstance(arg, ItemRead) and arg.as_integer(tx) for arg in args]
+        args = [read or arg for read, arg in zip(reads, args, strict=True)]
+    single = _beside(tensors)
     return args if single is None else [arg.in_graph(tx, single) or arg for arg in args]
 
 
@@ -75,7 +86,7 @@ def with_scalars(
     tx: Values, kind: str, target: Any, args: list[VariableTracker], kwargs: Kwargs
 ) -> VariableTracker | None:
     """The result of another operation with numbers that vary; None: as the others."""
-    if not any(isinstance(value.realize(), _VARYING) for value in (*args, *kwargs.values())):
+    if not any(_varies(value.realize()) for value in (*args, *kwargs.values())):
         return None
     name = name_of(target)
     names, numbers, rule = _RULES.get((kind, name)) or _RULES.get(("", name)) or _NO_RULE
@@ -83,12 +94,16 @@ def with_scalars(
     given.update({key: value.realize() for key, value in kwargs.items()})
     if len(args) > len(names) or not set(given) <= set(names):
         return None
-    if not any(isinstance(given.get(number), _VARYING) for number in numbers):
+    if not any(_varies(given.get(number)) for number in numbers):
         return None
     return rule(tx, _Call(kind, target, given, numbers))
 
 
-_VARYING = (FloatVariable, QuotientVariable)
+def _varies(value: VariableTracker | None) -> bool:
+    """Whether it is a float that is known when running only."""
+    if isinstance(value, ItemRead):
+        return value.kind is float
+    return isinstance(value, (FloatVariable, QuotientVariable))
 
 
 class _Call:

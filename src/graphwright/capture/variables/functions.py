@@ -127,6 +127,11 @@ class UserFunctionVariable(FunctionVariable):
             raise AttributeMissing("GB0007", f"'function' object has no attribute {name!r}")
         return super().getattr(tx, name)
 
+    def as_key(self, tx: Translator) -> types.FunctionType:
+        assert self.source is not None
+        tx.guards.id_match(self.source, self.function)
+        return self.function
+
     def positional_defaults(self, tx: Translator) -> list[VariableTracker]:
         assert self.source is not None
         values = self.function.__defaults__ or ()
@@ -187,6 +192,9 @@ class NestedFunctionVariable(FunctionVariable):
 
     def describe(self) -> str:
         return f"function {self.code.co_qualname}"
+
+    def hashes_by_identity(self, tx: Translator) -> bool:
+        return True
 
     def parts(self) -> Iterable[VariableTracker]:
         given = (*self.kwdefaults.values(), *self.attributes.values())
@@ -407,6 +415,9 @@ class BoundMethodVariable(VariableTracker):
         cg.builder.end_call(2)
 
 
+_OF_PARTIALS = frozenset(dir(functools.partial))
+
+
 class PartialVariable(VariableTracker):
     """`functools.partial(function, *args, **kwargs)`."""
 
@@ -448,7 +459,9 @@ class PartialVariable(VariableTracker):
             return tx.tuple_of(self.args)
         if name == "keywords":
             return tx.dict_of(self.kwargs)
-        if self.source is None and not hasattr(functools.partial, name):
+        if name == "__call__":
+            return self
+        if self.source is None and name not in _OF_PARTIALS:
             raise AttributeMissing.of(functools.partial, name)
         return super().getattr(tx, name)
 

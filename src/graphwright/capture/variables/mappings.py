@@ -370,7 +370,7 @@ def _hashed(tx: Translator, key: VariableTracker) -> Any:
     if key.hashes_by_identity(tx):
         tx.output.hashed[key] = None
         return key
-    value = key.as_constant()
+    value = key.as_key(tx)
     try:
         hash(value)
     except TypeError as error:

@@ -88,9 +88,16 @@ class ItemRead(NumberRead):
         return results[self.tensor.node].item()
 
     def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
-        if self.kind is bool or (single and self.kind is int):
+        if single and self.kind is int:
             return None
-        kinds = [dtypes.float64, dtypes.float32] if single else [dtypes.float64]
+        return self._as(tx, [dtypes.float64, dtypes.float32] if single else [dtypes.float64])
+
+    def as_integer(self, tx: Values) -> VariableTracker | None:
+        """An int or bool as a 0-d tensor of int64; None of a float."""
+        return None if self.kind is float else self._as(tx, [dtypes.int64])
+
+    def _as(self, tx: Values, kinds: list[dtypes.dtype]) -> VariableTracker:
+        """The 0-d tensor, converted to one dtype after the other."""
         made: VariableTracker = self.tensor
         for kind in kinds:
             made = tx.output.run(tx, "call_method", "to", [made, tx.constant(kind)], {})

@@ -54,6 +54,9 @@ class _Hashed:
         return self.value
 
 
+_HASHED_BY_VALUE = (int, float, complex, str, bytes, tuple, range, frozenset, type(None))
+
+
 def _hash(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     (value,) = args
     value = value.realize()
@@ -65,7 +68,7 @@ def _hash(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     constant = value.as_constant()
     if isinstance(value, EnumVariable) and type(constant).__hash__ in _HASHES_OF_NAMES:
         return tx.constant(hash(constant))
-    if not isinstance(constant, (int, float, complex, str, bytes, tuple, frozenset, type(None))):
+    if not isinstance(constant, _HASHED_BY_VALUE):
         unsupported("GB0008", f"hash() of {value.describe()}")
     return tx.constant(fold(hash, constant))
 

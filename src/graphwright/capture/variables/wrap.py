@@ -230,17 +230,18 @@ def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTrac
     return ListVariable(items, source)
 
 
+_FIXED = (type, types.FunctionType, DType, enum.Enum)
 _FIXED_HASHES = tuple([kind.__hash__ for kind in (object, type, int, str, enum.Enum)])
 
 
 def _is_fixed(key: Any) -> bool:
-    """Whether a key is a class, dtype, Size or member of an enumeration, or a tuple of such."""
+    """Whether a key is a class, function, dtype, Size or member of an enumeration, or a tuple."""
     kind = type(key)
     if kind is Size:
         return True
     if kind is tuple:
         return all(_eval_frame.is_constant(part) or _is_fixed(part) for part in key)
-    return issubclass(kind, (type, DType, enum.Enum)) and kind.__hash__ in _FIXED_HASHES
+    return issubclass(kind, _FIXED) and kind.__hash__ in _FIXED_HASHES
 
 
 class _Keys:
@@ -285,10 +286,9 @@ _MOST_OBJECTS = 256
 
 def _is_found_by_identity(key: Any) -> bool:
     """Whether a key is a tensor, or an object of a class that leaves equality to Python."""
-    kind = type(key)
-    if kind in (Tensor, Parameter, Buffer):
+    if type(key) in (Tensor, Parameter, Buffer):
         return True
-    return _leaves_equality(kind) and _rule_for(key) in (_nn_module, _object)
+    return _leaves_equality(type(key)) and _rule_for(key) in (_nn_module, _object)
 
 
 def _guard_found_by_identity(output: OutputGraph, key: Any) -> None:

@@ -99,6 +99,8 @@ def elementwise(
 ) -> Tensor:
     """Apply `function` to operands cast to `computed`; the result has `dtype`."""
     tensors = [o for o in operands if isinstance(o, Tensor)]
+    if not tensors:
+        raise TypeError(f"{name}(): one of the two operands must be a Tensor, not a number")
     layouts = [(t.shape, t.stride()) for t in tensors]
     shape = broadcast_shapes(name, [own for own, _ in layouts])
     out = allocate(shape, pointwise_strides(shape, layouts), dtype)
