@@ -121,3 +121,44 @@ def test_dead_code() -> None:
     out.args = (module.graph.placeholders[0],)
     assert module.graph.eliminate_dead_code(lambda node: False) == 2
     assert module.code == "def forward(self, x, y):\n    return x\n"
+
+
+def test_arguments_are_edited_in_place() -> None:
+    graph = Graph()
+    x, y = graph.placeholder("x"), graph.placeholder("y")
+    call = graph.call_function(max, (x,), {"key": 1})
+    call.insert_arg(0, y)
+    call.update_arg(1, 7)
+    call.update_kwarg("key", None)
+    assert (call.args, call.kwargs) == ((y, 7), {"key": None})
+    assert list(y.users) == [call] and not x.users
+    with pytest.raises(IndexError):
+        call.update_arg(2, x)
+
+
+def test_nodes_are_found_by_kind_and_target() -> None:
+    graph = double_plus(Graph()).graph
+    assert [n.name for n in graph.find_nodes(op="call_function")] == ["mul", "add"]
+    assert [n.name for n in graph.find_nodes(op="call_function", target=operator.add)] == ["add"]
+    assert graph.find_nodes(op="call_method", target="sum") == []
+
+
+def test_dead_code_keeps_writes_and_modules_unless_told_otherwise() -> None:
+    graph = Graph()
+    x = graph.placeholder("x")
+    graph.call_method("sum", (x,))
+    graph.call_method("add_", (x, 1))
+    graph.call_function(operator.setitem, (x, 0, 1))
+    graph.call_method("__len__", (x,))
+    graph.call_module("layer", (x,))
+    graph.output((x,))
+    assert graph.eliminate_dead_code() == 2
+    assert [n.name for n in graph.nodes] == ["x", "add", "setitem", "layer", "output"]
+
+
+def test_a_graph_checks_itself() -> None:
+    graph = double_plus(Graph()).graph
+    graph.lint()
+    graph.find_nodes(op="call_function")[0].append(graph.placeholders[1])
+    with pytest.raises(GraphError, match="a placeholder comes after another kind of node"):
+        graph.lint()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from graphwright.ir.lint import check
 from graphwright.ir.node import Node, Target, map_nodes
 from graphwright.ir.printing import table_of
 
@@ -130,7 +131,12 @@ class Graph:
         with self.inserting_before((node or self._root).next):
             yield
 
-    def eliminate_dead_code(self, is_impure: Callable[[Node], bool]) -> int:
+    def find_nodes(self, *, op: str, target: Target | None = None) -> list[Node]:
+        """The nodes of that kind, and with that target unless it is None, in order."""
+        return [node for node in self.nodes
+                if node.op == op and (target is None or node.target == target)]
+
+    def eliminate_dead_code(self, is_impure: Callable[[Node], bool] = Node.is_impure) -> int:
         """Erase what nothing uses, placeholders and impure nodes apart. Returns: how many."""
         erased = 0
         for node in reversed(self.nodes):
@@ -146,6 +152,13 @@ class Graph:
         for node in self.nodes:
             new[node] = graph.node_copy(node, new.__getitem__)
         return graph, new
+
+    def lint(self) -> None:
+        """Raises: GraphError if the graph is not well formed.
+
+        `GraphModule.lint` also checks that the module has the constants.
+        """
+        check(self)
 
     def print_tabular(self) -> None:
         """Print the graph as a table."""

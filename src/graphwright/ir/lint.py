@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from graphwright.ir.graph import Graph
 from graphwright.ir.node import OPS, Node
+
+if TYPE_CHECKING:
+    from graphwright.ir.graph import Graph
 
 
 class GraphError(Exception):

@@ -14,6 +14,7 @@ There are six kinds, told apart by `op`:
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
 
@@ -75,6 +76,13 @@ def collect_nodes(value: Any, found: dict[Node, None]) -> None:
             collect_nodes(item, found)
     elif kind is slice:
         collect_nodes((value.start, value.stop, value.step), found)
+
+
+_WRITES = frozenset({
+    operator.setitem, operator.delitem, operator.iadd, operator.isub, operator.imul,
+    operator.imatmul, operator.itruediv, operator.ifloordiv, operator.imod, operator.ipow,
+    operator.ilshift, operator.irshift, operator.iand, operator.ior, operator.ixor,
+})  # fmt: skip
 
 
 class Node:
@@ -154,6 +162,34 @@ class Node:
             collect_nodes(kwargs, inputs)
         for node in inputs:
             node.users[self] = None
+
+    def update_arg(self, position: int, value: Any) -> None:
+        """Take `value` as that positional argument. Raises: IndexError if there is none."""
+        args = list(self._args)
+        args[position] = value
+        self.args = tuple(args)
+
+    def insert_arg(self, position: int, value: Any) -> None:
+        """Take `value` as a further positional argument, before the one that stands there."""
+        args = list(self._args)
+        args.insert(position, value)
+        self.args = tuple(args)
+
+    def update_kwarg(self, name: str, value: Any) -> None:
+        """Take `value` as the argument of that name."""
+        self.kwargs = {**self._kwargs, name: value}
+
+    def is_impure(self) -> bool:
+        """Whether it does more than give a value, as far as its target's name tells.
+
+        Placeholders, the output, modules and writes in place do; a random draw does not.
+        """
+        if self.op not in ("call_function", "call_method"):
+            return self.op != "get_attr"
+        name: str = self.target if isinstance(self.target, str) else getattr(
+            self.target, "__name__", "")
+        in_place = name.endswith("_") and not name.endswith("__")
+        return in_place or self.target in _WRITES
 
     def replace_input_with(self, old: Node, new: Node) -> None:
         """Take `new` wherever this node takes `old`."""
