@@ -33,7 +33,7 @@ from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.locks import Lock
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
-from graphwright.watched import Watch, Watched
+from graphwright.watched import Passages, Watch, Watched
 
 Backend = Callable[[GraphModule, Sequence[Any]], Callable[..., Any]]
 
@@ -199,6 +199,7 @@ class Training:
         self.forward = forward
         self.saved = SavedPlaces(lowered)
         self.watch = Watch(lowered)
+        self.passages = Passages(lowered)
         self.differentiated = tuple(lowered.grad_inputs)
         self.every_input = tuple(range(len(lowered.forward.graph.placeholders)))
         self.plain = is_plain(lowered)
@@ -288,7 +289,8 @@ class SavedPlaces:
 class CompiledBackward(Node):
     """The tape's node of a compiled forward: what it saved, and the backward to call."""
 
-    __slots__ = ("inputs", "layouts", "made", "rng", "sizes", "training", "watched")
+    __slots__ = ("closed", "inputs", "layouts", "made", "passed", "rng", "sizes", "training",
+                 "watched")
 
     checked = True
 
@@ -306,6 +308,7 @@ class CompiledBackward(Node):
         self.made: SavedValues | None = SavedValues(
             tuple([_core.detach(Tensor, outputs[i]) for i in training.saved.outputs]))
         self.watched: Watched | None = None
+        self.closed = self.passed = 0
 
     def watch(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Note the versions of what eager execution would have saved, unless hooks replace it."""
@@ -314,12 +317,19 @@ class CompiledBackward(Node):
             self.watched = Watched(self.training.watch, self.inputs, inputs, outputs, self.sizes)
 
     def release(self) -> None:
-        self.inputs = self.made = self.watched = None
+        """Close the ways that gradients have gone; those of other results stay open."""
+        self.closed |= self.passed
+        if self.training.passages.end(self.closed):
+            self.inputs = self.made = self.watched = None
 
     def check(self, grads: list[Any], wanted: Sequence[bool]) -> None:
-        """Raise RuntimeError where eager execution finds a saved tensor written in place."""
+        """Raise RuntimeError where eager execution finds a saved tensor released, or written."""
+        given = [grad is not None for grad in grads]
+        self.passed = self.training.passages.gone(given, wanted)
+        if self.passed & self.closed:
+            raise RuntimeError(FREED)
         if self.watched is not None:
-            self.watched.check([grad is not None for grad in grads], wanted)
+            self.watched.check(given, wanted)
 
     def compute(self, grads: list[Any]) -> Sequence[Any]:
         """One gradient, or None, for each input that requires grad."""

@@ -104,6 +104,33 @@ class Watched:
         return followed
 
 
+class Passages:
+    """The ways that gradients can go once through a compiled call: bits of numbers stand for them.
+
+    What eager execution saved there is released then, and further gradients are refused.
+    """
+
+    def __init__(self, lowered: Lowered) -> None:
+        self.ways = lowered.passages
+        self.all = (1 << len(self.ways)) - 1
+        self.reusable = lowered.reusable
+
+    def gone(self, given: Sequence[bool], wanted: Sequence[bool]) -> int:
+        """Those that gradients go which are given and wanted as in `Watched.check`."""
+        if all(given) and all(wanted):
+            return self.all
+        tangents, gradients = _as_bits(given), _as_bits(wanted)
+        return _as_bits([above & tangents and below & gradients for above, below in self.ways])
+
+    def end(self, closed: int) -> bool:
+        """Whether no gradients can come any more."""
+        return closed == self.all and not self.reusable
+
+
+def _as_bits(values: Sequence[object]) -> int:
+    return sum(1 << number for number, value in enumerate(values) if value)
+
+
 class _Again(Leading):
     """An identity on the way to a gradient's history."""
 

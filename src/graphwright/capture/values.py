@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
@@ -195,8 +195,8 @@ class Values:
         """The names in the object's `__dict__`, in order."""
         value.attribute_names(self)
 
-    def pairs(self, args: list[VariableTracker]) -> list[tuple[Any, VariableTracker]]:
-        """The keys and values that `dict(*args)` takes over."""
+    def pairs(self, args: list[VariableTracker]) -> Iterator[tuple[Any, VariableTracker]]:
+        """The keys and values that `dict(*args)` takes over, one by one."""
         return pairs_of(self, args)  # type: ignore[arg-type]
 
     def object_method(self, static: Any, owner: VariableTracker) -> VariableTracker | None:

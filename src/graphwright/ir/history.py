@@ -70,6 +70,16 @@ class History:
         _, above = _reached(self._roots(joint.tangents, outputs, mutated))
         return [_bits(above.get(self.begins[index], 0)) for index in joint.grad_inputs]
 
+    def passages(
+        self, joint: Joint, outputs: Sequence[OutputSpec], mutated: Sequence[tuple[int, int]]
+    ) -> list[tuple[int, int]]:
+        """What `Lowered.passages` is: the ways through nodes that have saved something."""
+        nodes, above = _reached(self._roots(joint.tangents, outputs, mutated))
+        below = self._leading(nodes, joint.grad_inputs)
+        return sorted({
+            (above[node], below[node]) for node in nodes if below[node] and _has_saved(node)
+        })
+
     def _roots(
         self, tangents: Sequence[int], outputs: Sequence[OutputSpec],
         mutated: Sequence[tuple[int, int]],
@@ -188,6 +198,15 @@ def _saved_by(node: Node) -> Iterator[tuple[SavedTensor, tuple[str, int] | None]
         for (number, _), value in zip(node.op.saved_outputs, node.saved_outputs, strict=True):
             if value is not None:
                 yield value, (node.name(), number)
+
+
+def _has_saved(node: Node) -> bool:
+    """Whether the node refuses to be passed again, unless the graph was retained."""
+    if isinstance(node, CopySlices):
+        node = node.inner
+    if isinstance(node, FunctionNode):
+        return bool(node.context._saved)
+    return isinstance(node, OpNode) and node.has_saved()
 
 
 def _maker(tensor: FakeTensor) -> tuple[str, int] | None:

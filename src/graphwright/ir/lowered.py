@@ -122,6 +122,10 @@ class Lowered(Record, frozen=False):
         tangents: the outputs of `forward` whose gradients it takes, in order, dense in memory.
         grad_inputs: the inputs for which it returns gradients.
         reaches: for each of these the positions of the tangents that its gradient depends on.
+        passages: the ways through the tape that can be gone once, unless it is retained, as eager
+            execution saves something there: from which of `tangents` to which of `grad_inputs`,
+            as bits of two numbers.
+        reusable: whether there are others, on which nothing is saved.
         rng_ops: how many offsets the forward takes from the generator.
         kept: what gradients refuse to have been written in place, the first to be read first.
         made: the places in `kept` whose tensors are results, or inputs that the call writes.
@@ -136,6 +140,8 @@ class Lowered(Record, frozen=False):
     tangents: list[int] = field(default_factory=list)
     grad_inputs: list[int] = field(default_factory=list)
     reaches: list[frozenset[int]] = field(default_factory=list)
+    passages: list[tuple[int, int]] = field(default_factory=list)
+    reusable: bool = False
     joint: Callable[..., Any] | None = None
     rng_ops: int = 0
     kept: list[Kept] = field(default_factory=list)

@@ -219,6 +219,10 @@ def _lowered(state: State) -> Lowered:
         assert state.history is not None
         lowered.kept = state.history.kept(joint, state.outputs, state.mutated)
         lowered.reaches = state.history.reaches(joint, state.outputs, state.mutated)
+        lowered.passages = state.history.passages(joint, state.outputs, state.mutated)
+        lowered.reusable = any(
+            not any(above >> tangent & below >> gradient & 1 for above, below in lowered.passages)
+            for gradient, reach in enumerate(lowered.reaches) for tangent in reach)
         unchanged = {("input", index) for index in range(len(state.inputs))}
         unchanged.difference_update(("input", index) for index, _ in state.mutated)
         places = {kept.place for kept in lowered.kept if kept.place is not None}

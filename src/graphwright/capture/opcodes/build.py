@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -165,7 +166,7 @@ def list_to_tuple(tx: Translator, inst: Instruction) -> None:
 @opcode("UNPACK_SEQUENCE")
 def unpack_sequence(tx: Translator, inst: Instruction) -> None:
     value = tx.pop()
-    items = value.unpack(tx)
+    items = list(itertools.islice(value.draw(tx), inst.arg + 1))
     if len(items) < inst.arg:
         few = f"not enough values to unpack (expected {inst.arg}, got {len(items)})"
         raise_in_frame(ValueError, [tx.constant(few)])

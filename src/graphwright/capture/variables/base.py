@@ -7,7 +7,7 @@ object, as `is` does, and holds its contents as of the current instruction; chan
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Self
 
 from graphwright.capture.exc import unsupported
@@ -156,13 +156,15 @@ class VariableTracker:
         """The next item of an iterator; None at its end."""
         unsupported("GB0017", f"next() of {self.describe()}")
 
+    def draw(self, tx: Translator) -> Iterator[VariableTracker]:
+        """The items one by one: what comes of one is done before the next is asked for."""
+        iterator = self.iterate(tx)
+        while (item := iterator.next(tx)) is not None:
+            yield item
+
     def unpack(self, tx: Translator) -> list[VariableTracker]:
         """All items, as `*value` gives them."""
-        iterator = self.iterate(tx)
-        items = []
-        while (item := iterator.next(tx)) is not None:
-            items.append(item)
-        return items
+        return list(self.draw(tx))
 
     def has_method(self, name: str) -> bool:
         """Whether the value is an object of a user's class that defines the method."""

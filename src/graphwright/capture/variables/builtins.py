@@ -214,7 +214,7 @@ def _slice(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     total = kwargs.get("start", args[1] if len(args) > 1 else tx.constant(0))
-    for item in args[0].realize().unpack(tx):
+    for item in args[0].realize().draw(tx):
         total = tx.operate(operator.add, total, item)
     return total
 
@@ -237,17 +237,18 @@ def _all(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _extreme(function: Callable[..., Any], better: Callable[..., Any]) -> Handler:
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        items = args[0].realize().unpack(tx) if len(args) == 1 else args
+        items = args[0].realize().draw(tx) if len(args) == 1 else iter(args)
         key = kwargs.get("key")
         if key is not None and key.is_constant() and key.as_constant() is None:
             key = None
-        if not items:
+        first = next(items, None)
+        if first is None:
             if "default" in kwargs:
                 return kwargs["default"]
-            fold(function, ())
-        best = items[0].realize()
+            return tx.constant(fold(function, ()))    # which raises
+        best = first.realize()
         best_key = key.call(tx, [best], {}) if key is not None else best
-        for item in items[1:]:
+        for item in items:
             item_key = key.call(tx, [item], {}) if key is not None else item
             if tx.truth(tx.operate(better, item_key, best_key)):
                 best, best_key = item.realize(), item_key

@@ -11,7 +11,12 @@ from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import IteratorVariable
-from graphwright.capture.variables.sequences import SequenceVariable, exactly, index_of
+from graphwright.capture.variables.sequences import (
+    SequenceVariable,
+    drawn_for,
+    exactly,
+    index_of,
+)
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -95,10 +100,10 @@ class DequeVariable(SequenceVariable):
     def extend(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         """`deque.extend`."""
         (values,) = exactly(1, args)
-        new = values.realize().unpack(tx)
-        self._changed(tx)
-        self.items.extend(new)
-        self._trim(from_left=True)
+        for item in drawn_for(tx, self, values):
+            self._changed(tx)
+            self.items.append(item)
+            self._trim(from_left=True)
         return tx.constant(None)
 
     def _appendleft(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -106,10 +111,10 @@ class DequeVariable(SequenceVariable):
 
     def _extendleft(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         (values,) = exactly(1, args)
-        new = values.realize().unpack(tx)
-        self._changed(tx)
-        self.items[:0] = reversed(new)
-        self._trim(from_left=False)
+        for item in drawn_for(tx, self, values):
+            self._changed(tx)
+            self.items.insert(0, item)
+            self._trim(from_left=False)
         return tx.constant(None)
 
     def _take(self, tx: Translator, position: int) -> VariableTracker:

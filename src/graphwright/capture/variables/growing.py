@@ -19,6 +19,7 @@ from graphwright.capture.variables.sequences import (
     ListVariable,
     SequenceVariable,
     SliceVariable,
+    drawn_for,
     exactly,
     index_of,
 )
@@ -113,20 +114,21 @@ class Growing(SequenceVariable):
         self.output.guards.present(ItemSource(self.source, place))
         return self._item(place).realize()
 
-    def put_behind(self, tx: Translator, new: list[VariableTracker]) -> None:
+    def put_behind(self, tx: Translator, item: VariableTracker) -> None:
         """Note what is appended, as long as nobody has looked."""
         tx.side_effects.mutate(self)
-        self.added.extend(new)
+        self.added.append(item)
 
 
 def _methods(known: dict[str, Callable[..., VariableTracker]]) -> dict[str, Callable[..., Any]]:
     """The methods of a growing container, by those of one that was looked at."""
 
     def extend(self: Any, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        new = exactly(1, args)[0].realize().unpack(tx)    # which may look at the container
-        if self.appended() is None:
-            return known["extend"](self, tx, [tx.tuple_of(new)], kwargs)
-        self.put_behind(tx, new)
+        for item in drawn_for(tx, self, *exactly(1, args)):    # which may look at the container
+            if self.appended() is None:
+                known["append"](self, tx, [item], kwargs)
+            else:
+                self.put_behind(tx, item)
         return tx.constant(None)
 
     def append(self: Any, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -159,9 +161,9 @@ class GrowingDeque(Growing, DequeVariable):
     def _most(self) -> int | None:
         return self.maxlen
 
-    def put_behind(self, tx: Translator, new: list[VariableTracker]) -> None:
+    def put_behind(self, tx: Translator, item: VariableTracker) -> None:
         self._changed(tx)
-        super().put_behind(tx, new)
+        super().put_behind(tx, item)
 
     @classmethod
     def methods(cls) -> dict[str, Callable[..., VariableTracker]]:

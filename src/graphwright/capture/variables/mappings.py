@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections
 import numbers
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
@@ -317,7 +317,7 @@ class DictView(VariableTracker):
     ) -> VariableTracker:
         if name == "isdisjoint":
             (other,) = exactly(1, args)
-            return tx.constant(not any(self.contains(tx, v) for v in other.realize().unpack(tx)))
+            return tx.constant(not any(self.contains(tx, v) for v in other.realize().draw(tx)))
         if name == "__iter__":
             return self.iterate(tx)
         if name == "__len__":
@@ -388,26 +388,33 @@ def factory_of(tx: Translator, value: VariableTracker) -> VariableTracker | None
     return factory
 
 
-def pairs_of(tx: Translator, args: Args) -> list[tuple[VariableTracker, VariableTracker]]:
-    """The (key, value) pairs that `dict(*args)` takes over."""
+def pairs_of(
+    tx: Translator, args: Args
+) -> Iterator[tuple[VariableTracker, VariableTracker]]:
+    """The (key, value) pairs that `dict(*args)` takes over, one by one."""
     if not args:
-        return []
+        return
     (source,) = exactly(1, args)
     source = tx.unwrapped(source)
     if hasattr(source, "snapshot"):
         source = source.snapshot(tx)
     if isinstance(source, DictVariable):
-        return list(source.entries.values())
-    if source.has_method("keys"):
-        keys = source.call_method(tx, "keys", [], {}).unpack(tx)
-        return [(key, source.getitem(tx, key)) for key in keys]
-    items = [item.realize() for item in source.unpack(tx)]
-    if not all(_is_iterable(item.python_type()) for item in items):
+        yield from list(source.entries.values())
+    elif source.has_method("keys"):
+        for key in source.call_method(tx, "keys", [], {}).unpack(tx):
+            yield key, source.getitem(tx, key)
+    else:
+        for item in source.draw(tx):
+            yield _pair(tx, item.realize())
+
+
+def _pair(tx: Translator, item: VariableTracker) -> tuple[VariableTracker, VariableTracker]:
+    if not _is_iterable(item.python_type()):
         unsupported("GB0007", "TypeError: a dictionary update sequence element is no sequence")
-    pairs = [item.unpack(tx) for item in items]
-    if any(len(pair) != 2 for pair in pairs):
+    pair = item.unpack(tx)
+    if len(pair) != 2:
         unsupported("GB0007", "ValueError: dictionary update sequence element has no length 2")
-    return [(key, value) for key, value in pairs]
+    return pair[0], pair[1]
 
 
 def _is_iterable(kind: type) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import Handler
-from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.floats import number_operation
 from graphwright.capture.variables.operators import unary
@@ -49,7 +49,10 @@ def _int(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _float(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    found = as_float(args[0].realize()) if len(args) == 1 else None
+    given = args[0].realize() if len(args) == 1 and not kwargs else None
+    if isinstance(given, ConstantVariable) and given.python_type() is float:
+        return given    # the very same object, as in CPython
+    found = as_float(given) if given is not None else None
     return found or _number(float)(tx, args, kwargs)
 
 
@@ -111,7 +114,7 @@ def _number_function(function: Callable[..., Any]) -> Handler:
                 unsupported("GB0002", f"math.{function.__name__}() of a tensor")
         if function is math.prod and not args[0].realize().is_constant():
             total = kwargs.get("start", tx.constant(1))
-            for item in args[0].realize().unpack(tx):
+            for item in args[0].realize().draw(tx):
                 total = tx.operate(operator.mul, total, item)
             return total
         if function in (math.floor, math.ceil, math.trunc):

@@ -365,7 +365,7 @@ class ObjectVariable(VariableTracker):
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         if lookup(self.cls, "__contains__") is ABSENT:
-            return any(tx.same_or_equal(own, item) for own in self.unpack(tx))
+            return any(tx.same_or_equal(own, item) for own in self.draw(tx))
         return tx.truth(self.call_special(tx, "__contains__", item))
 
     def length(self, tx: Translator) -> VariableTracker:

@@ -359,6 +359,8 @@ def _add(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
     if isinstance(left, ListVariable) and isinstance(right, ListVariable):
         return ListVariable([*left.items, *right.items])
     if isinstance(left, TupleVariable) and isinstance(right, TupleVariable):
+        if left.kind is right.kind is tuple and not (left.items and right.items):
+            return left if left.items else right    # as CPython does, which needs no copy
         sized = right if isinstance(right, SizeVariable) else left
         return _tuple_like(sized)([*left.items, *right.items])
     return None
@@ -398,6 +400,8 @@ def _multiply(tx: Translator, args: list[VariableTracker]) -> VariableTracker | 
                 return None
             if isinstance(values, ListVariable):
                 return ListVariable(values.items * times)
+            if values.kind is tuple and times == 1:    # CPython needs no copy of it
+                return values
             return _tuple_like(values)(values.items * times)
     return None
 

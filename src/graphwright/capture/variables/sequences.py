@@ -167,6 +167,14 @@ class TupleVariable(SequenceVariable):
         given = [item.as_index(tx) for item in items]
         return self if all(map(operator.is_, given, items)) else TupleVariable(given)
 
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        key = key.realize()
+        if self.kind is tuple and isinstance(key, SliceVariable):
+            length = len(self.items)
+            if key.as_slice().indices(length) == (0, length, 1):
+                return self    # as CPython does, which needs no copy
+        return super().getitem(tx, key)
+
     def _slice(self, tx: Translator, items: list[VariableTracker]) -> VariableTracker:
         return TupleVariable(items)
 
@@ -343,17 +351,23 @@ class ListVariable(SequenceVariable):
 
     def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
         key = key.realize()
-        new = value.unpack(tx) if isinstance(key, SliceVariable) else None
-        tx.side_effects.mutate(self)
-        if new is not None:
-            assert isinstance(key, SliceVariable)
-            self._set_slice(key.as_slice(), new)
+        if isinstance(key, SliceVariable):
+            self._set_slice(tx, key.as_slice(), value)
             return
-        self.items[self._position(tx, key, _ASSIGNED)] = value
+        position = self._position(tx, key, _ASSIGNED)
+        tx.side_effects.mutate(self)
+        self.items[position] = value
 
-    def _set_slice(self, where: slice, new: list[VariableTracker]) -> None:
+    def _set_slice(self, tx: Translator, where: slice, value: VariableTracker) -> None:
+        """Of the length that the list has before the values are made, as in CPython."""
+        length = len(self.items)
+        start, stop, step = where.indices(length)
+        new = value.unpack(tx)
+        if step != 1 and len(self.items) != length:
+            unsupported("GB0008", "a list changes while some of its items are replaced")
+        tx.side_effects.mutate(self)
         try:
-            self.items[where] = new
+            self.items[slice(start, stop) if step == 1 else where] = new
         except ValueError as error:
             unsupported("GB0007", f"ValueError: {error}")
 
@@ -382,9 +396,9 @@ class ListVariable(SequenceVariable):
 
     def _extend(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         (values,) = exactly(1, args)
-        new = values.unpack(tx)
-        tx.side_effects.mutate(self)
-        self.items.extend(new)
+        for item in drawn_for(tx, self, values):
+            tx.side_effects.mutate(self)
+            self.items.append(item)
         return tx.constant(None)
 
     def _insert(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -576,6 +590,14 @@ def index_of(tx: Translator, key: VariableTracker) -> int:
     if not isinstance(value, int):
         unsupported("GB0007", f"TypeError: indices must be integers, not {type(value).__name__}")
     return value
+
+
+def drawn_for(
+    tx: Translator, owner: VariableTracker, values: VariableTracker
+) -> Iterable[VariableTracker]:
+    """The items that are put into a container one by one, which may be its own."""
+    values = values.realize()
+    return values.unpack(tx) if values is owner else values.draw(tx)
 
 
 def exactly(count: int, args: Args) -> Args:

@@ -319,6 +319,36 @@ def _pure(name: str) -> Method:
     return method
 
 
+def _update(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
+    """`set.update`: what an iterator gives is added item by item."""
+    for given in args:
+        values = given.realize()
+        if _runs_code(values):
+            for item in values.draw(tx):
+                _METHODS["add"](self, tx, [item])
+        else:
+            _changing("update")(self, tx, [values])
+    return tx.constant(None)
+
+
+def _runs_code(values: VariableTracker) -> bool:
+    """Whether making the next of the values may do anything, and depend on what was done."""
+    return isinstance(values, IteratorVariable) or values.has_method("__iter__")
+
+
+def _until(name: str, wanted: bool) -> Method:
+    """A question about each item of an iterator, which an answer other than `wanted` ends."""
+    plain = _pure(name)
+
+    def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
+        (values,) = [value.realize() for value in exactly(1, args)]
+        if not _runs_code(values):
+            return plain(self, tx, args)
+        return tx.constant(all(self.contains(tx, item) is wanted for item in values.draw(tx)))
+
+    return method
+
+
 def _changing(name: str) -> Method:
     def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
         if not all(map(has_order, args)) and "update" in name:
@@ -343,8 +373,11 @@ _METHODS: dict[str, Method] = {
         name: _pure(name)
         for name in ("union", "intersection", "difference", "symmetric_difference", "issubset")
     },
-    **{name: _pure(name) for name in ("issuperset", "isdisjoint", "copy")},
-    **{name: _changing(name) for name in ("update", "intersection_update", "clear")},
+    "copy": _pure("copy"),
+    "issuperset": _until("issuperset", wanted=True),
+    "isdisjoint": _until("isdisjoint", wanted=False),
+    "update": _update,
+    **{name: _changing(name) for name in ("intersection_update", "clear")},
     **{name: _changing(name) for name in ("difference_update", "symmetric_difference_update")},
     **{name: _changing_member(name) for name in ("add", "discard", "remove")},
     "pop": SetVariable.pop,

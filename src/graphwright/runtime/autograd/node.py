@@ -273,14 +273,15 @@ class OpNode(Node):
 
     def release(self) -> None:
         """A node that has saved nothing can be passed again."""
-        if not self.forget() and (self.saved_outputs or self._has_saved()):
+        if not self.forget() and self.has_saved():
             self.args = None
             self.saved_outputs = []
 
-    def _has_saved(self) -> bool:
+    def has_saved(self) -> bool:
+        """Whether it is passed once only, unless the graph is retained."""
         args = self.args
-        if args is None:
-            return False
+        if args is None or self.saved_outputs:
+            return args is not None
         for slot, need in self.op.saved_slots.items():
             value = args[slot]
             values = value if value.__class__ is list else (value,)
