@@ -206,6 +206,7 @@ _STORAGES = (
 _ELSEWHERE = {
     **dict.fromkeys(_FUNCTIONS, "functions"),
     "GradScaler": "amp.grad_scaler",
+    "SymInt": "symbolic.symint",
     **dict.fromkeys(_STORAGES, "storage"),
     **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "removed"),
     "lobpcg": "lowrank",

@@ -16,16 +16,24 @@ from graphwright.explanation import Stats
 from graphwright.native_backends import BACKENDS
 from graphwright.notices import forget as forget_notices
 from graphwright.notices import set_notices
+from graphwright.runtime.marks import (
+    cudagraph_mark_step_begin,
+    is_exporting,
+    nested_compile_region,
+)
 from graphwright.runtime.utils import CAPTURE
 
 __all__ = [
-    "RecompileError", "allow_in_graph", "disable", "dump", "is_compiling", "list_backends",
-    "mark_dynamic", "mark_static", "reset", "set_notices", "set_stance", "stats",
+    "RecompileError", "allow_in_graph", "cudagraph_mark_step_begin", "disable", "dump",
+    "is_compiling", "is_dynamo_compiling", "is_exporting", "list_backends", "mark_dynamic",
+    "mark_static", "nested_compile_region", "reset", "set_notices", "set_stance", "stats",
 ]
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 CAPTURE.run_outside = _eval_frame.run_unhooked
+is_dynamo_compiling = is_compiling
+
 
 
 def disable(function: F | None = None, *, recursive: bool = True) -> Any:

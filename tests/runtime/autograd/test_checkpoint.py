@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from graphwright.utils.checkpoint import CheckpointError, checkpoint, checkpoint_sequential
+from graphwright.utils.checkpoint import (
+    CheckpointError,
+    checkpoint,
+    checkpoint_sequential,
+    set_checkpoint_early_stop,
+)
 
 import graphwright as gw
 from graphwright import nn
@@ -109,6 +114,12 @@ def test_only_what_is_needed_runs_again() -> None:
     calls.clear()
     checkpoint(block, x, use_reentrant=False, early_stop=False).sum().backward()
     assert calls == ["start", "middle", "end"] * 2
+    for enabled, rest in ((True, ["start", "middle"]), (False, ["start", "middle", "end"])):
+        calls.clear()
+        with set_checkpoint_early_stop(enabled):
+            out = checkpoint(block, x, use_reentrant=False, early_stop=not enabled)
+        out.sum().backward()
+        assert calls == ["start", "middle", "end", *rest]
 
 
 def test_nested_and_in_no_grad() -> None:

@@ -98,10 +98,24 @@ def test_names_of_pytorchs_modules(name: str) -> None:
 
 def test_pairs_and_prefixes() -> None:
     utils = import_module("graphwright.nn.modules.utils")
+    assert utils is nn.modules.utils
     assert utils._pair(3) == (3, 3) and utils._triple([1, 2, 3]) == (1, 2, 3)
+    assert utils._reverse_repeat_tuple((1, 2), 2) == (2, 2, 1, 1)
     state = {"module.a": 1, "b": 2}
     utils.consume_prefix_in_state_dict_if_present(state, "module.")
     assert state == {"a": 1, "b": 2}
+
+
+def test_annotations_of_windows() -> None:
+    kinds = import_module("graphwright.nn.common_types")
+    assert kinds._size_2_t == int | tuple[int, int] and kinds._tensor_list_t
+
+
+def test_all_registrations_return_one_kind_of_handle() -> None:
+    handle = import_module("graphwright.utils.hooks").RemovableHandle
+    layer = nn.Linear(1, 1)
+    hooks = layer.register_forward_hook(print), layer.weight.register_hook(print)
+    assert all(isinstance(hook, handle) for hook in hooks)
 
 
 def test_weight_norm_by_a_hook() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from graphwright.runtime.nn.hooks import REGISTRATION_HOOKS, BackwardWatch, RemovableHandle
+from graphwright.runtime.nn.hooks import REGISTRATION_HOOKS, BackwardWatch, ModuleHandle
 from graphwright.runtime.nn.module import Module
 
 Hook = Callable[..., Any]
@@ -53,29 +53,29 @@ class _Switch:
 _switch = _Switch()
 
 
-def _register(hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
-    handle = RemovableHandle(hooks, owner=_switch)
+def _register(hooks: dict[int, Hook], hook: Hook) -> ModuleHandle:
+    handle = ModuleHandle(hooks, owner=_switch)
     hooks[handle.id] = hook
     _switch._count_hooks()
     return handle
 
 
-def register_module_forward_pre_hook(hook: Hook) -> RemovableHandle:
+def register_module_forward_pre_hook(hook: Hook) -> ModuleHandle:
     """Call `hook(module, args)` before every module's `forward`; it may return new arguments."""
     return _register(_pre_hooks, hook)
 
 
-def register_module_forward_hook(hook: Hook) -> RemovableHandle:
+def register_module_forward_hook(hook: Hook) -> ModuleHandle:
     """Call `hook(module, args, output)` after every `forward`; it may return an output."""
     return _register(_hooks, hook)
 
 
-def register_module_full_backward_pre_hook(hook: Hook) -> RemovableHandle:
+def register_module_full_backward_pre_hook(hook: Hook) -> ModuleHandle:
     """Call `hook(module, grad_output)` before every module's backward."""
     return _register(_backward_pre_hooks, hook)
 
 
-def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
+def register_module_full_backward_hook(hook: Hook) -> ModuleHandle:
     """Call `hook(module, grad_input, grad_output)` after every module's backward."""
     return _register(_backward_hooks, hook)
 
@@ -83,16 +83,16 @@ def register_module_full_backward_hook(hook: Hook) -> RemovableHandle:
 register_module_backward_hook = register_module_full_backward_hook
 
 
-def register_module_buffer_registration_hook(hook: Hook) -> RemovableHandle:
+def register_module_buffer_registration_hook(hook: Hook) -> ModuleHandle:
     """Call `hook(module, name, buffer)` where a buffer is registered; it may give another."""
     return _register(REGISTRATION_HOOKS["buffer"], hook)
 
 
-def register_module_module_registration_hook(hook: Hook) -> RemovableHandle:
+def register_module_module_registration_hook(hook: Hook) -> ModuleHandle:
     """Call `hook(module, name, child)` where a child is registered; it may give another."""
     return _register(REGISTRATION_HOOKS["module"], hook)
 
 
-def register_module_parameter_registration_hook(hook: Hook) -> RemovableHandle:
+def register_module_parameter_registration_hook(hook: Hook) -> ModuleHandle:
     """Call `hook(module, name, parameter)` where one is registered; it may give another."""
     return _register(REGISTRATION_HOOKS["parameter"], hook)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.runtime.autograd.function import Function
+from graphwright.runtime.autograd.node import RemovableHandle
 from graphwright.runtime.tensor import Tensor
 
 _ids = itertools.count()
@@ -18,7 +19,7 @@ _ids = itertools.count()
 CALL_HOOKS = ("_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks")
 
 
-class RemovableHandle:
+class ModuleHandle(RemovableHandle):
     """What `register_*_hook` returns; `remove()` (or leaving a `with` block) removes it."""
 
     def __init__(self, hooks: dict[int, Any], *options: dict[int, Any], owner: Any = None) -> None:
@@ -35,17 +36,11 @@ class RemovableHandle:
         if self._owner is not None:
             self._owner._count_hooks()
 
-    def __enter__(self) -> RemovableHandle:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self.remove()
-
 
 class ModuleHooks:
     """The part of `Module` that registers hooks and calls them.
 
-    All registrations return a `RemovableHandle`. `prepend=True` puts the hook before those
+    All registrations return a `ModuleHandle`. `prepend=True` puts the hook before those
     already there.
     """
 
@@ -88,10 +83,10 @@ class ModuleHooks:
         hook: Callable[..., Any],
         prepend: bool = False,
         **options: bool,
-    ) -> RemovableHandle:
+    ) -> ModuleHandle:
         """Enter `hook` in `hooks`, and its id in the dict of each option that is true."""
         chosen = [self.__dict__[name] for name, wanted in options.items() if wanted]
-        handle = RemovableHandle(hooks, *chosen, owner=self)
+        handle = ModuleHandle(hooks, *chosen, owner=self)
         for members in chosen:
             members[handle.id] = True
         _insert(hooks, handle.id, hook, prepend)
@@ -102,7 +97,7 @@ class ModuleHooks:
 
     def register_forward_pre_hook(
         self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
+    ) -> ModuleHandle:
         """Call `hook(module, args[, kwargs])` before `forward`; it may return new arguments."""
         return self._add_call_hook(
             self._forward_pre_hooks, hook, prepend, _forward_pre_hooks_with_kwargs=with_kwargs
@@ -115,7 +110,7 @@ class ModuleHooks:
         prepend: bool = False,
         with_kwargs: bool = False,
         always_call: bool = False,
-    ) -> RemovableHandle:
+    ) -> ModuleHandle:
         """Call `hook(module, args[, kwargs], output)` after `forward`; it may return an output.
 
         With `always_call` it is called (with output None) also where `forward` raised.
@@ -130,13 +125,13 @@ class ModuleHooks:
 
     def register_full_backward_pre_hook(
         self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    ) -> ModuleHandle:
         """Call `hook(module, grad_output)` before the module's backward; it may return others."""
         return self._add_call_hook(self._backward_pre_hooks, hook, prepend)
 
     def register_full_backward_hook(
         self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
+    ) -> ModuleHandle:
         """Call `hook(module, grad_input, grad_output)` when the inputs' gradients are known.
 
         Both are tuples with None for what is no tensor; it may return another `grad_input`.
@@ -145,7 +140,7 @@ class ModuleHooks:
         self._choose_backward_hooks(full=True)
         return self._add_call_hook(self._backward_hooks, hook, prepend)
 
-    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_backward_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
         """As `register_full_backward_hook`, which replaces it: a module has one kind of both."""
         self._choose_backward_hooks(full=False)
         return self._add_call_hook(self._backward_hooks, hook)
@@ -158,17 +153,17 @@ class ModuleHooks:
             )
         self._is_full_backward_hook = full
 
-    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
         """Call `hook(module, prefix, keep_vars)` before `state_dict` collects this module."""
         return _plain_handle(self._state_dict_pre_hooks, hook)
 
-    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after this module's entries."""
         return _plain_handle(self._state_dict_hooks, hook)
 
     _register_state_dict_hook = register_state_dict_post_hook
 
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
         """Call `hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
         unexpected_keys, error_msgs)` before this module loads its entries."""
 
@@ -179,12 +174,12 @@ class ModuleHooks:
 
     def _register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], with_module: bool = False
-    ) -> RemovableHandle:
+    ) -> ModuleHandle:
         if with_module:
             return self.register_load_state_dict_pre_hook(hook)
         return _plain_handle(self._load_state_dict_pre_hooks, hook)
 
-    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
         """Call `hook(module, incompatible_keys)` after this module and those below have loaded."""
         return _plain_handle(self._load_state_dict_post_hooks, hook)
 
@@ -273,8 +268,8 @@ def _insert(hooks: dict[int, Any], key: int, hook: Any, prepend: bool) -> None:
     hooks.update(later)
 
 
-def _plain_handle(hooks: dict[int, Any], hook: Callable[..., Any]) -> RemovableHandle:
-    handle = RemovableHandle(hooks)
+def _plain_handle(hooks: dict[int, Any], hook: Callable[..., Any]) -> ModuleHandle:
+    handle = ModuleHandle(hooks)
     hooks[handle.id] = hook
     return handle
 

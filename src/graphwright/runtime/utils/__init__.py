@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from graphwright.runtime import pytree as _pytree
-    from graphwright.runtime.utils import checkpoint, data, dlpack
+    from graphwright.runtime.utils import checkpoint, data, dlpack, hooks
+    from graphwright.runtime.utils.swapping import swap_tensors
 
-__all__ = ["_pytree", "checkpoint", "data", "dlpack"]
+__all__ = ["_pytree", "checkpoint", "data", "dlpack", "hooks", "swap_tensors"]
 
 
 class _Capture:
@@ -30,4 +31,6 @@ CAPTURE = _Capture()
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'graphwright.utils' has no attribute '{name}'")
+    if name == "swap_tensors":
+        return _import_module("graphwright.utils.swapping").swap_tensors
     return _import_module(f"graphwright.utils.{name}")

@@ -70,9 +70,25 @@ def _uncaptured(function: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def no_contexts() -> Contexts:
+def noop_context_fn() -> Contexts:
     """The contexts of the two forwards where none are given."""
     return nullcontext(), nullcontext()
+
+
+class set_checkpoint_early_stop:
+    """Within it, `checkpoint` follows this in place of its own `early_stop`."""
+
+    chosen: bool | None = None
+
+    def __init__(self, enable: bool) -> None:
+        self._enable = enable
+
+    def __enter__(self) -> None:
+        kind = set_checkpoint_early_stop
+        self._previous, kind.chosen = kind.chosen, self._enable
+
+    def __exit__(self, *exc: object) -> None:
+        set_checkpoint_early_stop.chosen = self._previous
 
 
 @_uncaptured
@@ -80,7 +96,7 @@ def checkpoint(
     function: Callable[..., Any],
     *args: Any,
     use_reentrant: bool | None = None,
-    context_fn: Callable[[], Contexts] = no_contexts,
+    context_fn: Callable[[], Contexts] = noop_context_fn,
     determinism_check: str = "default",
     debug: bool = False,
     early_stop: bool = True,
@@ -112,18 +128,19 @@ def checkpoint(
     if use_reentrant:
         if kwargs:
             raise ValueError(f"Unexpected keyword arguments: {','.join(kwargs)}")
-        if context_fn is not no_contexts:
+        if context_fn is not noop_context_fn:
             raise ValueError(
                 "Passing `context_fn` is only supported when use_reentrant=False."
             )
         return _Reentrant.apply(function, preserve_rng_state, *args)
     forward, again = context_fn()
+    chosen = set_checkpoint_early_stop.chosen
     frame = _Frame(
         lambda: function(*args, **kwargs),
         again,
         preserve_rng_state,
         determinism_check != "none",
-        early_stop,
+        early_stop if chosen is None else chosen,
     )
     if not _core.grad_enabled():
         return function(*args, **kwargs)

@@ -52,7 +52,9 @@ for _name, _parts in _PARTS.items():
 
 
 def __getattr__(name: str) -> object:
-    """The layers themselves, such as `nn.modules.Linear`."""
+    """The layers themselves, such as `nn.modules.Linear`, and the module of helpers."""
+    if name == "utils":
+        return import_module(f"{__name__}.utils")
     layer = getattr(import_module(_NN), name, None)
     if name.startswith("_") or not isinstance(layer, type):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

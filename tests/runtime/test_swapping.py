@@ -1,0 +1,35 @@
+"""`utils.swap_tensors`: two leaf tensors change places, and every holder of one has the other."""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+
+
+def test_everything_changes_places() -> None:
+    first: Any = gw.nn.Parameter(gw.ones(2))
+    first.grad, first.mark = gw.full((2,), 3.0), "first"
+    second = gw.zeros(3, dtype=gw.float64)
+    gw.utils.swap_tensors(first, second)
+    assert type(first) is gw.Tensor and first.tolist() == [0, 0, 0]
+    assert first.dtype is gw.float64 and not first.requires_grad and first.grad is None
+    assert type(second) is gw.nn.Parameter and second.tolist() == [1, 1]
+    assert second.requires_grad and second.grad.tolist() == [3, 3] and second.mark == "first"
+    assert not hasattr(first, "mark")
+    (second * 2).sum().backward()
+    assert second.grad.tolist() == [5, 5]
+
+
+def test_what_others_lead_to_does_not_change_places() -> None:
+    first, second = gw.ones(2), gw.zeros(2)
+    watcher = weakref.ref(first)
+    with pytest.raises(RuntimeError, match="weakref"):
+        gw.utils.swap_tensors(first, second)
+    assert watcher() is first
+    for other in (gw.ones(2, requires_grad=True) * 1, gw.ones(2)[:1]):
+        with pytest.raises(RuntimeError, match="no leaf, or a view"):
+            gw.utils.swap_tensors(second, other)
