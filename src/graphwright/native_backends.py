@@ -166,6 +166,7 @@ def is_plain(lowered: Lowered) -> bool:
 class Inference:
     """A forward whose results are put together from outputs, inputs and constants.
 
+    Nothing that it writes gets a history: a leaf may be written here in any grad mode.
     writes_last: a call that raises has changed no input.
     """
 
@@ -179,7 +180,7 @@ class Inference:
         outputs = self.forward(*inputs)
         for number, output in self.lowered.mutated:
             if output >= 0:
-                inputs[number].copy_(outputs[output])
+                _core.with_grad_mode(False, inputs[number].copy_, outputs[output])
         return self.lowered.results(inputs, outputs)
 
 

@@ -20,6 +20,7 @@ from .captured import Captured
 from .pictures import picture
 
 Program = Callable[..., Any]
+functional = gw.nn.functional
 
 
 def cosine(x: Any, step: int) -> Any:
@@ -87,6 +88,55 @@ def test_two_graphs_whatever_the_numbers(program: Program, calls: Any) -> None:
     for numbers in calls:
         run(captured, program, numbers)
     assert captured.graphs == 2
+
+
+# operations that are made of others take the numbers of those
+
+
+def dropped(x: Any, number: float) -> Any:
+    gw.manual_seed(4)
+    rate = 1 / (1 + number)
+    return functional.dropout(x, rate), functional.alpha_dropout(x, p=rate, training=True)
+
+
+def losses(x: Any, number: float) -> Any:
+    scores, classes = x.reshape(4, 3), gw.tensor([0, 2, 1, 0])
+    smoothed = functional.cross_entropy(scores, classes, label_smoothing=1 / (1 + number))
+    return smoothed, functional.huber_loss(x, x * x, delta=number)
+
+
+def shaped(x: Any, number: float) -> Any:
+    bent = functional.softplus(x, number), functional.celu(x, number)
+    return (*bent, functional.normalize(x, eps=number, dim=0), gw.nan_to_num(x, nan=number))
+
+
+@pytest.mark.parametrize("backend", ["eager", "c"])
+@pytest.mark.parametrize("program", [dropped, losses, shaped])
+def test_operations_are_taken_apart_for_numbers_that_vary(program: Program, backend: str) -> None:
+    compiled: Any = gw.compile(program, backend=backend, fullgraph=True)
+    for (number,) in FLOATS:
+        x = gw.linspace(-2, 9, 12)
+        expected = picture(program(x, number), rounded=True)
+        assert picture(compiled(x, number), rounded=True) == expected
+    assert gw.compiler.stats(compiled).graphs == 2
+
+
+def test_an_operation_that_cannot_be_taken_apart_has_one_version_for_each_number() -> None:
+    def program(x: Any, number: float) -> Any:
+        return x.reshape(1, 1, 4, 3) + 1, gw.cdist(x[:, None], x[:, None], p=number)
+
+    captured = Captured(program, fullgraph=True)
+    for numbers in FLOATS[:3]:
+        run(captured, program, numbers)
+    assert captured.graphs == 3
+
+
+def test_what_an_operation_refuses_is_refused_in_its_own_words() -> None:
+    compiled = gw.compile(lambda x, rate: functional.dropout(x, rate) * 2, backend="eager")
+    for rate in (0.25, 0.5, 0.75):
+        compiled(gw.ones(3), rate)
+    with pytest.raises(ValueError, match="dropout probability has to be between 0 and 1"):
+        compiled(gw.ones(3), 1.5)
 
 
 def test_a_branch_takes_one_more() -> None:

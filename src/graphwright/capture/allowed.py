@@ -96,7 +96,7 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "functions.py"], ["runtime", "trees.py"], ["runtime", "several.py"],
     ["runtime", "facts.py"], ["runtime", "cuda.py"], ["runtime", "checks.py"],
     ["runtime", "utils", "checkpoint.py"], ["runtime", "pytree.py"], ["runtime", "profiler.py"],
-    ["runtime", "marks.py"],
+    ["runtime", "marks.py"], ["runtime", "ops"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [

@@ -19,6 +19,7 @@ from graphwright.capture.exc import (
     BackendFailed,
     GraphBreakError,
     InternalCaptureError,
+    Reconsidered,
     RestartTranslation,
     Signal,
     SkipFrame,
@@ -248,6 +249,9 @@ class Frontend:
             try:
                 with own_casts():
                     return (*_core.keeping_modes(attempt), restart)
+            except Reconsidered as learned:
+                learned.drop_frames()
+                state.lessons.add(learned.lesson)
             except RestartTranslation as found:
                 self._refuse_break(code, found.reason)
                 restart = found.without_frames()
@@ -285,7 +289,7 @@ class Frontend:
             ):
                 raise SkipFrame(None)
             frame = self._finish(tx, inst)
-        except (RestartTranslation, Unsupported, SkipFrame, GraphBreakError):
+        except (Reconsidered, RestartTranslation, Unsupported, SkipFrame, GraphBreakError):
             raise
         except BackendFailed as failed:
             raise failed.error from failed.error.__cause__

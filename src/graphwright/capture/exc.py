@@ -110,6 +110,14 @@ class RestartTranslation(Signal):
         return self
 
 
+class Reconsidered(Signal):
+    """Translate the frame again from its start, knowing a `lesson`: see `FrameState.lessons`."""
+
+    def __init__(self, lesson: str) -> None:
+        super().__init__(f"reconsidered: {lesson}")
+        self.lesson = lesson
+
+
 class SkipFrame(Exception):
     """Run the whole frame as plain Python; `reason` is None when there was nothing to compile."""
 

@@ -25,6 +25,8 @@ class FrameState(Record, frozen=False):
     versions: where plain Python is translated too, how many versions there may be: what varies
         is then left alone. 0: never.
     failures: how often guards failed on what was read at a place, or from there on.
+    lessons: what an attempt found out for those after it: that steps of optimisers belong into
+        the graph (`deferred.STEPS`), operations that are not to be taken apart (by name).
     trust: whether branches of which one side only raises are taken for granted; versions that
         do so guard it. refutations: how many more calls may find it otherwise, None: any number.
     """
@@ -36,6 +38,7 @@ class FrameState(Record, frozen=False):
     floats: dict[str, str | None] = field(default_factory=dict)
     lengths: dict[str, int | None] = field(default_factory=dict)
     failures: dict[Source, int] = field(default_factory=dict)
+    lessons: set[str] = field(default_factory=set)
     captures: int = 0
     refutations: int | None = None
     trust: dict[str, bool] = field(default_factory=lambda: {"holds": True})
@@ -125,6 +128,10 @@ class FrameState(Record, frozen=False):
         if self.floats.setdefault(name, repr(value)) != repr(value):
             self.floats[name] = None
         return self.dynamic is not False and (self.dynamic is True or self.floats[name] is None)
+
+    def has_varied(self, source: Source) -> bool:
+        """Whether an input is no float, or one that was another in an earlier call."""
+        return self.floats.get(source.name()) is None
 
 
 def _is_module_state(source: Source) -> bool:

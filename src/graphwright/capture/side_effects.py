@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-from graphwright.capture.exc import Unsupported, unsupported
+from graphwright.capture.exc import Reconsidered, Unsupported, unsupported
 from graphwright.capture.variables.base import Clock, VariableTracker
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.runtime.records import Record
+
+STEPS = "steps of optimisers and schedules"
 
 
 class DeferredCall(Record):
     """A call that runs after the graph, for its effect: of a method, or of `owner` itself.
 
-    tensors: whether it reads and writes tensors. step: when the frame made it. versions: of the
-    tensors that must not be written between the call and the end of the graph.
+    tensors: whether it reads and writes tensors, as a step of an optimiser does. step: when the
+    frame made it. versions: of the tensors that must not be written between the call and the end
+    of the graph.
     """
 
     owner: VariableTracker
@@ -38,7 +41,9 @@ class DeferredCall(Record):
         return f"{what}.{self.name}()" if self.name is not None else f"{what}()"
 
     def refuse(self) -> NoReturn:
-        """A break before the call."""
+        """Take a step of an optimiser into the graph instead; a break before another call."""
+        if self.tensors:
+            raise Reconsidered(STEPS)
         reason = Unsupported("GB0004", f"{self.describe()} before that")
         reason.blame(self.step)
         raise reason

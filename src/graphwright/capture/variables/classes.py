@@ -31,6 +31,7 @@ from graphwright.capture.variables.objects import (
     is_data_descriptor,
     lookup,
 )
+from graphwright.capture.variables.parts import run_parts
 from graphwright.capture.variables.proxies import ClassDictVariable
 from graphwright.capture.variables.sequences import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.signatures import check_call
@@ -592,5 +593,6 @@ class OperationVariable(VariableTracker):
         return super().getattr(tx, name)
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        return tx.output.run(tx, "call_function", self.value, args, kwargs)
+        parts = run_parts(tx, self.value, args, kwargs)
+        return parts or tx.output.run(tx, "call_function", self.value, args, kwargs)
 

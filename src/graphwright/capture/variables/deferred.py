@@ -1,8 +1,9 @@
 """Calls that wait until the graph has run: steps of optimisers and schedules, hooks on tensors.
 
 They run as plain Python, after everything else that the frame has done so far. So nothing that
-they could notice, or that could notice them, may come after them in the frame: where it does, the
-graph ends before the first of them instead.
+they could notice, or that could notice them, may come after them in the frame. Where it does, the
+graph ends before the first of them instead, and steps are interpreted: several of one frame are
+operations of one graph. Steps that wait need fewer guards, and none on what they change.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.bytecode import handler_of
-from graphwright.capture.exc import unsupported
-from graphwright.capture.side_effects import DeferredCall
+from graphwright.capture.exc import Reconsidered, unsupported
+from graphwright.capture.side_effects import STEPS, DeferredCall
 from graphwright.capture.source import AttrSource
 from graphwright.capture.variables.base import Clock, VariableTracker
 from graphwright.capture.variables.objects import ObjectVariable
@@ -28,52 +29,64 @@ Kwargs = dict[str, VariableTracker]
 
 
 def optimizer_step(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`Optimizer.step(self)`, of optimisers without hooks."""
+    """`Optimizer.step(self, ...)`: waits where it is called without a closure or hooks."""
     owner = args[0].realize()
-    _require_plain(owner, Optimizer, args, kwargs)
+    if not _may_wait(tx, owner, args, kwargs) or owner.value._hooks:  # type: ignore[attr-defined]
+        return _interpreted(tx, Optimizer.step, args, kwargs)
     assert owner.source is not None
     tx.guards.length(AttrSource(owner.source, "_hooks"), 0)
-    if owner.value._hooks:  # type: ignore[attr-defined]
-        unsupported("GB0004", "a step of an optimiser with hooks")
-    return _defer(tx, owner, "step")
+    return _defer(tx, Optimizer.step, owner)
 
 
 def zero_gradients(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     """`Optimizer.zero_grad(self, ...)`: waits only where a step waits."""
     owner, *rest = [arg.realize() for arg in args]
     if not any(call.tensors for call in tx.side_effects.calls):
-        function: Any = Optimizer.zero_grad
-        return tx.plain_function(function).call(tx, [owner, *rest], kwargs)
-    _require_plain(owner, Optimizer, args, kwargs)
-    return _defer(tx, owner, "zero_grad")
+        return _interpreted(tx, Optimizer.zero_grad, [owner, *rest], kwargs)
+    if not _may_wait(tx, owner, args, kwargs):
+        raise Reconsidered(STEPS)
+    return _defer(tx, Optimizer.zero_grad, owner)
 
 
 def schedule_step(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     """`LRScheduler.step(self)`."""
     owner = args[0].realize()
-    _require_plain(owner, LRScheduler, args, kwargs)
-    return _defer(tx, owner, "step")
+    if not _may_wait(tx, owner, args, kwargs):
+        return _interpreted(tx, LRScheduler.step, args, kwargs)
+    return _defer(tx, LRScheduler.step, owner)
 
 
-def _require_plain(owner: VariableTracker, cls: type, args: Args, kwargs: Kwargs) -> None:
-    known = isinstance(owner, ObjectVariable) and issubclass(owner.cls, cls)
-    if not known or owner.source is None or len(args) > 1 or kwargs:
-        unsupported("GB0004", f"call of {owner.describe()}.step")
+def _interpreted(tx: Translator, method: Any, args: Args, kwargs: Kwargs) -> VariableTracker:
+    return tx.plain_function(method).call(tx, args, kwargs)
+
+
+def _may_wait(tx: Translator, owner: VariableTracker, args: Args, kwargs: Kwargs) -> bool:
+    """Whether a method of `owner` alone, from outside, may be called after the graph."""
+    known = isinstance(owner, ObjectVariable) and owner.source is not None
+    alone = len(args) == 1 and not kwargs and not _is_handled(tx)
+    return known and alone and STEPS not in tx.output.state.lessons
 
 
 def refuse_handlers(tx: Translator, what: str) -> None:
     """A break before a call whose exception a block of the frame could handle."""
+    if _is_handled(tx):
+        unsupported("GB0004", f"call of {what} in a with or try block")
+
+
+def _is_handled(tx: Translator) -> bool:
     frame: Translator | None = tx
     while frame is not None:
         if handler_of(frame.code, frame.current) is not None:
-            unsupported("GB0004", f"call of {what} in a with or try block")
+            return True
         frame = frame.parent
+    return False
 
 
-def _defer(tx: Translator, owner: VariableTracker, name: str) -> VariableTracker:
-    refuse_handlers(tx, f"{owner.describe()}.{name}")
+def _defer(tx: Translator, method: Any, owner: VariableTracker) -> VariableTracker:
+    """The call waits: of this very function, which a class or an object may have replaced."""
     mode, line = _core.grad_enabled(), tx.current.line
-    call = DeferredCall(owner, name, (), True, mode, line, Clock.step)
+    function = tx.plain_function(method)
+    call = DeferredCall(function, None, (owner,), True, mode, line, Clock.step)
     tx.side_effects.calls.append(call)
     return tx.constant(None)
 

@@ -82,14 +82,19 @@ def _is_integral(dtype: dtypes.dtype) -> bool:
     return not dtype.is_floating_point and not dtype.is_complex
 
 
+def rule_for(kind: str, target: Any) -> tuple[tuple[str, ...], tuple[str, ...], Rule] | None:
+    """The names of an operation's arguments, those that are numbers, and what is run instead."""
+    name = name_of(target)
+    return _RULES.get((kind, name)) or _RULES.get(("", name))
+
+
 def with_scalars(
     tx: Values, kind: str, target: Any, args: list[VariableTracker], kwargs: Kwargs
 ) -> VariableTracker | None:
     """The result of another operation with numbers that vary; None: as the others."""
     if not any(_varies(value.realize()) for value in (*args, *kwargs.values())):
         return None
-    name = name_of(target)
-    names, numbers, rule = _RULES.get((kind, name)) or _RULES.get(("", name)) or _NO_RULE
+    names, numbers, rule = rule_for(kind, target) or _NO_RULE
     given = dict(zip(names, (arg.realize() for arg in args), strict=False))
     given.update({key: value.realize() for key, value in kwargs.items()})
     if len(args) > len(names) or not set(given) <= set(names):

@@ -1,0 +1,90 @@
+"""Operations that are made of others, in which a number varies: the frame runs their parts.
+
+`cross_entropy(x, y, label_smoothing=s)` is `log_softmax`, `nll_loss` and arithmetic with `s`. Only
+the arithmetic takes the number as an input of the graph; the whole would be for one value of it.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import Reconsidered, Unsupported
+from graphwright.capture.source import ConstSource
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.exceptions import Raised
+from graphwright.capture.variables.float_arguments import rule_for
+from graphwright.capture.variables.floats import FloatVariable
+from graphwright.capture.variables.functions import UserFunctionVariable
+from graphwright.capture.variables.quotients import QuotientVariable
+from graphwright.runtime.amp import state as amp
+from graphwright.runtime.ops.table import Kind
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+_OPS = "graphwright.runtime.ops."
+
+
+def run_parts(
+    tx: Translator, function: Any, args: Args, kwargs: Kwargs
+) -> VariableTracker | None:
+    """The result of an operation, or of a function that the parts of one call; None: as a whole.
+
+    An operation whose parts do not fit into the graph is not taken apart a second time.
+    """
+    if _is_helper(function):
+        inside = tx.globals_()["__name__"].startswith(_OPS)
+        return _inlined(tx, function, args, kwargs) if inside else None
+    entry = getattr(function, "__gw_op__", None)
+    if entry is None or not any(_varies(tx, value) for value in (*args, *kwargs.values())):
+        return None
+    if entry.kind not in _MADE_OF_OTHERS or entry.decompose is None or amp.current():
+        return None
+    if entry.name in tx.output.state.lessons or rule_for("call_function", function):
+        return None
+    try:
+        values = _by_position(function, entry.names, args, kwargs)
+        return _inlined(tx, entry.decompose, [tx.constant(value) for value in values], {})
+    except (Raised, TypeError, Unsupported) as error:
+        raise Reconsidered(entry.name) from error
+
+
+def _varies(tx: Translator, value: VariableTracker) -> bool:
+    """Whether the number has been another one: not where all are inputs from the start."""
+    value = value.realize()
+    if isinstance(value, FloatVariable):
+        return any(tx.output.state.has_varied(source) for source in value.leaves)
+    return isinstance(value, QuotientVariable)
+
+
+def _by_position(
+    function: Any, names: tuple[str, ...], args: Args, kwargs: Kwargs
+) -> Iterable[Any]:
+    """Arguments and defaults of these parameters; TypeError where others are given."""
+    signature = inspect.signature(function)
+    given = signature.bind(*args, **kwargs).arguments
+    if given.keys() - set(names):
+        raise TypeError("a parameter that the operation itself does not have")
+    return [given.get(name, signature.parameters[name].default) for name in names]
+
+
+def _is_helper(function: Any) -> bool:
+    """Whether it is one of the functions with which operations are written."""
+    own = type(function) is types.FunctionType and function.__module__.startswith(_OPS)
+    return own and getattr(function, "__gw_op__", None) is None
+
+
+def _inlined(
+    tx: Translator, function: Callable[..., Any], args: Args, kwargs: Kwargs
+) -> VariableTracker:
+    assert isinstance(function, types.FunctionType)
+    known = ConstSource(function, function.__qualname__)
+    return UserFunctionVariable(function, known).call(tx, args, kwargs)
+
+
+_MADE_OF_OTHERS = (Kind.COMPOSITE, Kind.RANDOM)
