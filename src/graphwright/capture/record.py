@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from graphwright.capture.bytecode import source_line
 from graphwright.runtime.records import Record, field
 
 RUNS_EAGERLY = "runs_eagerly"
@@ -20,7 +21,11 @@ class Location(Record):
     file: str
     line: int
     function: str
-    source: str
+
+    @property
+    def source(self) -> str:
+        """The text of the line, read when it is asked for."""
+        return source_line(self.file, self.line)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line} in {self.function}: {self.source}"

@@ -73,8 +73,10 @@ _SLOTS_OF_PAIRS = 16
 _LASTI = 2
 _SEES_FRAME = frozenset(
     [
-        "locals", "vars", "dir", "eval", "exec", "_getframe", "breakpoint", "set_trace",
-        "settrace", "setprofile",
+        "locals", "vars", "dir", "eval", "exec", "breakpoint", "set_trace", "settrace",
+        "setprofile", "set_events", "set_local_events", "register_callback", "_getframe",
+        "currentframe", "tb_frame", "f_back", "f_locals", "f_trace", "walk_stack", "walk_tb",
+        "extract_stack", "extract_tb", "print_stack",
     ]
 )
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from graphwright.capture import guards
 from graphwright.capture.breaks import BREAKS
-from graphwright.capture.bytecode import decode, source_line
+from graphwright.capture.bytecode import decode
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.record import BreakRecord, Location, RecompileRecord
 from graphwright.capture.resume import is_resume, origin_of
@@ -38,8 +38,7 @@ def resumed_at(code: types.CodeType) -> Location | None:
 
 
 def _location(code: types.CodeType, line: int) -> Location:
-    text = source_line(code.co_filename, line)
-    return Location(code.co_filename, line, code.co_qualname, text)
+    return Location(code.co_filename, line, code.co_qualname)
 
 
 def break_record(
@@ -48,7 +47,7 @@ def break_record(
     """The record of a graph break in the frame of `code`, which as a `fallback` runs plainly."""
     kind = reason.kind
     frame = place(code) if code is not None else None
-    where = reason.location or frame or Location("<unknown>", 0, "<unknown>", "")
+    where = reason.location or frame or Location("<unknown>", 0, "<unknown>")
     return BreakRecord(kind.code, kind.title, reason.detail, kind.advice, where, fallback, frame)
 
 

@@ -18,7 +18,6 @@ from graphwright.capture.bytecode import (
     Instruction,
     decode,
     handler_of,
-    source_line,
 )
 from graphwright.capture.emit.native import NATIVE
 from graphwright.capture.ends import check_let_go
@@ -294,7 +293,7 @@ class Translator(Values):
         while frame.parent is not None and is_library(frame.code.co_filename):
             frame = frame.parent
         line, file = frame.current.line, frame.code.co_filename
-        return Location(file, line, frame.code.co_qualname, source_line(file, line))
+        return Location(file, line, frame.code.co_qualname)
 
 
 _UNBOUND = "cannot access {} variable {!r} where it is not associated with a value"

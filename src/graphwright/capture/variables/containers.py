@@ -77,7 +77,7 @@ class ContainerObjectVariable(ObjectVariable):
             return ContainerInit(self)
         if isinstance(static, types.ClassMethodDescriptorType):
             unsupported("GB0004", f"call of {self.cls.__name__}.{name}")
-        return SequenceMethod(self.payload, name)
+        return InheritedMethod(self, static, name)
 
     def _special(self, tx: Translator, name: str) -> VariableTracker | None:
         static = lookup(self.cls, name)
@@ -122,7 +122,9 @@ class ContainerObjectVariable(ObjectVariable):
         if isinstance(other, ContainerObjectVariable):
             other = other.payload
         result = tx.operate(function, self.payload, other)
-        return self if result is self.payload else result
+        if result is not self.payload:
+            return result
+        return TupleVariable(result.items) if isinstance(result, TupleVariable) else self
 
     def parts(self) -> Iterable[VariableTracker]:
         return [self.payload]
@@ -166,6 +168,23 @@ class ContainerObjectVariable(ObjectVariable):
                 cg.builder.pop()
 
         return write
+
+
+class InheritedMethod(SequenceMethod):
+    """A method of the builtin base class, bound: the class may have its own of that name."""
+
+    def __init__(self, owner: ContainerObjectVariable, static: Any, name: str) -> None:
+        super().__init__(owner.payload, name)
+        self.instance = owner
+        self.static = static
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.instance]
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(self.static.__get__)
+        cg.push(self.instance)
+        cg.builder.end_call(1)
 
 
 class ContainerInit(VariableTracker):

@@ -10,7 +10,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
-from graphwright.capture.variables.iterators import IteratorVariable
+from graphwright.capture.variables.iterators import IteratorVariable, push_iterator
 from graphwright.capture.variables.sequences import (
     SequenceVariable,
     drawn_for,
@@ -234,8 +234,7 @@ class DequeIterator(IteratorVariable):
         changed = self.owner.changes != self.changes
         if changed or cg.output.side_effects.is_mutated(self.owner):  # which is written after this
             unsupported("GB0015", "an iterator of a changed deque is needed after the graph")
-        cg.push(self.owner)
-        cg.builder.emit("GET_ITER")
+        push_iterator(cg, self.owner, collections.deque)
         cg.skip_items(self.position)
 
 

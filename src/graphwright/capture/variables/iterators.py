@@ -176,8 +176,7 @@ class ListIterator(IteratorVariable):
             cg.builder.emit("GET_ITER")
             return
         _check_within(self.position, self.owner.items)
-        cg.push(self.owner)
-        cg.builder.emit("GET_ITER")
+        push_iterator(cg, self.owner, list)
         if self.position:
             cg.set_iterator(self.position)
 
@@ -206,7 +205,8 @@ class ReversedIterator(IteratorVariable):
 
     def reconstruct(self, cg: Reconstructor) -> None:
         over_list = issubclass(self.owner.python_type(), list)
-        cg.builder.begin_call(reversed)
+        inherited = getattr(self.owner, "owner", None) is not None and not self.exhausted
+        cg.builder.begin_call(list.__reversed__ if inherited else reversed)
         if self.exhausted:
             cg.builder.build("list" if over_list else "tuple", 0)
             cg.builder.end_call(1)
@@ -215,6 +215,18 @@ class ReversedIterator(IteratorVariable):
         cg.push(self.owner)
         cg.builder.end_call(1)
         cg.set_iterator(self.index)
+
+
+def push_iterator(cg: Reconstructor, values: Any, kind: type) -> None:
+    """`iter(values)`; of what a subclass of `kind` keeps, whose `__iter__` may be another."""
+    inherited = values.python_type() is kind and getattr(values, "owner", None) is not None
+    if inherited:
+        cg.builder.begin_call(kind.__iter__)  # type: ignore[attr-defined]
+    cg.push(values)
+    if inherited:
+        cg.builder.end_call(1)
+    else:
+        cg.builder.emit("GET_ITER")
 
 
 def _check_within(position: int, items: Sequence[VariableTracker]) -> None:
@@ -280,8 +292,7 @@ class DictIterator(IteratorVariable):
         self._check_unchanged()
         if cg.output.side_effects.is_mutated(self.owner):  # which is written after this
             unsupported("GB0015", "an iterator of a changed dict is needed after the graph")
-        cg.push(self.origin)
-        cg.builder.emit("GET_ITER")
+        push_iterator(cg, self.origin, self.owner.kind)
         cg.skip_items(self.position)
 
 

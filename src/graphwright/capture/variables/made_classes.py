@@ -21,6 +21,7 @@ from graphwright.capture.variables.classes import (
     PythonModuleVariable,
     ReferenceVariable,
 )
+from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.functions import (
     CellVariable,
     NestedFunctionVariable,
@@ -81,9 +82,14 @@ class WrappedVariable(VariableTracker):
         return super().getattr(tx, name)
 
     def _with(self, place: int, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        """A property with another accessor."""
-        given = [*self.args, *[tx.constant(None)] * 3][:3]
-        return WrappedVariable(property, [*given[:place], *args, *given[place + 1 :]], {})
+        """A property with another accessor: an explicit text about it stays."""
+        if kwargs or len(args) != 1:
+            unsupported("GB0007", f"a property's {_PARTS[place]} of {len(args)} values")
+        given = {**dict(zip(_PARTS, self.args, strict=False)), **self.kwargs}
+        if not _is_none(args[0]):
+            given[_PARTS[place]] = args[0]
+        none = tx.constant(None)
+        return WrappedVariable(property, [given.get(part, none) for part in _PARTS], {})
 
     def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         if self.maker is not staticmethod:
@@ -105,7 +111,13 @@ class WrappedVariable(VariableTracker):
         cg.builder.end_call(len(self.args) + len(self.kwargs), tuple(self.kwargs))
 
 
+_PARTS = ("fget", "fset", "fdel", "doc")
 _ACCESSORS = {"getter": 0, "setter": 1, "deleter": 2}
+
+
+def _is_none(value: VariableTracker) -> bool:
+    real = value.realize()
+    return isinstance(real, ConstantVariable) and real.value is None
 
 
 class _Stand:

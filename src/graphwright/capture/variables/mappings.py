@@ -326,13 +326,10 @@ class DictView(VariableTracker):
             return tx.constant(self.contains(tx, *exactly(1, args)))
         return super().call_method(tx, name, args, kwargs)
 
-    def _push_method(self, cg: Reconstructor) -> None:
-        cg.push(self.owner)
-        cg.builder.load_attr(self.kind)
-
     def reconstruct(self, cg: Reconstructor) -> None:
-        cg.builder.begin_call_with(lambda: self._push_method(cg))
-        cg.builder.end_call(0)
+        cg.builder.begin_call(getattr(self.owner.kind, self.kind))
+        cg.push(self.owner)
+        cg.builder.end_call(1)
 
 
 def hashed(tx: Translator, key: VariableTracker, among: Iterable[Any] = ()) -> Any:

@@ -88,8 +88,9 @@ def joined(tx: Translator, parts: list[VariableTracker]) -> VariableTracker:
 
 
 def _text(tx: Translator, pieces: list[Piece]) -> VariableTracker:
-    if all(isinstance(piece, str) for piece in pieces):
-        return tx.constant("".join(pieces))  # type: ignore[arg-type]
+    texts = [piece for piece in pieces if isinstance(piece, str)]
+    if len(texts) == len(pieces):
+        return tx.constant("".join(filter(None, texts)))    # a single one stays that object
     return TextVariable(pieces)
 
 
