@@ -125,6 +125,10 @@ class Builder(ABC):
         """Run a finished body function over [0, count) on the pool."""
 
     @abstractmethod
+    def call_part(self, function: Function) -> Reg:
+        """Call a finished part of `run`, from there, with the same arguments; its status."""
+
+    @abstractmethod
     def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
         """Call ctx->gemm with the arguments that follow the dtype; its status is discarded."""
 

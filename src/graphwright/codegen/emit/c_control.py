@@ -25,6 +25,10 @@ class CControl(CMemory):
             f"ctx->parallel_for(ctx, {function.name}_body, &{closure}, {count.text}, {grain});",
         ]
 
+    def call_part(self, function: Function) -> Reg:
+        arguments = ", ".join(name for name, _ in function.params)
+        return self._named(self.block, "i32", 1, f"{function.name}({arguments})")
+
     def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
         texts = ", ".join(self._localise(a).text for a in args)
         self.block.lines.append(f"ctx->gemm(ctx, {dtype_code}, {texts});")
@@ -93,8 +97,8 @@ class CControl(CMemory):
     def _finish(self, function: Function) -> None:
         params = ", ".join(_PARAMETERS[name] for name, _ in function.params)
         name, result = function.name, "void" if function.result == "void" else "int32_t"
-        linkage = ""
-        if name not in ("run", "shapes"):
+        linkage = "static " if function.is_part else ""
+        if function.is_body:
             captures = sorted(function.captured.values(), key=lambda c: c.slot)
             fields = [f"{self._declaration(c.inner, f'v{c.slot}')};" for c in captures]
             fields = fields or ["char none;"]

@@ -26,6 +26,11 @@ class LLVMControl(LLVMMemory):
             f"  call void {entry}(ptr {context.text}, ptr @{function.name}, ptr {closure}, "
             f"i64 {count.text}, i64 {grain})")
 
+    def call_part(self, function: Function) -> Reg:
+        arguments = ", ".join(f"{TYPES[kind]} %{name}" for name, kind in function.params)
+        status = self._line(f"call i32 @{function.name}({arguments})")
+        return Reg(self, status, "i32", 1, self.block)
+
     def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
         address = self._line(f"getelementptr i8, ptr {context.text}, i64 8")
         entry = self._line(f"load ptr, ptr {address}, align 8")
@@ -118,7 +123,7 @@ class LLVMControl(LLVMMemory):
 
     def _finish(self, function: Function) -> None:
         params = ", ".join(f"{TYPES[kind]} %{name}" for name, kind in function.params)
-        linkage = "" if function.name in ("run", "shapes") else "internal "
+        linkage = "internal " if function.is_part or function.is_body else ""
         self.module.append(
             f"define {linkage}{TYPES[function.result]} @{function.name}({params}) #0 {{\nentry:")
         self.module.extend(function.entry.lines)

@@ -32,7 +32,8 @@ def stored_bytes(kind: str) -> int:
 
 
 class Function:
-    """A native function under construction."""
+    """A native function under construction: `run`, `shapes`, a part of `run`, or the body of a
+    parallel loop."""
 
     __slots__ = ("captured", "entry", "name", "params", "result")
 
@@ -42,6 +43,14 @@ class Function:
         self.result = result
         self.entry = Block(self, None)
         self.captured: dict[str, Capture] = {}
+
+    @property
+    def is_part(self) -> bool:
+        return self.name != "run" and self.result == "i32"
+
+    @property
+    def is_body(self) -> bool:
+        return self.name != "shapes" and self.result == "void"
 
 
 class Block:

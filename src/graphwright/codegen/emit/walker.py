@@ -5,11 +5,14 @@ from __future__ import annotations
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr
 from graphwright.codegen.emit.lanes import walk
-from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Reg
+from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Function, Reg
 from graphwright.codegen.emit.statements import KernelWalker, Services
 from graphwright.codegen.loops import Buffer, Check, Kernel
 from graphwright.codegen.program import Gemm, NativeProgram
 
+MOST_LINES = 5000
+"""Of one function: the time to compile it grows faster than its length."""
+_PARAMETERS = [("ctx", "ptr"), ("ptrs", "ptr"), ("sizes", "ptr")]
 _SEED, _OFFSET, _ERROR_INFO = 16, 24, 40
 """Offsets of the fields of `gw_ctx` (runtime/_core/abi.h)."""
 
@@ -28,18 +31,45 @@ def _sizes(program: NativeProgram, b: Builder, sizes: Reg) -> Env:
 
 
 def _emit_run(program: NativeProgram, b: Builder) -> None:
-    ctx, pointers, sizes = b.open_function(
-        "run", [("ctx", "ptr"), ("ptrs", "ptr"), ("sizes", "ptr")], "i32")
+    parts: list[Function] = []
+    first = 0
+    while first < len(program.steps) or not parts:
+        first = _emit_part(program, b, first)
+        if first < len(program.steps) or parts:
+            b.function.name = f"part{len(parts)}"
+        parts.append(b.close_function())
+    if len(parts) > 1:
+        b.open_function("run", _PARAMETERS, "i32")
+        for part in parts:
+            _return_if(b, b.call_part(part))
+        b.return_(0)
+        b.close_function()
+
+
+def _emit_part(program: NativeProgram, b: Builder, first: int) -> int:
+    """Open a function with as many steps as it should have; returns where the next one begins."""
+    ctx, pointers, sizes = b.open_function("run", _PARAMETERS, "i32")
     env = _sizes(program, b, sizes)
     pointer_of = _Pointers(program, b, pointers, env)
     services = _services(program, b, ctx)
-    for step in program.steps:
+    for number, step in enumerate(program.steps[first:], first):
+        if number > first and len(b.function.entry.lines) > MOST_LINES:
+            break
         if isinstance(step, Gemm):
             _emit_gemm(step, b, ctx, env, pointer_of)
         else:
             _emit_kernel(step, b, env, pointer_of, services)
+    else:
+        number = len(program.steps)
     b.return_(0)
-    b.close_function()
+    return number
+
+
+def _return_if(b: Builder, status: Reg) -> None:
+    """Leave the function with 1 unless `status` is 0."""
+    branch = b.open_branch(status.ne(0))
+    b.return_(1)
+    b.close_branch(branch, returns=True)
 
 
 def _services(program: NativeProgram, b: Builder, ctx: Reg) -> Services:
@@ -95,9 +125,7 @@ def _emit_kernel(
     KernelWalker(kernel, b, dict(env), pointers, services).emit()
     if services.flag is not None and any(isinstance(s, Check) for s in walk(kernel.body)):
         failed = b.load(services.flag, b.const(0, "i64"), 1, None, None, False)
-        branch = b.open_branch(failed.ne(0))
-        b.return_(1)
-        b.close_branch(branch, returns=True)
+        _return_if(b, failed)
 
 
 def _emit_gemm(step: Gemm, b: Builder, ctx: Reg, env: Env, pointer_of: _Pointers) -> None:

@@ -47,7 +47,10 @@ class Storage(Record):
 
 
 class Anchors(Record, frozen=False):
-    """The choice: `nodes` (in order), those that must be `stored`, and the results' storage."""
+    """The choice: `nodes` (in order), those that must be `stored`, and the results' storage.
+
+    `work` is the cost of the chosen, with all that is spliced into them.
+    """
 
     nodes: dict[str, LoopNode]
     reads: Reads
@@ -57,6 +60,7 @@ class Anchors(Record, frozen=False):
     outputs: dict[int, str] = field(default_factory=dict)
     operands: dict[str, tuple[Operand, Operand]] = field(default_factory=dict)
     uses: dict[str, int] = field(default_factory=dict)
+    work: dict[str, int] = field(default_factory=dict)
 
 
 class Operand(Record):
@@ -136,6 +140,7 @@ class _Choice:
         self.anchors = anchors
         self.readers = readers
         self.cost: dict[str, int] = {}
+        self.work: dict[str, int] = {}
         self.depth: dict[str, int] = {}
         self.tensors: dict[str, frozenset[str]] = {}
 
@@ -151,10 +156,12 @@ class _Choice:
         tensors = frozenset(
             s for s in sources if s not in self.cost and 4 * self._size(s) > size
         ).union(*(self.tensors[s] for s in large))
-        if not isinstance(node, Pointwise) or name in self.anchors.stored:
+        work = self.anchors.reads.cost[name] + sum(self.work[s] for s in spliced)
+        if (not isinstance(node, Pointwise) or name in self.anchors.stored
+                or self._pays(name, cost, depth, tensors)):
+            self.anchors.work[name] = work
             return True
-        if self._pays(name, cost, depth, tensors):
-            return True
+        self.work[name] = work
         self.cost[name], self.depth[name], self.tensors[name] = cost, depth, tensors
         return False
 

@@ -9,7 +9,7 @@ reduction, the same row), and if no third group would have to run in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from enum import Enum
 
 from graphwright.codegen.lowering.nodes import (
@@ -32,6 +32,8 @@ from graphwright.runtime.records import Record, field, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
 MAX_MEMBERS = 48
+MAX_WORK = 1000
+"""Of one kernel, as its members' cost: the time to compile it grows faster than its length."""
 SMALL_WORK = 1 << 15
 """Below this many element operations, parallelism is not worth its cost."""
 MANY_ROWS = 8
@@ -204,7 +206,14 @@ def _candidates(state: Grouping, name: str, needs: set[int]) -> list[int]:
     alike = [number for number in siblings - needs
              if volume([d.extent for d in state.groups[number].dims]) == size]
     result = [*sorted(needs, reverse=True), *sorted(alike, reverse=True)]
-    return [g for g in result if len(state.groups[g].members) < MAX_MEMBERS]
+    return [g for g in result if has_room(state, state.groups[g], (name,))]
+
+
+def has_room(state: Grouping, group: Group, names: Collection[str]) -> bool:
+    """Whether a kernel with these further members is not too long."""
+    work = state.anchors.work
+    total = sum(work[member] for member in group.members) + sum(work[name] for name in names)
+    return len(group.members) + len(names) <= MAX_MEMBERS and total <= MAX_WORK
 
 
 def sources_of(state: Grouping, name: str) -> set[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from graphwright.codegen.scheduler.affine import volume
 from graphwright.codegen.scheduler.groups import (
-    MAX_MEMBERS,
     Group,
     Grouping,
     Style,
+    has_room,
     join,
     join_level,
 )
@@ -36,7 +36,7 @@ def _merge_pair(state: Grouping, earlier: int, later: int) -> bool:
     one, two = state.groups[earlier], state.groups[later]
     if one.style in SINGLE or two.style in SINGLE:
         return False
-    if len(one.members) + len(two.members) > MAX_MEMBERS:
+    if not has_room(state, one, two.members):
         return False
     between = state.before[later] - {earlier}
     if any(earlier in state.before[g] for g in between):
