@@ -176,8 +176,7 @@ class TupleVariable(SequenceVariable):
         return super().getitem(tx, key)
 
     def _slice(self, tx: Translator, items: list[VariableTracker]) -> VariableTracker:
-        whole = type(self) is TupleVariable and len(items) == len(self.items)
-        return self if whole and items == self.items else TupleVariable(items)
+        return TupleVariable(items)
 
     def reconstruct(self, cg: Reconstructor) -> None:
         for item in self.items:
