@@ -147,6 +147,12 @@ class Lowered(Record, frozen=False):
     kept: list[Kept] = field(default_factory=list)
     made: list[tuple[str, int]] = field(default_factory=list)
 
+    def is_plain(self) -> bool:
+        """Whether the forward's outputs are the captured graph's results as they stand."""
+        straight = [OutputSpec("fresh", i) for i in range(len(self.outputs))]
+        return (self.outputs == straight and len(straight) == self.n_user_outputs
+                and all(output < 0 for _, output in self.mutated))
+
     def results(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
         """The captured graph's results from its inputs and the outputs of `forward`."""
         sizes = self.forward.bind_sizes(tuple(inputs))
