@@ -69,3 +69,40 @@ def test_nothing_is_written_where_a_check_fails() -> None:
     with pytest.raises(RuntimeError, match="p_in"):
         gw.compile(step)(state, BAD["negative"])
     assert state.tolist() == [1.0, 1.0]
+
+
+BEYOND = {gw.float16: 7e4, gw.bfloat16: 1e39, gw.float32: 1e39}
+FILLS: dict[str, Callable[[Any, float], Any]] = {
+    "full": lambda x, value: gw.full((2,), value, dtype=x.dtype),
+    "full_like": gw.full_like,
+    "new_full": lambda x, value: x.new_full((2,), value),
+    "fill_": lambda x, value: x.clone().fill_(value),
+    "masked_fill": lambda x, value: x.masked_fill(x == 0, value),
+    "masked_fill_": lambda x, value: x.clone().masked_fill_(x == 0, value),
+    "pad": lambda x, value: F.pad(x, (1, 1), value=value),
+    "index_fill": lambda x, value: x.index_fill(0, gw.tensor([0]), value),
+}
+
+
+@pytest.mark.parametrize("dtype", BEYOND, ids=str)
+@pytest.mark.parametrize("name", FILLS)
+def test_finite_numbers_beyond_the_range_of_floats(name: str, dtype: gw.dtype) -> None:
+    fill, x = FILLS[name], gw.zeros(2, dtype=dtype)
+    compiled = gw.compile(fill)
+    for call, value in ((fill, BEYOND[dtype]), (fill, -BEYOND[dtype]), (compiled, BEYOND[dtype])):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            call(x, value)
+    assert fill(x, gw.finfo(dtype).max).amax().item() == gw.finfo(dtype).max
+    assert fill(x, float("inf")).amax().item() == float("inf")
+
+
+@pytest.mark.parametrize("key", [0, slice(None), [0], gw.tensor([True, False]), (..., None)])
+def test_assigned_numbers_beyond_the_range_of_floats(key: Any) -> None:
+    """Half precision takes them as infinities there, as in PyTorch."""
+    x = gw.zeros(2)
+    with pytest.raises(RuntimeError, match="without overflow"):
+        x[key] = -1e39
+    for dtype in (gw.float16, gw.bfloat16):
+        x = gw.zeros(2, dtype=dtype)
+        x[key] = -BEYOND[dtype]
+        assert x[0].item() == -float("inf")

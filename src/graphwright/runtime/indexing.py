@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import OVERRIDE
 from graphwright.runtime.errors import describe
+from graphwright.runtime.limits import exceeds
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.overriding import MODES, PLAIN, decide, each, overriding
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
 
 
+_HALVES = (dtypes.float16, dtypes.bfloat16)
 _MASKS = (dtypes.bool, dtypes.uint8, np.dtype(np.bool_), np.dtype(np.uint8))
 _NESTED = slice | TensorBase | np.ndarray | list | tuple | range
 _TUPLE_LIMIT = 32
@@ -243,6 +246,8 @@ class Indexing:
         if isinstance(value, np.generic):
             value = value.item()
         number = isinstance(value, int | float | complex) or hasattr(value, "expr")
+        if self.dtype in _HALVES and isinstance(value, int | float) and exceeds(value, self.dtype):
+            value = math.copysign(math.inf, value)
         plain = _is_plain(self, key)
         if plain and number and key.dtype is dtypes.bool and key.shape == self.shape:
             ops.masked_fill_(self, key, value)

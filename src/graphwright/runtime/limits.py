@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,12 @@ def _limits(real: DType) -> tuple[Any, ...]:
     limits: Any = ml_dtypes.finfo(real.numpy) if real is dtypes.bfloat16 else np.finfo(real.numpy)
     numbers = (float(n) for n in (limits.eps, limits.max, limits.min, limits.smallest_normal))
     return int(limits.bits), *numbers, float(f"{float(limits.resolution):.0e}"), real.name
+
+
+def exceeds(number: float, real: DType) -> bool:
+    """Whether a finite number lies beyond all that a floating point dtype holds."""
+    largest: float = _limits(real)[2]
+    return largest < abs(number) < math.inf
 
 
 class finfo:

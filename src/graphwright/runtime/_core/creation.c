@@ -4,6 +4,7 @@
 #include "native.h"
 #include "pool.h"
 
+#include <float.h>
 #include <math.h>
 
 /* One element, as its bytes. */
@@ -24,7 +25,7 @@ static bool in_range(int64_t value, int dtype) {
 }
 
 static bool write_float(double value, int dtype, char *to) {
-    if (dtype == GW_FLOAT32) {
+    if (dtype == GW_FLOAT32 && !(fabs(value) > FLT_MAX && isfinite(value))) {
         *(float *)to = (float)value;
     } else if (dtype == GW_FLOAT64) {
         *(double *)to = value;

@@ -10,6 +10,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.limits import exceeds
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import allocate, wrap
 from graphwright.runtime.ops.spec import TensorSpec
@@ -68,20 +69,21 @@ def check_fits(name: str, value: Any, dtype: DType) -> None:
     """Raise RuntimeError for a number that the dtype cannot hold; unsigned ones wrap negatives."""
     if dtype.is_complex or dtype is dtypes.bool:
         return
-    if isinstance(value, complex):
+    if isinstance(value, complex) or not _holds(dtype, value):
         raise RuntimeError(
             f"{name}: value {value} cannot be converted to type {dtype.name} without overflow"
         )
+
+
+def _holds(dtype: DType, value: Any) -> bool:
+    """Whether a real number, as any float an infinity or NaN, lies within a dtype's range."""
     if dtype.is_floating_point:
-        return
+        return not exceeds(value, dtype)
     bits = 8 * dtype.itemsize
     least, above = (-(1 << (bits - 1)), 1 << (bits - 1)) if dtype.is_signed else (
         1 - (1 << bits), 1 << bits
     )
-    if not least <= value <= above - 1:
-        raise RuntimeError(
-            f"{name}: value {value} cannot be converted to type {dtype.name} without overflow"
-        )
+    return bool(least <= value <= above - 1)
 
 
 def check_known_fits(name: str, value: Any, dtype: DType) -> None:

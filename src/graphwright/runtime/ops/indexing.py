@@ -174,7 +174,9 @@ define("take(Tensor input, Tensor index)", Kind.COMPOSITE, decompose=_take)
 
 
 def _check_filling(value: Any, dtype: Any) -> None:
-    """Raise RuntimeError for an int that the dtype cannot hold; nothing wraps around."""
+    """Raise RuntimeError for a number that the dtype cannot hold; nothing wraps around."""
+    if dtype.is_floating_point and isinstance(value, (int, float)):
+        check_fits("constant_pad", value, dtype)
     number = isinstance(value, int) or may_exceed(value, dtype)
     if number and not (dtype.is_floating_point or dtype.is_complex):
         check_fits("constant_pad", value, dtype)

@@ -153,7 +153,8 @@ def _fill_into_eager(input: Any, value: Any) -> Any:
     number = _value_of(value)
     if isinstance(number, complex) and not input.dtype.is_complex and not number.imag:
         number = number.real
-    check_fits("fill_", number, input.dtype)
+    if not isinstance(value, Tensor):
+        check_fits("fill_", number, input.dtype)
     input._nd[...] = np.asarray(number).astype(input.dtype.numpy)
     _core.bump_version(input)
     return input

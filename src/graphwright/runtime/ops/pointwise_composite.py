@@ -94,6 +94,7 @@ def _fitting(value: Any, like: Any) -> Any:
     if isinstance(value, complex):
         raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
     if dtype.is_floating_point:
+        check_fits("masked_fill", value, dtype)
         return float(value)
     if dtype is dtypes.bool:
         return bool(value)
