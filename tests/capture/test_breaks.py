@@ -322,9 +322,24 @@ def test_callees_of_a_plain_frame_are_captured():
 def test_frames_that_look_at_themselves_are_not_cut():
     def looks(x):
         y = x + 1
-        return sorted(locals()), y
+        return dir(), y
 
     check(looks, X, breaks=["GB0016"], graphs=0)
+
+
+def test_methods_that_are_called_as_such_builtins_cut_nothing():
+    class Model:
+        def eval(self):
+            return self
+
+    model = Model()
+
+    def evaluates(x):
+        y = x + 1
+        print(end="")
+        return model.eval(), y * 2
+
+    check(evaluates, X, breaks=["GB0003"], graphs=2)
 
 
 def test_super_after_a_break():

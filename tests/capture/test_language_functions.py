@@ -59,6 +59,39 @@ def mixed(a, b=2, /, c=3, *args, d, e=5, **rest):
     return a, b, c, args, d, e, rest
 
 
+def scaled(x, factor=2, /, *rest, power=1, **more):
+    total = x * factor**power
+    return locals()
+
+
+@program
+def its_own_variables(x):
+    shift = 3
+
+    def shifted():
+        return x + shift
+
+    names = locals()
+    late = shifted() * 2
+    return list(names), names["shift"], late, names["x"] is x
+
+
+@program
+def the_variables_of_a_called_function(x):
+    found = scaled(x, 3, "more", flag=True)
+    return {name: value for name, value in found.items() if name != "x"}
+
+
+@program
+def variables_into_attributes(x):
+    class Options:
+        def __init__(self, width, depth=2):
+            self.__dict__.update({k: v for k, v in vars().items() if k != "self"})
+
+    made = Options(x * 2)
+    return made.width, made.depth, [*vars(made)]
+
+
 @program
 def decorators(x):
     return decorated(x), decorated(x, k=3), decorated.__name__, decorated.__wrapped__(x)

@@ -254,7 +254,7 @@ def f(x):
         """
 def f(x):
     y = x + 1
-    names = sorted(locals())
+    names = dir()
     return y * len(names)
 """,
         """

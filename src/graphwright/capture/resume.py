@@ -12,6 +12,7 @@ from __future__ import annotations
 import dis
 import types
 import weakref
+from collections.abc import Sequence
 from typing import NoReturn
 
 from graphwright.capture.bytecode import (
@@ -73,12 +74,12 @@ _SLOTS_OF_PAIRS = 16
 _LASTI = 2
 _SEES_FRAME = frozenset(
     [
-        "locals", "vars", "dir", "eval", "exec", "breakpoint", "set_trace", "settrace",
-        "setprofile", "set_events", "set_local_events", "register_callback", "_getframe",
-        "currentframe", "tb_frame", "f_back", "f_locals", "f_trace", "walk_stack", "walk_tb",
-        "extract_stack", "extract_tb", "print_stack",
+        "breakpoint", "set_trace", "settrace", "setprofile", "set_events", "set_local_events",
+        "register_callback", "_getframe", "currentframe", "tb_frame", "f_back", "f_locals",
+        "f_trace", "walk_stack", "walk_tb", "extract_stack", "extract_tb", "print_stack",
     ]
 )
+_BUILTINS = frozenset(["locals", "vars", "dir", "eval", "exec"])
 
 
 def origin_of(code: types.CodeType) -> Origin:
@@ -129,16 +130,28 @@ def check_resumable(code: types.CodeType) -> None:
 @per_code
 def _obstacle(code: types.CodeType) -> str | None:
     """Why a function's code cannot be cut anywhere, if it cannot."""
-    seen = _SEES_FRAME.intersection(code.co_names)
+    instructions = decode(code)
+    seen = _SEES_FRAME.intersection(code.co_names) | _read_builtins(code, instructions)
     if seen:
         return f"the function looks at its own frame ({', '.join(sorted(seen))})"
     if needs_first_argument(code) in code.co_cellvars:
         return "super() with a captured first argument"
-    instructions = decode(code)
     start = next(i for i, inst in enumerate(instructions) if inst.opname == "RESUME")
     if any(inst.opname == "MAKE_CELL" for inst in instructions[start:]):
         return "a comprehension's variable is captured by a function"
     return None
+
+
+def _read_builtins(
+    code: types.CodeType, instructions: Sequence[Instruction]
+) -> frozenset[str]:
+    """The builtins that look at a frame and are read as such: methods have such names too."""
+    if not _BUILTINS.intersection(code.co_names):
+        return frozenset()
+    if {"builtins", "__builtins__"}.intersection(code.co_names):
+        return _BUILTINS.intersection(code.co_names)
+    read = [inst.value for inst in instructions if inst.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
+    return _BUILTINS.intersection(read)
 
 
 def refuse_any_break(detail: str) -> NoReturn:

@@ -60,10 +60,11 @@ class Translator(Values):
 
     stack, locals: the frame's state; `locals` holds `CellVariable`s under the names of cells.
     names: those that a class statement defines, in its body only; lets_go: whether values that
-    it lets go of may end at any time.
+    it lets go of may end at any time; shown: whether it has called `locals()`.
     """
 
     lets_go = True
+    shown = False
 
     def __init__(
         self,

@@ -6,8 +6,10 @@ import enum
 import sys
 import types
 from collections.abc import Callable
+from inspect import CO_OPTIMIZED
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import IdVariable, VariableTracker
@@ -19,6 +21,7 @@ from graphwright.capture.variables.exceptions import (
     TracebackVariable,
     handled_exception,
 )
+from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.sequences import ListVariable
 
@@ -85,8 +88,26 @@ def _id(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _vars(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) != 1:
-        unsupported("GB0008", "vars() or locals() of the frame")
+        return _locals(tx, args, kwargs)
     return args[0].realize().getattr(tx, "__dict__")
+
+
+def _locals(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """The variables that are bound, in the order of the code: arguments, others, of closures.
+
+    Before Python 3.13 all calls of one frame give the same dict.
+    """
+    code = tx.code
+    names = dict.fromkeys((*code.co_varnames, *code.co_cellvars, *code.co_freevars))
+    hidden = any(name.startswith(".") for name in names)
+    if args or kwargs or tx.names is not None or hidden or not code.co_flags & CO_OPTIMIZED:
+        unsupported("GB0008", "locals() of other than a function")
+    if tx.shown and PYTHON < (3, 13):
+        unsupported("GB0008", "another locals() of the same frame")
+    tx.shown = True
+    held = {name: tx.locals.get(name) for name in names}
+    cells = {name: v.contents if isinstance(v, CellVariable) else v for name, v in held.items()}
+    return tx.dict_of({name: value for name, value in cells.items() if value is not None})
 
 
 def _dir(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -155,6 +176,7 @@ REFLECTION: dict[Any, Handler] = {
     hash: _hash,
     id: _id,
     vars: _vars,
+    locals: _locals,
     dir: _dir,
     object.__new__: _object_new,
     type.__call__: _type_call,
