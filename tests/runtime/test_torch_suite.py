@@ -46,13 +46,6 @@ DELIBERATE: dict[str, tuple[tuple[str, ...], str]] = {
         name: (("strides", "method"), "a conjugate is computed, not marked: it is a new tensor")
         for name in ("conj", "conj_physical")
     },
-    **{
-        f"fft.{name}": (("strides",), "PyTorch's transforms leave the last one's dim innermost")
-        for name in (
-            *("fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "hfft", "hfft2", "hfftn"),
-            *("ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftn"),
-        )
-    },
     "histogramdd": (("strides",), "PyTorch gives edges back with the gaps that they came with"),
     **{
         f"masked.{name}": (
@@ -97,10 +90,6 @@ DELIBERATE: dict[str, tuple[tuple[str, ...], str]] = {
             "the sign (or phase) of an eigenvector is not laid down",
         )
         for name in ("linalg.eig", "linalg.eigh")
-    },
-    **{
-        name: (("strides",), "PyTorch's solution is a part of a larger matrix")
-        for name in ("linalg.lstsq", "linalg.lstsq.grad_oriented")
     },
 }
 

@@ -8,12 +8,13 @@ typedef struct {
     REAL weight[TAPS], slope[TAPS];
 } NAME(Taps);
 
+/* What is no number is the first place. */
 static REAL NAME(clamped)(REAL x, REAL high, REAL *slope) {
-    if (x < 0 || x > high) {
-        *slope = 0;
-        return x < 0 ? 0 : high;
+    if (x >= 0 && x <= high) {
+        return x;
     }
-    return x;
+    *slope = 0;
+    return x > high ? high : 0;
 }
 
 static REAL NAME(reflected)(REAL x, int64_t size, bool corners, REAL *slope) {
@@ -67,7 +68,7 @@ static bool NAME(taps_of)(const Sampling *s, NAME(Taps) *taps, REAL g, int64_t s
     REAL scale = s->corners ? (REAL)(size - 1) / 2 : (REAL)size / 2;
     REAL x = s->corners ? (g + 1) * scale : ((g + 1) * (REAL)size - 1) / 2;
     taps->count = 0;
-    if (!(fabs((double)x) < 1e9)) {
+    if (!(fabs((double)x) < 1e9) && (s->padding == ZEROS || s->mode == BICUBIC)) {
         return false;
     }
     if (s->mode == BICUBIC) {

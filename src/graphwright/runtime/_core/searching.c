@@ -298,18 +298,21 @@ static void order_rows(Rows *r, bool sorted) {
     }
 }
 
-/* The first row of each group. */
+/* The first row of each group, one after the other in memory. */
 static GwTensor *first_rows(PyTypeObject *cls, const Rows *r) {
-    int64_t sizes[GW_MAX_DIMS] = {r->groups};
+    int64_t sizes[GW_MAX_DIMS] = {r->groups}, strides[GW_MAX_DIMS] = {r->width};
     int ndim = r->dim < 0 ? 1 : r->t->ndim, size = gw_itemsize(r->t);
     if (r->dim >= 0) {
         memcpy(sizes, r->t->sizes, (size_t)ndim * sizeof(int64_t));
+        sizes[r->dim] = 1;
+        gw_contiguous(sizes, ndim, strides);
         sizes[r->dim] = r->groups;
+        strides[r->dim] = r->width;
     }
-    GwTensor *out = gw_tensor_empty(cls, r->t->dtype, ndim, sizes, NULL);
+    GwTensor *out = gw_tensor_empty(cls, r->t->dtype, ndim, sizes, strides);
     for (int i = 0, last = -1; out != NULL && i < (int)r->count; i++) {
         for (int64_t k = 0; r->group[i] != last && k < r->width; k++) {
-            int64_t to = (k / r->inner * r->groups + r->group[i]) * r->inner + k % r->inner;
+            int64_t to = r->group[i] * r->width + k;
             memcpy(out->data + to * size, r->t->data + place_of(r, r->order[i], k) * size,
                    (size_t)size);
         }

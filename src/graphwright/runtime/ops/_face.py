@@ -3051,8 +3051,8 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Any:
     return _dispatch(_feature_dropout_, (input, p, train))
 
 
-def fft_c2c(input: Tensor, dims: Any, scale: float, forward: bool) -> Any:
-    return _dispatch(_fft_c2c, (input, dims, scale, forward))
+def fft_c2c(input: Tensor, dims: Any, scale: float, forward: bool, inner: Any = ()) -> Any:
+    return _dispatch(_fft_c2c, (input, dims, scale, forward, inner))
 
 
 def fft_c2r(

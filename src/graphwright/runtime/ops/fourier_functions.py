@@ -120,7 +120,10 @@ def _c2c(name: str, input: Any, plan: Plan, norm: Any, forward: bool) -> Any:
 
 
 def _r2c(name: str, input: Any, plan: Plan, norm: Any, forward: bool) -> Any:
-    """Over the last dim of the plan to half a spectrum, then over the others."""
+    """Over the last dim of the plan to half a spectrum, then over the others.
+
+    In memory the others lie around the last dim, but inside of it after `ihfftn`.
+    """
     if not plan:
         raise RuntimeError(f"{name} must transform at least one axis")
     value = _fitted(_number(name, input, complex=False), plan)
@@ -128,7 +131,8 @@ def _r2c(name: str, input: Any, plan: Plan, norm: Any, forward: bool) -> Any:
     half = ops.fft_r2c(value, dim, _factor(name, norm, plan, forward))
     half = half if forward else conjugated(half)
     dims = tuple(d for d, _ in others)
-    return ops.fft_c2c(half, dims, 1.0, forward) if dims else half
+    inner = (dim,) if forward else ()
+    return ops.fft_c2c(half, dims, 1.0, forward, inner) if dims else half
 
 
 def _c2r(name: str, input: Any, plan: Plan, norm: Any, forward: bool) -> Any:

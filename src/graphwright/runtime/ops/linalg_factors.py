@@ -516,6 +516,15 @@ def _rank_by_projection(A: Any, inverse: Any) -> Any:
     return ops.to_dtype(ops.round(trace), dtypes.int64)
 
 
+def _in_place_of(rows: Any, size: Any) -> Any:
+    """The rows as the beginnings of rows of that size, if it is greater: LAPACK's solutions lie
+    where the right sides were."""
+    own = rows.shape[-1]
+    if size <= own:
+        return rows
+    return ops.slice(ops.pad(rows, (0, size - own)), rows.ndim - 1, 0, own)
+
+
 def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> Any:
     check_matrix("linalg.lstsq", A)
     if A.dtype is not B.dtype:
@@ -530,6 +539,11 @@ def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> Any:
         )
     if not B.ndim:
         raise RuntimeError("linalg.lstsq: B must have at least 1 dimension, got a 0-d tensor")
+    if not 0 <= A.ndim - B.ndim <= 1:
+        raise RuntimeError(
+            "linalg.lstsq: A must have as many dimensions as B or one more, "
+            f"got {describe(A)} and {describe(B)}"
+        )
     driver = driver or "gelsy"
     vector = B.ndim == 1 or (B.ndim == A.ndim - 1 and B.shape == A.shape[:-1])
     right = ops.unsqueeze(B, -1) if vector else B
@@ -540,8 +554,8 @@ def _lstsq(A: Any, B: Any, rcond: Any, driver: Any) -> Any:
         )
     inverse = ops.transpose(ops.linalg_pinv(A, rtol=rcond), -2, -1)
     turned = ops.matmul(ops.transpose(right, -2, -1), inverse)
-    solution = ops.transpose(turned, -2, -1)
     m, n = A.shape[-2:]
+    solution = ops.transpose(_in_place_of(turned, m), -2, -1)
     empty = ops.zeros((0,), dtype=real_dtype(A.dtype), device=A.device)
     gap = ops.abs(ops.sub(ops.matmul(A, solution), right))
     residuals = ops.sum(ops.mul(gap, gap), (gap.ndim - 2,))

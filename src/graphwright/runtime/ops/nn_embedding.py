@@ -62,6 +62,8 @@ def _embedding_eager(weight: Tensor, indices: Tensor, *rest: Any) -> Tensor:
 def _embedding_decompose(weight: Any, indices: Any, *rest: Any) -> Any:
     shape = _embedding_meta(weight, indices).shape
     flat = ops.reshape(ops.to_dtype(indices, int64), (-1,))
+    if weight.shape[1] == 0:        # rows without elements: nothing is read, but indices count
+        ops.index_select(ops.zeros((weight.shape[0],), device=weight.device), 0, flat)
     return ops.view(ops.index_select(weight, 0, flat), shape)
 
 

@@ -48,9 +48,14 @@ def _linear_meta(input: Any, weight: Any, bias: Any) -> Any:
 
 
 def _fits(shape: Any, result: Any) -> bool:
-    """Whether a bias broadcasts to the result; the usual one has a size for each column."""
+    """Whether a bias broadcasts to the result; the usual one has a size for each column.
+
+    The bias of a vector may also be a row, as in PyTorch.
+    """
     if len(shape) == 1 and result and shape[0] == result[-1]:
         return True
+    if len(result) == 1 and len(shape) == 2:
+        return bool(shape[0] == 1 and shape[1] == result[0])
     sizes = zip(reversed(shape), reversed(result), strict=False)
     return len(shape) <= len(result) and all(a == 1 or a == b for a, b in sizes)
 
@@ -96,7 +101,9 @@ def _linear_decompose(input: Any, weight: Any, bias: Any) -> Any:
         out = ops.add(out, bias)
     if len(shape) != 2:
         out = ops.view(out, shape)
-    return out if usual or bias is None else ops.add(out, bias)
+    if usual or bias is None:
+        return out
+    return ops.add(out, bias if len(bias.shape) <= len(shape) else ops.view(bias, shape))
 
 
 def _conjugate(tensor: Any) -> Any:
@@ -117,8 +124,10 @@ def _linear_vjp(ctx: Any, grad: Any) -> Any:
         x = x if len(x.shape) == 2 else ops.reshape(x, (-1, x.shape[-1]))
         to_weight = ops.mm(ops.transpose(rows, 0, 1), x)
     if ctx.needs["bias"]:
-        usual = tuple(ctx.bias.shape) == (grad.shape[-1],)
-        to_bias = ops.sum(rows, 0) if usual else ops.sum_to_size(grad, tuple(ctx.bias.shape))
+        shape = tuple(ctx.bias.shape)
+        usual = shape == (grad.shape[-1],)
+        whole = rows if len(shape) > len(grad.shape) else grad
+        to_bias = ops.sum(rows, 0) if usual else ops.sum_to_size(whole, shape)
     return to_input, to_weight, to_bias
 
 

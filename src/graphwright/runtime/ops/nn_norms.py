@@ -116,8 +116,7 @@ def _native_layer_norm_decompose(
     out = ops.mul(ops.sub(x, mean), rstd)
     if weight is not None:
         out = ops.mul(out, widened(weight))
-    if bias is not None:
-        out = ops.add(out, widened(bias))
+    out = ops.add(out, 0.0 if bias is None else widened(bias))
     return cast(out, input.dtype), mean, rstd
 
 

@@ -6,7 +6,7 @@ import itertools
 from math import prod
 from typing import Any
 
-from graphwright.runtime.dtypes import int64
+from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import cast, internal, widened
@@ -39,9 +39,12 @@ def _reflected(x: Any, size: Any, align_corners: bool) -> Any:
 
 
 def _bounded(x: Any, size: Any, padding: str, align_corners: bool) -> Any:
+    """The place after the padding, which takes NaN for the first one."""
     if padding == "reflection":
         x = _reflected(x, size, align_corners)
-    return x if padding == "zeros" else ops.clamp(x, 0, size - 1)
+    if padding == "zeros":
+        return x
+    return ops.where(ops.isnan(x), 0.0, ops.clamp(x, 0, size - 1))
 
 
 # -- reading
@@ -54,12 +57,12 @@ def _read(image: Any, sizes: Any, places: Any) -> Any:
     for place, size in zip(places, sizes, strict=True):
         here = ops.logical_and(ops.ge(place, 0), ops.le(place, size - 1))
         inside = here if inside is None else ops.logical_and(inside, here)
-        index = ops.to_dtype(ops.clamp(place, 0, size - 1), int64)
+        index = ops.to_dtype(ops.where(here, place, 0.0), dtypes.int64)
         flat = index if flat is None else ops.add(ops.mul(flat, size), index)
     shape = (image.shape[0], image.shape[1], flat.shape[1])
     index = ops.expand(ops.unsqueeze(flat, 1), shape)
     values = ops.gather(image, 2, index)
-    return ops.where(ops.unsqueeze(inside, 1), values, ops.mul(values, 0))
+    return ops.where(ops.unsqueeze(inside, 1), values, 0.0)
 
 
 def _sum_of(terms: list[Any]) -> Any:
@@ -67,6 +70,13 @@ def _sum_of(terms: list[Any]) -> Any:
     for term in terms[1:]:
         total = ops.add(total, term)
     return total
+
+
+def _nearest(image: Any, sizes: Any, places: Any) -> Any:
+    """The values next to the places. The gradients of the places are zeros, not missing."""
+    values = _read(image, sizes, [ops.round(place.detach()) for place in places])
+    always = ops.ones(values.shape, dtype=dtypes.bool, device=values.device)
+    return ops.where(always, values, ops.unsqueeze(places[0], 1))
 
 
 def _weighted(image: Any, sizes: Any, choices: Any) -> Any:
@@ -163,7 +173,7 @@ def _grid_sample(input: Any, grid: Any, mode: str, padding_mode: str, align_corn
             for place, size in zip(places, sizes, strict=True)
         ]
         if mode == "nearest":
-            values = _read(image, sizes, [ops.round(place.detach()) for place in inside])
+            values = _nearest(image, sizes, inside)
         else:
             values = _weighted(image, sizes, [_linear(place) for place in inside])
     return cast(ops.reshape(values, (batch, channels, *out)), input.dtype)
@@ -211,14 +221,14 @@ def _affine_grid(theta: Any, size: Any, align_corners: bool) -> Any:
 
 def _starts(sample: Any, size: Any, count: Any, kernel: Any) -> Any:
     """Where the windows of each plane begin: [N, C, count], for samples [N, C] in 0..1."""
-    last = ops.full((*sample.shape, min(count, 1)), size - kernel, dtype=int64)
+    last = ops.full((*sample.shape, min(count, 1)), size - kernel, dtype=dtypes.int64)
     if count <= 1:
         return last
     alpha = (size - kernel) / (count - 1)
     step = ops.arange(0, count - 1, 1, dtype=sample.dtype)
     s = ops.unsqueeze(sample, len(sample.shape))
-    moved = ops.to_dtype(ops.mul(ops.add(step, s), alpha), int64)
-    first = ops.to_dtype(ops.mul(s, alpha), int64)
+    moved = ops.to_dtype(ops.mul(ops.add(step, s), alpha), dtypes.int64)
+    first = ops.to_dtype(ops.mul(s, alpha), dtypes.int64)
     return ops.cat((ops.sub(moved, first), last), len(sample.shape))
 
 

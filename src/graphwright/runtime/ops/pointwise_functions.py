@@ -18,6 +18,7 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import elementwise
 from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype, widened
 from graphwright.runtime.ops.pointwise_unary import define_unary, times
+from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.promotion import to_float
 from graphwright.runtime.tensor import Tensor
@@ -319,17 +320,37 @@ define(
 )
 
 
+def _logit_meta(input: Any, eps: float | None) -> TensorSpec:
+    require_dtype("logit", input.dtype, complex=False)
+    return pointwise_spec("logit", (input,), to_float(input.dtype))
+
+
 def _logit(input: Any, eps: float | None) -> Any:
     """log(z / (1 - z)) for z = input clamped to [eps, 1 - eps]."""
-    require_dtype("logit", input.dtype, complex=False)
-    dtype = to_float(input.dtype)
+    dtype = _logit_meta(input, eps).dtype
     z = input if input.dtype is dtype else ops.to_dtype(input, dtype)
     if eps is not None:
         z = ops.clamp(z, eps, 1.0 - eps)
     return ops.log(ops.div(z, ops.sub(1, z)))
 
 
-define("logit(Tensor input, float? eps=None)", Kind.COMPOSITE, decompose=_logit)
+def _logit_vjp(ctx: Any, grad: Any) -> Any:
+    """NaN outside [0, 1] and at NaN; with `eps`, 0 outside [eps, 1 - eps]."""
+    z, eps = ctx.input, ctx.eps
+    low = 0.0 if eps is None else eps
+    outside = ops.logical_or(ops.lt(z, low), ops.gt(z, 1.0 - low))
+    slope = ops.div(grad, ops.mul(z, ops.rsub(z, 1)))
+    return ops.where(outside, math.nan if eps is None else 0.0, slope)
+
+
+define(
+    "logit(Tensor input, float? eps=None)",
+    Kind.COMPOSITE,
+    meta=_logit_meta,
+    decompose=_logit,
+    vjp=_logit_vjp,
+    saves=("input",),
+)
 define(
     "logit_(Tensor input, float? eps=None)",
     Kind.INPLACE,

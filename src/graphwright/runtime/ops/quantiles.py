@@ -79,7 +79,7 @@ def _arranged(input: Any, dim: int | None) -> Any:
     """Rows to sort: the dim last, or everything."""
     if dim is None:
         return ops.reshape(input, (-1,))
-    return input if input.ndim < 2 else ops.transpose(input, dim, input.ndim - 1)
+    return input if input.ndim < 2 else ops.movedim(input, dim, input.ndim - 1)
 
 
 def _quantile_rule(name: str, skip_nan: bool) -> Any:
@@ -104,18 +104,13 @@ def _quantile_rule(name: str, skip_nan: bool) -> Any:
 
 def _placed(values: Any, input: Any, q: Any, dim: int | None, keepdim: bool) -> Any:
     """The dim of the probabilities first, or gone where there is one number."""
-    last = values.ndim - 1
     if dim is None:
         kept = (1,) * input.ndim if keepdim else ()
         return ops.reshape(values, (*q.shape, *kept))
-    front = ops.movedim(values, last, 0)
-    if keepdim or not input.ndim:
-        if input.ndim:
-            front = ops.unsqueeze(front, front.ndim)
-            front = ops.transpose(front, dim + 1, front.ndim - 1)
-    elif dim != input.ndim - 1:
-        front = ops.movedim(front, dim + 1, front.ndim - 1)
-    return front if q.ndim else ops.squeeze(front, 0)
+    if keepdim and input.ndim:
+        values = ops.unsqueeze(values, dim)
+    last = values.ndim - 1
+    return ops.movedim(values, last, 0) if q.ndim else ops.squeeze(values, last)
 
 
 for _name, _skip in (("quantile", False), ("nanquantile", True)):

@@ -328,15 +328,6 @@ def _nan_to_num(ctx: Any, grad: Any) -> Any:
     return ops.where(ops.isfinite(ctx.input), grad, 0.0)
 
 
-def _logit(ctx: Any, grad: Any) -> Any:
-    z, eps = ctx.input, ctx.eps
-    if eps is None:
-        return ops.div(grad, ops.mul(z, ops.rsub(z, 1)))
-    inside = ops.logical_and(ops.ge(z, eps), ops.le(z, 1 - eps))
-    z = ops.clamp(z, eps, 1 - eps)
-    return ops.where(inside, ops.div(grad, ops.mul(z, ops.rsub(z, 1))), 0.0)
-
-
 def _scaled(grad: Any, value: Any) -> Any:
     return grad if value == 1 else ops.mul(grad, value)
 
@@ -512,7 +503,6 @@ SHORTCUTS = {
     "index_fill": Shortcut(_filled_at, ("index",)),
     "inner": Shortcut(_inner, ("input?other", "other?input")),
     "lerp": Shortcut(_lerp, ("input?weight", "end?weight", "weight")),
-    "logit": Shortcut(_logit, ("input",)),
     "masked_select": Shortcut(_selected, ("mask",)),
     "mT": Shortcut(_transposed),
     "movedim": Shortcut(_moved_back),

@@ -16,9 +16,9 @@ from graphwright.runtime.ops.dtype_rules import (
     require_supported,
     wide_array,
 )
-from graphwright.runtime.ops.kernels import HALVES, as_contiguous, wrap
+from graphwright.runtime.ops.kernels import HALVES, allocate, as_contiguous, wrap
 from graphwright.runtime.ops.reductions import check_nonempty
-from graphwright.runtime.ops.strides import dense_order
+from graphwright.runtime.ops.strides import dense_order, strides_in_order
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.tensor import Tensor
 
@@ -387,7 +387,8 @@ def _needs_values(name: str) -> Any:
 
 
 def _answer(values: Any, inverse: Any, counts: Any, dtype: Any, wanted: tuple[bool, bool]) -> Any:
-    results = [wrap(values, dtype)]
+    """`values`: an array, or a tensor of it."""
+    results = [values if isinstance(values, Tensor) else wrap(values, dtype)]
     if wanted[0]:
         results.append(wrap(inverse, dtypes.int64))
     if wanted[1]:
@@ -417,7 +418,16 @@ def _unique_eager(
             array, return_inverse=True, return_counts=True, axis=dim, equal_nan=False
         )
         inverse = inverse.reshape(-1)
+        values = _by_rows(values, dim, input.dtype)
     return _answer(values, inverse, counts, input.dtype, wanted)
+
+
+def _by_rows(values: Any, dim: int, dtype: Any) -> Tensor:
+    """The values along `dim` one after the other in memory, as PyTorch's are."""
+    others = [d for d in range(values.ndim - 1, -1, -1) if d != dim]
+    out = allocate(values.shape, strides_in_order(values.shape, [*others, dim]), dtype)
+    out._nd[...] = values
+    return out
 
 
 def _distinct(flat: Any, wanted: tuple[bool, bool]) -> tuple[Any, Any, Any]:
@@ -477,7 +487,10 @@ def _consecutive_eager(
     counts = np.diff(np.append(places, rows.shape[0]))
     if dim is None:
         inverse = inverse.reshape(input.shape)
-    return _answer(np.take(array, places, axis), inverse, counts, input.dtype, wanted)
+    values: Any = np.take(array, places, axis)
+    if dim is not None:
+        values = _by_rows(values, dim, input.dtype)
+    return _answer(values, inverse, counts, input.dtype, wanted)
 
 
 define(

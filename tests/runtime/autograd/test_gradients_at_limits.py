@@ -1,0 +1,64 @@
+"""Gradients outside of an op's domain, and of arguments that move nothing: eager and compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import graphwright as gw
+
+F = gw.nn.functional
+INF, NAN = float("inf"), float("nan")
+
+
+def _gradient(function: Any, x: Any) -> Any:
+    leaf = x.clone().requires_grad_()
+    return gw.autograd.grad(function(leaf).sum(), leaf)[0].numpy()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(("eps", "expected"), [
+    (None, [NAN, INF, 4.0, INF, NAN, NAN]),
+    (0.0, [0.0, INF, 4.0, INF, 0.0, NAN]),
+    (0.1, [0.0, 0.0, 4.0, 0.0, 0.0, NAN]),
+])
+def test_logit(eps: float | None, expected: list[float], compiled: bool) -> None:
+    x = gw.tensor([-1.0, 0.0, 0.5, 1.0, 2.0, NAN])
+    logit = gw.compile(lambda x: gw.logit(x, eps)) if compiled else lambda x: gw.logit(x, eps)
+    np.testing.assert_array_equal(_gradient(logit, x), expected)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_the_nearest_pixels_do_not_depend_on_the_grid(compiled: bool) -> None:
+    image = gw.arange(16.0).reshape(1, 1, 4, 4)
+
+    def sampled(grid: Any) -> Any:
+        return F.grid_sample(image, grid, mode="nearest", align_corners=False)
+
+    grid = gw.tensor([[[[-0.9, 0.2], [NAN, INF]]]])
+    gradient = _gradient(gw.compile(sampled) if compiled else sampled, grid)
+    np.testing.assert_array_equal(gradient, np.zeros(grid.shape))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_a_bias_of_a_vector_may_be_a_row(compiled: bool) -> None:
+    x, weight = gw.tensor([1.0, 2.0]), gw.ones(3, 2)
+
+    def mapped(bias: Any) -> Any:
+        return F.linear(x, weight, bias)
+
+    bias = gw.tensor([[1.0, 2.0, 3.0]])
+    function = gw.compile(mapped) if compiled else mapped
+    assert function(bias).tolist() == [4.0, 5.0, 6.0]
+    np.testing.assert_array_equal(_gradient(function, bias), np.ones((1, 3)))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_normalised_negative_zeros_are_positive(compiled: bool) -> None:
+    def normalised(x: Any) -> Any:
+        return F.layer_norm(x, (4,))
+
+    out = (gw.compile(normalised) if compiled else normalised)(gw.full((2, 4), -0.0))
+    assert not gw.signbit(out).any()
