@@ -240,3 +240,106 @@ def test_a_loss_of_distributions_is_one_graph() -> None:
         gw.autograd.grad(found, given), gw.autograd.grad(expected, given), strict=True
     ):
         gw.testing.assert_close(a, b)
+
+
+def test_what_is_computed_without_gradients_has_a_history_later() -> None:
+    logits = gw.tensor([0.3, -0.2], requires_grad=True)
+    made = D.Bernoulli(logits=logits)
+    made.sample()
+    assert made.probs.requires_grad
+    made.entropy().sum().backward()
+    assert logits.grad is not None
+
+
+def test_a_continuous_bernoulli_has_gradients_on_both_sides() -> None:
+    probs = gw.tensor([0.1, 0.5, 0.85], dtype=gw.float64, requires_grad=True)
+    assert gw.autograd.gradcheck(
+        lambda p: D.ContinuousBernoulli(probs=p).log_prob(gw.full((3,), 0.3, dtype=gw.float64)),
+        [probs],
+    )
+
+
+def test_the_nearest_rule_of_divergences_is_taken() -> None:
+    class Own(D.Normal):
+        pass
+
+    first = D.register_kl(Own, D.Normal)(lambda p, q: gw.tensor(1.0))
+    assert D.kl_divergence(Own(0.0, 1.0), D.Normal(0.0, 1.0)).item() == 1.0
+    D.register_kl(D.Normal, Own)(lambda p, q: gw.tensor(2.0))
+    with pytest.warns(RuntimeWarning, match="Ambiguous"):
+        D.kl_divergence(Own(0.0, 1.0), Own(0.0, 1.0))
+    D.register_kl(Own, Own)(first)
+    assert D.kl_divergence(Own(0.0, 1.0), Own(0.0, 1.0)).item() == 1.0
+
+
+def test_subclasses_with_a_constructor_say_how_they_expand() -> None:
+    class Own(D.Normal):
+        def __init__(self, loc: gw.Tensor) -> None:
+            super().__init__(loc, 1.0)
+
+    with pytest.raises(NotImplementedError, match=r"custom \.expand"):
+        Own(gw.zeros(2)).expand((3, 2))
+
+    class Told(Own):
+        def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
+            new = self._get_checked_instance(Told, _instance)
+            return super().expand(batch_shape, _instance=new)
+
+    assert Told(gw.zeros(2)).expand((3, 2)).sample().shape == (3, 2)
+
+
+def test_what_a_class_does_not_say_is_not_checked() -> None:
+    class Silent(D.Distribution):
+        pass
+
+    with pytest.warns(UserWarning, match="arg_constraints"):
+        made = Silent()
+    with pytest.warns(UserWarning, match="support"):
+        made._validate_sample(gw.zeros(()))
+    with pytest.warns(FutureWarning, match="sample_n"):
+        assert D.Normal(0.0, 1.0).sample_n(3).shape == (3,)
+
+
+def test_several_components_of_a_mixture() -> None:
+    mixture = D.MixtureSameFamily(D.Categorical(gw.ones(3)), D.Normal(gw.zeros(2, 3), 1.0))
+    assert mixture.expand((4, 2)).sample((5,)).shape == (5, 4, 2)
+    with pytest.raises(ValueError, match="not compatible"):
+        D.MixtureSameFamily(D.Categorical(gw.ones(4, 3)), D.Normal(gw.zeros(2, 3), 1.0))
+
+
+_PAIRS = {
+    "Beta": {"concentration1": 0.7, "concentration0": 1.9},
+    "ContinuousBernoulli": {"probs": 0.3},
+    "Exponential": {"rate": 1.7},
+    "Gamma": {"concentration": 2.3, "rate": 0.6},
+    "Gumbel": {"loc": 0.4, "scale": 1.2},
+    "Laplace": {"loc": -0.3, "scale": 0.8},
+    "Normal": {"loc": 0.5, "scale": 1.4},
+    "Pareto": {"scale": 0.2, "alpha": 2.6},
+    "Uniform": {"low": 0.25, "high": 0.75},
+    "Poisson": {"rate": 1.5},
+    "Bernoulli": {"probs": 0.4},
+    "Weibull": {"scale": 1.5, "concentration": 0.7},
+}
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize("name", _PAIRS)
+def test_divergences_between_families_are_pytorchs(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    for other, options in _PAIRS.items():
+        found = []
+        for lib in (gw, torch):
+            made = [
+                getattr(lib.distributions, kind)(
+                    **{k: lib.tensor(v, dtype=lib.float64) for k, v in given.items()}
+                )
+                for kind, given in ((name, _PAIRS[name]), (other, options))
+            ]
+            try:
+                found.append(lib.distributions.kl_divergence(*made).item())
+            except NotImplementedError:
+                found.append(NotImplementedError)
+        assert found[0] == (
+            found[1] if found[1] is NotImplementedError else pytest.approx(found[1], abs=1e-9)
+        ), other

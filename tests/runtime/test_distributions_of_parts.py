@@ -140,6 +140,7 @@ def test_matrices_belong_to_their_sets() -> None:
 def test_the_entropy_of_an_exponential_family() -> None:
     class Exponential(D.ExponentialFamily):
         _mean_carrier_measure = 0.0
+        arg_constraints: dict[str, Any] = {}  # noqa: RUF012
 
         def __init__(self, rate: gw.Tensor) -> None:
             self.rate = rate

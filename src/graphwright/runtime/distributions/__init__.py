@@ -7,24 +7,23 @@ is made of them by implicit reparameterisation).
 
 from graphwright.runtime.distributions import constraints, transforms
 from graphwright.runtime.distributions.angles import VonMises
-from graphwright.runtime.distributions.composed import (
-    Independent,
-    MixtureSameFamily,
-    TransformedDistribution,
-)
+from graphwright.runtime.distributions.composed import MixtureSameFamily
 from graphwright.runtime.distributions.constraint_registry import biject_to, transform_to
 from graphwright.runtime.distributions.continuous import (
     Cauchy,
     Exponential,
+    Laplace,
+    Normal,
+    Uniform,
+)
+from graphwright.runtime.distributions.derived import (
     Gumbel,
     HalfCauchy,
     HalfNormal,
+    InverseGamma,
     Kumaraswamy,
-    Laplace,
     LogNormal,
-    Normal,
     Pareto,
-    Uniform,
     Weibull,
 )
 from graphwright.runtime.distributions.discrete import (
@@ -37,8 +36,6 @@ from graphwright.runtime.distributions.discrete import (
     OneHotCategorical,
     OneHotCategoricalStraightThrough,
     Poisson,
-    RelaxedBernoulli,
-    RelaxedOneHotCategorical,
 )
 from graphwright.runtime.distributions.distribution import Distribution
 from graphwright.runtime.distributions.exp_family import ExponentialFamily
@@ -48,18 +45,27 @@ from graphwright.runtime.distributions.gamma import (
     Dirichlet,
     FisherSnedecor,
     Gamma,
-    InverseGamma,
     StudentT,
 )
-from graphwright.runtime.distributions.kl import kl_divergence, register_kl
+from graphwright.runtime.distributions.kl_pairs import kl_divergence, register_kl
 from graphwright.runtime.distributions.lowrank import LowRankMultivariateNormal
 from graphwright.runtime.distributions.matrices import LKJCholesky, Wishart
 from graphwright.runtime.distributions.multivariate import MultivariateNormal
+from graphwright.runtime.distributions.relaxed import (
+    ExpRelaxedCategorical,
+    LogitRelaxedBernoulli,
+    RelaxedBernoulli,
+    RelaxedOneHotCategorical,
+)
 from graphwright.runtime.distributions.tails import GeneralizedPareto
+from graphwright.runtime.distributions.transformed import Independent, TransformedDistribution
 from graphwright.runtime.distributions.transforms import (
     AbsTransform,
     AffineTransform,
+    CatTransform,
     ComposeTransform,
+    CorrCholeskyTransform,
+    CumulativeDistributionTransform,
     ExpTransform,
     IndependentTransform,
     LowerCholeskyTransform,
@@ -69,17 +75,12 @@ from graphwright.runtime.distributions.transforms import (
     SigmoidTransform,
     SoftmaxTransform,
     SoftplusTransform,
+    StackTransform,
     StickBreakingTransform,
     TanhTransform,
     Transform,
     identity_transform,
 )
-from graphwright.runtime.distributions.transforms_of_parts import (
-    CatTransform,
-    CumulativeDistributionTransform,
-    StackTransform,
-)
-from graphwright.runtime.distributions.triangles import CorrCholeskyTransform
 from graphwright.runtime.distributions.unit import ContinuousBernoulli, LogisticNormal
 
 __all__ = [
@@ -98,6 +99,7 @@ __all__ = [
     "CumulativeDistributionTransform",
     "Dirichlet",
     "Distribution",
+    "ExpRelaxedCategorical",
     "ExpTransform",
     "Exponential",
     "ExponentialFamily",
@@ -116,6 +118,7 @@ __all__ = [
     "Laplace",
     "LogNormal",
     "LogisticNormal",
+    "LogitRelaxedBernoulli",
     "LowRankMultivariateNormal",
     "LowerCholeskyTransform",
     "MixtureSameFamily",

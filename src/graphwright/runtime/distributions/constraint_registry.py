@@ -9,40 +9,34 @@ from graphwright.runtime.distributions import constraints
 from graphwright.runtime.distributions.constraints import Constraint
 from graphwright.runtime.distributions.transforms import (
     AffineTransform,
+    CatTransform,
     ComposeTransform,
+    CorrCholeskyTransform,
     ExpTransform,
     IndependentTransform,
     LowerCholeskyTransform,
     PositiveDefiniteTransform,
     SigmoidTransform,
     SoftmaxTransform,
+    StackTransform,
     StickBreakingTransform,
     Transform,
     identity_transform,
 )
-from graphwright.runtime.distributions.transforms_of_parts import CatTransform, StackTransform
-from graphwright.runtime.distributions.triangles import CorrCholeskyTransform
 
 Factory = Callable[[Any], Transform]
 
-_OF_VALUES: dict[Any, Callable[[], Transform]] = {
-    constraints.simplex: StickBreakingTransform,
-    constraints.lower_cholesky: LowerCholeskyTransform,
-    constraints.corr_cholesky: CorrCholeskyTransform,
-    constraints.positive_definite: PositiveDefiniteTransform,
-    constraints.positive_semidefinite: PositiveDefiniteTransform,
-}
+__all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 
 
 class ConstraintRegistry:
-    """Called with a set, gives a transform of real numbers (or vectors) to it.
+    """Called with a set, gives the transform that its class was registered with.
 
-    `special`: transforms of certain sets. NotImplementedError for sets that there is none for.
+    NotImplementedError for sets that there is none for.
     """
 
-    def __init__(self, special: dict[Any, Callable[[], Transform]] | None = None) -> None:
-        self._special = {**_OF_VALUES, **(special or {})}
-        self._registered: dict[type, Factory] = {}
+    def __init__(self) -> None:
+        self._registry: dict[type, Factory] = {}
 
     def register(self, constraint: Any, factory: Factory | None = None) -> Any:
         """Take `factory(constraint)` for all sets of that type; without it, a decorator.
@@ -57,43 +51,61 @@ class ConstraintRegistry:
                 "Expected constraint to be either a Constraint subclass or instance, but got "
                 f"{constraint}"
             )
-        self._registered[kind] = factory
+        self._registry[kind] = factory
         return factory
 
     def __call__(self, constraint: Any) -> Transform:
-        if type(constraint) in self._registered:
-            return self._registered[type(constraint)](constraint)
-        if isinstance(constraint, constraints.independent):
-            base = self(constraint.base_constraint)
-            return IndependentTransform(base, constraint.reinterpreted_batch_ndims)
-        if isinstance(constraint, constraints.cat):
-            parts = [self(part) for part in constraint.cseq]
-            return CatTransform(parts, constraint.dim, constraint.lengths)
-        if isinstance(constraint, constraints.stack):
-            return StackTransform([self(part) for part in constraint.cseq], constraint.dim)
-        if constraint in self._special:
-            return self._special[constraint]()
-        return _to_interval(constraint)
+        factory = self._registry.get(type(constraint))
+        if factory is None:
+            raise NotImplementedError(
+                f"Cannot transform {type(constraint).__name__} constraints"
+            )
+        return factory(constraint)
 
 
-def _to_interval(constraint: Any) -> Transform:
-    low = getattr(constraint, "lower_bound", None)
-    high = getattr(constraint, "upper_bound", None)
-    if constraint.is_discrete or not hasattr(constraint, "lower_bound"):
-        raise NotImplementedError(f"Cannot transform {type(constraint).__name__} constraints")
-    if low is None and high is None:
-        return identity_transform
-    if low is None or high is None:
-        if low is not None and not hasattr(low, "shape") and low == 0:
-            return ExpTransform()
-        shift = AffineTransform(high, -1) if low is None else AffineTransform(low, 1)
-        return ComposeTransform([ExpTransform(), shift])
-    numbers = not hasattr(low, "shape") and not hasattr(high, "shape")
-    if numbers and (low, high) == (0, 1):
+def _above(constraint: Any) -> Transform:
+    return ComposeTransform([ExpTransform(), AffineTransform(constraint.lower_bound, 1)])
+
+
+def _below(constraint: Any) -> Transform:
+    return ComposeTransform([ExpTransform(), AffineTransform(constraint.upper_bound, -1)])
+
+
+def _between(constraint: Any) -> Transform:
+    low, high = constraint.lower_bound, constraint.upper_bound
+    if not hasattr(low, "shape") and not hasattr(high, "shape") and (low, high) == (0, 1):
         return SigmoidTransform()
     return ComposeTransform([SigmoidTransform(), AffineTransform(low, high - low)])
 
 
-biject_to = ConstraintRegistry()
-transform_to = ConstraintRegistry({constraints.simplex: SoftmaxTransform})
-"""As `biject_to`, but of the simplex: softmax, which treats all classes alike."""
+def _filled() -> ConstraintRegistry:
+    """A registry of what bijections and other transforms have in common."""
+    made = ConstraintRegistry()
+    known: list[tuple[Any, Factory]] = [
+        (constraints.real, lambda _: identity_transform),
+        (constraints.greater_than, _above),
+        (constraints.greater_than_eq, _above),
+        (constraints.less_than, _below),
+        (constraints.interval, _between),
+        (constraints.half_open_interval, _between),
+        (constraints.corr_cholesky, lambda _: CorrCholeskyTransform()),
+        (constraints.independent,
+         lambda c: IndependentTransform(made(c.base_constraint), c.reinterpreted_batch_ndims)),
+        (constraints.cat, lambda c: CatTransform([made(p) for p in c.cseq], c.dim, c.lengths)),
+        (constraints.stack, lambda c: StackTransform([made(p) for p in c.cseq], c.dim)),
+    ]  # fmt: skip
+    for constraint, factory in known:
+        made.register(constraint, factory)
+    return made
+
+
+biject_to = _filled()
+biject_to.register(constraints.simplex, lambda _: StickBreakingTransform())
+
+transform_to = _filled()
+"""As `biject_to`, but not all are bijections: of the simplex softmax, which treats all classes
+alike; and of more matrices."""
+transform_to.register(constraints.simplex, lambda _: SoftmaxTransform())
+transform_to.register(constraints.lower_cholesky, lambda _: LowerCholeskyTransform())
+transform_to.register(constraints.positive_definite, lambda _: PositiveDefiniteTransform())
+transform_to.register(constraints.positive_semidefinite, lambda _: PositiveDefiniteTransform())

@@ -11,13 +11,13 @@ from graphwright.runtime.distributions.distribution import (
     Distribution,
     Shape,
     broadcast_all,
-    clamped,
     lazy,
     parameters,
     to_logits,
     to_probs,
     uniform_open,
 )
+from graphwright.runtime.distributions.exp_family import ExponentialFamily
 from graphwright.runtime.distributions.gamma import gamma_variates
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.nn import functional as F
@@ -33,7 +33,7 @@ def one_given(probs: Any, logits: Any) -> None:
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
 
 
-class _Chances(Distribution):
+class Chances(Distribution):
     """Distributions of a probability, or of the logarithm of its odds."""
 
     arg_constraints = parameters(probs=constraints.unit_interval, logits=constraints.real)
@@ -67,7 +67,7 @@ class _Chances(Distribution):
         return found
 
 
-class Bernoulli(_Chances):
+class Bernoulli(Chances, ExponentialFamily):
     """1 with probability `probs`, else 0."""
 
     support = constraints.boolean
@@ -103,13 +103,22 @@ class Bernoulli(_Chances):
     def entropy(self) -> Tensor:
         return F.binary_cross_entropy_with_logits(self.logits, self.probs, reduction="none")
 
+    _mean_carrier_measure = 0.0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.logits,)
+
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+        return F.softplus(natural_params[0])
+
     def enumerate_support(self, expand: bool = True) -> Tensor:
         values = ops.arange(2, dtype=self._param.dtype, device=self._param.device)
         values = values.reshape(-1, *(1,) * len(self._batch_shape))
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
-class Geometric(_Chances):
+class Geometric(Chances):
     """The number of failures before the first success."""
 
     support = constraints.nonnegative_integer
@@ -152,12 +161,12 @@ class Geometric(_Chances):
         return of_one / self.probs
 
 
-class Binomial(_Chances):
+class Binomial(Chances):
     """The successes among `total_count` attempts."""
 
     arg_constraints = parameters(
         total_count=constraints.nonnegative_integer,
-        **_Chances.arg_constraints,
+        **Chances.arg_constraints,
     )
     has_enumerate_support = True
 
@@ -173,7 +182,7 @@ class Binomial(_Chances):
         self.__dict__["logits" if probs is None else "probs"] = shared
         super().__init__(shared.shape, validate_args=validate_args)
 
-    @constraints.dependent_property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> constraints.Constraint:
         """0 to total_count."""
         return constraints.integer_interval(0, self.total_count)
@@ -217,7 +226,7 @@ class Binomial(_Chances):
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
-class NegativeBinomial(_Chances):
+class NegativeBinomial(Chances):
     """The successes before `total_count` failures."""
 
     arg_constraints = parameters(
@@ -264,7 +273,7 @@ class NegativeBinomial(_Chances):
         return n * F.logsigmoid(-self.logits) + value * F.logsigmoid(self.logits) + ways
 
 
-class Poisson(Distribution):
+class Poisson(ExponentialFamily):
     """rate^k exp(-rate) / k!."""
 
     arg_constraints = parameters(rate=constraints.nonnegative)
@@ -295,8 +304,15 @@ class Poisson(Distribution):
         rate, value = broadcast_all(self.rate, value)
         return ops.xlogy(value, rate) - rate - ops.lgamma(value + 1)
 
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.rate.log(),)
 
-class _Classes(Distribution):
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+        return natural_params[0].exp()
+
+
+class Classes(Distribution):
     """Distributions of classes, with probabilities (which are normalised) or logits [*, K]."""
 
     arg_constraints = parameters(probs=constraints.simplex, logits=constraints.real_vector)
@@ -347,7 +363,7 @@ class _Classes(Distribution):
         return ops.multinomial(rows, count, True).T.reshape((*sample_shape, *batch))
 
 
-class Categorical(_Classes):
+class Categorical(Classes):
     """Class k with probability probs[..., k]."""
 
     has_enumerate_support = True
@@ -357,7 +373,7 @@ class Categorical(_Classes):
     ) -> None:
         super().__init__(self._set(probs, logits).shape[:-1], validate_args=validate_args)
 
-    @constraints.dependent_property
+    @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> constraints.Constraint:
         """0 to K - 1."""
         return constraints.integer_interval(0, self._num_events - 1)
@@ -393,7 +409,7 @@ class Categorical(_Classes):
         return values.expand(-1, *self._batch_shape) if expand else values
 
 
-class OneHotCategorical(_Classes):
+class OneHotCategorical(Classes):
     """A vector of K with a 1 at class k, with probability probs[..., k]."""
 
     support = constraints.one_hot
@@ -446,7 +462,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
 
 
-class Multinomial(_Classes):
+class Multinomial(Classes):
     """How often each class was drawn in `total_count` draws."""
 
     total_count: int
@@ -464,7 +480,7 @@ class Multinomial(_Classes):
         shape = self._set(probs, logits).shape
         super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
 
-    @constraints.dependent_property
+    @constraints.dependent_property(is_discrete=True, event_dim=1)
     def support(self) -> constraints.Constraint:
         """Counts of at most total_count draws."""
         return constraints.multinomial(self.total_count)
@@ -496,75 +512,3 @@ class Multinomial(_Classes):
         weights = counts.log_prob(values).exp()
         more = (weights * ops.lgamma(values + 1)).sum((0, -1))
         return n * single - math.lgamma(n + 1) + more
-
-
-class RelaxedBernoulli(_Chances):
-    """Numbers in (0, 1) nearer to 0 and 1 the lower the temperature; Maddison et al., 2016.
-
-    Differentiable: sigmoid((logits + logit(u)) / temperature).
-    """
-
-    support = constraints.unit_interval
-    has_rsample = True
-
-    def __init__(
-        self,
-        temperature: Any,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
-    ) -> None:
-        self.temperature = temperature
-        super().__init__(self._set(probs, logits).shape, validate_args=validate_args)
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
-        u = clamped(uniform_open(shape, self._param))
-        noise = ops.log(u) - ops.log1p(-u)
-        return clamped(ops.sigmoid((self.logits + noise) / self.temperature))
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._checked(value)
-        kept = clamped(value)
-        x = ops.log(kept) - ops.log1p(-kept)
-        diff = self.logits - x * self.temperature
-        scale = ops.log(ops.full_like(diff, 1.0) * self.temperature)
-        inner = scale + diff - 2 * F.softplus(diff)
-        return inner + F.softplus(-x) + F.softplus(x)
-
-
-class RelaxedOneHotCategorical(_Classes):
-    """Points of the simplex near its corners for low temperatures; Jang et al., 2016.
-
-    Differentiable: softmax((logits + Gumbel noise) / temperature).
-    """
-
-    support = constraints.simplex
-    has_rsample = True
-
-    def __init__(
-        self,
-        temperature: Any,
-        probs: Any = None,
-        logits: Any = None,
-        validate_args: bool | None = None,
-    ) -> None:
-        self.temperature = temperature
-        shape = self._set(probs, logits).shape
-        super().__init__(shape[:-1], shape[-1:], validate_args=validate_args)
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
-        u = clamped(uniform_open(shape, self._param))
-        noise = -ops.log(-ops.log(u))
-        return ops.softmax((self.logits + noise) / self.temperature, -1)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._checked(value)
-        k = self._num_events
-        x = value.log()
-        temperature = ops.full_like(self.logits.select(-1, 0), 1.0) * self.temperature
-        scale = math.lgamma(k) + (k - 1) * temperature.log()
-        score = self.logits - x * self.temperature
-        score = (score - ops.logsumexp(score, -1, keepdim=True)).sum(-1)
-        return score + scale - x.sum(-1)

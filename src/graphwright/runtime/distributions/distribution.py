@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
-from graphwright.runtime.autograd.modes import no_grad
-from graphwright.runtime.distributions.constraints import Constraint, dependent_property
+from graphwright.runtime.autograd.modes import enable_grad, no_grad
+from graphwright.runtime.distributions.constraints import Constraint, is_dependent
 from graphwright.runtime.dtypes import get_default_dtype
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import _face as ops
@@ -29,8 +30,6 @@ class Distribution:
 
     has_rsample = False
     has_enumerate_support = False
-    arg_constraints: Mapping[str, Constraint] = MappingProxyType({})
-    support: Any = None
     _validate_args = __debug__
 
     def __init__(
@@ -45,6 +44,16 @@ class Distribution:
         if self._validate_args:
             self._check_parameters()
 
+    @property
+    def arg_constraints(self) -> Mapping[str, Constraint]:
+        """What the parameters may be, by name; subclasses have it as an attribute."""
+        raise NotImplementedError
+
+    @property
+    def support(self) -> Any:
+        """The set of values; subclasses have it as an attribute or a `dependent_property`."""
+        raise NotImplementedError
+
     @staticmethod
     def set_default_validate_args(value: bool) -> None:
         """Whether arguments are checked where `validate_args` is not given."""
@@ -53,10 +62,13 @@ class Distribution:
         Distribution._validate_args = value
 
     def _check_parameters(self) -> None:
-        for name, constraint in self.arg_constraints.items():
-            if name not in self.__dict__ or isinstance(constraint, dependent_property):
+        known = _known(self, "arg_constraints", "arguments")
+        for name, constraint in (known or {}).items():
+            if is_dependent(constraint):
                 continue
-            value = self.__dict__[name]
+            if name not in self.__dict__ and isinstance(getattr(type(self), name, None), lazy):
+                continue
+            value = getattr(self, name)
             if not bool(constraint.check(value).all()):
                 raise ValueError(
                     f"Expected parameter {name} ({type(value).__name__} of shape "
@@ -81,10 +93,11 @@ class Distribution:
                     "Value is not broadcastable with batch_shape+event_shape: "
                     f"{value.shape} vs {Size(shape)}."
                 )
-        if not bool(self.support.check(value).all()):
+        support = _known(self, "support", "values")
+        if support is not None and not bool(support.check(value).all()):
             raise ValueError(
                 f"Expected value argument ({type(value).__name__} of shape "
-                f"{tuple(value.shape)}) to be within the support ({self.support!r}) of the "
+                f"{tuple(value.shape)}) to be within the support ({support!r}) of the "
                 f"distribution {self!r}, but found invalid values:\n{value}"
             )
 
@@ -108,16 +121,34 @@ class Distribution:
     def _extended_shape(self, sample_shape: Shape = ()) -> Size:
         return Size((*sample_shape, *self._batch_shape, *self._event_shape))
 
-    def expand(self: D, batch_shape: Shape) -> D:
-        """The same distributions as a batch of another shape, to which this one broadcasts."""
-        new = type(self).__new__(type(self))
+    def _get_checked_instance(self, cls: type, _instance: Any = None) -> Any:
+        """`_instance`, or an object of this class for `cls.expand` to fill.
+
+        NotImplementedError where the class has a constructor that `cls` knows nothing of.
+        """
+        if _instance is not None:
+            return _instance
+        kind = type(self)
+        if kind.__init__ is not cls.__init__:  # type: ignore[misc]
+            raise NotImplementedError(
+                f"Subclass {kind.__name__} of {cls.__name__} that defines a custom __init__ "
+                "method must also define a custom .expand() method."
+            )
+        return kind.__new__(kind)
+
+    def expand(self: D, batch_shape: Shape, _instance: D | None = None) -> D:
+        """The same distributions as a batch of another shape, to which this one broadcasts.
+
+        Subclasses that extend it give the object to be filled.
+        """
+        new: D = self._get_checked_instance(own_class(type(self)), _instance)
         kept = self.arg_constraints
         for name, value in self.__dict__.items():
             if name in kept or not isinstance(getattr(type(self), name, None), lazy):
                 new.__dict__[name] = value
-        for name, constraint in self.arg_constraints.items():
-            if name in self.__dict__:
-                value = self.__dict__[name]
+        for name, constraint in kept.items():
+            value = self.__dict__.get(name)
+            if isinstance(value, Tensor):
                 rest = value.shape[value.ndim - constraint.event_dim :]
                 new.__dict__[name] = value.expand((*batch_shape, *rest))
         new._batch_shape = Size(batch_shape)
@@ -155,7 +186,12 @@ class Distribution:
             return self.rsample(sample_shape)
 
     def sample_n(self, n: int) -> Tensor:
-        """n samples, stacked."""
+        """n samples, stacked: `sample((n,))`, which is to be written instead."""
+        warnings.warn(
+            "`sample_n(n)` will be deprecated. Use `sample((n,))` instead.",
+            FutureWarning,
+            stacklevel=2,
+        )
         return self.sample(Size((n,)))
 
     def log_prob(self, value: Tensor) -> Tensor:
@@ -187,8 +223,27 @@ class Distribution:
         shown = []
         for name in given:
             value = self.__dict__[name]
-            shown.append(f"{name}: {value.item() if value.numel() == 1 else value.size()}")
+            shown.append(f"{name}: {value if value.numel() == 1 else value.size()}")
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def own_class(kind: type) -> type:
+    """The class of this package that a class is or is derived from."""
+    package = __name__.rpartition(".")[0]
+    return next(base for base in kind.__mro__ if base.__module__.startswith(package))
+
+
+def _known(made: Distribution, name: str, what: str) -> Any:
+    """An attribute; None, and a warning that `what` is not checked, where there is none."""
+    try:
+        return getattr(made, name)
+    except NotImplementedError:
+        warnings.warn(
+            f"{type(made)} does not define `{name}`: its {what} are not checked. Please define "
+            "it, or turn the checks off with `validate_args=False`.",
+            stacklevel=4,
+        )
+        return None
 
 
 class Centred(Distribution):
@@ -211,7 +266,7 @@ def parameters(**known: Constraint) -> Mapping[str, Constraint]:
 
 
 class lazy:
-    """A property that is computed once and then kept as an attribute."""
+    """A property that is computed once and then kept as an attribute, with its history."""
 
     def __init__(self, function: Callable[[Any], Any]) -> None:
         self.function, self.name, self.__doc__ = function, function.__name__, function.__doc__
@@ -219,7 +274,8 @@ class lazy:
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         if instance is None:
             return self
-        value = self.function(instance)
+        with enable_grad():
+            value = self.function(instance)
         instance.__dict__[self.name] = value
         return value
 

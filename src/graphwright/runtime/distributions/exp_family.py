@@ -30,12 +30,12 @@ class ExponentialFamily(Distribution):
         raise NotImplementedError
 
     def entropy(self) -> Tensor:
-        events = len(self._event_shape)
         with enable_grad():
             theta = [value.detach().requires_grad_() for value in self._natural_params]
             norm = self._log_normalizer(*theta)
             slopes = grad(norm.sum(), theta, create_graph=True)
         result = norm - self._mean_carrier_measure
         for value, slope in zip(theta, slopes, strict=True):
-            result = result - sum_rightmost(value * slope, events)
+            dims = value.ndim - len(self._batch_shape)
+            result = result - sum_rightmost(value * slope, dims)
         return result

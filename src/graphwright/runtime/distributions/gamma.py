@@ -13,6 +13,7 @@ from graphwright.runtime.distributions.distribution import (
     normal_like,
     parameters,
 )
+from graphwright.runtime.distributions.exp_family import ExponentialFamily
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
@@ -23,7 +24,7 @@ def gamma_variates(shape: Shape, concentration: Tensor) -> Tensor:
     return ops.standard_gamma(concentration.expand(tuple(shape)))
 
 
-class Gamma(Distribution):
+class Gamma(ExponentialFamily):
     """rate^c x^(c - 1) exp(-rate x) / gamma(c), with the concentration c."""
 
     arg_constraints = parameters(concentration=constraints.positive, rate=constraints.positive)
@@ -63,6 +64,16 @@ class Gamma(Distribution):
         c = self.concentration
         return c - self.rate.log() + ops.lgamma(c) + (1 - c) * ops.digamma(c)
 
+    _mean_carrier_measure = 0.0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.concentration - 1, -self.rate)
+
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+        x, y = natural_params
+        return ops.lgamma(x + 1) + (x + 1) * ops.log(-y.reciprocal())
+
 
 class Chi2(Gamma):
     """The sum of `df` squares of standard normal variables."""
@@ -75,55 +86,14 @@ class Chi2(Gamma):
         self.rate = ops.full_like(self.df, 0.5)
         Distribution.__init__(self, self.df.shape, validate_args=validate_args)
 
-    def expand(self, batch_shape: Shape) -> Chi2:
-        return type(self)(self.df.expand(tuple(batch_shape)), validate_args=False)
+    def expand(self, batch_shape: Shape, _instance: Any = None) -> Any:
+        new = super().expand(batch_shape, _instance)
+        new.concentration = self.concentration.expand(tuple(batch_shape))
+        new.rate = self.rate.expand(tuple(batch_shape))
+        return new
 
 
-class InverseGamma(Distribution):
-    """1 / x of a gamma variable x."""
-
-    arg_constraints = parameters(concentration=constraints.positive, rate=constraints.positive)
-    support = constraints.positive
-    has_rsample = True
-
-    def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
-        self.concentration, self.rate = broadcast_all(concentration, rate)
-        super().__init__(self.concentration.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return ops.where(
-            self.concentration > 1, self.rate / (self.concentration - 1), math.inf
-        )
-
-    @property
-    def mode(self) -> Tensor:
-        return self.rate / (self.concentration + 1)
-
-    @property
-    def variance(self) -> Tensor:
-        c = self.concentration
-        found = self.rate.square() / ((c - 1).square() * (c - 2))
-        return ops.where(c > 2, found, math.inf)
-
-    def rsample(self, sample_shape: Shape = ()) -> Tensor:
-        return self.rate / gamma_variates(self._extended_shape(sample_shape), self.concentration)
-
-    def log_prob(self, value: Tensor) -> Tensor:
-        self._checked(value)
-        c, rate = self.concentration, self.rate
-        return c * rate.log() - (c + 1) * value.log() - rate / value - ops.lgamma(c)
-
-    def cdf(self, value: Tensor) -> Tensor:
-        self._checked(value)
-        return ops.igammac(self.concentration, self.rate / value)
-
-    def entropy(self) -> Tensor:
-        c = self.concentration
-        return c + self.rate.log() + ops.lgamma(c) - (1 + c) * ops.digamma(c)
-
-
-class Dirichlet(Distribution):
+class Dirichlet(ExponentialFamily):
     """prod x_i^(c_i - 1) / B(c) on the simplex, with concentrations c [*, K]."""
 
     arg_constraints = parameters(concentration=constraints.independent(constraints.positive, 1))
@@ -175,8 +145,18 @@ class Dirichlet(Distribution):
             - ((c - 1) * ops.digamma(c)).sum(-1)
         )
 
+    _mean_carrier_measure = 0.0
 
-class Beta(Distribution):
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.concentration - 1,)
+
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+        c = natural_params[0] + 1
+        return ops.lgamma(c).sum(-1) - ops.lgamma(c.sum(-1))
+
+
+class Beta(ExponentialFamily):
     """x^(a - 1) (1 - x)^(b - 1) / B(a, b) on (0, 1), with the two concentrations a and b."""
 
     arg_constraints = parameters(
@@ -218,6 +198,16 @@ class Beta(Distribution):
 
     def entropy(self) -> Tensor:
         return self._pair().entropy()
+
+    _mean_carrier_measure = 0.0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.concentration1 - 1, self.concentration0 - 1)
+
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+        a, b = (value + 1 for value in natural_params)
+        return ops.lgamma(a) + ops.lgamma(b) - ops.lgamma(a + b)
 
 
 class StudentT(Distribution):

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable
 from typing import Any
 
+from graphwright.runtime.autograd import grad
+from graphwright.runtime.autograd.modes import enable_grad
 from graphwright.runtime.distributions import continuous as c
+from graphwright.runtime.distributions import derived as r
 from graphwright.runtime.distributions import discrete as d
 from graphwright.runtime.distributions import gamma as g
-from graphwright.runtime.distributions.composed import Independent, TransformedDistribution
 from graphwright.runtime.distributions.distribution import Distribution, sum_rightmost
+from graphwright.runtime.distributions.exp_family import ExponentialFamily
 from graphwright.runtime.distributions.lowrank import LowRankMultivariateNormal
 from graphwright.runtime.distributions.matrices import Wishart, multivariate_digamma
 from graphwright.runtime.distributions.multivariate import (
@@ -18,26 +22,27 @@ from graphwright.runtime.distributions.multivariate import (
     half_log_det,
     mahalanobis,
 )
+from graphwright.runtime.distributions.transformed import Independent, TransformedDistribution
 from graphwright.runtime.distributions.unit import ContinuousBernoulli
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 Rule = Callable[[Any, Any], Tensor]
-_RULES: list[tuple[type, type, Rule]] = []
+_RULES: dict[tuple[type, type], Rule] = {}
 
 
 def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
     """A decorator: the function gives the divergence of a `type_p` from a `type_q`.
 
-    Raises TypeError for what are no types of distributions.
+    It takes the place of an earlier one. Raises TypeError for what are no types of distributions.
     """
     for kind in (type_p, type_q):
         if not (isinstance(kind, type) and issubclass(kind, Distribution)):
             raise TypeError(f"Expected a Distribution subclass but got {kind}")
 
     def register(rule: Rule) -> Rule:
-        _RULES.append((type_p, type_q, rule))
+        _RULES[type_p, type_q] = rule
         return rule
 
     return register
@@ -46,20 +51,26 @@ def register_kl(type_p: type, type_q: type) -> Callable[[Rule], Rule]:
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """The expectation of log p - log q under p, in nats, for every member of the batch.
 
-    The rule of the nearest base classes is taken. Raises NotImplementedError where none fits.
+    The rule of the nearest base classes is taken, first of p and then of q, with a RuntimeWarning
+    where another one is the nearest first of q. Raises NotImplementedError where none fits.
     """
-    best, found = 99, None
-    for kind_p, kind_q, rule in _RULES:
-        if isinstance(p, kind_p) and isinstance(q, kind_q):
-            far = type(p).__mro__.index(kind_p) + type(q).__mro__.index(kind_q)
-            if far <= best:
-                best, found = far, rule
-    if found is not None:
-        return found(p, q)
-    raise NotImplementedError(
-        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "
-        f"{type(q).__name__}"
-    )
+    kinds_p, kinds_q = type(p).__mro__, type(q).__mro__
+    fitting = [(a, b) for a in kinds_p for b in kinds_q if (a, b) in _RULES]
+    if not fitting:
+        raise NotImplementedError(
+            f"No KL(p || q) is implemented for p type {type(p).__name__} and q type "
+            f"{type(q).__name__}"
+        )
+    rule = _RULES[fitting[0]]
+    other = next((a, b) for b in kinds_q for a in kinds_p if (a, b) in _RULES)
+    if _RULES[other] is not rule:
+        warnings.warn(
+            f"Ambiguous kl_divergence({type(p).__name__}, {type(q).__name__}). Please "
+            f"register_kl({fitting[0][0].__name__}, {other[1].__name__})",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    return rule(p, q)
 
 
 @register_kl(c.Normal, c.Normal)
@@ -69,12 +80,7 @@ def _normal(p: Any, q: Any) -> Tensor:
     return 0.5 * (ratio + shift - 1 - ratio.log())
 
 
-@register_kl(c.LogNormal, c.LogNormal)
-def _log_normal(p: Any, q: Any) -> Tensor:
-    return _normal(p, q)
-
-
-@register_kl(c.HalfNormal, c.HalfNormal)
+@register_kl(r.HalfNormal, r.HalfNormal)
 def _half_normal(p: Any, q: Any) -> Tensor:
     ratio = (p.scale / q.scale).square()
     return 0.5 * (ratio - 1 - ratio.log())
@@ -92,7 +98,7 @@ def _cauchy(p: Any, q: Any) -> Tensor:
     return first - (4 * p.scale * q.scale).log()
 
 
-@register_kl(c.Gumbel, c.Gumbel)
+@register_kl(r.Gumbel, r.Gumbel)
 def _gumbel(p: Any, q: Any) -> Tensor:
     ratio, shift = p.scale / q.scale, (q.loc - p.loc) / q.scale
     inner = ops.exp(shift + ops.lgamma(1 + ratio))
@@ -105,26 +111,13 @@ def _uniform(p: Any, q: Any) -> Tensor:
     return ops.where(outside, math.inf, ((q.high - q.low) / (p.high - p.low)).log())
 
 
-@register_kl(c.Uniform, c.Normal)
-def _uniform_normal(p: Any, q: Any) -> Tensor:
-    mean, width = (p.high + p.low) / 2, p.high - p.low
-    square = (width.square() / 12 + (mean - q.loc).square()) / q.scale.square()
-    return 0.5 * square + (q.scale * math.sqrt(2 * math.pi) / width).log()
-
-
 @register_kl(c.Exponential, c.Exponential)
 def _exponential(p: Any, q: Any) -> Tensor:
     ratio = q.rate / p.rate
     return ratio - 1 - ratio.log()
 
 
-@register_kl(c.Exponential, g.Gamma)
-def _exponential_gamma(p: Any, q: Any) -> Tensor:
-    ratio, a = q.rate / p.rate, q.concentration
-    return -a * ratio.log() + ratio + ops.lgamma(a) + a * c.EULER - (1 + c.EULER)
-
-
-@register_kl(c.Pareto, c.Pareto)
+@register_kl(r.Pareto, r.Pareto)
 def _pareto(p: Any, q: Any) -> Tensor:
     ratio = q.alpha / p.alpha
     found = q.alpha * (p.scale / q.scale).log() - ratio.log() + ratio - 1
@@ -136,16 +129,6 @@ def _gamma(p: Any, q: Any) -> Tensor:
     a, b = p.concentration, q.concentration
     first = b * (p.rate / q.rate).log() + ops.lgamma(b) - ops.lgamma(a)
     return first + (a - b) * ops.digamma(a) + (q.rate - p.rate) * (a / p.rate)
-
-
-@register_kl(g.Gamma, c.Exponential)
-def _gamma_exponential(p: Any, q: Any) -> Tensor:
-    return -p.entropy() - q.rate.log() + q.rate * p.concentration / p.rate
-
-
-@register_kl(g.InverseGamma, g.InverseGamma)
-def _inverse_gamma(p: Any, q: Any) -> Tensor:
-    return _gamma(p, q)
 
 
 @register_kl(g.Beta, g.Beta)
@@ -268,24 +251,27 @@ def _independent(p: Any, q: Any) -> Tensor:
 
 @register_kl(TransformedDistribution, TransformedDistribution)
 def _transformed(p: Any, q: Any) -> Tensor:
-    """Of the bases, where the transforms are the same objects."""
-    if [id(part) for part in p.transforms] != [id(part) for part in q.transforms]:
-        raise NotImplementedError("the distributions have different transforms")
+    """Of the bases, where the transforms are equal."""
+    if p.transforms != q.transforms or p.event_shape != q.event_shape:
+        raise NotImplementedError("the distributions have different transforms or events")
     return kl_divergence(p.base_dist, q.base_dist)
 
 
-def _infinite(p: Any, q: Any) -> Tensor:
-    """Where p has values that q never takes."""
-    like = ops.add(p.mean, q.mean)
-    return ops.full_like(like, math.inf)
-
-
-_EVERYWHERE: tuple[type, ...] = (c.Normal, c.Laplace, c.Gumbel, c.Cauchy)
-_POSITIVE: tuple[type, ...] = (c.Exponential, g.Gamma, c.Pareto)
-_BOUNDED: tuple[type, ...] = (g.Beta, c.Uniform)
-for _p in _EVERYWHERE:
-    for _q in (*_POSITIVE, *_BOUNDED):
-        register_kl(_p, _q)(_infinite)
-for _p in _POSITIVE:
-    for _q in _BOUNDED:
-        register_kl(_p, _q)(_infinite)
+@register_kl(ExponentialFamily, ExponentialFamily)
+def _kl_expfamily_expfamily(p: Any, q: Any) -> Tensor:
+    """F(q) - F(p) - (q - p) . F'(p) of two members of one family; Nielsen and Nock, 2010."""
+    if type(p) is not type(q):
+        raise NotImplementedError(
+            "The cross KL-divergence between different exponential families cannot be computed "
+            "using Bregman divergences"
+        )
+    with enable_grad():
+        own = [value.detach().requires_grad_() for value in p._natural_params]
+        norm = p._log_normalizer(*own)
+        slopes = grad(norm.sum(), own, create_graph=True)
+    others = q._natural_params
+    result = q._log_normalizer(*others) - norm
+    for mine, other, slope in zip(own, others, slopes, strict=True):
+        term = (other - mine) * slope
+        result = result - sum_rightmost(term, slope.ndim - len(p.batch_shape))
+    return result

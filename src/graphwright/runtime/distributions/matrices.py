@@ -14,6 +14,7 @@ from graphwright.runtime.distributions.distribution import (
     normal_like,
     parameters,
 )
+from graphwright.runtime.distributions.exp_family import ExponentialFamily
 from graphwright.runtime.distributions.gamma import Beta, Chi2
 from graphwright.runtime.distributions.multivariate import OfOneMatrix, half_log_det, one_matrix
 from graphwright.runtime.limits import finfo
@@ -28,7 +29,7 @@ def multivariate_digamma(x: Tensor, n: int) -> Tensor:
     return ops.digamma(x.unsqueeze(-1) - steps).sum(-1)
 
 
-class Wishart(OfOneMatrix):
+class Wishart(OfOneMatrix, ExponentialFamily):
     """Sums X X^T of `df` normal vectors, whose covariance is V [*, n, n].
 
     V, its inverse or its factor is given. ValueError unless just one of them is, and unless
@@ -113,6 +114,20 @@ class Wishart(OfOneMatrix):
             - (self.df - n - 1) / 2 * multivariate_digamma(half, n)
             + half * n
         )
+
+    _mean_carrier_measure = 0.0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        n: int = self._event_shape[-1]
+        return (-self.precision_matrix / 2, (self.df - n - 1) / 2)
+
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+        x, y = natural_params
+        n: int = self._event_shape[-1]
+        half = y + (n + 1) / 2
+        log_det = n * math.log(2) - ops.linalg_slogdet(-2 * x)[1]
+        return half * log_det + ops.mvlgamma(half, n)
 
 
 class LKJCholesky(Distribution):

@@ -35,7 +35,7 @@ class GeneralizedPareto(Distribution):
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    @dependent_property
+    @dependent_property(is_discrete=False, event_dim=0)
     def support(self) -> Any:
         """From `loc` on, up to an end where the concentration is negative."""
         end = self.loc - self.scale / self.concentration

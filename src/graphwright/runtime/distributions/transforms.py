@@ -3,177 +3,66 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from importlib import import_module
 from typing import Any
 
 from graphwright.runtime.distributions import constraints
-from graphwright.runtime.distributions.distribution import clamped, sum_rightmost
+from graphwright.runtime.distributions.distribution import (
+    broadcast_all,
+    clamped,
+    sum_rightmost,
+)
+from graphwright.runtime.distributions.transform import (
+    ComposeTransform,
+    IndependentTransform,
+    PlainTransform,
+    Transform,
+    check_dims,
+    identity_transform,
+)
+from graphwright.runtime.distributions.transforms_of_parts import (
+    CatTransform,
+    CumulativeDistributionTransform,
+    StackTransform,
+)
+from graphwright.runtime.distributions.triangles import CorrCholeskyTransform
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.several import broadcast_shapes
+from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import Tensor
 
-
-class Transform:
-    """y = f(x). `domain` and `codomain` are where x and y lie; `sign` that of the derivative."""
-
-    bijective = True
-    domain: Any = constraints.real
-    codomain: Any = constraints.real
-    sign: Any = 1
-
-    @property
-    def inv(self) -> Transform:
-        """The map from y to x."""
-        return _Inverse(self)
-
-    def __call__(self, x: Tensor) -> Tensor:
-        return self._call(x)
-
-    def _call(self, x: Tensor) -> Tensor:
-        raise NotImplementedError
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        raise NotImplementedError
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        """log |dy/dx|, summed over the dims of one event."""
-        raise NotImplementedError
-
-    def forward_shape(self, shape: Any) -> tuple[int, ...]:
-        """The shape of y for x of that shape."""
-        return tuple(shape)
-
-    def inverse_shape(self, shape: Any) -> tuple[int, ...]:
-        """The shape of x for y of that shape."""
-        return tuple(shape)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}()"
+__all__ = [
+    "AbsTransform",
+    "AffineTransform",
+    "CatTransform",
+    "ComposeTransform",
+    "CorrCholeskyTransform",
+    "CumulativeDistributionTransform",
+    "ExpTransform",
+    "IndependentTransform",
+    "LowerCholeskyTransform",
+    "PositiveDefiniteTransform",
+    "PowerTransform",
+    "ReshapeTransform",
+    "SigmoidTransform",
+    "SoftmaxTransform",
+    "SoftplusTransform",
+    "StackTransform",
+    "StickBreakingTransform",
+    "TanhTransform",
+    "Transform",
+    "identity_transform",
+]
 
 
-class _Inverse(Transform):
-    """The inverse of a transform."""
-
-    def __init__(self, transform: Transform) -> None:
-        self._forward = transform
-        self.domain, self.codomain = transform.codomain, transform.domain
-        self.bijective, self.sign = transform.bijective, transform.sign
-
-    @property
-    def inv(self) -> Transform:
-        return self._forward
-
-    def _call(self, x: Tensor) -> Tensor:
-        return self._forward._inverse(x)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return self._forward(y)
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return -self._forward.log_abs_det_jacobian(y, x)
-
-    def forward_shape(self, shape: Any) -> tuple[int, ...]:
-        return self._forward.inverse_shape(shape)
-
-    def inverse_shape(self, shape: Any) -> tuple[int, ...]:
-        return self._forward.forward_shape(shape)
-
-
-class ComposeTransform(Transform):
-    """Several transforms, the first one first; none is the identity."""
-
-    def __init__(self, parts: Sequence[Transform]) -> None:
-        self.parts = list(parts)
-        self.bijective = all(part.bijective for part in self.parts)
-        if self.parts:
-            self.domain = _widened(self.parts[0].domain, self._dims_before())
-            self.codomain = _widened(self.parts[-1].codomain, self._dims_after())
-
-    def _dims_before(self) -> int:
-        """The dims of one x, so that no part gets less than it takes."""
-        dims: int = self.parts[-1].codomain.event_dim
-        for part in reversed(self.parts):
-            inside: int = part.domain.event_dim
-            dims = max(dims + inside - part.codomain.event_dim, inside)
-        return dims
-
-    def _dims_after(self) -> int:
-        """The dims of one y."""
-        dims: int = self.parts[0].domain.event_dim
-        for part in self.parts:
-            outside: int = part.codomain.event_dim
-            dims = max(dims + outside - part.domain.event_dim, outside)
-        return dims
-
-    def _call(self, x: Tensor) -> Tensor:
-        for part in self.parts:
-            x = part(x)
-        return x
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        for part in reversed(self.parts):
-            y = part.inv(y)
-        return y
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        dims: int = self.domain.event_dim
-        total = ops.zeros_like(sum_rightmost(x, dims))
-        for part in self.parts:
-            after = part(x)
-            term = part.log_abs_det_jacobian(x, after)
-            total = total + sum_rightmost(term, dims - part.domain.event_dim)
-            dims += part.codomain.event_dim - part.domain.event_dim
-            x = after
-        return total
-
-    def forward_shape(self, shape: Any) -> tuple[int, ...]:
-        for part in self.parts:
-            shape = part.forward_shape(shape)
-        return tuple(shape)
-
-    def inverse_shape(self, shape: Any) -> tuple[int, ...]:
-        for part in reversed(self.parts):
-            shape = part.inverse_shape(shape)
-        return tuple(shape)
-
-
-def _widened(constraint: Any, dims: int) -> Any:
-    """The set of arrays of that many dims of members."""
-    more = dims - constraint.event_dim
-    return constraints.independent(constraint, more) if more > 0 else constraint
-
-
-identity_transform = ComposeTransform([])
-
-
-class IndependentTransform(Transform):
-    """A transform whose last batch dims belong to the event."""
-
-    def __init__(self, base_transform: Transform, reinterpreted_batch_ndims: int) -> None:
-        self.base_transform = base_transform
-        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
-        self.bijective, self.sign = base_transform.bijective, base_transform.sign
-        n = reinterpreted_batch_ndims
-        self.domain = constraints.independent(base_transform.domain, n)
-        self.codomain = constraints.independent(base_transform.codomain, n)
-
-    def _call(self, x: Tensor) -> Tensor:
-        return self.base_transform(x)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return self.base_transform._inverse(y)
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        term = self.base_transform.log_abs_det_jacobian(x, y)
-        return sum_rightmost(term, self.reinterpreted_batch_ndims)
-
-
-class ExpTransform(Transform):
+class ExpTransform(PlainTransform):
     """exp(x)."""
 
+    domain = constraints.real
     codomain = constraints.positive
+    bijective = True
+    sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
         return x.exp()
@@ -189,14 +78,24 @@ class PowerTransform(Transform):
     """x^exponent, of positive numbers."""
 
     domain = codomain = constraints.positive
+    bijective = True
 
-    def __init__(self, exponent: Any) -> None:
-        self.exponent = exponent if isinstance(exponent, Tensor) else ops.full((), exponent)
+    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
+        (self.exponent,) = broadcast_all(exponent)
+
+    def _remade(self, cache_size: int) -> Transform:
+        return PowerTransform(self.exponent, cache_size=cache_size)
 
     @property
     def sign(self) -> Any:
         """That of the exponent."""
         return self.exponent.sign()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PowerTransform) and _same(self.exponent, other.exponent)
+
+    __hash__: Any = None
 
     def _call(self, x: Tensor) -> Tensor:
         return x.pow(self.exponent)
@@ -207,11 +106,31 @@ class PowerTransform(Transform):
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return (self.exponent * y / x).abs().log()
 
+    def forward_shape(self, shape: Any) -> Any:
+        return _shape_with(shape, self.exponent)
 
-class SigmoidTransform(Transform):
+    inverse_shape = forward_shape
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Whether two parameters, numbers or tensors, are equal throughout."""
+    equal = a == b
+    return bool(equal.all()) if isinstance(equal, Tensor) else bool(equal)
+
+
+def _shape_with(shape: Any, *parameters: Any) -> Size:
+    """The shape to which a value of that shape and parameters broadcast."""
+    shapes = [tuple(p.shape) for p in parameters if isinstance(p, Tensor)]
+    return Size(broadcast_shapes(tuple(shape), *shapes))
+
+
+class SigmoidTransform(PlainTransform):
     """1 / (1 + exp(-x))."""
 
+    domain = constraints.real
     codomain = constraints.unit_interval
+    bijective = True
+    sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
         info = finfo(x.dtype)
@@ -226,10 +145,13 @@ class SigmoidTransform(Transform):
         return -F.softplus(-x) - F.softplus(x)
 
 
-class TanhTransform(Transform):
+class TanhTransform(PlainTransform):
     """tanh(x)."""
 
+    domain = constraints.real
     codomain = constraints.interval(-1.0, 1.0)
+    bijective = True
+    sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
         return ops.tanh(x)
@@ -241,10 +163,13 @@ class TanhTransform(Transform):
         return 2.0 * (math.log(2.0) - x - F.softplus(-2.0 * x))
 
 
-class SoftplusTransform(Transform):
+class SoftplusTransform(PlainTransform):
     """log(1 + exp(x))."""
 
+    domain = constraints.real
     codomain = constraints.positive
+    bijective = True
+    sign = 1
 
     def _call(self, x: Tensor) -> Tensor:
         return F.softplus(x)
@@ -256,10 +181,10 @@ class SoftplusTransform(Transform):
         return -F.softplus(-x)
 
 
-class AbsTransform(Transform):
+class AbsTransform(PlainTransform):
     """|x|, whose inverse gives the positive one."""
 
-    bijective = False
+    domain = constraints.real
     codomain = constraints.positive
 
     def _call(self, x: Tensor) -> Tensor:
@@ -272,17 +197,42 @@ class AbsTransform(Transform):
 class AffineTransform(Transform):
     """loc + scale x; `event_dim` dims belong to one event."""
 
-    def __init__(self, loc: Any, scale: Any, event_dim: int = 0) -> None:
-        self.loc, self.scale, self.event_dim = loc, scale, event_dim
-        if event_dim:
-            self.domain = self.codomain = constraints.independent(constraints.real, event_dim)
+    bijective = True
+
+    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
+        self.loc, self.scale, self._event_dim = loc, scale, event_dim
+
+    def _remade(self, cache_size: int) -> Transform:
+        return AffineTransform(self.loc, self.scale, self.event_dim, cache_size=cache_size)
+
+    @property
+    def event_dim(self) -> int:
+        """The dims of one event."""
+        return self._event_dim
+
+    @constraints.dependent_property(is_discrete=False)
+    def domain(self) -> Any:
+        """Arrays of `event_dim` dims."""
+        if not self._event_dim:
+            return constraints.real
+        return constraints.independent(constraints.real, self._event_dim)
+
+    codomain = domain
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, AffineTransform):
+            return False
+        return _same(self.loc, other.loc) and _same(self.scale, other.scale)
+
+    __hash__: Any = None
 
     @property
     def sign(self) -> Any:
         """That of the scale."""
         if isinstance(self.scale, Tensor):
             return self.scale.sign()
-        return (self.scale > 0) - (self.scale < 0)
+        return int(self.scale > 0) - int(self.scale < 0)
 
     def _call(self, x: Tensor) -> Tensor:
         return self.loc + self.scale * x
@@ -296,13 +246,17 @@ class AffineTransform(Transform):
             term = scale.abs().log().expand(x.shape)
         else:
             term = ops.full_like(x, math.log(abs(scale)))
-        return sum_rightmost(term, self.event_dim)
+        return sum_rightmost(term, self._event_dim)
+
+    def forward_shape(self, shape: Any) -> Any:
+        return _shape_with(shape, self.loc, self.scale)
+
+    inverse_shape = forward_shape
 
 
-class SoftmaxTransform(Transform):
+class SoftmaxTransform(PlainTransform):
     """softmax over the last dim; its inverse gives logarithms."""
 
-    bijective = False
     domain = constraints.real_vector
     codomain = constraints.simplex
 
@@ -312,12 +266,19 @@ class SoftmaxTransform(Transform):
     def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
 
+    def forward_shape(self, shape: Any) -> Any:
+        check_dims(shape, 1)
+        return shape
 
-class StickBreakingTransform(Transform):
+    inverse_shape = forward_shape
+
+
+class StickBreakingTransform(PlainTransform):
     """Vectors of n numbers to points of the simplex of n + 1: each takes a share of the rest."""
 
     domain = constraints.real_vector
     codomain = constraints.simplex
+    bijective = True
 
     def _offset(self, x: Tensor, n: int) -> Tensor:
         places = ops.arange(n, dtype=x.dtype, device=x.device)
@@ -337,14 +298,16 @@ class StickBreakingTransform(Transform):
         x = x - self._offset(x, x.shape[-1])
         return (-x + F.logsigmoid(x) + y[..., :-1].log()).sum(-1)
 
-    def forward_shape(self, shape: Any) -> tuple[int, ...]:
-        return (*shape[:-1], shape[-1] + 1)
+    def forward_shape(self, shape: Any) -> Any:
+        check_dims(shape, 1)
+        return Size((*shape[:-1], shape[-1] + 1))
 
-    def inverse_shape(self, shape: Any) -> tuple[int, ...]:
-        return (*shape[:-1], shape[-1] - 1)
+    def inverse_shape(self, shape: Any) -> Any:
+        check_dims(shape, 1)
+        return Size((*shape[:-1], shape[-1] - 1))
 
 
-class LowerCholeskyTransform(Transform):
+class LowerCholeskyTransform(PlainTransform):
     """Matrices to lower triangular ones with a positive diagonal."""
 
     domain = constraints.independent(constraints.real, 2)
@@ -358,32 +321,55 @@ class LowerCholeskyTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """Another shape of the event."""
+    """Another shape of the event. ValueError for shapes of different numbers of elements."""
 
-    def __init__(self, in_shape: Any, out_shape: Any) -> None:
-        if math.prod(in_shape) != math.prod(out_shape):
+    bijective = True
+
+    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
+        self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
+        if self.in_shape.numel() != self.out_shape.numel():
             raise ValueError("in_shape, out_shape have different numbers of elements")
-        self.in_shape, self.out_shape = tuple(in_shape), tuple(out_shape)
-        self.domain = constraints.independent(constraints.real, len(self.in_shape))
-        self.codomain = constraints.independent(constraints.real, len(self.out_shape))
+
+    def _remade(self, cache_size: int) -> Transform:
+        return ReshapeTransform(self.in_shape, self.out_shape, cache_size=cache_size)
+
+    @constraints.dependent_property
+    def domain(self) -> Any:
+        """Arrays of `in_shape`'s dims."""
+        return constraints.independent(constraints.real, len(self.in_shape))
+
+    @constraints.dependent_property
+    def codomain(self) -> Any:
+        """Arrays of `out_shape`'s dims."""
+        return constraints.independent(constraints.real, len(self.out_shape))
 
     def _call(self, x: Tensor) -> Tensor:
-        return x.reshape(self.forward_shape(x.shape))
+        return x.reshape((*x.shape[: x.ndim - len(self.in_shape)], *self.out_shape))
 
     def _inverse(self, y: Tensor) -> Tensor:
-        return y.reshape(self.inverse_shape(y.shape))
+        return y.reshape((*y.shape[: y.ndim - len(self.out_shape)], *self.in_shape))
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return ops.zeros_like(sum_rightmost(x, len(self.in_shape)))
+        return x.new_zeros(tuple(x.shape[: x.ndim - len(self.in_shape)]))
 
-    def forward_shape(self, shape: Any) -> tuple[int, ...]:
-        return (*shape[: len(shape) - len(self.in_shape)], *self.out_shape)
+    def forward_shape(self, shape: Any) -> Any:
+        return _exchanged(shape, self.in_shape, self.out_shape)
 
-    def inverse_shape(self, shape: Any) -> tuple[int, ...]:
-        return (*shape[: len(shape) - len(self.out_shape)], *self.in_shape)
+    def inverse_shape(self, shape: Any) -> Any:
+        return _exchanged(shape, self.out_shape, self.in_shape)
 
 
-class PositiveDefiniteTransform(Transform):
+def _exchanged(shape: Any, old: Size, new: Size) -> Size:
+    """`shape`, which ends with `old`, with `new` instead. ValueError where it does not."""
+    check_dims(shape, len(old))
+    cut = len(shape) - len(old)
+    if tuple(shape[cut:]) != tuple(old):
+        raise ValueError(f"Shape mismatch: expected {tuple(shape[cut:])} but got {tuple(old)}")
+    return Size((*shape[:cut], *new))
+
+
+class PositiveDefiniteTransform(PlainTransform):
     """Matrices to positive definite ones: L L^T, L as `LowerCholeskyTransform` makes it."""
 
     domain = constraints.independent(constraints.real, 2)
@@ -395,15 +381,3 @@ class PositiveDefiniteTransform(Transform):
 
     def _inverse(self, y: Tensor) -> Tensor:
         return LowerCholeskyTransform().inv(ops.linalg_cholesky(y))
-
-
-_OF_PARTS = frozenset({
-    "CatTransform", "CorrCholeskyTransform", "CumulativeDistributionTransform", "StackTransform",
-})  # fmt: skip
-
-
-def __getattr__(name: str) -> Any:
-    """The transforms of `transforms_of_parts`, which are made of those here."""
-    if name not in _OF_PARTS:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("graphwright.runtime.distributions.transforms_of_parts"), name)

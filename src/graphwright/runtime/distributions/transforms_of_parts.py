@@ -7,7 +7,7 @@ from typing import Any
 
 from graphwright.runtime.distributions import constraints
 from graphwright.runtime.distributions.distribution import Distribution, sum_rightmost
-from graphwright.runtime.distributions.transforms import Transform
+from graphwright.runtime.distributions.transform import Transform
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -15,11 +15,16 @@ from graphwright.runtime.tensor import Tensor
 class CumulativeDistributionTransform(Transform):
     """Values to the probabilities of smaller ones: uniform numbers for those distributed so."""
 
+    bijective = True
     codomain = constraints.unit_interval
     sign = 1
 
-    def __init__(self, distribution: Distribution) -> None:
+    def __init__(self, distribution: Distribution, cache_size: int = 0) -> None:
+        super().__init__(cache_size=cache_size)
         self.distribution = distribution
+
+    def _remade(self, cache_size: int) -> Transform:
+        return CumulativeDistributionTransform(self.distribution, cache_size=cache_size)
 
     @property
     def domain(self) -> Any:
@@ -36,15 +41,60 @@ class CumulativeDistributionTransform(Transform):
         return self.distribution.log_prob(x)
 
 
-class CatTransform(Transform):
+class _OfParts(Transform):
+    """Transforms `tseq` of parts along `dim`. AssertionError for what are no transforms."""
+
+    def __init__(self, tseq: Sequence[Transform], dim: int, cache_size: int) -> None:
+        for part in tseq:
+            if not isinstance(part, Transform):
+                raise AssertionError(
+                    f"expected Transform instances, got {type(part).__name__}"
+                )
+        super().__init__(cache_size=cache_size)
+        self.transforms = [part.with_cache(cache_size) if cache_size else part for part in tseq]
+        self.dim = dim
+
+    @property
+    def bijective(self) -> bool:
+        """Whether all parts are."""
+        return all(part.bijective for part in self.transforms)
+
+    def _check_size(self, value: Tensor, length: int) -> None:
+        """Raise AssertionError for a value that has not that length along `dim`."""
+        if not -value.ndim <= self.dim < value.ndim:
+            raise AssertionError(
+                f"dim {self.dim} out of range for tensor with {value.ndim} dimensions"
+            )
+        if value.shape[self.dim] != length:
+            raise AssertionError(
+                f"expected {length} values along dim {self.dim}, got {value.shape[self.dim]}"
+            )
+
+
+class CatTransform(_OfParts):
     """Each of `tseq` on a part of `dim`, as long as `lengths` say (by default 1 each)."""
 
     def __init__(
-        self, tseq: Sequence[Transform], dim: int = 0, lengths: Sequence[int] | None = None
+        self,
+        tseq: Sequence[Transform],
+        dim: int = 0,
+        lengths: Sequence[int] | None = None,
+        cache_size: int = 0,
     ) -> None:
-        self.transforms, self.dim = list(tseq), dim
+        super().__init__(tseq, dim, cache_size)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
-        self.bijective = all(part.bijective for part in self.transforms)
+        if len(self.lengths) != len(self.transforms):
+            raise AssertionError(
+                f"lengths ({len(self.lengths)}) must match transforms ({len(self.transforms)})"
+            )
+
+    def _remade(self, cache_size: int) -> Transform:
+        return CatTransform(self.transforms, self.dim, self.lengths, cache_size)
+
+    @property
+    def event_dim(self) -> int:
+        """The most of the parts'."""
+        return max(part.event_dim for part in self.transforms)
 
     @property
     def length(self) -> int:
@@ -52,10 +102,7 @@ class CatTransform(Transform):
         return sum(self.lengths)
 
     def _parts(self, value: Tensor) -> Iterator[Tensor]:
-        if value.shape[self.dim] != self.length:
-            raise ValueError(
-                f"expected {self.length} values along dim {self.dim}, got {value.shape[self.dim]}"
-            )
+        self._check_size(value, self.length)
         start = 0
         for length in self.lengths:
             yield value.narrow(self.dim, start, length)
@@ -70,10 +117,10 @@ class CatTransform(Transform):
         return ops.cat([transform.inv(part) for transform, part in parts], self.dim)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        found, dims = [], self.domain.event_dim
+        found, dims = [], self.event_dim
         for transform, a, b in zip(self.transforms, self._parts(x), self._parts(y), strict=True):
             jacobian = transform.log_abs_det_jacobian(a, b)
-            found.append(sum_rightmost(jacobian, dims - transform.domain.event_dim))
+            found.append(sum_rightmost(jacobian, dims - transform.event_dim))
         dim = self.dim if self.dim < 0 else self.dim - x.ndim
         if dim + dims < 0:
             return ops.cat(found, dim + dims)
@@ -82,30 +129,28 @@ class CatTransform(Transform):
             total = total + jacobian
         return total
 
-    @property
+    @constraints.dependent_property
     def domain(self) -> Any:
         """The parts' domains."""
         return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
 
-    @property
+    @constraints.dependent_property
     def codomain(self) -> Any:
         """The parts' codomains."""
         return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
 
 
-class StackTransform(Transform):
+class StackTransform(_OfParts):
     """Each of `tseq` on one place along `dim`."""
 
-    def __init__(self, tseq: Sequence[Transform], dim: int = 0) -> None:
-        self.transforms, self.dim = list(tseq), dim
-        self.bijective = all(part.bijective for part in self.transforms)
+    def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(tseq, dim, cache_size)
+
+    def _remade(self, cache_size: int) -> Transform:
+        return StackTransform(self.transforms, self.dim, cache_size)
 
     def _places(self, value: Tensor) -> list[Tensor]:
-        if value.shape[self.dim] != len(self.transforms):
-            raise ValueError(
-                f"expected {len(self.transforms)} values along dim {self.dim}, got "
-                f"{value.shape[self.dim]}"
-            )
+        self._check_size(value, len(self.transforms))
         return list(ops.unbind(value, self.dim))
 
     def _call(self, x: Tensor) -> Tensor:
@@ -120,12 +165,12 @@ class StackTransform(Transform):
         parts = zip(self.transforms, self._places(x), self._places(y), strict=True)
         return ops.stack([t.log_abs_det_jacobian(a, b) for t, a, b in parts], self.dim)
 
-    @property
+    @constraints.dependent_property
     def domain(self) -> Any:
         """The parts' domains."""
         return constraints.stack([t.domain for t in self.transforms], self.dim)
 
-    @property
+    @constraints.dependent_property
     def codomain(self) -> Any:
         """The parts' codomains."""
         return constraints.stack([t.codomain for t in self.transforms], self.dim)

@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 from graphwright.runtime.distributions import constraints
-from graphwright.runtime.distributions.transforms import Transform
+from graphwright.runtime.distributions.transform import Transform, check_dims
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import Tensor
 
 
@@ -45,6 +46,7 @@ class CorrCholeskyTransform(Transform):
 
     domain = constraints.real_vector
     codomain = constraints.corr_cholesky
+    bijective = True
 
     def _call(self, x: Tensor) -> Tensor:
         shares = vec_to_tril_matrix(ops.tanh(x), -1)
@@ -63,15 +65,17 @@ class CorrCholeskyTransform(Transform):
         sticks = 0.5 * tril_matrix_to_vec(rest, -2).log().sum(-1)
         return sticks - 2 * (x + F.softplus(-2 * x) - math.log(2.0)).sum(-1)
 
-    def forward_shape(self, shape: Any) -> tuple[int, ...]:
+    def forward_shape(self, shape: Any) -> Any:
+        check_dims(shape, 1)
         count = shape[-1]
         n = round((0.25 + 2 * count) ** 0.5 + 0.5)
         if n * (n - 1) // 2 != count:
             raise ValueError("Input is not a flattened lower-diagonal number")
-        return (*shape[:-1], n, n)
+        return Size((*shape[:-1], n, n))
 
-    def inverse_shape(self, shape: Any) -> tuple[int, ...]:
+    def inverse_shape(self, shape: Any) -> Any:
+        check_dims(shape, 2)
         if shape[-2] != shape[-1]:
             raise ValueError("Input is not square")
         n = shape[-1]
-        return (*shape[:-2], n * (n - 1) // 2)
+        return Size((*shape[:-2], n * (n - 1) // 2))

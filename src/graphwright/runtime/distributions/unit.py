@@ -6,22 +6,23 @@ import math
 from typing import Any
 
 from graphwright.runtime.distributions import constraints
-from graphwright.runtime.distributions.composed import TransformedDistribution
 from graphwright.runtime.distributions.continuous import Normal
-from graphwright.runtime.distributions.discrete import _Chances
+from graphwright.runtime.distributions.discrete import Chances
 from graphwright.runtime.distributions.distribution import (
     Shape,
     broadcast_all,
     parameters,
     uniform_open,
 )
+from graphwright.runtime.distributions.exp_family import ExponentialFamily
+from graphwright.runtime.distributions.transformed import TransformedDistribution
 from graphwright.runtime.distributions.transforms import StickBreakingTransform
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
 
-class ContinuousBernoulli(_Chances):
+class ContinuousBernoulli(Chances, ExponentialFamily):
     """Numbers x in [0, 1] with a density in proportion to p**x (1 - p)**(1 - x).
 
     Loaiza-Ganem and Cunningham (2019). Around p = 1/2, between `lims`, series replace quotients
@@ -54,8 +55,7 @@ class ContinuousBernoulli(_Chances):
         """The logarithm of the factor that makes the density's integral one."""
         p, x = self._safe(), self.probs - 0.5
         quotient = ops.abs(ops.log1p(-p) - ops.log(p)).log()
-        below, above = ops.minimum(p, p * 0 + 0.5), ops.maximum(p, p * 0 + 0.5)
-        gap = ops.where(p <= 0.5, ops.log1p(-2 * below), ops.log(2 * above - 1))
+        gap = (1 - 2 * p).abs().log()
         series = math.log(2.0) + (4.0 / 3.0 + 104.0 / 45.0 * x**2) * x**2
         return ops.where(self._far(), quotient - gap, series)
 
@@ -97,22 +97,33 @@ class ContinuousBernoulli(_Chances):
         low, high = ops.log1p(-self.probs), ops.log(self.probs)
         return self.mean * (low - high) - self._log_norm() - low
 
+    _mean_carrier_measure = 0.0
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        return (self.logits,)
+
+    def _log_normalizer(self, *natural_params: Tensor) -> Tensor:
+        """log((exp(x) - 1) / x), near 0 by its series."""
+        x = natural_params[0]
+        far = (x <= self._lims[0] - 0.5) | (x > self._lims[1] - 0.5)
+        safe = ops.where(far, x, self._lims[0] - 0.5)
+        quotient = ops.expm1(safe).abs().log() - safe.abs().log()
+        return ops.where(far, quotient, 0.5 * x + x.square() / 24 - x.pow(4) / 2880)
+
 
 class LogisticNormal(TransformedDistribution):
     """Points of the simplex made by breaking a stick at normal numbers."""
 
     arg_constraints = parameters(loc=constraints.real, scale=constraints.positive)
     support = constraints.simplex
+    has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)
         if not base.batch_shape:
             base = base.expand((1,))
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
-
-    def expand(self, batch_shape: Shape) -> LogisticNormal:
-        shape = (*batch_shape, *self.loc.shape[-1:])
-        return LogisticNormal(self.loc.expand(shape), self.scale.expand(shape), False)
 
     @property
     def loc(self) -> Tensor:
