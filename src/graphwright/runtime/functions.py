@@ -181,6 +181,8 @@ def lstm_cell(
     b_hh: Tensor | None = None,
 ) -> tuple[Tensor, ...]:
     """(hidden, cell) [N, H] after input [N, I] and `hx` (hidden, cell), as `nn.LSTMCell`."""
+    if len(hx) != 2:
+        raise RuntimeError("lstm_cell expects two hidden states")
     return _step("LSTM", input, tuple(hx), w_ih, w_hh, b_ih, b_hh)
 
 

@@ -88,6 +88,7 @@ def test_functional_errors() -> None:
         lambda lib: lib.autograd.functional.vjp(lambda x: x, lib.ones(2), lib.ones(3)),
         lambda lib: lib.autograd.functional.jvp(lambda x: x, lib.ones(2), (lib.ones(2),) * 2),
         lambda lib: lib.autograd.functional.hvp(lambda x: x.sum(), lib.ones(2)),
+        lambda lib: lib.autograd.functional.jacobian(lambda x: x, lib.ones(2), strategy="up"),
     ]
     for program in programs:
         with pytest.raises(Exception) as expected:
@@ -119,6 +120,9 @@ def test_gradcheck_finds_what_is_wrong() -> None:
         gradgradcheck(lambda t: Wrong.apply(t) * t, x)
     with pytest.raises(ValueError, match="at least one input"):
         gradcheck(lambda t: t, gw.ones(2))
+    assert gradcheck(lambda t: t.long(), x) and gradcheck(lambda t: gw.ones(2), x)
+    with pytest.raises(GradcheckError, match="expected to be zero"):
+        gradcheck(lambda t: t.detach() * 2, x)
     with pytest.warns(UserWarning, match="double precision"):
         gradcheck(lambda t: t * 2, gw.ones(2, requires_grad=True), atol=0.1, eps=1e-2)
     with pytest.raises(RuntimeError, match="stride 0"):

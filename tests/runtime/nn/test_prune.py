@@ -71,6 +71,18 @@ def test_amounts_out_of_range(layer: gw.nn.Linear, amount: object, error: type) 
         prune.l1_unstructured(layer, "weight", amount=amount)  # type: ignore[arg-type]
 
 
+def test_what_is_refused_leaves_the_module_as_it_was(layer: gw.nn.Linear) -> None:
+    weight = layer.weight
+    with pytest.raises(IndexError, match="Invalid index 5"):
+        prune.random_structured(layer, "weight", amount=1, dim=5)
+    assert layer.weight is weight and not prune.is_pruned(layer)
+    prune.l1_unstructured(layer, "weight", amount=3)
+    mask = layer.weight_mask
+    with pytest.raises(IndexError, match="Invalid index 5"):
+        prune.random_structured(layer, "weight", amount=1, dim=5)
+    assert layer.weight_mask is mask and prune.is_pruned(layer)
+
+
 def test_a_pruned_module_compiles(layer: gw.nn.Linear) -> None:
     prune.l1_unstructured(layer, "weight", amount=3)
     x = gw.randn(3, 4)

@@ -145,6 +145,12 @@ def test_bad_states_and_arguments() -> None:
         nn.RNN(3, 4, nonlinearity="gelu")
     with pytest.raises(ValueError, match="does not match weight dtype"):
         nn.RNN(3, 4)(gw.zeros(5, 2, 3, dtype=gw.float64))
+    cell, x, h = nn.LSTMCell(3, 4), gw.ones(2, 3), gw.zeros(2, 4)
+    assert all(gw.equal(*pair) for pair in zip(cell(x, [h, h]), cell(x, (h, h)), strict=True))
+    with pytest.raises(RuntimeError, match="expects two hidden states"):
+        cell(x, (h,))
+    with pytest.raises(RuntimeError, match="expects two hidden states"):
+        gw.lstm_cell(x, (h,), *cell.parameters())
 
 
 def test_packing_and_padding() -> None:
@@ -157,6 +163,8 @@ def test_packing_and_padding() -> None:
     assert packed.data.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 3]
     assert packed.batch_sizes.tolist() == [3, 3, 2, 1]
     assert [t.tolist() for t in sequences.unpack_sequence(packed)] == [p.tolist() for p in parts]
+    rows = sequences.pack_sequence([part[:, None] for part in parts], enforce_sorted=False)
+    assert sequences.pad_packed_sequence(rows, batch_first=True)[0].is_contiguous()
     with pytest.raises(RuntimeError, match="sorted in decreasing order"):
         sequences.pack_sequence(parts)
     with pytest.raises(RuntimeError, match="has to be greater than 0"):

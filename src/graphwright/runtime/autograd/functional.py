@@ -207,7 +207,7 @@ def vhp(
 
 def _check_options(strategy: str, vectorize: bool, strict: bool) -> None:
     if strategy not in ("forward-mode", "reverse-mode"):
-        raise ValueError(
+        raise AssertionError(
             'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
             'function has more outputs than inputs, "forward-mode" tends to be more performant. '
             'Otherwise, prefer to use "reverse-mode".'

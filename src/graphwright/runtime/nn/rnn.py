@@ -399,10 +399,11 @@ class RNNCellBase(Module):
 
     def forward(self, input: Tensor, hx: Any = None) -> Any:
         """The next state from input [batch, input_size] or [input_size] and the state."""
-        state = hx if isinstance(hx, tuple) or hx is None else (hx,)
         name = type(self).__name__
         if self.mode == "LSTM" and isinstance(hx, Tensor):
             raise TypeError("lstm_cell(): argument 'hx' must be tuple of Tensors, not Tensor")
+        several = isinstance(hx, (tuple, list))
+        state = hx if hx is None else tuple(hx) if several else (hx,)
         if input.ndim not in (1, 2):
             raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.ndim}D instead")
         for i, tensor in enumerate(state or ()):
@@ -418,6 +419,8 @@ class RNNCellBase(Module):
             state = (zeros, zeros) if self.mode == "LSTM" else (zeros,)
         elif not batched:
             state = tuple(ops.unsqueeze(t, 0) for t in state)
+        if self.mode == "LSTM" and len(state) != 2:
+            raise RuntimeError("lstm_cell expects two hidden states")
         self._check(rows, state)
         gates = F.linear(rows, self.weight_ih, self.bias_ih)
         final = rnn_steps.step(self.mode, gates, state, self.weight_hh, self.bias_hh, None)

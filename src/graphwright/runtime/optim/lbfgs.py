@@ -147,15 +147,14 @@ class LBFGS(Optimizer):
             inverses.append(1.0 / curvature)
             state["H_diag"] = curvature / _dot(change, change)
         d = ops.neg(gradient)
-        weights = []
+        weights = state.setdefault("al", [None] * self.param_groups[0]["history_size"])
         for i in reversed(range(len(changes))):
-            weight = _dot(steps[i], d) * number(inverses[i])
-            weights.append(weight)
-            ops.add_(d, changes[i], alpha=-weight)
+            weights[i] = _dot(steps[i], d) * number(inverses[i])
+            ops.add_(d, changes[i], alpha=-weights[i])
         d = d * number(state["H_diag"])
         for i in range(len(changes)):
             weight = _dot(changes[i], d) * number(inverses[i])
-            ops.add_(d, steps[i], alpha=weights[-1 - i] - weight)
+            ops.add_(d, steps[i], alpha=weights[i] - weight)
         state["d"] = d
         return d
 

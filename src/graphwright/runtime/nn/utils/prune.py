@@ -66,14 +66,16 @@ class BasePruningMethod(ABC):
             )
         scores = weight if importance_scores is None else importance_scores
         if former is None:
-            parameter = module._parameters.pop(name)
-            module.register_parameter(name + "_orig", parameter)
-            mask = ops.ones_like(parameter)
+            hook, mask = method, ops.ones_like(weight)
+        else:
+            hook = _joined(former, method)
+            mask = getattr(module, name + "_mask").detach().clone()
+        mask = hook.compute_mask(scores.detach(), mask)
+        if former is None:
+            module.register_parameter(name + "_orig", module._parameters.pop(name))
         else:
             _remove_hook(module, name)
-            mask = getattr(module, name + "_mask").detach().clone()
-        hook = method if former is None else _joined(former, method)
-        module.register_buffer(name + "_mask", hook.compute_mask(scores.detach(), mask))
+        module.register_buffer(name + "_mask", mask)
         setattr(module, name, hook.apply_mask(module))
         module.register_forward_pre_hook(hook)
         return hook

@@ -208,10 +208,12 @@ def pad_packed_sequence(
         for i in range(size):
             counts[i] += 1
     lengths = make_tensor(counts, dtype=dtypes.int64)
+    if batch_first:
+        padded = ops.transpose(padded, 0, 1)
     if sequence.unsorted_indices is not None:
-        padded = ops.index_select(padded, 1, sequence.unsorted_indices)
+        padded = ops.index_select(padded, 0 if batch_first else 1, sequence.unsorted_indices)
         lengths = ops.index_select(lengths, 0, sequence.unsorted_indices)
-    return (ops.transpose(padded, 0, 1) if batch_first else padded), lengths
+    return padded, lengths
 
 
 def _padded(data: Tensor, sizes: list[int], longest: int, value: float) -> Tensor:
