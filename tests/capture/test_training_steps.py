@@ -259,6 +259,57 @@ def test_hooks_that_come_later_are_called() -> None:
     assert calls == [3]
 
 
+def fitted(x: Any) -> Any:
+    """A model, its optimiser and schedule that end with the frame."""
+    gw.manual_seed(4)
+    model = nn.Sequential(nn.Linear(4, 8), nn.Dropout(0.5), nn.Linear(8, 2))
+    optimizer = gw.optim.Adam(model.parameters(), lr=0.01)
+    schedule = lr_scheduler.StepLR(optimizer, 2)
+    for _ in range(3):
+        model.train()
+        optimizer.zero_grad()
+        model(x).square().mean().backward()
+        optimizer.step()
+        schedule.step()
+    model.eval()
+    with gw.no_grad():
+        return model(x), optimizer.param_groups[0]["lr"]
+
+
+def latent(x: Any) -> Any:
+    """What an input of a function has to be for a wanted output."""
+    point = gw.zeros(3, 4, requires_grad=True)
+    optimizer = gw.optim.SGD([point], lr=0.1, momentum=0.9)
+    for _ in range(3):
+        optimizer.zero_grad()
+        (point.sin() - x).square().sum().backward()
+        optimizer.step()
+    return point.detach()
+
+
+@pytest.mark.parametrize("program", [fitted, latent])
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+def test_optimisers_that_the_frame_makes_are_interpreted(program: Any, backend: str) -> None:
+    compiled: Any = gw.compile(program, fullgraph=True, backend=backend)
+    for x in gw.randn(2, 3, 4):
+        assert picture(compiled(x), True) == picture(program(x), True)
+    assert gw.compiler.stats(compiled).graphs == 1
+
+
+def test_an_optimiser_that_leaves_the_frame_is_a_whole_one() -> None:
+    def make(trainer: Trainer, x: Any) -> Any:
+        groups = [{"params": [p], "lr": 1 / (1 + p.ndim)} for p in trainer.model.parameters()]
+        optimizer = gw.optim.Adam(groups)
+        return optimizer, lr_scheduler.ExponentialLR(optimizer, 0.5), x * 2
+
+    captured, ours, plain = Captured(make, fullgraph=True), Trainer(), Trainer()
+    for function, trainer in ((captured, ours), (make, plain)):
+        trainer.optimizer, trainer.schedule, _ = function(trainer, gw.ones(3))
+        scheduled(trainer, gw.ones(3, 4))
+    assert repr(ours.optimizer) == repr(plain.optimizer)
+    assert ours.state() == plain.state()
+
+
 class CountedSchedule(lr_scheduler.StepLR):
     """Steps that do something of their own before those of the class they derive from."""
 

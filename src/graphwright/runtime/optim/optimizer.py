@@ -188,7 +188,9 @@ class Optimizer:
 
     def _own_hooks(self) -> defaultdict[str, dict[int, Hook]]:
         """The hooks by moment; first made here where a subclass leaves out `__init__`."""
-        made: Any = self.__dict__.setdefault("_hooks", defaultdict(dict))
+        if "_hooks" not in self.__dict__:
+            self._hooks = defaultdict(dict)
+        made: Any = self._hooks
         return made
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
