@@ -151,9 +151,11 @@ def _no_index(item: Any) -> Exception:
 
 
 def _select(result: Any, dim: int, item: Any) -> Any:
-    """A 0-d tensor selects as its number does; where that is not known, by a copy."""
+    """A 0-d tensor selects as its number does; of the examples of `vmap` each its own, copied."""
     if not item.is_fake:
         return ops.select(result, dim, int(item.item()))
+    if not _core.levels():
+        return ops.select_at(result, dim, item)
     picked = ops.index(result, (*(None,) * dim, ops.reshape(item, (1,))))
     return ops.squeeze(picked, dim)
 

@@ -216,21 +216,16 @@ class Writer:
         renamed: dict[str, Local] = {}
         for stmt in body.prologue:
             value = self.value(stmt.value, symbols, renamed, mask)
+            if mask is not None and isinstance(stmt, Check):    # where it is false anything passes
+                value = apply("where", mask, value, const(0, value.dtype), dtype=value.dtype)
             with self.outside(self.at_outer or not self._varies(value)):
                 if isinstance(stmt, Let):
                     renamed[stmt.name] = self.let(stmt.name, value)
                     symbols = {**symbols, stmt.name: Sym(renamed[stmt.name].name)}
                 else:
-                    self.check(stmt, value, symbols, mask)
+                    bound = stmt.bound.subs(symbols)
+                    self.scope.stmts.append(Check(value, bound, stmt.message))
         return symbols, renamed
-
-    def check(
-        self, stmt: Check, value: Value, symbols: dict[str, Expr], mask: Value | None
-    ) -> None:
-        """Write a Check; where `mask` is false anything passes."""
-        if mask is not None:
-            value = apply("where", mask, value, const(0, value.dtype), dtype=value.dtype)
-        self.scope.stmts.append(Check(value, stmt.bound.subs(symbols), stmt.message))
 
     def _varies(self, value: Value) -> bool:
         """Whether a value changes along the inner axes."""

@@ -260,6 +260,7 @@ def _describe_outputs(
             continue
         root = result.root
         if root.input_index >= 0:
+            _check_known(result.chain)
             specs.append(OutputSpec("input", root.input_index, result.chain, origin=_origin(node)))
             continue
         stride = node.meta["val"].stride()
@@ -273,8 +274,15 @@ def _describe_outputs(
         else:
             kind = "output"
         views = () if alone else result.chain
+        _check_known(views)
         specs.append(OutputSpec(kind, places[root], views, origin=_origin(node) if views else 0))
     return specs, outputs, layouts
+
+
+def _check_known(chain: Sequence[ViewStep]) -> None:
+    """The caller, who makes the views that are results, knows no positions that a graph makes."""
+    if any(op.name == "select_at" for op, _ in chain):
+        raise CannotLower("a result is a view at a position that a tensor holds")
 
 
 def _is_dense(value: Any, stride: Any) -> bool:

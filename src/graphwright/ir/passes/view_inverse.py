@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.ir.lowered import CannotLower, ViewStep
+from graphwright.runtime import dtypes
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops import _face as ops
 
@@ -18,6 +19,9 @@ def view_again(step: ViewStep, value: Any) -> Any:
     op, args = step
     if op.name == "view":
         return ops.reshape(value, *args)
+    if op.name == "select_at":
+        dim, _ = args
+        return ops.squeeze(ops.index(value, _only_at(*args)), dim)
     if op.name == "as_strided" and not value.is_contiguous():
         raise CannotLower("as_strided of a tensor that is not contiguous")
     return dispatch(op, (value, *args))
@@ -58,6 +62,16 @@ def _select(parent: Any, value: Any, dim: int, index: Any) -> Any:
     if index < 0:
         index = index + parent.shape[dim]
     return _between(parent, ops.unsqueeze(value, dim), dim, index, index + 1)
+
+
+def _select_at(parent: Any, value: Any, dim: int, index: Any) -> Any:
+    return ops.index_put(parent, _only_at(dim, index), ops.unsqueeze(value, dim), False)
+
+
+def _only_at(dim: int, index: Any) -> tuple[Any, ...]:
+    """The subscript that picks one position, held by a 0-d tensor, along `dim`."""
+    place = index if index.dtype is dtypes.int64 else ops.to_dtype(index, dtypes.int64)
+    return *(None,) * dim, ops.reshape(place, (1,))
 
 
 def _slice(parent: Any, value: Any, dim: int, start: Any, end: Any, step: Any) -> Any:
@@ -111,5 +125,5 @@ def _op(name: str) -> Any:
 
 _INVERSES: dict[str, Callable[..., Any]] = {
     "permute": _permute, "transpose": _transpose, "t": _t, "select": _select, "slice": _slice,
-    "expand": _expand, "detach": _detach, "alias": _detach,
+    "expand": _expand, "detach": _detach, "alias": _detach, "select_at": _select_at,
 }

@@ -46,6 +46,13 @@ GW_BFLOAT16_ROW(trunc, GW_TRUNC(x))
 GW_ROW_OF_1(absolute_half, uint16_t, uint16_t, x & 0x7fff)
 GW_ROW_OF_1(negative_half, uint16_t, uint16_t, x ^ 0x8000)
 
+/* NumPy 2.4's `negative` goes wrong where it reads and writes the same strided memory. */
+FLOATS_1(negative, -x)
+GW_ROW_OF_1(negative_8, uint8_t, uint8_t, 0 - x)
+GW_ROW_OF_1(negative_16, uint16_t, uint16_t, 0 - x)
+GW_ROW_OF_1(negative_32, uint32_t, uint32_t, 0 - x)
+GW_ROW_OF_1(negative_64, uint64_t, uint64_t, 0 - x)
+
 #define INTEGERS_1(name, expression)                            \
     GW_ROW_OF_1(name##_int8, int8_t, int8_t, expression)        \
     GW_ROW_OF_1(name##_int16, int16_t, int16_t, expression)     \
@@ -135,6 +142,13 @@ FLOATS_3(threshold, x <= y ? z : x)
 #define WITH_HALVES(name)                                                     \
     {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64,    \
              [GW_BFLOAT16] = name##_half, [GW_FLOAT16] = name##_half}}
+#define BY_WIDTH(name)                                                        \
+    {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64,    \
+             [GW_BFLOAT16] = name##_half, [GW_FLOAT16] = name##_half,         \
+             [GW_INT8] = name##_8, [GW_UINT8] = name##_8,                     \
+             [GW_INT16] = name##_16, [GW_UINT16] = name##_16,                 \
+             [GW_INT32] = name##_32, [GW_UINT32] = name##_32,                 \
+             [GW_INT64] = name##_64, [GW_UINT64] = name##_64}}
 #define WITH_INTEGERS(name)                                                   \
     {#name, {[GW_FLOAT32] = name##_float32, [GW_FLOAT64] = name##_float64,    \
              [GW_BFLOAT16] = name##_bfloat16, [GW_INT8] = name##_int8,        \
@@ -142,7 +156,7 @@ FLOATS_3(threshold, x <= y ? z : x)
              [GW_INT64] = name##_int64}}
 
 const GwRowTable gw_plain_rows[] = {
-    WITH_INTEGERS(relu), WITH_INTEGERS(sign), OF_HALVES(absolute), OF_HALVES(negative),
+    WITH_INTEGERS(relu), WITH_INTEGERS(sign), OF_HALVES(absolute), BY_WIDTH(negative),
     WITH_HALVES(copysign), OF_BFLOAT16(floor), OF_BFLOAT16(ceil), OF_BFLOAT16(trunc),
     OF_BFLOAT16(maximum), OF_BFLOAT16(minimum), WITH_BFLOAT16(frac), WITH_BFLOAT16(round),
     WITH_BFLOAT16(square), WITH_BFLOAT16(cube), WITH_BFLOAT16(sqrt), WITH_BFLOAT16(rsqrt),

@@ -49,6 +49,7 @@ PYTORCHS_NAMES = {
     "running_min": "Cummin",
     "scatter_src": "Scatter",
     "scatter_value": "Scatter",
+    "select_at": "Select",
     "sign_and_log_det": "LinalgSlogdet",
     "singular_factors": "LinalgSvd",
     "solve_matrix": "LinalgSolveEx",

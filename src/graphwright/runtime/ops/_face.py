@@ -680,6 +680,7 @@ _searchsorted = _op("searchsorted")
 _segment_numbers = _op("segment_numbers")
 _segment_reduce = _op("segment_reduce")
 _select = _op("select")
+_select_at = _op("select_at")
 _select_backward = _op("select_backward")
 _select_copy = _op("select_copy")
 _select_scatter = _op("select_scatter")
@@ -7257,6 +7258,16 @@ def select(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any 
     except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
         return not_bound(_select, (input, dim, index), _error)
     return _dispatch(_select, _bound)
+
+
+def select_at(input: Tensor, dim: Any = REQUIRED, index: Any = REQUIRED, axis: Any = None) -> Any:
+    if axis is not None:
+        dim = same_as("select_at", "dim", dim, REQUIRED, "axis", axis)
+    try:
+        _bound = (input, wrap_dim(dim, input.ndim), index)
+    except (AttributeError, IndexError, RuntimeError, TypeError) as _error:
+        return not_bound(_select_at, (input, dim, index), _error)
+    return _dispatch(_select_at, _bound)
 
 
 def select_backward(

@@ -645,6 +645,7 @@ FAMILY = {
     "segment_numbers": "segments",
     "segment_reduce": "segments",
     "select": "views",
+    "select_at": "views",
     "select_backward": "views",
     "select_copy": "views_shape",
     "select_scatter": "views_scatter",

@@ -253,6 +253,30 @@ _define_view(
 )
 
 
+def _select_at_meta(input: Any, dim: int, index: Any) -> ViewSpec:
+    """As of the first position: the offset, which is not known, is that of the input."""
+    return _select_meta(input, dim, 0)
+
+
+def _select_at_vjp(ctx: Any, grad: Any) -> tuple[Any, None]:
+    zeros = ops.zeros(ctx.input.shape, dtype=grad.dtype, device=grad.device)
+    place = ops.reshape(ctx.index, (1,))
+    return ops.index_add(zeros, ctx.dim, place, ops.unsqueeze(grad, ctx.dim)), None
+
+
+define(
+    "select_at(Tensor input, Dim dim, Tensor index)",
+    Kind.VIEW,
+    meta=_select_at_meta,
+    vjp=_select_at_vjp,
+    saves=("index",),
+    eager=lambda input, dim, index: ops.select(input, dim, int(index.item())),
+    method=False,
+    public=False,
+)
+"""`select` at the position that a 0-d tensor holds, while graphs are made."""
+
+
 # -- as_strided, alias, detach, diagonal
 
 
