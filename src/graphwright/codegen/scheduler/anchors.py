@@ -26,7 +26,7 @@ from graphwright.codegen.lowering.nodes import (
 )
 from graphwright.codegen.scheduler.affine import coefficient, volume
 from graphwright.codegen.scheduler.reads import Reads, bodies
-from graphwright.runtime.records import Record, field
+from graphwright.runtime.records import Record, field, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int
 
 CHEAP_COST = 6
@@ -83,6 +83,7 @@ def choose_anchors(graph: LoweredGraph) -> Anchors:
     _bind_outputs(graph, anchors)
     anchors.reads = Reads(nodes)
     _bind_operands(anchors, _live(anchors))
+    _store_what_moves(anchors)
     live = _live(anchors)
     readers: dict[str, list[str]] = {name: [] for name in nodes}
     for name in live:
@@ -277,11 +278,33 @@ def _bind_operands(anchors: Anchors, live: list[str]) -> None:
                 anchors.stored.add(operand.source)
 
 
+def _store_what_moves(anchors: Anchors) -> None:
+    """New values that are made of other elements of what they overwrite are stored first."""
+    nodes = anchors.nodes
+    buffered = {n for n, node in nodes.items() if not isinstance(node, (Pointwise, View))}
+    for name, node in list(nodes.items()):
+        if not isinstance(node, Mutation):
+            continue
+        here = axis_symbols(node.shape)
+        read = anchors.reads.spliced(name, buffered)
+        if any(access.source == node.target and access.index != here for access in read):
+            value = f"{name}.value"
+            _insert_before(
+                anchors, name, Pointwise(value, node.shape, node.dtype, node.body, "copy"))
+            nodes[name] = replace(node, body=Body(Read(value, here, node.dtype)))
+            anchors.stored.add(value)
+            anchors.reads = Reads(nodes)
+
+
 def _copy_before(anchors: Anchors, reader: str, copy: str, side: str) -> None:
     node = anchors.nodes[side]
     body = Body(Read(side, axis_symbols(node.shape), node.dtype))
+    _insert_before(anchors, reader, Pointwise(copy, node.shape, node.dtype, body, "copy"))
+
+
+def _insert_before(anchors: Anchors, reader: str, node: Pointwise) -> None:
     order = list(anchors.nodes)
-    anchors.nodes[copy] = Pointwise(copy, node.shape, node.dtype, body, "copy")
+    anchors.nodes[node.name] = node
     place = order.index(reader)
     for later in order[place:]:
         anchors.nodes[later] = anchors.nodes.pop(later)
