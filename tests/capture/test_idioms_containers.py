@@ -79,6 +79,7 @@ def texts_of_failed_lookups(x: Any) -> Any:
         lambda: [1].remove(3),
         lambda: [1].index(3),
         lambda: (1,).index(3),
+        lambda: range(3).index(5),
         lambda: min([]),
         lambda: max(()),
         lambda: [1].pop(7),
@@ -92,6 +93,17 @@ def texts_of_failed_lookups(x: Any) -> Any:
         except (ValueError, LookupError) as error:
             texts.append(str(error))
     return x + 1, texts
+
+
+@program
+def places_between_limits(x: Any) -> Any:
+    values, found = [1, 2, 3, 2], []
+    for limits in ((), (1,), (2,), (-1,), (0, 4), (-9, -2), (2, 99), (0, 1)):
+        try:
+            found.append(values.index(2, *limits))
+        except ValueError as error:
+            found.append(str(error))
+    return x + 1, found, (5, 6, 5).index(5, 1), range(0, 9, 4).index(4)
 
 
 @program

@@ -122,6 +122,15 @@ def reductions(x):
 
 
 @program
+def keys_that_leave(x):
+    key = functools.cmp_to_key(lambda a, b: b - a)
+    made = key(3)
+    outside = [made]
+    outside.sort()
+    return x + 1, outside[0] is made, made < key(2), made.obj
+
+
+@program
 def operators(x):
     first, both = operator.itemgetter(0), operator.itemgetter(1, "k")
     shape = operator.attrgetter("shape")
@@ -525,3 +534,12 @@ def copying_functions(x):
 @pytest.mark.parametrize("function", program.all, ids=lambda f: f.__name__)
 def test_functions(function):
     run(function)
+
+
+def test_a_key_that_leaves_is_one_of_functools():
+    def f(x):
+        return x + 1, functools.cmp_to_key(lambda a, b: b - a)(3)
+
+    one, two = f(gw.ones(2))[1], gw.compile(f, fullgraph=True)(gw.ones(2))[1]
+    assert type(one) is type(two)
+    assert two.obj == 3 and not two < one and not one < two

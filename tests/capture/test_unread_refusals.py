@@ -86,6 +86,14 @@ def test_an_argument_was_written_where_a_matrix_is_refused() -> None:
     assert x.tolist() == [1.0, 1.0]
 
 
+def test_a_write_in_place_that_is_refused_by_shapes_alone() -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        return gw.empty_like(x).fill_(3).index_fill_(0, gw.tensor([0]), 2.0)
+
+    x = gw.ones(0, 4)
+    assert message(gw.compile(f, backend="llvm"), x) == message(f, x)
+
+
 @pytest.mark.parametrize("name", ["scatter", "scatter_add", "index_add", "index_copy"])
 def test_places_along_an_empty_dim(name: str) -> None:
     """No result has elements, but the index asks for one."""

@@ -307,7 +307,7 @@ def generic_method(generic: Any, owner: Any, cls: Any = None) -> Any:
 
 
 class CompareKey:
-    """What `functools.cmp_to_key` makes."""
+    """What `functools.cmp_to_key` makes, within a frame."""
 
     __slots__ = ("compare", "obj")
     __hash__ = None  # type: ignore[assignment]
@@ -322,6 +322,11 @@ class CompareKey:
 
 def cmp_to_key(mycmp: Callable[[Any, Any], Any]) -> Callable[[Any], CompareKey]:
     return lambda obj: CompareKey(mycmp, obj)
+
+
+def native_key(mycmp: Callable[[Any, Any], Any], obj: Any) -> Any:
+    """What leaves the frame in place of a `CompareKey`."""
+    return functools.cmp_to_key(mycmp)(obj)
 
 
 # collections

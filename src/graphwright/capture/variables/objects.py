@@ -9,8 +9,14 @@ import types
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture import _eval_frame
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.polyfills import reversed_iterator, sequence_iterator
+from graphwright.capture.polyfills import (
+    CompareKey,
+    native_key,
+    reversed_iterator,
+    sequence_iterator,
+)
 from graphwright.capture.source import (
     AttrSource,
     ClassSource,
@@ -439,13 +445,25 @@ class ObjectVariable(VariableTracker):
 
     def reconstruct(self, cg: Reconstructor) -> None:
         assert self.cls_source is not None
+        if self.cls is CompareKey:
+            self._reconstruct_key(cg)
+            return
         namespace = issubclass(self.cls, types.SimpleNamespace)
         cg.builder.begin_call(types.SimpleNamespace.__new__ if namespace else object.__new__)
         self.cls_source.emit(cg.builder)
         cg.builder.end_call(1)
         cg.fill_later(self)
 
+    def _reconstruct_key(self, cg: Reconstructor) -> None:
+        values = cg.output.side_effects.attributes[self]
+        cg.builder.begin_call(native_key)
+        for value in (values["compare"], values["obj"]):
+            assert value is not None
+            cg.push(value)
+        cg.builder.end_call(2)
 
+
+_eval_frame.skip_code(native_key.__code__)
 _RESULTS = {
     "__bool__": bool, "__len__": int, "__hash__": int, "__index__": int, "__int__": int,
     "__float__": float, "__str__": str, "__repr__": str, "__format__": str,

@@ -90,12 +90,23 @@ class SequenceVariable(VariableTracker):
         return {**_COMMON, "_replace": _COMMON["__len__"]}
 
     def _index(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        for position, own in enumerate(self.items):
-            if len(args) == 1 and tx.same_or_equal(own, args[0]):
+        most = 1 if self.kind is range else 3
+        limits = [limit.as_constant() for limit in args[1:]]
+        if not 1 <= len(args) <= most or not all(type(limit) is int for limit in limits):
+            unsupported("GB0007", f"TypeError: index() of {self.describe()}")
+        value = args[0]
+        start, stop = (*limits, None, None)[:2]
+        for position in range(len(self.items))[start:stop]:
+            if tx.same_or_equal(self.items[position], value):
                 return tx.constant(position)
-        if len(args) == 1 and args[0].realize().is_constant():
-            tx.fold(self.kind([]).index, args[0].as_constant())
+        if not value.realize().is_constant():
+            unsupported("GB0007", f"ValueError: {value.describe()} is not in {self.describe()}")
+        tx.fold(self.refusing_index(), value.as_constant())
         raise_in_frame(ValueError)
+
+    def refusing_index(self) -> Callable[..., int]:
+        """`index` of a sequence like this one without the value: it knows what to say."""
+        return self.kind([]).index  # type: ignore[no-any-return]
 
     def _count(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         return tx.constant(sum(tx.same_or_equal(own, args[0]) for own in self.items))
@@ -508,6 +519,9 @@ class RangeVariable(SequenceVariable):
         if isinstance(key, SliceVariable):
             return tx.range_of(self.value[key.as_slice()])
         return super().getitem(tx, key)
+
+    def refusing_index(self) -> Callable[..., int]:
+        return self.value.index
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.load_const(self.value)

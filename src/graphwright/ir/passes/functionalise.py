@@ -43,7 +43,16 @@ from graphwright.ir.lowered import (
 from graphwright.ir.node import Node, map_nodes
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.passes.view_inverse import put_back, view_again
-from graphwright.ir.trace import Replay, Tracer, copy_sources, finish, fresh_fake, inherit, tracing
+from graphwright.ir.trace import (
+    Replay,
+    Tracer,
+    copy_sources,
+    finish,
+    fresh_fake,
+    inherit,
+    refusals_of,
+    tracing,
+)
 from graphwright.runtime import _core
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.errors import describe
@@ -162,7 +171,7 @@ class _Run(Replay):
             return map_nodes(node.args[0], self.env.__getitem__)
         target = node.target
         if isinstance(target, Op) and (target.is_inplace or target.is_view):
-            with self.provenance(node):
+            with self.provenance(node), refusals_of(node):
                 return (self._mutate if target.is_inplace else self._view)(target, node)
         return self._own(node, super().run_node(node))
 
