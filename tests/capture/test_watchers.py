@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cProfile
+import gc
 import inspect
 import io
 import os
@@ -360,3 +361,46 @@ def test_generators_around_compiled_calls():
 
     assert Captured(consume).agrees(4)
     assert Captured(produce).compiled(3).__next__().shape == X.shape
+
+
+class Told:
+    """A list of what compiled code gave to a callback of the collector, or to a finalizer."""
+
+    def __init__(self) -> None:
+        self.called = 0
+        self.told: list[float] = []
+        self.compiled = gw.compile(lambda x: (x * 2).sum())
+        self.x = gw.ones(2, 3)
+        self.compiled(self.x)
+
+    def __call__(self, *_: Any) -> None:
+        self.called += 1
+        self.told.append(float(self.compiled(self.x)) + float((self.x + 1).sum()))
+
+
+def test_what_the_collector_calls_does_not_run_amid_a_capture():
+    told = Told()
+
+    def program(x: Any) -> Any:
+        return [(x * n).relu().sum() for n in range(4)]
+
+    threshold = gc.get_threshold()
+    gc.callbacks.append(told)
+    try:
+        gc.set_threshold(100)
+        found = Captured(program)(gw.ones(2, 3))
+        assert gc.isenabled()
+    finally:
+        gc.set_threshold(*threshold)
+        gc.callbacks.remove(told)
+    assert [float(value) for value in found] == [6.0 * n for n in range(4)]
+    assert told.told == [24.0] * told.called
+
+
+def test_a_collector_that_is_off_stays_off():
+    gc.disable()
+    try:
+        Captured(lambda x: x + 1)(gw.ones(2))
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -79,7 +79,8 @@ static void resume_watchers(PyThreadState *paused) {
     }
 }
 
-/* callback(function, code, slots, entries), with capture and the hook off meanwhile. */
+/* callback(function, code, slots, entries), with capture and the hook off meanwhile. Nor is garbage
+ * collected: finalizers and callbacks of the program would run amid operations on fake tensors. */
 static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *function,
                      PyCodeObject *code, PyObject *const *slots) {
     PyObject *bound = slots_tuple(slots, ef_code_slots(code));
@@ -91,8 +92,12 @@ static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *fu
         busy_in = getpid();
         capturing = true;
         int room = give_room();
+        int collects = PyGC_Disable();
         answer = PyObject_CallFunctionObjArgs(callback, (PyObject *)function, (PyObject *)code,
                                               bound, entries, NULL);
+        if (collects) {
+            PyGC_Enable();
+        }
         take_room(room);
         busy_in = 0;
         capturing = false;
