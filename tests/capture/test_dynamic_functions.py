@@ -139,6 +139,33 @@ def test_what_an_operation_refuses_is_refused_in_its_own_words() -> None:
         compiled(gw.ones(3), 1.5)
 
 
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+@pytest.mark.parametrize(
+    "program",
+    [
+        lambda x: gw.tensor(x.shape[0]),
+        lambda x: gw.arange(9) < gw.tensor([x.shape[0], 1, x.shape[0] - 1])[:, None],
+        lambda x: gw.tensor((x.shape[0], 1.5)),
+        lambda x: gw.tensor([x.shape[0], True], dtype=gw.float64),
+        lambda x: gw.tensor([x.shape[0] - 1], dtype=gw.bool),
+        lambda x: gw.tensor([x.shape[0], x.sum()]) * x.mean(),
+    ],
+)
+def test_tensors_of_sizes_have_the_sizes_of_each_call(program: Program, backend: str) -> None:
+    compiled: Any = gw.compile(program, backend=backend, dynamic=True, fullgraph=True)
+    for count in (3, 4, 7):
+        assert picture(compiled(gw.ones(count)), True) == picture(program(gw.ones(count)), True)
+    assert gw.compiler.stats(compiled).graphs == 1
+
+
+def test_a_size_that_the_dtype_does_not_hold_is_refused() -> None:
+    compiled = gw.compile(lambda x: gw.tensor([x.shape[0]], dtype=gw.uint8) * 2, dynamic=True)
+    compiled(gw.ones(3))
+    for function in (compiled, lambda x: gw.tensor([x.shape[0]], dtype=gw.uint8) * 2):
+        with pytest.raises((RuntimeError, OverflowError)):
+            function(gw.ones(300))
+
+
 def test_a_branch_takes_one_more() -> None:
     def program(x: Any, number: float) -> Any:
         return x * number if number > 2.0 else x / number

@@ -70,18 +70,31 @@ def _manual_seed(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _tensor(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """`tensor(data, ...)`; numbers may be tensors of one element, which are copied."""
+    """`tensor(data, ...)`; numbers may be symbols, or tensors of one element, which are copied."""
     array = of_array(tx, args, kwargs, True)
     if array is not None:
         return array
-    data = args[0].realize() if len(args) == 1 else None
-    if isinstance(data, (ListVariable, TupleVariable)) and not kwargs.keys() - {"dtype"}:
+    copied = _of_items(tx, args[0].realize(), kwargs) if len(args) == 1 else None
+    return copied or tx.output.run(tx, "call_function", interop.tensor, args, kwargs)
+
+
+def _of_items(tx: Translator, data: VariableTracker, kwargs: Kwargs) -> VariableTracker | None:
+    """A tensor of a symbol, or of a list that holds symbols or tensors; None of other data."""
+    items: list[VariableTracker] = [data]
+    if isinstance(data, (ListVariable, TupleVariable)):
         items = [item.realize() for item in data.items]
-        dtype = kwargs["dtype"].realize().as_constant() if "dtype" in kwargs else None
-        dtype = dtype or promoted([_example(item) for item in items])
-        if dtype is not None and _is_copied(tx, items, dtype):
-            return _stacked(tx, items, dtype)
-    return tx.output.run(tx, "call_function", interop.tensor, args, kwargs)
+    elif not isinstance(data, SymIntVariable):
+        return None
+    if kwargs.keys() - {"dtype"}:
+        return None
+    dtype = kwargs["dtype"].realize().as_constant() if "dtype" in kwargs else None
+    dtype = dtype or promoted([_example(item) for item in items])
+    if dtype is None or not _is_copied(tx, items, dtype):
+        return None
+    parts = [_copied(tx, item, dtype) for item in items]
+    if isinstance(data, SymIntVariable):
+        return parts[0]
+    return tx.output.run(tx, "call_function", ops.stack, [tx.tuple_of(parts)], {})
 
 
 def _as_tensor(function: Any) -> Handler:
@@ -93,39 +106,47 @@ def _as_tensor(function: Any) -> Handler:
 
 
 def _example(item: VariableTracker) -> Any:
+    if isinstance(item, SymIntVariable):
+        return 2
     return item.as_constant() if item.is_constant() else getattr(item, "fake", None)
 
 
 def _is_copied(tx: Translator, items: list[VariableTracker], dtype: Any) -> bool:
-    """Whether some are tensors, and the dtype holds whatever they are."""
+    """Whether some are tensors or symbols, and the dtype holds whatever they are."""
     tensors = [item for item in items if isinstance(item, TensorVariable)]
     numbers = [item for item in items if not isinstance(item, TensorVariable)]
     return (
-        bool(tensors)
+        any(isinstance(item, (TensorVariable, SymIntVariable)) for item in items)
         and all(may_be_read(tx.output, tensor) for tensor in tensors)
         and all(dtype in (tensor.fake.dtype, dtypes.bool) or dtype.is_floating_point
                 for tensor in tensors)
-        and all(type(item) is ConstantVariable and type(item.value) in (int, float, bool)
+        and all((isinstance(item, SymIntVariable) and dtype in _HOLDING_ANY)
+                or (type(item) is ConstantVariable and type(item.value) in (int, float, bool))
                 for item in numbers)
-        and not (numbers and not dtype.is_floating_point)
+        and not (tensors and numbers and not dtype.is_floating_point)
     )
 
 
-def _stacked(tx: Translator, items: list[VariableTracker], dtype: Any) -> VariableTracker:
-    """A tensor of copies of tensors of one element, and of numbers."""
+_HOLDING_ANY = (dtypes.bool, dtypes.int64, dtypes.float32, dtypes.float64)
+"""The dtypes that refuse no integer."""
+
+
+def _copied(tx: Translator, item: VariableTracker, dtype: Any) -> VariableTracker:
+    """A 0-d tensor of a tensor of one element, or of a number; doubles are rounded once."""
     run = tx.output.run
-    parts: list[VariableTracker] = []
-    for item in items:
-        if isinstance(item, TensorVariable):
-            item = run(tx, "call_method", "detach", [item], {})
-            item = run(tx, "call_method", "reshape", [item, tx.tuple_of([])], {})
-            exact = [] if dtype is dtypes.bool else [dtypes.float64]
-            for kind in (*(exact if dtype.is_floating_point else ()), dtype):
-                item = run(tx, "call_method", "to", [item, tx.constant(kind)], {})
-        else:
-            item = run(tx, "call_function", interop.tensor, [item], {"dtype": tx.constant(dtype)})
-        parts.append(item)
-    return run(tx, "call_function", ops.stack, [tx.tuple_of(parts)], {})
+    if isinstance(item, ConstantVariable):
+        return run(tx, "call_function", interop.tensor, [item], {"dtype": tx.constant(dtype)})
+    if isinstance(item, SymIntVariable):
+        whole = {"dtype": tx.constant(dtypes.int64)}
+        zero = run(tx, "call_function", ops.zeros, [tx.tuple_of([])], whole)
+        number = run(tx, "call_method", "add", [zero, item], {})
+        return run(tx, "call_method", "to", [number, tx.constant(dtype)], {})
+    item = run(tx, "call_method", "detach", [item], {})
+    item = run(tx, "call_method", "reshape", [item, tx.tuple_of([])], {})
+    exact = [] if dtype is dtypes.bool else [dtypes.float64]
+    for kind in (*(exact if dtype.is_floating_point else ()), dtype):
+        item = run(tx, "call_method", "to", [item, tx.constant(kind)], {})
+    return item
 
 
 def _is_tensor(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
