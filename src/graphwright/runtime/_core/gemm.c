@@ -2,6 +2,7 @@
  * for few rows, and for everything where there is no BLAS. */
 #define _GNU_SOURCE
 #include "core.h"
+#include "gemm_bfloat16.h"
 #include "pool.h"
 
 #include <dlfcn.h>
@@ -206,11 +207,17 @@ int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb
                 int64_t n, int64_t k, double alpha, const void *a, int64_t lda, int64_t stride_a,
                 const void *b, int64_t ldb, int64_t stride_b, double beta, void *c, int64_t ldc,
                 int64_t stride_c, int64_t batch) {
-    if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64) || m < 0 || n < 0 || k < 0 || batch < 0) {
+    bool halves = dtype == GW_BFLOAT16;
+    if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64 && !halves) || m < 0 || n < 0 || k < 0
+        || batch < 0 || (halves && k == 0)) {
         return -1;
     }
     if (m == 0 || n == 0 || batch == 0) {
         return 0;
+    }
+    if (halves) {
+        return gw_gemm_bfloat16(ctx, transa != 0, transb != 0, m, n, k, alpha, a, lda, stride_a, b,
+                                ldb, stride_b, beta, c, ldc, stride_c, batch);
     }
     Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
                  dtype, transa != 0, transb != 0, false};

@@ -9,7 +9,6 @@ enum {
     GRAIN = 32 << 10,       /* elements of a cheap operation that are worth a thread */
     COSTLY_GRAIN = 4 << 10,
     HOLD_GIL = 4 << 10,     /* shorter runs are not worth giving it up */
-    LONG_ROW = 1024,        /* elements up to which short rows are put together */
 };
 
 int gw_broadcast(int count, GwTensor *const *tensors, int64_t *sizes) {
@@ -321,56 +320,6 @@ static void run_range(void *closure, int64_t begin, int64_t end) {
     }
 }
 
-/* ---- short rows ---- */
-
-/* Whether an operand repeats one contiguous row of elements (a number is no such row). */
-static bool repeats(const GwPlan *plan, int i) {
-    return plan->steps[i][1] == 0 && plan->steps[i][0] != 0
-           && plan->steps[i][0] == plan->width[i];
-}
-
-/* How many rows make one of a useful length: 1 where they stay as they are. Every operand has to
- * go on from one row to the next or to repeat its row, and the output to go on. */
-static int64_t rows_together(const GwPlan *plan) {
-    if (plan->ndim != 2 || plan->buffered || plan->sizes[0] > LONG_ROW / 4
-        || plan->sizes[1] < LONG_ROW / plan->sizes[0]) {
-        return 1;
-    }
-    for (int i = 0; i < plan->count; i++) {
-        bool goes_on = plan->steps[i][1] == plan->steps[i][0] * (npy_intp)plan->sizes[0];
-        if (!goes_on && (i == plan->count - 1 || !repeats(plan, i))) {
-            return 1;
-        }
-    }
-    return LONG_ROW / plan->sizes[0];
-}
-
-/* Runs a plan of short rows as one of long ones, for which the repeated rows are written out. */
-static void run_rows_together(const GwPlan *plan, int64_t together, gw_ctx *ctx) {
-    _Alignas(64) char written[GW_MAX_OPERANDS][LONG_ROW * 8];
-    GwPlan longer = *plan, rest = *plan;
-    longer.sizes[0] = together * plan->sizes[0];
-    longer.sizes[1] = plan->sizes[1] / together;
-    longer.numel = longer.sizes[0] * longer.sizes[1];
-    rest.sizes[1] = plan->sizes[1] - together * longer.sizes[1];
-    for (int i = 0; i < plan->count; i++) {
-        if (repeats(plan, i)) {
-            size_t row = (size_t)plan->sizes[0] * (size_t)plan->width[i];
-            for (int64_t k = 0; k < together; k++) {
-                memcpy(written[i] + (size_t)k * row, plan->data[i], row);
-            }
-            longer.data[i] = written[i];
-        } else {
-            longer.steps[i][1] = plan->steps[i][0] * (npy_intp)longer.sizes[0];
-            rest.data[i] += longer.steps[i][1] * (npy_intp)longer.sizes[1];
-        }
-    }
-    gw_parallel_for(ctx, run_range, &longer, longer.numel, plan->costly ? COSTLY_GRAIN : GRAIN);
-    if (rest.sizes[1] > 0) {
-        run_range(&rest, 0, rest.sizes[0] * rest.sizes[1]);
-    }
-}
-
 void gw_plan_run(GwPlan *plan) {
     if (plan->numel == 0) {
         return;
@@ -382,11 +331,8 @@ void gw_plan_run(GwPlan *plan) {
     }
     gw_ctx ctx;
     gw_context(&ctx);
-    int64_t together = rows_together(plan);
     Py_BEGIN_ALLOW_THREADS
-    if (together > 1) {
-        run_rows_together(plan, together, &ctx);
-    } else {
+    if (!gw_run_short_rows(plan, &ctx, grain)) {
         gw_parallel_for(&ctx, run_range, plan, plan->numel, grain);
     }
     Py_END_ALLOW_THREADS

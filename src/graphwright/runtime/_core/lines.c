@@ -10,6 +10,7 @@ enum {
     COLUMNS = 128,          /* neighbouring lines that are done side by side */
     PIECE = 4096,           /* elements that are summed in their own precision */
     BLOCK = 32 << 10,       /* elements of a part of a long line */
+    FEW = 8,                /* elements of lines that are done one element after the other */
 };
 
 typedef struct {

@@ -15,9 +15,34 @@ static REAL NAME(spread)(const Lines *l, double squares, double off) {
     return (REAL)(l->root ? sqrt(variance) : variance);
 }
 
+GW_INLINE void NAME(few_norms)(const REAL *x, int64_t n, int64_t rows, REAL *out) {
+    for (int64_t r = 0; r < rows; r++) {
+        double squares = 0;
+        for (int64_t i = 0; i < n; i++) {
+            squares += (double)x[r * n + i] * (double)x[r * n + i];
+        }
+        out[r] = (REAL)sqrt(squares);
+    }
+}
+
+/* Norms of lines of few elements. */
+GW_VECTOR_MATH static void NAME(short_norms)(const REAL *x, int64_t n, int64_t rows, REAL *out) {
+    switch (n) {
+        case 2: NAME(few_norms)(x, 2, rows, out); break;
+        case 3: NAME(few_norms)(x, 3, rows, out); break;
+        case 4: NAME(few_norms)(x, 4, rows, out); break;
+        default: NAME(few_norms)(x, n, rows, out);
+    }
+}
+
 /* Each task one line, both passes over it. */
 static void NAME(variance_rows)(void *closure, int64_t begin, int64_t end) {
     const Lines *l = closure;
+    if (l->around_zero && l->n < FEW) {
+        NAME(short_norms)((const REAL *)l->in + begin * l->n, l->n, end - begin,
+                          (REAL *)l->out + begin);
+        return;
+    }
     for (int64_t row = begin; row < end; row++) {
         const REAL *x = (const REAL *)l->in + row * l->n;
         double mean = l->around_zero ? 0 : NAME(sum_line)(x, l->n, NULL) / (double)l->n;

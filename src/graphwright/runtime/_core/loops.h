@@ -72,6 +72,9 @@ void gw_plan_finish(GwPlan *plan, int ndim, const int64_t *sizes);
 void gw_plan_gather(GwPlan *plan);
 /* Runs it, on all threads and without the GIL where it is long enough. Needs the GIL. */
 void gw_plan_run(GwPlan *plan);
+/* The same where the innermost rows are short and can be put together; false, and nothing done,
+ * where they cannot. Needs no GIL. */
+bool gw_run_short_rows(const GwPlan *plan, gw_ctx *ctx, int64_t grain);
 /* Writes the elements of `in`, broadcast and cast; false where the dtypes, shapes or an overlap of
  * the memory do not allow it. */
 bool gw_convert_tensor(GwTensor *out, GwTensor *in);

@@ -1,5 +1,7 @@
-/* Matrix products of float32 and float64 tensors, as BLAS takes them without a copy. */
+/* Matrix products of float32 and float64 tensors, as BLAS takes them without a copy, and of
+ * bfloat16 where the processor has them. */
 #include "contract.h"
+#include "gemm_bfloat16.h"
 #include "loops.h"
 #include "pool.h"
 
@@ -13,7 +15,9 @@ typedef struct {
 } Matrix;
 
 static bool multiplies(const GwTensor *t) {
-    return t != NULL && t->numel > 0 && (t->dtype == GW_FLOAT32 || t->dtype == GW_FLOAT64);
+    return t != NULL && t->numel > 0
+           && (t->dtype == GW_FLOAT32 || t->dtype == GW_FLOAT64
+               || (t->dtype == GW_BFLOAT16 && gw_has_bfloat16_products()));
 }
 
 /* Two tensors of one dtype that can be multiplied. */
@@ -95,25 +99,30 @@ static bool fits(Product *p) {
            && lies(&p->a, &p->flip_a, &p->lda) && lies(&p->b, &p->flip_b, &p->ldb);
 }
 
-/* out = alpha a @ b + beta out. */
-static void multiply(const Product *p, GwTensor *out, double alpha, double beta) {
+/* out = alpha a @ b + beta out; false with an exception. */
+static bool multiply(const Product *p, GwTensor *out, double alpha, double beta) {
     gw_ctx ctx;
     gw_context(&ctx);
     int64_t m = p->a.rows, n = p->b.columns, k = p->a.columns, batch = p->a.batch;
     bool large = (double)m * (double)n * (double)k * (double)batch > LONG_WORK;
     PyThreadState *released = large ? PyEval_SaveThread() : NULL;
-    gw_gemm(&ctx, out->dtype, p->flip_a, p->flip_b, m, n, k, alpha, p->a.data, p->lda, p->a.step,
-            p->b.data, p->ldb, p->b.step, beta, out->data, n, m * n, batch);
+    int32_t refused = gw_gemm(&ctx, out->dtype, p->flip_a, p->flip_b, m, n, k, alpha, p->a.data,
+                              p->lda, p->a.step, p->b.data, p->ldb, p->b.step, beta, out->data, n,
+                              m * n, batch);
     if (released != NULL) {
         PyEval_RestoreThread(released);
     }
+    if (refused != 0) {
+        PyErr_NoMemory();
+    }
+    return refused == 0;
 }
 
 static PyObject *product(PyTypeObject *cls, Product *p, int dtype, int ndim,
                          const int64_t *sizes) {
     GwTensor *out = fits(p) ? gw_tensor_empty(cls, dtype, ndim, sizes, NULL) : NULL;
-    if (out != NULL) {
-        multiply(p, out, 1, 0);
+    if (out != NULL && !multiply(p, out, 1, 0)) {
+        Py_CLEAR(out);
     }
     return (PyObject *)out;
 }
@@ -292,11 +301,9 @@ static PyObject *with_term(PyTypeObject *cls, Product *p, const GwTensor *term, 
     if (out == NULL) {
         return NULL;
     }
-    if (!spread(term, out)) {
-        Py_DECREF(out);
-        return NULL;
+    if (!spread(term, out) || !multiply(p, out, by.alpha, by.beta)) {
+        Py_CLEAR(out);
     }
-    multiply(p, out, by.alpha, by.beta);
     return (PyObject *)out;
 }
 
@@ -378,7 +385,7 @@ GW_KERNEL(addr) {
 /* The sum over the batch, one product after the other. */
 GW_KERNEL(addbmm) {
     Sum s;
-    if (!read_sum(&s, args, 3, 3) || s.a->sizes[0] != s.b->sizes[0]) {
+    if (!read_sum(&s, args, 3, 3) || s.a->sizes[0] != s.b->sizes[0] || gw_is_half(s.a->dtype)) {
         return NULL;
     }
     Product p = {.a = matrix(s.a), .b = matrix(s.b)};
@@ -388,7 +395,9 @@ GW_KERNEL(addbmm) {
     for (int64_t i = 1; out != NULL && i < batch; i++) {
         p.a.data += p.a.step * item;
         p.b.data += p.b.step * item;
-        multiply(&p, out, s.by.alpha, 1);
+        if (!multiply(&p, out, s.by.alpha, 1)) {
+            Py_CLEAR(out);
+        }
     }
     return (PyObject *)out;
 }

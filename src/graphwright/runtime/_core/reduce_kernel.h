@@ -131,8 +131,37 @@ GW_VECTOR_MATH static void NAME(tiny_rows)(void *acc, const char *in, int64_t st
     }
 }
 
+GW_INLINE void NAME(few)(A *acc, const char *in, int64_t stride, int64_t rows, int64_t n) {
+    for (int64_t r = 0; r < rows; r++) {
+        const T *row = (const T *)(in + r * stride);
+        A total = START;
+        for (int64_t i = 0; i < n; i++) {
+            A x = (A)row[i];
+            total = STEP(total, x);
+        }
+        acc[r] = total;
+    }
+}
+
+/* Rows of so few elements that they would leave most lanes empty. */
+GW_VECTOR_MATH static void NAME(few_rows)(A *acc, const char *in, int64_t stride, int64_t rows,
+                                          int64_t n) {
+    enum { WIDTH = sizeof(T) };
+    if (n == 2 && stride == 2 * WIDTH) {
+        NAME(few)(acc, in, 2 * WIDTH, rows, 2);
+    } else if (n == 3 && stride == 3 * WIDTH) {
+        NAME(few)(acc, in, 3 * WIDTH, rows, 3);
+    } else if (n == 4 && stride == 4 * WIDTH) {
+        NAME(few)(acc, in, 4 * WIDTH, rows, 4);
+    } else {
+        NAME(few)(acc, in, stride, rows, n);
+    }
+}
+
 static void NAME(short_rows)(void *acc, const char *in, int64_t stride, int64_t rows, int64_t n) {
-    if (n < TINY) {
+    if (n < FEW) {
+        NAME(few_rows)(acc, in, stride, rows, n);
+    } else if (n < TINY) {
         NAME(tiny_rows)(acc, in, stride, rows, n);
     } else {
         NAME(fold_each)(acc, in, stride, rows, n);

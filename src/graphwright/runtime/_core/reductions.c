@@ -4,6 +4,8 @@
 
 #include <math.h>
 
+enum { FEW = 8 };   /* elements of rows that are reduced one element after the other */
+
 #define FIRST(acc, count) (acc)
 
 /* Before a loop over the lanes of a vector: it is to stay a loop until it is vectorised. */

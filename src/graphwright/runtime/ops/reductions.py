@@ -297,7 +297,7 @@ def _extremum(pointwise: str, full: str, position: str) -> Any:
     return decompose
 
 
-def _extremum_along(ufunc: Any, position: str, decompose: Any) -> Any:
+def _extremum_along(extremum: str, position: str, decompose: Any) -> Any:
     """Without a gradient, the extremum along one dim in two passes and no gather."""
     name = position.removeprefix("arg")
 
@@ -309,9 +309,8 @@ def _extremum_along(ufunc: Any, position: str, decompose: Any) -> Any:
         if dtype.itemsize < 4 or dtype.is_complex or not 0 <= at < array.ndim or not array.size:
             return decompose(input, dim, keepdim)
         shape = reduced_shape(array.shape, (at,), keepdim)
-        values = _core.empty(Tensor, shape, dtype)
+        values = getattr(ops, extremum)(input, (at,), keepdim)
         indices = _core.empty(Tensor, shape, dtypes.int64)
-        ufunc.reduce(array, at, None, values._nd, keepdim)
         getattr(array, position)(at, indices._nd, keepdims=keepdim)
         return getattr(return_types, name)(values, indices)
 
@@ -324,13 +323,13 @@ define(
     "max(Tensor input, object dim=None, bool keepdim=False)",
     Kind.COMPOSITE,
     decompose=_MAX,
-    eager=_extremum_along(np.maximum, "argmax", _MAX),
+    eager=_extremum_along("amax", "argmax", _MAX),
 )
 define(
     "min(Tensor input, object dim=None, bool keepdim=False)",
     Kind.COMPOSITE,
     decompose=_MIN,
-    eager=_extremum_along(np.minimum, "argmin", _MIN),
+    eager=_extremum_along("amin", "argmin", _MIN),
 )
 
 

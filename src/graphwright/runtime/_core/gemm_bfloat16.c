@@ -1,0 +1,242 @@
+/* Matrix products of bfloat16 by the processor's dot products of pairs (AVX512_BF16), summed in
+ * float32 and rounded once. Both factors are laid out anew: `a` in tiles of ROWS rows, `b` in
+ * panels of COLUMNS columns, each a sequence of pairs along k. */
+#include "gemm_bfloat16.h"
+#include "core.h"
+#include "pool.h"
+
+#include <stdlib.h>
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11 && defined(__x86_64__)
+#define HAS_PAIRS
+#endif
+
+#ifdef HAS_PAIRS
+#include <immintrin.h>
+
+#define PAIRWISE __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"), optimize("O3")))
+
+enum {
+    ROWS = 12,
+    COLUMNS = 32,           /* two vectors of float32 */
+    LANES = 16,
+    TOGETHER = 4,           /* columns of few rows */
+    FEW = 8,                /* rows for which nothing is laid out */
+    TASK = 64 << 10,        /* multiplications that are worth a thread */
+};
+
+typedef struct {
+    const uint16_t *a, *b;
+    uint16_t *c;
+    int64_t m, n, k, ldc;
+    int64_t a_row, a_column, b_row, b_column;           /* steps, in elements */
+    int64_t stride_a, stride_b, stride_c;
+    float alpha, beta;
+    int64_t pairs, tiles, panels;       /* a panel of few rows has TOGETHER columns */
+    uint32_t *left, *right;     /* [batch][tile][pair][ROWS], [batch][panel][pair][COLUMNS] */
+} Halves;
+
+bool gw_has_bfloat16_products(void) {
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw")
+           && __builtin_cpu_supports("avx512vl");
+}
+
+/* Pairs of the lines x[i * line + p * step], [pair][width]; lines from `count` on are 0. */
+PAIRWISE static void lay_out(const uint16_t *x, int64_t line, int64_t step, int64_t count,
+                             int64_t width, int64_t k, uint32_t *to) {
+    int64_t whole = k / 2;
+    if (count < width || k % 2 != 0) {
+        memset(to, 0, (size_t)((k + 1) / 2 * width) * sizeof(uint32_t));
+    }
+    for (int64_t p = 0; p < whole && line == 1; p++) {
+        const uint16_t *low = x + 2 * p * step, *high = low + step;
+        for (int64_t i = 0; i < count; i++) {
+            to[p * width + i] = low[i] | (uint32_t)high[i] << 16;
+        }
+    }
+    for (int64_t begin = 0; begin < whole && line != 1; begin += LANES) {
+        int64_t end = begin + LANES < whole ? begin + LANES : whole;
+        for (int64_t i = 0; i < count; i++) {
+            const uint16_t *from = x + i * line;
+            for (int64_t p = begin; p < end; p++) {
+                to[p * width + i] = from[2 * p * step] | (uint32_t)from[(2 * p + 1) * step] << 16;
+            }
+        }
+    }
+    for (int64_t i = 0; i < count && k % 2 != 0; i++) {
+        to[whole * width + i] = x[i * line + (k - 1) * step];
+    }
+}
+
+static void lay_out_tiles(void *closure, int64_t begin, int64_t end) {
+    const Halves *h = closure;
+    for (int64_t task = begin; task < end; task++) {
+        int64_t row = task % h->tiles * ROWS, left = h->m - row;
+        lay_out(h->a + task / h->tiles * h->stride_a + row * h->a_row, h->a_row, h->a_column,
+                left < ROWS ? left : ROWS, ROWS, h->k, h->left + task * h->pairs * ROWS);
+    }
+}
+
+/* `count` columns of a row of the result, from sums of 16. */
+PAIRWISE static inline void store(const Halves *h, __m512 sums, int64_t count, uint16_t *c) {
+    __mmask16 some = (__mmask16)(count < LANES ? (1u << count) - 1 : 0xffff);
+    __m512 values = _mm512_mul_ps(sums, _mm512_set1_ps(h->alpha));
+    if (h->beta != 0) {
+        __m512i before = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(some, c));
+        values = _mm512_fmadd_ps(_mm512_castsi512_ps(_mm512_slli_epi32(before, 16)),
+                                 _mm512_set1_ps(h->beta), values);
+    }
+    _mm256_mask_storeu_epi16(c, some, (__m256i)_mm512_cvtneps_pbh(values));
+}
+
+/* The product of a tile with so many rows and a panel. */
+PAIRWISE __attribute__((always_inline)) static inline void
+multiply_tile(const Halves *h, int rows, const uint32_t *a, const uint32_t *b, __m512 (*sums)[2]) {
+    __m512 own[ROWS][2];
+    for (int i = 0; i < rows; i++) {
+        own[i][0] = own[i][1] = _mm512_setzero_ps();
+    }
+    for (int64_t p = 0; p < h->pairs; p++) {
+        __m512bh low = (__m512bh)_mm512_loadu_si512(b + p * COLUMNS);
+        __m512bh high = (__m512bh)_mm512_loadu_si512(b + p * COLUMNS + LANES);
+        _Pragma("GCC unroll 12")
+        for (int i = 0; i < rows; i++) {
+            __m512bh pair = (__m512bh)_mm512_set1_epi32((int)a[p * ROWS + i]);
+            own[i][0] = _mm512_dpbf16_ps(own[i][0], pair, low);
+            own[i][1] = _mm512_dpbf16_ps(own[i][1], pair, high);
+        }
+    }
+    for (int i = 0; i < rows; i++) {
+        sums[i][0] = own[i][0];
+        sums[i][1] = own[i][1];
+    }
+}
+
+PAIRWISE static void multiply_panels(void *closure, int64_t begin, int64_t end) {
+    const Halves *h = closure;
+    for (int64_t task = begin; task < end; task++) {
+        int64_t entry = task / h->panels, column = task % h->panels * COLUMNS;
+        int64_t columns = h->n - column < COLUMNS ? h->n - column : COLUMNS;
+        uint32_t *panel = h->right + task * h->pairs * COLUMNS;
+        lay_out(h->b + entry * h->stride_b + column * h->b_column, h->b_column, h->b_row, columns,
+                COLUMNS, h->k, panel);
+        for (int64_t tile = 0; tile < h->tiles; tile++) {
+            const uint32_t *a = h->left + (entry * h->tiles + tile) * h->pairs * ROWS;
+            int64_t row = tile * ROWS, rows = h->m - row < ROWS ? h->m - row : ROWS;
+            __m512 sums[ROWS][2];
+            if (rows <= 2) {
+                multiply_tile(h, 2, a, panel, sums);
+            } else if (rows <= 6) {
+                multiply_tile(h, 6, a, panel, sums);
+            } else {
+                multiply_tile(h, ROWS, a, panel, sums);
+            }
+            for (int64_t i = 0; i < rows; i++) {
+                uint16_t *c = h->c + entry * h->stride_c + (row + i) * h->ldc + column;
+                store(h, sums[i][0], columns, c);
+                if (columns > LANES) {
+                    store(h, sums[i][1], columns - LANES, c + LANES);
+                }
+            }
+        }
+    }
+}
+
+/* Results [begin, end) of [batch][column]: few rows, whose lines and the columns go along k. */
+PAIRWISE static void multiply_thin(void *closure, int64_t begin, int64_t end) {
+    const Halves *h = closure;
+    for (int64_t task = begin; task < end; task++) {
+        int64_t entry = task / h->panels, column = task % h->panels * TOGETHER;
+        int64_t columns = h->n - column < TOGETHER ? h->n - column : TOGETHER;
+        const uint16_t *b[TOGETHER];
+        for (int64_t j = 0; j < TOGETHER; j++) {
+            int64_t at = j < columns ? column + j : column;
+            b[j] = h->b + entry * h->stride_b + at * h->b_column;
+        }
+        for (int64_t i = 0; i < h->m; i++) {
+            const uint16_t *a = h->a + entry * h->stride_a + i * h->a_row;
+            uint16_t *c = h->c + entry * h->stride_c + i * h->ldc + column;
+            __m512 sums[TOGETHER] = {_mm512_setzero_ps(), _mm512_setzero_ps(),
+                                     _mm512_setzero_ps(), _mm512_setzero_ps()};
+            for (int64_t p = 0; p < h->k; p += 2 * LANES) {
+                int64_t left = h->k - p;
+                __mmask32 some = left < 2 * LANES ? (1u << left) - 1 : 0xffffffffu;
+                __m512bh own = (__m512bh)_mm512_maskz_loadu_epi16(some, a + p);
+                _Pragma("GCC unroll 4")
+                for (int j = 0; j < TOGETHER; j++) {
+                    __m512bh other = (__m512bh)_mm512_maskz_loadu_epi16(some, b[j] + p);
+                    sums[j] = _mm512_dpbf16_ps(sums[j], own, other);
+                }
+            }
+            for (int64_t j = 0; j < columns; j++) {
+                store(h, _mm512_set1_ps(_mm512_reduce_add_ps(sums[j])), 1, c + j);
+            }
+        }
+    }
+}
+
+/* One column is one row, of the factors turned about. */
+static void turn(Halves *h) {
+    Halves from = *h;
+    h->a = from.b;
+    h->a_row = from.b_column;
+    h->a_column = from.b_row;
+    h->stride_a = from.stride_b;
+    h->b = from.a;
+    h->b_row = from.a_column;
+    h->b_column = from.a_row;
+    h->stride_b = from.stride_a;
+    h->m = 1;
+    h->n = from.m;
+    h->ldc = from.m;
+}
+
+int32_t gw_gemm_bfloat16(const gw_ctx *ctx, bool transa, bool transb, int64_t m, int64_t n,
+                         int64_t k, double alpha, const void *a, int64_t lda, int64_t stride_a,
+                         const void *b, int64_t ldb, int64_t stride_b, double beta, void *c,
+                         int64_t ldc, int64_t stride_c, int64_t batch) {
+    Halves h = {.a = a, .b = b, .c = c, .m = m, .n = n, .k = k, .ldc = ldc,
+                .a_row = transa ? 1 : lda, .a_column = transa ? lda : 1,
+                .b_row = transb ? 1 : ldb, .b_column = transb ? ldb : 1,
+                .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c,
+                .alpha = (float)alpha, .beta = (float)beta, .pairs = (k + 1) / 2};
+    if (!gw_has_bfloat16_products()) {
+        return -1;
+    }
+    if (n == 1 && ldc == 1) {
+        turn(&h);
+    }
+    if (h.m <= FEW && h.a_column == 1 && h.b_row == 1) {
+        h.panels = (h.n + TOGETHER - 1) / TOGETHER;
+        gw_parallel_for(ctx, multiply_thin, &h, batch * h.panels,
+                        TASK / (TOGETHER * h.m * h.k + 1) + 1);
+        return 0;
+    }
+    h.tiles = (h.m + ROWS - 1) / ROWS;
+    h.panels = (h.n + COLUMNS - 1) / COLUMNS;
+    int64_t tiles = batch * h.tiles * h.pairs * ROWS;
+    int64_t panels = batch * h.panels * h.pairs * COLUMNS;
+    h.left = malloc((size_t)(tiles + panels + 1) * sizeof *h.left);
+    if (h.left == NULL) {
+        return -1;
+    }
+    h.right = h.left + tiles;
+    int64_t work = h.pairs * COLUMNS * h.m + 1;
+    gw_parallel_for(ctx, lay_out_tiles, &h, batch * h.tiles, TASK / (h.pairs * ROWS + 1) + 1);
+    gw_parallel_for(ctx, multiply_panels, &h, batch * h.panels, TASK / work + 1);
+    free(h.left);
+    return 0;
+}
+#else
+bool gw_has_bfloat16_products(void) { return false; }
+
+int32_t gw_gemm_bfloat16(const gw_ctx *ctx, bool transa, bool transb, int64_t m, int64_t n,
+                         int64_t k, double alpha, const void *a, int64_t lda, int64_t stride_a,
+                         const void *b, int64_t ldb, int64_t stride_b, double beta, void *c,
+                         int64_t ldc, int64_t stride_c, int64_t batch) {
+    (void)ctx, (void)transa, (void)transb, (void)m, (void)n, (void)k, (void)alpha, (void)a;
+    (void)lda, (void)stride_a, (void)b, (void)ldb, (void)stride_b, (void)beta, (void)c, (void)ldc;
+    (void)stride_c, (void)batch;
+    return -1;
+}
+#endif
