@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphwright.codegen.lowering.context import Lowering, Tensor, apply, const, convert
 from graphwright.codegen.lowering.nodes import Gemm, Index
 from graphwright.codegen.lowering.rules import Call, lowering
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 
 
 @lowering("mm", "bmm")
@@ -16,7 +16,8 @@ def _mm(context: Lowering, call: Call, a: Tensor, b: Tensor) -> Tensor:
             "mm", call.shape, call.dtype, lambda index: const(0, call.dtype))
     if not call.dtype.is_floating_point:
         return _by_reduction(context, call, a, b)
-    if call.dtype.itemsize >= 4:
+    whole = call.dtype is dtypes.bfloat16 and _core.has_bfloat16_products()
+    if call.dtype.itemsize >= 4 or whole:
         return context.add(Gemm(
             context.unique(call.op.name), call.shape, call.dtype, a.name, b.name, inner))
     out = context.add(Gemm(context.unique(call.op.name), call.shape, dtypes.float32,

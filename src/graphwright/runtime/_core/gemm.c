@@ -209,15 +209,16 @@ int32_t gw_gemm(const gw_ctx *ctx, int32_t dtype, int32_t transa, int32_t transb
                 int64_t stride_c, int64_t batch) {
     bool halves = dtype == GW_BFLOAT16;
     if ((dtype != GW_FLOAT32 && dtype != GW_FLOAT64 && !halves) || m < 0 || n < 0 || k < 0
-        || batch < 0 || (halves && k == 0)) {
+        || batch < 0) {
         return -1;
     }
     if (m == 0 || n == 0 || batch == 0) {
         return 0;
     }
     if (halves) {
-        return gw_gemm_bfloat16(ctx, transa != 0, transb != 0, m, n, k, alpha, a, lda, stride_a, b,
-                                ldb, stride_b, beta, c, ldc, stride_c, batch);
+        gw_gemm_bfloat16(ctx, transa != 0, transb != 0, m, n, k, alpha, a, lda, stride_a, b, ldb,
+                         stride_b, beta, c, ldc, stride_c, batch);
+        return 0;
     }
     Product p = {m, n, k, lda, ldb, ldc, stride_a, stride_b, stride_c, a, b, c, alpha, beta,
                  dtype, transa != 0, transb != 0, false};
@@ -263,6 +264,12 @@ static PyObject *has_blas(PyObject *self, PyObject *args) {
     GW_UNUSED(self);
     GW_UNUSED(args);
     return PyBool_FromLong(use_blas());
+}
+
+static PyObject *has_bfloat16_products(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    return PyBool_FromLong(gw_has_bfloat16_products());
 }
 
 /* One operand: its leading dimension, and whether it lies transposed in memory. */
@@ -366,6 +373,8 @@ PyMethodDef gw_gemm_methods[] = {
      "set_blas(path): take matrix products from this library of scipy-openblas32, opened when "
      "first needed; own kernels do the work if it does not load, or for None."},
     {"has_blas", has_blas, METH_NOARGS, "Whether a BLAS library is in use; opens it."},
+    {"has_bfloat16_products", has_bfloat16_products, METH_NOARGS,
+     "Whether the processor multiplies matrices of bfloat16."},
     {"gemm", gemm, METH_VARARGS,
      "gemm(a, b, out, transa=False, transb=False, alpha=1.0, beta=0.0): "
      "out = alpha * op(a) @ op(b) + beta * out for matrices or batches of them (3 dimensions)."},

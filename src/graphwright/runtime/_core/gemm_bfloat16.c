@@ -3,15 +3,39 @@
  * panels of COLUMNS columns, each a sequence of pairs along k. */
 #include "gemm_bfloat16.h"
 #include "core.h"
+#include "half.h"
 #include "pool.h"
 
 #include <stdlib.h>
 
-#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11 && defined(__x86_64__)
-#define HAS_PAIRS
-#endif
+typedef struct {
+    const uint16_t *a, *b;
+    uint16_t *c;
+    int64_t m, n, k, ldc;
+    int64_t a_row, a_column, b_row, b_column;           /* steps, in elements */
+    int64_t stride_a, stride_b, stride_c;
+    float alpha, beta;
+    int64_t pairs, tiles, panels;       /* a panel of few rows has TOGETHER columns */
+    uint32_t *left, *right;     /* [batch][tile][pair][ROWS], [batch][panel][pair][COLUMNS] */
+} Halves;
 
-#ifdef HAS_PAIRS
+/* One result after the other, where there are no pairs or no memory. */
+static void multiply_plainly(const Halves *h, int64_t batch) {
+    for (int64_t at = 0; at < batch * h->m * h->n; at++) {
+        int64_t column = at % h->n, row = at / h->n % h->m, entry = at / (h->m * h->n);
+        const uint16_t *a = h->a + entry * h->stride_a + row * h->a_row;
+        const uint16_t *b = h->b + entry * h->stride_b + column * h->b_column;
+        uint16_t *c = h->c + entry * h->stride_c + row * h->ldc + column;
+        float sum = 0;
+        for (int64_t p = 0; p < h->k; p++) {
+            sum += gw_from_bfloat16(a[p * h->a_column]) * gw_from_bfloat16(b[p * h->b_row]);
+        }
+        sum *= h->alpha;
+        *c = gw_to_bfloat16(h->beta == 0 ? sum : sum + h->beta * gw_from_bfloat16(*c));
+    }
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 11 && defined(__x86_64__)
 #include <immintrin.h>
 
 #define PAIRWISE __attribute__((target("avx512f,avx512bw,avx512vl,avx512bf16"), optimize("O3")))
@@ -25,16 +49,6 @@ enum {
     TASK = 64 << 10,        /* multiplications that are worth a thread */
 };
 
-typedef struct {
-    const uint16_t *a, *b;
-    uint16_t *c;
-    int64_t m, n, k, ldc;
-    int64_t a_row, a_column, b_row, b_column;           /* steps, in elements */
-    int64_t stride_a, stride_b, stride_c;
-    float alpha, beta;
-    int64_t pairs, tiles, panels;       /* a panel of few rows has TOGETHER columns */
-    uint32_t *left, *right;     /* [batch][tile][pair][ROWS], [batch][panel][pair][COLUMNS] */
-} Halves;
 
 bool gw_has_bfloat16_products(void) {
     return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512bw")
@@ -191,52 +205,53 @@ static void turn(Halves *h) {
     h->ldc = from.m;
 }
 
-int32_t gw_gemm_bfloat16(const gw_ctx *ctx, bool transa, bool transb, int64_t m, int64_t n,
-                         int64_t k, double alpha, const void *a, int64_t lda, int64_t stride_a,
-                         const void *b, int64_t ldb, int64_t stride_b, double beta, void *c,
-                         int64_t ldc, int64_t stride_c, int64_t batch) {
+/* False where there is no memory. */
+static bool multiply_pairs(const gw_ctx *ctx, Halves *h, int64_t batch) {
+    if (h->n == 1 && h->ldc == 1) {
+        turn(h);
+    }
+    if (h->m <= FEW && h->a_column == 1 && h->b_row == 1) {
+        h->panels = (h->n + TOGETHER - 1) / TOGETHER;
+        gw_parallel_for(ctx, multiply_thin, h, batch * h->panels,
+                        TASK / (TOGETHER * h->m * h->k + 1) + 1);
+        return true;
+    }
+    h->tiles = (h->m + ROWS - 1) / ROWS;
+    h->panels = (h->n + COLUMNS - 1) / COLUMNS;
+    int64_t tiles = batch * h->tiles * h->pairs * ROWS;
+    int64_t panels = batch * h->panels * h->pairs * COLUMNS;
+    h->left = malloc((size_t)(tiles + panels) * sizeof *h->left);
+    if (h->left == NULL) {
+        return false;
+    }
+    h->right = h->left + tiles;
+    gw_parallel_for(ctx, lay_out_tiles, h, batch * h->tiles, TASK / (h->pairs * ROWS) + 1);
+    gw_parallel_for(ctx, multiply_panels, h, batch * h->panels,
+                    TASK / (h->pairs * COLUMNS * h->m) + 1);
+    free(h->left);
+    return true;
+}
+#else
+bool gw_has_bfloat16_products(void) { return false; }
+
+static bool multiply_pairs(const gw_ctx *ctx, Halves *h, int64_t batch) {
+    GW_UNUSED(ctx);
+    GW_UNUSED(h);
+    GW_UNUSED(batch);
+    return false;
+}
+#endif
+
+void gw_gemm_bfloat16(const gw_ctx *ctx, bool transa, bool transb, int64_t m, int64_t n,
+                      int64_t k, double alpha, const void *a, int64_t lda, int64_t stride_a,
+                      const void *b, int64_t ldb, int64_t stride_b, double beta, void *c,
+                      int64_t ldc, int64_t stride_c, int64_t batch) {
     Halves h = {.a = a, .b = b, .c = c, .m = m, .n = n, .k = k, .ldc = ldc,
                 .a_row = transa ? 1 : lda, .a_column = transa ? lda : 1,
                 .b_row = transb ? 1 : ldb, .b_column = transb ? ldb : 1,
                 .stride_a = stride_a, .stride_b = stride_b, .stride_c = stride_c,
                 .alpha = (float)alpha, .beta = (float)beta, .pairs = (k + 1) / 2};
-    if (!gw_has_bfloat16_products()) {
-        return -1;
+    if (k == 0 || !gw_has_bfloat16_products() || !multiply_pairs(ctx, &h, batch)) {
+        multiply_plainly(&h, batch);
     }
-    if (n == 1 && ldc == 1) {
-        turn(&h);
-    }
-    if (h.m <= FEW && h.a_column == 1 && h.b_row == 1) {
-        h.panels = (h.n + TOGETHER - 1) / TOGETHER;
-        gw_parallel_for(ctx, multiply_thin, &h, batch * h.panels,
-                        TASK / (TOGETHER * h.m * h.k + 1) + 1);
-        return 0;
-    }
-    h.tiles = (h.m + ROWS - 1) / ROWS;
-    h.panels = (h.n + COLUMNS - 1) / COLUMNS;
-    int64_t tiles = batch * h.tiles * h.pairs * ROWS;
-    int64_t panels = batch * h.panels * h.pairs * COLUMNS;
-    h.left = malloc((size_t)(tiles + panels + 1) * sizeof *h.left);
-    if (h.left == NULL) {
-        return -1;
-    }
-    h.right = h.left + tiles;
-    int64_t work = h.pairs * COLUMNS * h.m + 1;
-    gw_parallel_for(ctx, lay_out_tiles, &h, batch * h.tiles, TASK / (h.pairs * ROWS + 1) + 1);
-    gw_parallel_for(ctx, multiply_panels, &h, batch * h.panels, TASK / work + 1);
-    free(h.left);
-    return 0;
 }
-#else
-bool gw_has_bfloat16_products(void) { return false; }
-
-int32_t gw_gemm_bfloat16(const gw_ctx *ctx, bool transa, bool transb, int64_t m, int64_t n,
-                         int64_t k, double alpha, const void *a, int64_t lda, int64_t stride_a,
-                         const void *b, int64_t ldb, int64_t stride_b, double beta, void *c,
-                         int64_t ldc, int64_t stride_c, int64_t batch) {
-    (void)ctx, (void)transa, (void)transb, (void)m, (void)n, (void)k, (void)alpha, (void)a;
-    (void)lda, (void)stride_a, (void)b, (void)ldb, (void)stride_b, (void)beta, (void)c, (void)ldc;
-    (void)stride_c, (void)batch;
-    return -1;
-}
-#endif

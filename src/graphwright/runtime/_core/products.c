@@ -99,30 +99,25 @@ static bool fits(Product *p) {
            && lies(&p->a, &p->flip_a, &p->lda) && lies(&p->b, &p->flip_b, &p->ldb);
 }
 
-/* out = alpha a @ b + beta out; false with an exception. */
-static bool multiply(const Product *p, GwTensor *out, double alpha, double beta) {
+/* out = alpha a @ b + beta out. */
+static void multiply(const Product *p, GwTensor *out, double alpha, double beta) {
     gw_ctx ctx;
     gw_context(&ctx);
     int64_t m = p->a.rows, n = p->b.columns, k = p->a.columns, batch = p->a.batch;
     bool large = (double)m * (double)n * (double)k * (double)batch > LONG_WORK;
     PyThreadState *released = large ? PyEval_SaveThread() : NULL;
-    int32_t refused = gw_gemm(&ctx, out->dtype, p->flip_a, p->flip_b, m, n, k, alpha, p->a.data,
-                              p->lda, p->a.step, p->b.data, p->ldb, p->b.step, beta, out->data, n,
-                              m * n, batch);
+    gw_gemm(&ctx, out->dtype, p->flip_a, p->flip_b, m, n, k, alpha, p->a.data, p->lda, p->a.step,
+            p->b.data, p->ldb, p->b.step, beta, out->data, n, m * n, batch);
     if (released != NULL) {
         PyEval_RestoreThread(released);
     }
-    if (refused != 0) {
-        PyErr_NoMemory();
-    }
-    return refused == 0;
 }
 
 static PyObject *product(PyTypeObject *cls, Product *p, int dtype, int ndim,
                          const int64_t *sizes) {
     GwTensor *out = fits(p) ? gw_tensor_empty(cls, dtype, ndim, sizes, NULL) : NULL;
-    if (out != NULL && !multiply(p, out, 1, 0)) {
-        Py_CLEAR(out);
+    if (out != NULL) {
+        multiply(p, out, 1, 0);
     }
     return (PyObject *)out;
 }
@@ -301,9 +296,11 @@ static PyObject *with_term(PyTypeObject *cls, Product *p, const GwTensor *term, 
     if (out == NULL) {
         return NULL;
     }
-    if (!spread(term, out) || !multiply(p, out, by.alpha, by.beta)) {
-        Py_CLEAR(out);
+    if (!spread(term, out)) {
+        Py_DECREF(out);
+        return NULL;
     }
+    multiply(p, out, by.alpha, by.beta);
     return (PyObject *)out;
 }
 
@@ -395,9 +392,7 @@ GW_KERNEL(addbmm) {
     for (int64_t i = 1; out != NULL && i < batch; i++) {
         p.a.data += p.a.step * item;
         p.b.data += p.b.step * item;
-        if (!multiply(&p, out, s.by.alpha, 1)) {
-            Py_CLEAR(out);
-        }
+        multiply(&p, out, s.by.alpha, 1);
     }
     return (PyObject *)out;
 }
