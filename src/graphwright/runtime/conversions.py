@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from graphwright.runtime.tensor import Tensor
 
 
+_CPU = Device("cpu")
+
+
 def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]:
     """The (dtype, device) that arguments of `to` ask for."""
     dtype, device = kwargs.pop("dtype", None), kwargs.pop("device", None)
@@ -37,10 +40,9 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
             dtype, device = arg.dtype, arg.device
         elif arg is not None and not isinstance(arg, bool):
             raise TypeError(f"to(): expected a dtype, device or Tensor, not {arg!r}")
-    return dtype or tensor.dtype, Device(device) if device is not None else tensor.device
-
-
-_CPU = Device("cpu")
+    if device is None or (device.__class__ is str and device == "cpu" and tensor.device is _CPU):
+        return dtype or tensor.dtype, tensor.device
+    return dtype or tensor.dtype, Device(device)
 
 
 def _cast(tensor: Any, dtype: DType) -> Any:
@@ -66,6 +68,8 @@ def _sizes(size: tuple[Any, ...], options: dict[str, Any]) -> tuple[Any, ...]:
 
 def _defaults(tensor: Any, options: dict[str, Any]) -> dict[str, Any]:
     """dtype and device of a tensor where the options do not name them."""
+    if not options:
+        return {"dtype": tensor.dtype, "device": tensor.device}
     for name in ("dtype", "device"):
         if options.get(name) is None:
             options[name] = getattr(tensor, name)

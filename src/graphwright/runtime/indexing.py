@@ -61,6 +61,9 @@ def _index_tensor(tensor: Any, item: Any) -> Any:
             k if isinstance(k, TensorBase) else tensor._literal(np.asarray(k)) for k in item
         ]
         return ops.stack(parts)
+    plain = tensor._numbers(list(item) if item.__class__ is range else item)
+    if plain is not None and plain.dtype in (dtypes.int64, dtypes.bool):
+        return plain
     try:
         array = np.asarray(item)
     except ValueError:

@@ -35,6 +35,10 @@ def tensor(
     RuntimeError for other data, ValueError for ragged sequences and ints that are too large,
     RuntimeError for ints that the dtype cannot hold.
     """
+    if device is None and PLACE[0] is None and not (pin_memory or requires_grad):
+        result = _core.literal(Tensor, data, dtype)
+        if result is not None:
+            return result
     check_placement("tensor", None, pin_memory)
     place, dtype = _placed("tensor", device), dtype_of("tensor", dtype)
     if isinstance(data, Tensor):
@@ -74,7 +78,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     """
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    if any(s < 0 for s in array.strides):
+    if array.strides and min(array.strides) < 0:
         raise ValueError(
             "At least one stride in the given numpy array is negative, and tensors with "
             "negative strides are not supported. (copy the array first)"
@@ -131,6 +135,8 @@ def as_tensor(
     data: Any, dtype: DType | None = None, device: Device | str | None = None
 ) -> Tensor:
     """`data` as a tensor, sharing memory with arrays and tensors where the dtype allows it."""
+    if isinstance(data, Tensor) and dtype is None and device is None and PLACE[0] is None:
+        return data
     place, dtype = _placed("as_tensor", device), dtype_of("as_tensor", dtype)
     if place is not None or isinstance(data, Tensor):
         found = data if isinstance(data, Tensor) else tensor(data, dtype=dtype, device=place)

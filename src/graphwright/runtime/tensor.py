@@ -159,6 +159,11 @@ class Tensor(
         """A real tensor over `array`, for constants written in Python."""
         return _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
 
+    def _numbers(self, data: Any) -> Tensor | None:
+        """A real tensor of plain Python numbers in lists; None where there are many or others."""
+        made: Tensor | None = _core.literal(Tensor, data, None)
+        return made
+
     # -- metadata
 
     def is_floating_point(self) -> bool:

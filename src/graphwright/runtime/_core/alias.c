@@ -1,5 +1,6 @@
 /* Tensors over the memory of other tensors: views, aliases without history, and a tensor that
  * takes the place of another. */
+#include "arguments.h"
 #include "layout.h"
 
 /* Another tensor over the memory of `t`, with its own room for the layout. */
@@ -187,6 +188,16 @@ static PyObject *detach(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     GwTensor *t = class_and_tensor(args, nargs, "detach(cls, tensor)");
     return t == NULL ? NULL : (PyObject *)same_layout(GW_CLASS(args[0]), t);
 }
+
+GW_KERNEL(detached) {
+    GwTensor *t = gw_plain_tensor(args[0]);
+    return t == NULL ? NULL : (PyObject *)same_layout(cls, t);
+}
+
+const GwKernelEntry gw_detaching_kernels[] = {
+    {"detach", 1, detached},
+    {NULL, 0, NULL},
+};
 
 /* As detach, with a version counter of its own: what `Tensor.data` gives. */
 static PyObject *unversioned(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {

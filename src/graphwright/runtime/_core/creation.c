@@ -277,8 +277,8 @@ static PyObject *float_range(PyTypeObject *cls, double start, double end, double
 }
 
 GW_KERNEL(arange) {
-    bool one = args[1] == Py_None, fraction = false;
-    PyObject *given[3] = {one ? NULL : args[0], one ? args[0] : args[1], args[2]};
+    bool one = args[0] == Py_None || args[1] == Py_None, fraction = false;
+    PyObject *given[3] = {one ? NULL : args[0], args[1] == Py_None ? args[0] : args[1], args[2]};
     double values[3] = {0, 0, 1};
     for (int i = one ? 1 : 0; i < 3; i++) {
         if (!exact_number(given[i], &values[i])) {

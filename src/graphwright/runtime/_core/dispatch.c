@@ -1,6 +1,6 @@
 /* dispatch: the one door of all ops. What needs nothing but the kernel is called from here; the
  * rest of the order (autocast, autograd, trace, fake kernels) is in runtime/dispatch.py. */
-#include "native.h"
+#include "arguments.h"
 #include "record.h"
 
 static PyObject *modes_hook;    /* (op, args, flags): where flags are not 0 */
@@ -63,6 +63,32 @@ static bool complete(PyObject *op) {
     return run != NULL;
 }
 
+/* Whether no list is where the op takes a tensor: those of numbers are plain arguments. */
+static bool lists_are_values(PyObject *op, PyObject *const *items, Py_ssize_t n) {
+    GwRecipe *recipe = &((GwOpBase *)op)->recipe;
+    if (!recipe->known && !gw_read_recipe(op, recipe)) {
+        PyErr_Clear();
+        return false;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) {
+        if (PyList_Check(items[i])
+            && (i >= recipe->params || recipe->param[i].kind != GW_PARAM_VALUE)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* dispatch_flags of an op's arguments. */
+static int flags_of(PyObject *op, PyObject *const *items, Py_ssize_t n) {
+    int flags = gw_argument_flags(items, n);
+    if (flags & GW_FLAG_LIST) {
+        flags &= ~GW_FLAG_LIST;
+        flags |= lists_are_values(op, items, n) ? 0 : GW_FLAG_FOREIGN;
+    }
+    return flags;
+}
+
 static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
     GW_UNUSED(self);
     if (nargs != 2 || !PyObject_TypeCheck(given[0], &GwOpBase_Type)
@@ -77,8 +103,10 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
     if (base->run == NULL && !complete(op)) {
         return NULL;
     }
-    int flags = gw_dispatch_flags(items, count);
-    if (base->inplace && gw_partly_shared(items, count)) {
+    int flags = flags_of(op, items, count);
+    if (!base->inplace) {
+        flags &= ~GW_FLAG_OVERLAP;      /* what is only read may share memory */
+    } else if (gw_partly_shared(items, count)) {
         flags |= GW_FLAG_OVERLAP;
     }
     if (flags & GW_FLAG_OVERRIDE && override_hook != NULL) {
@@ -141,7 +169,7 @@ static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t 
         return NULL;
     }
     if (out == NULL || (out->flags & GW_CONTIGUOUS) == 0 || out->storage->readonly
-        || gw_dispatch_flags(items, count) != 0 || gw_dispatch_flags(&given[2], 1) != 0
+        || flags_of(op, items, count) != 0 || gw_dispatch_flags(&given[2], 1) != 0
         || uses_memory(items, count, out->storage)) {
         Py_RETURN_NONE;
     }

@@ -1,4 +1,4 @@
-/* cat and stack of contiguous tensors of one dtype. */
+/* cat, stack and their relatives, of contiguous tensors of one dtype. */
 #include "native.h"
 #include "pool.h"
 
@@ -109,46 +109,88 @@ static bool is_nothing(PyObject *o, int dtype) {
     return t != NULL && t->ndim == 1 && t->numel == 0 && t->dtype == dtype;
 }
 
+/* Along `j->dim`, of tensors that have it. */
+static PyObject *cat_along(PyTypeObject *cls, Join *j, const GwTensor *first) {
+    int64_t total = 0, elements = 0;
+    for (int i = 0; i < j->count; i++) {
+        if (is_nothing(j->parts[i], j->dtype)) {
+            continue;
+        }
+        if (!fits(j->parts[i], first, j->dim)) {
+            return NULL;
+        }
+        total += ((GwTensor *)j->parts[i])->sizes[j->dim];
+        elements += ((GwTensor *)j->parts[i])->numel;
+    }
+    j->sizes[j->dim] = total;
+    return join(cls, j, elements);
+}
+
+/* Along a new dim `j->dim`. */
+static PyObject *stack_along(PyTypeObject *cls, Join *j, const GwTensor *first) {
+    for (int i = 0; i < j->count; i++) {
+        if (!fits(j->parts[i], first, -1)) {
+            return NULL;
+        }
+    }
+    size_t rest = (size_t)(j->ndim++ - j->dim) * sizeof(int64_t);
+    memmove(j->sizes + j->dim + 1, j->sizes + j->dim, rest);
+    j->sizes[j->dim] = j->count;
+    return join(cls, j, j->count * first->numel);
+}
+
 GW_KERNEL(cat) {
     Join j;
     const GwTensor *first = first_of(args[0], &j);
-    if (first == NULL || !gw_wrapped_dim(args[1], j.ndim, &j.dim)) {
-        return NULL;
-    }
-    int64_t total = 0, elements = 0;
-    for (int i = 0; i < j.count; i++) {
-        if (is_nothing(j.parts[i], j.dtype)) {
-            continue;
-        }
-        if (!fits(j.parts[i], first, j.dim)) {
-            return NULL;
-        }
-        total += ((GwTensor *)j.parts[i])->sizes[j.dim];
-        elements += ((GwTensor *)j.parts[i])->numel;
-    }
-    j.sizes[j.dim] = total;
-    return join(cls, &j, elements);
+    bool plain = first != NULL && gw_wrapped_dim(args[1], j.ndim, &j.dim);
+    return plain ? cat_along(cls, &j, first) : NULL;
 }
 
 GW_KERNEL(stack) {
     Join j;
     const GwTensor *first = first_of(args[0], &j);
-    if (first == NULL || j.ndim == GW_MAX_DIMS || !gw_wrapped_dim(args[1], ++j.ndim, &j.dim)) {
+    bool plain = first != NULL && j.ndim < GW_MAX_DIMS
+                 && gw_wrapped_dim(args[1], j.ndim + 1, &j.dim);
+    return plain ? stack_along(cls, &j, first) : NULL;
+}
+
+/* ---- by name of the dim ---- */
+
+/* Tensors of at least `least` dims along dim `dim`; of one dim less, along a new dim `dim` where
+ * `added`. All have to be of as many dims. */
+static PyObject *joined(PyTypeObject *cls, PyObject *tensors, int least, int dim, bool added) {
+    Join j;
+    const GwTensor *first = first_of(tensors, &j);
+    if (first == NULL || j.ndim < least - added) {
         return NULL;
     }
     for (int i = 0; i < j.count; i++) {
-        if (!fits(j.parts[i], first, -1)) {
+        const GwTensor *t = gw_plain_tensor(j.parts[i]);
+        if (t == NULL || t->ndim != j.ndim) {
             return NULL;
         }
     }
-    size_t rest = (size_t)(j.ndim - 1 - j.dim) * sizeof(int64_t);
-    memmove(j.sizes + j.dim + 1, j.sizes + j.dim, rest);
-    j.sizes[j.dim] = j.count;
-    return join(cls, &j, j.count * first->numel);
+    j.dim = dim;
+    return j.ndim < least ? stack_along(cls, &j, first) : cat_along(cls, &j, first);
+}
+
+GW_KERNEL(vstack) { return joined(cls, args[0], 2, 0, true); }
+GW_KERNEL(dstack) { return joined(cls, args[0], 3, 2, true); }
+GW_KERNEL(column_stack) { return joined(cls, args[0], 2, 1, true); }
+
+GW_KERNEL(hstack) {
+    Join j;
+    const GwTensor *first = first_of(args[0], &j);
+    int dim = first == NULL || first->ndim == 1 ? 0 : 1;
+    return joined(cls, args[0], dim + 1, dim, false);
 }
 
 const GwKernelEntry gw_joining_kernels[] = {
     {"cat", 2, cat},
+    {"column_stack", 1, column_stack},
+    {"dstack", 1, dstack},
+    {"hstack", 1, hstack},
     {"stack", 2, stack},
+    {"vstack", 1, vstack},
     {NULL, 0, NULL},
 };

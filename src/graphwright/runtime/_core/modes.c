@@ -1,4 +1,5 @@
 /* The thread-local state that dispatch depends on. */
+#include "arguments.h"
 #include "generator.h"
 
 typedef struct {
@@ -15,8 +16,7 @@ static _Thread_local State state;
 /* Beside those of GwMode and of autocast, for dispatch alone. */
 enum { MODE_MAPPED = 64, MODE_FUNCTIONS = 128 };
 
-enum { FLAG_GRAD = 1, FLAG_MODES = 2, FLAG_FAKE = 4, FLAG_DEVICE = 8, FLAG_FOREIGN = 16,
-       FLAG_OVERLAP = 32 };
+enum { FLAG_MODES = 2, FLAG_FAKE = 4, FLAG_DEVICE = 8 };
 
 int gw_grad_enabled(void) { return !state.grad_disabled; }
 
@@ -168,7 +168,7 @@ static PyObject *with_grad_mode(PyObject *self, PyObject *const *args, Py_ssize_
 }
 
 static inline int tensor_flags(const GwTensor *t) {
-    return (gw_requires_grad(t) && !state.grad_disabled ? FLAG_GRAD : 0)
+    return (gw_requires_grad(t) && !state.grad_disabled ? GW_FLAG_GRAD : 0)
            | (t->flags & GW_FAKE ? FLAG_FAKE : 0) | (t->device != GW_CPU ? FLAG_DEVICE : 0)
            | (t->flags & GW_OVERRIDES && !state.overrides_off ? GW_FLAG_OVERRIDE : 0);
 }
@@ -178,10 +178,10 @@ static int foreign_flags(PyObject *item) {
     static PyObject *name;
     if (name == NULL && (name = PyUnicode_InternFromString("__torch_function__")) == NULL) {
         PyErr_Clear();
-        return FLAG_FOREIGN;
+        return GW_FLAG_FOREIGN;
     }
     bool asked = !state.overrides_off && _PyType_Lookup(Py_TYPE(item), name) != NULL;
-    return FLAG_FOREIGN | (asked ? GW_FLAG_OVERRIDE : 0);
+    return GW_FLAG_FOREIGN | (asked ? GW_FLAG_OVERRIDE : 0);
 }
 
 static inline bool cannot_be_tensor(const PyTypeObject *type) {
@@ -201,7 +201,7 @@ static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
         } else if (!nested && PyTuple_Check(item)) {
             flags |= item_flags(PySequence_Fast_ITEMS(item), PyTuple_GET_SIZE(item), true);
         } else if (!nested && PyList_Check(item)) {
-            flags |= FLAG_FOREIGN
+            flags |= GW_FLAG_LIST
                      | item_flags(PySequence_Fast_ITEMS(item), PyList_GET_SIZE(item), true);
         } else if (!gw_is_dtype_or_device(item) && Py_TYPE(item)->tp_base != &GwGenerator_Type) {
             flags |= foreign_flags(item);
@@ -259,11 +259,16 @@ bool gw_partly_shared(PyObject *const *items, Py_ssize_t n) {
     return a->data < b->data + b_bytes && b->data < a->data + a_bytes;
 }
 
-int gw_dispatch_flags(PyObject *const *items, Py_ssize_t n) {
+int gw_argument_flags(PyObject *const *items, Py_ssize_t n) {
     uint32_t modes = gw_modes();
     return item_flags(items, n, false) | (modes != 0 ? FLAG_MODES : 0)
            | (modes & MODE_FUNCTIONS ? GW_FLAG_OVERRIDE : 0)
-           | (overlaps(items, n) ? FLAG_OVERLAP : 0);
+           | (overlaps(items, n) ? GW_FLAG_OVERLAP : 0);
+}
+
+int gw_dispatch_flags(PyObject *const *items, Py_ssize_t n) {
+    int flags = gw_argument_flags(items, n);
+    return flags & GW_FLAG_LIST ? (flags & ~GW_FLAG_LIST) | GW_FLAG_FOREIGN : flags;
 }
 
 static PyObject *dispatch_flags(PyObject *self, PyObject *args) {

@@ -358,14 +358,22 @@ static bool fits_batch(const GwTensor *a, const GwTensor *b) {
     return b->ndim == 2 || (a->ndim == b->ndim && memcmp(a->sizes, b->sizes, batch) == 0);
 }
 
+/* Appends the differences of two rows, which count for one result. */
+static void put_differences(Few *f, int place, const char *a, const char *b, int64_t width) {
+    for (int64_t i = 0; i < width; i++, f->count++) {
+        f->place[f->count] = place;
+        f->values[f->count] = f->dtype == GW_FLOAT32
+                              ? (double)((const float *)a)[i] - (double)((const float *)b)[i]
+                              : ((const double *)a)[i] - ((const double *)b)[i];
+    }
+}
+
 static bool has_rows(const GwTensor *t) {
     return t != NULL && t->ndim >= 2 && is_real(t->dtype) && (t->flags & GW_CONTIGUOUS) != 0
            && t->numel > 0 && t->numel <= MOST;
 }
 
-/* Of so few rows that no product of matrices is faster. */
 GW_KERNEL(pair_distances) {
-    enum { MOST_ROWS = 25 };
     const GwTensor *a = gw_plain_tensor(args[0]), *b = gw_plain_tensor(args[1]);
     Few f;
     double order;
@@ -375,22 +383,20 @@ GW_KERNEL(pair_distances) {
     }
     int64_t width = a->sizes[a->ndim - 1], rows = a->sizes[a->ndim - 2];
     int64_t others = b->sizes[b->ndim - 2], item = gw_itemsize(a);
-    if (width != b->sizes[b->ndim - 1] || rows > MOST_ROWS || others > MOST_ROWS
-        || a->numel * others > MOST) {
+    if (width != b->sizes[b->ndim - 1] || a->numel * others > MOST) {
         return NULL;
     }
     f.dtype = a->dtype;
     f.ndim = a->ndim;
-    f.count = a->numel * others;
+    f.count = 0;
     f.results = a->numel / width * others;
     memcpy(f.sizes, a->sizes, (size_t)a->ndim * sizeof(int64_t));
     f.sizes[a->ndim - 1] = others;
-    for (int64_t i = 0; i < f.count; i++) {
-        int64_t pair = i / width, row = pair / others, other = pair % others;
+    for (int64_t pair = 0; pair < f.results; pair++) {
+        int64_t row = pair / others, other = pair % others;
         other += b->ndim == 2 ? 0 : row / rows * others;
-        f.place[i] = (int)pair;
-        f.values[i] = value_of(a->data + (row * width + i % width) * item, a->dtype)
-                      - value_of(b->data + (other * width + i % width) * item, a->dtype);
+        put_differences(&f, (int)pair, a->data + row * width * item, b->data + other * width * item,
+                        width);
     }
     return norm_of(cls, &f, order);
 }
@@ -414,11 +420,8 @@ GW_KERNEL(pdist) {
     }
     for (int64_t first = 0, pair = 0; first < rows; first++) {
         for (int64_t second = first + 1; second < rows; second++, pair++) {
-            for (int64_t i = 0; i < width; i++) {
-                f.place[f.count] = (int)pair;
-                f.values[f.count++] = value_of(t->data + (first * width + i) * item, t->dtype)
-                                      - value_of(t->data + (second * width + i) * item, t->dtype);
-            }
+            put_differences(&f, (int)pair, t->data + first * width * item,
+                            t->data + second * width * item, width);
         }
     }
     return norm_of(cls, &f, order);

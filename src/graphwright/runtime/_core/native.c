@@ -1,5 +1,5 @@
 /* Native: a kernel in C as the `run` of an op, with the kernel in Python that it falls back on. */
-#include "native.h"
+#include "arguments.h"
 
 #include <structmember.h>
 
@@ -20,7 +20,8 @@ static const GwKernelEntry *const tables[] = {
     gw_pixel_kernels, gw_view_copy_kernels,
     gw_channel_kernels, gw_sampling_kernels, gw_conv_kernels, gw_row_kernels,
     gw_histogram_kernels, gw_resample_kernels, gw_same_kernels, gw_piece_kernels,
-    gw_segment_kernels, gw_shuffle_kernels, gw_factor_kernels,
+    gw_segment_kernels, gw_shuffle_kernels, gw_factor_kernels, gw_casting_kernels,
+    gw_unfolding_kernels, gw_detaching_kernels,
 };
 
 static const GwKernelEntry *find(const char *name) {

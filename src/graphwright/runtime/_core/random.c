@@ -236,48 +236,7 @@ GW_KERNEL(fill_bernoulli) {
 
 /* ---- whole numbers ---- */
 
-/* int64 numbers floor(u width) + low. */
-static PyObject *whole_numbers(PyTypeObject *cls, PyObject *size, int64_t low, int64_t width,
-                               PyObject *generator) {
-    GwTensor *out = fresh(cls, size, GW_INT64);
-    float uniforms[LARGEST];
-    if (out != NULL && !gw_draw_uniform(generator, uniforms, out->numel)) {
-        Py_CLEAR(out);
-    }
-    for (int64_t i = 0; out != NULL && i < out->numel; i++) {
-        int64_t value = (int64_t)((double)uniforms[i] * (double)width);
-        ((int64_t *)out->data)[i] = value + low;
-    }
-    return (PyObject *)out;
-}
-
-/* size, low, width, generator, device */
-GW_KERNEL(scaled) {
-    int64_t low, width;
-    bool plain = gw_plain_int(args[1], &low) && gw_plain_int(args[2], &width) && gw_on_cpu(args[4]);
-    return plain ? whole_numbers(cls, args[0], low, width, args[3]) : NULL;
-}
-
-/* low, high, size, generator, dtype, device; or high, size, None, .. */
-GW_KERNEL(randint) {
-    bool both = args[2] != Py_None;
-    int64_t low = 0, high, width;
-    if ((both && !gw_plain_int(args[0], &low)) || !gw_plain_int(args[both], &high)
-        || __builtin_sub_overflow(high, low, &width) || width <= 0 || width > MOST_SCALED
-        || gw_plain_dtype(args[4], GW_INT64) != GW_INT64 || !gw_on_cpu(args[5])) {
-        return NULL;
-    }
-    return whole_numbers(cls, args[1 + both], low, width, args[3]);
-}
-
-/* The tensor of whole numbers up to MOST_SCALED, which these dtypes hold. */
-static GwTensor *whole_writable(PyObject *o) {
-    GwTensor *t = gw_plain_tensor(o);
-    bool plain = t != NULL && (is_real(t->dtype) || t->dtype == GW_INT32 || t->dtype == GW_INT64)
-                 && (t->flags & GW_CONTIGUOUS) != 0 && t->numel <= LARGEST && !t->storage->readonly;
-    return plain ? t : NULL;
-}
-
+/* Of int32, int64 or a real dtype: floor(u width) + low. */
 static void write_whole(GwTensor *t, const float *uniforms, int64_t low, int64_t width) {
     for (int64_t i = 0; i < t->numel; i++) {
         int64_t value = (int64_t)((double)uniforms[i] * (double)width) + low;
@@ -288,6 +247,52 @@ static void write_whole(GwTensor *t, const float *uniforms, int64_t low, int64_t
             default: ((double *)t->data)[i] = (double)value;
         }
     }
+}
+
+/* A new tensor of such numbers. */
+static PyObject *whole_numbers(PyTypeObject *cls, PyObject *size, int dtype, int64_t low,
+                               int64_t width, PyObject *generator) {
+    bool narrow = dtype != GW_INT64, fits = low >= -MOST_SCALED && low <= MOST_SCALED;
+    if (narrow && !(fits && (dtype == GW_INT32 || (dtype >= 0 && is_real(dtype))))) {
+        return NULL;
+    }
+    GwTensor *out = fresh(cls, size, dtype);
+    float uniforms[LARGEST];
+    if (out != NULL && !gw_draw_uniform(generator, uniforms, out->numel)) {
+        Py_CLEAR(out);
+    }
+    if (out != NULL) {
+        write_whole(out, uniforms, low, width);
+    }
+    return (PyObject *)out;
+}
+
+/* size, low, width, generator, device */
+GW_KERNEL(scaled) {
+    int64_t low, width;
+    bool plain = gw_plain_int(args[1], &low) && gw_plain_int(args[2], &width) && gw_on_cpu(args[4]);
+    return plain ? whole_numbers(cls, args[0], GW_INT64, low, width, args[3]) : NULL;
+}
+
+/* low, high, size, generator, dtype, device; or high, size, None, .. */
+GW_KERNEL(randint) {
+    bool both = args[2] != Py_None;
+    int64_t low = 0, high, width;
+    if ((both && !gw_plain_int(args[0], &low)) || !gw_plain_int(args[both], &high)
+        || __builtin_sub_overflow(high, low, &width) || width <= 0 || width > MOST_SCALED
+        || !gw_on_cpu(args[5])) {
+        return NULL;
+    }
+    return whole_numbers(cls, args[1 + both], gw_plain_dtype(args[4], GW_INT64), low, width,
+                         args[3]);
+}
+
+/* The tensor of whole numbers up to MOST_SCALED, which these dtypes hold. */
+static GwTensor *whole_writable(PyObject *o) {
+    GwTensor *t = gw_plain_tensor(o);
+    bool plain = t != NULL && (is_real(t->dtype) || t->dtype == GW_INT32 || t->dtype == GW_INT64)
+                 && (t->flags & GW_CONTIGUOUS) != 0 && t->numel <= LARGEST && !t->storage->readonly;
+    return plain ? t : NULL;
 }
 
 /* input, low, to, generator; or input, to, None, generator */
@@ -308,10 +313,178 @@ GW_KERNEL(fill_whole) {
     return Py_NewRef(args[0]);
 }
 
+/* ---- poisson ---- */
+
+/* Uniform numbers one after the other, a draw of the generator for so many of them. */
+typedef struct {
+    PyObject *generator;
+    float numbers[64];
+    int used;
+} Uniforms;
+
+/* In (0, 1); 0 with the generator's exception, or without one where it is none. */
+static double next_uniform(Uniforms *u) {
+    enum { COUNT = sizeof u->numbers / sizeof *u->numbers };
+    if (u->used == COUNT) {
+        if (!gw_draw_uniform(u->generator, u->numbers, COUNT)) {
+            return 0;
+        }
+        u->used = 0;
+    }
+    return (double)u->numbers[u->used++] + 0x1p-25;
+}
+
+/* The number of factors that take a product of uniforms below exp(-rate); negative on failure. */
+static double poisson_by_products(Uniforms *u, double rate) {
+    double least = exp(-rate), product = 1;
+    for (double count = 0;; count++) {
+        double uniform = next_uniform(u);
+        product *= uniform;
+        if (uniform == 0 || product <= least) {
+            return uniform == 0 ? -1 : count;
+        }
+    }
+}
+
+/* For rates from 10 on: W. Hoermann, "The transformed rejection method for generating Poisson
+ * random variables" (1993), algorithm PTRS. Negative on failure. */
+static double poisson_by_rejection(Uniforms *u, double rate) {
+    double root = sqrt(rate), b = 0.931 + 2.53 * root, a = -0.059 + 0.02483 * b;
+    double scale = 1.1239 + 1.1328 / (b - 3.4), bound = 0.9277 - 3.6224 / (b - 2);
+    for (;;) {
+        double x = next_uniform(u), y = next_uniform(u);
+        if (x == 0 || y == 0) {
+            return -1;
+        }
+        x -= 0.5;
+        double away = 0.5 - fabs(x), count = floor((2 * a / away + b) * x + rate + 0.43);
+        if (away >= 0.07 && y <= bound) {
+            return count;
+        }
+        if (count >= 0 && !(away < 0.013 && y > away)
+            && log(y * scale / (a / (away * away) + b))
+                   <= count * log(rate) - rate - lgamma(count + 1)) {
+            return count;
+        }
+    }
+}
+
+static double element_at(const GwTensor *t, int64_t i) {
+    return t->dtype == GW_FLOAT32 ? (double)((const float *)t->data)[i]
+                                  : ((const double *)t->data)[i];
+}
+
+static void set_element(GwTensor *t, int64_t i, double value) {
+    if (t->dtype == GW_FLOAT32) {
+        ((float *)t->data)[i] = (float)value;
+    } else {
+        ((double *)t->data)[i] = value;
+    }
+}
+
+/* Contiguous, of float32 or float64, with as many elements as are read here; else NULL. */
+static const GwTensor *few_reals(PyObject *o) {
+    const GwTensor *t = gw_plain_tensor(o);
+    bool plain = t != NULL && is_real(t->dtype) && (t->flags & GW_CONTIGUOUS) != 0
+                 && t->numel <= LARGEST;
+    return plain ? t : NULL;
+}
+
+/* rates, generator: which may change the rates, so that they are copied before it draws. */
+GW_KERNEL(poisson) {
+    enum { FROM_HERE = 10 };
+    const double most = 1e9;
+    const GwTensor *rates = few_reals(args[0]);
+    for (int64_t i = 0; rates != NULL && i < rates->numel; i++) {
+        double rate = element_at(rates, i);
+        if (!(rate >= 0 && rate <= most)) {
+            return NULL;
+        }
+    }
+    GwTensor *out = rates == NULL ? NULL
+                    : gw_tensor_empty(cls, rates->dtype, rates->ndim, rates->sizes, NULL);
+    if (out == NULL) {
+        return NULL;
+    }
+    memcpy(out->data, rates->data, (size_t)(out->numel * gw_itemsize(out)));
+    Uniforms u = {.generator = args[1], .used = sizeof u.numbers / sizeof *u.numbers};
+    for (int64_t i = 0; i < out->numel; i++) {
+        double rate = element_at(out, i);
+        double count = rate == 0 ? 0 : rate < FROM_HERE ? poisson_by_products(&u, rate)
+                                                        : poisson_by_rejection(&u, rate);
+        if (count < 0) {
+            Py_DECREF(out);
+            return NULL;
+        }
+        set_element(out, i, count);
+    }
+    return (PyObject *)out;
+}
+
+/* ---- multinomial, with replacement ---- */
+
+/* The sums of one row of weights, as parts of the last and rounded to the weights' dtype; false where
+ * these are no weights. */
+static bool parts_of(const GwTensor *weights, int64_t row, int64_t n, double *sums) {
+    bool single = weights->dtype == GW_FLOAT32;
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) {
+        double weight = element_at(weights, row * n + i);
+        if (!(weight >= 0 && isfinite(weight))) {
+            return false;
+        }
+        sum = single ? (double)(float)(sum + weight) : sum + weight;
+        sums[i] = sum;
+    }
+    for (int64_t i = 0; i < n; i++) {
+        sums[i] = single ? (double)(float)(sums[i] / sum) : sums[i] / sum;
+    }
+    return sum > 0 && isfinite(sum);
+}
+
+/* The first place whose sum is above. */
+static int64_t place_of(const double *sums, int64_t n, double value) {
+    int64_t low = 0, high = n;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        low = sums[middle] > value ? low : middle + 1;
+        high = sums[middle] > value ? middle : high;
+    }
+    return low < n ? low : n - 1;
+}
+
+/* input [rows, n] or [n], num_samples, replacement, generator */
+GW_KERNEL(multinomial) {
+    const GwTensor *t = few_reals(args[0]);
+    int64_t count, n = t == NULL || t->ndim == 0 ? 0 : t->sizes[t->ndim - 1];
+    double sums[LARGEST];
+    float uniforms[LARGEST];
+    if (n == 0 || t->ndim > 2 || args[2] != Py_True || !gw_plain_int(args[1], &count) || count < 2
+        || count > LARGEST || t->numel / n * count > LARGEST) {
+        return NULL;
+    }
+    int64_t rows = t->numel / n, sizes[2] = {rows, count};
+    for (int64_t row = 0; row < rows; row++) {
+        if (!parts_of(t, row, n, sums + row * n)) {
+            return NULL;
+        }
+    }
+    GwTensor *out = gw_tensor_empty(cls, GW_INT64, t->ndim, t->ndim == 2 ? sizes : &count, NULL);
+    if (out != NULL && !gw_draw_uniform(args[3], uniforms, out->numel)) {
+        Py_CLEAR(out);
+    }
+    for (int64_t i = 0; out != NULL && i < out->numel; i++) {
+        ((int64_t *)out->data)[i] = place_of(sums + i / count * n, n, (double)uniforms[i]);
+    }
+    return (PyObject *)out;
+}
+
 const GwKernelEntry gw_random_kernels[] = {
     {"bernoulli", 3, bernoulli},
     {"bernoulli_", 3, fill_bernoulli},
+    {"multinomial", 4, multinomial},
     {"normal_", 4, fill_normal},
+    {"poisson", 2, poisson},
     {"rand", 4, uniform_numbers},
     {"rand_like", 4, rand_like},
     {"randint", 6, randint},

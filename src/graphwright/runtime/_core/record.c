@@ -67,12 +67,12 @@ bool gw_read_recipe(PyObject *op, GwRecipe *r) {
         field[i] = PyObject_GetAttrString(op, names[i]);
         ok = field[i] != NULL;
     }
-    if (ok && PyCallable_Check(field[RULE]) && PyTuple_GET_SIZE(field[NAMES]) <= GW_RECIPE_PARAMS
+    if (ok && PyTuple_GET_SIZE(field[NAMES]) <= GW_RECIPE_PARAMS
         && PyTuple_GET_SIZE(field[OUTPUTS]) <= GW_RECIPE_OUTPUTS) {
         r->params = (int8_t)PyTuple_GET_SIZE(field[NAMES]);
         r->flat = field[FLAT] == Py_True;
         ok = read_params(field[SLOTS], field[SAVED], r) && read_outputs(field[OUTPUTS], r);
-        r->plain = ok;
+        r->plain = ok && PyCallable_Check(field[RULE]);
     }
     r->by_parts = ok && field[PARTS] != Py_None && field[VJP] == Py_None
                   && field[FUNCTIONAL] == Py_None;

@@ -3,6 +3,7 @@
  * What is reduced is cut into blocks of a fixed size, whose partial results are merged in order:
  * the same input gives the same bits whatever the number of threads. Where the innermost
  * dimension is kept, many results are accumulated side by side. */
+#include "arguments.h"
 #include "loops.h"
 #include "pool.h"
 #include "reduce.h"
@@ -353,7 +354,8 @@ typedef struct {
     vectorcallfunc call;
     PyTypeObject *cls;
     PyObject *name, *fallback;
-    bool dtype;             /* takes a dtype after keepdim, which has to be None */
+    bool dtype;             /* takes a dtype after keepdim */
+    bool truths;            /* of bool, which the others are converted to */
     bool needs_elements;    /* has no result for none */
     uint32_t dtypes;
 } Reduction;
@@ -432,20 +434,39 @@ static bool round_result(const GwTensor *wide, GwTensor *out) {
     return true;
 }
 
+/* The input in the dtype that it is reduced in: a bool, or the one given after keepdim. A new
+ * reference; NULL, without an exception, where the call is not a plain one. */
+static GwTensor *reduced_as(const Reduction *r, PyObject *const *args) {
+    GwTensor *in = gw_plain_tensor(args[0]);
+    if (in == NULL) {
+        return NULL;
+    }
+    int dtype = r->dtype ? gw_plain_dtype(args[3], in->dtype) : r->truths ? GW_BOOL : in->dtype;
+    bool half = dtype != in->dtype && dtype >= 0 && gw_is_half(dtype);  /* would round each element */
+    int taken = r->truths ? in->dtype : dtype;
+    if (dtype < 0 || half || (r->dtypes >> taken & 1) == 0) {
+        return NULL;
+    }
+    return dtype == in->dtype ? (GwTensor *)Py_NewRef(args[0]) : gw_cast(r->cls, in, dtype);
+}
+
+/* Whether a result of that kind has the dtype that is asked for after keepdim. */
+static bool gives(const Reduction *r, const GwReduction *kind, PyObject *const *args) {
+    return !r->dtype || args[3] == Py_None || kind->result < 0
+           || kind->result == gw_plain_dtype(args[3], -1);
+}
+
 /* NULL without an exception where the call is not a plain one. */
-static GwTensor *reduce(const Reduction *r, PyObject *const *args) {
-    GwTensor *in = (GwTensor *)args[0];
+static GwTensor *reduce(const Reduction *r, GwTensor *in, PyObject *const *args) {
     uint32_t dims;
-    if (!gw_is_tensor(args[0]) || in->storage == NULL || in->data == NULL || in->device != GW_CPU
-        || (in->flags & (GW_FAKE | GW_SYMBOLIC)) != 0 || (r->dtypes >> in->dtype & 1) == 0
-        || !PyBool_Check(args[2]) || !read_dims(args[1], in->ndim, &dims)
+    if (!PyBool_Check(args[2]) || !read_dims(args[1], in->ndim, &dims)
         || (in->numel == 0 && r->needs_elements)) {
         return NULL;
     }
     bool half = gw_is_half(in->dtype), keepdim = args[2] == Py_True;
     Job job;
     job.kind = gw_reduction(PyUnicode_AsUTF8(r->name), half ? GW_FLOAT32 : in->dtype);
-    if (job.kind == NULL) {
+    if (job.kind == NULL || !gives(r, job.kind, args)) {
         return NULL;
     }
     int dtype = job.kind->result >= 0 ? job.kind->result : in->dtype;
@@ -473,8 +494,9 @@ static PyObject *reduction_call(PyObject *self, PyObject *const *args, size_t na
                                 PyObject *kwnames) {
     const Reduction *r = (Reduction *)self;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    if (kwnames == NULL && nargs == 3 + r->dtype && (!r->dtype || args[3] == Py_None)) {
-        GwTensor *out = reduce(r, args);
+    if (kwnames == NULL && nargs == 3 + r->dtype) {
+        GwTensor *in = reduced_as(r, args), *out = in == NULL ? NULL : reduce(r, in, args);
+        Py_XDECREF(in);
         if (out != NULL || PyErr_Occurred()) {
             return (PyObject *)out;
         }
@@ -483,12 +505,13 @@ static PyObject *reduction_call(PyObject *self, PyObject *const *args, size_t na
 }
 
 static PyObject *reduction_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"cls", "name", "dtypes", "fallback", "dtype", "needs_elements", NULL};
+    static char *names[] = {"cls", "name", "dtypes", "fallback", "dtype", "needs_elements",
+                            "truths", NULL};
     PyObject *cls, *name, *dtypes, *fallback;
-    int dtype = 0, needs_elements = 0;
+    int dtype = 0, needs_elements = 0, truths = 0;
     uint32_t bits = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUOO|pp:Reduction", names, &cls, &name,
-                                     &dtypes, &fallback, &dtype, &needs_elements)
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OUOO|ppp:Reduction", names, &cls, &name,
+                                     &dtypes, &fallback, &dtype, &needs_elements, &truths)
         || gw_tensor_class(cls) == NULL || !gw_dtype_bits(dtypes, &bits)) {
         return NULL;
     }
@@ -500,6 +523,7 @@ static PyObject *reduction_new(PyTypeObject *type, PyObject *args, PyObject *kwa
         r->fallback = Py_NewRef(fallback);
         r->dtype = dtype != 0;
         r->needs_elements = needs_elements != 0;
+        r->truths = truths != 0;
         r->dtypes = bits;
     }
     return (PyObject *)r;
@@ -529,9 +553,10 @@ static void reduction_dealloc(PyObject *self) {
 PyTypeObject GwReduction_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "graphwright.runtime._core.Reduction",
-    .tp_doc = "Reduction(cls, name, dtypes, fallback, dtype=False, needs_elements=False): the "
-              "eager kernel of name(input, dim, keepdim), or with a dtype after these; what it "
-              "does not know goes to `fallback`.",
+    .tp_doc = "Reduction(cls, name, dtypes, fallback, dtype=False, needs_elements=False, "
+              "truths=False): the eager kernel of name(input, dim, keepdim), or with a dtype after "
+              "these; what it does not know goes to `fallback`. `truths`: whether elements are 0 "
+              "is all that counts.",
     .tp_basicsize = sizeof(Reduction),
     .tp_new = reduction_new,
     .tp_dealloc = reduction_dealloc,

@@ -8,6 +8,7 @@ import numpy as np
 
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import LinAlgError, describe
+from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.contractions import conjugated
@@ -388,7 +389,7 @@ define(
 def _tolerances(values: Any, shape: tuple[Any, ...], atol: Any, rtol: Any) -> Any:
     """What singular values must exceed: max(atol, rtol * the greatest)."""
     if rtol is None:
-        least = np.finfo(values.dtype.numpy).eps
+        least = finfo(values.dtype).eps
         rtol = 0.0 if atol is not None and not _is_zero(atol) else least * max(shape[-2:])
     top = ops.amax(values, (values.ndim - 1,))
     relative = ops.mul(top, rtol)

@@ -14,6 +14,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.limits import finfo
+from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.schema import TENSOR_TYPES
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.tensor import Tensor
@@ -123,11 +124,13 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
              isneginf="isneginf", isposinf="isposinf", isreal="isreal"),
 }
 
+_TRUTHS = tuple(dtype for dtype in ALL if dtype is not dtypes.uint8)    # which stays uint8
+
 _REDUCTIONS: dict[str, tuple[tuple[DType, ...], dict[str, bool]]] = {
-    "all": ((dtypes.bool,), {}),
+    "all": (_TRUTHS, {"truths": True}),
     "amax": (ALL, {"needs_elements": True}),
     "amin": (ALL, {"needs_elements": True}),
-    "any": ((dtypes.bool,), {}),
+    "any": (_TRUTHS, {"truths": True}),
     "mean": (FLOATS, {"dtype": True}),
     "nansum": (FLOATS, {"dtype": True}),
     "prod": ((*FLOATS, dtypes.int64), {"dtype": True}),
@@ -241,11 +244,13 @@ def _clamp_(fallback: Any) -> Any:
     return run
 
 
-def _one_bound(low: bool) -> Any:
-    """clamp_min_ and clamp_max_ of floats."""
+def _one_bound(low: bool, inplace: bool) -> Any:
+    """clamp_min, clamp_max and their in-place forms, of floats."""
 
     def special(fallback: Any) -> Any:
-        of_floats = _core.Pointwise(Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=True)
+        of_floats = _core.Pointwise(
+            Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=inplace, tensors=1, numbers=6
+        )
 
         def run(input: Any, bound: Any) -> Any:
             bounds = (bound, math.inf) if low else (-math.inf, bound)
@@ -347,12 +352,48 @@ def _round(fallback: Any) -> Any:
     return run
 
 
+def _of_all(name: str) -> Any:
+    """max and min of all elements; others are left to the parts."""
+
+    def special(fallback: Any) -> Any:
+        whole = _core.Reduction(Tensor, name, ALL, lambda *args: None, needs_elements=True)
+
+        def run(input: Any, dim: Any, keepdim: bool) -> Any:
+            out = whole(input, None, False) if dim is None else None
+            return fallback(input, dim, keepdim) if out is None else out
+
+        return run
+
+    return special
+
+
+def _both_extremes(fallback: Any) -> Any:
+    least, most = (
+        _core.Reduction(Tensor, name, ALL, lambda *args: None, needs_elements=True)
+        for name in ("amin", "amax")
+    )
+
+    def run(input: Any, dim: int | None, keepdim: bool) -> Any:
+        dims = None if dim is None else (dim,)
+        low, high = least(input, dims, keepdim), most(input, dims, keepdim)
+        if low is None or high is None:
+            return fallback(input, dim, keepdim)
+        return return_types.aminmax(low, high)
+
+    return run
+
+
 _SPECIAL = {
+    "aminmax": _both_extremes,
     "celu": _celu,
     "clamp": _clamp,
     "clamp_": _clamp_,
-    "clamp_max_": _one_bound(low=False),
-    "clamp_min_": _one_bound(low=True),
+    "clamp_max": _one_bound(low=False, inplace=False),
+    "clamp_max_": _one_bound(low=False, inplace=True),
+    "clamp_min": _one_bound(low=True, inplace=False),
+    "clamp_min_": _one_bound(low=True, inplace=True),
+    "max": _of_all("amax"),
+    "min": _of_all("amin"),
     "nan_to_num": _nan_to_num,
     "polygamma": _polygamma,
     "pow": _power,

@@ -170,7 +170,7 @@ def _fused_meta(
 def _four(array: Array, lead: tuple[int, ...]) -> Array:
     """[*, rows, size] as [batch, heads, rows, size] with contiguous rows, copied if need be."""
     rows, size = array.shape[-2:]
-    wide = np.broadcast_to(array, (*lead, rows, size))
+    wide = array if array.shape[:-2] == lead else np.broadcast_to(array, (*lead, rows, size))
     if wide.strides[-1] != wide.itemsize or (rows > 1 and wide.strides[-2] < size * wide.itemsize):
         wide = np.ascontiguousarray(wide)
     if wide.ndim == 4:

@@ -73,7 +73,9 @@ def wrap_permutation(dims: Sequence[Any], ndim: int) -> tuple[int, ...]:
             f"permute: number of dimensions in the tensor ({ndim}) is not equal to the length of "
             f"the desired ordering of dimensions ({len(dims)})"
         )
-    wrapped = tuple(wrap_dim(d, ndim) for d in dims)
+    wrapped = tuple(
+        [d if d.__class__ is int and 0 <= d < ndim else wrap_dim(d, ndim) for d in dims]
+    )
     if len(set(wrapped)) != len(wrapped):
         raise RuntimeError(f"dims {list(dims)} contain a dimension twice")
     return wrapped

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.rerun import differentiated
 from graphwright.runtime.ops.shortcuts_products import PRODUCTS
 from graphwright.runtime.ops.shortcuts_rows import ROWS
 from graphwright.runtime.ops.strides import broadcast_shapes
@@ -442,21 +442,11 @@ def _sampled(name: str, mode: str) -> Shortcut:
         args = ctx.input, ctx.grid, getattr(ctx, mode), ctx.padding_mode, ctx.align_corners
         needs = ctx.needs["input"], ctx.needs["grid"]
         if _core.grad_enabled():
-            return _differentiated(entry, args, needs, grad)
+            return differentiated(entry, args, needs, grad)
         grad = grad if grad.is_contiguous() else ops.contiguous(grad)
         return _core.sampling_gradients(Tensor, grad, *args, *needs)
 
     return Shortcut(rule, ("input", "grid"))
-
-
-def _differentiated(entry: Op, args: tuple[Any, ...], needs: tuple[bool, ...], grad: Any) -> Any:
-    """The gradients of the first arguments, from the op's parts run again, with a history."""
-    engine = import_module("graphwright.runtime.autograd.engine")
-    assert entry.decompose is not None
-    wanted = [arg for arg, need in zip(args, needs, strict=False) if need]
-    out = entry.decompose(*args)
-    found = iter(engine.grad(out, wanted, grad, create_graph=True, allow_unused=True))
-    return tuple(next(found) if need else None for need in needs)
 
 
 def _affine(ctx: Any, grad: Any) -> Any:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.rerun import differentiated
 from graphwright.runtime.ops.table import op
+from graphwright.runtime.tensor import Tensor
 
 
 def _distances(ctx: Any, grad: Any) -> Any:
@@ -14,24 +17,23 @@ def _distances(ctx: Any, grad: Any) -> Any:
     return rule(ctx, grad)  # type: ignore[misc, operator]
 
 
+_to_segments = _core.Native(Tensor, "segment_reduce_backward", lambda *args: None)
+
+
 def _segments(ctx: Any, grad: Any) -> Any:
-    """Of sums and means: each row takes what its segment gets, and those in none take zeros."""
-    rows = ctx.data.shape[0]
-    lengths, bounds = ctx.lengths, ctx.offsets
-    if bounds is None:
-        bounds = ops.constant_pad_nd(ops.cumsum(lengths, -1), (1, 0), 0)
-    else:
-        lengths = ops.diff(bounds, dim=-1)
-    if ctx.reduce == "mean":
-        sizes = ops.reshape(ops.clamp(lengths, 1), (-1, *(1,) * (len(grad.shape) - 1)))
-        grad = ops.div(grad, sizes)
-    segments = ops.segment_numbers(bounds, rows, False)
-    behind = (*(0, 0) * (len(grad.shape) - 1), 0, 1)
-    picked = ops.index_select(ops.constant_pad_nd(grad, behind, 0.0), 0, segments)
-    return picked, None, None, None
+    """In C; what is to be differentiated again, or is not plain, by the parts."""
+    args = (
+        ctx.data, ctx.reduce, ctx.lengths, ctx.indices, ctx.offsets, ctx.axis, ctx.unsafe,
+        ctx.initial,
+    )  # fmt: skip
+    grad = grad if grad.is_contiguous() else ops.contiguous(grad)
+    to_data = None if _core.grad_enabled() else _to_segments(*args, grad, ctx.out)
+    if to_data is None:
+        (to_data,) = differentiated(op("segment_reduce"), args, (True,), grad)
+    return to_data, None, None, None
 
 
 ROWS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "cdist": (_distances, ("x1", "x2", "out")),
-    "segment_reduce": (_segments, ("lengths", "offsets")),
+    "segment_reduce": (_segments, ("data", "lengths", "offsets", "out")),
 }

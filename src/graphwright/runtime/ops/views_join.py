@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import allocate
@@ -103,10 +104,20 @@ def _small_cat(tensors: tuple[Any, ...], dim: int) -> Tensor | None:
     return made
 
 
+def _cat_of_one_dtype(tensors: tuple[Any, ...], dim: int, dtype: DType) -> Tensor:
+    parts = [t if t.dtype is dtype else ops.to_dtype(t, dtype) for t in tensors]
+    joined: Tensor = ops.cat(tuple(parts), dim)
+    return joined
+
+
 def _cat_eager(tensors: tuple[Any, ...], dim: int) -> Tensor:
     small = _small_cat(tensors, dim)
     if small is not None:
         return small
+    if tensors and sum([t.numel() for t in tensors]) < _LARGE:
+        dtype = result_dtype(tensors)
+        if any([t.dtype is not dtype for t in tensors]):
+            return _cat_of_one_dtype(tensors, dim, dtype)
     spec = _cat_meta(tensors, dim)
     out = allocate(spec.shape, spec.strides, spec.dtype)
     parts = _cat_parts(tensors)

@@ -1,0 +1,104 @@
+/* Tensors of Python's numbers, alone or in nested lists: few elements, all of them plain. */
+#include "arguments.h"
+
+enum { LARGEST = 1024, WIDEST = 8 };    /* elements; bytes of each */
+
+typedef struct {
+    int ndim;
+    int64_t sizes[GW_MAX_DIMS], numel;
+    bool whole, fraction;               /* there is an int, a float */
+    int dtype;
+    char elements[LARGEST * WIDEST], *end;
+} Literal;
+
+static bool is_sequence(PyObject *o) {
+    return PyList_CheckExact(o) || PyTuple_CheckExact(o) || Py_TYPE(o) == &GwSize_Type;
+}
+
+/* The shape, as the first of each sequence tells it; false where that is too much. */
+static bool read_shape(Literal *l, PyObject *data) {
+    l->numel = 1;
+    for (l->ndim = 0; is_sequence(data); l->ndim++) {
+        Py_ssize_t n = PySequence_Fast_GET_SIZE(data);
+        if (l->ndim == GW_MAX_DIMS || n > LARGEST) {
+            return false;
+        }
+        l->sizes[l->ndim] = n;
+        l->numel *= n;
+        if (n == 0 || l->numel > LARGEST) {
+            l->ndim++;
+            return n == 0;
+        }
+        data = PySequence_Fast_GET_ITEM(data, 0);
+    }
+    return true;
+}
+
+/* Whether all sequences of level `d` fit the shape and hold plain numbers, whose kinds are kept. */
+static bool read_kinds(Literal *l, PyObject *data, int d) {
+    if (d == l->ndim) {
+        l->whole = l->whole || PyLong_CheckExact(data);
+        l->fraction = l->fraction || PyFloat_CheckExact(data);
+        return PyLong_CheckExact(data) || PyFloat_CheckExact(data) || PyBool_Check(data);
+    }
+    bool fits = is_sequence(data) && PySequence_Fast_GET_SIZE(data) == l->sizes[d];
+    for (Py_ssize_t i = 0; fits && i < l->sizes[d]; i++) {
+        fits = read_kinds(l, PySequence_Fast_GET_ITEM(data, i), d + 1);
+    }
+    return fits;
+}
+
+/* Writes the numbers; false where one does not plainly fit the dtype. */
+static bool read_numbers(Literal *l, PyObject *data, int d) {
+    if (d == l->ndim) {
+        char bytes[16];
+        int size = gw_dtypes[l->dtype].itemsize;
+        bool fits = gw_element(data, l->dtype, bytes);
+        memcpy(l->end, bytes, (size_t)size);
+        l->end += size;
+        return fits;
+    }
+    bool fits = true;
+    for (Py_ssize_t i = 0; fits && i < l->sizes[d]; i++) {
+        fits = read_numbers(l, PySequence_Fast_GET_ITEM(data, i), d + 1);
+    }
+    return fits;
+}
+
+/* None where the data or the dtype is not plain. Nothing runs Python's code before the last number
+ * is read, so that the sequences stay as they are. */
+static PyObject *literal(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
+    GW_UNUSED(self);
+    if (nargs != 3) {
+        PyErr_Format(PyExc_TypeError, "literal(cls, data, dtype) got %zd arguments", nargs);
+        return NULL;
+    }
+    PyTypeObject *cls = gw_tensor_class(args[0]);
+    Literal l;
+    l.whole = l.fraction = false;
+    l.end = l.elements;
+    if (cls == NULL) {
+        return NULL;
+    }
+    if (!read_shape(&l, args[1]) || !read_kinds(&l, args[1], 0)) {
+        Py_RETURN_NONE;
+    }
+    int own = l.fraction || l.numel == 0 ? gw_default_dtype() : l.whole ? GW_INT64 : GW_BOOL;
+    l.dtype = gw_plain_dtype(args[2], own);
+    if (l.dtype < 0 || gw_dtypes[l.dtype].itemsize > WIDEST || !read_numbers(&l, args[1], 0)) {
+        Py_RETURN_NONE;
+    }
+    GwTensor *out = gw_tensor_empty(cls, l.dtype, l.ndim, l.sizes, NULL);
+    if (out != NULL && l.numel > 0) {
+        memcpy(out->data, l.elements, (size_t)(l.end - l.elements));
+    }
+    return (PyObject *)out;
+}
+
+PyMethodDef gw_literal_methods[] = {
+    {"literal", (PyCFunction)(void (*)(void))literal, METH_FASTCALL,
+     "literal(cls, data, dtype): a tensor of a bool, int or float, or of nested lists of them, of "
+     "the dtype or (None) of the one that these have. None where there are many or others, or they "
+     "do not fit the dtype."},
+    {NULL, NULL, 0, NULL},
+};
