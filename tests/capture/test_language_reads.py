@@ -150,6 +150,18 @@ def several_elements(x: Any) -> Any:
 
 
 @broken_program
+def truth_beside_integers(x: Any) -> Any:
+    some, whole_numbers = (x > 0).any().item(), (x * 9).long()
+    return whole_numbers.int() * some, whole_numbers // some, whole_numbers.short() + some
+
+
+@broken_program
+def floats_where_few_numbers_fit(x: Any) -> Any:
+    largest, wide = x.max().item(), x.double().max().item()
+    return x.half().masked_fill(x > 0, largest), gw.full_like(x, wide), gw.full((2,), wide)
+
+
+@broken_program
 def half_and_whole_numbers(x: Any) -> Any:
     total = x.sum().item()
     return x.half() * total, x.long() * total, x.long() * x.long().sum().item(), (x > 0) * total

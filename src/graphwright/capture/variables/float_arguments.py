@@ -101,7 +101,9 @@ def with_scalars(
         return None
     if not any(_varies(given.get(number)) for number in numbers):
         return None
-    return rule(tx, _Call(kind, target, given, numbers))
+    call = _Call(kind, target, given, numbers)
+    fits = name_of(target) not in _FILLING or call.holds_numbers()
+    return rule(tx, call) if fits else None
 
 
 def _varies(value: VariableTracker | None) -> bool:
@@ -125,6 +127,16 @@ class _Call:
         first = next(iter(given))
         rest = {name: value for name, value in given.items() if name != first}
         return tx.output.run(tx, self.kind, self.target, [given[first]], rest)
+
+    def holds_numbers(self) -> bool:
+        """Whether what is filled holds the numbers, as far as their kinds tell."""
+        filled = {v.fake.dtype for v in self.given.values() if isinstance(v, TensorVariable)}
+        if "dtype" in self.given:
+            filled.add(self.given["dtype"].as_constant() or dtypes.get_default_dtype())
+        least = min((d.itemsize for d in filled if d.is_floating_point), default=4)
+        given = [self.given.get(number) for number in self.numbers]
+        reads = [v.tensor.fake.dtype for v in given if isinstance(v, ItemRead)]
+        return least >= 4 and all(dtype.itemsize <= least for dtype in reads)
 
     def rest(self, *names: str) -> Given:
         """The arguments but for some."""
@@ -242,6 +254,7 @@ def _leaky(tx: Values, call: _Call) -> VariableTracker | None:
 
 
 _EMPTY: dict[str, Any] = {"empty": empty, "empty_like": empty_like}
+_FILLING = frozenset(["masked_fill", "fill", "full", "full_like", "new_full"])
 _NO_RULE: tuple[tuple[str, ...], tuple[str, ...], Rule] = ((), (), _with_tensors)
 _CLAMP = (("input", "min", "max"), ("min", "max"), _with_tensors)
 _WHERE = ("input", "other")

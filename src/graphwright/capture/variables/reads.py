@@ -88,13 +88,15 @@ class ItemRead(NumberRead):
         return results[self.tensor.node].item()
 
     def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
-        if single and self.kind is int:
+        if single and self.kind is not float:
             return None
         return self._as(tx, [dtypes.float64, dtypes.float32] if single else [dtypes.float64])
 
     def as_integer(self, tx: Values) -> VariableTracker | None:
-        """An int or bool as a 0-d tensor of int64; None of a float."""
-        return None if self.kind is float else self._as(tx, [dtypes.int64])
+        """An int or bool as a 0-d tensor of int64; None of what may not fit."""
+        if self.kind is float or self.tensor.fake.dtype is dtypes.uint64:
+            return None
+        return self._as(tx, [dtypes.int64])
 
     def _as(self, tx: Values, kinds: list[dtypes.dtype]) -> VariableTracker:
         """The 0-d tensor, converted to one dtype after the other."""
