@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 
+import numpy as np
 import pytest
 
 import graphwright as gw
@@ -109,3 +110,17 @@ def test_the_class_of_a_module_is_the_one_it_was_given():
 
     module.__class__ = Wrapped
     assert Captured(told)(X)[1:] == (Wrapped, Wrapped)
+
+
+def test_a_branch_on_a_comparison_that_gives_no_bool():
+    def told(x, number):
+        x = x + 1
+        if number == 3:
+            return "three", x
+        while number < 2:
+            return "less", x
+        return "more", x
+
+    captured = Captured(told)
+    for number in (14, 2, np.float64(1.5), np.float64(3), np.int64(3), np.float64(4), np.int64(1)):
+        assert captured(X, number)[0] == told(X, number)[0]

@@ -11,6 +11,7 @@ from graphwright.capture.bytecode import PYTHON, Instruction
 from graphwright.capture.emit.assembler import CodeBuilder, Free
 from graphwright.capture.exc import unsupported
 
+_AS_BOOL = 16    # a bit of COMPARE_OP's argument: a jump follows, which takes nothing but bools
 _ONE = frozenset(
     [
         "BINARY_OP", "BINARY_SUBSCR", "BINARY_SLICE", "COMPARE_OP", "CONTAINS_OP", "IS_OP",
@@ -118,6 +119,8 @@ def run_natively(builder: CodeBuilder, inst: Instruction, keywords: tuple[str, .
         builder.emit("UNARY_NOT")
     elif name == "COMPARE_OP":
         builder.emit("COMPARE_OP", inst.value)
+        if PYTHON >= (3, 13) and inst.arg & _AS_BOOL:
+            builder.emit("TO_BOOL")
     elif name == "BINARY_OP":
         builder.binary(inst.arg)
     elif name in ("LOAD_DEREF", "STORE_DEREF", "DELETE_DEREF"):
