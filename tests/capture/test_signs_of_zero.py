@@ -23,6 +23,7 @@ UNARY: dict[str, Callable[[Any], Any]] = {
     "relu": lambda x: x.relu(),
     "clamp": lambda x: x.clamp(min=0.0),
     "softshrink": F.softshrink,
+    "entropy": gw.special.entr,
     "a sum of one": lambda x: x.view(-1, 1).sum(1),
     "a mean of one": lambda x: x.view(-1, 1).mean(1),
     "a sum of two": lambda x: x.expand(2, 8).sum(0),

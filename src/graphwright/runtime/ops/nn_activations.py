@@ -35,7 +35,7 @@ def _gelu_decompose(x: Any, approximate: str) -> Any:
         inner = ops.tanh(ops.mul(ops.mul(cubic, x), _SQRT_2_OVER_PI))
     else:
         inner = ops.erf(ops.mul(x, _SQRT_HALF))
-    return ops.mul(ops.mul(ops.add(inner, 1.0), x), 0.5)
+    return ops.mul(ops.mul(x, 0.5), ops.add(inner, 1.0))
 
 
 def _gelu_backward(grad: Any, x: Any, approximate: str) -> Any:

@@ -84,8 +84,13 @@ def _hardtanh_backward(grad: Any, x: Any, low: float, high: float) -> Any:
     return ops.where(inside, grad, 0.0)
 
 
+def _to_six(x: Any) -> Any:
+    """x + 3 between 0 and 6."""
+    return ops.clamp(ops.add(x, 3), 0, 6)
+
+
 def _hardsigmoid_decompose(x: Any) -> Any:
-    return ops.div(ops.clamp(ops.add(x, 3), 0, 6), 6)
+    return ops.div(_to_six(x), 6)
 
 
 def _hardsigmoid_backward(grad: Any, x: Any) -> Any:
@@ -94,7 +99,7 @@ def _hardsigmoid_backward(grad: Any, x: Any) -> Any:
 
 
 def _hardswish_decompose(x: Any) -> Any:
-    return ops.mul(x, _hardsigmoid_decompose(x))
+    return ops.div(ops.mul(x, _to_six(x)), 6)
 
 
 def _hardswish_backward(grad: Any, x: Any) -> Any:

@@ -146,8 +146,9 @@ for _name, _function in _CONSTANT.items():
 
 
 def _entr(x: Any) -> Any:
-    positive = ops.mul(ops.neg(x), ops.log(ops.where(ops.gt(x, 0), x, 1.0)))
-    value = ops.where(ops.lt(x, 0), -math.inf, positive)
+    inside = ops.gt(x, 0)
+    positive = ops.mul(ops.neg(x), ops.log(ops.where(inside, x, 1.0)))
+    value = ops.where(ops.lt(x, 0), -math.inf, ops.where(inside, positive, 0.0))
     return ops.where(ops.isnan(x), x, value)
 
 

@@ -1,4 +1,4 @@
-"""Gradients outside of an op's domain, and of arguments that move nothing: eager and compiled."""
+"""Values and gradients at the limits of an op's domain and beyond them: eager and compiled."""
 
 from __future__ import annotations
 
@@ -40,6 +40,34 @@ def test_the_nearest_pixels_do_not_depend_on_the_grid(compiled: bool) -> None:
     grid = gw.tensor([[[[-0.9, 0.2], [NAN, INF]]]])
     gradient = _gradient(gw.compile(sampled) if compiled else sampled, grid)
     np.testing.assert_array_equal(gradient, np.zeros(grid.shape))
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(("padding", "pixels"), [
+    ("zeros", [0.0, 0.0, 0.0, 0.0]),
+    ("border", [9.0, 12.0, 9.0, 12.0]),
+    ("reflection", [9.0, 9.0, 9.0, 9.0]),
+])
+def test_a_grid_may_hold_what_is_no_place(
+    padding: str, pixels: list[float], compiled: bool
+) -> None:
+    image = gw.arange(1.0, 17.0).reshape(1, 1, 4, 4)
+
+    def sampled(grid: Any) -> Any:
+        return F.grid_sample(image, grid, "nearest", padding, align_corners=False)
+
+    grid = gw.tensor([[[[x, 0.1] for x in (NAN, INF, -INF, 1e30)]]])
+    out = (gw.compile(sampled) if compiled else sampled)(grid)
+    assert out.flatten().tolist() == pixels
+
+
+def test_activations_of_the_greatest_numbers() -> None:
+    def activated(x: Any) -> Any:
+        return F.gelu(x), F.gelu(x, approximate="tanh"), F.hardswish(x)
+
+    x = gw.tensor([3e38, -3e38, 1e30])
+    for eager, compiled in zip(activated(x), gw.compile(activated)(x), strict=True):
+        np.testing.assert_array_equal(eager.numpy(), compiled.numpy())
 
 
 @pytest.mark.parametrize("compiled", [False, True])
