@@ -12,6 +12,7 @@ import pytest
 
 import graphwright as gw
 from graphwright import nn
+from graphwright.capture import convert
 from graphwright.native_backends import native
 from graphwright.runtime.nn.utils import clip_grad_norm_
 from graphwright.runtime.optim import lr_scheduler
@@ -174,6 +175,15 @@ def test_a_step_that_what_follows_could_notice_is_in_the_graph(program: Any) -> 
     captured = Captured(program, fullgraph=True)
     assert history(captured, Trainer(), True) == history(program, Trainer(), True)
     assert captured.graphs
+
+
+def test_what_is_learned_about_a_frame_takes_none_of_its_attempts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(convert, "_MOST_RESTARTS", 1)
+    captured = Captured(two_steps)
+    assert history(captured, Trainer(), True) == history(two_steps, Trainer(), True)
+    assert captured.graphs and not captured.breaks
 
 
 SEVERAL: dict[str, Callable[[Any], Any]] = {

@@ -244,7 +244,9 @@ class Frontend:
     ) -> tuple[CompiledFrame, OutputGraph, RestartTranslation | None]:
         """Translate until no new break turns up, then write the code."""
         restart: RestartTranslation | None = None
-        for _ in range(_MOST_RESTARTS):
+        attempts = 0
+        while attempts < _MOST_RESTARTS:
+            attempts += 1
             attempt = functools.partial(self._attempt, function, code, slots, state, restart)
             try:
                 with own_casts():
@@ -252,6 +254,7 @@ class Frontend:
             except Reconsidered as learned:
                 learned.drop_frames()
                 state.lessons.add(learned.lesson)
+                attempts -= 1
             except RestartTranslation as found:
                 self._refuse_break(code, found.reason)
                 restart = found.without_frames()
