@@ -194,3 +194,13 @@ def test_strides_after_chains_of_views_as_in_torch() -> None:
                 trail.append((tuple(t.shape), tuple(t.stride()), t.storage_offset()))
             shapes.append((trail, t.tolist()))
         assert shapes[0] == shapes[1], seed
+
+
+def test_a_reshape_that_copies_is_no_view() -> None:
+    x = gw.arange(6.0).reshape(2, 3).requires_grad_()
+    copied, shared = x.T.reshape(2, 3), (x * 1).T.reshape(3, 2)
+    assert copied._base is None and copied.grad_fn.name() == "UnsafeViewBackward0"
+    assert shared._base is not None
+    copied.mul_(2)
+    copied.sum().backward()
+    assert x.grad.tolist() == [[2.0] * 3] * 2 and x[0, 1].item() == 1.0

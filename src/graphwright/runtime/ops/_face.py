@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from graphwright.runtime.device import device as Device
     from graphwright.runtime.dtypes import dtype as DType
     from graphwright.runtime.tensor import Tensor
+__unsafe_view = _op("_unsafe_view")
 _abs = _op("abs")
 _abs_ = _op("abs_")
 _acos = _op("acos")
@@ -843,6 +844,10 @@ def _require(requires_grad: bool, out: Any) -> Any:
     if requires_grad:
         out.requires_grad = True
     return out
+
+
+def _unsafe_view(input: Tensor, size: int | Sequence[int]) -> Any:
+    return _dispatch(__unsafe_view, (input, as_size(size)))
 
 
 def abs(input: Tensor, *, out: Any = None) -> Any:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.normalise import wrap_dim
-from graphwright.runtime.ops.strides import infer_size, product, view_strides
+from graphwright.runtime.ops.spec import TensorSpec
+from graphwright.runtime.ops.strides import contiguous_strides, infer_size, product, view_strides
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
@@ -19,11 +20,32 @@ def _reshape(input: Any, shape: tuple[Any, ...]) -> Any:
     if input.is_contiguous() and not input.is_fake:
         return ops.view(input, shape)
     size = infer_size("reshape", input.shape, shape)
-    if view_strides(input.shape, input.stride(), size) is None:
-        input = ops.contiguous(input)
-    return ops.view(input, size)
+    if view_strides(input.shape, input.stride(), size) is not None:
+        return ops.view(input, size)
+    copy = ops.contiguous(input)
+    if copy.is_fake or _core.tracer() is not None:
+        return ops.view(copy, size)
+    return ops._unsafe_view(copy, size)
 
 
+def _over(input: Tensor, size: tuple[Any, ...]) -> Tensor:
+    view = _core.as_view(
+        type(input), input, size, contiguous_strides(size), input.storage_offset(), input.dtype
+    )
+    return _core.detach(type(view), view)
+
+
+define(
+    "_unsafe_view(Tensor input, Size* size)",
+    Kind.OTHER,
+    meta=lambda input, size: TensorSpec(
+        size, contiguous_strides(size), input.dtype, input.device
+    ),
+    vjp=lambda ctx, grad: ops.reshape(grad, ctx.input.shape),
+    eager=_over,
+    method=False,
+    public=False,
+)
 define("reshape(Tensor input, Size* shape)", Kind.COMPOSITE, decompose=_reshape)
 define(
     "view_as(Tensor input, Tensor other)",
