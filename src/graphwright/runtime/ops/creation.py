@@ -78,6 +78,8 @@ def check_fits(name: str, value: Any, dtype: DType) -> None:
 def _holds(dtype: DType, value: Any) -> bool:
     """Whether a real number, as any float an infinity or NaN, lies within a dtype's range."""
     if dtype.is_floating_point:
+        if type(value) is SymInt:
+            return dtype is not dtypes.float16 or bool(-65504 <= value <= 65504)
         return not exceeds(value, dtype)
     bits = 8 * dtype.itemsize
     least, above = (-(1 << (bits - 1)), 1 << (bits - 1)) if dtype.is_signed else (
