@@ -220,3 +220,79 @@ def test_examples_of_one_s_own_types_are_collated_by_one_s_own_functions() -> No
         collate([Box(1)], collate_fn_map=default_collate_fn_map)
     with pytest.raises(TypeError, match="batch must contain"):
         collate([np.array(["text"])], collate_fn_map=default_collate_fn_map)
+
+
+def test_sequences_that_can_be_written_to_keep_their_kind() -> None:
+    class Row(list[Any]):
+        pass
+
+    collated = data.default_collate([Row([1, 2.0]), Row([3, 4.0])])
+    assert type(collated) is Row and collated[0].tolist() == [1, 3]
+    assert type(data.default_convert(Row([1]))) is Row
+    assert data.default_convert(range(2)) == [0, 1]
+
+
+def test_several_examples_at_once() -> None:
+    class Whole(data.Dataset[int]):
+        def __len__(self) -> int:
+            return 4
+
+        def __getitems__(self, indices: list[int]) -> list[int]:
+            return [10 * i for i in indices]
+
+    part = data.Subset(Whole(), [1, 3])
+    assert part.__getitems__([1, 0]) == [30, 10]
+    assert data.StackDataset(part, [7, 8]).__getitems__([0]) == [(10, 7)]
+    assert data.StackDataset(a=part).__getitems__([0, 1]) == [{"a": 10}, {"a": 30}]
+    (batch,) = data.DataLoader(data.StackDataset(part, [7, 8]), batch_size=2)
+    assert [column.tolist() for column in batch] == [[10, 30], [7, 8]]
+
+
+def test_lengths_of_joined_datasets() -> None:
+    class Few(data.IterableDataset[int]):
+        def __iter__(self) -> Any:
+            return iter(range(2))
+
+        def __len__(self) -> int:
+            return 2
+
+    assert len(Few() + Few()) == 4
+    joined = data.ConcatDataset([range(2), range(3)])  # type: ignore[list-item]
+    assert data.ConcatDataset.cumsum([range(2), range(3)]) == [2, 5]
+    with pytest.warns(FutureWarning, match="renamed"):
+        assert joined.cummulative_sizes == [2, 5]
+    with pytest.warns(UserWarning, match="index 1 is 0"):
+        data.random_split([1], [0.5, 0.5])  # type: ignore[arg-type]
+
+
+def test_persistent_workers_begin_once() -> None:
+    begun: list[int] = []
+    loader = DataLoader(
+        Numbered(), num_workers=2, worker_init_fn=begun.append, persistent_workers=True
+    )
+    assert len(list(loader)) == len(list(loader)) and sorted(begun) == [0, 1]
+
+
+def test_seeds_of_workers_differ_from_round_to_round() -> None:
+    class Seeds(data.Dataset[int]):
+        def __len__(self) -> int:
+            return 2
+
+        def __getitem__(self, index: int) -> int:
+            info = get_worker_info()
+            assert info is not None
+            return info.seed
+
+    def rounds() -> list[list[int]]:
+        generator = gw.Generator()
+        generator.manual_seed(0)
+        loader = DataLoader(Seeds(), num_workers=2, generator=generator)
+        return [[int(seed) for seed in loader] for _ in range(2)]
+
+    first, second = rounds()
+    assert rounds() == [first, second] and first != second and first[1] == first[0] + 1
+
+
+def test_batches_of_no_order_are_all_there() -> None:
+    loader = DataLoader(list(range(7)), batch_size=2, num_workers=2, in_order=False)
+    assert sorted(int(x) for batch in loader for x in batch) == list(range(7))

@@ -98,7 +98,16 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal with `mean` and `std` cut to [a, b], by inverting the distribution function."""
+    """Normal with `mean` and `std` cut to [a, b], by inverting the distribution function.
+
+    A UserWarning where `mean` is more than 2 `std` outside: few such numbers are normal.
+    """
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn(
+            "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "
+            "values may be incorrect.",
+            stacklevel=2,
+        )
 
     def below(x: float) -> float:
         return (1.0 + math.erf((x - mean) / (std * math.sqrt(2.0)))) / 2.0

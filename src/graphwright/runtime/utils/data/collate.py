@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, MutableMapping, MutableSequence, Sequence
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,7 @@ def collate(batch: Any, *, collate_fn_map: Functions | None = None) -> Any:
     if isinstance(first, Sequence):
         if any(len(x) != len(first) for x in batch):
             raise RuntimeError("each element in list of batch should be of equal size")
-        return [joined(part) for part in zip(*batch, strict=True)]
+        return _sequence_like(first, [joined(part) for part in zip(*batch, strict=True)])
     raise TypeError(
         "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; "
         f"found {type(first)}"
@@ -109,15 +109,18 @@ def default_collate(batch: Any) -> Any:
 
 
 def default_convert(data: Any) -> Any:
-    """An example with its NumPy arrays and scalars as tensors; tuples become lists."""
+    """An example with its NumPy arrays and scalars as tensors.
+
+    Tuples and sequences that cannot be written to become lists.
+    """
     if isinstance(data, np.ndarray | np.generic) and data.dtype.kind not in _NOT_NUMBERS:
         return as_tensor(data)
     if isinstance(data, Mapping):
         return _like(data, {key: default_convert(value) for key, value in data.items()})
     if isinstance(data, tuple) and hasattr(data, "_fields"):
         return of_kind(data, [default_convert(value) for value in data])
-    if isinstance(data, tuple | list):
-        return [default_convert(value) for value in data]
+    if isinstance(data, Sequence) and not isinstance(data, str | bytes):
+        return _sequence_like(data, [default_convert(value) for value in data])
     return data
 
 
@@ -128,3 +131,13 @@ def _like(mapping: Mapping[Any, Any], items: dict[Any, Any]) -> Any:
         result.update(items)
         return result
     return type(mapping)(items)  # type: ignore[call-arg]
+
+
+def _sequence_like(sequence: Sequence[Any], items: list[Any]) -> Any:
+    """The items in a sequence of the same kind; in a list where that cannot be written to."""
+    if type(sequence) is list or not isinstance(sequence, MutableSequence):
+        return items
+    result = copy.copy(sequence)
+    for i, item in enumerate(items):
+        result[i] = item
+    return result

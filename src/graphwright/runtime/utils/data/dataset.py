@@ -5,6 +5,7 @@ from __future__ import annotations
 import bisect
 import itertools
 import math
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -72,6 +73,15 @@ class StackDataset(Dataset[Any]):
             return {name: dataset[index] for name, dataset in self.datasets.items()}
         return tuple(dataset[index] for dataset in self.datasets)
 
+    def __getitems__(self, indices: list[int]) -> list[Any]:
+        """Several examples, which every dataset gives at once where it can."""
+        if isinstance(self.datasets, dict):
+            columns = [_several(dataset, indices) for dataset in self.datasets.values()]
+            names = list(self.datasets)
+            return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
+        columns = [_several(dataset, indices) for dataset in self.datasets]
+        return list(zip(*columns, strict=True))
+
     def __len__(self) -> int:
         return self._length
 
@@ -85,7 +95,22 @@ class ConcatDataset(Dataset[T]):
             raise AssertionError("datasets should not be an empty iterable")
         if any(isinstance(d, IterableDataset) for d in self.datasets):
             raise AssertionError("ConcatDataset does not support IterableDataset")
-        self.cumulative_sizes = list(itertools.accumulate(len(d) for d in self.datasets))  # type: ignore[arg-type]
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence: Iterable[Any]) -> list[int]:
+        """Where the examples of each dataset end."""
+        return list(itertools.accumulate(len(dataset) for dataset in sequence))
+
+    @property
+    def cummulative_sizes(self) -> list[int]:
+        """An older spelling of `cumulative_sizes`, with a FutureWarning."""
+        warnings.warn(
+            "`cummulative_sizes` attribute is renamed to `cumulative_sizes`",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return self.cumulative_sizes
 
     def __len__(self) -> int:
         return self.cumulative_sizes[-1]
@@ -111,6 +136,9 @@ class ChainDataset(IterableDataset[T]):
         for dataset in self.datasets:
             yield from dataset
 
+    def __len__(self) -> int:
+        return sum(len(dataset) for dataset in self.datasets)  # type: ignore[arg-type]
+
 
 class Subset(Dataset[T]):
     """The examples of a dataset at the given indices."""
@@ -123,8 +151,25 @@ class Subset(Dataset[T]):
             return self.dataset[[self.indices[i] for i in index]]  # type: ignore[index]
         return self.dataset[self.indices[index]]
 
+    def __getitems__(self, indices: list[int]) -> list[T]:
+        """Several examples, which the dataset gives at once where it can."""
+        return _several(self.dataset, [self.indices[i] for i in indices])
+
     def __len__(self) -> int:
         return len(self.indices)
+
+
+def _several(dataset: Any, indices: list[int]) -> list[Any]:
+    """The examples at the indices. ValueError for a `__getitems__` that gives another number."""
+    if not callable(getattr(dataset, "__getitems__", None)):
+        return [dataset[i] for i in indices]
+    found: list[Any] = dataset.__getitems__(indices)
+    if len(found) != len(indices):
+        raise ValueError(
+            "Nested dataset's output size mismatch. Expected "
+            f"{len(indices)}, got {len(found)}"
+        )
+    return found
 
 
 def random_split(
@@ -132,7 +177,8 @@ def random_split(
 ) -> list[Subset[T]]:
     """Random parts of a dataset: `lengths` are counts, or fractions that sum to one.
 
-    What fractions leave over goes to the parts in turn. Raises ValueError where counts do not
+    What fractions leave over goes to the parts in turn, with a UserWarning for parts that remain
+    empty. Raises ValueError where counts do not
     sum to the dataset's length.
     """
     total = len(dataset)  # type: ignore[arg-type]
@@ -143,6 +189,12 @@ def random_split(
         counts = [math.floor(total * f) for f in lengths]
         for i in range(total - sum(counts)):
             counts[i % len(counts)] += 1
+        for i, count in enumerate(counts):
+            if not count:
+                warnings.warn(
+                    f"Length of split at index {i} is 0. This might result in an empty dataset.",
+                    stacklevel=2,
+                )
     if sum(counts) != total:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
     order: list[int] = ops.randperm(total, generator=generator).tolist()

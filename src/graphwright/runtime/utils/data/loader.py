@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from graphwright.runtime.generator import Generator
-from graphwright.runtime.random import initial_seed
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.utils.data.collate import default_collate, default_convert
 from graphwright.runtime.utils.data.dataset import IterableDataset
 from graphwright.runtime.utils.data.sampler import (
@@ -17,6 +17,8 @@ from graphwright.runtime.utils.data.sampler import (
 )
 from graphwright.runtime.utils.data.workers import Workers, infos_of
 
+_SEEDS = 2**62
+"""Workers' seeds start below this number."""
 _FIXED = ("batch_size", "batch_sampler", "sampler", "drop_last", "dataset", "persistent_workers")
 
 
@@ -33,13 +35,16 @@ class DataLoader:
             memory, so nothing is pickled, but pure Python transforms do not run in parallel.
             Each has a copy of an `IterableDataset`; `get_worker_info()` tells them apart.
         timeout: seconds to wait for a worker's batch; 0 waits for ever.
-        worker_init_fn: called in every worker with its number.
+        worker_init_fn: called in every worker with its number, once where workers persist.
         collate_fn: makes a batch from a list of examples.
         drop_last: leave out a shorter last batch.
-        generator: where `shuffle` draws from.
+        generator: where `shuffle` and the workers' seeds draw from; each round draws one number
+            for the seeds, however many workers there are.
         prefetch_factor: batches that each worker works ahead (default 2).
+        persistent_workers: keep the workers, and their datasets, from round to round.
+        in_order: False gives the batches of several workers as they are made.
 
-    `pin_memory`, `multiprocessing_context` and `persistent_workers` change nothing. Raises
+    `pin_memory`, `pin_memory_device` and `multiprocessing_context` change nothing. Raises
     ValueError for arguments that exclude each other, and where `dataset`, `batch_size` or
     what decides the order is assigned later.
     """
@@ -62,6 +67,8 @@ class DataLoader:
         *,
         prefetch_factor: int | None = None,
         persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
     ) -> None:
         _check_workers(
             num_workers, timeout, prefetch_factor, persistent_workers, multiprocessing_context
@@ -69,7 +76,9 @@ class DataLoader:
         self.dataset, self.num_workers, self.generator = dataset, num_workers, generator
         self.pin_memory, self.timeout, self.worker_init_fn = pin_memory, timeout, worker_init_fn
         self.multiprocessing_context = multiprocessing_context
-        self.persistent_workers = persistent_workers
+        self.persistent_workers, self.in_order = persistent_workers, in_order
+        self.pin_memory_device = pin_memory_device
+        self._workers: Workers | None = None
         self.prefetch_factor = 2 if prefetch_factor is None and num_workers else prefetch_factor
         self._by_index = not isinstance(dataset, IterableDataset)
         _check(self._by_index, batch_size, bool(shuffle), sampler, batch_sampler, drop_last)
@@ -109,18 +118,30 @@ class DataLoader:
         return _Batches(self, self._batches())
 
     def _batches(self) -> Iterator[Any]:
+        seed = int(ops.randint(0, _SEEDS, (), generator=self.generator))
         if self.num_workers:
-            assert self.prefetch_factor is not None
-            infos = infos_of(
-                self.dataset, self.num_workers, initial_seed(), not self._by_index
-            )
-            workers = Workers(infos, self.worker_init_fn, self.prefetch_factor, self.timeout)
+            workers = self._workers or self._new_workers(seed)
             if self._by_index:
                 return workers.map(self._fetch, self._order())
             return workers.iterate(self._iterate)
         if not self._by_index:
             return self._iterate(self.dataset)
         return (self._fetch(indices) for indices in self._order())
+
+    def _new_workers(self, seed: int) -> Workers:
+        assert self.prefetch_factor is not None
+        infos = infos_of(self.dataset, self.num_workers, seed, not self._by_index)
+        workers = Workers(
+            infos,
+            self.worker_init_fn,
+            self.prefetch_factor,
+            self.timeout,
+            in_order=self.in_order,
+            keep=self.persistent_workers,
+        )
+        if self.persistent_workers:
+            self._workers = workers
+        return workers
 
     def _order(self) -> Iterable[Any]:
         order = self.sampler if self.batch_sampler is None else self.batch_sampler

@@ -109,6 +109,10 @@ class WeightedRandomSampler(Sampler[int]):
                 "num_samples should be a positive integer value, "
                 f"but got num_samples={num_samples}"
             )
+        if not isinstance(replacement, bool):
+            raise ValueError(
+                f"replacement should be a boolean value, but got replacement={replacement}"
+            )
         self.weights = as_tensor(weights, dtype=dtypes.float64)
         if self.weights.ndim != 1:
             raise ValueError(

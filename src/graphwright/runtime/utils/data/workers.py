@@ -6,7 +6,7 @@ import copy
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from concurrent.futures import TimeoutError as _TimeoutError
 from dataclasses import dataclass
 from typing import Any
@@ -50,6 +50,8 @@ class Workers:
         worker_init_fn: called in each with its number before anything else.
         ahead: batches that each works ahead.
         timeout: seconds to wait for a batch before RuntimeError is raised; 0 waits for ever.
+        in_order: False lets `map` give what is made first.
+        keep: work for further rounds.
     """
 
     def __init__(
@@ -58,8 +60,12 @@ class Workers:
         worker_init_fn: Callable[[int], None] | None,
         ahead: int,
         timeout: float,
+        *,
+        in_order: bool = True,
+        keep: bool = False,
     ) -> None:
         self._infos, self._ahead, self._timeout = infos, ahead, timeout
+        self._in_order, self._keep = in_order, keep
         self._threads = [
             ThreadPoolExecutor(1, f"graphwright-data-{info.id}") for info in infos
         ]
@@ -69,7 +75,7 @@ class Workers:
         ]
 
     def map(self, fetch: Callable[[Any], Any], order: Iterable[Any]) -> Iterator[Any]:
-        """`fetch(indices)` of each of `order`, in that order."""
+        """`fetch(indices)` of each of `order`, in that order unless told otherwise."""
         pending: deque[Future[Any]] = deque()
         try:
             self._start()
@@ -77,9 +83,9 @@ class Workers:
                 thread = self._threads[number % len(self._threads)]
                 pending.append(thread.submit(fetch, indices))
                 if len(pending) >= len(self._threads) * self._ahead:
-                    yield self._result(pending.popleft())
+                    yield self._result(self._taken(pending))
             while pending:
-                yield self._result(pending.popleft())
+                yield self._result(self._taken(pending))
         finally:
             self._stop(pending)
 
@@ -100,6 +106,15 @@ class Workers:
         finally:
             self._stop([future for _, _, future in pending])
 
+    def _taken(self, pending: deque[Future[Any]]) -> Future[Any]:
+        """What is given next: the first one, or of any order one that is done."""
+        if not self._in_order:
+            wait(pending, self._timeout or None, FIRST_COMPLETED)
+            done = next((future for future in pending if future.done()), pending[0])
+            pending.remove(done)
+            return done
+        return pending.popleft()
+
     def _start(self) -> None:
         for future in self._begun:
             self._result(future)
@@ -117,6 +132,8 @@ class Workers:
     def _stop(self, pending: Iterable[Future[Any]]) -> None:
         for future in pending:
             future.cancel()
+        if self._keep:
+            return
         for thread in self._threads:
             thread.shutdown(wait=False, cancel_futures=True)
 
