@@ -157,3 +157,12 @@ def test_scales_as_in_torch() -> None:
     assert [s for s, _ in scales[0]] == [s for s, _ in scales[1]]
     for (_, ours), (_, theirs) in zip(*scales, strict=True):
         assert ours == pytest.approx(theirs)
+
+
+def test_a_step_without_gradients_is_refused() -> None:
+    scaler = GradScaler("cpu")
+    optimizer = gw.optim.SGD([gw.nn.Parameter(gw.ones(2))], lr=0.1)
+    with pytest.raises(AssertionError, match="No inf checks"):
+        scaler.step(optimizer)
+    with pytest.raises(AssertionError, match="one element"):
+        scaler.update(gw.ones(2))

@@ -172,3 +172,36 @@ def test_images_sampled_in_c_have_the_gradients_of_the_parts(
     monkeypatch.setattr(STATE, "enabled", True)
     for mine, parts in zip(whole, run(), strict=True):
         np.testing.assert_allclose(mine, parts, rtol=1e-9, atol=1e-9)
+
+
+def test_a_hook_of_several_gradients_gets_those_of_one_pass() -> None:
+    a, b, c = (gw.ones(1, requires_grad=True) for _ in range(3))
+    seen: list[list[bool]] = []
+    first: list[float] = []
+    gw.autograd.graph.register_multi_grad_hook(
+        (a, b, c), lambda grads: seen.append([grad is not None for grad in grads])
+    )
+    gw.autograd.graph.register_multi_grad_hook(
+        (a, b), lambda grad: first.append(grad.item()), mode="any"
+    )
+    (a * b).sum().backward()
+    (a * b * c).sum().backward()
+    (c * 2).sum().backward()
+    assert seen == [[True, True, False], [True] * 3, [False, False, True]]
+    assert first == [1.0, 1.0]
+
+
+def test_what_hooks_of_saved_tensors_must_not_do() -> None:
+    x = gw.ones(2, requires_grad=True)
+    graph = gw.autograd.graph
+    with (
+        graph.saved_tensors_hooks(lambda t: t.mul_(2), lambda t: t),
+        pytest.raises(RuntimeError, match="modifying its input"),
+    ):
+        (x * 1).exp()
+    with (
+        graph.allow_mutation_on_saved_tensors(),
+        pytest.raises(RuntimeError, match="cannot be nested"),
+        graph.allow_mutation_on_saved_tensors(),
+    ):
+        pass

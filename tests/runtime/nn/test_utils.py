@@ -200,3 +200,45 @@ def test_initial_values() -> None:
     generator = gw.Generator().manual_seed(3)
     first = nn.init.normal_(gw.empty(4), generator=generator)
     assert gw.equal(first, nn.init.normal_(gw.empty(4), generator=generator.manual_seed(3)))
+
+
+class Doubled(nn.Module):
+    """Twice the original."""
+
+    def forward(self, x: gw.Tensor) -> gw.Tensor:
+        return 2 * x
+
+    def right_inverse(self, x: gw.Tensor) -> gw.Tensor:
+        return x / 2
+
+
+def test_optimisers_go_on_training_what_is_parametrised() -> None:
+    layer = nn.Linear(2, 2)
+    weight, before = layer.weight, layer.weight.detach().clone()
+    parametrize.register_parametrization(layer, "weight", Doubled())
+    assert layer.parametrizations.weight.original is weight
+    gw.testing.assert_close(layer.weight.detach(), before)
+    parametrize.remove_parametrizations(layer, "weight")
+    assert layer.weight is weight
+
+
+def test_values_assigned_to_what_is_parametrised_keep_the_dtype() -> None:
+    layer = parametrize.register_parametrization(nn.Linear(2, 2), "weight", Doubled())
+    with pytest.raises(ValueError, match="dtype"):
+        layer.weight = gw.ones(2, 2, dtype=gw.float64)
+
+
+def test_transferred_parametrisations_are_shared() -> None:
+    source, target = nn.Linear(2, 2), nn.Linear(2, 2)
+    parametrize.register_parametrization(source, "weight", Doubled())
+    parametrize.transfer_parametrizations_and_params(source, target)
+    ours, theirs = source.parametrizations.weight, target.parametrizations.weight
+    assert ours.original is theirs.original and ours[0] is theirs[0]
+
+
+def test_state_of_the_older_weight_norm_loads() -> None:
+    older = nn.utils.weight_norm(nn.Linear(3, 2))
+    newer = parametrizations.weight_norm(nn.Linear(3, 2))
+    newer.load_state_dict(older.state_dict())
+    x = gw.ones(1, 3)
+    gw.testing.assert_close(newer(x), older(x))

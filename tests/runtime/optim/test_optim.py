@@ -318,3 +318,19 @@ def test_sparse_adam_refuses_dense_gradients() -> None:
         optimizer.step()
     with pytest.raises(ValueError, match="beta parameter at index 0"):
         gw.optim.SparseAdam([parameter], betas=(1.0, 0.9))
+
+
+def test_averages_are_given_the_count_as_a_tensor() -> None:
+    from graphwright.optim.swa_utils import AveragedModel
+
+    counts: list[int] = []
+
+    def last(averaged: gw.Tensor, current: gw.Tensor, count: gw.Tensor) -> gw.Tensor:
+        counts.append(int(count.item()))
+        return current
+
+    net = gw.nn.Linear(1, 1, bias=False)
+    averaged = AveragedModel(net, avg_fn=last)
+    for _ in range(3):
+        averaged.update_parameters(net)
+    assert counts == [1, 2]

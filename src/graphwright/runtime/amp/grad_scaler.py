@@ -27,6 +27,7 @@ class _Progress:
 
     def __init__(self) -> None:
         self.stage = _READY
+        self.looked = False
         self.overflowed = False
 
 
@@ -98,11 +99,13 @@ class GradScaler:
             )
         if progress.stage == _STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
-        progress.overflowed = self._divide(optimizer)
+        finite = self._divide(optimizer)
+        progress.looked = bool(finite)
+        progress.overflowed = bool(finite) and not bool(ops.all(ops.stack(finite)))
         progress.stage = _UNSCALED
 
-    def _divide(self, optimizer: Optimizer) -> bool:
-        """Divide gradients by the scale; whether one of them is not finite."""
+    def _divide(self, optimizer: Optimizer) -> list[Tensor]:
+        """Divide gradients by the scale; whether each of them is finite."""
         finite = []
         with no_grad():
             for group in optimizer.param_groups:
@@ -113,12 +116,13 @@ class GradScaler:
                         raise ValueError("Attempting to unscale FP16 gradients.")
                     ops.mul_(param.grad, 1.0 / self._scale)
                     finite.append(ops.all(ops.isfinite(param.grad)))
-            return bool(finite) and not bool(ops.all(ops.stack(finite)))
+            return finite
 
     def step(self, optimizer: Optimizer, *args: Any, **kwargs: Any) -> Any:
         """`optimizer.step(*args, **kwargs)` on unscaled gradients; None where one is not finite.
 
-        RuntimeError where it was called since the last `update`, or a closure is given.
+        RuntimeError where it was called since the last `update`, or a closure is given;
+        AssertionError where no parameter has a gradient.
         """
         if not self._enabled:
             return optimizer.step(*args, **kwargs)
@@ -129,6 +133,8 @@ class GradScaler:
             raise RuntimeError("step() has already been called since the last update().")
         if progress.stage == _READY:
             self.unscale_(optimizer)
+        if not progress.looked:
+            raise AssertionError("No inf checks were recorded for this optimizer.")
         progress.stage = _STEPPED
         return None if progress.overflowed else optimizer.step(*args, **kwargs)
 
@@ -140,9 +146,14 @@ class GradScaler:
         if not self._enabled:
             return
         if new_scale is not None:
+            if isinstance(new_scale, Tensor) and new_scale.numel() != 1:
+                raise AssertionError(
+                    "new_scale should be a float or a tensor of one element, got one of shape "
+                    f"{tuple(new_scale.shape)}"
+                )
             self._scale = float(new_scale)
         else:
-            looked = [p for p in self._progress.values() if p.stage != _READY]
+            looked = [p for p in self._progress.values() if p.looked]
             if not looked:
                 raise AssertionError("No inf checks were recorded prior to update.")
             self._adapt(any(progress.overflowed for progress in looked))

@@ -7,7 +7,8 @@ one run, so hooks and custom functions may start further runs, and threads may r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from importlib import import_module
 from typing import Any, NamedTuple
@@ -23,6 +24,21 @@ from graphwright.runtime.overriding import FUNCTIONS
 Key = tuple[int, int]  # (id of node or leaf, output number)
 
 
+class _Passes(threading.local):
+    """The passes that this thread is in; those of hooks and custom functions are the last."""
+
+    def __init__(self) -> None:
+        self.running: list[_Run] = []
+
+
+_PASSES = _Passes()
+
+
+def endings() -> dict[Any, Callable[[], None]]:
+    """What the running pass of this thread calls when it has ended, by keys of the callers'."""
+    return _PASSES.running[-1].endings
+
+
 class _Run:
     """One pass: pending gradients by node, leaves reached, gradients asked for."""
 
@@ -34,6 +50,7 @@ class _Run:
         self.wanted = wanted
         self.results: dict[Key, Any] = {}
         self.allowed: set[int] | None = None
+        self.endings: dict[Any, Callable[[], None]] = {}
 
     def send(self, edge: tuple[Any, int], grad: Any) -> None:
         """Add `grad` to what is pending at `edge`."""
@@ -308,9 +325,15 @@ def _execute(run: _Run, tensors: tuple[Any, ...], grads: Any, create_graph: bool
     def execute() -> None:
         _core.set_overrides_enabled(False)      # until with_grad_mode puts the thread's state back
         _core.set_modes(_core.modes() & ~FUNCTIONS)
-        _start(run, tensors, grads)
-        run.run()
-        run.finish_leaves()
+        _PASSES.running.append(run)
+        try:
+            _start(run, tensors, grads)
+            run.run()
+            run.finish_leaves()
+            for ending in tuple(run.endings.values()):
+                ending()
+        finally:
+            _PASSES.running.pop()
 
     _core.with_grad_mode(create_graph, execute)
 

@@ -7,13 +7,12 @@
 from __future__ import annotations
 
 import functools
-import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any
 
 from graphwright.runtime import _core
-from graphwright.runtime.autograd.engine import GradientEdge, edge_of
+from graphwright.runtime.autograd.engine import GradientEdge, edge_of, endings
 from graphwright.runtime.autograd.hooks import register_hook
 from graphwright.runtime.autograd.node import Node, accumulator
 from graphwright.runtime.autograd.saved import ACTIVE, PACKING
@@ -78,10 +77,22 @@ class save_on_cpu(saved_tensors_hooks):
 
 
 class allow_mutation_on_saved_tensors(saved_tensors_hooks):
-    """Within it, what is saved for backward is copied: it may be changed in place afterwards."""
+    """Within it, what is saved for backward is copied: it may be changed in place afterwards.
+
+    Raises RuntimeError where it is entered within another one.
+    """
 
     def __init__(self) -> None:
-        super().__init__(lambda tensor: tensor.detach().clone(), lambda tensor: tensor)
+        super().__init__(_copied, lambda tensor: tensor)
+
+    def __enter__(self) -> None:
+        if any(pack is _copied for pack, _ in PACKING.stack):
+            raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+        super().__enter__()
+
+
+def _copied(tensor: Any) -> Any:
+    return tensor.detach().clone()
 
 
 class disable_saved_tensors_hooks:
@@ -145,28 +156,56 @@ class _Handles:
         self.remove()
 
 
+class _Together:
+    """The hook of several tensors: called with the number and the gradient of each."""
+
+    def __init__(self, count: int, fn: Callable[[Any], Any], first: bool) -> None:
+        self._count, self._fn, self._first = count, fn, first
+
+    def __call__(self, number: int, grad: Any) -> None:
+        of_pass = endings()
+        begun = of_pass.get(self)
+        if begun is None:
+            begun = of_pass[self] = _Found(self._count, self._fn, due=not self._first)
+            if self._first:
+                self._fn(grad)
+        assert isinstance(begun, _Found)
+        begun.take(number, grad)
+
+
+class _Found:
+    """The gradients of one pass. Called when it ends, hands over those that there are.
+
+    due: whether that has not been done.
+    """
+
+    def __init__(self, count: int, fn: Callable[[Any], Any], due: bool) -> None:
+        self._grads: list[Any] = [None] * count
+        self._missing, self._fn, self._due = count, fn, due
+
+    def take(self, number: int, grad: Any) -> None:
+        self._missing -= self._grads[number] is None
+        self._grads[number] = grad
+        if not self._missing:
+            self()
+
+    def __call__(self) -> None:
+        if self._due:
+            self._due = False
+            self._fn(self._grads)
+
+
 def register_multi_grad_hook(
     tensors: Sequence[Any], fn: Callable[..., Any], *, mode: str = "all"
 ) -> _Handles:
     """Call `fn(grads)` once all gradients of `tensors` are known, or ("any") `fn(grad)` first.
 
-    A pass that reaches only some of the tensors does not call it in mode "all".
+    In mode "all", a pass that reaches only some of the tensors gives None for the others when it
+    ends; one that reaches none calls nothing. Raises ValueError for another mode.
     """
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
-    found: dict[int, Any] = {}
-    lock = threading.Lock()
-
-    def collect(number: int, grad: Any) -> None:
-        with lock:
-            found[number] = grad
-            due = len(found) == (1 if mode == "any" else len(tensors))
-            grads = [found.get(i) for i in range(len(tensors))]
-            if len(found) == len(tensors):
-                found.clear()
-        if due:
-            fn(grad if mode == "any" else grads)
-
+    together = _Together(len(tensors), fn, mode == "any")
     return _Handles(
-        [register_hook(t, functools.partial(collect, i)) for i, t in enumerate(tensors)]
+        [register_hook(t, functools.partial(together, i)) for i, t in enumerate(tensors)]
     )

@@ -174,8 +174,15 @@ class _Packed:
         self.edge: Any = None
         if not is_output and tensor.requires_grad:
             self.edge = (tensor, 0) if tensor.is_leaf else (tensor.grad_fn, tensor.output_nr)
+        version = tensor._version
         with _NoGrad():
             self.value = pack(tensor)
+        if tensor._version != version:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as "
+                "input to pack hook can not be modified by in-place operations as this can lead "
+                "to unexpected side-effects."
+            )
 
     def unpack(self) -> Any:
         tensor = self.unpack_hook(self.value)

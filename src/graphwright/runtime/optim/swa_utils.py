@@ -94,7 +94,7 @@ class AveragedModel(Module):
             for own, other in zip(own_members, members, strict=True):
                 value = other.detach()
                 if count and own.dtype.is_floating_point:
-                    value = self.avg_fn(own.detach(), value, count)
+                    value = self.avg_fn(own.detach(), value, self.n_averaged)
                 ops.copy_(own, value)
             if not self.use_buffers:
                 buffers = zip(self.module.buffers(), model.buffers(), strict=True)

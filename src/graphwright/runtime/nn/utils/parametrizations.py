@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from graphwright.runtime.autograd.modes import no_grad
 from graphwright.runtime.nn import functional as F
 from graphwright.runtime.nn.conv import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
@@ -41,10 +43,19 @@ class _WeightNorm(Module):
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
     """Train magnitude (`original0`) and direction (`original1`) of a weight apart.
 
-    `dim` is the one along which magnitudes are kept; None or -1 keeps one magnitude.
+    `dim` is the one along which magnitudes are kept; None or -1 keeps one magnitude. State that
+    `nn.utils.weight_norm` saved as `<name>_g` and `<name>_v` loads as well.
     """
     own = None if dim == -1 else dim
     register_parametrization(module, name, _WeightNorm(own), unsafe=True)
+
+    def renamed(state: dict[str, Any], prefix: str, *_: Any) -> None:
+        older = f"{prefix}{name}_g", f"{prefix}{name}_v"
+        if all(key in state for key in older):
+            for number, key in enumerate(older):
+                state[f"{prefix}parametrizations.{name}.original{number}"] = state.pop(key)
+
+    module._register_load_state_dict_pre_hook(renamed)
     return module
 
 

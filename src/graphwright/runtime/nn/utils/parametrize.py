@@ -57,7 +57,7 @@ class ParametrizationList(ModuleList):
                     f"original.dtype: {original.dtype}\nright_inverse(original).dtype: "
                     f"{value.dtype}"
                 )
-            _register(self, "original", _like(original, value))
+            _register(self, "original", _with_value(original, value))
         else:
             for i, part in enumerate(value):
                 _register(self, f"original{i}", _like(original, part))
@@ -88,6 +88,11 @@ class ParametrizationList(ModuleList):
                     f"right_inverse gave {len(parts)} tensors, but there are {self.ntensors}"
                 )
             for own, part in zip(self.originals(), parts, strict=True):
+                if part.dtype is not own.dtype:
+                    raise ValueError(
+                        "The tensors that right_inverse gives must keep their dtypes: "
+                        f"{own.dtype} became {part.dtype}"
+                    )
                 own.data = part.detach().clone()
 
     def forward(self) -> Tensor:
@@ -112,7 +117,8 @@ def _right_inverse(modules: ModuleList, value: Tensor, registers: bool) -> Any:
                 except NotImplementedError:
                     if not registers:
                         raise
-    if not isinstance(result, Tensor) and not isinstance(result, Sequence):
+    parts = result if isinstance(result, Sequence) else [result]
+    if not all(isinstance(part, Tensor) for part in parts):
         raise ValueError(
             "'right_inverse' must return a Tensor or a Sequence of tensors, "
             f"got {type(result).__name__}"
@@ -121,13 +127,17 @@ def _right_inverse(modules: ModuleList, value: Tensor, registers: bool) -> Any:
 
 
 def _like(original: Tensor, value: Tensor) -> Tensor:
-    """`value` as a leaf of the kind (Parameter or buffer) that `original` was."""
-    plain = value.detach()
-    if plain.data_ptr() == original.data_ptr() and isinstance(original, Parameter):
-        return original
+    """A leaf with `value`, of the kind (Parameter or buffer) that `original` is."""
     if isinstance(original, Parameter):
-        return Parameter(plain, original.requires_grad)
-    return plain
+        return Parameter(value.detach(), original.requires_grad)
+    return value.detach()
+
+
+def _with_value(original: Tensor, value: Tensor) -> Tensor:
+    """`original` itself with another value: optimisers that know it go on training it."""
+    if value is not original:
+        original.data = value.detach()
+    return original
 
 
 def _register(module: Module, name: str, tensor: Tensor) -> None:
@@ -187,11 +197,10 @@ def _refuse_pickling(module: Module) -> Any:
 def _parametrized_class(module: Module) -> None:
     """Give `module` a class of its own, in which properties can shadow its parameters."""
     base = module.__class__
-    module.__class__ = type(f"Parametrized{base.__name__}", (base,), {
-        "__deepcopy__": _copy_parametrized,
-        "__getstate__": _refuse_pickling,
-        "__module__": base.__module__,
-    })  # fmt: skip
+    members = {"__getstate__": _refuse_pickling, "__module__": base.__module__}
+    if not hasattr(base, "__deepcopy__"):
+        members["__deepcopy__"] = _copy_parametrized
+    module.__class__ = type(f"Parametrized{base.__name__}", (base,), members)
 
 
 def register_parametrization(
@@ -288,7 +297,10 @@ def type_before_parametrizations(module: Module) -> type:
 def transfer_parametrizations_and_params(
     from_module: Module, to_module: Module, tensor_name: str | None = None
 ) -> Module:
-    """Register on `to_module` the parametrisations of `from_module` and copy their originals."""
+    """Give `to_module` the parametrisations and the originals of `from_module`: they share them.
+
+    Tensors that `to_module` lacks are made; ValueError where those it has do not fit.
+    """
     if not is_parametrized(from_module):
         return to_module
     names = list(from_module.parametrizations) if tensor_name is None else [tensor_name]
@@ -297,8 +309,10 @@ def transfer_parametrizations_and_params(
             setattr(to_module, name, Parameter(getattr(from_module, name).detach().clone()))
         source = from_module.parametrizations[name]
         for module in source:
-            register_parametrization(to_module, name, copy.deepcopy(module), unsafe=True)
+            register_parametrization(to_module, name, module)
         target = to_module.parametrizations[name]
-        for own, given in zip(target.originals(), source.originals(), strict=True):
-            own.data = given.detach().clone()
+        if source.is_tensor:
+            target.original = source.original
+        for i in () if source.is_tensor else range(source.ntensors):
+            setattr(target, f"original{i}", getattr(source, f"original{i}"))
     return to_module

@@ -137,7 +137,8 @@ class ChainDataset(IterableDataset[T]):
             yield from dataset
 
     def __len__(self) -> int:
-        return sum(len(dataset) for dataset in self.datasets)  # type: ignore[arg-type]
+        parts: Iterable[Any] = self.datasets
+        return sum(map(len, parts))
 
 
 class Subset(Dataset[T]):
