@@ -389,4 +389,16 @@ NEURAL = [
     Case("AdamW step of 10 M", [normal(10_000_000)], step_of("AdamW")),
 ]
 
-FORMS: list[Case] = [*POINTWISE, *REDUCTION, *MOVE, *NEURAL]
+# Points: rows of few elements.
+_PAIRS = normal(512, 512, 3)
+POINTS: list[Case] = [
+    Case("points p - q", [normal(512, 1, 3), normal(512, 3)], plain(lambda lib, p, q: p - q)),
+    Case("points * weights", [_PAIRS, normal(512, 512, 1)], plain(lambda lib, p, w: p * w)),
+    Case("features x - centres", [normal(2000, 1, 16), normal(20, 16)],
+         plain(lambda lib, x, c: x - c)),
+    *(Case(f"{name} of points", [_PAIRS], named(name, dim=-1))
+      for name in words("sum mean prod amax any norm")),
+    Case("max of points", [_PAIRS], plain(lambda lib, p: p.max(-1))),
+]
+
+FORMS: list[Case] = [*POINTWISE, *REDUCTION, *MOVE, *NEURAL, *POINTS]
