@@ -190,3 +190,29 @@ def test_a_tuple_class_is_copied() -> None:
     captured = Captured(program)
     for _ in range(2):
         assert captured(gw.ones(1), Pair((1, 2)))[1:] == ([False] * 4, [tuple] * 4)
+
+
+def test_a_compiled_function_in_a_frame_is_itself_and_no_plain_one() -> None:
+    inner = gw.compile(lambda x: x * 2)
+
+    def program(x: Any) -> Any:
+        return inner(x) + 1, inner, inner.__wrapped__(x), opaque(inner)(x), bool(inner)
+
+    captured = Captured(program)
+    for _ in range(2):
+        first, itself, *others = captured(gw.ones(2))
+        assert first.tolist() == [3.0, 3.0]
+        assert itself is inner
+        assert [x.tolist() for x in others[:2]] == [[2.0, 2.0]] * 2
+        assert others[2] is True
+
+
+def test_attributes_of_a_compiled_function_are_its_own() -> None:
+    inner = gw.compile(lambda x: x * 2)
+
+    def program(x: Any) -> Any:
+        y = inner(x)
+        return y, inner.limit, len(inner.entries)
+
+    captured = Captured(program)
+    assert captured(gw.ones(2))[1:] == (inner.limit, 0)

@@ -20,6 +20,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.dispatching import DISPATCH, WRAPPER, chosen, implementation
 
 if TYPE_CHECKING:
+    from graphwright.capture._eval_frame import CompiledFunction
     from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.translator import Translator
 
@@ -416,6 +417,34 @@ class BoundMethodVariable(VariableTracker):
 
 
 _OF_PARTIALS = frozenset(dir(functools.partial))
+
+
+class CompiledFunctionVariable(VariableTracker):
+    """What `compile` made of a function: a call of it is captured like one of the function."""
+
+    def __init__(
+        self, value: CompiledFunction, function: VariableTracker, source: Source
+    ) -> None:
+        self.value = value
+        self.function = function
+        self.source = source
+
+    def python_type(self) -> type:
+        return type(self.value)
+
+    def describe(self) -> str:
+        return f"compiled {self.function.describe()}"
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        return self.function.call(tx, args, kwargs)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name == "__wrapped__":
+            return self.function
+        unsupported("GB0008", f"attribute {name!r} of {self.describe()}")
 
 
 class PartialVariable(VariableTracker):

@@ -58,6 +58,7 @@ from graphwright.capture.variables.enums import EnumVariable
 from graphwright.capture.variables.floats import float_argument, may_vary
 from graphwright.capture.variables.functions import (
     BoundMethodVariable,
+    CompiledFunctionVariable,
     PartialVariable,
     UserFunctionVariable,
 )
@@ -440,7 +441,8 @@ def _partial(output: OutputGraph, value: Any, source: Source) -> VariableTracker
 
 def _compiled_function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _by_identity(output, value, source)
-    return output.wrap(value.__wrapped__, ConstSource(value.__wrapped__, source.name()))
+    inner = output.wrap(value.__wrapped__, ConstSource(value.__wrapped__, source.name()))
+    return CompiledFunctionVariable(value, inner, source)
 
 
 def _mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
