@@ -216,3 +216,32 @@ def test_attributes_of_a_compiled_function_are_its_own() -> None:
 
     captured = Captured(program)
     assert captured(gw.ones(2))[1:] == (inner.limit, 0)
+
+
+class Counted(collections.OrderedDict):  # type: ignore[type-arg]
+    pass
+
+
+class Line(collections.deque):  # type: ignore[type-arg]
+    pass
+
+
+def test_operators_that_call_the_class_give_its_instances() -> None:
+    def program(x: Any, counts: Any, line: Any) -> Any:
+        return x + 1, counts | {"b": 2}, line + line, line * 2, counts == {"a": 1}
+
+    captured = Captured(program)
+    for _ in range(2):
+        found = captured(gw.ones(1), Counted(a=1), Line([1]))[1:]
+        assert found == (Counted(a=1, b=2), Line([1, 1]), Line([1, 1]), True)
+        assert [type(value) for value in found] == [Counted, Line, Line, bool]
+
+
+def test_methods_of_ordered_dicts_take_keywords() -> None:
+    def program(x: Any) -> Any:
+        made = collections.OrderedDict()  # type: ignore[var-annotated]
+        return x + 1, made.setdefault(5, default=9), made.pop(6, default=7), list(made)
+
+    captured = Captured(program)
+    for _ in range(2):
+        assert captured(gw.ones(1))[1:] == (9, 7, [5])

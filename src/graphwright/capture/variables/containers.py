@@ -123,6 +123,8 @@ class ContainerObjectVariable(ObjectVariable):
             other = other.payload
         result = tx.operate(function, self.payload, other)
         if result is not self.payload:
+            if isinstance(result, DictVariable | DequeVariable) and self.base is not dict:
+                unsupported("GB0004", f"{self.cls.__name__}.{name}, which calls the class")
             return result
         return TupleVariable(result.items) if isinstance(result, TupleVariable) else self
 

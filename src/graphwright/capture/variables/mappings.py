@@ -125,6 +125,8 @@ class DictVariable(VariableTracker):
             method = DictVariable._missing
         if method is None:
             return super().call_method(tx, name, args, kwargs)
+        if kwargs and name in ("setdefault", "pop"):    # OrderedDict has names for its parameters
+            unsupported("GB0004", f"{self.kind.__name__}.{name} with keywords")
         return method(self, tx, args, kwargs)
 
     @classmethod
