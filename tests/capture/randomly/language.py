@@ -87,13 +87,14 @@ class Language(Wider):
                 f"{v} @= gw.eye(4)", f"{v}.where({b} > 0, 0)", f"{v}.triu_()",
                 f"{v}.floor_()", f"{v}.swapdims_(0, 1)",
                 f"gw.sub({a}.detach(), 1, out={v})", f"{v}.set_({b}.detach())", f"{v} %= 3",
-                f"{v}.resize_(2, 2)" if made != a else f"{v}.zero_()", f"{v}.dropout_(0.5)",
+                f"{v}.resize_(min(2, len({v})), 2)" if made != a else f"{v}.zero_()",
+                f"{v}.dropout_(0.5)",
                 f"{v}.bernoulli_(0.5)", f"{v}.requires_grad_(flag)", f"{v}.detach_()",
             ))
         self.emit(indent, f"{self.an_object()}.log.append({v})")
 
     def warned(self, indent: int) -> None:
-        """Warnings and log records: the texts, and the lines they come from."""
+        """Warnings and log records, but for the compiler's: the texts, and their lines."""
         n, log, name = self.number(1), f"{self.an_object()}.log", self.fresh("m")
         if self.rarely(0.4):
             return self.emit(indent, self.pick(
@@ -111,7 +112,8 @@ class Language(Wider):
             f"{log}.append(warning_of(mode))", "warnings.warn(DeprecationWarning('old'))",
         ))
         self.block(indent + 1, 1)
-        self.emit(indent, f"{log}.append([(str(q.message), q.lineno) for q in {name}])")
+        kept = f"for q in {name} if 'graphwright: ' not in str(q.message)"
+        self.emit(indent, f"{log}.append([(str(q.message), q.lineno) {kept}])")
 
     def grouped(self, indent: int) -> None:
         """Groups of exceptions, nested, taken apart, and handled in part."""

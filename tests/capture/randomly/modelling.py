@@ -73,7 +73,7 @@ class Modelling(Definitions):
             f"{v}.unsqueeze_(0)", f"{a}.mul_({b}).add_({a})", f"halved_in_place({v})",
             f"{a}[0], {a}[1] = {a}[1], {a}[0]", f"{v}.fill_({value}).neg_()",
         ))
-        self.emit(indent, f"{self.an_object()}.log.append({self.pick(v, f'{v}._base is {a}')})")
+        self.emit(indent, f"{self.an_object()}.log.append({v})")
 
     def packed(self, indent: int) -> None:
         """Tensors in containers."""
