@@ -11,7 +11,9 @@ import graphwright as gw
 from graphwright.runtime.ops.table import TABLE
 
 OURS_ONLY = frozenset({"older", "out", "requires_grad"})
-NOT_OURS = frozenset({"layout", "pin_memory", "memory_format", "names", "implicit"})
+NOT_OURS = frozenset(
+    {"layout", "pin_memory", "memory_format", "names", "implicit", "cudnn_enable"}
+)
 
 DELIBERATE = {
     "cholesky_inverse": "named as documented, L",
@@ -22,6 +24,7 @@ DELIBERATE = {
     "hsplit": "one argument for sections and indices, as documented",
     "matrix_exp": "named as documented, A",
     "rrelu": "no generator",
+    "rrelu_": "no generator",
     "std": "unbiased=None stands for True, so that correction can be given",
     "std_mean": "unbiased=None stands for True, so that correction can be given",
     "tensor_split": "one argument for sections and indices, as documented",
@@ -108,10 +111,11 @@ def _schemas() -> dict[str, list[Any]]:
 
 
 def _mismatches(namespace: Any, method: bool) -> dict[str, list[str]]:
+    """By PyTorch's names: those that are made when they are first read are in no listing yet."""
     schemas, wrong = _schemas(), {}
-    for name in dir(namespace):
-        op = getattr(getattr(namespace, name), "__gw_op__", None)
-        if op is None or name not in schemas or op.name not in TABLE:
+    for name in schemas:
+        op = getattr(getattr(namespace, name, None), "__gw_op__", None)
+        if op is None or op.name not in TABLE:
             continue
         parameters = _ours(getattr(namespace, name))
         found = [_difference(parameters, _theirs(s, method)) for s in schemas[name]]
