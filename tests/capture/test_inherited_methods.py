@@ -7,6 +7,7 @@ iterators, views) must not have become the override of that name.
 from __future__ import annotations
 
 import collections
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -245,3 +246,18 @@ def test_methods_of_ordered_dicts_take_keywords() -> None:
     captured = Captured(program)
     for _ in range(2):
         assert captured(gw.ones(1))[1:] == (9, 7, [5])
+
+
+WORDS = re.compile(r"[a-z]+")
+
+
+def test_matches_are_looked_for_in_each_call() -> None:
+    def program(x: Any) -> Any:
+        first = []
+        for match in WORDS.finditer("one two three"):
+            first.append(opaque(match).group())
+        return x + 1, first
+
+    captured = Captured(program)
+    for _ in range(3):
+        assert captured(gw.ones(1))[1] == ["one", "two", "three"]

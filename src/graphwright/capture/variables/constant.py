@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import types
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import AttributeMissing, unsupported
@@ -134,7 +135,10 @@ class ConstantMethod(VariableTracker):
             return tx.frozen_method(self.owner, self.method, values)
         keywords = {key: value.as_constant() for key, value in kwargs.items()}
         constants = [value.as_constant() for value in values]
-        return tx.constant(fold(getattr(self.owner.value, self.method), *constants, **keywords))
+        found = fold(getattr(self.owner.value, self.method), *constants, **keywords)
+        if isinstance(found, Iterator):     # a new one in each call, such as finditer() gives
+            unsupported("GB0004", f"call of {self.describe()}")
+        return tx.constant(found)
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.push(self.owner)
