@@ -69,4 +69,6 @@ def transforms(op: Op, args: tuple[Any, ...], level: Level) -> Any:
         if isinstance(dims, tuple | list)
         else dims % rank + 1
     )
+    if op.name == "fft_c2c":
+        rest[-1] = tuple([dim + 1 for dim in rest[-1]])
     return dispatch(op, (input.value, moved, *rest))
