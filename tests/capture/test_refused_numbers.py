@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -59,6 +60,37 @@ def test_a_number_that_varies_stops_fitting(name: str, dtype: gw.dtype, number: 
         compiled(gw.ones(2, dtype=dtype), fits)
     with pytest.raises(RuntimeError, match="cannot be converted"):
         compiled(gw.ones(2, dtype=dtype), number)
+
+
+FILLED = {name: TOO_LARGE[name] for name in ("full", "full_like", "fill_", "masked_fill")}
+NOT_HELD = [(gw.float32, 1e300), (gw.float32, -1e39), (gw.int64, math.inf), (gw.uint8, 300.0)]
+
+
+@pytest.mark.parametrize("name", FILLED)
+@pytest.mark.parametrize(("dtype", "number"), NOT_HELD)
+def test_a_float_that_varies_stops_fitting(name: str, dtype: gw.dtype, number: float) -> None:
+    compiled = gw.compile(FILLED[name])
+    for fits in (2.5, 3.5, 4.5):
+        assert gw.equal(compiled(gw.ones(2, dtype=dtype), fits),
+                        FILLED[name](gw.ones(2, dtype=dtype), fits))
+    with pytest.raises(RuntimeError, match="cannot be converted"):
+        compiled(gw.ones(2, dtype=dtype), number)
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_floats_that_vary_fill_integers_exactly(name: str) -> None:
+    compiled = gw.compile(FILLED[name])
+    for number in (1.0, 16777217.0, 123456789.0):
+        assert compiled(gw.ones(2, dtype=gw.int64), number).tolist() == [number] * 2
+
+
+@pytest.mark.parametrize("name", FILLED)
+def test_floats_of_one_range_fill_floats_in_one_version(name: str) -> None:
+    compiled = gw.compile(FILLED[name])
+    for number in (1.0, -2.5, 3.0e38, 1e-300):
+        assert gw.equal(compiled(gw.ones(2), number), FILLED[name](gw.ones(2), number))
+    assert gw.compiler.stats(compiled).recompiles == 1
+    assert compiled(gw.ones(2), math.inf).tolist() == [math.inf] * 2
 
 
 DIVISIONS: dict[str, Callable[[Any, int], Any]] = {

@@ -23,6 +23,7 @@ from graphwright.capture.variables.quotients import QuotientVariable
 from graphwright.capture.variables.reads import ItemRead
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import dtypes
+from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops._face import empty, empty_like
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def with_scalars(
     if not any(_varies(given.get(number)) for number in numbers):
         return None
     call = _Call(kind, target, given, numbers)
-    fits = name_of(target) not in _FILLING or call.holds_numbers()
+    fits = name_of(target) not in _FILLING or call.holds_numbers(tx)
     return rule(tx, call) if fits else None
 
 
@@ -111,6 +112,18 @@ def _varies(value: VariableTracker | None) -> bool:
     if isinstance(value, ItemRead):
         return value.kind is float
     return isinstance(value, (FloatVariable, QuotientVariable))
+
+
+def _is_held(tx: Values, number: VariableTracker | None, dtype: dtypes.dtype) -> bool:
+    """Whether a floating point dtype has a number that varies in its range."""
+    if isinstance(number, ItemRead):
+        return number.tensor.fake.dtype.itemsize <= dtype.itemsize
+    if not isinstance(number, FloatVariable) or dtype.itemsize == 8:
+        return True
+    if issubclass(number.python_type(), numpy.generic):
+        return numpy.dtype(number.python_type()).itemsize <= dtype.itemsize
+    largest = finfo(dtype).max
+    return number.lies_between(tx, -largest, largest)
 
 
 class _Call:
@@ -128,15 +141,20 @@ class _Call:
         rest = {name: value for name, value in given.items() if name != first}
         return tx.output.run(tx, self.kind, self.target, [given[first]], rest)
 
-    def holds_numbers(self) -> bool:
-        """Whether what is filled holds the numbers, as far as their kinds tell."""
-        filled = {v.fake.dtype for v in self.given.values() if isinstance(v, TensorVariable)}
-        if "dtype" in self.given:
-            filled.add(self.given["dtype"].as_constant() or dtypes.get_default_dtype())
-        least = min((d.itemsize for d in filled if d.is_floating_point), default=4)
-        given = [self.given.get(number) for number in self.numbers]
-        reads = [v.tensor.fake.dtype for v in given if isinstance(v, ItemRead)]
-        return least >= 4 and all(dtype.itemsize <= least for dtype in reads)
+    def holds_numbers(self, tx: Values) -> bool:
+        """Whether what is filled holds the numbers, by guards where their kinds do not tell."""
+        filled = self._filled_dtype()
+        if not filled.is_floating_point or filled.itemsize < 4:
+            return False
+        numbers = [self.given.get(number) for number in self.numbers]
+        return all(_is_held(tx, number, filled) for number in numbers if _varies(number))
+
+    def _filled_dtype(self) -> dtypes.dtype:
+        dtype = self.given["dtype"].as_constant() if "dtype" in self.given else None
+        own = self.given.get("input")
+        if dtype is None and isinstance(own, TensorVariable):
+            dtype = own.fake.dtype
+        return dtype or dtypes.get_default_dtype()
 
     def rest(self, *names: str) -> Given:
         """The arguments but for some."""

@@ -94,6 +94,12 @@ class FloatVariable(ConstantVariable):
     def prefers_source(self) -> bool:
         return True
 
+    def lies_between(self, tx: Values, least: float, largest: float) -> bool:
+        """Whether it does, which guards hold on to; False of NaN, and of what none can compare."""
+        above = number_operation(tx, operator.ge, [self, tx.constant(least)])
+        below = number_operation(tx, operator.le, [self, tx.constant(largest)])
+        return all(found is not None and found.as_constant() for found in (above, below))
+
     def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
         """The graph's input that stands for it."""
         return self.output.float_input(self.seen, ScalarSource(self.expression, single))
