@@ -24,6 +24,21 @@ def test_everything_changes_places() -> None:
     assert second.grad.tolist() == [5, 5]
 
 
+def test_hooks_and_their_handles_go_along() -> None:
+    first, second = (gw.ones(1, requires_grad=True) for _ in range(2))
+    seen: list[str] = []
+    handle = first.register_hook(lambda grad: seen.append("gradient"))
+    first.register_post_accumulate_grad_hook(lambda tensor: seen.append("accumulated"))
+    gw.utils.swap_tensors(first, second)
+    (first * 2).sum().backward()
+    assert seen == []
+    (second * 2).sum().backward()
+    assert seen == ["gradient", "accumulated"]
+    handle.remove()
+    (second * 2).sum().backward()
+    assert seen == ["gradient", "accumulated", "accumulated"]
+
+
 def test_what_others_lead_to_does_not_change_places() -> None:
     first, second = gw.ones(2), gw.zeros(2)
     watcher = weakref.ref(first)
@@ -33,3 +48,13 @@ def test_what_others_lead_to_does_not_change_places() -> None:
     for other in (gw.ones(2, requires_grad=True) * 1, gw.ones(2)[:1]):
         with pytest.raises(RuntimeError, match="no leaf, or a view"):
             gw.utils.swap_tensors(second, other)
+
+
+def test_classes_with_slots_are_refused() -> None:
+    class Marked(gw.Tensor):
+        __slots__ = ("mark",)
+
+    marked = gw.ones(2).as_subclass(Marked)
+    with pytest.raises(RuntimeError, match="slots"):
+        gw.utils.swap_tensors(marked, gw.zeros(2))
+    assert type(marked) is Marked and marked.tolist() == [1, 1]
