@@ -30,6 +30,24 @@ def test_marked_functions_are_the_functions() -> None:
     assert jit.Attribute(3, int).value == 3
 
 
+def test_modules_written_for_scripts_are_modules() -> None:
+    class Scaled(jit.ScriptModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = gw.nn.Parameter(gw.full((2,), 3.0))
+
+        @jit.script_method
+        def forward(self, x: Any) -> Any:
+            return x * self.weight
+
+    scaled = Scaled().eval()
+    assert jit.freeze(scaled, ["weight"]) is scaled
+    assert jit.optimize_for_inference(scaled, ["forward"]) is scaled
+    assert [name for name, _ in scaled.named_parameters()] == ["weight"]
+    for module in (scaled, gw.compile(scaled, fullgraph=True)):
+        assert module(gw.ones(2)).tolist() == [3, 3]
+
+
 def test_marked_functions_are_captured() -> None:
     def program(x: Any) -> Any:
         gw.compiler.cudagraph_mark_step_begin()

@@ -2,7 +2,7 @@
 
 `script`, `trace` and their companions give back what they are given: `graphwright.compile` takes
 Python as it is. What is never scripted is never being scripted, so `is_scripting` and `is_tracing`
-are False, and nothing is a `ScriptModule` or a `ScriptFunction`.
+are False, and nothing is a `ScriptFunction`; a `ScriptModule` is a module as any other.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 import types
 import typing
 from typing import Any, Final, NamedTuple, TypeVar
+
+from graphwright.runtime.nn.module import Module
 
 T = TypeVar("T")
 
@@ -34,8 +36,8 @@ __all__ = [
 ]
 
 
-class ScriptModule:
-    """The class of scripted modules, of which there are none."""
+class ScriptModule(Module):
+    """A base of modules that were written for TorchScript: they run as Python does."""
 
 
 class ScriptFunction:
@@ -59,7 +61,14 @@ def trace(func: T, example_inputs: Any = None, **options: Any) -> T:
     return func
 
 
-freeze = optimize_for_inference = script
+def freeze(mod: T, preserved_attrs: Any = None, optimize_numerics: bool = True) -> T:
+    """The module itself: its parameters stay parameters."""
+    return mod
+
+
+def optimize_for_inference(mod: T, other_methods: Any = None) -> T:
+    """The module itself."""
+    return mod
 
 
 def export(fn: T) -> T:
