@@ -90,3 +90,20 @@ def test_normalised_negative_zeros_are_positive(compiled: bool) -> None:
 
     out = (gw.compile(normalised) if compiled else normalised)(gw.full((2, 4), -0.0))
     assert not gw.signbit(out).any()
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize(("dtype", "numbers", "expected"), [
+    (gw.float16, (65519.0, 65520.0, -1e6), [65504.0, INF, -INF]),
+    (gw.bfloat16, (3.395e38, 3.4e38, -3.4e38), [3.3895313892515355e38, INF, -INF]),
+])
+def test_assigned_numbers_beyond_half_precision_are_rounded(
+    dtype: gw.dtype, numbers: tuple[float, ...], expected: list[float], compiled: bool
+) -> None:
+    def assigned(x: Any) -> Any:
+        for place, number in enumerate(numbers):
+            x[place] = number
+        return x
+
+    out = (gw.compile(assigned) if compiled else assigned)(gw.zeros(3, dtype=dtype))
+    assert out.tolist() == expected

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.dispatch import OVERRIDE
+from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.limits import exceeds
 from graphwright.runtime.ops import _face as ops
@@ -225,6 +225,12 @@ def _ask(name: str, self: Any, key: Any, *value: Any) -> Any:
     return decide(getattr(PLAIN[0], name), asked, (self, key, *value), {})
 
 
+def _rounded(number: float, half: DType) -> float:
+    """What a number beyond the range of a half dtype becomes: its greatest one, or an infinity."""
+    with np.errstate(over="ignore"):
+        return float(half.numpy.type(float(number)))
+
+
 class Indexing:
     """What `__getitem__` and `__setitem__` are made of, as a mixin of Tensor."""
 
@@ -252,7 +258,7 @@ class Indexing:
             value = value.item()
         number = isinstance(value, int | float | complex) or hasattr(value, "expr")
         if self.dtype in _HALVES and isinstance(value, int | float) and exceeds(value, self.dtype):
-            value = math.copysign(math.inf, value)
+            value = _rounded(value, self.dtype)
         plain = _is_plain(self, key)
         if plain and number and key.dtype is dtypes.bool and key.shape == self.shape:
             ops.masked_fill_(self, key, value)
