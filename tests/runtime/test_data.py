@@ -257,6 +257,10 @@ def test_lengths_of_joined_datasets() -> None:
             return 2
 
     assert len(Few() + Few()) == 4
+    other = data.ChainDataset([Few(), [1]])  # type: ignore[list-item]
+    for asked in (len, list):
+        with pytest.raises(AssertionError, match="only supports IterableDataset"):
+            asked(other)
     joined = data.ConcatDataset([range(2), range(3)])  # type: ignore[list-item]
     assert data.ConcatDataset.cumsum([range(2), range(3)]) == [2, 5]
     with pytest.warns(FutureWarning, match="renamed"):

@@ -5,7 +5,7 @@ Densities, moments, entropies and divergences in closed form; samples by `sample
 is made of them by implicit reparameterisation).
 """
 
-from graphwright.runtime.distributions import constraints, transforms
+from graphwright.runtime.distributions import constraints, transforms, utils
 from graphwright.runtime.distributions.angles import VonMises
 from graphwright.runtime.distributions.composed import MixtureSameFamily
 from graphwright.runtime.distributions.constraint_registry import biject_to, transform_to
@@ -155,4 +155,5 @@ __all__ = [
     "register_kl",
     "transform_to",
     "transforms",
+    "utils",
 ]

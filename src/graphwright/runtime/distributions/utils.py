@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphwright.runtime.distributions.continuous import EULER as euler_constant
 from graphwright.runtime.distributions.distribution import broadcast_all
 from graphwright.runtime.distributions.distribution import clamped as clamp_probs
 from graphwright.runtime.distributions.distribution import lazy as lazy_property
@@ -12,6 +13,7 @@ from graphwright.runtime.distributions.triangles import tril_matrix_to_vec, vec_
 __all__ = [
     "broadcast_all",
     "clamp_probs",
+    "euler_constant",
     "lazy_property",
     "logits_to_probs",
     "probs_to_logits",

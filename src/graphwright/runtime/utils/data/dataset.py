@@ -126,19 +126,27 @@ class ConcatDataset(Dataset[T]):
 
 
 class ChainDataset(IterableDataset[T]):
-    """The examples of several iterable datasets, one after the other."""
+    """The examples of several iterable datasets, one after the other.
+
+    AssertionError for datasets of another kind as their turn comes, and where lengths are asked.
+    """
 
     def __init__(self, datasets: Iterable[IterableDataset[T]]) -> None:
         super().__init__()
         self.datasets = datasets
 
-    def __iter__(self) -> Iterator[T]:
+    def _parts(self) -> Iterator[Any]:
         for dataset in self.datasets:
+            if not isinstance(dataset, IterableDataset):
+                raise AssertionError("ChainDataset only supports IterableDataset")
+            yield dataset
+
+    def __iter__(self) -> Iterator[T]:
+        for dataset in self._parts():
             yield from dataset
 
     def __len__(self) -> int:
-        parts: Iterable[Any] = self.datasets
-        return sum(map(len, parts))
+        return sum(map(len, self._parts()))
 
 
 class Subset(Dataset[T]):
@@ -179,8 +187,7 @@ def random_split(
     """Random parts of a dataset: `lengths` are counts, or fractions that sum to one.
 
     What fractions leave over goes to the parts in turn, with a UserWarning for parts that remain
-    empty. Raises ValueError where counts do not
-    sum to the dataset's length.
+    empty. Raises ValueError where counts do not sum to the dataset's length.
     """
     total = len(dataset)  # type: ignore[arg-type]
     counts: list[Any] = list(lengths)
