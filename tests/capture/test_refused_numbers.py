@@ -77,6 +77,14 @@ def test_a_float_that_varies_stops_fitting(name: str, dtype: gw.dtype, number: f
         compiled(gw.ones(2, dtype=dtype), number)
 
 
+def test_integer_tensors_of_floats_that_vary() -> None:
+    compiled = gw.compile(lambda n: gw.tensor(n, dtype=gw.int64) + 1)
+    for number in (1.0, 2.5, 123456789.0):
+        assert compiled(number).item() == int(number) + 1
+    with pytest.raises(RuntimeError, match="cannot be converted"):
+        compiled(math.nan)
+
+
 @pytest.mark.parametrize("name", FILLED)
 def test_floats_that_vary_fill_integers_exactly(name: str) -> None:
     compiled = gw.compile(FILLED[name])

@@ -5,6 +5,7 @@ import operator
 
 import pytest
 
+import graphwright as gw
 from graphwright.ir import Graph, GraphError, GraphModule, Interpreter, lint
 
 
@@ -154,6 +155,24 @@ def test_dead_code_keeps_writes_and_modules_unless_told_otherwise() -> None:
     graph.output((x,))
     assert graph.eliminate_dead_code() == 2
     assert [n.name for n in graph.nodes] == ["x", "add", "setitem", "layer", "output"]
+
+
+def test_dead_code_keeps_the_modes_of_captured_operations() -> None:
+    def backend(module: GraphModule, examples: object) -> GraphModule:
+        module.graph.eliminate_dead_code()
+        return module
+
+    @gw.compile(backend=backend)
+    def f(x: gw.Tensor) -> tuple[gw.Tensor, gw.Tensor]:
+        with gw.no_grad():
+            fixed = x * 2
+        with gw.autocast("cpu"):
+            product = x @ x
+        return fixed, product
+
+    fixed, product = f(gw.ones(2, 2, requires_grad=True))
+    assert not fixed.requires_grad and product.requires_grad
+    assert product.dtype is gw.bfloat16
 
 
 def test_a_graph_checks_itself() -> None:

@@ -182,14 +182,15 @@ class Node:
     def is_impure(self) -> bool:
         """Whether it does more than give a value, as far as its target's name tells.
 
-        Placeholders, the output, modules and writes in place do; a random draw does not.
+        Placeholders, the output, modules, writes in place and changes of a mode, which give
+        nothing, do; a random draw does not.
         """
         if self.op not in ("call_function", "call_method"):
             return self.op != "get_attr"
         name: str = self.target if isinstance(self.target, str) else getattr(
             self.target, "__name__", "")
         in_place = name.endswith("_") and not name.endswith("__")
-        return in_place or self.target in _WRITES
+        return in_place or name.startswith("set_") or self.target in _WRITES
 
     def replace_input_with(self, old: Node, new: Node) -> None:
         """Take `new` wherever this node takes `old`."""

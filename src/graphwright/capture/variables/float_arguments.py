@@ -238,6 +238,9 @@ def _filled(tx: Values, call: _Call) -> VariableTracker | None:
 def _number_tensor(tx: Values, call: _Call) -> VariableTracker | None:
     """A new 0-d tensor of the number; NumPy's have dtypes of their own."""
     rest = call.rest("data")
+    given = rest["dtype"].as_constant() if "dtype" in rest else None
+    if given is not None and _is_integral(given) and given is not dtypes.bool:
+        return None    # which refuses some numbers
     kind = call.given["data"].python_type()
     numpys = issubclass(kind, numpy.generic)
     default = dtypes.from_numpy_dtype(kind) if numpys else dtypes.get_default_dtype()
