@@ -49,7 +49,7 @@ class Training:
         return self._backward or self._compiled()
 
     def _compiled(self) -> Callable[..., Any]:
-        with self._lock:
+        with self._lock.now:
             if self._backward is None:
                 self._backward = self._compile_backward()
             return self._backward

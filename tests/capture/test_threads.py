@@ -7,6 +7,7 @@ import os
 import random
 import signal
 import threading
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -151,7 +152,7 @@ def test_a_child_finds_locks_free_that_another_thread_held() -> None:
     lock, taken, done = Lock(), threading.Event(), threading.Event()
 
     def hold() -> None:
-        with lock:
+        with lock.now:
             taken.set()
             done.wait()
 
@@ -161,12 +162,17 @@ def test_a_child_finds_locks_free_that_another_thread_held() -> None:
     child = os.fork()
     if child == 0:
         end_after(20)
-        with lock:
+        with lock.now:
             os._exit(0)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     done.set()
     holder.join()
     assert status == 0
+
+
+def test_a_lock_is_entered_without_python_code() -> None:
+    """An interrupt cannot come between taking it and the block that releases it."""
+    assert isinstance(Lock().now.__enter__, types.BuiltinMethodType)
 
 
 def test_asyncio() -> None:

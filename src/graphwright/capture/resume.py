@@ -170,7 +170,7 @@ def resume_code(code: types.CodeType, point: ResumePoint) -> types.CodeType:
     """
     origin = origin_of(code)
     point = ResumePoint(origin.index(point.index), point.stack, point.locals)
-    with _lock:
+    with _lock.now:
         known = _made.get(origin.code)
         if known is None:
             known = _made[origin.code] = weakref.WeakValueDictionary()

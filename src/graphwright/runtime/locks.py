@@ -8,23 +8,18 @@ import weakref
 
 
 class Lock:
-    """Use it with `with`. The child of a fork has none of the threads that might release it."""
+    """Use it as `with lock.now:`. The child of a fork has none of the threads that might release
+    it, and gets another one.
 
-    __slots__ = ("__weakref__", "_lock")
+    now: a lock of Python's own. Entering it runs no Python code, in which Ctrl-C could raise when
+    the lock is taken and the block not yet entered.
+    """
+
+    __slots__ = ("__weakref__", "now")
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
+        self.now = threading.Lock()
         _ALIVE.add(self)
-
-    def __enter__(self) -> None:
-        self._lock.acquire()
-
-    def __exit__(self, *exc: object) -> None:
-        self._lock.release()
-
-    def renew(self) -> None:
-        """Be free, and forget who holds it."""
-        self._lock = threading.Lock()
 
 
 _ALIVE: weakref.WeakSet[Lock] = weakref.WeakSet()
@@ -32,7 +27,7 @@ _ALIVE: weakref.WeakSet[Lock] = weakref.WeakSet()
 
 def _renew_all() -> None:
     for lock in list(_ALIVE):
-        lock.renew()
+        lock.now = threading.Lock()
 
 
 if hasattr(os, "register_at_fork"):

@@ -49,7 +49,7 @@ class saved_tensors_hooks:
         if PACKING.refusal is not None:
             raise RuntimeError(PACKING.refusal)
         PACKING.stack.append((self.pack_hook, self.unpack_hook))
-        with _lock:
+        with _lock.now:
             ACTIVE.count += 1
 
     def __exit__(
@@ -59,7 +59,7 @@ class saved_tensors_hooks:
         traceback: TracebackType | None,
     ) -> None:
         PACKING.stack.pop()
-        with _lock:
+        with _lock.now:
             ACTIVE.count -= 1
 
 
