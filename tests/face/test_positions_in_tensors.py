@@ -106,6 +106,34 @@ def test_a_gradient_within_the_graph() -> None:
     assert gw.equal(gw.compile(f)(x, i), f(x, i))
 
 
+def _row_written(y: gw.Tensor, i: gw.Tensor) -> gw.Tensor:
+    y[i] *= 3
+    return y
+
+
+def _part_of_a_row_written(y: gw.Tensor, i: gw.Tensor) -> gw.Tensor:
+    y[i][1:].mul_(3)
+    return y
+
+
+def _row_of_what_was_written(y: gw.Tensor, i: gw.Tensor) -> gw.Tensor:
+    row = y[i]
+    y.mul_(3)
+    return row
+
+
+@pytest.mark.parametrize(
+    "made", [_row_written, _part_of_a_row_written, _row_of_what_was_written])
+def test_gradients_within_the_graph_after_writes(made: Callable[..., Any]) -> None:
+    def f(x: gw.Tensor, i: gw.Tensor) -> gw.Tensor:
+        x = x.detach().requires_grad_()
+        return gw.autograd.grad((made(x * 2, i) ** 2).sum(), x)[0]
+
+    compiled, x = gw.compile(f), gw.arange(6.0).view(3, 2)
+    for place in (0, 1, 2):
+        assert gw.equal(compiled(x, gw.tensor(place)), f(x, gw.tensor(place)))
+
+
 def test_a_number_that_varies() -> None:
     def f(x: gw.Tensor, place: int) -> gw.Tensor:
         row = x[gw.tensor(place)]

@@ -35,11 +35,15 @@ def _refuse(what: str) -> Any:
 
 
 class FakeTensor(Tensor):
-    """A tensor without data. Raises: DataDependent where its values are asked for."""
+    """A tensor without data. Raises: DataDependent where its values are asked for.
 
-    __slots__ = ("_offset",)
+    position: of a view, the 0-d tensor whose value it depends on where in its base it lies.
+    """
+
+    __slots__ = ("_offset", "position")
     __torch_function__ = disabled_torch_function_impl
     _offset: IntLike
+    position: FakeTensor
 
     def storage_offset(self) -> Any:
         """Elements between the storage's start and the first element; may be symbolic."""
@@ -130,7 +134,11 @@ def fake_kernel(op: Op, args: tuple[Any, ...]) -> Any:
 
 def _view(source: Any, spec: ViewSpec) -> FakeTensor:
     offset = source.storage_offset() + spec.offset
-    return fake_view(FakeTensor, source, spec.shape, spec.strides, offset, spec.dtype)
+    view = fake_view(FakeTensor, source, spec.shape, spec.strides, offset, spec.dtype)
+    position = getattr(source, "position", None)
+    if position is not None:
+        view.position = position
+    return view
 
 
 def fake_view(

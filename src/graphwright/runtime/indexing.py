@@ -158,7 +158,9 @@ def _select(result: Any, dim: int, item: Any) -> Any:
     if not item.is_fake:
         return ops.select(result, dim, int(item.item()))
     if not _core.levels():
-        return ops.select_at(result, dim, item)
+        view = ops.select_at(result, dim, item)
+        view.position = item
+        return view
     picked = ops.index(result, (*(None,) * dim, ops.reshape(item, (1,))))
     return ops.squeeze(picked, dim)
 

@@ -27,21 +27,26 @@ class CopySlices(Node):
 
     Gradient of the base's old value: the incoming one with the view's part replaced by what
     `inner` makes of that part.
+
+    Raises: DataDependent where a graph would have to know at which place a view lies.
     """
 
-    __slots__ = ("base", "inner", "view")
+    __slots__ = ("base", "inner", "position", "view")
 
     def __init__(self, base: Any, base_edge: Edge, view: Any, inner: OpNode) -> None:
         super().__init__("CopySlices", [base_edge, *inner.edges[1:]])
         self.base = metadata(base), base.storage_offset()
         self.view = view.shape, view.stride(), view.storage_offset() - base.storage_offset()
         self.inner = inner
+        self.position = getattr(view, "position", None)
         self.outputs.append((base.shape, base.dtype, base.device))
 
     def release(self) -> None:
         self.inner.release()
 
     def compute(self, grads: list[Any]) -> Sequence[Any]:
+        if self.position is not None:
+            self.position.item()
         base = self.base[0]
         shape, strides, offset = self.view
         extent = 1 + sum((n - 1) * s for n, s in zip(base.shape, base.strides, strict=True))
@@ -56,6 +61,22 @@ class CopySlices(Node):
         else:
             ops.copy_(replaced, inner[0])
         return [result if self.edges[0] is not None else None, *inner[1:]]
+
+
+class _Unplaced(Node):
+    """History of a view at a place that no graph knows, in a base that was written since."""
+
+    __slots__ = ("position",)
+
+    def __init__(self, view: Any, base: Any, position: Any) -> None:
+        super().__init__("AsStrided", [gradient_edge(base)])
+        self.position = position
+        self.outputs.append((view.shape, view.dtype, view.device))
+
+    def compute(self, grads: list[Any]) -> Sequence[Any]:
+        """Raises: DataDependent."""
+        self.position.item()
+        raise AssertionError("a position that is no fake tensor")
 
 
 _AMBIGUOUS = (
@@ -138,6 +159,10 @@ def _rebase(view: Any, node: OpNode) -> None:
 
 def _regenerate(view: Any, base: Any) -> None:
     """The view's history anew, as a strided view of its base."""
+    position = getattr(view, "position", None)
+    if position is not None:
+        view.grad_fn, view.output_nr = _Unplaced(view, base, position), 0
+        return
     geometry = (view.shape, view.stride(), view.storage_offset())
     node = OpNode(_as_strided, [gradient_edge(base)], [metadata(base), *geometry])
     node.outputs.append((view.shape, view.dtype, view.device))
