@@ -151,7 +151,8 @@ def test_each_worker_iterates_its_own_copy() -> None:
     assert [batch.tolist() for batch in loader] == [[0, 2], [1, 3], [4, 6], [5]]
 
 
-def test_a_worker_that_takes_too_long() -> None:
+@pytest.mark.parametrize("in_order", [True, False])
+def test_a_worker_that_takes_too_long(in_order: bool) -> None:
     held = threading.Event()
 
     class Slow(Numbered):
@@ -160,7 +161,7 @@ def test_a_worker_that_takes_too_long() -> None:
             return index
 
     with pytest.raises(RuntimeError, match="timed out"):
-        next(iter(DataLoader(Slow(), num_workers=1, timeout=0.01)))
+        next(iter(DataLoader(Slow(), num_workers=1, timeout=0.01, in_order=in_order)))
     held.set()
 
 

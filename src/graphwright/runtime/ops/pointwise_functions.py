@@ -320,14 +320,18 @@ define(
 )
 
 
-def _logit_meta(input: Any, eps: float | None) -> TensorSpec:
+def _logit_dtype(input: Any) -> DType:
     require_dtype("logit", input.dtype, complex=False)
-    return pointwise_spec("logit", (input,), to_float(input.dtype))
+    return to_float(input.dtype)
+
+
+def _logit_meta(input: Any, eps: float | None) -> TensorSpec:
+    return pointwise_spec("logit", (input,), _logit_dtype(input))
 
 
 def _logit(input: Any, eps: float | None) -> Any:
     """log(z / (1 - z)) for z = input clamped to [eps, 1 - eps]."""
-    dtype = _logit_meta(input, eps).dtype
+    dtype = _logit_dtype(input)
     z = input if input.dtype is dtype else ops.to_dtype(input, dtype)
     if eps is not None:
         z = ops.clamp(z, eps, 1.0 - eps)

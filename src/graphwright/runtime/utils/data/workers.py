@@ -109,8 +109,9 @@ class Workers:
     def _taken(self, pending: deque[Future[Any]]) -> Future[Any]:
         """What is given next: the first one, or of any order one that is done."""
         if not self._in_order:
-            wait(pending, self._timeout or None, FIRST_COMPLETED)
-            done = next((future for future in pending if future.done()), pending[0])
+            if not wait(pending, self._timeout or None, FIRST_COMPLETED).done:
+                raise self._late()
+            done = next(future for future in pending if future.done())
             pending.remove(done)
             return done
         return pending.popleft()
@@ -125,9 +126,10 @@ class Workers:
         except _TimeoutError:
             if future.done():
                 raise
-            raise RuntimeError(
-                f"DataLoader timed out after {self._timeout} seconds"
-            ) from None
+            raise self._late() from None
+
+    def _late(self) -> RuntimeError:
+        return RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
 
     def _stop(self, pending: Iterable[Future[Any]]) -> None:
         for future in pending:
