@@ -12,6 +12,7 @@ import pstats
 import signal
 import subprocess
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -404,3 +405,25 @@ def test_a_collector_that_is_off_stays_off():
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_collector_that_is_off_for_a_capture_is_on_in_the_child_of_a_fork():
+    """The child does not have the thread that captures, which would switch it on again."""
+    seen: list[int] = []
+
+    def fork_elsewhere(graph: Any, inputs: Any) -> Any:
+        def fork() -> None:
+            child = os.fork()
+            if child == 0:
+                os._exit(0 if gc.isenabled() else 1)
+            seen.append(os.waitpid(child, 0)[1])
+
+        assert not gc.isenabled()
+        other = threading.Thread(target=fork)
+        other.start()
+        other.join()
+        return graph
+
+    assert gw.compile(lambda x: x + 1, backend=fork_elsewhere)(gw.ones(2)).tolist() == [2, 2]
+    assert seen == [0] and gc.isenabled()

@@ -1,9 +1,11 @@
 /* Asking the callback what to do about a call that no entry serves. */
 #include "eval_frame.h"
+#include <pthread.h>
 #include <unistd.h>
 
 static _Thread_local bool capturing;
 static pid_t busy_in;   /* the process in which some thread captures; guarded by the GIL */
+static bool collection_off;     /* for that thread; guarded by the GIL */
 
 static int stance;      /* of the process: enum EfStance; guarded by the GIL */
 
@@ -79,6 +81,23 @@ static void resume_watchers(PyThreadState *paused) {
     }
 }
 
+/* A fork's child does not have the thread that would switch the collector on again. */
+static void collect_in_child(void) {
+    if (collection_off && !capturing && PyGILState_Check()) {
+        collection_off = false;
+        PyGC_Enable();
+    }
+}
+
+int ef_capture_init(void) {
+    int error = pthread_atfork(NULL, NULL, collect_in_child);
+    if (error != 0) {
+        errno = error;
+        PyErr_SetFromErrno(PyExc_OSError);
+    }
+    return error == 0 ? 0 : -1;
+}
+
 /* callback(function, code, slots, entries), with capture and the hook off meanwhile. Nor is garbage
  * collected: finalizers and callbacks of the program would run amid operations on fake tensors. */
 static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *function,
@@ -92,10 +111,11 @@ static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *fu
         busy_in = getpid();
         capturing = true;
         int room = give_room();
-        int collects = PyGC_Disable();
+        collection_off = PyGC_Disable() != 0;
         answer = PyObject_CallFunctionObjArgs(callback, (PyObject *)function, (PyObject *)code,
                                               bound, entries, NULL);
-        if (collects) {
+        if (collection_off) {
+            collection_off = false;
             PyGC_Enable();
         }
         take_room(room);

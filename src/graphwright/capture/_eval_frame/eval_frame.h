@@ -162,6 +162,7 @@ PyObject *ef_entry_function(EfEntry *entry, PyFunctionObject *function);   /* bo
 int ef_code_slots(const PyCodeObject *code);
 
 /* ---- capture.c: asking the callback ---- */
+int ef_capture_init(void);      /* -1 with an exception */
 bool ef_capturing(void);
 /* What the user wants to happen instead of compiling; other stances are the callback's affair. */
 enum EfStance { EF_FORCE_EAGER = 1, EF_FAIL_ON_RECOMPILE = 2 };
