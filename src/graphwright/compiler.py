@@ -35,7 +35,6 @@ CAPTURE.run_outside = _eval_frame.run_unhooked
 is_dynamo_compiling = is_compiling
 
 
-
 def disable(function: F | None = None, *, recursive: bool = True) -> Any:
     """Keep a function out of capture; a decorator.
 

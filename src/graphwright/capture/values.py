@@ -25,12 +25,14 @@ from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVar
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.containers import unwrapped
 from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
+from graphwright.capture.variables.instance_dicts import InstanceDictVariable
 from graphwright.capture.variables.iterators import SequenceIterator
 from graphwright.capture.variables.mappings import DictVariable, pairs_of
 from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute, lookup
 from graphwright.capture.variables.operators import check_reflexive, equals, is_same, operate
+from graphwright.capture.variables.ranges import RangeVariable
 from graphwright.capture.variables.reads import read_item
-from graphwright.capture.variables.sequences import RangeVariable, TupleVariable
+from graphwright.capture.variables.sequences import TupleVariable
 from graphwright.capture.variables.sets import frozen_method, has_order
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
@@ -114,6 +116,10 @@ class Values:
     def dict_of(self, items: dict[str, VariableTracker]) -> VariableTracker:
         """A new dict with string keys."""
         return DictVariable({key: (self.constant(key), value) for key, value in items.items()})
+
+    def instance_dict_of(self, owner: ObjectVariable) -> VariableTracker:
+        """`owner.__dict__`."""
+        return InstanceDictVariable(owner)
 
     def range_of(self, value: range) -> VariableTracker:
         """A range of known bounds."""

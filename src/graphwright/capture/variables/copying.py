@@ -22,10 +22,10 @@ from graphwright.capture.variables.objects import (
     instance_dict,
     lookup,
 )
+from graphwright.capture.variables.ranges import RangeVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
-    RangeVariable,
     SequenceVariable,
     TupleVariable,
 )

@@ -1,4 +1,4 @@
-"""Tuples, named tuples, lists, ranges and slices."""
+"""Tuples, named tuples, lists and slices."""
 
 from __future__ import annotations
 
@@ -477,54 +477,6 @@ _LIST_METHODS: dict[str, Callable[..., VariableTracker]] = {
     "copy": ListVariable._copy,
     "sort": ListVariable._sort,
 }
-
-
-class RangeVariable(SequenceVariable):
-    """A range whose bounds are known."""
-
-    kind = range
-
-    def __init__(
-        self, value: range, items: list[VariableTracker], source: Source | None = None
-    ) -> None:
-        self.value = value
-        self.items = items
-        self.source = source
-
-    def is_constant(self) -> bool:
-        return True
-
-    def as_constant(self) -> range:
-        return self.value
-
-    def as_node(self, tx: Translator) -> Any:
-        return list(self.value)
-
-    def as_example(self) -> Any:
-        return list(self.value)
-
-    def parts(self) -> Iterable[VariableTracker]:
-        return ()
-
-    def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        if name in ("start", "stop", "step"):
-            return tx.constant(getattr(self.value, name))
-        return super().getattr(tx, name)
-
-    def iterate(self, tx: Translator) -> VariableTracker:
-        return SequenceIterator(self.items, self)
-
-    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
-        key = key.realize()
-        if isinstance(key, SliceVariable):
-            return tx.range_of(self.value[key.as_slice()])
-        return super().getitem(tx, key)
-
-    def refusing_index(self) -> Callable[..., int]:
-        return self.value.index
-
-    def reconstruct(self, cg: Reconstructor) -> None:
-        cg.builder.load_const(self.value)
 
 
 class SliceVariable(VariableTracker):

@@ -76,10 +76,10 @@ from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.proxies import wrap_proxy
 from graphwright.capture.variables.pure_library import pure_library_function
 from graphwright.capture.variables.purity import PURE_TYPES, cached_call, pure_method
+from graphwright.capture.variables.ranges import RangeVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
-    RangeVariable,
     SizeVariable,
     SliceVariable,
     TupleVariable,
@@ -491,8 +491,7 @@ def _object(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 
 
 def _exception(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _same_type(output, value, source)
-    return ObjectVariable(type(value), value, source)
+    return _object(output, value, source)
 
 
 def _proxy(output: OutputGraph, value: Any, source: Source) -> VariableTracker:

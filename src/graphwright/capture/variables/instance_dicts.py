@@ -1,0 +1,120 @@
+"""`__dict__` of objects of user classes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.source import InstanceAttrSource
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.objects import (
+    ObjectVariable,
+    instance_dict,
+    is_data_descriptor,
+    lookup,
+)
+from graphwright.capture.variables.sequences import SequenceMethod
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+
+
+class InstanceDictVariable(VariableTracker):
+    """`value.__dict__` of an object, key by key."""
+
+    def __init__(self, owner: ObjectVariable) -> None:
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return dict
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def _find(self, tx: Translator, key: VariableTracker) -> VariableTracker | None:
+        name = key.as_constant()
+        owner = self.owner
+        pending = tx.side_effects.attribute(owner, name)
+        if pending is not None:
+            return pending.realize()
+        if owner.value is None or owner.source is None or tx.side_effects.is_deleted(owner, name):
+            return None
+        values = instance_dict(owner.value)
+        source = InstanceAttrSource(owner.source, name)
+        if name not in values:
+            tx.guards.missing(source)
+            return None
+        return tx.output.wrap(values[name], source)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        return self._find(tx, item) is not None
+
+    def snapshot(self, tx: Translator) -> VariableTracker:
+        """A dict of what it holds now."""
+        names = self.owner.attribute_names(tx)
+        found = {name: self._find(tx, tx.constant(name)) for name in names}
+        return tx.dict_of({name: value for name, value in found.items() if value is not None})
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        return self.snapshot(tx).iterate(tx)
+
+    def length(self, tx: Translator) -> VariableTracker:
+        return self.snapshot(tx).length(tx)
+
+    def truth(self, tx: Translator) -> bool:
+        return self.snapshot(tx).truth(tx)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        found = self._find(tx, key)
+        if found is None:
+            unsupported("GB0006", f"KeyError: {key.describe()}")
+        return found
+
+    def setitem(self, tx: Translator, key: VariableTracker, value: VariableTracker) -> None:
+        name = key.as_constant()
+        if not isinstance(name, str):
+            unsupported("GB0010", f"assignment to __dict__[{name!r}]")
+        if is_data_descriptor(lookup(self.owner.cls, name)):
+            unsupported("GB0010", f"assignment to __dict__[{name!r}]")
+        tx.side_effects.store_attribute(self.owner, name, value)
+
+    @staticmethod
+    def methods() -> dict[str, Any]:
+        """The methods that are interpreted, by name."""
+        names = ("get", "pop", "__contains__", "keys", "values", "items", "copy", "update")
+        return dict.fromkeys(names)
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        return SequenceMethod(self, name)
+
+    def call_method(
+        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
+    ) -> VariableTracker:
+        if name in ("keys", "values", "items", "copy"):
+            return self.snapshot(tx).call_method(tx, name, args, kwargs)
+        if name == "update":
+            for key, value in tx.pairs(args):
+                self.setitem(tx, key, value)
+            for key, value in kwargs.items():
+                self.setitem(tx, tx.constant(key), value)
+            return tx.constant(None)
+        if name not in self.methods() or not args:
+            unsupported("GB0008", f"__dict__.{name}()")
+        found = self._find(tx, args[0])
+        if name == "__contains__":
+            return tx.constant(found is not None)
+        if found is None:
+            if len(args) == 1 and name == "pop":
+                unsupported("GB0006", f"KeyError: {args[0].describe()}")
+            return args[1] if len(args) > 1 else tx.constant(None)
+        if name == "pop":
+            tx.side_effects.store_attribute(self.owner, args[0].as_constant(), None)
+        return found
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push(self.owner)
+        cg.builder.load_attr("__dict__")
