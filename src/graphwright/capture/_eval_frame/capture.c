@@ -3,6 +3,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#if PY_VERSION_HEX < 0x030D0000
+#define Py_IsFinalizing _Py_IsFinalizing
+#endif
+
 static _Thread_local bool capturing;
 static pid_t busy_in;   /* the process in which some thread captures; guarded by the GIL */
 static bool collection_off;     /* for that thread; guarded by the GIL */
@@ -196,10 +200,16 @@ static int take(EfEntryList *list, PyObject *answer, PyCodeObject *code, EfEntry
     return 0;
 }
 
+/* Whether to leave a frame as it is without asking. While the interpreter ends, nothing can be
+ * imported that a translation may need. */
+static bool is_declined(const EfEntryList *list) {
+    return list->skip || capturing || (busy_in != 0 && busy_in == getpid()) || Py_IsFinalizing();
+}
+
 int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObject *function,
                PyObject *const *slots, EfEntry **entry) {
     *entry = NULL;
-    if (list->skip || capturing || (busy_in != 0 && busy_in == getpid())) {
+    if (is_declined(list)) {
         return 0;
     }
     drop_dead(list);

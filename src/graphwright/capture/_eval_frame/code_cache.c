@@ -52,6 +52,36 @@ int ef_code_cache_init(void) {
     return 0;
 }
 
+#if EF_SUPPORTED
+
+/* What `co_extra` points to: private to CPython, the same from 3.11 to 3.13. */
+typedef struct {
+    Py_ssize_t size;
+    void *extras[1];
+} CodeExtras;
+
+/* Setting an extra makes room for the slots that others asked for later, too, and when a code
+ * object ends CPython calls what frees each slot it has room for, empty or not. Some of these
+ * functions are gone by then (those that ctypes makes, at exit): code whose later slots nobody
+ * has set must have no room for them. */
+static int set_extra(PyCodeObject *code, EfCodeCache *cache) {
+    CodeExtras *before = code->co_extra;
+    Py_ssize_t room = before == NULL ? 0 : before->size;
+    if (PyUnstable_Code_SetExtra((PyObject *)code, extra_index, cache) < 0) {
+        return -1;
+    }
+    ((CodeExtras *)code->co_extra)->size = Py_MAX(room, extra_index + 1);
+    return 0;
+}
+
+#else
+
+static int set_extra(PyCodeObject *code, EfCodeCache *cache) {
+    return PyUnstable_Code_SetExtra((PyObject *)code, extra_index, cache);
+}
+
+#endif
+
 EfCodeCache *ef_code_cache(PyCodeObject *code, bool create) {
     void *extra = NULL;
     if (PyUnstable_Code_GetExtra((PyObject *)code, extra_index, &extra) < 0) {
@@ -65,7 +95,7 @@ EfCodeCache *ef_code_cache(PyCodeObject *code, bool create) {
     if (cache == NULL) {
         return NULL;
     }
-    if (PyUnstable_Code_SetExtra((PyObject *)code, extra_index, cache) < 0) {
+    if (set_extra(code, cache) < 0) {
         PyErr_Clear();
         PyMem_Free(cache);
         return NULL;
