@@ -204,3 +204,23 @@ def test_a_reshape_that_copies_is_no_view() -> None:
     copied.mul_(2)
     copied.sum().backward()
     assert x.grad.tolist() == [[2.0] * 3] * 2 and x[0, 1].item() == 1.0
+
+
+def test_a_position_in_a_tensor_selects_a_view() -> None:
+    x, i = gw.arange(6.0).reshape(3, 2), gw.tensor(-1)
+    row = x[i]
+    assert row._base is x._base and row.tolist() == [4.0, 5.0]
+    row.mul_(2)
+    assert x[2].tolist() == [8.0, 10.0]
+    with pytest.raises(IndexError):
+        x[gw.tensor(3)]
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: x.mT.reshape(3, 2) ** 3,
+    lambda x: x[gw.tensor(1)] ** 3,
+], ids=["copying reshape", "position"])  # fmt: skip
+def test_gradients_of_reshapes_that_copy_and_of_positions(function: Any) -> None:
+    x = gw.rand(2, 3, dtype=gw.float64, requires_grad=True)
+    assert gw.autograd.gradcheck(function, (x,))
+    assert gw.autograd.gradgradcheck(function, (x,))
