@@ -107,3 +107,15 @@ def test_assigned_numbers_beyond_half_precision_are_rounded(
 
     out = (gw.compile(assigned) if compiled else assigned)(gw.zeros(3, dtype=dtype))
     assert out.tolist() == expected
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), 1e30, -1.5])
+def test_padding_with_what_integers_cannot_hold(value: float, compiled: bool) -> None:
+    def pad(x: Any) -> Any:
+        return gw.nn.functional.pad(x, (1, 1), value=value)
+
+    padded = gw.compile(pad) if compiled else pad
+    with pytest.raises(RuntimeError, match="cannot be converted to type uint8 without overflow"):
+        padded(gw.ones(2, dtype=gw.uint8))
+    assert padded(gw.ones(1, dtype=gw.bool)).tolist() == [True] * 3

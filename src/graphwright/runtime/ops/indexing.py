@@ -175,14 +175,16 @@ define("take(Tensor input, Tensor index)", Kind.COMPOSITE, decompose=_take)
 
 def _check_filling(value: Any, dtype: Any) -> None:
     """Raise RuntimeError for a number that the dtype cannot hold; nothing wraps around."""
-    if dtype.is_floating_point and isinstance(value, (int, float)):
+    if isinstance(value, (int, float)) or (
+        not dtype.is_floating_point and may_exceed(value, dtype)
+    ):
         check_fits("constant_pad", value, dtype)
-    number = isinstance(value, int) or may_exceed(value, dtype)
-    if number and not (dtype.is_floating_point or dtype.is_complex):
-        check_fits("constant_pad", value, dtype)
-        if value < 0 and not dtype.is_signed and dtype is not dtypes.bool:
+        if dtype in _UNSIGNED and value < 0:
             raise RuntimeError(f"constant_pad: value {value} cannot be converted to type "
                                f"{dtype.name} without overflow")
+
+
+_UNSIGNED = (dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64)
 
 
 def _pad_meta(input: Any, pad: tuple[Any, ...], value: Any) -> TensorSpec:
