@@ -96,14 +96,17 @@ def listed_in_frame(x: Any, value: Any) -> Any:
     return x + 1, made.seen()
 
 
-@pytest.mark.parametrize(("program", "make"), [
-    (made_outside, lambda: Keyed({"a": 1, "b": 2})),
-    (made_outside, lambda: Listed([1, 2])),
-    (made_outside, lambda: Queued([1, 2])),
-    (made_outside, lambda: Ordered(a=1)),
-    (keyed_in_frame, lambda: None),
-    (listed_in_frame, lambda: None),
-])
+@pytest.mark.parametrize(
+    ("program", "make"),
+    [
+        (made_outside, lambda: Keyed({"a": 1, "b": 2})),
+        (made_outside, lambda: Listed([1, 2])),
+        (made_outside, lambda: Queued([1, 2])),
+        (made_outside, lambda: Ordered(a=1)),
+        (keyed_in_frame, lambda: None),
+        (listed_in_frame, lambda: None),
+    ],
+)
 def test_methods_of_the_base_class(program: Any, make: Callable[[], Any]) -> None:
     captured = Captured(program, everywhere=True)
     x = gw.ones(2)
@@ -166,8 +169,15 @@ PERCENT, BRACES = "%s", "{}"
 
 def copies(x: Any, values: Any, text: Any) -> Any:
     made = [
-        values * 1, values + NONE, NONE + values, values[:], tuple(values),
-        PERCENT % text, f"{text}", BRACES.format(text), text[:],
+        values * 1,
+        values + NONE,
+        NONE + values,
+        values[:],
+        tuple(values),
+        PERCENT % text,
+        f"{text}",
+        BRACES.format(text),
+        text[:],
     ]
     kept = [values] * 5 + [text] * 4
     return x + 1, [a is b for a, b in zip(opaque(made), opaque(kept), strict=True)]
@@ -261,3 +271,16 @@ def test_matches_are_looked_for_in_each_call() -> None:
     captured = Captured(program)
     for _ in range(3):
         assert captured(gw.ones(1))[1] == ["one", "two", "three"]
+
+
+def test_a_repeated_deque_is_a_deque() -> None:
+    """It was a tuple of the same items; `*=` changes the deque itself."""
+
+    def work(x: Any, kept: Any) -> Any:
+        kept *= 2
+        return x + 1, kept * 2, 2 * kept, kept
+
+    deque = collections.deque([1])
+    _, left, right, same = Captured(work)(gw.ones(1), deque)
+    assert left == right == collections.deque([1, 1, 1, 1])
+    assert same is deque and deque == collections.deque([1, 1])

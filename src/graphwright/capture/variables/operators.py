@@ -360,7 +360,7 @@ def _add(tx: Translator, args: list[VariableTracker]) -> VariableTracker | None:
         return ListVariable([*left.items, *right.items])
     if isinstance(left, TupleVariable) and isinstance(right, TupleVariable):
         if left.kind is right.kind is tuple and not (left.items and right.items):
-            return left if left.items else right    # as CPython does, which needs no copy
+            return left if left.items else right  # as CPython does, which needs no copy
         sized = right if isinstance(right, SizeVariable) else left
         return _tuple_like(sized)([*left.items, *right.items])
     return None
@@ -396,11 +396,13 @@ def _multiply(tx: Translator, args: list[VariableTracker]) -> VariableTracker | 
             count, (ConstantVariable, SymIntVariable)
         ):
             times = count.as_constant()
-            if not isinstance(times, int) or isinstance(values, NamedTupleVariable):
+            if not isinstance(times, int) or isinstance(
+                values, (NamedTupleVariable, DequeVariable)
+            ):
                 return None
             if isinstance(values, ListVariable):
                 return ListVariable(values.items * times)
-            if values.kind is tuple and times == 1:    # CPython needs no copy of it
+            if values.kind is tuple and times == 1:  # CPython needs no copy of it
                 return values
             return _tuple_like(values)(values.items * times)
     return None
@@ -490,9 +492,7 @@ _RULES: dict[Callable[..., Any], Callable[..., VariableTracker | None]] = {
 }
 
 
-def unary(
-    tx: Translator, function: Callable[..., Any], value: VariableTracker
-) -> VariableTracker:
+def unary(tx: Translator, function: Callable[..., Any], value: VariableTracker) -> VariableTracker:
     """`-x`, `+x`, `~x` (`not x` is decided by `truth`)."""
     value = value.realize()
     if isinstance(value, TensorVariable):
