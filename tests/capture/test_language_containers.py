@@ -11,6 +11,7 @@ import pytest
 
 import graphwright as gw
 
+from .captured import Captured
 from .programs import Programs, sound, whole
 
 X = gw.tensor([[1.0, -2.0, 3.0], [4.0, 0.5, -6.0]])
@@ -93,6 +94,17 @@ def deque_of_numbers(x):
     except IndexError as error:
         text = str(error)
     return d, x + len(d), 3 in d, d.count(3), d.index(2), d == deque([3, 2, 5]), text
+
+
+@program
+def deque_iterated_while_its_items_change(x):
+    d, seen = deque([1, 2, 3, 4]), []
+    walk = iter(d)
+    seen.append(next(walk))
+    d.reverse()
+    seen.append(next(walk))
+    d[3] = x
+    return x + 1, seen, list(walk), d
 
 
 @program
@@ -494,3 +506,17 @@ def order_of_strings(x):
 
 def test_a_set_of_strings_is_walked_in_its_own_order():
     sound(order_of_strings, X)
+
+
+def test_iterators_of_a_deque_survive_items_that_are_put_in_place_of_others():
+    def f(x, d):
+        d[1] = x * 2
+        d.reverse()
+        return x + 1
+
+    given = deque([1, 2, 3], 5)
+    walk = iter(given)
+    assert next(walk) == 1
+    captured = Captured(f, fullgraph=True)
+    captured(gw.ones(2), given)
+    assert next(walk).tolist() == [2.0, 2.0] and next(walk) == 1

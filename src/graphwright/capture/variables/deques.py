@@ -51,7 +51,7 @@ class DequeVariable(SequenceVariable):
         return super().getattr(tx, name)
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        return DequeIterator(self, self.items)
+        return DequeIterator(self)
 
     def unpack(self, tx: Translator) -> list[VariableTracker]:
         return [item.realize() for item in self.items]
@@ -148,7 +148,7 @@ class DequeVariable(SequenceVariable):
         return tx.constant(None)
 
     def _reverse(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        self._changed(tx)
+        tx.side_effects.mutate(self)
         self.items.reverse()
         return tx.constant(None)
 
@@ -174,7 +174,10 @@ class DequeVariable(SequenceVariable):
         cg.builder.end_call(2)
 
     def write_back(self, cg: Reconstructor, push: Callable[[], None]) -> Callable[[], None]:
-        """What gives the existing deque its new contents."""
+        """What gives the existing deque its new contents.
+
+        Items that were put in place of others are so here: iterators of the deque stay valid.
+        """
         items = [cg.hold(item) for item in self.items]
 
         def values() -> None:
@@ -182,11 +185,18 @@ class DequeVariable(SequenceVariable):
                 item()
             cg.builder.build("tuple", len(items))
 
+        def replace() -> None:
+            for position, item in enumerate(items):
+                item()
+                push()
+                cg.builder.load_const(position)
+                cg.builder.store_subscript()
+
         def write() -> None:
             cg.call_method(push, "clear")
             cg.call_method(push, "extend", values)
 
-        return write
+        return write if self.changes else replace
 
 
 _METHODS: dict[str, Callable[..., VariableTracker]] = {
@@ -208,11 +218,10 @@ _METHODS: dict[str, Callable[..., VariableTracker]] = {
 
 
 class DequeIterator(IteratorVariable):
-    """Over a deque, which must not change meanwhile."""
+    """Over a deque, which must not grow or shrink meanwhile; its items may be other ones."""
 
-    def __init__(self, owner: DequeVariable, items: list[VariableTracker]) -> None:
+    def __init__(self, owner: DequeVariable) -> None:
         self.owner = owner
-        self.items = list(items)
         self.changes = owner.changes
         self.position = 0
 
@@ -222,10 +231,11 @@ class DequeIterator(IteratorVariable):
     def next(self, tx: Translator) -> VariableTracker | None:
         if self.owner.changes != self.changes:
             unsupported("GB0006", "RuntimeError: deque mutated during iteration")
-        if self.position >= len(self.items):
+        items = self.owner.items
+        if self.position >= len(items):
             return None
         self.position += 1
-        return self.items[self.position - 1].realize()
+        return items[self.position - 1].realize()
 
     def parts(self) -> list[VariableTracker]:
         return [self.owner]
