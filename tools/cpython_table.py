@@ -110,7 +110,8 @@ def main() -> None:
     """The command."""
     facts = recorded.facts()
     modules = [name for name in sys.argv[1:] if name in MODULES]
-    pythons = [name for name in sys.argv[1:] if name not in MODULES] or [sys.executable]
+    named = [name for name in sys.argv[1:] if name not in MODULES] or [sys.executable]
+    pythons = [str(Path(name).absolute()) for name in named]    # children run elsewhere
     todo = jobs(pythons, modules or list(MODULES), facts)
     if not modules:
         facts.update({version: {} for _, version, _ in todo})
