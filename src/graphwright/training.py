@@ -20,6 +20,8 @@ from graphwright.watched import Passages, Watch, Watched
 class Training:
     """A compiled forward that hangs one node, with the compiled backward, on the tape.
 
+    writes: (input, output with its new value, whether that has a history): a leaf may be written
+    what has none in any grad mode.
     writes_last: a call that raises has changed no input.
     """
 
@@ -37,6 +39,8 @@ class Training:
         self.differentiated = tuple(lowered.grad_inputs)
         self.every_input = tuple(range(len(lowered.forward.graph.placeholders)))
         self.plain = lowered.is_plain()
+        self.writes = [(number, index, index in lowered.tangents)
+                       for number, index in lowered.mutated if index >= 0]
         self.symbolic = bool(lowered.forward.symbols)
         self.tangents: Tangents | None = None
         self._compile_backward = compile_backward
@@ -62,9 +66,8 @@ class Training:
         for number, index in enumerate(lowered.tangents):
             output = outputs[index]
             output.grad_fn, output.output_nr = node, number
-        for number, index in lowered.mutated:
-            if index >= 0:
-                inputs[number].copy_(outputs[index])
+        for number, index, recorded in self.writes:
+            _core.with_grad_mode(recorded, inputs[number].copy_, outputs[index])
         node.watch(inputs, outputs)
         if self.plain:
             return outputs[:lowered.n_user_outputs]

@@ -519,3 +519,27 @@ def test_steps_by_hand_in_one_frame_are_compiled(target: str) -> None:
         assert gw.allclose(captured(x, ours), steps(x, plain))
         assert gw.allclose(ours, plain) and ours.grad is None and ours.is_leaf
     assert captured.graphs == 1 and not captured.breaks
+
+
+def test_a_step_beside_a_result_with_a_history_and_an_op_that_may_refuse() -> None:
+    """All that the graph writes is written at its end: buffers and leaves, once."""
+
+    def f(net: Any, x: gw.Tensor, index: gw.Tensor) -> gw.Tensor:
+        net.seen += 1
+        kept = gw.zeros(3, 4).scatter_(1, index, 1.5)
+        result = net.linear(x) + kept
+        optimizer = gw.optim.AdamW(net.linear.parameters())
+        net.linear(x).pow(2).mean().backward()
+        optimizer.step()
+        return result
+
+    nets = []
+    for call in (f, gw.compile(f, backend="llvm", fullgraph=True)):
+        gw.manual_seed(0)
+        net = gw.nn.Module()
+        net.linear = gw.nn.Linear(4, 4)
+        net.register_buffer("seen", gw.zeros(1))
+        result = call(net, gw.ones(3, 4), gw.zeros(3, 1, dtype=gw.int64))
+        assert result.requires_grad and net.seen.item() == 1.0
+        nets.append(net)
+    gw.testing.assert_close(nets[1].linear.weight, nets[0].linear.weight)
