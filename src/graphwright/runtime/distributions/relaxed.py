@@ -30,6 +30,28 @@ def _log_of(temperature: Any, like: Tensor) -> Tensor:
     return temperature.log()
 
 
+class _Relaxed(TransformedDistribution):
+    """One whose parameters are those of what it is made of."""
+
+    has_rsample = True
+    base_dist: LogitRelaxedBernoulli | ExpRelaxedCategorical
+
+    @property
+    def temperature(self) -> Any:
+        """The temperature."""
+        return self.base_dist.temperature
+
+    @property
+    def logits(self) -> Tensor:
+        """log(p / (1 - p)) of a chance p, or the logarithms of the classes' probabilities."""
+        return self.base_dist.logits
+
+    @property
+    def probs(self) -> Tensor:
+        """The probability, or those of the classes."""
+        return self.base_dist.probs
+
+
 class LogitRelaxedBernoulli(Chances):
     """The logits of `RelaxedBernoulli`: (logits + logit(u)) / temperature of a uniform u."""
 
@@ -59,13 +81,11 @@ class LogitRelaxedBernoulli(Chances):
         return _log_of(self.temperature, diff) + diff - 2 * F.softplus(diff)
 
 
-class RelaxedBernoulli(TransformedDistribution):
+class RelaxedBernoulli(_Relaxed):
     """Numbers in (0, 1) nearer to 0 and 1 the lower the temperature; Maddison et al., 2016."""
 
     arg_constraints = Chances.arg_constraints
     support = constraints.unit_interval
-    has_rsample = True
-    base_dist: LogitRelaxedBernoulli
 
     def __init__(
         self,
@@ -76,21 +96,6 @@ class RelaxedBernoulli(TransformedDistribution):
     ) -> None:
         base = LogitRelaxedBernoulli(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """log(p / (1 - p))."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probability."""
-        return self.base_dist.probs
 
 
 class ExpRelaxedCategorical(Classes):
@@ -123,13 +128,11 @@ class ExpRelaxedCategorical(Classes):
         return score + math.lgamma(k) + (k - 1) * _log_of(self.temperature, score)
 
 
-class RelaxedOneHotCategorical(TransformedDistribution):
+class RelaxedOneHotCategorical(_Relaxed):
     """Points of the simplex near its corners for low temperatures; Jang et al., 2016."""
 
     arg_constraints = Classes.arg_constraints
     support = constraints.simplex
-    has_rsample = True
-    base_dist: ExpRelaxedCategorical
 
     def __init__(
         self,
@@ -140,18 +143,3 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     ) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
-
-    @property
-    def temperature(self) -> Any:
-        """The temperature."""
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        """Logarithms of the probabilities."""
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        """The probabilities."""
-        return self.base_dist.probs
