@@ -119,3 +119,16 @@ def test_padding_with_what_integers_cannot_hold(value: float, compiled: bool) ->
     with pytest.raises(RuntimeError, match="cannot be converted to type uint8 without overflow"):
         padded(gw.ones(2, dtype=gw.uint8))
     assert padded(gw.ones(1, dtype=gw.bool)).tolist() == [True] * 3
+
+
+def test_places_that_are_no_integers_are_refused_alike() -> None:
+    def roll(x: Any, shift: float) -> Any:
+        return x.roll(shift, 0)
+
+    compiled = gw.compile(roll)
+    for shift in (2.5, 3.5):
+        with pytest.raises(TypeError) as eager:
+            roll(gw.ones(3), shift)
+        with pytest.raises(TypeError) as refused:
+            compiled(gw.ones(3), shift)
+        assert str(refused.value) == str(eager.value)

@@ -184,11 +184,16 @@ _define_view(
 
 
 def slice_bound(value: Any, default: Any, size: Any) -> Any:
-    """A slice bound clamped into 0..size; symbolic sizes are compared, not converted."""
+    """A slice bound clamped into 0..size; symbolic sizes are compared, not converted.
+
+    Raises TypeError for a float.
+    """
     if value is None:
         return default
     if hasattr(value, "item"):
         value = value.item()
+    if isinstance(value, float):
+        raise TypeError("'float' object cannot be interpreted as an integer")
     if value < 0:
         value = value + size
     if value < 0:
