@@ -63,6 +63,7 @@ from graphwright.capture.variables.functions import (
     UserFunctionVariable,
 )
 from graphwright.capture.variables.growing import GrowingDeque, GrowingList, grows
+from graphwright.capture.variables.held_methods import held_method
 from graphwright.capture.variables.made_classes import handler_of_dataclasses
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.nn_modules import (
@@ -384,6 +385,9 @@ def _function(output: OutputGraph, value: Any, source: Source) -> VariableTracke
 def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     owner = getattr(value, "__self__", None)
     bound = owner is not None and not issubclass(type(owner), (types.ModuleType, type))
+    held = held_method(output, value, source) if bound else None
+    if held is not None:
+        return held
     _by_identity(output, value, source)
     if is_operation(value):
         return OperationVariable(value, source)

@@ -1,0 +1,66 @@
+"""Bound methods of builtin types that exist already, such as `items.append` kept in a variable.
+
+Each reading of `items.append` makes another object: what such a method is, is told by its name
+and by the object that it is bound to, not by its identity.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from graphwright.capture.source import AttrSource, ConstSource, Source
+from graphwright.capture.variables.base import VariableTracker
+
+if TYPE_CHECKING:
+    from graphwright.capture.output_graph import OutputGraph
+    from graphwright.capture.translator import Translator
+
+_HEAP_TYPE = 1 << 9
+
+
+class HeldMethodVariable(VariableTracker):
+    """The method `name` of a builtin type, bound to `owner`."""
+
+    def __init__(self, owner: VariableTracker, name: str, source: Source) -> None:
+        self.owner = owner
+        self.method = name
+        self.source = source
+
+    def python_type(self) -> type:
+        return types.BuiltinMethodType
+
+    def describe(self) -> str:
+        return f"method {self.method} of {self.owner.describe()}"
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.owner]
+
+    def truth(self, tx: Translator) -> bool:
+        return True
+
+    def has_identity(self) -> bool:
+        return True
+
+    def call(
+        self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
+        return self.owner.realize().call_method(tx, self.method, args, kwargs)
+
+
+def held_method(output: OutputGraph, value: Any, source: Source) -> HeldMethodVariable | None:
+    """The tracker of a bound method that its owner's class has by its name; else None."""
+    owner, name = value.__self__, value.__name__
+    kind: Any = type(owner)
+    found = vars(kind).get(name)
+    fixed = not type.__dict__["__flags__"].__get__(kind) & _HEAP_TYPE
+    if isinstance(source, ConstSource) or not fixed:
+        return None
+    if not isinstance(found, types.MethodDescriptorType) or found.__get__(owner, kind) != value:
+        return None
+    output.guards.type_match(source, type(value))
+    output.guards.equals(AttrSource(source, "__name__"), name)
+    place = AttrSource(source, "__self__")
+    output.guards.type_match(place, kind)
+    return HeldMethodVariable(output.wrap_lazily(owner, place), name, source)
