@@ -141,17 +141,47 @@ static bool uses_memory(PyObject *const *items, Py_ssize_t n, const GwStorage *m
     return false;
 }
 
-/* Copies the result where it is of the dtype and layout of `out`. */
-static bool moved_into(GwTensor *out, PyObject *result) {
+/* Whether the result is of the dtype and layout of `out`. */
+static bool can_move_into(const GwTensor *out, PyObject *result) {
     const GwTensor *t = gw_plain_tensor(result);
-    if (t == NULL || t->dtype != out->dtype || (t->flags & GW_CONTIGUOUS) == 0
-        || (out->flags & GW_CONTIGUOUS) == 0 || t->ndim != out->ndim
-        || memcmp(t->sizes, out->sizes, (size_t)t->ndim * sizeof(int64_t)) != 0) {
-        return false;
-    }
+    return t != NULL && t->dtype == out->dtype && (t->flags & GW_CONTIGUOUS) != 0
+           && (out->flags & GW_CONTIGUOUS) != 0 && t->ndim == out->ndim
+           && memcmp(t->sizes, out->sizes, (size_t)t->ndim * sizeof(int64_t)) == 0;
+}
+
+static void move_into(GwTensor *out, PyObject *result) {
+    const GwTensor *t = (const GwTensor *)result;
     memmove(out->data, t->data, (size_t)(t->numel * gw_itemsize(t)));
     out->storage->version++;
-    return true;
+}
+
+/* Whether a result can be written there with nothing more to check. */
+static bool takes_results(PyObject *target, PyObject *const *items, Py_ssize_t count) {
+    const GwTensor *out = gw_plain_tensor(target);
+    return out != NULL && (out->flags & GW_CONTIGUOUS) != 0 && !out->storage->readonly
+           && gw_dispatch_flags(&target, 1) == 0 && !uses_memory(items, count, out->storage);
+}
+
+/* The results' tuple, of whatever class, with `outs` in the place of what was copied into them;
+ * as it is where not all could be. Steals it. */
+static PyObject *moved_into_all(PyObject *results, PyObject *outs) {
+    Py_ssize_t n = PyTuple_GET_SIZE(outs);
+    bool fits = PyTuple_Check(results) && PyTuple_GET_SIZE(results) == n;
+    for (Py_ssize_t i = 0; fits && i < n; i++) {
+        fits = can_move_into((GwTensor *)PyTuple_GET_ITEM(outs, i), PyTuple_GET_ITEM(results, i));
+    }
+    for (Py_ssize_t i = 0; fits && i < n; i++) {
+        move_into((GwTensor *)PyTuple_GET_ITEM(outs, i), PyTuple_GET_ITEM(results, i));
+    }
+    if (fits && PyTuple_CheckExact(results)) {
+        Py_SETREF(results, Py_NewRef(outs));
+    } else if (fits) {
+        PyObject *one = PyTuple_Pack(1, outs);
+        PyTypeObject *made = Py_TYPE(results);
+        Py_SETREF(results, one == NULL ? NULL : PyTuple_Type.tp_new(made, one, NULL));
+        Py_XDECREF(one);
+    }
+    return results;
 }
 
 static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t nargs) {
@@ -161,16 +191,17 @@ static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t 
         PyErr_SetString(PyExc_TypeError, "compute_out(op, args, out) takes an op and a tuple");
         return NULL;
     }
-    PyObject *op = given[0], *args = given[1];
+    PyObject *op = given[0], *args = given[1], *out = given[2];
     PyObject *const *items = PySequence_Fast_ITEMS(args);
     Py_ssize_t count = PyTuple_GET_SIZE(args);
-    GwTensor *out = gw_plain_tensor(given[2]);
     if (((GwOpBase *)op)->run == NULL && !complete(op)) {
         return NULL;
     }
-    if (out == NULL || (out->flags & GW_CONTIGUOUS) == 0 || out->storage->readonly
-        || flags_of(op, items, count) != 0 || gw_dispatch_flags(&given[2], 1) != 0
-        || uses_memory(items, count, out->storage)) {
+    bool several = PyTuple_CheckExact(out), plain = flags_of(op, items, count) == 0;
+    for (Py_ssize_t i = 0; plain && several && i < PyTuple_GET_SIZE(out); i++) {
+        plain = takes_results(PyTuple_GET_ITEM(out, i), items, count);
+    }
+    if (!plain || (!several && !takes_results(out, items, count))) {
         Py_RETURN_NONE;
     }
     PyObject *run = Py_NewRef(((GwOpBase *)op)->run);
@@ -179,8 +210,12 @@ static PyObject *compute_out(PyObject *self, PyObject *const *given, Py_ssize_t 
     if (result == NULL && PyErr_ExceptionMatches(PyExc_Exception)) {
         result = failed(op, args);
     }
-    if (result != NULL && moved_into(out, result)) {
-        Py_SETREF(result, Py_NewRef(given[2]));
+    if (result != NULL && several) {
+        return moved_into_all(result, out);
+    }
+    if (result != NULL && can_move_into((GwTensor *)out, result)) {
+        move_into((GwTensor *)out, result);
+        Py_SETREF(result, Py_NewRef(out));
     }
     return result;
 }
@@ -208,7 +243,8 @@ PyMethodDef gw_dispatch_methods[] = {
     {"compute_out", (PyCFunction)(void (*)(void))compute_out, METH_FASTCALL,
      "compute_out(op, args, out): `out` with the result's elements, where that has its dtype and "
      "layout, and the result where it has not; None, and nothing run, where more than the kernel "
-     "has to run, or `out` is not contiguous or shares memory with an argument."},
+     "has to run, or `out` is not contiguous or shares memory with an argument. A tuple for "
+     "several results gives one of their class, with all of its tensors or none."},
     {"set_dispatch_hooks", set_dispatch_hooks, METH_VARARGS,
      "set_dispatch_hooks(modes, failed): modes(op, args, flags) runs what needs more than the "
      "kernel; failed(op, args, error) gives the result after all, or raises."},

@@ -1,7 +1,7 @@
 /* Reductions of few elements over any dims, in double: variances and deviations, with or without
  * the mean, norms, distances, counts, means without NaN, the places of extrema. */
 #include "loops.h"
-#include "native.h"
+#include "orders.h"
 
 #include <math.h>
 
@@ -329,8 +329,10 @@ static PyObject *position(PyTypeObject *cls, PyObject *const *args, bool greates
     double best[MOST];
     int64_t seen[MOST] = {0};
     const GwTensor *t = gw_plain_tensor(args[0]);
-    if (t == NULL || t->dtype == GW_BOOL || t->dtype == GW_INT64
-        || !read_one(&f, args[0], args[1], args[2], false)) {
+    if (t != NULL && t->dtype == GW_INT64) {    /* which double does not hold */
+        return gw_place_of_extreme(cls, args, greatest);
+    }
+    if (t == NULL || t->dtype == GW_BOOL || !read_one(&f, args[0], args[1], args[2], false)) {
         return NULL;
     }
     GwTensor *out = result_of(cls, &f, GW_INT64);

@@ -8,6 +8,7 @@ typedef struct {
     vectorcallfunc call;
     PyTypeObject *cls;
     PyObject *fallback;
+    PyTypeObject *results;      /* the class of a result that is a tuple, or NULL */
     const GwKernelEntry *entry;
 } Native;
 
@@ -21,7 +22,7 @@ static const GwKernelEntry *const tables[] = {
     gw_channel_kernels, gw_sampling_kernels, gw_conv_kernels, gw_row_kernels,
     gw_histogram_kernels, gw_resample_kernels, gw_same_kernels, gw_piece_kernels,
     gw_segment_kernels, gw_shuffle_kernels, gw_factor_kernels, gw_casting_kernels,
-    gw_unfolding_kernels, gw_detaching_kernels,
+    gw_unfolding_kernels, gw_detaching_kernels, gw_selecting_kernels,
 };
 
 static const GwKernelEntry *find(const char *name) {
@@ -92,11 +93,22 @@ bool gw_plain_each(PyObject *o, int ndim, int64_t least, int64_t most, int64_t *
     return true;
 }
 
+/* What the kernel gives, or NULL, perhaps without an exception. */
+static PyObject *run_kernel(const Native *native, PyObject *const *args) {
+    PyObject *out = native->entry->kernel(native->cls, args);
+    if (out != NULL && native->results != NULL && PyTuple_CheckExact(out)) {
+        PyObject *one = PyTuple_Pack(1, out);
+        Py_SETREF(out, one == NULL ? NULL : PyTuple_Type.tp_new(native->results, one, NULL));
+        Py_XDECREF(one);
+    }
+    return out;
+}
+
 static PyObject *native_call(PyObject *self, PyObject *const *args, size_t nargsf,
                              PyObject *kwnames) {
     const Native *native = (Native *)self;
     if (kwnames == NULL && PyVectorcall_NARGS(nargsf) == native->entry->nargs) {
-        PyObject *out = native->entry->kernel(native->cls, args);
+        PyObject *out = run_kernel(native, args);
         if (out != NULL || PyErr_Occurred()) {
             return out;
         }
@@ -109,17 +121,22 @@ PyObject *gw_try_kernel(PyObject *run, PyObject *const *args, Py_ssize_t nargs) 
         return PyObject_Vectorcall(run, args, (size_t)nargs, NULL);
     }
     const Native *native = (const Native *)run;
-    return nargs == native->entry->nargs ? native->entry->kernel(native->cls, args) : NULL;
+    return nargs == native->entry->nargs ? run_kernel(native, args) : NULL;
 }
 
 /* ---- the type ---- */
 
 static PyObject *native_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-    static char *names[] = {"cls", "name", "fallback", NULL};
-    PyObject *cls, *fallback;
+    static char *names[] = {"cls", "name", "fallback", "results", NULL};
+    PyObject *cls, *fallback, *results = NULL;
     const char *name;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OsO:Native", names, &cls, &name, &fallback)
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OsO|O!:Native", names, &cls, &name, &fallback,
+                                     &PyType_Type, &results)
         || gw_tensor_class(cls) == NULL) {
+        return NULL;
+    }
+    if (results != NULL && !PyType_IsSubtype((PyTypeObject *)results, &PyTuple_Type)) {
+        PyErr_SetString(PyExc_TypeError, "results must be a class of tuples");
         return NULL;
     }
     const GwKernelEntry *entry = find(name);
@@ -133,6 +150,8 @@ static PyObject *native_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
     native->call = native_call;
     native->cls = (PyTypeObject *)Py_NewRef(cls);
     native->fallback = Py_NewRef(fallback);
+    bool named = results != NULL && results != (PyObject *)&PyTuple_Type;
+    native->results = named ? (PyTypeObject *)Py_NewRef(results) : NULL;
     native->entry = entry;
     return (PyObject *)native;
 }
@@ -140,6 +159,7 @@ static PyObject *native_new(PyTypeObject *type, PyObject *args, PyObject *kwargs
 static int native_traverse(PyObject *self, visitproc visit, void *arg) {
     Py_VISIT(((Native *)self)->cls);
     Py_VISIT(((Native *)self)->fallback);
+    Py_VISIT(((Native *)self)->results);
     return 0;
 }
 
@@ -152,6 +172,7 @@ static void native_dealloc(PyObject *self) {
     PyObject_GC_UnTrack(self);
     Py_XDECREF(((Native *)self)->cls);
     Py_XDECREF(((Native *)self)->fallback);
+    Py_XDECREF(((Native *)self)->results);
     Py_TYPE(self)->tp_free(self);
 }
 
@@ -175,8 +196,8 @@ static PyMemberDef native_members[] = {
 PyTypeObject GwNative_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "graphwright.runtime._core.Native",
-    .tp_doc = "Native(cls, name, fallback): the kernel in C of the op of that name, whose results "
-              "are of `cls`.",
+    .tp_doc = "Native(cls, name, fallback[, results]): the kernel in C of the op of that name, whose "
+              "results are of `cls`; several are a tuple of the class `results`.",
     .tp_basicsize = sizeof(Native),
     .tp_new = native_new,
     .tp_dealloc = native_dealloc,

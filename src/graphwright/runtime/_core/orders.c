@@ -107,7 +107,7 @@ static PyObject *places(PyTypeObject *cls, const Lines *l, PyObject *dim, int64_
 }
 
 /* input, dim, descending, stable */
-GW_KERNEL(argsort) {
+PyObject *gw_argsort_kernel(PyTypeObject *cls, PyObject *const *args) {
     Lines l;
     if (!PyBool_Check(args[2])) {
         return NULL;
@@ -118,7 +118,7 @@ GW_KERNEL(argsort) {
 }
 
 /* input, k, dim, largest */
-GW_KERNEL(topk_positions) {
+PyObject *gw_topk_kernel(PyTypeObject *cls, PyObject *const *args) {
     Lines l;
     int64_t k;
     if (!gw_plain_int(args[1], &k) || !PyBool_Check(args[3]) || k < 0) {
@@ -132,7 +132,7 @@ GW_KERNEL(topk_positions) {
 }
 
 /* input, k, dim */
-GW_KERNEL(kth_position) {
+PyObject *gw_kth_kernel(PyTypeObject *cls, PyObject *const *args) {
     Lines l;
     int64_t k;
     if (!gw_plain_int(args[1], &k) || !begin(&l, args[0], args[2], false) || k < 1 || k > l.n) {
@@ -152,7 +152,7 @@ static int median_of_known(const Lines *l, const Order *order) {
 }
 
 /* input, dim, skip_nan */
-GW_KERNEL(median_position) {
+PyObject *gw_median_kernel(PyTypeObject *cls, PyObject *const *args) {
     Lines l;
     return !begin(&l, args[0], args[1], false) ? NULL
            : places(cls, &l, args[1], 0, 1, args[2] == Py_True ? median_of_known : median);
@@ -172,7 +172,7 @@ static int most_frequent(const Lines *l, const Order *order) {
 }
 
 /* input, dim */
-GW_KERNEL(mode_position) {
+PyObject *gw_mode_kernel(PyTypeObject *cls, PyObject *const *args) {
     Lines l;
     if (!begin(&l, args[0], args[1], false)) {
         return NULL;
@@ -181,10 +181,10 @@ GW_KERNEL(mode_position) {
     return places(cls, &l, args[1], 0, 1, most_frequent);
 }
 
-/* Of all elements, which are one line: input, dim, keepdim. */
-static PyObject *median_of_all(PyTypeObject *cls, PyObject *const *args, Rank rank) {
-    const GwTensor *t = gw_plain_tensor(args[0]);
-    if (t == NULL || args[1] != Py_None || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0
+PyObject *gw_median_of_all(PyTypeObject *cls, PyObject *input, bool skip_nan) {
+    Rank rank = skip_nan ? median_of_known : median;
+    const GwTensor *t = gw_plain_tensor(input);
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0
         || t->numel > LONGEST || order_of(t->dtype) == NULL) {
         return NULL;
     }
@@ -200,16 +200,11 @@ static PyObject *median_of_all(PyTypeObject *cls, PyObject *const *args, Rank ra
     return (PyObject *)out;
 }
 
-GW_KERNEL(median_value) { return median_of_all(cls, args, median); }
-GW_KERNEL(nanmedian_value) { return median_of_all(cls, args, median_of_known); }
-
 const GwKernelEntry gw_order_kernels[] = {
-    {"argsort", 4, argsort},
-    {"kth_position", 3, kth_position},
-    {"median", 3, median_value},
-    {"median_position", 3, median_position},
-    {"mode_position", 2, mode_position},
-    {"nanmedian", 3, nanmedian_value},
-    {"topk_positions", 4, topk_positions},
+    {"argsort", 4, gw_argsort_kernel},
+    {"kth_position", 3, gw_kth_kernel},
+    {"median_position", 3, gw_median_kernel},
+    {"mode_position", 2, gw_mode_kernel},
+    {"topk_positions", 4, gw_topk_kernel},
     {NULL, 0, NULL},
 };

@@ -9,4 +9,18 @@
 PyObject *gw_long_order(PyTypeObject *cls, PyObject *input, PyObject *dim, int64_t count,
                         bool descending);
 
+/* The places alone, with the dim kept; the arguments of the ops in orders.c's table. */
+PyObject *gw_argsort_kernel(PyTypeObject *cls, PyObject *const *args);
+PyObject *gw_topk_kernel(PyTypeObject *cls, PyObject *const *args);
+PyObject *gw_kth_kernel(PyTypeObject *cls, PyObject *const *args);
+PyObject *gw_median_kernel(PyTypeObject *cls, PyObject *const *args);
+PyObject *gw_mode_kernel(PyTypeObject *cls, PyObject *const *args);
+
+/* The lower median of few elements; NULL, without an exception, where they are others. */
+PyObject *gw_median_of_all(PyTypeObject *cls, PyObject *input, bool skip_nan);
+
+/* selected.c: where the first greatest, or least, of each of few short lines is; input, dim,
+ * keepdim. NULL, without an exception, where they are others. */
+PyObject *gw_place_of_extreme(PyTypeObject *cls, PyObject *const *args, bool greatest);
+
 #endif

@@ -192,11 +192,12 @@ def pointwise(entry: Op, loops: Loops, fallback: Any, inplace: bool = False) -> 
 def kernel(entry: Op, run: Any) -> Any:
     """`run`, or the C kernel of the op or of the in-place form that it is, which falls back on it.
     """
-    if _core.Native.has(entry.name):
-        return _core.Native(Tensor, entry.name, run)
     special = _SPECIAL.get(entry.name)
     if special is not None:
         run = special(run)
+    if _core.Native.has(entry.name):
+        made = getattr(return_types, entry.name) if entry.name in return_types.FIELDS else tuple
+        return _core.Native(Tensor, entry.name, run, made)
     functional = entry.functional if entry.is_inplace else None
     of = functional if functional is not None and functional.name + "_" == entry.name else entry
     for loops in reversed(_ELEMENTWISE.get(of.name, ())):

@@ -50,10 +50,13 @@ def with_out(op: Op, args: tuple[Any, ...], out: Any) -> Any:
     elements of `out` share memory with each other or, in part, with an argument.
     """
     single = isinstance(out, _core.TensorBase)
-    result = _core.compute_out(op, _typed_by_out(op, args, out), out) if single else None
-    if single and result is out:
-        return out
     outs = (out,) if single else out
+    result = None
+    if single or out.__class__ is tuple:
+        first = outs[0] if outs and isinstance(outs[0], _core.TensorBase) else None
+        result = _core.compute_out(op, _typed_by_out(op, args, first), out)
+        if result is out or (isinstance(result, tuple) and result[:1] and result[0] is first):
+            return result
     if result is None:
         if _core.dispatch_flags((*args, *_members(out))) & OVERRIDE:
             answer = HOOKS.overridden(op, args, out=out)

@@ -33,7 +33,19 @@ def _segments(ctx: Any, grad: Any) -> Any:
     return to_data, None, None, None
 
 
+def _selected(ctx: Any, grad: Any, grad_places: Any) -> Any:
+    """Each gradient goes to the place that its value is from; no line gives one twice."""
+    shape, dim, places = tuple(ctx.input.shape), ctx.dim, ctx.out1
+    if grad.ndim < len(shape):
+        grad, places = ops.unsqueeze(grad, dim), ops.unsqueeze(places, dim)
+    zeros = ops.zeros(shape, dtype=grad.dtype, device=grad.device)
+    return ops.scatter_add(zeros, dim, places, grad)
+
+
 ROWS: dict[str, tuple[Any, tuple[str, ...]]] = {
     "cdist": (_distances, ("x1", "x2", "out")),
+    **dict.fromkeys(
+        ("kthvalue", "max", "min", "mode", "sort", "topk"), (_selected, ("out1",))
+    ),
     "segment_reduce": (_segments, ("data", "lengths", "offsets", "out")),
 }

@@ -1,0 +1,231 @@
+/* Values of short lines with their places, in one call: the extrema along a dim, and what the
+ * orders of orders.c select. A pair of tensors, whose named tuple Native makes. */
+#include "orders.h"
+
+enum { LARGEST = 8 << 10 };     /* elements of the tensor: of more, the parts take long anyway */
+
+/* A contiguous tensor read as [outer, n, inner] along a dim. */
+typedef struct {
+    const GwTensor *t;
+    int dim;
+    int64_t outer, n, inner;
+} Lines;
+
+static bool read_lines(PyObject *input, PyObject *dim, Lines *l) {
+    const GwTensor *t = gw_plain_tensor(input);
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0 || t->numel > LARGEST
+        || !gw_wrapped_dim(dim, t->ndim, &l->dim)) {
+        return false;
+    }
+    l->t = t;
+    l->n = t->sizes[l->dim];
+    l->outer = l->inner = 1;
+    for (int d = 0; d < t->ndim; d++) {
+        *(d < l->dim ? &l->outer : &l->inner) *= d == l->dim ? 1 : t->sizes[d];
+    }
+    return true;
+}
+
+/* An empty tensor of `count` elements of each line; of one, without its dim where `keepdim` says
+ * so. */
+static GwTensor *selection(PyTypeObject *cls, const Lines *l, int dtype, int64_t count,
+                           bool keepdim) {
+    int64_t sizes[GW_MAX_DIMS];
+    int ndim = 0;
+    for (int d = 0; d < l->t->ndim; d++) {
+        if (d != l->dim) {
+            sizes[ndim++] = l->t->sizes[d];
+        } else if (keepdim) {
+            sizes[ndim++] = count;
+        }
+    }
+    return gw_tensor_empty(cls, dtype, ndim, sizes, NULL);
+}
+
+/* ---- extrema: the first of equal ones, or the first NaN ---- */
+
+typedef void (*Search)(const Lines *l, bool greatest, char *values, int64_t *places);
+
+#define SEARCH(T, name)                                                                        \
+    static void name(const Lines *l, bool greatest, char *values, int64_t *places) {           \
+        const T *in = (const T *)(const void *)l->t->data;                                     \
+        T *out = (T *)(void *)values;                                                          \
+        for (int64_t line = 0; line < l->outer * l->inner; line++) {                           \
+            const T *x = in + line / l->inner * l->n * l->inner + line % l->inner;             \
+            T best = x[0];                                                                     \
+            int64_t place = 0;                                                                 \
+            for (int64_t i = 1; i < l->n && best == best; i++) {                               \
+                T value = x[i * l->inner];                                                     \
+                bool better = greatest ? value > best : value < best;                          \
+                if (better || value != value) {                                                \
+                    best = value;                                                              \
+                    place = i;                                                                 \
+                }                                                                              \
+            }                                                                                  \
+            out[line] = best;                                                                  \
+            places[line] = place;                                                              \
+        }                                                                                      \
+    }
+
+SEARCH(uint8_t, search_uint8)
+SEARCH(int8_t, search_int8)
+SEARCH(int16_t, search_int16)
+SEARCH(int32_t, search_int32)
+SEARCH(int64_t, search_int64)
+SEARCH(float, search_float)
+SEARCH(double, search_double)
+
+static Search search_of(int dtype) {
+    switch (dtype) {
+        case GW_BOOL: case GW_UINT8: return search_uint8;
+        case GW_INT8: return search_int8;
+        case GW_INT16: return search_int16;
+        case GW_INT32: return search_int32;
+        case GW_INT64: return search_int64;
+        case GW_FLOAT32: return search_float;
+        case GW_FLOAT64: return search_double;
+        default: return NULL;
+    }
+}
+
+/* Values and places in new tensors. `args`: input, dim, keepdim. False, with or without an
+ * exception, where there are none. */
+static bool search(PyTypeObject *cls, PyObject *const *args, bool greatest, GwTensor **values,
+                   GwTensor **places) {
+    Lines l;
+    if (!PyBool_Check(args[2]) || !read_lines(args[0], args[1], &l)
+        || search_of(l.t->dtype) == NULL) {
+        return false;
+    }
+    bool keepdim = args[2] == Py_True;
+    *values = selection(cls, &l, l.t->dtype, 1, keepdim);
+    *places = *values == NULL ? NULL : selection(cls, &l, GW_INT64, 1, keepdim);
+    if (*places == NULL) {
+        Py_XDECREF(*values);
+        return false;
+    }
+    search_of(l.t->dtype)(&l, greatest, (*values)->data, (int64_t *)(void *)(*places)->data);
+    return true;
+}
+
+PyObject *gw_place_of_extreme(PyTypeObject *cls, PyObject *const *args, bool greatest) {
+    GwTensor *values, *places;
+    if (!search(cls, args, greatest, &values, &places)) {
+        return NULL;
+    }
+    Py_DECREF(values);
+    return (PyObject *)places;
+}
+
+static PyObject *extreme(PyTypeObject *cls, PyObject *const *args, bool greatest) {
+    GwTensor *values, *places;
+    if (!search(cls, args, greatest, &values, &places)) {
+        return NULL;
+    }
+    PyObject *pair = PyTuple_Pack(2, values, places);
+    Py_DECREF(values);
+    Py_DECREF(places);
+    return pair;
+}
+
+GW_KERNEL(max) { return extreme(cls, args, true); }
+GW_KERNEL(min) { return extreme(cls, args, false); }
+
+/* ---- what an order selects ---- */
+
+#define GATHER(U)                                                                              \
+    for (int64_t i = 0; i < outer; i++) {                                                      \
+        for (int64_t at = 0; at < count * l->inner; at++) {                                    \
+            int64_t to = i * count * l->inner + at, place = places[to];                        \
+            ((U *)(void *)out)[to] = ((const U *)(const void *)l->t->data)[                    \
+                (i * l->n + place) * l->inner + at % l->inner];                                \
+        }                                                                                      \
+    }
+
+static void gather(const Lines *l, const int64_t *places, int64_t count, char *out) {
+    int64_t outer = l->outer;
+    if (gw_itemsize(l->t) == 4) {
+        GATHER(uint32_t)
+    } else {
+        GATHER(uint64_t)
+    }
+}
+
+/* The values beside `places`, those along the dim of the lines; steals these, which may be NULL. */
+static PyObject *with_values(PyTypeObject *cls, const Lines *l, PyObject *places, bool keepdim) {
+    if (places == NULL) {
+        return NULL;
+    }
+    GwTensor *wide = (GwTensor *)places;
+    int64_t count = wide->sizes[l->dim];
+    GwTensor *values = selection(cls, l, l->t->dtype, count, keepdim);
+    GwTensor *narrow = keepdim ? (GwTensor *)Py_NewRef(places)
+                       : values == NULL ? NULL : selection(cls, l, GW_INT64, 1, false);
+    PyObject *pair = NULL;
+    if (values != NULL && narrow != NULL) {
+        gather(l, (const int64_t *)(const void *)wide->data, count, values->data);
+        if (!keepdim) {
+            memcpy(narrow->data, wide->data, (size_t)wide->numel * sizeof(int64_t));
+        }
+        pair = PyTuple_Pack(2, values, narrow);
+    }
+    Py_XDECREF(values);
+    Py_XDECREF(narrow);
+    Py_DECREF(places);
+    return pair;
+}
+
+/* input, dim, descending, stable */
+GW_KERNEL(sort) {
+    Lines l;
+    PyObject *const order[] = {args[0], args[1], args[2], Py_False};
+    return read_lines(args[0], args[1], &l)
+           ? with_values(cls, &l, gw_argsort_kernel(cls, order), true) : NULL;
+}
+
+/* input, k, dim, largest, sorted */
+GW_KERNEL(topk) {
+    Lines l;
+    return read_lines(args[0], args[2], &l)
+           ? with_values(cls, &l, gw_topk_kernel(cls, args), true) : NULL;
+}
+
+/* input, k, dim, keepdim */
+GW_KERNEL(kthvalue) {
+    Lines l;
+    return PyBool_Check(args[3]) && read_lines(args[0], args[2], &l)
+           ? with_values(cls, &l, gw_kth_kernel(cls, args), args[3] == Py_True) : NULL;
+}
+
+/* input, dim, keepdim */
+GW_KERNEL(mode) {
+    Lines l;
+    return PyBool_Check(args[2]) && read_lines(args[0], args[1], &l)
+           ? with_values(cls, &l, gw_mode_kernel(cls, args), args[2] == Py_True) : NULL;
+}
+
+/* input, dim or None for all elements, keepdim */
+static PyObject *middle(PyTypeObject *cls, PyObject *const *args, PyObject *skip_nan) {
+    Lines l;
+    if (args[1] == Py_None) {
+        return gw_median_of_all(cls, args[0], skip_nan == Py_True);
+    }
+    PyObject *const order[] = {args[0], args[1], skip_nan};
+    return PyBool_Check(args[2]) && read_lines(args[0], args[1], &l)
+           ? with_values(cls, &l, gw_median_kernel(cls, order), args[2] == Py_True) : NULL;
+}
+
+GW_KERNEL(median) { return middle(cls, args, Py_False); }
+GW_KERNEL(nanmedian) { return middle(cls, args, Py_True); }
+
+const GwKernelEntry gw_selecting_kernels[] = {
+    {"kthvalue", 4, kthvalue},
+    {"max", 3, max},
+    {"median", 3, median},
+    {"min", 3, min},
+    {"mode", 3, mode},
+    {"nanmedian", 3, nanmedian},
+    {"sort", 4, sort},
+    {"topk", 5, topk},
+    {NULL, 0, NULL},
+};
