@@ -14,7 +14,7 @@ int gw_argument_flags(PyObject *const *items, Py_ssize_t n);
 GwTensor *gw_cast(PyTypeObject *cls, GwTensor *t, int dtype);
 
 extern const GwKernelEntry gw_casting_kernels[], gw_unfolding_kernels[], gw_detaching_kernels[],
-    gw_selecting_kernels[];
+    gw_selecting_kernels[], gw_attention_kernels[];
 extern PyMethodDef gw_literal_methods[];    /* literals.c */
 
 #endif

@@ -1,6 +1,7 @@
 /* Scaled dot product attention and its gradient: blocks of rows whose scores stay in cache, on
  * the pool. The weights of the whole are never in memory at once (Rabe & Staats, 2021). */
-#include "core.h"
+#include "native.h"
+#include "pool.h"
 #include "vector_math.h"
 
 #include <math.h>
@@ -8,7 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCORES = 32 << 10, MOST_ROWS = 128, LEAST_ROWS = 16 };
+enum {
+    SCORES = 32 << 10, MOST_ROWS = 128, LEAST_ROWS = 16,
+    LITTLE = 256 << 10,         /* products of numbers for which no other thread is asked to help */
+};
 
 /* Strides in elements of an operand [batch, heads, rows, size]; rows are contiguous. */
 typedef struct {
@@ -115,10 +119,6 @@ static bool operands(Attention *a, PyObject *query, PyObject *key, PyObject *val
     a->size = q[3];
     a->columns = PyArray_DIM((PyArrayObject *)key, 2);
     a->value_size = PyArray_DIM((PyArrayObject *)value, 3);
-    int64_t block = SCORES / (a->columns > 0 ? a->columns : 1);
-    block = block < LEAST_ROWS ? LEAST_ROWS : (block > MOST_ROWS ? MOST_ROWS : block);
-    a->block = block;
-    a->blocks = (a->rows + block - 1) / block;
     const int64_t of_query[] = {q[0], q[1], q[2], q[3]};
     const int64_t of_key[] = {q[0], q[1], a->columns, q[3]};
     const int64_t of_value[] = {q[0], q[1], a->columns, a->value_size};
@@ -133,18 +133,42 @@ static bool operands(Attention *a, PyObject *query, PyObject *key, PyObject *val
            || fail("rows of attention's operands must not overlap");
 }
 
-static PyObject *run(Attention *a, gw_body body, int64_t units) {
+/* Cuts the rows into blocks, from the sizes. */
+static void cut(Attention *a) {
+    int64_t block = SCORES / (a->columns > 0 ? a->columns : 1);
+    block = block < LEAST_ROWS ? LEAST_ROWS : (block > MOST_ROWS ? MOST_ROWS : block);
+    a->block = block;
+    a->blocks = (a->rows + block - 1) / block;
+}
+
+/* False with MemoryError. */
+static bool run(Attention *a, gw_body body, int64_t units) {
     gw_ctx ctx;
     gw_context(&ctx);
     a->ctx = ctx;
     a->ctx.num_threads = 1;
-    Py_BEGIN_ALLOW_THREADS
-    gw_parallel_for(&ctx, body, a, units, 1);
-    Py_END_ALLOW_THREADS
-    if (atomic_load(&a->failed)) {
-        return PyErr_NoMemory();
+    double scores = (double)(a->batch * a->heads) * (double)(a->rows * a->columns);
+    if (scores * (double)(a->size + a->value_size) <= LITTLE) {
+        body(a, 0, units);
+    } else {
+        Py_BEGIN_ALLOW_THREADS
+        gw_parallel_for(&ctx, body, a, units, 1);
+        Py_END_ALLOW_THREADS
     }
-    Py_RETURN_NONE;
+    if (atomic_load(&a->failed)) {
+        PyErr_NoMemory();
+        return false;
+    }
+    return true;
+}
+
+static bool run_forward(Attention *a) {
+    return run(a, a->code == GW_FLOAT32 ? forward_f32 : forward_f64,
+               a->batch * a->heads * a->blocks);
+}
+
+static bool run_backward(Attention *a) {
+    return run(a, a->code == GW_FLOAT32 ? backward_f32 : backward_f64, a->batch * a->heads);
 }
 
 static PyObject *attention(PyObject *self, PyObject *args) {
@@ -163,8 +187,8 @@ static PyObject *attention(PyObject *self, PyObject *args) {
         || (a.levels = result(levels, type, 2 * rows)) == NULL) {
         return NULL;
     }
-    return run(&a, type == NPY_FLOAT ? forward_f32 : forward_f64,
-               a.batch * a.heads * a.blocks);
+    cut(&a);
+    return run_forward(&a) ? Py_NewRef(Py_None) : NULL;
 }
 
 static PyObject *attention_backward(PyObject *self, PyObject *args) {
@@ -187,7 +211,8 @@ static PyObject *attention_backward(PyObject *self, PyObject *args) {
         || (a.to_value = result(to_value, type, columns * a.value_size)) == NULL) {
         return NULL;
     }
-    return run(&a, type == NPY_FLOAT ? backward_f32 : backward_f64, heads);
+    cut(&a);
+    return run_backward(&a) ? Py_NewRef(Py_None) : NULL;
 }
 
 PyMethodDef gw_attention_methods[] = {
@@ -199,4 +224,154 @@ PyMethodDef gw_attention_methods[] = {
      "attention_backward(grad, query, key, value, mask, out, levels, causal, scale, to_query, "
      "to_key, to_value): the gradients of attention."},
     {NULL, NULL, 0, NULL},
+};
+
+/* ---- plain calls: tensors of one dtype with the same dims in front ---- */
+
+/* A tensor [.., rows, size] whose rows are contiguous and whose dims in front are `lead`; two of
+ * these at most, which are its batch and heads. */
+static bool read_operand(PyObject *o, int dtype, const GwTensor *lead, const void **data,
+                         Strides *strides) {
+    const GwTensor *t = gw_plain_tensor(o);
+    int n = lead->ndim;
+    if (t == NULL || t->dtype != dtype || t->ndim != n || t->numel == 0
+        || memcmp(t->sizes, lead->sizes, (size_t)(n - 2) * sizeof(int64_t)) != 0) {
+        return false;
+    }
+    int64_t rows = t->sizes[n - 2], size = t->sizes[n - 1];
+    int64_t row = rows > 1 ? t->strides[n - 2] : size;
+    *data = t->data;
+    *strides = (Strides){n > 3 ? t->strides[n - 4] : 0, n > 2 ? t->strides[n - 3] : 0, row};
+    return (size == 1 || t->strides[n - 1] == 1) && row >= size;
+}
+
+/* query, key and value, from which all sizes come. */
+static bool read_operands(Attention *a, PyObject *const *args) {
+    const GwTensor *q = gw_plain_tensor(args[0]), *k = gw_plain_tensor(args[1]),
+                   *v = gw_plain_tensor(args[2]);
+    if (q == NULL || k == NULL || v == NULL || q->ndim < 2 || q->ndim > 4
+        || (q->dtype != GW_FLOAT32 && q->dtype != GW_FLOAT64)
+        || !read_operand(args[0], q->dtype, q, &a->query_data, &a->query)
+        || !read_operand(args[1], q->dtype, q, &a->key_data, &a->key)
+        || !read_operand(args[2], q->dtype, q, &a->value_data, &a->value)) {
+        return false;
+    }
+    int n = q->ndim;
+    a->code = q->dtype;
+    a->batch = n > 3 ? q->sizes[n - 4] : 1;
+    a->heads = n > 2 ? q->sizes[n - 3] : 1;
+    a->rows = q->sizes[n - 2];
+    a->size = q->sizes[n - 1];
+    a->columns = k->sizes[n - 2];
+    a->value_size = v->sizes[n - 1];
+    cut(a);
+    return k->sizes[n - 1] == a->size && v->sizes[n - 2] == a->columns;
+}
+
+/* A tensor of the query's dims with another last one. */
+static GwTensor *with_last(PyTypeObject *cls, PyObject *query, int64_t last) {
+    const GwTensor *q = (const GwTensor *)query;
+    int64_t sizes[4];
+    memcpy(sizes, q->sizes, (size_t)q->ndim * sizeof(int64_t));
+    sizes[q->ndim - 1] = last;
+    return gw_tensor_empty(cls, q->dtype, q->ndim, sizes, NULL);
+}
+
+/* The result, and the levels of its rows where `levels` is not NULL. */
+static GwTensor *forward_of(PyTypeObject *cls, Attention *a, PyObject *query, GwTensor **levels) {
+    GwTensor *out = with_last(cls, query, a->value_size);
+    GwTensor *kept = out == NULL ? NULL : with_last(cls, query, 2);
+    if (kept != NULL) {
+        a->out = out->data;
+        a->levels = kept->data;
+    }
+    if (kept == NULL || !run_forward(a)) {
+        Py_CLEAR(out);
+        Py_CLEAR(kept);
+    }
+    if (levels != NULL) {
+        *levels = kept;
+    } else {
+        Py_XDECREF(kept);
+    }
+    return out;
+}
+
+/* query, key, value, attn_mask, is_causal, scale: the result and its levels */
+GW_KERNEL(fused_attention) {
+    Attention a = {.causal = args[4] == Py_True};
+    if (args[3] != Py_None || !PyBool_Check(args[4]) || !gw_plain_number(args[5], &a.scale)
+        || !read_operands(&a, args)) {
+        return NULL;
+    }
+    GwTensor *levels, *out = forward_of(cls, &a, args[0], &levels);
+    PyObject *pair = out == NULL ? NULL : PyTuple_Pack(2, out, levels);
+    Py_XDECREF(out);
+    Py_XDECREF(levels);
+    return pair;
+}
+
+/* query, key, value, attn_mask, dropout_p, is_causal, scale, enable_gqa */
+GW_KERNEL(scaled_dot_product_attention) {
+    Attention a = {.causal = args[5] == Py_True};
+    double dropout;
+    if (args[3] != Py_None || !PyBool_Check(args[5]) || args[7] != Py_False
+        || !gw_plain_number(args[4], &dropout) || dropout != 0 || !read_operands(&a, args)) {
+        return NULL;
+    }
+    a.scale = 1 / sqrt((double)a.size);
+    if (args[6] != Py_None && !gw_plain_number(args[6], &a.scale)) {
+        return NULL;
+    }
+    return (PyObject *)forward_of(cls, &a, args[0], NULL);
+}
+
+/* A contiguous tensor of the query's dims with another last one; its memory, or NULL. */
+static void *read_result(PyObject *o, const GwTensor *query, int64_t last) {
+    const GwTensor *t = gw_plain_tensor(o);
+    int n = query->ndim;
+    bool fits = t != NULL && t->dtype == query->dtype && (t->flags & GW_CONTIGUOUS) != 0
+                && t->ndim == n && t->sizes[n - 1] == last
+                && memcmp(t->sizes, query->sizes, (size_t)(n - 1) * sizeof(int64_t)) == 0;
+    return fits ? t->data : NULL;
+}
+
+/* grad, query, key, value, attn_mask, out, levels, is_causal, scale: the gradients of the three */
+GW_KERNEL(attention_backward_kernel) {
+    Attention a = {.causal = args[7] == Py_True};
+    if (args[4] != Py_None || !PyBool_Check(args[7]) || !gw_plain_number(args[8], &a.scale)
+        || !read_operands(&a, args + 1)) {
+        return NULL;
+    }
+    const GwTensor *query = (const GwTensor *)args[1];
+    a.grad = read_result(args[0], query, a.value_size);
+    a.out = read_result(args[5], query, a.value_size);
+    a.levels = read_result(args[6], query, 2);
+    if (a.grad == NULL || a.out == NULL || a.levels == NULL) {
+        return NULL;
+    }
+    PyObject *to[3] = {NULL, NULL, NULL}, *all = NULL;
+    for (int i = 0; i < 3; i++) {
+        const GwTensor *t = (const GwTensor *)args[1 + i];
+        to[i] = (PyObject *)gw_tensor_empty(cls, t->dtype, t->ndim, t->sizes, NULL);
+        if (to[i] == NULL) {
+            goto done;
+        }
+    }
+    a.to_query = ((GwTensor *)to[0])->data;
+    a.to_key = ((GwTensor *)to[1])->data;
+    a.to_value = ((GwTensor *)to[2])->data;
+    all = run_backward(&a) ? PyTuple_Pack(3, to[0], to[1], to[2]) : NULL;
+done:
+    for (int i = 0; i < 3; i++) {
+        Py_XDECREF(to[i]);
+    }
+    return all;
+}
+
+const GwKernelEntry gw_attention_kernels[] = {
+    {"attention_backward", 9, attention_backward_kernel},
+    {"fused_attention", 6, fused_attention},
+    {"scaled_dot_product_attention", 8, scaled_dot_product_attention},
+    {NULL, 0, NULL},
 };

@@ -23,6 +23,7 @@ static const GwKernelEntry *const tables[] = {
     gw_histogram_kernels, gw_resample_kernels, gw_same_kernels, gw_piece_kernels,
     gw_segment_kernels, gw_shuffle_kernels, gw_factor_kernels, gw_casting_kernels,
     gw_unfolding_kernels, gw_detaching_kernels, gw_selecting_kernels,
+    gw_attention_kernels,
 };
 
 static const GwKernelEntry *find(const char *name) {
