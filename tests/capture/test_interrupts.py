@@ -176,3 +176,88 @@ def test_a_signal_while_a_resume_function_is_captured(monkeypatch: pytest.Monkey
         captured(X, log)
     assert log
     check_state(captured)
+
+
+class Handled:
+    """A handler of signals that computes: what it was, and what it found."""
+
+    def __init__(self, weight: Any) -> None:
+        self.weight = weight
+        self.found: list[Any] = []
+
+    def __call__(self, number: int, frame: object) -> None:
+        loss = (self.weight * 2).sum() + gw.ones(2).sum()
+        loss.backward()
+        self.found.append((float(loss), self.weight.grad.tolist(), gw.compiler.is_compiling(),
+                           signal.getsignal(number) is self))
+        self.weight.grad = None
+
+
+@pytest.fixture
+def alarms() -> Iterator[None]:
+    """What the test makes of SIGALRM ends with it."""
+    before = signal.getsignal(signal.SIGALRM)
+    yield
+    signal.signal(signal.SIGALRM, before)
+
+
+@pytest.mark.usefixtures("alarms")
+def test_a_handler_in_a_capture_computes_as_outside_of_it() -> None:
+    """It saves weights, say: on tensors with values, in the modes of the program."""
+    handler = Handled(gw.ones(2, requires_grad=True))
+    signal.signal(signal.SIGALRM, handler)
+
+    def backend(module: Any, examples: Any) -> Any:
+        with gw.no_grad():
+            signal.raise_signal(signal.SIGALRM)
+        return run_graph(module, examples)
+
+    captured = Captured(broken)
+    count = OutputGraph.count_step
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(OutputGraph, "count_step",
+                      lambda self: (signal.raise_signal(signal.SIGALRM), count(self)))
+        captured(X, [])
+    Frontend(backend).compile(stepping)(gw.ones(3, requires_grad=True))
+    assert len(handler.found) > 20
+    assert handler.found == [(6.0, [2.0, 2.0], False, True)] * len(handler.found)
+    assert signal.getsignal(signal.SIGALRM) is handler
+    check_state(captured)
+
+
+@pytest.mark.usefixtures("alarms")
+def test_a_handler_in_a_capture_may_put_another_in_its_place() -> None:
+    seen: list[str] = []
+
+    def first(number: int, frame: object) -> None:
+        seen.append("first")
+        signal.signal(signal.SIGALRM, second)
+
+    def second(number: int, frame: object) -> None:
+        seen.append("second")
+
+    def backend(module: Any, examples: Any) -> Any:
+        for _ in range(3):
+            signal.raise_signal(signal.SIGALRM)
+        return run_graph(module, examples)
+
+    signal.signal(signal.SIGALRM, first)
+    Frontend(backend).compile(lambda x: x + 1)(X)
+    assert seen == ["first", "second", "second"]
+    assert signal.getsignal(signal.SIGALRM) is second
+
+
+@pytest.mark.usefixtures("alarms")
+def test_what_a_handler_raises_in_a_capture_goes_out_of_the_call() -> None:
+    def handler(number: int, frame: object) -> None:
+        raise TimeoutError
+
+    def backend(module: Any, examples: Any) -> Any:
+        signal.raise_signal(signal.SIGALRM)
+        return run_graph(module, examples)
+
+    signal.signal(signal.SIGALRM, handler)
+    with pytest.raises(TimeoutError):
+        Frontend(backend).compile(lambda x: x + 1)(X)
+    assert signal.getsignal(signal.SIGALRM) is handler
+    check_state(Captured(broken))

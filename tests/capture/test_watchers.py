@@ -14,6 +14,7 @@ import subprocess
 import sys
 import threading
 import types
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -398,32 +399,70 @@ def test_what_the_collector_calls_does_not_run_amid_a_capture():
     assert told.told == [24.0] * told.called
 
 
-def test_a_collector_that_is_off_stays_off():
-    gc.disable()
-    try:
-        Captured(lambda x: x + 1)(gw.ones(2))
-        assert not gc.isenabled()
-    finally:
-        gc.enable()
-
-
-@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
-def test_a_collector_that_is_off_for_a_capture_is_on_in_the_child_of_a_fork():
-    """The child does not have the thread that captures, which would switch it on again."""
-    seen: list[int] = []
-
-    def fork_elsewhere(graph: Any, inputs: Any) -> Any:
-        def fork() -> None:
-            child = os.fork()
-            if child == 0:
-                os._exit(0 if gc.isenabled() else 1)
-            seen.append(os.waitpid(child, 0)[1])
-
-        assert not gc.isenabled()
-        other = threading.Thread(target=fork)
+def during_a_capture(action: Callable[[], None]) -> None:
+    """Capture a function whose backend has another thread do something."""
+    def backend(graph: Any, inputs: Any) -> Any:
+        other = threading.Thread(target=action)
         other.start()
         other.join()
         return graph
 
-    assert gw.compile(lambda x: x + 1, backend=fork_elsewhere)(gw.ones(2)).tolist() == [2, 2]
-    assert seen == [0] and gc.isenabled()
+    assert gw.compile(lambda x: x + 1, backend=backend)(gw.ones(2)).tolist() == [2, 2]
+
+
+@pytest.mark.parametrize("before", [gc.enable, gc.disable])
+@pytest.mark.parametrize("meanwhile", [gc.enable, gc.disable, gc.isenabled])
+def test_whether_the_collector_is_on_is_up_to_the_program(before, meanwhile):
+    """To its other threads, too, while one captures."""
+    try:
+        before()
+        during_a_capture(meanwhile)
+        found = gc.isenabled()
+        before()
+        meanwhile()
+        assert found == gc.isenabled()
+    finally:
+        gc.enable()
+
+
+def test_a_collection_that_another_thread_asks_for_happens_amid_a_capture():
+    class Thing:
+        pass
+
+    thing = Thing()
+    thing.itself = thing
+    gone = weakref.ref(thing)
+    del thing
+    during_a_capture(gc.collect)
+    assert gone() is None
+
+
+def test_the_collector_goes_on_after_captures():
+    class Thing:
+        pass
+
+    def circle() -> weakref.ref[Thing]:
+        thing = Thing()
+        thing.itself = thing
+        return weakref.ref(thing)
+
+    during_a_capture(gc.isenabled)
+    gc.collect()
+    gone = circle()
+    kept = [[] for _ in range(2 * gc.get_threshold()[0] + 10)]
+    assert gone() is None and kept
+
+
+@pytest.mark.filterwarnings("ignore:.*multi-threaded:DeprecationWarning")
+def test_a_collector_that_is_held_for_a_capture_works_in_the_child_of_a_fork():
+    """The child does not have the thread that captures, which would release it."""
+    seen: list[int] = []
+
+    def fork() -> None:
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if gc.isenabled() and min(gc.get_count()) >= 0 else 1)
+        seen.append(os.waitpid(child, 0)[1])
+
+    during_a_capture(fork)
+    assert seen == [0] and min(gc.get_count()) >= 0

@@ -128,6 +128,12 @@ def set_levels(levels: tuple[Any, ...], /) -> None: ...
 def keeping_modes(
     function: Callable[..., _Result], /, *args: Any, **kwargs: Any
 ) -> _Result: ...
+def saved_modes() -> Any:
+    """All that `keeping_modes` puts back, as it is, for `call_in_modes`."""
+def call_in_modes(
+    saved: Any, function: Callable[..., _Result], /, *args: Any, **kwargs: Any
+) -> _Result:
+    """`function(*args, **kwargs)` in saved modes; the thread's own are put back afterwards."""
 def with_grad_mode(
     mode: bool | None, function: Callable[..., _Result], /, *args: Any, **kwargs: Any
 ) -> _Result: ...

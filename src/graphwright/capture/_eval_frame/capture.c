@@ -1,6 +1,5 @@
 /* Asking the callback what to do about a call that no entry serves. */
 #include "eval_frame.h"
-#include <pthread.h>
 #include <unistd.h>
 
 #if PY_VERSION_HEX < 0x030D0000
@@ -9,11 +8,11 @@
 
 static _Thread_local bool capturing;
 static pid_t busy_in;   /* the process in which some thread captures; guarded by the GIL */
-static bool collection_off;     /* for that thread; guarded by the GIL */
 
 static int stance;      /* of the process: enum EfStance; guarded by the GIL */
 
 bool ef_capturing(void) { return capturing; }
+void ef_set_capturing(bool value) { capturing = value; }
 bool ef_forced_eager(void) { return stance == EF_FORCE_EAGER; }
 
 PyObject *ef_set_stance(PyObject *Py_UNUSED(module), PyObject *value) {
@@ -85,49 +84,30 @@ static void resume_watchers(PyThreadState *paused) {
     }
 }
 
-/* A fork's child does not have the thread that would switch the collector on again. */
-static void collect_in_child(void) {
-    if (collection_off && !capturing && PyGILState_Check()) {
-        collection_off = false;
-        PyGC_Enable();
-    }
-}
-
-int ef_capture_init(void) {
-    int error = pthread_atfork(NULL, NULL, collect_in_child);
-    if (error != 0) {
-        errno = error;
-        PyErr_SetFromErrno(PyExc_OSError);
-    }
-    return error == 0 ? 0 : -1;
-}
-
-/* callback(function, code, slots, entries), with capture and the hook off meanwhile. Nor is garbage
- * collected: finalizers and callbacks of the program would run amid operations on fake tensors. */
+/* callback(function, code, slots, entries), with capture and the hook off meanwhile, and with no code
+ * of the program between its instructions. */
 static PyObject *ask(PyObject *callback, EfEntryList *list, PyFunctionObject *function,
                      PyCodeObject *code, PyObject *const *slots) {
     PyObject *bound = slots_tuple(slots, ef_code_slots(code));
     PyObject *entries = ef_list_tuple(list);
     PyObject *answer = NULL;
-    if (bound != NULL && entries != NULL) {
+    busy_in = getpid();
+    if (bound != NULL && entries != NULL && ef_hold_interruptions() == 0) {
         PyObject *suspended = ef_hook_suspend();
         PyThreadState *paused = pause_watchers();
-        busy_in = getpid();
         capturing = true;
         int room = give_room();
-        collection_off = PyGC_Disable() != 0;
         answer = PyObject_CallFunctionObjArgs(callback, (PyObject *)function, (PyObject *)code,
                                               bound, entries, NULL);
-        if (collection_off) {
-            collection_off = false;
-            PyGC_Enable();
-        }
         take_room(room);
-        busy_in = 0;
         capturing = false;
+        if (ef_release_interruptions() < 0) {
+            Py_CLEAR(answer);
+        }
         resume_watchers(paused);
         ef_hook_resume(suspended);
     }
+    busy_in = 0;
     Py_XDECREF(bound);
     Py_XDECREF(entries);
     return answer;

@@ -162,8 +162,8 @@ PyObject *ef_entry_function(EfEntry *entry, PyFunctionObject *function);   /* bo
 int ef_code_slots(const PyCodeObject *code);
 
 /* ---- capture.c: asking the callback ---- */
-int ef_capture_init(void);      /* -1 with an exception */
 bool ef_capturing(void);
+void ef_set_capturing(bool value);
 /* What the user wants to happen instead of compiling; other stances are the callback's affair. */
 enum EfStance { EF_FORCE_EAGER = 1, EF_FAIL_ON_RECOMPILE = 2 };
 bool ef_forced_eager(void);
@@ -175,6 +175,11 @@ int ef_capture(EfEntryList *list, PyObject *callback, int limit, PyFunctionObjec
  * to `failure` (or NULL) and hands on `result`; NULL if the callback raised. */
 PyObject *ef_tell_failure(PyObject *callback, PyCodeObject *code, PyObject *result,
                           PyObject *failure);
+
+/* ---- interruptions.c: the program's finalizers and signal handlers, kept out of captures ---- */
+int ef_interruptions_init(void);        /* -1 with an exception */
+int ef_hold_interruptions(void);        /* -1 with an exception: a handler that was due raised */
+int ef_release_interruptions(void);     /* the same */
 
 /* ---- observers.c ---- */
 /* Whether a debugger, coverage or another tool follows this code: then it runs as it is. */

@@ -174,7 +174,7 @@ static int add_contents(PyObject *module) {
 
 PyMODINIT_FUNC PyInit__eval_frame(void) {
     PyObject *module = PyModule_Create(&definition);
-    if (module != NULL && (add_contents(module) < 0 || ef_capture_init() < 0)) {
+    if (module != NULL && (add_contents(module) < 0 || ef_interruptions_init() < 0)) {
         Py_CLEAR(module);
     }
     return module;

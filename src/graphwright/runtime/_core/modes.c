@@ -138,6 +138,53 @@ static PyObject *call_and_restore(State before, PyObject *const *args, Py_ssize_
     return result;
 }
 
+#define SAVED_NAME "graphwright.runtime._core.saved modes"
+
+static void free_saved(PyObject *capsule) {
+    State *saved = PyCapsule_GetPointer(capsule, SAVED_NAME);
+    Py_XDECREF(saved->tracer);
+    Py_XDECREF(saved->levels);
+    PyMem_Free(saved);
+}
+
+static PyObject *saved_modes(PyObject *self, PyObject *args) {
+    GW_UNUSED(self);
+    GW_UNUSED(args);
+    State *saved = PyMem_Malloc(sizeof *saved);
+    if (saved == NULL) {
+        return PyErr_NoMemory();
+    }
+    *saved = state;
+    PyObject *capsule = PyCapsule_New(saved, SAVED_NAME, free_saved);
+    if (capsule == NULL) {
+        PyMem_Free(saved);
+        return NULL;
+    }
+    Py_XINCREF(saved->tracer);
+    Py_XINCREF(saved->levels);
+    return capsule;
+}
+
+static PyObject *call_in_modes(PyObject *self, PyObject *const *args, Py_ssize_t n,
+                               PyObject *names) {
+    GW_UNUSED(self);
+    if (n < 2) {
+        PyErr_SetString(PyExc_TypeError, "call_in_modes takes saved modes and a function");
+        return NULL;
+    }
+    const State *saved = PyCapsule_GetPointer(args[0], SAVED_NAME);
+    if (saved == NULL) {
+        return NULL;
+    }
+    State before = state;
+    state = *saved;
+    Py_XINCREF(before.tracer);
+    Py_XINCREF(before.levels);
+    Py_XINCREF(state.tracer);
+    Py_XINCREF(state.levels);
+    return call_and_restore(before, args + 1, n - 1, names);
+}
+
 static PyObject *keeping_modes(PyObject *self, PyObject *const *args, Py_ssize_t n,
                                PyObject *names) {
     GW_UNUSED(self);
@@ -301,6 +348,11 @@ PyMethodDef gw_modes_methods[] = {
      METH_FASTCALL | METH_KEYWORDS,
      "keeping_modes(function, *args, **kwargs): call it; grad mode, modes, tracer and levels are "
      "afterwards what they were before, whatever it did and raised."},
+    {"saved_modes", saved_modes, METH_NOARGS,
+     "All that keeping_modes puts back, as it is, for call_in_modes."},
+    {"call_in_modes", (PyCFunction)(void (*)(void))call_in_modes,
+     METH_FASTCALL | METH_KEYWORDS,
+     "call_in_modes(saved, function, *args, **kwargs): as keeping_modes, in saved modes."},
     {"with_grad_mode", (PyCFunction)(void (*)(void))with_grad_mode,
      METH_FASTCALL | METH_KEYWORDS,
      "with_grad_mode(mode, function, *args, **kwargs): as keeping_modes, with gradients recorded "
