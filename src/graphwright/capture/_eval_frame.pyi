@@ -169,6 +169,24 @@ def dict_key(container: dict[Any, Any], position: int, /) -> Any:
 def dict_value(container: dict[Any, Any], position: int, /) -> Any:
     """The value at a position."""
 
+def referent(reference: object, /) -> Any:
+    """What a weak reference refers to, None where that is gone."""
+
+READS_CACHES: Final[bool]
+"""Whether what `functools.lru_cache` keeps can be found and filled; the rest of these needs it."""
+
+def cached_function(function: Any, /) -> Any:
+    """The function itself, which the cached one calls."""
+
+def cache_key(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], /) -> Any:
+    """The key under which the cached function keeps what it gives for these arguments."""
+
+def cached_result(function: Any, key: Any, /, *objects: Any) -> Any:
+    """What is kept for a key, or MISSING. MISSING in the key means the next of the objects."""
+
+def fill_cache(function: Any, result: Any, /, *args: Any, **kwargs: Any) -> Any:
+    """Call a cached function, which gives `result` if it has to run."""
+
 def unlist_subclass(cls: type, /) -> None:
     """Take a class that was just made out of `__subclasses__()` of its bases; ends weak
     references to it that have no callback."""

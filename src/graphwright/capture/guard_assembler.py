@@ -7,7 +7,7 @@ that a miss reads little.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from types import CodeType
 from typing import Any
 
@@ -40,8 +40,8 @@ class Assembler:
     def chain(self, op: str, base: Source, *operands: object) -> int:
         return self.root(op, self.load(base), *operands)
 
-    def compute(self, function: Callable[..., object], operands: tuple[Source, ...]) -> int:
-        return self.root("compute", tuple([self.load(source) for source in operands]), function)
+    def compute(self, function: object, operands: tuple[Source, ...], op: str = "compute") -> int:
+        return self.root(op, tuple([self.load(source) for source in operands]), function)
 
     def slot(self, name: str) -> int:
         return self._slots[name]

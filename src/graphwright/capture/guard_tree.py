@@ -7,7 +7,7 @@ first of its values is needed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from types import CodeType
 from typing import Any
 
@@ -59,7 +59,9 @@ class _Survey:
             self.field_of[source] = group, field
         return 0
 
-    def compute(self, _function: Callable[..., object], operands: tuple[Source, ...]) -> int:
+    def compute(
+        self, _function: object, operands: tuple[Source, ...], _op: str = "compute"
+    ) -> int:
         for source in operands:
             self.visit(source)
         return 0

@@ -49,12 +49,30 @@ class DeferredCall(Record):
         raise reason
 
 
+class CachedCall(Record):
+    """A call of a cached function; `result` is what it gave where the cache had nothing."""
+
+    args: tuple[VariableTracker, ...]
+    kwargs: dict[str, VariableTracker]
+    result: VariableTracker | None
+
+
+class CacheUse:
+    """What the frame did with one cache: results by key, how many it added, and all calls."""
+
+    def __init__(self) -> None:
+        self.results: dict[Any, VariableTracker] = {}
+        self.fills = 0
+        self.calls: list[CachedCall] = []
+
+
 class SideEffects:
     """The writes of one frame so far, in order of their first occurrence.
 
     before: what changed containers that existed before held at first. stored: the step of the
     first write to an attribute, or (of None) to a global.
     classes: the trackers under which `attributes` has those written in classes.
+    contexts: what context variables were set to, and not reset.
     earlier: those before a part of the frame whose writes are told apart; it cannot read them.
     """
 
@@ -71,13 +89,19 @@ class SideEffects:
         self.passing: set[tuple[VariableTracker, str]] = set()
         self.generators: list[VariableTracker] = []
         self.calls: list[DeferredCall] = []
+        self.caches: dict[VariableTracker, CacheUse] = {}
+        self.contexts: dict[VariableTracker, VariableTracker] = {}
 
     def __bool__(self) -> bool:
         existing = any(owner not in self.created for owner in self.attributes)
         written = any(cell.push_cell is not None for cell in self.cells)
         changed = written or bool(self.globals) or any(True for _ in self.containers())
-        changed = changed or bool(self.calls)
+        changed = changed or any((self.calls, self.caches, self.contexts))
         return existing or changed or any(made.is_open() for made in self.generators)
+
+    def cache_use(self, function: VariableTracker) -> CacheUse:
+        """What the frame did so far with the cache of a function."""
+        return self.caches.setdefault(function, CacheUse())
 
     def check_finished(self) -> None:
         """A break if Python would run `finally` blocks of generators that are dropped."""

@@ -59,8 +59,11 @@ class LoadWriter(Protocol):
     def chain(self, op: str, base: Source, *operands: object) -> int:
         """Add a load from the value of `base`; return the number of its register."""
 
-    def compute(self, function: Callable[..., object], operands: tuple[Source, ...]) -> int:
-        """Add a call of a function of numbers that is written in C, and no load if it raises."""
+    def compute(self, function: object, operands: tuple[Source, ...], op: str = "compute") -> int:
+        """Add a call of a function of numbers that is written in C, and no load if it raises.
+
+        The op "cached" looks a key, `function`, up in the cached function that comes first.
+        """
 
     def slot(self, name: str) -> int:
         """The index of an argument slot of the guarded code."""
@@ -73,10 +76,12 @@ class Source(Record):
     """Provenance of one value. Abstract; see the module's docstring.
 
     makes_objects: whether each read gives another object.
+    read_first: whether it is read before the graph runs, since later it may give another value.
     in_frame_only: whether translated code alone can read it, not a guard program.
     """
 
     makes_objects = False
+    read_first = False
     in_frame_only = False
 
     def name(self) -> str:

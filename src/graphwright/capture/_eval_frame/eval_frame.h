@@ -39,6 +39,14 @@ bool ef_keys_are_dead(PyObject *wanted);    /* a key that is meant is gone */
 /* The key at a position, borrowed, and its value; NULL if there is none. */
 PyObject *ef_dict_at(PyObject *dict, int64_t position, PyObject **value);
 
+/* ---- caches.c: what `functools.lru_cache` keeps for a key, borrowed; NULL if nothing. Where a
+ * key that is a tuple has `ef_missing`, it means the next of the objects. ---- */
+PyObject *ef_cached_result(PyObject *function, PyObject *key, PyObject *const *objects,
+                           Py_ssize_t n);
+bool ef_reads_caches(void);     /* whether the layout of caches is known */
+int ef_caches_init(void);
+extern PyMethodDef ef_cache_methods[];
+
 /* ---- shape_program.c: relations between sizes, as a stack program over int64 ---- */
 typedef struct EfShapeProgram EfShapeProgram;
 EfShapeProgram *ef_shape_program(PyObject *symbols, PyObject *code, Py_ssize_t n_registers);
@@ -64,7 +72,7 @@ enum EfOp {
     EF_SLOT, EF_GLOBAL, EF_FREE, EF_CONST, EF_MODULE, EF_FUNCTION_GLOBAL, EF_ATTR,
     EF_INSTANCE_ATTR, EF_CLASS_ATTR, EF_MRO_ATTR, EF_ITEM, EF_TYPE, EF_CODE, EF_DEFAULT,
     EF_KWDEFAULT, EF_CLOSURE, EF_SIZE, EF_REGISTRATIONS, EF_CLASS, EF_DICT_KEY, EF_DICT_VALUE,
-    EF_LENGTH, EF_COMPUTE,
+    EF_LENGTH, EF_COMPUTE, EF_CACHED, EF_REFERENT, EF_CONTEXT,
     EF_FIRST_CHECK,
     EF_CHECK_TYPE = EF_FIRST_CHECK, EF_CHECK_IS, EF_CHECK_EQUALS, EF_CHECK_LENGTH, EF_CHECK_KEYS,
     EF_CHECK_MEMBERS, EF_CHECK_MISSING, EF_CHECK_PRESENT, EF_CHECK_NOT_NONE, EF_CHECK_TRUTH,

@@ -8,7 +8,7 @@ typedef enum {
     SHAPE_BASE_N,   /* (dst, base, int) */
     SHAPE_BASE_OBJ, /* (dst, base, object) */
     SHAPE_MRO,      /* (dst, base, name, class or None) */
-    SHAPE_CALL,     /* (dst, tuple of reg, function of numbers written in C) */
+    SHAPE_CALL,     /* (dst, tuple of reg, function of numbers written in C, or key) */
     CHECK_REG,      /* (reg) */
     CHECK_TWO,      /* (reg, reg) */
     CHECK_N,        /* (reg, int) */
@@ -48,6 +48,9 @@ static const struct {
     [EF_DICT_VALUE] = {"dict_value", SHAPE_BASE_N},
     [EF_LENGTH] = {"length", SHAPE_BASE},
     [EF_COMPUTE] = {"compute", SHAPE_CALL},
+    [EF_CACHED] = {"cached", SHAPE_CALL},
+    [EF_REFERENT] = {"referent", SHAPE_BASE},
+    [EF_CONTEXT] = {"context", SHAPE_BASE_N},
     [EF_CHECK_TYPE] = {"check type", CHECK_REF},
     [EF_CHECK_IS] = {"check is", CHECK_REF},
     [EF_CHECK_EQUALS] = {"check equals", CHECK_OBJ},

@@ -179,6 +179,39 @@ static PyObject *compute(const EfInstruction *in, const EfRegisters *regs) {
     return PyObject_Vectorcall(in->obj, values, (size_t)in->b, NULL);
 }
 
+enum { MOST_KEY_OBJECTS = 8 };
+
+/* What the cached function in the first register keeps for a key. */
+static PyObject *cached(const EfInstruction *in, const EfRegisters *regs) {
+    const int32_t *operands = in->data;
+    PyObject *objects[MOST_KEY_OBJECTS];
+    if (in->b < 1 || in->b > MOST_KEY_OBJECTS) {
+        return NULL;
+    }
+    for (int32_t i = 1; i < in->b; i++) {
+        objects[i - 1] = regs->registers[operands[i]];
+    }
+    return ef_cached_result(regs->registers[operands[0]], in->obj, objects, in->b - 1);
+}
+
+/* What a weak reference refers to; None where that is gone. */
+static PyObject *referent(PyObject *reference) {
+    return PyWeakref_CheckRef(reference) ? ((PyWeakReference *)reference)->wr_object : NULL;
+}
+
+/* The value of a context variable in the current context, or its default where that may be. */
+static PyObject *context_value(PyObject *variable, bool or_default) {
+    PyObject *value = NULL;
+    if (!PyContextVar_CheckExact(variable)
+        || PyContextVar_Get(variable, or_default ? NULL : ef_missing, &value) < 0) {
+        return NULL;
+    }
+    if (value == ef_missing) {
+        Py_CLEAR(value);
+    }
+    return value;
+}
+
 static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
                       PyObject *const *slots, EfRegisters *regs) {
     PyObject *base;
@@ -191,6 +224,7 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_CLASS: return meant(in) == Py_None ? NULL : meant(in);
     case EF_REGISTRATIONS: return keep(regs, registrations());
     case EF_COMPUTE: return keep(regs, compute(in, regs));
+    case EF_CACHED: return cached(in, regs);
     default: break;
     }
     base = regs->registers[in->b];
@@ -212,6 +246,8 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_DICT_KEY:
     case EF_DICT_VALUE: return entry_of_dict(base, in);
     case EF_LENGTH: return keep(regs, length_of(base));
+    case EF_REFERENT: return referent(base);
+    case EF_CONTEXT: return keep(regs, context_value(base, in->n != 0));
     default: break;
     }
     int64_t size;

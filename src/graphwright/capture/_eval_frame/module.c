@@ -96,6 +96,13 @@ static PyObject *dict_value(PyObject *Py_UNUSED(module), PyObject *args) {
     return dict_entry(args, true);
 }
 
+static PyObject *referent(PyObject *Py_UNUSED(module), PyObject *reference) {
+    if (!PyWeakref_CheckRef(reference)) {
+        return PyErr_SetString(PyExc_TypeError, "a weak reference is needed"), NULL;
+    }
+    return Py_NewRef(((PyWeakReference *)reference)->wr_object);
+}
+
 /* What a class is listed by among the subclasses of its bases is the weak reference to it that has
  * no callback, of which there is one at a time. Such a reference, cleared, is passed over. */
 static PyObject *unlist_subclass(PyObject *Py_UNUSED(module), PyObject *cls) {
@@ -129,6 +136,7 @@ static PyMethodDef methods[] = {
     {"mro_attribute", mro_attribute, METH_VARARGS, NULL},
     {"dict_key", dict_key, METH_VARARGS, NULL},
     {"dict_value", dict_value, METH_VARARGS, NULL},
+    {"referent", referent, METH_O, NULL},
     {"unlist_subclass", unlist_subclass, METH_O, NULL},
     {"is_constant", is_constant, METH_O, NULL},
     {"capturing", capturing, METH_NOARGS, NULL},
@@ -162,12 +170,15 @@ static int add_contents(PyObject *module) {
     }
     ef_missing = sentinel("Missing");
     ef_run_natively = sentinel("RunNatively");
-    if (ef_missing == NULL || ef_run_natively == NULL || ef_code_cache_init() < 0) {
+    if (ef_missing == NULL || ef_run_natively == NULL || ef_code_cache_init() < 0
+        || ef_caches_init() < 0) {
         return -1;
     }
     return PyModule_AddObjectRef(module, "MISSING", ef_missing) < 0
         || PyModule_AddObjectRef(module, "RUN_NATIVELY", ef_run_natively) < 0
         || PyModule_AddObjectRef(module, "SUPPORTED", EF_SUPPORTED ? Py_True : Py_False) < 0
+        || PyModule_AddObjectRef(module, "READS_CACHES", ef_reads_caches() ? Py_True : Py_False) < 0
+        || PyModule_AddFunctions(module, ef_cache_methods) < 0
         || PyModule_AddFunctions(module, ef_hook_methods) < 0
         || PyModule_AddFunctions(module, ef_continuation_methods) < 0 ? -1 : 0;
 }

@@ -7,13 +7,15 @@ gives. New objects and cells are made empty first and filled last, so that they 
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from graphwright.capture import _eval_frame
 from graphwright.capture.deferral import refuse_writes
 from graphwright.capture.emit.assembler import CodeBuilder
 from graphwright.capture.exc import Unsupported, unsupported
-from graphwright.capture.side_effects import DeferredCall
+from graphwright.capture.side_effects import CachedCall, DeferredCall
 from graphwright.capture.source import LocalSource, Source
 from graphwright.capture.tape import with_spent_history
 from graphwright.capture.variables.base import NULL, VariableTracker
@@ -44,7 +46,7 @@ class Reconstructor:
     """Pushes values in the translated frame.
 
     outputs: the graph nodes that were asked for, with their position in the graph's result.
-    made: the locals of objects that reading a source makes, made before the graph runs.
+    made: the locals of what is read, or made by reading it, before the graph runs.
     """
 
     def __init__(self, builder: CodeBuilder, output: OutputGraph) -> None:
@@ -76,7 +78,7 @@ class Reconstructor:
             self.builder.load_local(self._held[value])
         elif _reads_source(value):
             assert value.source is not None
-            if value.source.makes_objects:
+            if value.source.makes_objects or value.source.read_first:
                 self.builder.load_local(self._made_before(value.source))
             else:
                 value.source.emit(self.builder)
@@ -224,17 +226,26 @@ class Reconstructor:
                 self._prepare_cell(cell)
         for name, value in effects.globals.items():
             self._prepare_global(name, value)
+        for function, use in effects.caches.items():
+            for made in use.calls:
+                self._prepare_cached_call(function, made)
+        for variable, value in effects.contexts.items():
+            self._prepare_context(variable, value)
         for call in effects.calls:
             self._prepare_call(call)
         while self._unfilled:
-            made = self._unfilled.pop()
-            if isinstance(made, CellVariable):
-                self._prepare_cell(made)
-            elif isinstance(made, ContainerObjectVariable):
-                self._writes.append(made.prepare(self, self.hold(made), False))
-                self._prepare_attributes(made, effects.attributes[made])
-            else:
-                self._prepare_attributes(made, effects.attributes[made])
+            self._fill(self._unfilled.pop())
+
+    def _fill(self, made: VariableTracker) -> None:
+        """Prepare what a new object gets."""
+        effects = self.output.side_effects
+        if isinstance(made, CellVariable):
+            self._prepare_cell(made)
+        elif isinstance(made, ContainerObjectVariable):
+            self._writes.append(made.prepare(self, self.hold(made), False))
+            self._prepare_attributes(made, effects.attributes[made])
+        else:
+            self._prepare_attributes(made, effects.attributes[made])
 
     def write_effects(self) -> None:
         """Store what the frame stored."""
@@ -259,6 +270,28 @@ class Reconstructor:
             self._call(push if call.name is None else self._method(push, call.name), *args)
 
         self._calls.append(write)
+
+    def _prepare_cached_call(self, function: VariableTracker, call: CachedCall) -> None:
+        """A call that finds what is kept, or one in which the function gives what is known."""
+        given = [*call.args, *call.kwargs.values()]
+        keywords = tuple(call.kwargs)
+        if call.result is not None:
+            given = [call.result, *given]
+        pushes = [self.hold(function), *(self.hold(value) for value in given)]
+
+        def write() -> None:
+            builder = self.builder
+            builder.begin_call(operator.call if call.result is None else _eval_frame.fill_cache)
+            for push in pushes:
+                push()
+            builder.end_call(len(pushes), keywords)
+            builder.pop()
+
+        self._writes.append(write)
+
+    def _prepare_context(self, variable: VariableTracker, value: VariableTracker) -> None:
+        push, push_value = self.hold(variable), self.hold(value)
+        self._writes.append(lambda: self.call_method(push, "set", push_value))
 
     def _prepare_attributes(
         self, owner: VariableTracker, values: dict[str, VariableTracker | None]

@@ -85,6 +85,7 @@ def _written(output: OutputGraph) -> tuple[Any, ...]:
                   if owner not in effects.created}
     return (
         attributes, tuple(effects.globals.items()), len(effects.calls), output.seed,
+        tuple(effects.contexts.items()), sum(len(use.calls) for use in effects.caches.values()),
         [cell for cell in effects.cells if cell.push_cell is not None],
         {owner: tuple(owner.parts()) for owner in effects.mutated
          if owner.source is not None or owner.born < Clock.step},

@@ -505,6 +505,8 @@ def bind_class_attribute(
         return ExceptionMethod(owner, name)
     if isinstance(static, types.FunctionType):
         return BoundMethodVariable(tx.output.wrap(static, source), owner)
+    if isinstance(static, functools._lru_cache_wrapper):
+        return BoundMethodVariable(tx.output.wrap(static, source), owner)
     if isinstance(static, staticmethod):
         return tx.output.wrap(static.__func__, AttrSource(source, "__func__"))
     if isinstance(static, classmethod):

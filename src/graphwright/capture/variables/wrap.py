@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextvars
 import enum
 import functools
 import re
@@ -33,6 +34,7 @@ from graphwright.capture.values import check_range
 from graphwright.capture.variables.arrays import wrap_array
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.builtins import HANDLERS
+from graphwright.capture.variables.caches import CachedFunctionVariable
 from graphwright.capture.variables.changing import bound_random
 from graphwright.capture.variables.checkpointing import handler_of_checkpoint
 from graphwright.capture.variables.classes import (
@@ -53,6 +55,7 @@ from graphwright.capture.variables.context import (
     make_grad_mode,
     mode_variable,
 )
+from graphwright.capture.variables.context_variables import wrap_context
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.enums import EnumVariable
 from graphwright.capture.variables.floats import float_argument, may_vary
@@ -76,8 +79,9 @@ from graphwright.capture.variables.numpy_values import is_pure as is_numpy_funct
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.proxies import wrap_proxy
 from graphwright.capture.variables.pure_library import pure_library_function
-from graphwright.capture.variables.purity import PURE_TYPES, cached_call, pure_method
+from graphwright.capture.variables.purity import PURE_TYPES, pure_method
 from graphwright.capture.variables.ranges import RangeVariable
+from graphwright.capture.variables.references import REFERENCES, wrap_reference
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -414,9 +418,8 @@ def _module(output: OutputGraph, value: types.ModuleType, source: Source) -> Var
 
 
 def _lru_cache(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    """A cached function is pure, as its author says; what it gives for constants is its value."""
     _by_identity(output, value, source)
-    return BuiltinVariable(value, functools.partial(cached_call, value, HANDLERS), source)
+    return CachedFunctionVariable(value, source)
 
 
 def _method(output: OutputGraph, value: types.MethodType, source: Source) -> VariableTracker:
@@ -557,6 +560,8 @@ _BY_TYPE: dict[type, Rule] = {
     functools.partial: _partial,
     property: _reference,
     types.SimpleNamespace: _object,
+    contextvars.ContextVar: wrap_context,
+    **dict.fromkeys(REFERENCES, wrap_reference),
     _eval_frame.CompiledFunction: _compiled_function,
 }
 

@@ -1,0 +1,85 @@
+"""Sources of values that objects written in C keep: caches, weak references, context variables."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any
+
+from graphwright.capture import _eval_frame
+from graphwright.capture.source import DerivedSource, LoadWriter, Reloader, Source
+
+
+class CachedSource(Source):
+    """What a function under `functools.lru_cache` keeps for a key, found without a call.
+
+    The key is the function's own; where it has MISSING it means the next of `objects`.
+    """
+
+    function: Source
+    key: object
+    objects: tuple[Source, ...] = ()
+
+    @property
+    def root(self) -> Source:
+        return self.function.root
+
+    def name(self) -> str:
+        parts = self.key if type(self.key) is tuple else (self.key,)
+        objects = iter(self.objects)
+        texts = [next(objects).name() if part is _eval_frame.MISSING else repr(part)
+                 for part in parts]
+        return f"{self.function.name()}.cache[{', '.join(texts)}]"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(_eval_frame.cached_result)
+        self.function.emit(cg)
+        cg.load_const(self.key)
+        for source in self.objects:
+            source.emit(cg)
+        cg.end_call(2 + len(self.objects))
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.compute(self.key, (self.function, *self.objects), "cached")
+
+
+class ReferentSource(DerivedSource):
+    """What a weak reference refers to, None where it is gone. The frame holds it from then on."""
+
+    read_first = True
+
+    def name(self) -> str:
+        return f"{self.base.name()}()"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(_eval_frame.referent)
+        self.base.emit(cg)
+        cg.end_call(1)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("referent", self.base)
+
+
+class ContextSource(DerivedSource):
+    """The value of a context variable in the current context, or its own default if `defaults`."""
+
+    read_first = True
+    defaults: bool
+
+    def name(self) -> str:
+        return f"{self.base.name()}.get()"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(context_value)
+        self.base.emit(cg)
+        cg.end_call(1)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("context", self.base, int(self.defaults))
+
+
+def context_value(variable: ContextVar[Any]) -> Any:
+    """The value, which the guards have seen."""
+    return variable.get()
+
+
+_eval_frame.skip_code(context_value.__code__)

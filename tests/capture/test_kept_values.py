@@ -1,0 +1,334 @@
+"""Values that objects written in C keep: caches, weak references and context variables."""
+
+from __future__ import annotations
+
+import contextvars
+import functools
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright import nn
+from graphwright.capture import _eval_frame
+
+from .captured import Captured, same
+
+X = gw.arange(4.0)
+
+
+def both(
+    make: Callable[[], tuple[Callable[..., Any], Callable[[], Any]]],
+    *calls: tuple[Any, ...],
+    breaks: int = 0,
+) -> Captured:
+    """Plainly and captured, the calls give the same and leave the same state behind.
+
+    make: a function to call, and one that shows the state.
+    """
+    function, state = make()
+    plain = [(function(*args), state()) for args in calls]
+    function, state = make()
+    captured = Captured(function)
+    for args, expected in zip(calls, plain, strict=True):
+        assert same((captured(*args), state()), expected)
+    assert len(captured.breaks) == breaks, list(map(str, captured.record.breaks))
+    return captured
+
+
+# functools.lru_cache
+
+
+def test_a_cached_tensor_is_made_in_the_graph_and_then_read_from_the_cache() -> None:
+    def make() -> Any:
+        @functools.lru_cache(maxsize=8)
+        def mask(size: int, *, dtype: Any = gw.float32) -> Any:
+            return gw.tril(gw.ones(size, size, dtype=dtype))
+
+        def f(x: Any) -> Any:
+            kept = mask(4, dtype=gw.float32)
+            return kept @ x, kept is mask(4, dtype=gw.float32)
+
+        return f, lambda: tuple(mask.cache_info())
+
+    captured = both(make, (X,), (X + 1,), (X + 2,))
+    assert captured.ops == [3, 1]    # the first call makes the mask, the others find it
+
+
+def test_what_a_cache_keeps_is_the_object_that_the_frame_gave() -> None:
+    kept = functools.lru_cache(maxsize=None)(lambda n: [gw.arange(float(n))])
+    captured = Captured(lambda x: (x + kept(4)[0], kept(4)))
+    first = captured(X)[1]
+    assert captured(X)[1] is first is kept(4)
+    first.append(3)
+    assert captured(X)[1] is first and len(first) == 2
+    assert captured.breaks == []
+
+
+def test_caches_that_are_cleared_are_filled_again() -> None:
+    calls: list[int] = []
+
+    @functools.cache
+    def scale(n: int) -> int:
+        calls.append(n)
+        return n + len(calls)
+
+    captured = Captured(lambda x: x * scale(3))
+    for clear, factor in ((False, 4), (False, 4), (True, 5), (False, 5)):
+        if clear:
+            scale.cache_clear()
+        assert same(captured(X), X * factor)
+    assert calls == [3, 3] and scale.cache_info()[:2] == (1, 1)
+    assert captured.breaks == []
+
+
+def test_cached_methods_are_looked_up_for_the_object_at_hand() -> None:
+    class Table:
+        def __init__(self, k: int) -> None:
+            self.k = k
+
+        @functools.cache    # noqa: B019
+        def row(self, n: int) -> Any:
+            return gw.arange(float(n)) * self.k
+
+    two, three = Table(2), Table(3)
+    captured = Captured(lambda x, table: x + table.row(4))
+    for table, k in ((two, 2), (three, 3), (two, 2), (three, 3)):
+        assert same(captured(X, table), X + X * k)
+    info = Table.row.cache_info()
+    assert (info.hits, info.misses, info.currsize) == (2, 2, 2)
+    assert captured.breaks == []
+    assert len(captured.record.frames) == 3    # a row is made twice, and found by one version
+
+
+def test_recursion_through_a_cache_counts_as_plain_python_does() -> None:
+    def make() -> Any:
+        @functools.cache
+        def fib(n: int) -> int:
+            return n if n < 2 else fib(n - 1) + fib(n - 2)
+
+        return (lambda x: x * fib(9) + fib(4)), lambda: tuple(fib.cache_info())
+
+    both(make, (X,), (X,))
+
+
+@pytest.mark.parametrize("typed", [False, True])
+def test_keys_are_told_apart_as_the_cache_does(typed: bool) -> None:
+    def make() -> Any:
+        @functools.lru_cache(maxsize=None, typed=typed)
+        def name(*args: Any, **kwargs: Any) -> str:
+            return f"{args} {kwargs}"
+
+        def f(x: Any) -> Any:
+            keywords = [name(a=1, b=2), name(b=2, a=1)]
+            return x + 1, [name(1), name(1.0), name(True), name("1"), *keywords]
+
+        return f, lambda: tuple(name.cache_info())
+
+    both(make, (X,), (X,))
+
+
+def test_what_would_be_driven_out_is_left_to_the_cache() -> None:
+    def make() -> Any:
+        @functools.lru_cache(maxsize=2)
+        def twice(n: int) -> int:
+            return n * 2
+
+        return (lambda x: x * twice(1) * twice(2) * twice(3)), lambda: tuple(twice.cache_info())
+
+    both(make, (X,), (X,), breaks=2)
+
+
+def test_what_a_cached_function_changes_is_changed_when_it_runs() -> None:
+    def make() -> Any:
+        seen: list[int] = []
+
+        @functools.cache
+        def noted(n: int) -> int:
+            seen.append(n)
+            return n
+
+        return (lambda x: x * noted(2)), lambda: list(seen)
+
+    both(make, (X,), (X,), (X,))
+
+
+def test_a_cache_is_filled_by_a_call_in_which_the_function_is_stood_in_for() -> None:
+    @functools.lru_cache(maxsize=2)
+    def never(*args: Any, **kwargs: Any) -> Any:
+        raise AssertionError
+
+    assert _eval_frame.cached_function(never) is never.__wrapped__
+    made = object()
+    assert _eval_frame.fill_cache(never, made, 1, a=2) is made
+    assert never(1, a=2) is made and never.cache_info()[:2] == (1, 1)
+    key = _eval_frame.cache_key(never, (1,), {"a": 2})
+    assert _eval_frame.cached_result(never, key) is made
+    thing = object()
+    _eval_frame.fill_cache(never, made, thing)
+    key = _eval_frame.cache_key(never, (_eval_frame.MISSING,), {})
+    assert _eval_frame.cached_result(never, key, thing) is made
+    assert _eval_frame.cached_result(never, key, made) is _eval_frame.MISSING
+    with pytest.raises(TypeError, match="lru_cache"):
+        _eval_frame.cached_result(len, 1)
+
+
+# weak references
+
+
+class Holder:
+    """Something with a number and a tensor."""
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+        self.t = gw.ones(4) * k
+
+
+def test_what_a_weak_reference_refers_to_is_read_through_it() -> None:
+    holders = [Holder(2), Holder(3)]
+    place = {"reference": weakref.ref(holders[0])}
+
+    def f(x: Any) -> Any:
+        held = place["reference"]()
+        return x - 1 if held is None else x * held.k + held.t
+
+    captured = Captured(f)
+    assert same(captured(X), f(X))
+    holders[0].k, holders[0].t = 5, gw.zeros(4)
+    assert same(captured(X), X * 5)
+    place["reference"] = weakref.ref(holders[1])
+    assert same(captured(X), X * 3 + 3)
+    holders.clear()
+    assert same(captured(X), X - 1)
+    assert captured.breaks == []
+
+
+def test_which_object_a_weak_reference_refers_to_is_no_constant() -> None:
+    holders = [Holder(2), Holder(3)]
+    place = {"reference": weakref.ref(holders[0])}
+    captured = Captured(lambda x: (x + 1, place["reference"]() is holders[1]))
+    assert [captured(X)[1], captured(X)[1]] == [False, False]
+    place["reference"] = weakref.ref(holders[1])
+    assert captured(X)[1] is True
+    assert captured.breaks == []
+
+
+def test_children_may_know_their_parents() -> None:
+    class Child(nn.Module):
+        def __init__(self, parent: Any) -> None:
+            super().__init__()
+            self.parent = weakref.ref(parent)
+
+        def forward(self, x: Any) -> Any:
+            return x * self.parent().scale
+
+    class Parent(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.scale = nn.Parameter(gw.ones(4))
+            self.child = Child(self)
+
+        def forward(self, x: Any) -> Any:
+            return self.child(x) + self.scale
+
+    parent = Parent()
+    captured = Captured(lambda x: parent(x))
+    for _ in range(2):
+        captured(X).sum().backward()
+        assert same(parent.scale.grad, X + 1)
+        parent.scale.grad = None
+    assert captured.breaks == []
+
+
+def test_weak_dicts_of_values_are_read() -> None:
+    holders = [Holder(2), Holder(3)]
+    table = weakref.WeakValueDictionary(a=holders[0])
+
+    def f(x: Any) -> Any:
+        found = table.get("b")
+        return x * table["a"].k, "b" in table, x if found is None else x * found.k
+
+    captured = Captured(f)
+    assert same(captured(X), f(X))
+    table["b"] = holders[1]
+    assert same(captured(X), f(X))
+    assert captured.breaks == []
+
+
+# context variables
+
+
+def test_context_variables_are_read_with_their_defaults() -> None:
+    plain: contextvars.ContextVar[int] = contextvars.ContextVar("plain")
+    defaulted = contextvars.ContextVar("defaulted", default=3)
+
+    def f(x: Any) -> Any:
+        try:
+            return x * plain.get(), defaulted.get(5), plain.get(2)
+        except LookupError:
+            return x, defaulted.get(), defaulted.get(5), plain.get(2), plain.name
+
+    captured = Captured(f)
+    assert same(captured(X), (X, 3, 5, 2, "plain")) and same(captured(X), f(X))
+    plain.set(7)
+    defaulted.set(8)
+    assert same(captured(X), (X * 7, 8, 7)) and same(captured(X), f(X))
+    assert captured.breaks == []
+
+
+def test_what_is_set_in_the_frame_is_set_after_it() -> None:
+    def make() -> Any:
+        last: contextvars.ContextVar[Any] = contextvars.ContextVar("last", default=None)
+        kept: list[Any] = []
+
+        def f(x: Any) -> Any:
+            before = last.get()
+            kept.append(before)
+            last.set(x * 2 if before is None else before + x)
+            return last.get() + 1
+
+        return f, lambda: (last.get(), list(kept))
+
+    both(make, (X,), (X,), (X,))
+
+
+def test_what_is_reset_in_the_frame_is_as_before() -> None:
+    def make() -> Any:
+        scale = contextvars.ContextVar("scale", default=1)
+
+        @contextmanager
+        def scaled(value: int) -> Iterator[None]:
+            token = scale.set(value)
+            try:
+                yield
+            finally:
+                scale.reset(token)
+
+        def f(x: Any) -> Any:
+            with scaled(3):
+                with scaled(scale.get() + 1):
+                    x = x * scale.get()
+                x = x + scale.get()
+            return x, scale.get()
+
+        return f, scale.get
+
+    both(make, (X,), (X,))
+
+
+def test_a_token_that_leaves_the_frame_is_a_real_one() -> None:
+    variable = contextvars.ContextVar("variable", default=1)
+
+    def f(x: Any) -> Any:
+        token = variable.set(2)
+        return x * variable.get(), token
+
+    captured = Captured(f)
+    for _ in range(2):
+        result, token = captured(X)
+        assert same(result, X * 2) and variable.get() == 2
+        variable.reset(token)
+        assert variable.get() == 1
