@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import graphwright.runtime.nn.functional as F
+from graphwright.ir.pipeline import lower_graph
 
-from .lowering import check, tensor
+from .lowering import captured, check, tensor
 
 RNG = np.random.default_rng(0)
 
@@ -90,6 +91,10 @@ CASES: dict[str, tuple[Callable[..., Any], Callable[[int], list[Any]]]] = {
         lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
         lambda n: [_x(n, 4, 5), _x(n, 4, 5), _x(n, 4, 5)],
     ),
+    "attention_of_long_rows": (
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
+        lambda n: [_x(n, 192, 3), _x(n, 190, 3), _x(n, 190, 2)],
+    ),
 }
 
 
@@ -109,3 +114,24 @@ def test_symbolic_batch(name: str) -> None:
     if name.startswith("conv") or "norm" in name:
         batched = {0: (0,)}
     check(function, *first, dynamic=batched, others=[inputs(6)], tolerance=1e-9)
+
+
+@pytest.mark.parametrize("rows, causal, grad, dynamic, kept", [
+    (16, True, True, {}, True),
+    (192, True, True, {}, False),
+    (192, True, True, {0: (1,), 1: (1,), 2: (1,)}, False),
+    (192, True, False, {}, False),
+    (192, False, True, {}, True),
+    (4200, False, True, {}, False),
+])
+def test_attention_keeps_the_weights_unless_half_are_zeros_or_they_are_too_many(
+    rows: int, causal: bool, grad: bool, dynamic: dict[int, tuple[int, ...]], kept: bool
+) -> None:
+    inputs = [_x(1, rows, 1, grad=grad) for _ in range(3)]
+    module, fakes = captured(
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=causal), inputs, dynamic)
+    lowered = lower_graph(module, fakes, needs_grad=grad)
+    graphs = [lowered.forward, *([lowered.backward] if lowered.backward is not None else [])]
+    ops = {getattr(node.target, "name", None) for graph in graphs for node in graph.graph.nodes}
+    assert ("fused_attention" not in ops) is kept
+    assert ("attention_backward" in ops) is (grad and not kept)

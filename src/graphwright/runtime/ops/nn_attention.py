@@ -26,6 +26,7 @@ from graphwright.runtime.ops.nn_support import (
 )
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind
+from graphwright.runtime.symbolic.symint import hint_of
 from graphwright.runtime.tensor import Tensor
 
 _KINDS = (float32, float64, float16, bfloat16)
@@ -140,14 +141,31 @@ def attention(
 # The fused form: blocks of rows, without the weights of the whole
 
 
-def _fits(query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float) -> bool:
-    """Whether the fused kernel applies: eager, without dropout and gradients of the mask.
+_MANY_CAUSAL = 1 << 15  # scores of a head from which half of them are worth leaving out
+_MANY = 1 << 24  # scores of all heads from which the weights of the whole are too large to keep
 
-    Graphs take the form in ops: their backward reads the weights instead of computing them again.
+
+def _pays(query: Any, key: Any, is_causal: bool) -> bool:
+    """Whether graphs take the fused kernel, too.
+
+    The form in ops is fused with what stands around it, and its backward reads the weights
+    instead of computing them again. But it computes all scores, causal or not, and keeps them.
+    Symbolic sizes are not guarded: either form serves all of them.
     """
+    rows, columns, size = (hint_of(n) for n in (query.shape[-2], key.shape[-2], query.shape[-1]))
+    return (is_causal and rows * columns >= _MANY_CAUSAL) or (
+        hint_of(query.numel()) // max(size, 1) * columns >= _MANY)
+
+
+def _fits(
+    query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool
+) -> bool:
+    """Whether the fused kernel is taken: without dropout and gradients of the mask."""
+    if dropout_p or not isinstance(query, Tensor):
+        return False
     tracer = _core.tracer()
     eager = getattr(tracer, "fused_kernels", tracer is None and not query.is_fake)
-    if dropout_p or not eager or not isinstance(query, Tensor):
+    if not eager and not (query.is_fake and _pays(query, key, is_causal)):
         return False
     if query.dtype not in _KINDS or (attn_mask is not None and attn_mask.requires_grad):
         return False
@@ -321,7 +339,7 @@ def _attention_decompose(
     _check(query, key, value, attn_mask, is_causal)
     if enable_gqa:
         key, value = _shared_heads(query, key), _shared_heads(query, value)
-    if _fits(query, key, value, attn_mask, dropout_p):
+    if _fits(query, key, value, attn_mask, dropout_p, is_causal):
         return _fused(query, key, value, attn_mask, is_causal, scale)
     q, k, v = (widened(tensor) for tensor in (query, key, value))
     out = attention(q, k, v, attn_mask, dropout_p, is_causal, scale)[0]
@@ -350,5 +368,6 @@ internal(
     Kind.OTHER,
     meta=_backward_meta,
     decompose=_backward_decompose,
+    tags=("whole",),
     eager=_backward_eager,
 )
