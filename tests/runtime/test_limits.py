@@ -132,3 +132,28 @@ def test_places_that_are_no_integers_are_refused_alike() -> None:
         with pytest.raises(TypeError) as refused:
             compiled(gw.ones(3), shift)
         assert str(refused.value) == str(eager.value)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_logit_between_bounds_that_cross(compiled: bool) -> None:
+    """What lies below the lower bound becomes it, though it is the greater one."""
+    logit = gw.compile(gw.logit) if compiled else gw.logit
+    low, high = gw.logit(gw.tensor([0.6, 0.4])).tolist()
+    found = logit(gw.tensor([0.0, 0.5, 0.7, 1.0]), 0.6).tolist()
+    np.testing.assert_allclose(found, [low, low, high, high], rtol=1e-5)
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_positions_of_rows_without_elements_are_checked(compiled: bool) -> None:
+    pick = gw.compile(gw.index_select) if compiled else gw.index_select
+    assert pick(gw.ones(3, 0), 0, gw.tensor([2, 0])).shape == (2, 0)
+    for bad in (3, -1):
+        with pytest.raises(RuntimeError, match="out of bounds"):
+            pick(gw.ones(3, 0), 0, gw.tensor([0, bad]))
+
+
+@pytest.mark.parametrize("name", ["expm1", "sinh"])
+def test_the_least_numbers_are_kept(name: str) -> None:
+    x = gw.tensor([1e-45, -1e-45, 1e-40, -0.0])
+    found = gw.compile(getattr(gw, name))(x)
+    assert found.tolist() == x.tolist() and gw.signbit(found).tolist() == gw.signbit(x).tolist()

@@ -212,3 +212,17 @@ def test_compiled_code_draws_the_same_numbers(name: str) -> None:
         np.testing.assert_allclose(
             eager.to(gw.float64).numpy(), compiled.to(gw.float64).numpy(), rtol=1e-6, atol=1e-7
         )
+
+
+def test_random_bounds_are_told_apart_by_being_given() -> None:
+    """random_(to), random_(from, to), random_(from, None) and random_(): all the dtype holds."""
+    bytes_ = gw.zeros(200, dtype=gw.uint8)
+    assert bytes_.random_(250, None).amin().item() >= 250
+    assert bytes_.random_(250, None).unique().tolist() == [250, 251, 252, 253, 254, 255]
+    assert bytes_.random_(**{"from": 254, "to": None}).unique().tolist() == [254, 255]
+    assert gw.compile(lambda x: x.random_(254, None))(bytes_).unique().tolist() == [254, 255]
+    assert bytes_.random_(2).unique().tolist() == [0, 1]
+    with pytest.raises(TypeError, match="goes with 'from'"):
+        bytes_.random_(**{"from": 5})
+    with pytest.raises(TypeError, match="must be int, not None"):
+        bytes_.random_(None, 5)

@@ -524,6 +524,7 @@ class Pointwise:
         numbers: int = 0,
         promotes: bool = False,
         to_float: bool = False,
+        held: int = 0,
     ) -> Pointwise: ...
     @property
     def fallback(self) -> Callable[..., Any]: ...

@@ -85,6 +85,8 @@ def _index_select(context: Lowering, call: Call, x: Tensor, dim: int, index: Ten
     if not x.ndim:
         every = (Int(0),) * index.ndim
         return _gathered(context, call, x, _only_zeros(context, index, every), ())
+    if any(extent == 0 for d, extent in enumerate(x.shape) if d != dim):
+        raise Unlowerable("rows without elements, whose positions no loop would check")
     position = (at[dim],) if index.ndim else ()
     picked, prologue = _position(context, index, position, x.shape[dim], wrap=False)
     return _gathered(context, call, x, prologue, (*at[:dim], picked, *at[dim + 1:]))

@@ -333,6 +333,8 @@ static int read_spaced(Spaced *s, PyObject *const *args, PyObject *dtype, PyObje
     bool plain = exact_number(args[0], &s->start) && exact_number(args[1], &s->end)
                  && gw_plain_int(args[2], &s->n) && s->n >= 0 && gw_on_cpu(device)
                  && (code == GW_FLOAT32 || code == GW_FLOAT64);
+    char bytes[16];
+    plain = plain && gw_element(args[0], code, bytes) && gw_element(args[1], code, bytes);
     s->step = s->n > 1 ? (s->end - s->start) / (double)(s->n - 1) : 0;
     s->middle = s->n > 1 ? s->n / 2 : 1;
     s->single = code == GW_FLOAT32;

@@ -3,6 +3,7 @@
 #include "loops.h"
 #include "orders.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { MOST = 1024 };
@@ -254,6 +255,7 @@ GW_KERNEL(norm) {
     Few f;
     double order;
     bool plain = args[4] == Py_None && read_order(args[1], &order)
+                 && (isinf(order) || fabs(order) <= (double)FLT_MAX)    /* or it is rounded */
                  && read_one(&f, args[0], args[2], args[3], true);
     return plain ? norm_of(cls, &f, order) : NULL;
 }

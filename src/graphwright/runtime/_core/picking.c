@@ -274,6 +274,9 @@ GW_KERNEL(index_select) {
     memcpy(sizes, input->sizes, (size_t)input->ndim * sizeof(int64_t));
     sizes[dim] = index->sizes[0];
     GwTensor *out = gw_tensor_empty(cls, input->dtype, input->ndim, sizes, NULL);
+    if (out != NULL && out->numel == 0 && index->numel != 0) {  /* Python looks at the positions */
+        Py_CLEAR(out);
+    }
     return out == NULL ? NULL : done(out, move_slices(GW_PICK_READ, input, out, dim, index));
 }
 

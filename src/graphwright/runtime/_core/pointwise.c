@@ -18,6 +18,7 @@ typedef struct {
     uint32_t dtypes;        /* the codes that are computed here, as bits */
     uint32_t tensors;       /* the operands that may not be numbers, as bits */
     uint32_t numbers;       /* those that have to be numbers */
+    uint32_t held;          /* those that the dtype has to hold where they are numbers */
     int operands;
     bool to_bool;           /* the result is bool */
     bool masked;            /* operand 0 is bool and takes no part in the promotion */
@@ -307,12 +308,29 @@ static void plan_tensors(const Pointwise *p, const Operands *found, const GwTens
     }
 }
 
+/* Whether the dtype holds the numbers that it has to hold. Chosen ones are cast to half types by
+ * way of float64. */
+static bool holds_numbers(const Pointwise *p, PyObject *const *args, int dtype) {
+    char bytes[16];
+    bool held = true;
+    dtype = p->masked && gw_is_half(dtype) ? GW_FLOAT64 : dtype;
+    for (int i = 0; held && i < p->operands; i++) {
+        if ((p->held >> i & 1) != 0 && !gw_is_tensor(args[i])) {
+            held = gw_element(args[i], dtype, bytes);
+        }
+    }
+    return held;
+}
+
 static bool prepare(Pointwise *p, PyObject *const *args, Operands *found, int *computed,
                     GwPlan *plan) {
     if (!collect(p, args, found)) {
         return false;
     }
     bool numbers = found->count != p->operands;
+    if (numbers && p->held != 0 && !holds_numbers(p, args, found->dtype)) {
+        return false;
+    }
     plan->costly = p->costly;
     if (numbers && !found->mixed && p->mixed[found->dtype] != NULL
         && found->count == p->mixed_tensors && found->slots[found->count - 1] == found->count - 1) {
@@ -419,15 +437,15 @@ bool gw_dtype_bits(PyObject *sequence, uint32_t *bits) {
 static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
     static char *names[] = {"cls", "source", "operands", "dtypes", "fallback", "rest", "to_bool",
                             "masked", "costly", "inplace", "tensors", "numbers", "promotes",
-                            "to_float", NULL};
+                            "to_float", "held", NULL};
     PyObject *cls, *source, *dtypes, *fallback, *rest = NULL;
     int operands, to_bool = 0, masked = 0, costly = 0, inplace = 0, tensors = 0, numbers = 0;
-    int promotes = 0, to_float = 0;
+    int promotes = 0, to_float = 0, held = 0;
     uint32_t bits = 0;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppiipp:Pointwise", names, &cls,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OOiOO|O!ppppiippi:Pointwise", names, &cls,
                                      &source, &operands, &dtypes, &fallback, &PyTuple_Type, &rest,
                                      &to_bool, &masked, &costly, &inplace, &tensors, &numbers,
-                                     &promotes, &to_float)
+                                     &promotes, &to_float, &held)
         || gw_tensor_class(cls) == NULL || !gw_dtype_bits(dtypes, &bits)) {
         return NULL;
     }
@@ -450,6 +468,7 @@ static PyObject *pointwise_new(PyTypeObject *type, PyObject *args, PyObject *kwa
     p->dtypes = bits;
     p->tensors = (uint32_t)tensors;
     p->numbers = (uint32_t)numbers;
+    p->held = (uint32_t)held;
     p->operands = operands;
     p->to_bool = to_bool != 0;
     p->masked = masked != 0;
@@ -508,7 +527,7 @@ PyTypeObject GwPointwise_Type = {
     .tp_name = "graphwright.runtime._core.Pointwise",
     .tp_doc = "Pointwise(cls, source, operands, dtypes, fallback, rest=(), to_bool=False, "
               "masked=False, costly=False, inplace=False, tensors=0, numbers=0, promotes=False, "
-              "to_float=False): an eager kernel whose plain calls run the loops of `source`, a "
+              "to_float=False, held=0): an eager kernel whose plain calls run the loops of `source`, a "
               "ufunc or a name.",
     .tp_basicsize = sizeof(Pointwise),
     .tp_new = pointwise_new,

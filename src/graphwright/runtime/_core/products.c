@@ -325,10 +325,12 @@ GW_KERNEL(linear) {
     return with_term(cls, &p, bias, (Factors){1, 1}, x->dtype, x->ndim, sizes);
 }
 
-static bool plain_factor(PyObject *o, double *value) {
+/* A number that the dtype holds. */
+static bool plain_factor(PyObject *o, int dtype, double *value) {
+    char bytes[16];
     int64_t whole = 0;
     bool number = PyFloat_CheckExact(o);
-    bool plain = number || gw_plain_int(o, &whole);
+    bool plain = (number || gw_plain_int(o, &whole)) && gw_element(o, dtype, bytes);
     *value = number ? PyFloat_AS_DOUBLE(o) : (double)whole;
     return plain;
 }
@@ -343,8 +345,8 @@ typedef struct {
 static bool read_sum(Sum *s, PyObject *const *args, int left, int right) {
     s->term = gw_plain_tensor(args[0]);
     return s->term != NULL && factors(args[1], args[2], &s->a, &s->b) && s->a->ndim == left
-           && s->b->ndim == right && plain_factor(args[3], &s->by.beta)
-           && plain_factor(args[4], &s->by.alpha) && s->by.alpha != 0;
+           && s->b->ndim == right && plain_factor(args[3], s->a->dtype, &s->by.beta)
+           && plain_factor(args[4], s->a->dtype, &s->by.alpha) && s->by.alpha != 0;
 }
 
 static PyObject *added(PyTypeObject *cls, PyObject *const *args, int ndim) {

@@ -3,6 +3,7 @@
 #include "native.h"
 #include "vector_math.h"
 
+#include <float.h>
 #include <math.h>
 
 enum { LARGEST = 8 << 10, MOST_SCALED = 1 << 24 };     /* elements; integers of one draw */
@@ -149,10 +150,17 @@ static PyObject *fill_in_place(PyTypeObject *cls, PyObject *o, Fill fill, PyObje
     return Py_NewRef(o);
 }
 
+/* Whether the dtype holds the bounds and what lies between them. */
+static bool spans(const GwTensor *t, double low, double high) {
+    double most = t->dtype == GW_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
+    return fabs(low) <= most && fabs(high) <= most && high - low <= most;
+}
+
 GW_KERNEL(fill_uniform) {
     double low, high;
-    if (writable(args[0]) == NULL || !gw_plain_number(args[1], &low)
-        || !gw_plain_number(args[2], &high) || !(low <= high)) {
+    const GwTensor *t = writable(args[0]);
+    if (t == NULL || !gw_plain_number(args[1], &low) || !gw_plain_number(args[2], &high)
+        || !(low <= high) || !spans(t, low, high)) {
         return NULL;
     }
     return fill_in_place(cls, args[0], draw_uniform, args[3], high - low, low);
@@ -276,7 +284,7 @@ GW_KERNEL(scaled) {
 
 /* low, high, size, generator, dtype, device; or high, size, None, .. */
 GW_KERNEL(randint) {
-    bool both = args[2] != Py_None;
+    bool both = args[2] != Py_Ellipsis;
     int64_t low = 0, high, width;
     if ((both && !gw_plain_int(args[0], &low)) || !gw_plain_int(args[both], &high)
         || __builtin_sub_overflow(high, low, &width) || width <= 0 || width > MOST_SCALED
@@ -295,11 +303,11 @@ static GwTensor *whole_writable(PyObject *o) {
     return plain ? t : NULL;
 }
 
-/* input, low, to, generator; or input, to, None, generator */
+/* input, low, to, generator; or input, to, Ellipsis, generator */
 GW_KERNEL(fill_whole) {
     GW_UNUSED(cls);
     GwTensor *t = whole_writable(args[0]);
-    bool both = args[2] != Py_None;
+    bool both = args[2] != Py_Ellipsis;
     int64_t low = 0, to, n = t == NULL ? 0 : t->numel;
     float uniforms[LARGEST];
     if (t == NULL || (both && !gw_plain_int(args[1], &low)) || !gw_plain_int(args[1 + both], &to)

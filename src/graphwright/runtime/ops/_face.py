@@ -6487,14 +6487,14 @@ def randn_like(
 
 def random_(
     input: Tensor,
-    from_: int | None = None,
-    to: int | None = None,
+    from_: Any = Ellipsis,
+    to: Any = Ellipsis,
     *,
     generator: Any = None,
     **words: Any,
 ) -> Any:
     if words:
-        from_ = by_word("random_", "from", from_, None, words)
+        from_ = by_word("random_", "from", from_, Ellipsis, words, to)
     return _dispatch(_random_, (input, from_, to, generator))
 
 
@@ -8495,7 +8495,7 @@ def uniform_(
     **words: Any,
 ) -> Any:
     if words:
-        from_ = by_word("uniform_", "from", from_, 0.0, words)
+        from_ = by_word("uniform_", "from", from_, 0.0, words, to)
     return _dispatch(_uniform_, (input, from_, to, generator))
 
 

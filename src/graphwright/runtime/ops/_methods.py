@@ -2101,14 +2101,14 @@ class TensorMethods(TensorBase):
 
     def random_(
         self,
-        from_: int | None = None,
-        to: int | None = None,
+        from_: Any = Ellipsis,
+        to: Any = Ellipsis,
         *,
         generator: Any = None,
         **words: Any,
     ) -> Any:
         if words:
-            from_ = by_word("random_", "from", from_, None, words)
+            from_ = by_word("random_", "from", from_, Ellipsis, words, to)
         return _dispatch(_random_, (self, from_, to, generator))
 
     def ravel(self) -> Any:
@@ -2691,7 +2691,7 @@ class TensorMethods(TensorBase):
         **words: Any,
     ) -> Any:
         if words:
-            from_ = by_word("uniform_", "from", from_, 0.0, words)
+            from_ = by_word("uniform_", "from", from_, 0.0, words, to)
         return _dispatch(_uniform_, (self, from_, to, generator))
 
     def unique(

@@ -12,7 +12,7 @@ from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.limits import exceeds
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.kernels import allocate, wrap
+from graphwright.runtime.ops.kernels import HALVES, allocate, wrap
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import (
     contiguous_strides,
@@ -95,6 +95,21 @@ def check_known_fits(name: str, value: Any, dtype: DType) -> None:
     """
     if isinstance(value, (int, float)) or may_exceed(value, dtype):
         check_fits(name, value, dtype)
+
+
+def check_held(name: str, dtype: DType, *numbers: Any) -> None:
+    """Raise RuntimeError for a number among tensors and None that the dtype cannot hold.
+
+    Those that are calculated with are float32 where the dtype is a half type: `calculated(dtype)`.
+    """
+    for number in numbers:
+        if isinstance(number, (int, float, SymInt)) and number.__class__ is not bool:
+            check_known_fits(name, number, dtype)
+
+
+def calculated(dtype: DType) -> DType:
+    """The dtype of calculations with numbers, whose results have the given one."""
+    return dtypes.float32 if dtype in HALVES else dtype
 
 
 def may_exceed(value: Any, dtype: DType) -> bool:
@@ -388,6 +403,7 @@ def _linspace(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:
     target = _spaced_dtype("linspace", start, end, dtype)
     _check_steps("linspace", steps, target)
     first, last = _endpoint("linspace", start), _endpoint("linspace", end)
+    check_held("linspace", target, first, last)
     if not target.is_floating_point and not target.is_complex:
         first, last = (v if isinstance(v, Tensor) else int(v) for v in (first, last))
     return ops.to_dtype(_spaced(first, last, steps, target, device), target)

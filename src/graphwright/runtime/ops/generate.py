@@ -167,12 +167,13 @@ def _same_as(op: Op, method: bool = False, indent: str = "    ") -> str:
     """
     text = ""
     seconds = _second_names(op, method)
-    for param in op.schema.params:
+    for param, following in zip(op.schema.params, (*op.schema.params[1:], None), strict=True):
         default = "REQUIRED" if param.default is REQUIRED else repr(param.default)
         if param.name in KEYWORDS:
             text += (
                 f"{indent}if words:\n{indent}    {param.name} = by_word("
-                f'"{op.name}", "{KEYWORDS[param.name]}", {param.name}, {default}, words)\n'
+                f'"{op.name}", "{KEYWORDS[param.name]}", {param.name}, {default}, words, '
+                f"{following.name if following else None})\n"
             )
         if param.name not in seconds:
             continue

@@ -7,6 +7,7 @@ from typing import Any
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_held
 from graphwright.runtime.ops.kernels import HALVES, copy_into
 from graphwright.runtime.ops.picking import (
     ADD,
@@ -80,6 +81,7 @@ def _check_alpha(alpha: Any, input: Any) -> None:
             f"index_add(): for integral input tensors, argument alpha must not be a floating "
             f"point number, got {alpha} for {describe(input)}"
         )
+    check_held("index_add", dtype, alpha)
 
 
 def _add_slices(target: Tensor, dim: int, index: Any, source: Tensor) -> None:

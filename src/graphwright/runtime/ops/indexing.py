@@ -40,9 +40,22 @@ def _index_select_meta(input: Any, dim: int, index: Any) -> TensorSpec:
     return _spec(input, (*input.shape[:dim], length, *input.shape[dim + 1 :]))
 
 
+def _check_positions(input: Tensor, dim: int, index: Tensor) -> None:
+    """Raise OutOfRange for positions of rows without elements, which nothing else looks at."""
+    size = input.shape[dim] if input.shape else 1
+    bad = [position for position in index.flatten().tolist() if not 0 <= position < size]
+    if bad:
+        raise _core.OutOfRange(
+            f"index_select(): index {bad[0]} is out of bounds for a dimension of size {size}; "
+            f"the tensor is {describe(input)}"
+        )
+
+
 def _index_select_eager(input: Any, dim: int, index: Any) -> Tensor:
     spec = _index_select_meta(input, dim, index)
     out: Tensor = _core.empty(Tensor, spec.shape, spec.dtype)
+    if not out.numel():
+        _check_positions(input, dim, index)
     domain, strides = layout(out)
     step = index.stride()[0] if index.shape else 0
     spread = tuple(step if d == dim else 0 for d in range(len(domain)))

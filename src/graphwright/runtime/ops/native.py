@@ -31,7 +31,8 @@ class Loops(NamedTuple):
     `operands`: how many arguments the kernel takes, of which those that are no tensors in the
     schema have to be numbers; None: the op's tensors. `rest`: what the arguments after them have
     to be. `promotes`: operands may be of several dtypes, `to_float`: and those that are no floats
-    are computed in the default dtype.
+    are computed in the default dtype. `held`: the operands, as bits, which the dtype of the result
+    has to hold where they are numbers.
     """
 
     source: Any
@@ -42,6 +43,7 @@ class Loops(NamedTuple):
     to_bool: bool = False
     promotes: bool = False
     to_float: bool = False
+    held: int = 0
 
 
 def _each(dtypes: tuple[DType, ...], **sources: Any) -> dict[str, tuple[Loops, ...]]:
@@ -81,12 +83,14 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
            "hardswish", "angle", "hardsigmoid_backward", "hardswish_backward", "softsign"),
     **_own("nextafter", dtypes=WIDE),
     **_own("remainder", "fmod", "floor_divide", dtypes=NUMBERS),
-    **_own("addcmul", "addcdiv", operands=4),
-    **_own("leaky_relu", "hardshrink", operands=2),
-    **_own("leaky_relu_backward", "hardshrink_backward", "threshold", operands=3),
+    **_own("addcmul", "addcdiv", operands=4, held=0b1000),
+    **_own("leaky_relu", operands=2),
+    **_own("hardshrink", operands=2, held=0b10),
+    **_own("leaky_relu_backward", "hardshrink_backward", operands=3),
+    **_own("threshold", operands=3, held=0b110),
     **_own("hardtanh_backward", operands=4),
-    "add": (Loops(np.add, ALL, rest=(1,)), Loops("add_scaled", operands=3)),
-    "sub": (Loops(np.subtract, NUMBERS, rest=(1,)), Loops("sub_scaled", operands=3)),
+    "add": (Loops(np.add, ALL, rest=(1,)), Loops("add_scaled", operands=3, held=0b100)),
+    "sub": (Loops(np.subtract, NUMBERS, rest=(1,)), Loops("sub_scaled", operands=3, held=0b100)),
     "div": (
         Loops(np.divide, rest=(None,), to_float=True),
         Loops("floor_divide", NUMBERS, rest=("floor",), promotes=True),
@@ -186,6 +190,7 @@ def pointwise(entry: Op, loops: Loops, fallback: Any, inplace: bool = False) -> 
         inplace=inplace,
         tensors=_bits(entry, operands, True),
         numbers=_bits(entry, operands, False),
+        held=loops.held,
     )
 
 
@@ -210,10 +215,12 @@ def kernel(entry: Op, run: Any) -> Any:
 
 def _clamp(fallback: Any) -> Any:
     """clamp; a bound that floats lack is an infinity, for integers it is maximum or minimum."""
-    between = _core.Pointwise(Tensor, "clamp", 3, NUMBERS, fallback)
-    of_floats = _core.Pointwise(Tensor, "clamp", 3, FLOATS, lambda *args: None)
+    between = _core.Pointwise(Tensor, "clamp", 3, NUMBERS, fallback, held=0b110)
+    of_floats = _core.Pointwise(
+        Tensor, "clamp", 3, FLOATS, lambda *args: None, held=0b110
+    )
     raised, lowered = (
-        _core.Pointwise(Tensor, ufunc, 2, INTEGERS, lambda *args: None)
+        _core.Pointwise(Tensor, ufunc, 2, INTEGERS, lambda *args: None, held=0b10)
         for ufunc in (np.maximum, np.minimum)
     )
 
@@ -233,8 +240,10 @@ def _clamp(fallback: Any) -> Any:
 
 def _clamp_(fallback: Any) -> Any:
     """clamp_; a bound that floats lack is an infinity."""
-    between = _core.Pointwise(Tensor, "clamp", 3, NUMBERS, fallback, inplace=True)
-    of_floats = _core.Pointwise(Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=True)
+    between = _core.Pointwise(Tensor, "clamp", 3, NUMBERS, fallback, inplace=True, held=0b110)
+    of_floats = _core.Pointwise(
+        Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=True, held=0b110
+    )
 
     def run(input: Any, min: Any, max: Any) -> Any:
         if (min is None) is (max is None):
@@ -250,7 +259,8 @@ def _one_bound(low: bool, inplace: bool) -> Any:
 
     def special(fallback: Any) -> Any:
         of_floats = _core.Pointwise(
-            Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=inplace, tensors=1, numbers=6
+            Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=inplace, tensors=1, numbers=6,
+            held=0b110,
         )
 
         def run(input: Any, bound: Any) -> Any:
@@ -297,7 +307,9 @@ def _power(fallback: Any) -> Any:
 
 
 def _where(fallback: Any) -> Any:
-    return _core.Pointwise(Tensor, "where", 3, ALL, fallback, masked=True, promotes=True)
+    return _core.Pointwise(
+        Tensor, "where", 3, ALL, fallback, masked=True, promotes=True, held=0b110
+    )
 
 
 def _celu(fallback: Any) -> Any:
@@ -308,7 +320,9 @@ def _celu(fallback: Any) -> Any:
 
 def _softshrink(fallback: Any) -> Any:
     """softshrink, which refuses a bound below 0."""
-    plain = _core.Pointwise(Tensor, "softshrink", 2, FLOATS, fallback, tensors=1, numbers=2)
+    plain = _core.Pointwise(
+        Tensor, "softshrink", 2, FLOATS, fallback, tensors=1, numbers=2, held=0b10
+    )
     return lambda input, lambd: (plain if lambd >= 0 else fallback)(input, lambd)
 
 

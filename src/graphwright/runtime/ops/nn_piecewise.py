@@ -8,6 +8,7 @@ from typing import Any
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_held
 from graphwright.runtime.ops.nn_elementwise import activation, inplace, like
 from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
 from graphwright.runtime.ops.table import Kind, define
@@ -61,6 +62,7 @@ def _check_limits(input: Any, low: float, high: float) -> None:
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     if low > high:
         raise ValueError("min_val cannot be greater than max_val")
+    check_held("hardtanh", input.dtype, low, high)
 
 
 def _hardtanh_decompose(input: Any, low: float, high: float) -> Any:
@@ -113,6 +115,7 @@ def _hardswish_backward(grad: Any, x: Any) -> Any:
 def _threshold_decompose(input: Any, threshold: Any, value: Any) -> Any:
     if input.dtype is dtypes.bool or input.dtype.is_complex:
         raise RuntimeError(f'"threshold" not implemented for {input.dtype}')
+    check_held("threshold", input.dtype, threshold, value)
     if not input.dtype.is_floating_point:
         threshold, value = int(threshold), int(value)
     return ops.where(ops.le(input, threshold), value, input)
@@ -123,6 +126,7 @@ def _inside(x: Any, lambd: float) -> Any:
 
 
 def _hardshrink_decompose(x: Any, lambd: float) -> Any:
+    check_held("hardshrink", x.dtype, lambd)
     return ops.where(_inside(x, lambd), 0.0, x)
 
 
@@ -140,11 +144,13 @@ def _check_lambda(lambd: float) -> None:
 def _softshrink_meta(input: Any, lambd: float) -> Any:
     require_floating("softshrink", input)
     _check_lambda(lambd)
+    check_held("softshrink", input.dtype, lambd)
     return like(input)
 
 
 def _softshrink_decompose(x: Any, lambd: float) -> Any:
     _check_lambda(lambd)
+    check_held("softshrink", x.dtype, lambd)
     return ops.sub(x, ops.clamp(x, -lambd, lambd))
 
 

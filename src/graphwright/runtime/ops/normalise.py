@@ -144,16 +144,21 @@ def as_tensors(tensors: Any, name: str) -> tuple[Any, ...]:
     )
 
 
-def by_word(op: str, word: str, value: Any, default: Any, words: Mapping[str, Any]) -> Any:
+def by_word(
+    op: str, word: str, value: Any, default: Any, words: Mapping[str, Any], following: Any
+) -> Any:
     """The value of a parameter whose name is a word of Python, out of the `words` given by name.
 
-    Raises TypeError where it is given by position too, and for other names.
+    `following`: the parameter behind it, `...` where that is not given but has to be.
+    Raises TypeError then, where it is given by position too, and for other names.
     """
     unknown = [name for name in words if name != word]
     if unknown:
         raise TypeError(f"{op}() got an unexpected keyword argument '{unknown[0]}'")
     if value is not default:
         raise TypeError(f"{op}() got multiple values for argument '{word}'")
+    if following is ...:
+        raise TypeError(f"{op}() missing the argument that goes with '{word}'")
     return words[word]
 
 

@@ -17,6 +17,7 @@ from graphwright.runtime.ops.dtype_rules import (
 )
 from graphwright.runtime.ops.kernels import HALVES, wrap
 from graphwright.runtime.ops.normalise import wrap_dim, wrap_dims
+from graphwright.runtime.ops.quiet import quietly
 from graphwright.runtime.ops.reductions import reduced_shape, restore_dims
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
@@ -54,7 +55,9 @@ def _vector_norm_meta(input: Any, ord: float, dim: Any, keepdim: bool, dtype: An
     return contiguous_spec(input, reduced_shape(input.shape, dim, keepdim), real_dtype(work))
 
 
-def _powers(size: Any, ord: float, dim: tuple[int, ...], keepdim: bool) -> Any:
+def _powers(
+    size: Any, ord: float, dim: tuple[int, ...], keepdim: bool, single: bool
+) -> Any:
     if ord == _INF:
         return np.amax(size, dim, keepdims=keepdim)
     if ord == -_INF:
@@ -65,7 +68,14 @@ def _powers(size: Any, ord: float, dim: tuple[int, ...], keepdim: bool) -> Any:
         return np.sum(size, axis=dim, keepdims=keepdim)
     if ord == 2:
         return np.sqrt(np.sum(np.square(size), axis=dim, keepdims=keepdim))
-    return np.sum(size**ord, axis=dim, keepdims=keepdim) ** (1.0 / ord)
+    power = _rounded(ord, single)
+    return np.sum(size**power, axis=dim, keepdims=keepdim) ** (1 / power)
+
+
+@quietly
+def _rounded(ord: float, single: bool) -> float:
+    """The order as the dtype has it: beyond its range an infinity."""
+    return float(np.float32(ord)) if single else ord
 
 
 def _vector_norm_eager(input: Any, ord: float, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
@@ -81,7 +91,9 @@ def _vector_norm_eager(input: Any, ord: float, dim: Any, keepdim: bool, dtype: A
     if ord == 2 and array.dtype.kind == "f":
         squares = _TOTAL(np.square(array), dim, keepdims=keepdim)
         return wrap(np.sqrt(squares), work)
-    return wrap(_powers(np.abs(array), ord, dim, keepdim), real_dtype(work))
+    result = real_dtype(work)
+    single = result is not dtypes.float64
+    return wrap(_powers(np.abs(array), ord, dim, keepdim, single), result)
 
 
 def _vector_norm(input: Any, ord: float, dim: Any, keepdim: bool, dtype: Any) -> Any:

@@ -15,6 +15,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_held
 from graphwright.runtime.ops.kernels import (
     SCALARS,
     compute_type,
@@ -226,8 +227,9 @@ def require_integral(name: str, argument: str, dtype: DType, factor: Any) -> Non
 
 def _sum_dtype(name: str, operands: tuple[Any, ...], rule: Rule, alpha: Any) -> DType:
     dtype = rule(operands)
-    if alpha.__class__ is int:
+    if alpha.__class__ is int and alpha == 1:
         return dtype
+    check_held(name, dtype, -alpha if name == "sub" else alpha)
     if isinstance(alpha, bool) and dtype is not dtypes.bool:
         raise RuntimeError(f"{name}: Boolean alpha only supported for Boolean results.")
     require_integral(name, "alpha", dtype, alpha)
@@ -493,7 +495,10 @@ def _check_power(input: Any, exponent: Any) -> None:
     ):
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     if not isinstance(exponent, bool):
-        require_dtype("pow", result_dtype((input, exponent)), bool=False)
+        dtype = result_dtype((input, exponent))
+        require_dtype("pow", dtype, bool=False)
+        if not dtype.is_floating_point:
+            check_held("pow", dtype, exponent)
 
 
 def _pow_eager(input: Any, exponent: Any) -> Tensor:

@@ -12,6 +12,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
+from graphwright.runtime.ops.creation import calculated, check_held
 from graphwright.runtime.ops.kernels import HALVES, allocate, array_of, wrap
 from graphwright.runtime.ops.pointwise import (
     define_binary,
@@ -484,6 +485,7 @@ def _addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
     dtype = result_dtype((input, tensor1, tensor2))
     require_dtype("addcmul", dtype, bool=False)
     require_integral("addcmul", "value", dtype, value)
+    check_held("addcmul", calculated(dtype), value)
     if dtype in HALVES:
         return _widely(ops.addcmul, (input, tensor1, tensor2), value, dtype)
     product = ops.mul(tensor1, tensor2)
@@ -506,6 +508,7 @@ def _addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any) -> Any:
             "addcdiv will perform a true division of tensor1 and tensor2"
         )
     dtype = result_dtype((input, tensor1, tensor2))
+    check_held("addcdiv", calculated(dtype), value)
     if dtype in HALVES:
         return _widely(ops.addcdiv, (input, tensor1, tensor2), value, dtype)
     quotient = ops.div(tensor1, tensor2)

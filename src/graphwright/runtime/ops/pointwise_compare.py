@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import _core, dtypes
+from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_held
 from graphwright.runtime.ops.kernels import (
+    HALVES,
     allocate,
     array_of,
     elementwise,
-    is_wide_float,
     wrap,
 )
 from graphwright.runtime.ops.pointwise import (
@@ -166,7 +167,10 @@ def _choice(condition: Any, input: Any, other: Any) -> tuple[DType, tuple[Any, .
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{condition.dtype}"
         )
-    return result_dtype((input, other)), (condition, input, other)
+    dtype = result_dtype((input, other))
+    if dtype not in HALVES:     # to which the numbers are cast by way of float64
+        check_held("where", dtype, input, other)
+    return dtype, (condition, input, other)
 
 
 def _where_meta(condition: Any, input: Any, other: Any) -> TensorSpec:
@@ -176,28 +180,10 @@ def _where_meta(condition: Any, input: Any, other: Any) -> TensorSpec:
     return pointwise_spec("where", operands, dtype)
 
 
-def _masked(condition: Any, kept: Any, number: float, mask: Any) -> Tensor | None:
-    """`kept` with `number` where `mask`; None unless all is contiguous and of one shape."""
-    if not (is_wide_float(kept) and condition.is_contiguous() and condition.shape == kept.shape):
-        return None
-    out = _core.empty(Tensor, kept.shape, kept.dtype)
-    np.copyto(out._nd, kept._nd)
-    np.copyto(out._nd, number, where=mask)
-    return out
-
-
 def _where_eager(condition: Any, input: Any, other: Any) -> Any:
     if input is None and other is None:
         places = np.nonzero(np.atleast_1d(condition._nd))
         return tuple(wrap(p, dtypes.int64) for p in places)
-    if condition.dtype is dtypes.bool:
-        fast = None
-        if input.__class__ is float and other.__class__ is Tensor:
-            fast = _masked(condition, other, input, condition._nd)
-        elif other.__class__ is float and input.__class__ is Tensor:
-            fast = _masked(condition, input, other, ~condition._nd)
-        if fast is not None:
-            return fast
     spec = _where_meta(condition, input, other)
     out = allocate(spec.shape, spec.strides, spec.dtype)
     np.copyto(out._nd, array_of(other, spec.dtype))
@@ -228,6 +214,7 @@ def _bounds(input: Any, min: Any, max: Any) -> tuple[DType, tuple[Any, ...]]:
     if dtype is dtypes.bool and not all(isinstance(o, Tensor) for o in operands):
         raise RuntimeError("clamp is not implemented for bool tensors and numbers")
     require_dtype("clamp", dtype, complex=False)
+    check_held("clamp", dtype, min, max)
     return dtype, operands
 
 

@@ -330,11 +330,16 @@ def _logit_meta(input: Any, eps: float | None) -> TensorSpec:
 
 
 def _logit(input: Any, eps: float | None) -> Any:
-    """log(z / (1 - z)) for z = input clamped to [eps, 1 - eps]."""
+    """log(z / (1 - z)) for z = input clamped to [eps, 1 - eps].
+
+    Of bounds that cross, the lower one is what smaller numbers become, as in PyTorch.
+    """
     dtype = _logit_dtype(input)
     z = input if input.dtype is dtype else ops.to_dtype(input, dtype)
-    if eps is not None:
+    if eps is not None and eps <= 0.5:
         z = ops.clamp(z, eps, 1.0 - eps)
+    elif eps is not None:
+        z = ops.where(ops.lt(z, eps), eps, ops.clamp(z, None, 1.0 - eps))
     return ops.log(ops.div(z, ops.sub(1, z)))
 
 

@@ -12,6 +12,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.contractions import GEMM_TYPES, conjugated
+from graphwright.runtime.ops.creation import calculated, check_held
 from graphwright.runtime.ops.dtype_rules import is_inexact, require_inexact
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dim
@@ -148,6 +149,7 @@ define(
 
 def _scaled(name: str, value: Any, by: Any, like: Any) -> Any:
     """value * by; integers take whole numbers only, cut as PyTorch does."""
+    check_held(name, calculated(like.dtype), by)
     if not is_inexact(like.dtype):
         by = bool(by) if like.dtype is dtypes.bool else int(by)
     return value if by == 1 else ops.mul(value, by)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from graphwright.runtime import dtypes
+from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import HALVES
 from graphwright.runtime.ops.random import bounds, check_whole, drawn
@@ -32,6 +33,10 @@ def _uniform(input: Any, low: float, high: float, generator: Any) -> Any:
         raise RuntimeError(
             f"uniform_ expects to return a [from, to) range, but found from={low} > to={high}"
         )
+    most = finfo(input.dtype).max
+    for name, value in (("from", low), ("to", high), ("to - from", high - low)):
+        if not -most <= value <= most:
+            raise RuntimeError(f"uniform_: {name}={value} is out of bounds for {input.dtype}")
     values = ops.rand(
         tuple(input.shape), generator=generator, dtype=input.dtype, device=input.device
     )
@@ -40,7 +45,7 @@ def _uniform(input: Any, low: float, high: float, generator: Any) -> Any:
 
 def _normal(input: Any, mean: float, std: float, generator: Any) -> Any:
     _require_float("normal_", input, complex=True)
-    if std < 0:
+    if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     values = ops.randn(
         tuple(input.shape), generator=generator, dtype=input.dtype, device=input.device
@@ -50,7 +55,7 @@ def _normal(input: Any, mean: float, std: float, generator: Any) -> Any:
 
 def _log_normal(input: Any, mean: float, std: float, generator: Any) -> Any:
     _require_float("log_normal_", input)
-    if std <= 0:
+    if not std > 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     values = ops.randn(
         tuple(input.shape), generator=generator, dtype=input.dtype, device=input.device
@@ -61,7 +66,7 @@ def _log_normal(input: Any, mean: float, std: float, generator: Any) -> Any:
 def _exponential(input: Any, lambd: float, generator: Any) -> Any:
     """-ln(1 - u) / lambd."""
     _require_float("exponential_", input)
-    if lambd <= 0:
+    if not lambd > 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     values = ops.log1p(ops.neg(_noise(input, generator)))
     return ops.copy_(input, ops.mul(values, -1.0 / lambd))
@@ -70,7 +75,7 @@ def _exponential(input: Any, lambd: float, generator: Any) -> Any:
 def _cauchy(input: Any, median: float, sigma: float, generator: Any) -> Any:
     """median + sigma tan(pi (u - 1/2))."""
     _require_float("cauchy_", input)
-    if sigma <= 0:
+    if not sigma > 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     angle = ops.mul(ops.sub(_noise(input, generator), 0.5), math.pi)
     return ops.copy_(input, ops.add(ops.mul(ops.tan(angle), sigma), median))
@@ -88,12 +93,18 @@ def _geometric(input: Any, p: float, generator: Any) -> Any:
 
 
 def _random(input: Any, low: Any, to: Any, generator: Any) -> Any:
-    """Whole numbers in [low, to); of one bound [0, low); without any, all that the dtype holds."""
+    """Whole numbers in [low, to); of one bound [0, low); without any, all from 0 that the dtype
+    holds. None, given beside `low`, stands for all above it. Bounds that are absent are `...`.
+    """
+    if to is ...:
+        low, to = ..., low
+    if low is None or (to is None and low is ...):
+        raise TypeError("random_(): a bound must be int, not None, unless it is 'to' after 'from'")
     check_whole("random_", low, to)
-    if to is None:
-        to = bounds(input.dtype)[1] + 1 if low is None else low
-        low = 0
-    values = drawn(low or 0, to, tuple(input.shape), generator, input.dtype, input.device)
+    if to is None or to is ...:
+        to = bounds(input.dtype)[1] + 1
+    low = 0 if low is ... else low
+    values = drawn(low, to, tuple(input.shape), generator, input.dtype, input.device)
     return ops.copy_(input, values)
 
 
@@ -119,7 +130,7 @@ _FILLS: tuple[tuple[str, Callable[..., Any]], ...] = (
     ("exponential_(Tensor input, float lambd=1.0, *, {})", _exponential),
     ("cauchy_(Tensor input, float median=0.0, float sigma=1.0, *, {})", _cauchy),
     ("geometric_(Tensor input, float p, *, {})", _geometric),
-    ("random_(Tensor input, int? from_=None, int? to=None, *, {})", _random),
+    ("random_(Tensor input, object from_=..., object to=..., *, {})", _random),
     ("bernoulli_(Tensor input, object p=0.5, *, {})", _bernoulli),
 )
 for _schema, _function in _FILLS:

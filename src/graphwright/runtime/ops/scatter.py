@@ -12,6 +12,7 @@ from typing import Any
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_held
 from graphwright.runtime.ops.indexing import check_covers, check_ranks
 from graphwright.runtime.ops.kernels import HALVES, copy_into
 from graphwright.runtime.ops.picking import (
@@ -100,6 +101,7 @@ def _scatter_inplace(name: str, kind: int, check: Callable[..., Any]) -> Callabl
 
 def _scatter_meta(name: str) -> Callable[..., TensorSpec]:
     def meta(input: Any, dim: int, index: Any, src: Any) -> TensorSpec:
+        check_held(name, input.dtype, src)
         if 0 in index.shape:
             return _spec(input)
         check_ranks(name, input, index)

@@ -132,4 +132,4 @@ def expm1(b: Builder, x: Reg) -> Reg:
     bounded = clamp(b, x, t.minus_one_below, t.high)
     part, half_scale = exp_minus_one_parts(b, bounded, halvings=1)
     doubled = b.fma(part, half_scale, half_scale - 0.5)
-    return b.select(x.eq(0.0), x, doubled + doubled)
+    return b.select(b.unary("abs", x) < 2.0**-54, x, doubled + doubled)
