@@ -240,6 +240,11 @@ def __getattr__(name: str) -> _typing.Any:
     if name in _ELSEWHERE:
         globals()[name] = getattr(_import_module(f"graphwright.runtime.{_ELSEWHERE[name]}"), name)
         return globals()[name]
+    if name.startswith("_foreach_"):
+        found = _import_module("graphwright.runtime.foreach").FUNCTIONS.get(name)
+        if found is not None:
+            globals()[name] = found
+            return found
     if name in _FUNCTIONAL:
         globals()[name] = getattr(nn.functional, name)
         return globals()[name]
