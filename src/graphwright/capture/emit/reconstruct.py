@@ -210,6 +210,16 @@ class Reconstructor:
         """Note an object whose contents are set when everything exists."""
         self._unfilled.append(value)
 
+    def fill_now(self, value: VariableTracker) -> None:
+        """Set the attributes of the new object on the stack, by which others may look for it."""
+        name = self.builder.temporary()
+        self.builder.store_local(name)
+        for attr, given in self.output.side_effects.attributes[value].items():
+            if given is not None:
+                push = self.hold(given)
+                self._write_attribute(lambda: self.builder.load_local(name), attr, push)
+        self.builder.load_local(name)
+
     # side effects
 
     def evaluate_effects(self) -> None:

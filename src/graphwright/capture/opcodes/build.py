@@ -10,7 +10,13 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
-from graphwright.capture.variables.mappings import DictVariable, hashed, pairs_of, tell_apart
+from graphwright.capture.variables.mappings import (
+    DictVariable,
+    hashed,
+    hashed_member,
+    pairs_of,
+    tell_apart,
+)
 from graphwright.capture.variables.sequences import ListVariable, SliceVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.capture.variables.text import joined
@@ -32,7 +38,7 @@ def build_list(tx: Translator, inst: Instruction) -> None:
 
 @opcode("BUILD_SET")
 def build_set(tx: Translator, inst: Instruction) -> None:
-    members = tuple([hashed(tx, item) for item in tx.popn(inst.arg)])
+    members = tuple([hashed_member(tx, item) for item in tx.popn(inst.arg)])
     tell_apart(tx, members)
     tx.push(SetVariable(set(members), origin=members))
 

@@ -49,6 +49,12 @@ from graphwright.capture.variables.numbers import NUMBERS, folded
 from graphwright.capture.variables.numpy_values import NUMPY_FUNCTIONS
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.operator_module import OPERATOR_FUNCTIONS
+from graphwright.capture.variables.protocols import (
+    PROTOCOL_TYPE,
+    class_follows,
+    follows_protocol,
+    is_protocol,
+)
 from graphwright.capture.variables.reflection import REFLECTION
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -318,18 +324,28 @@ def _classes(value: VariableTracker, depth: int = 0) -> tuple[type, ...]:
     unsupported("GB0008", f"isinstance() with {value.describe()}")
 
 
+def _protocols(classes: tuple[type, ...]) -> tuple[list[type], tuple[type, ...]]:
+    """The protocols among classes, and the others."""
+    protocols = [cls for cls in classes if is_protocol(cls)]
+    return protocols, tuple([cls for cls in classes if cls not in protocols])
+
+
 def _plain_instance_check(classes: tuple[type, ...], subclass: bool) -> None:
     name = "__subclasscheck__" if subclass else "__instancecheck__"
     for cls in classes:
         check = getattr(type(cls), name)
-        if check is not getattr(type, name) and type(cls).__module__ not in ("abc", "enum"):
+        known = type(cls).__module__ in ("abc", "enum") or type(cls) is PROTOCOL_TYPE
+        if check is not getattr(type, name) and not known:
             unsupported("GB0008", f"{type(cls).__name__}.{name}")
 
 
 def _isinstance(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    classes = _classes(args[1])
+    protocols, classes = _protocols(_classes(args[1]))
     _plain_instance_check(classes, False)
-    cls = args[0].realize().python_type()
+    value = args[0].realize()
+    cls = value.python_type()
+    if any(follows_protocol(tx, value, cls, protocol) for protocol in protocols):
+        return tx.constant(True)
     guard_recognition(tx, cls, classes, "__instancecheck__")
     known = issubclass(cls, classes)
     if not known:
@@ -347,9 +363,11 @@ def _check_shows_class(tx: Translator, cls: type) -> None:
 
 
 def _issubclass(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    classes = _classes(args[1])
+    protocols, classes = _protocols(_classes(args[1]))
     _plain_instance_check(classes, True)
     (cls,) = _classes(args[0])
+    if any(class_follows(tx, cls, protocol) for protocol in protocols):
+        return tx.constant(True)
     guard_recognition(tx, cls, classes, "__subclasscheck__")
     return tx.constant(issubclass(cls, classes))
 

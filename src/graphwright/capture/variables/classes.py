@@ -212,6 +212,8 @@ class ClassVariable(VariableTracker):
             return tx.class_function(type(self.value), "__call__").call(
                 tx, [self, *args], kwargs
             )
+        if meta is dict:    # a TypedDict
+            return tx.output.wrap(dict, ConstSource(dict)).call(tx, args, kwargs)
         if meta not in _PLAIN_CALLS:
             unsupported("GB0004", f"creation of {self.describe()}")
         return self.instantiate(tx, args, kwargs)

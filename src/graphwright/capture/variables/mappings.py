@@ -14,6 +14,7 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import DictIterator
 from graphwright.capture.variables.members import builtin_member
+from graphwright.capture.variables.record_keys import RecordKey, record_key
 from graphwright.capture.variables.sequences import (
     ListVariable,
     SequenceMethod,
@@ -300,11 +301,13 @@ class DictView(VariableTracker):
 
     def raw(self, tx: Translator) -> Any:
         """A Python view of the same keys, or items."""
+        for key in self.owner.entries:
+            _refuse_record(key)
         if self.kind == "keys":
             return dict.fromkeys(self.owner.entries).keys()
         if self.kind == "items":
-            return {k: hashed(tx, v) for k, (_, v) in self.owner.entries.items()}.items()
-        return [hashed(tx, value) for _, value in self.owner.entries.values()]
+            return {k: hashed_member(tx, v) for k, (_, v) in self.owner.entries.items()}.items()
+        return [hashed_member(tx, value) for _, value in self.owner.entries.values()]
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         return builtin_member(tx, self.python_type(), name, SequenceMethod(self, name))
@@ -364,11 +367,26 @@ def tell_apart(tx: Translator, *groups: Iterable[Any]) -> None:
         unsupported("GB0004", f"{ids[0].describe()} as a key beside numbers")
 
 
+def hashed_member(tx: Translator, key: VariableTracker, among: Iterable[Any] = ()) -> Any:
+    """The same for sets, whose order comes of the hashes."""
+    raw = hashed(tx, key, among)
+    _refuse_record(raw)
+    return raw
+
+
+def _refuse_record(raw: Any) -> None:
+    if isinstance(raw, RecordKey):
+        unsupported("GB0008", f"a set of {raw.cls.__name__}")
+
+
 def _hashed(tx: Translator, key: VariableTracker) -> Any:
     key = key.realize()
     if key.hashes_by_identity(tx):
         tx.output.hashed[key] = None
         return key
+    record = record_key(tx, key)
+    if record is not None:
+        return record
     value = key.as_key(tx)
     try:
         hash(value)

@@ -451,7 +451,15 @@ class ObjectVariable(VariableTracker):
         cg.builder.begin_call(types.SimpleNamespace.__new__ if namespace else object.__new__)
         self.cls_source.emit(cg.builder)
         cg.builder.end_call(1)
-        cg.fill_later(self)
+        if self.is_record():
+            cg.fill_now(self)
+        else:
+            cg.fill_later(self)
+
+    def is_record(self) -> bool:
+        """Whether the object is equal to others by its fields, which never change."""
+        params = getattr(self.cls, "__dataclass_params__", None)
+        return params is not None and bool(params.frozen and params.eq)
 
     def _reconstruct_key(self, cg: Reconstructor) -> None:
         values = cg.output.side_effects.attributes[self]

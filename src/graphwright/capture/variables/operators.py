@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import operator
+import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -134,7 +135,7 @@ def operate(
         return number
     if all(isinstance(arg, ConstantVariable) for arg in args):
         return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
-    if function is operator.or_ and all(isinstance(arg, _GUARDED_BY_ID) for arg in args):
+    if function is operator.or_ and all(map(_names_types, args)):
         return tx.constant(fold(function, *(arg.as_constant() for arg in args)))
     if function in _EQUALITY:
         return _equality(tx, function, args)
@@ -253,6 +254,13 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
     if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
         return bool(fold(operator.eq, left.value, right.value))
     unsupported("GB0008", f"comparison of {left.describe()} with {right.describe()}")
+
+
+def _names_types(value: VariableTracker) -> bool:
+    """Whether a value can be a member of a union of types."""
+    if isinstance(value, ConstantVariable):
+        return value.value is None or isinstance(value.value, types.UnionType)
+    return isinstance(value, _GUARDED_BY_ID)
 
 
 _GUARDED_BY_ID = (ClassVariable, BuiltinVariable)

@@ -254,6 +254,8 @@ _FIELD_READERS = (
 def has_own_operations(cls: type) -> bool:
     """Whether a class made by `namedtuple`, or one of that, says itself how instances act."""
     classes = cls.__mro__[: cls.__mro__.index(tuple)]
+    if hasattr(cls, "n_sequence_fields"):
+        return False
     return any(_is_own(name, value) for base in classes for name, value in vars(base).items())
 
 
@@ -263,6 +265,11 @@ def _is_own(name: str, value: object) -> bool:
     if isinstance(value, types.FunctionType):
         return value.__code__.co_filename != collections.namedtuple.__code__.co_filename
     return name in vars(tuple)
+
+
+def names_its_items(cls: type) -> bool:
+    """Whether a class of tuples is a named tuple, or a struct sequence of C's."""
+    return hasattr(cls, "_fields") or hasattr(cls, "n_sequence_fields")
 
 
 class NamedTupleVariable(TupleVariable):
@@ -286,12 +293,13 @@ class NamedTupleVariable(TupleVariable):
         return self.kind(*values)
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        fields: tuple[str, ...] = getattr(self.kind, "_fields", ())
+        of_struct = getattr(self.kind, "__match_args__", ())
+        fields: tuple[str, ...] = getattr(self.kind, "_fields", of_struct)
         found = next((b.__dict__[name] for b in self.kind.__mro__ if name in b.__dict__), None)
         guard_member(tx, self.kind, name)
         if name in fields and type(found) in _FIELD_READERS:
             return self.items[fields.index(name)].realize()
-        if name == "_fields":
+        if name == "_fields" and found is not None:
             return tx.constant(fields)
         if name == "_replace":
             return SequenceMethod(self, name)

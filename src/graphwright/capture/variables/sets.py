@@ -11,7 +11,12 @@ from graphwright.capture.source import ConstSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.iterators import IteratorVariable
-from graphwright.capture.variables.mappings import DictVariable, DictView, hashed, tell_apart
+from graphwright.capture.variables.mappings import (
+    DictVariable,
+    DictView,
+    hashed_member,
+    tell_apart,
+)
 from graphwright.capture.variables.members import builtin_member
 from graphwright.capture.variables.sequences import SequenceMethod, exactly
 
@@ -66,7 +71,7 @@ class SetVariable(VariableTracker):
         item = item.realize()
         if isinstance(item, SetVariable):
             return frozenset(item.real) in self.real
-        return hashed(tx, item, self.real) in self.real
+        return hashed_member(tx, item, self.real) in self.real
 
     def iterate(self, tx: Translator) -> VariableTracker:
         self.require_order()
@@ -249,7 +254,7 @@ def _raw(tx: Translator, value: VariableTracker) -> Any:
     if isinstance(value, DictView):
         keys = value.raw(tx)
         return keys
-    return [hashed(tx, item) for item in value.unpack(tx)]
+    return [hashed_member(tx, item) for item in value.unpack(tx)]
 
 
 def has_order(value: VariableTracker) -> bool:
@@ -362,7 +367,7 @@ def _changing(name: str) -> Method:
 def _changing_member(name: str) -> Method:
     def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
         (item,) = exactly(1, args)
-        self.change(tx, name, [hashed(tx, item, self.real)])
+        self.change(tx, name, [hashed_member(tx, item, self.real)])
         return tx.constant(None)
 
     return method

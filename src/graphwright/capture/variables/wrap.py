@@ -8,6 +8,7 @@ import enum
 import functools
 import re
 import types
+import typing
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,7 @@ from graphwright.capture.variables.proxies import wrap_proxy
 from graphwright.capture.variables.pure_library import pure_library_function
 from graphwright.capture.variables.purity import PURE_TYPES, pure_method
 from graphwright.capture.variables.ranges import RangeVariable
+from graphwright.capture.variables.record_keys import is_known_record, wrap_record_key
 from graphwright.capture.variables.references import REFERENCES, wrap_reference
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -88,7 +90,9 @@ from graphwright.capture.variables.sequences import (
     SizeVariable,
     SliceVariable,
     TupleVariable,
+    exactly,
     has_own_operations,
+    names_its_items,
 )
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.runtime import _core
@@ -213,7 +217,7 @@ def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> Varia
     items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(members)]
     if type(value) is Size:
         return SizeVariable(items, source)
-    if type(value) is tuple or not hasattr(value, "_fields"):
+    if type(value) is tuple or not names_its_items(type(value)):
         return TupleVariable(items, source)
     return NamedTupleVariable(items, type(value), source)
 
@@ -254,6 +258,7 @@ class _Keys:
     """The keys of a dict: those that others find by their value, and those that are objects."""
 
     def __init__(self, value: dict[Any, Any]) -> None:
+        self.value = value
         self.all = _members(value)
         self.constant = [_eval_frame.is_constant(key) for key in self.all]
         self.known = [
@@ -265,7 +270,13 @@ class _Keys:
 
     def are_modelled(self) -> bool:
         few = len(self.objects) <= _MOST_OBJECTS
-        return few and all(map(_is_found_by_identity, self.objects))
+        return few and all(map(self._is_modelled, self.objects))
+
+    def _is_modelled(self, key: Any) -> bool:
+        """A record that has changed since it became a key is no longer found."""
+        if is_known_record(key):
+            return dict.__contains__(self.value, key)
+        return _is_found_by_identity(key)
 
     def guarded(self) -> list[Any]:
         """What the guard on the keys compares with: objects have guards of their own."""
@@ -282,6 +293,8 @@ class _Keys:
         place = KeySource(source, position)
         if self.known[position]:
             return key, output.wrap_lazily(key, place)
+        if is_known_record(key):
+            return wrap_record_key(output, key, place), output.wrap_lazily(key, place)
         tracker = output.wrap(key, place)
         output.hashed[tracker] = None
         return tracker, tracker
@@ -314,7 +327,8 @@ def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> Variabl
     _same_type(output, value, source)
     output.guards.dict_keys(source, keys.guarded())
     for key in keys.objects:
-        _guard_found_by_identity(output, key)
+        if not is_known_record(key):
+            _guard_found_by_identity(output, key)
     entries = {}
     for i, known in enumerate(keys.all):
         place = _item(value, source, known) if keys.constant[i] else ValueSource(source, i)
@@ -435,6 +449,11 @@ def _method(output: OutputGraph, value: types.MethodType, source: Source) -> Var
     return BoundMethodVariable(function, owner, source)
 
 
+def _new_type(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _by_identity(output, value, source)
+    return BuiltinVariable(value, lambda tx, args, kwargs: exactly(1, args)[0].realize(), source)
+
+
 def _partial(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
     function = output.wrap(value.func, AttrSource(source, "func"))
@@ -550,6 +569,7 @@ _BY_TYPE: dict[type, Rule] = {
     types.UnionType: _identified_constant,
     re.Pattern: _identified_constant,
     types.MappingProxyType: _proxy,
+    typing.NewType: _new_type,
     numpy.ndarray: wrap_array,
     **{kind: _identified_constant for kind in (numpy.finfo, numpy.iinfo)},
     types.MethodDescriptorType: _builtin,
@@ -572,7 +592,7 @@ def _rule_for(value: Any) -> Rule:
     for kind, rule in _BY_BASE:
         if issubclass(cls, kind):
             return rule
-    named = issubclass(cls, tuple) and lookup(cls, "_fields") is not ABSENT
+    named = issubclass(cls, tuple) and names_its_items(cls)
     if named and not has_own_operations(cls):
         return _tuple
     if is_operation(value):
