@@ -412,6 +412,135 @@ def a_list_that_holds_the_only_one(x: Any, log: list[Any]) -> Any:
     return y
 
 
+def failing(log: list[Any], key: str) -> None:
+    made = started(log)
+    other = Noisy()
+    breaks()
+    log.append((type(made).__name__, type(other).__name__))
+    raise KeyError(key)
+
+
+def deeper(log: list[Any], key: str) -> None:
+    made = Noisy()
+    failing(log, key)
+    del made
+
+
+def seen(log: list[Any]) -> None:
+    log.append((list(ENDED), log.count("closed")))
+
+
+def in_frames_of_a_handled_exception(x: Any, log: list[Any]) -> Any:
+    y = x + 1
+    try:
+        deeper(log, "k")
+    except KeyError as error:
+        log.append(error.args)
+        seen(log)
+    seen(log)
+    return y * 2
+
+
+def in_frames_of_an_exception_without_a_name(x: Any, log: list[Any]) -> Any:
+    y = x + 1
+    for key in "ab":
+        try:
+            deeper(log, key)
+        except KeyError:
+            seen(log)
+            y = y * 2
+        seen(log)
+    return y * 2
+
+
+def in_frames_of_an_exception_that_an_object_keeps(x: Any, log: list[Any]) -> Any:
+    y, box = x + 1, Box()
+    try:
+        deeper(log, "k")
+    except KeyError as error:
+        box.held = error
+    seen(log)
+    y = y * 2
+    box.held = None
+    seen(log)
+    return y * 2
+
+
+def in_frames_of_a_cause(x: Any, log: list[Any]) -> Any:
+    y = x + 1
+    try:
+        try:
+            deeper(log, "k")
+        except KeyError as error:
+            raise ValueError("v") from error
+    except ValueError as error:
+        y = y * 2
+        seen(log)
+        error.__cause__ = error.__context__ = None
+        seen(log)
+    return y * 2
+
+
+class Swallowing:
+    def __init__(self, log: list[Any]) -> None:
+        self.log = log
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> bool:
+        seen(self.log)
+        return True
+
+
+def in_frames_of_an_exception_that_a_manager_handles(x: Any, log: list[Any]) -> Any:
+    y = x + 1
+    with Swallowing(log):
+        deeper(log, "k")
+    seen(log)
+    return y * 2
+
+
+def in_a_container_of_a_frame_that_fails(x: Any, log: list[Any]) -> Any:
+    def filled() -> None:
+        made = {"a": [Noisy()]}
+        breaks()
+        raise KeyError(len(made))
+
+    y = x + 1
+    try:
+        filled()
+    except KeyError:
+        seen(log)
+    seen(log)
+    return y * 2
+
+
+class Named(Noisy):
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __del__(self) -> None:
+        ENDED.append(self.name)
+
+
+def in_the_order_of_locals(x: Any, log: list[Any]) -> Any:
+    b = Named("b")
+    y = x * b.k
+    a = Named("a")
+    c = Named("c")
+    log.append((b.k, a.k, c.k))
+    return y * 2
+
+
+def in_the_order_of_locals_where_it_fails(x: Any, log: list[Any]) -> Any:
+    y = x + 1
+    b = Named("b")
+    log.append(b.k)
+    a = Named("a")
+    raise KeyError((y.shape, a.k))
+
+
 class Watched(asyncio.Future[Any]):
     note: Any
 
@@ -476,6 +605,10 @@ PROGRAMS: list[Callable[..., Any]] = [
     a_function_that_nobody_calls_again, a_set_that_nobody_reads_again,
     a_list_that_holds_the_only_one, found_again_under_another_name, a_key_of_a_dict,
     a_future_whose_attributes_lie_in_no_dict_that_can_be_read,
+    in_frames_of_a_handled_exception, in_frames_of_an_exception_without_a_name,
+    in_frames_of_an_exception_that_an_object_keeps, in_frames_of_a_cause,
+    in_frames_of_an_exception_that_a_manager_handles, in_a_container_of_a_frame_that_fails,
+    in_the_order_of_locals, in_the_order_of_locals_where_it_fails,
 ]
 
 

@@ -5,6 +5,10 @@ native instruction before a graph break made comes as an argument. Where the fra
 a value, the graph is broken: the rest of the function runs when that frame, and the value with it,
 is gone.
 
+A traceback holds the frames that its exception went through, with their locals. So the graph is
+broken where the last reference to an exception that has one goes, and where an exception leaves a
+frame, what may end lies in its locals.
+
 Containers, attributes and globals that the frame changes keep what they held until the graph has
 run. Where that ends visibly, the graph is broken before the first change. What a container or an
 object holds in its turn is looked at when the frame is captured: up to `_MOST` values.
@@ -19,9 +23,11 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import Unsupported, unsupported
-from graphwright.capture.source import CellSource, LocalSource
+from graphwright.capture.source import AttrSource, CellSource, LocalSource
+from graphwright.capture.variables.base import NULL
 from graphwright.capture.variables.classes import OpaqueVariable
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.objects import ObjectVariable, instance_dict
 from graphwright.capture.variables.tensor import TensorVariable
@@ -38,6 +44,9 @@ _SEQUENCES: tuple[Any, ...] = (list, tuple, set, frozenset, collections.deque)
 _MOST = 64
 _HEAP_TYPE = 1 << 9
 _HOLD_PLAIN_VALUES = frozenset(type(iter(values)) for values in _PLAIN)
+_HOLD_FRAMES = (
+    types.TracebackType, types.FrameType, types.CoroutineType, types.AsyncGeneratorType,
+)
 
 
 def check_let_go(tx: Translator, value: VariableTracker | None) -> None:
@@ -45,10 +54,37 @@ def check_let_go(tx: Translator, value: VariableTracker | None) -> None:
     source = value.source if value is not None else None
     if value is None or not isinstance(source, (LocalSource, CellSource)) or tx.lets_go:
         return
+    if isinstance(known(value), BaseException) and known(value) is tx.output.handling:
+        return
     kind = _kind(tx, value)
-    if _ends_visibly(kind) or _is_watched(kind, value) or _holds_an_end(value):
+    if _ends_visibly(kind) or _is_watched(kind, value) or _holds_an_end(value) or (
+        kind is not None and issubclass(kind, BaseException) and _has_traceback(tx, value)
+    ):
         what = value.describe() if kind is None else f"a {kind.__name__}"
         unsupported("GB0013", f"{what} may end here")
+
+
+def check_handled(tx: Translator) -> None:
+    """A break where nobody but the thread, which is done with it, holds the handled exception."""
+    error = tx.output.handling
+    if error is None or tx.lets_go:
+        return
+    if not any(known(value) is error for value in (*tx.stack, *tx.locals.values())):
+        unsupported("GB0013", f"what a {type(error).__name__} and its frames held may end")
+
+
+def known(value: VariableTracker | None) -> Any:
+    """The object of a Python class that the tracker stands for, None where there is none."""
+    return value.value if isinstance(value, (LazyVariable, ObjectVariable)) else None
+
+
+def _has_traceback(tx: Translator, value: VariableTracker) -> bool:
+    """Whether an exception that the frame was given holds frames."""
+    assert value.source is not None
+    if known(value).__traceback__ is not None:
+        return True
+    tx.guards.equals(AttrSource(value.source, "__traceback__"), None)
+    return False
 
 
 def check_places(tx: Translator) -> None:
@@ -114,6 +150,8 @@ def _value_ends(value: object, left: list[int]) -> bool:
         return False
     if issubclass(kind, _core.TensorBase):
         return False
+    if isinstance(value, BaseException) and value.__traceback__ is not None:
+        return True
     if _ends_visibly(kind) or (kind.__weakrefoffset__ and weakref.getweakrefcount(value)):
         return True
     return any(_value_ends(part, left) for part in _held(value))
@@ -127,6 +165,8 @@ def _held(value: Any) -> Iterable[Any]:
     elif issubclass(kind, _SEQUENCES):
         base = next(base for base in _SEQUENCES if issubclass(kind, base))
         found = list(base.__iter__(value))
+    elif issubclass(kind, BaseException):
+        found = [*value.args, value.__cause__, value.__context__]
     else:
         found = []
     if kind.__flags__ & _HEAP_TYPE and kind.__dictoffset__:
@@ -134,12 +174,32 @@ def _held(value: Any) -> Iterable[Any]:
     return found
 
 
+def may_end(value: VariableTracker) -> bool:
+    """Whether the program may see when an object goes that nobody reads any more.
+
+    Locals hold their objects to the end of the function: generators then run `finally` blocks,
+    and weakrefs lose what they refer to. Numbers, texts and tensors may go earlier.
+    """
+    if value.source is None:
+        return False
+    real = value.realized() if isinstance(value, LazyVariable) else value
+    return real is None or not isinstance(real, (TensorVariable, ConstantVariable))
+
+
+def ends_with_frame(value: VariableTracker | None) -> bool:
+    """Whether the end of a local, or of what it holds, may be seen when its frame goes."""
+    if isinstance(value, CellVariable):
+        value = value.contents
+    if value is None or value is NULL:
+        return False
+    return may_end(value) or (value.source is None and _holds_an_end(value))
+
+
 def arguments_that_end(tx: Translator) -> list[str]:
-    """The arguments of the captured frame whose end can be seen."""
-    held = [value for value in tx.locals.values() if isinstance(value.source, LocalSource)]
+    """The arguments of the captured frame whose end may be seen."""
     return [
-        value.source.local for value in held
-        if isinstance(value.source, LocalSource) and _ends_visibly(_kind(tx, value))
+        value.source.local for value in tx.locals.values()
+        if isinstance(value.source, LocalSource) and may_end(value)
     ]
 
 
@@ -165,6 +225,8 @@ def _ends_visibly(kind: type | None) -> bool:
         return True
     if issubclass(kind, Iterator):
         return kind not in _HOLD_PLAIN_VALUES
+    if issubclass(kind, _HOLD_FRAMES):
+        return True
     return hasattr(kind, "__del__")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import operator
+import sys
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -104,6 +105,7 @@ class OutputGraph:
         that was there before, with its version and the step. without_history: whether Python
         records none of them.
     restored: the exception being handled again once those of the frame's start are done with.
+    handling: the real one that the thread handles where the translation is.
     wrap_value: the table-driven function that makes a tracker of an existing value.
     """
 
@@ -124,6 +126,7 @@ class OutputGraph:
         self.ids: dict[VariableTracker, IdVariable] = {}
         self.hashed: dict[VariableTracker, None] = {}
         self.restored: VariableTracker | None = None
+        self.handling = sys.exception()
         self.initial_grad_mode = _core.grad_enabled()
         self.initial_modes = _core.modes()
         self.fake_mode = FakeMode()
@@ -159,6 +162,7 @@ class OutputGraph:
         """Let go of the user's objects; the graph and the guards stay."""
         for known in (self._by_source, self._by_identity, self._cells, self._real, self.ids):
             known.clear()
+        self.handling = None
         self.hashed.clear()
         self._alive.clear()
         self.side_effects = SideEffects()

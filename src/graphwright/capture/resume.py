@@ -12,7 +12,7 @@ from __future__ import annotations
 import dis
 import types
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
 from graphwright.capture.bytecode import (
@@ -260,6 +260,13 @@ def _parameter_order(
     first = [name for name in local_names if needs_first_argument(code) == name]
     rest = [name for name in local_names if name not in first]
     return [*first, *stack_names, *rest]
+
+
+def in_order(code: types.CodeType, names: Iterable[str]) -> list[str]:
+    """Locals in the order in which the function's end lets go of them."""
+    origin = origin_of(code).code
+    places = {name: i for i, name in enumerate((*origin.co_varnames, *origin.co_cellvars))}
+    return sorted(names, key=lambda name: (places.get(name, len(places)), name))
 
 
 def needs_first_argument(code: types.CodeType) -> str | None:

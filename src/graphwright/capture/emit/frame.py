@@ -17,16 +17,19 @@ from graphwright.capture.emit.native import (
     raise_unbound,
     run_natively,
 )
-from graphwright.capture.emit.reconstruct import Reconstructor, settled
+from graphwright.capture.emit.reconstruct import Load, Reconstructor, settled
 from graphwright.capture.emit.replay import Listener, Replay
 from graphwright.capture.emit.resuming import Caught, Escaping, ResumeCall, handler_around
+from graphwright.capture.ends import ends_with_frame, may_end
 from graphwright.capture.exc import unsupported
 from graphwright.capture.graph_result import FinishedGraph, finish_graph, switches_inference
 from graphwright.capture.resume import (
     IS_NULL,
     VALUE,
+    in_order,
     needs_first_argument,
     refuse_any_break,
+    stack_parameters,
 )
 from graphwright.capture.run_errors import BY_INDEX, name_of
 from graphwright.capture.source import LocalSource, Source
@@ -75,6 +78,7 @@ class FrameCompiler:
         self.builder = CodeBuilder(tx.code)
         self.cg = Reconstructor(self.builder, tx.output)
         self._caught: Caught | Escaping | None = None
+        self._kept: dict[str, Load] = {}
         self._columns: tuple[int, int, int] | None = None
         self._graph_at = len(self.builder.instructions)
         self.builder.line = self._graph_line()
@@ -91,6 +95,7 @@ class FrameCompiler:
     def release(self) -> None:
         """Let go of the frame's values, which would wait for the collector of cycles."""
         self._caught = None
+        self._kept.clear()
         self.cg.release()
 
     # the whole frame is one graph
@@ -106,8 +111,20 @@ class FrameCompiler:
         push = self.cg.hold(self.tx.returned)
         self._effects()
         push()
+        self._end_locals()
         self.builder.return_value()
         return self._finish(hooked=False)
+
+    def _end_locals(self) -> None:
+        """Locals end in their order, also where parameters of a resume function hold them."""
+        tx = self.tx
+        values = [tx.locals[name] for name in in_order(tx.code, tx.locals)]
+        sources = [value.source for value in values if may_end(value)]
+        slots = [source.local for source in sources if isinstance(source, LocalSource)]
+        if len(slots) > 1 and any(name in slots for name in stack_parameters(tx.code)):
+            for name in slots:
+                self.builder.load_const(None)
+                self.builder.store_local(name)
 
     def _direct(self, value: VariableTracker) -> CompiledFrame | None:
         """No bytecode at all, where the result is a tensor of the graph or a tuple of them."""
@@ -154,6 +171,8 @@ class FrameCompiler:
             unsupported("GB0016", f"a break at {inst.opname}")
         self.tx.check_handlers()
         self._caught = handler_around(self, inst)
+        if write != self._break_at_end and not isinstance(self._caught, Caught):
+            self._kept = self._kept_locals()
         write(inst)
         if self._caught is not None:
             self._caught.write()
@@ -181,12 +200,29 @@ class FrameCompiler:
             self.builder.begin_try(self._caught.label)
         for push in operands:
             push()
-        self.builder.forget_unused(self._unbound_arguments())
+        for name, push in self._kept.items():
+            push()
+            self.builder.store_local(name)
+        moved = [name.removesuffix("$") for name in self._kept if name.endswith("$")]
+        self.builder.forget_unused([*self._unbound_arguments(), *moved])
         self.builder.columns = self._columns
         write()
         self.builder.columns = None
         if self._caught is not None:
             self.builder.end_try()
+
+    def _kept_locals(self) -> dict[str, Load]:
+        """What is put into locals while the instruction runs, where its traceback keeps it.
+
+        Of what may end visibly, arguments are there already; but those behind others go last.
+        """
+        code, kept = self.tx.code, dict[str, Load]()
+        arguments = code.co_varnames[: n_argument_slots(code)]
+        for name in in_order(code, self.tx.locals):
+            value = self.tx.locals[name]
+            if ends_with_frame(value) and (kept or not self._is_argument(name)):
+                kept[f"{name}$" if name in arguments else name] = self.cg.hold(value)
+        return kept
 
     def _unbound_arguments(self) -> list[str]:
         """The arguments that the frame's code has deleted or bound to something else."""

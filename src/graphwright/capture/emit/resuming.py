@@ -13,7 +13,7 @@ from graphwright.capture.bytecode import (
 )
 from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.emit.reconstruct import Load
-from graphwright.capture.ends import arguments_that_end, handed_over, holds_any
+from graphwright.capture.ends import arguments_that_end, handed_over, holds_any, may_end
 from graphwright.capture.exc import unsupported
 from graphwright.capture.resume import (
     IS_NULL,
@@ -23,6 +23,7 @@ from graphwright.capture.resume import (
     argument_names,
     check_resumable,
     closure_names,
+    in_order,
     live_behind,
     needs_first_argument,
     parameter_order,
@@ -31,10 +32,7 @@ from graphwright.capture.resume import (
     stack_parameters,
 )
 from graphwright.capture.variables.base import NULL, VariableTracker
-from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.functions import CellVariable
-from graphwright.capture.variables.lazy import LazyVariable
-from graphwright.capture.variables.tensor import TensorVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.frame import FrameCompiler
@@ -105,18 +103,6 @@ def handler_around(frame: FrameCompiler, inst: Instruction) -> Caught | Escaping
     return caught
 
 
-def _may_end(value: VariableTracker) -> bool:
-    """Whether the program may see when an object goes that nobody reads any more.
-
-    Locals hold their objects to the end of the function: generators then run `finally` blocks,
-    and weakrefs lose what they refer to. Numbers, texts and tensors may go earlier.
-    """
-    if value.source is None:
-        return False
-    real = value.realized() if isinstance(value, LazyVariable) else value
-    return real is None or not isinstance(real, (TensorVariable, ConstantVariable))
-
-
 class ResumeCall:
     """Going on in a resume function: what it needs is evaluated early, the end written late."""
 
@@ -138,11 +124,11 @@ class ResumeCall:
         if first is not None:
             wanted.add(first)
         return {
-            name: self.frame.cg.hold(value)
-            for name, value in sorted(tx.locals.items())
-            if (name in wanted or _may_end(value) or holds_any(value, handed))
-            and not isinstance(value, CellVariable)
-            and value is not NULL
+            name: self.frame.cg.hold(tx.locals[name])
+            for name in in_order(tx.code, tx.locals)
+            if (name in wanted or may_end(tx.locals[name]) or holds_any(tx.locals[name], handed))
+            and not isinstance(tx.locals[name], CellVariable)
+            and tx.locals[name] is not NULL
         }
 
     def _hold_cell(self, name: str) -> Load:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from graphwright.capture.ends import check_handled, known
 from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import VariableTracker
@@ -70,8 +71,10 @@ def pop_except(tx: Translator, inst: Instruction) -> None:
     if isinstance(before, HandledVariable):
         tx.handled = before.before
     else:
+        check_handled(tx)
         tx.handled = None
         tx.output.restored = before
+        tx.output.handling = known(before)
 
 
 @opcode("CHECK_EXC_MATCH")
