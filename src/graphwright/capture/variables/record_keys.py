@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import enum
 import types
 from typing import TYPE_CHECKING, Any
@@ -47,22 +46,32 @@ def _is_generated(cls: type, name: str) -> bool:
     return isinstance(method, types.FunctionType) and method.__code__.co_filename == "<string>"
 
 
+def _fields(cls: Any) -> list[Any]:
+    """`dataclasses.fields(cls)`, without the module, which whoever made the class has imported."""
+    found = cls.__dataclass_fields__.values()
+    return [field for field in found if field._field_type.name == "_FIELD"]
+
+
 def _names(cls: type) -> list[str]:
     """The fields that are compared; it is assumed that those are hashed."""
-    return [field.name for field in dataclasses.fields(cls) if field.compare]
+    return [field.name for field in _fields(cls) if field.compare]
 
 
 def is_known_record(value: Any) -> bool:
     """Whether all that the hash of an existing key depends on can be guarded."""
     cls = type(value)
-    if not is_record(cls) or any(f.hash is not None for f in dataclasses.fields(cls)):
+    if not is_record(cls) or any(field.hash is not None for field in _fields(cls)):
         return False
     return all(_is_known(object.__getattribute__(value, name)) for name in _names(cls))
 
 
 def _is_known(value: Any) -> bool:
-    fixed = isinstance(value, (type, enum.Enum, DType))
+    kind = type(value)
+    fixed = issubclass(kind, (type, enum.Enum, DType)) and kind.__hash__ in _HASHES
     return fixed or _eval_frame.is_constant(value) or is_known_record(value)
+
+
+_HASHES = tuple([kind.__hash__ for kind in (object, type, int, str, enum.Enum, DType)])
 
 
 def wrap_record_key(output: OutputGraph, value: Any, source: Source) -> RecordKey:
