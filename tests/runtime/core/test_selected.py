@@ -89,6 +89,37 @@ def test_as_the_parts_do(name: str) -> None:
                 np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
+LARGE: list[tuple[int, ...]] = [(40, 700), (3, 50, 300), (6000, 3), (2, 33, 300), (9000,)]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "float64"])
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_extrema_of_many_lines_side_by_side(name: str, dtype: str) -> None:
+    for shape in LARGE:
+        array = numbers(shape, dtype)
+        for dim in range(len(shape)):
+            want = getattr(np, f"arg{name}")(array, dim)
+            found = ALONG[name](gw.from_numpy(array), dim, False)
+            np.testing.assert_array_equal(found.indices.numpy(), want)
+            values = np.take_along_axis(array, np.expand_dims(want, dim), dim).squeeze(dim)
+            np.testing.assert_array_equal(found.values.numpy(), values, strict=True)
+            places = getattr(gw.from_numpy(array), f"arg{name}")(dim, True)
+            np.testing.assert_array_equal(places.numpy(), np.expand_dims(want, dim))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
+def test_orders_of_many_short_lines(dtype: str) -> None:
+    for shape, dim in (((4000, 3), 1), ((20, 500), 0), ((30, 24, 20), 1), ((20000, 1), 1)):
+        array = numbers(shape, dtype)
+        want = np.argsort(array, dim, kind="stable")
+        values, places = gw.from_numpy(array).sort(dim, stable=True)
+        np.testing.assert_array_equal(places.numpy(), want)
+        np.testing.assert_array_equal(values.numpy(), np.take_along_axis(array, want, dim))
+        median = gw.from_numpy(array).nanmedian(dim).values
+        np.testing.assert_array_equal(median.numpy(), parts("nanmedian")(
+            gw.from_numpy(array.astype(np.float64)), dim, False).values.numpy())
+
+
 @pytest.mark.parametrize("name", ["max", "min", "argmax", "argmin"])
 def test_places_of_integers_that_doubles_do_not_hold(name: str) -> None:
     x = gw.tensor([[2**53, 2**53 + 1, 2**53 + 1], [-(2**53), -(2**53) - 1, 0]])

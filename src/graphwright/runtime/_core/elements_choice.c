@@ -19,12 +19,19 @@ WHERE(16)
 WHERE(32)
 WHERE(64)
 
-/* Between two bounds; a NaN among the three is the result. */
-#define LOW(x, low) ((x) > (low) || (x) != (x) ? (x) : (low))
-#define HIGH(x, high) ((x) < (high) || (x) != (x) ? (x) : (high))
+/* Between two bounds; a NaN among the three is the result. In steps of one condition each, which
+ * are vectorised: one with `||` becomes branches. */
+#define BETWEEN(name, T)                                                                   \
+    GW_INLINE T between_##name(T x, T low, T high) {                                       \
+        T larger = x > low ? x : low;                                                      \
+        T raised = x != x ? x : larger;                                                    \
+        T smaller = raised < high ? raised : high;                                         \
+        return raised != raised ? raised : smaller;                                        \
+    }                                                                                      \
+    GW_ROW_OF_3(clamp_##name, T, T, between_##name(x, y, z))
 
 #define NUMBERS(name, T)                                                                   \
-    GW_ROW_OF_3(clamp_##name, T, T, HIGH(LOW(x, y), z))                                    \
+    BETWEEN(name, T)                                                                       \
     GW_ROW_OF_2(logical_and_##name, T, uint8_t, (x != 0) & (y != 0))                       \
     GW_ROW_OF_2(logical_or_##name, T, uint8_t, (x != 0) | (y != 0))                        \
     GW_ROW_OF_2(logical_xor_##name, T, uint8_t, (x != 0) ^ (y != 0))                       \

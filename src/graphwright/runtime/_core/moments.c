@@ -331,11 +331,12 @@ static PyObject *position(PyTypeObject *cls, PyObject *const *args, bool greates
     double best[MOST];
     int64_t seen[MOST] = {0};
     const GwTensor *t = gw_plain_tensor(args[0]);
-    if (t != NULL && t->dtype == GW_INT64) {    /* which double does not hold */
-        return gw_place_of_extreme(cls, args, greatest);
-    }
-    if (t == NULL || t->dtype == GW_BOOL || !read_one(&f, args[0], args[1], args[2], false)) {
+    if (t == NULL || t->dtype == GW_BOOL) {
         return NULL;
+    }
+    bool wide = t->dtype == GW_INT64;       /* double does not hold these */
+    if (wide || !read_one(&f, args[0], args[1], args[2], false)) {
+        return gw_place_of_extreme(cls, args, greatest);
     }
     GwTensor *out = result_of(cls, &f, GW_INT64);
     for (int64_t i = 0; out != NULL && i < f.count; i++) {

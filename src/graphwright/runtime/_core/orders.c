@@ -1,8 +1,10 @@
 /* Orders of short lines: argsort, topk, the k-th, the median, the mode. Stable; NaN is the
  * greatest. */
 #include "orders.h"
+#include "pool.h"
 
 enum { LONGEST = 128, LARGEST = 8 << 10 };  /* of a line, of the tensor; longer ones: sorting.c */
+enum { SHORT = 24 };    /* elements of a line that is put in order here in large tensors, too */
 
 /* The dim of a contiguous tensor along which lines are put in order. */
 typedef struct {
@@ -67,9 +69,9 @@ static OrderLine order_of(int dtype) {
 static bool begin(Lines *l, PyObject *input, PyObject *dim, bool descending) {
     const GwTensor *t = gw_plain_tensor(input);
     int d;
-    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0 || t->numel > LARGEST
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0
         || order_of(t->dtype) == NULL || !gw_plain_dim(dim, t->ndim, &d)
-        || t->sizes[d] > LONGEST) {
+        || t->sizes[d] > (t->numel > LARGEST ? SHORT : LONGEST)) {
         return false;
     }
     *l = (Lines){t, t->numel / t->sizes[d], t->sizes[d], t->strides[d] * gw_itemsize(t),
@@ -80,6 +82,31 @@ static bool begin(Lines *l, PyObject *input, PyObject *dim, bool descending) {
 /* The first of the places that are asked for, where it depends on the values. */
 typedef int (*Rank)(const Lines *l, const Order *order);
 
+/* Which places of the order of each line are asked for, and where they go. */
+typedef struct {
+    const Lines *l;
+    int64_t first, count, inner;
+    Rank rank;              /* gives `first` for each line, or NULL */
+    int64_t *out;
+} Wanted;
+
+static void order_lines(void *closure, int64_t begin, int64_t end) {
+    const Wanted *w = closure;
+    const Lines *l = w->l;
+    OrderLine order_line = order_of(l->t->dtype);
+    int64_t item = gw_itemsize(l->t);
+    for (int64_t line = begin; line < end; line++) {
+        int64_t outer = line / w->inner, within = line % w->inner;
+        Order order;
+        order_line(l->t->data + (outer * l->n * w->inner + within) * item, l, &order);
+        int64_t from = w->rank != NULL ? w->rank(l, &order) : w->first;
+        int64_t *to = w->out + outer * w->count * w->inner + within;
+        for (int64_t i = 0; i < w->count; i++) {
+            to[i * w->inner] = order.place[from + i];
+        }
+    }
+}
+
 /* Places `first`.. of the order of each line, or from `rank` on. */
 static PyObject *places(PyTypeObject *cls, const Lines *l, PyObject *dim, int64_t first,
                         int64_t count, Rank rank) {
@@ -88,20 +115,10 @@ static PyObject *places(PyTypeObject *cls, const Lines *l, PyObject *dim, int64_
     memcpy(sizes, l->t->sizes, (size_t)l->t->ndim * sizeof(int64_t));
     sizes[d] = count;
     GwTensor *out = gw_tensor_empty(cls, GW_INT64, l->t->ndim, sizes, NULL);
-    if (out == NULL) {
-        return NULL;
-    }
-    OrderLine order_line = order_of(l->t->dtype);
-    int64_t inner = l->n == 1 ? 1 : l->t->strides[d], item = gw_itemsize(l->t);
-    for (int64_t line = 0; line < l->lines; line++) {
-        int64_t outer = line / inner, within = line % inner;
-        Order order;
-        order_line(l->t->data + (outer * l->n * inner + within) * item, l, &order);
-        int64_t from = rank != NULL ? rank(l, &order) : first;
-        int64_t *to = (int64_t *)out->data + outer * count * inner + within;
-        for (int64_t i = 0; i < count; i++) {
-            to[i * inner] = order.place[from + i];
-        }
+    if (out != NULL) {
+        int64_t inner = l->n == 1 ? 1 : l->t->strides[d];
+        Wanted w = {l, first, count, inner, rank, (int64_t *)(void *)out->data};
+        gw_run_tasks(order_lines, &w, l->lines, l->n * l->n);
     }
     return (PyObject *)out;
 }

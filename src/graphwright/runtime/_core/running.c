@@ -17,6 +17,7 @@ typedef struct {
     void (*rows)(const void *in, void *out, int64_t *places, int64_t n);    /* TOGETHER; or NULL */
     void (*columns)(const void *in, void *out, int64_t *places, int64_t n, int64_t step,
                     int64_t lines);
+    void (*short_rows)(const void *in, void *out, int64_t *places, int64_t n, int64_t lines);
 } Kernel;
 
 /* Before a loop over lines, whose elements are written where no other line is read. */
@@ -71,15 +72,24 @@ static void run_rows(const Lines *l, int64_t task) {
     }
 }
 
+/* Rows of less than STEP elements, side by side as columns are. */
+static void run_short_rows(const Lines *l, int64_t task) {
+    int64_t row = task * COLUMNS, left = l->outer - row, at = row * l->n;
+    l->kernel->short_rows(l->in + at * l->itemsize, l->out + at * l->itemsize,
+                          l->places == NULL ? NULL : l->places + at, l->n,
+                          left < COLUMNS ? left : COLUMNS);
+}
+
 static void run_tasks(void *closure, int64_t begin, int64_t end) {
     const Lines *l = closure;
     for (int64_t task = begin; task < end; task++) {
-        (l->inner == 1 ? run_rows : run_columns)(l, task);
+        (l->inner > 1 ? run_columns : l->n < STEP ? run_short_rows : run_rows)(l, task);
     }
 }
 
 static void run(Lines *l) {
-    int64_t tasks = l->inner == 1 ? (l->outer + TOGETHER - 1) / TOGETHER : l->outer * l->tiles;
+    int64_t together = l->n < STEP ? COLUMNS : TOGETHER;
+    int64_t tasks = l->inner == 1 ? (l->outer + together - 1) / together : l->outer * l->tiles;
     gw_run_tasks(run_tasks, l, tasks, l->outer * l->n * l->inner / tasks);
 }
 

@@ -90,6 +90,18 @@ static void NAME(product_rows)(const void *in, void *out, int64_t *places, int64
     NAME(products)(in, out, n, 1, n, TOGETHER);
 }
 
+GW_VECTOR_MATH static void NAME(short_sum_rows)(const void *in, void *out, int64_t *places,
+                                                int64_t n, int64_t lines) {
+    GW_UNUSED(places);
+    NAME(sums)(in, out, n, 1, n, lines);
+}
+
+GW_VECTOR_MATH static void NAME(short_product_rows)(const void *in, void *out, int64_t *places,
+                                                    int64_t n, int64_t lines) {
+    GW_UNUSED(places);
+    NAME(products)(in, out, n, 1, n, lines);
+}
+
 GW_VECTOR_MATH static void NAME(sum_columns)(const void *in, void *out, int64_t *places, int64_t n,
                                              int64_t step, int64_t lines) {
     GW_UNUSED(places);
@@ -112,16 +124,23 @@ GW_VECTOR_MATH static void NAME(product_columns)(const void *in, void *out, int6
     GW_VECTOR_MATH static void NAME(name##_columns)(const void *in, void *out, int64_t *places, \
                                                     int64_t n, int64_t step, int64_t lines) {   \
         NAME(extremes)(in, out, places, n, step, 1, lines, least);                              \
+    }                                                                                           \
+    static void NAME(short_##name##_rows)(const void *in, void *out, int64_t *places,           \
+                                          int64_t n, int64_t lines) {                           \
+        NAME(extremes)(in, out, places, n, 1, n, lines, least);                                 \
     }
 
 EXTREME(maximum, false)
 EXTREME(minimum, true)
 
 static const Kernel NAME(kernels)[] = {
-    [SUM] = {NAME(sum_row), NULL, NAME(sum_columns)},
-    [PRODUCT] = {NAME(product_row), NAME(product_rows), NAME(product_columns)},
-    [MAXIMUM] = {NAME(maximum_row), NAME(maximum_rows), NAME(maximum_columns)},
-    [MINIMUM] = {NAME(minimum_row), NAME(minimum_rows), NAME(minimum_columns)},
+    [SUM] = {NAME(sum_row), NULL, NAME(sum_columns), NAME(short_sum_rows)},
+    [PRODUCT] = {NAME(product_row), NAME(product_rows), NAME(product_columns),
+                 NAME(short_product_rows)},
+    [MAXIMUM] = {NAME(maximum_row), NAME(maximum_rows), NAME(maximum_columns),
+                 NAME(short_maximum_rows)},
+    [MINIMUM] = {NAME(minimum_row), NAME(minimum_rows), NAME(minimum_columns),
+                 NAME(short_minimum_rows)},
 };
 
 #undef EXTREME

@@ -1,8 +1,17 @@
-/* Values of short lines with their places, in one call: the extrema along a dim, and what the
- * orders of orders.c select. A pair of tensors, whose named tuple Native makes. */
+/* Values of lines with their places, in one call: the extrema along a dim, and what the orders of
+ * orders.c select of few elements. A pair of tensors, whose named tuple Native makes. */
 #include "orders.h"
+#include "pool.h"
+#include "vector_math.h"
 
-enum { LARGEST = 8 << 10 };     /* elements of the tensor: of more, the parts take long anyway */
+enum {
+    LARGEST = 8 << 10,      /* elements of the tensor: of more, the parts take long anyway */
+    SHORT = 32,             /* elements of a line that is searched here in large tensors, too */
+    COLUMNS = 256,          /* neighbouring lines that are searched side by side */
+};
+
+/* Before a loop over lines, whose elements are written where no other line is read. */
+#define GW_APART _Pragma("GCC ivdep")
 
 /* A contiguous tensor read as [outer, n, inner] along a dim. */
 typedef struct {
@@ -13,7 +22,7 @@ typedef struct {
 
 static bool read_lines(PyObject *input, PyObject *dim, Lines *l) {
     const GwTensor *t = gw_plain_tensor(input);
-    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0 || t->numel > LARGEST
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0
         || !gw_wrapped_dim(dim, t->ndim, &l->dim)) {
         return false;
     }
@@ -44,26 +53,71 @@ static GwTensor *selection(PyTypeObject *cls, const Lines *l, int dtype, int64_t
 
 /* ---- extrema: the first of equal ones, or the first NaN ---- */
 
-typedef void (*Search)(const Lines *l, bool greatest, char *values, int64_t *places);
+typedef struct Extremes Extremes;
+
+typedef struct {
+    void (*rows)(const Extremes *e, int64_t begin, int64_t end);
+    void (*columns)(const Extremes *e, int64_t outer, int64_t column, int64_t count);
+} Search;
+
+struct Extremes {
+    const Lines *l;
+    const Search *search;
+    bool greatest;
+    char *values;
+    int64_t *places;
+    int64_t tiles;      /* of neighbouring lines, of one outer index */
+};
+
+/* `count` neighbouring lines, side by side: the first of all, then the second.. */
+#define FIND(T, BEFORE)                                                                        \
+    for (int64_t i = 1; i < n; i++) {                                                          \
+        const T *row = x + i * inner;                                                          \
+        GW_APART                                                                               \
+        for (int64_t j = 0; j < count; j++) {                                                  \
+            T value = row[j], best = out[j];                                                   \
+            bool better = ((value BEFORE best) | (value != value)) & (best == best);           \
+            out[j] = better ? value : best;                                                    \
+            places[j] = better ? i : places[j];                                                \
+        }                                                                                      \
+    }
+
+/* Lines [begin, end), whose elements are neighbours. */
+#define FIND_IN_ROWS(T, BEFORE)                                                                \
+    for (int64_t line = begin; line < end; line++) {                                           \
+        const T *x = (const T *)(const void *)e->l->t->data + line * n;                        \
+        T best = x[0];                                                                         \
+        int64_t place = 0;                                                                     \
+        for (int64_t i = 1; i < n && best == best; i++) {                                      \
+            bool better = (x[i] BEFORE best) | (x[i] != x[i]);                                 \
+            best = better ? x[i] : best;                                                       \
+            place = better ? i : place;                                                        \
+        }                                                                                      \
+        ((T *)(void *)e->values)[line] = best;                                                 \
+        e->places[line] = place;                                                               \
+    }
 
 #define SEARCH(T, name)                                                                        \
-    static void name(const Lines *l, bool greatest, char *values, int64_t *places) {           \
-        const T *in = (const T *)(const void *)l->t->data;                                     \
-        T *out = (T *)(void *)values;                                                          \
-        for (int64_t line = 0; line < l->outer * l->inner; line++) {                           \
-            const T *x = in + line / l->inner * l->n * l->inner + line % l->inner;             \
-            T best = x[0];                                                                     \
-            int64_t place = 0;                                                                 \
-            for (int64_t i = 1; i < l->n && best == best; i++) {                               \
-                T value = x[i * l->inner];                                                     \
-                bool better = greatest ? value > best : value < best;                          \
-                if (better || value != value) {                                                \
-                    best = value;                                                              \
-                    place = i;                                                                 \
-                }                                                                              \
-            }                                                                                  \
-            out[line] = best;                                                                  \
-            places[line] = place;                                                              \
+    static void name##_rows(const Extremes *e, int64_t begin, int64_t end) {                   \
+        int64_t n = e->l->n;                                                                   \
+        if (e->greatest) {                                                                     \
+            FIND_IN_ROWS(T, >)                                                                 \
+        } else {                                                                               \
+            FIND_IN_ROWS(T, <)                                                                 \
+        }                                                                                      \
+    }                                                                                          \
+    GW_VECTOR_MATH static void name##_columns(const Extremes *e, int64_t outer,                \
+                                              int64_t column, int64_t count) {                 \
+        int64_t n = e->l->n, inner = e->l->inner, at = outer * inner + column;                 \
+        const T *x = (const T *)(const void *)e->l->t->data + outer * n * inner + column;      \
+        T *out = (T *)(void *)e->values + at;                                                  \
+        int64_t *places = e->places + at;                                                      \
+        memcpy(out, x, (size_t)count * sizeof(T));                                             \
+        memset(places, 0, (size_t)count * sizeof(int64_t));                                    \
+        if (e->greatest) {                                                                     \
+            FIND(T, >)                                                                         \
+        } else {                                                                               \
+            FIND(T, <)                                                                         \
         }                                                                                      \
     }
 
@@ -75,16 +129,24 @@ SEARCH(int64_t, search_int64)
 SEARCH(float, search_float)
 SEARCH(double, search_double)
 
-static Search search_of(int dtype) {
-    switch (dtype) {
-        case GW_BOOL: case GW_UINT8: return search_uint8;
-        case GW_INT8: return search_int8;
-        case GW_INT16: return search_int16;
-        case GW_INT32: return search_int32;
-        case GW_INT64: return search_int64;
-        case GW_FLOAT32: return search_float;
-        case GW_FLOAT64: return search_double;
-        default: return NULL;
+#define ROWS_AND_COLUMNS(name) {name##_rows, name##_columns}
+
+static const Search searches[GW_NUM_DTYPES] = {
+    [GW_BOOL] = ROWS_AND_COLUMNS(search_uint8), [GW_UINT8] = ROWS_AND_COLUMNS(search_uint8),
+    [GW_INT8] = ROWS_AND_COLUMNS(search_int8), [GW_INT16] = ROWS_AND_COLUMNS(search_int16),
+    [GW_INT32] = ROWS_AND_COLUMNS(search_int32), [GW_INT64] = ROWS_AND_COLUMNS(search_int64),
+    [GW_FLOAT32] = ROWS_AND_COLUMNS(search_float), [GW_FLOAT64] = ROWS_AND_COLUMNS(search_double),
+};
+
+static void run_tiles(void *closure, int64_t begin, int64_t end) {
+    const Extremes *e = closure;
+    if (e->l->inner == 1) {
+        e->search->rows(e, begin, end);
+        return;
+    }
+    for (int64_t task = begin; task < end; task++) {
+        int64_t column = task % e->tiles * COLUMNS, left = e->l->inner - column;
+        e->search->columns(e, task / e->tiles, column, left < COLUMNS ? left : COLUMNS);
     }
 }
 
@@ -94,7 +156,8 @@ static bool search(PyTypeObject *cls, PyObject *const *args, bool greatest, GwTe
                    GwTensor **places) {
     Lines l;
     if (!PyBool_Check(args[2]) || !read_lines(args[0], args[1], &l)
-        || search_of(l.t->dtype) == NULL) {
+        || searches[l.t->dtype].rows == NULL
+        || (l.inner == 1 && l.n > SHORT && l.t->numel > LARGEST)) {
         return false;
     }
     bool keepdim = args[2] == Py_True;
@@ -104,7 +167,10 @@ static bool search(PyTypeObject *cls, PyObject *const *args, bool greatest, GwTe
         Py_XDECREF(*values);
         return false;
     }
-    search_of(l.t->dtype)(&l, greatest, (*values)->data, (int64_t *)(void *)(*places)->data);
+    Extremes e = {&l, &searches[l.t->dtype], greatest, (*values)->data,
+                  (int64_t *)(void *)(*places)->data, (l.inner + COLUMNS - 1) / COLUMNS};
+    int64_t width = l.inner < COLUMNS ? l.inner : COLUMNS;
+    gw_run_tasks(run_tiles, &e, l.outer * e.tiles, l.n * width);
     return true;
 }
 
@@ -151,6 +217,11 @@ static void gather(const Lines *l, const int64_t *places, int64_t count, char *o
     }
 }
 
+/* The lines of few elements. */
+static bool read_few(PyObject *input, PyObject *dim, Lines *l) {
+    return read_lines(input, dim, l) && l->t->numel <= LARGEST;
+}
+
 /* The values beside `places`, those along the dim of the lines; steals these, which may be NULL. */
 static PyObject *with_values(PyTypeObject *cls, const Lines *l, PyObject *places, bool keepdim) {
     if (places == NULL) {
@@ -179,28 +250,28 @@ static PyObject *with_values(PyTypeObject *cls, const Lines *l, PyObject *places
 GW_KERNEL(sort) {
     Lines l;
     PyObject *const order[] = {args[0], args[1], args[2], Py_False};
-    return read_lines(args[0], args[1], &l)
+    return read_few(args[0], args[1], &l)
            ? with_values(cls, &l, gw_argsort_kernel(cls, order), true) : NULL;
 }
 
 /* input, k, dim, largest, sorted */
 GW_KERNEL(topk) {
     Lines l;
-    return read_lines(args[0], args[2], &l)
+    return read_few(args[0], args[2], &l)
            ? with_values(cls, &l, gw_topk_kernel(cls, args), true) : NULL;
 }
 
 /* input, k, dim, keepdim */
 GW_KERNEL(kthvalue) {
     Lines l;
-    return PyBool_Check(args[3]) && read_lines(args[0], args[2], &l)
+    return PyBool_Check(args[3]) && read_few(args[0], args[2], &l)
            ? with_values(cls, &l, gw_kth_kernel(cls, args), args[3] == Py_True) : NULL;
 }
 
 /* input, dim, keepdim */
 GW_KERNEL(mode) {
     Lines l;
-    return PyBool_Check(args[2]) && read_lines(args[0], args[1], &l)
+    return PyBool_Check(args[2]) && read_few(args[0], args[1], &l)
            ? with_values(cls, &l, gw_mode_kernel(cls, args), args[2] == Py_True) : NULL;
 }
 
@@ -211,7 +282,7 @@ static PyObject *middle(PyTypeObject *cls, PyObject *const *args, PyObject *skip
         return gw_median_of_all(cls, args[0], skip_nan == Py_True);
     }
     PyObject *const order[] = {args[0], args[1], skip_nan};
-    return PyBool_Check(args[2]) && read_lines(args[0], args[1], &l)
+    return PyBool_Check(args[2]) && read_few(args[0], args[1], &l)
            ? with_values(cls, &l, gw_median_kernel(cls, order), args[2] == Py_True) : NULL;
 }
 

@@ -255,15 +255,21 @@ def _clamp_(fallback: Any) -> Any:
 
 
 def _one_bound(low: bool, inplace: bool) -> Any:
-    """clamp_min, clamp_max and their in-place forms, of floats."""
+    """clamp_min, clamp_max and their in-place forms, of floats or by a tensor."""
+    chosen = np.maximum if low else np.minimum
 
     def special(fallback: Any) -> Any:
+        of_two = _core.Pointwise(
+            Tensor, chosen, 2, NUMBERS, fallback, inplace=inplace, promotes=True, tensors=3
+        )
         of_floats = _core.Pointwise(
             Tensor, "clamp", 3, FLOATS, lambda *args: None, inplace=inplace, tensors=1, numbers=6,
             held=0b110,
         )
 
         def run(input: Any, bound: Any) -> Any:
+            if isinstance(bound, Tensor):
+                return of_two(input, bound)
             bounds = (bound, math.inf) if low else (-math.inf, bound)
             out = of_floats(input, *bounds)
             return fallback(input, bound) if out is None else out
