@@ -261,3 +261,36 @@ def test_numpy_numbers_look_for_an_array_before_the_other_operand_is_asked():
                         captured(gw.ones(2), n, other)
                 else:
                     assert same(captured(gw.ones(2), n, other), expected)
+
+
+class Hiding:
+    """Shows others something else than what it has."""
+
+    def __init__(self, x):
+        self.x = x
+
+    def __getattribute__(self, name):
+        if name == "__dict__":
+            return {"hidden": object.__getattribute__(self, "__dict__")}
+        return object.__getattribute__(self, name)
+
+
+def test_an_object_s_own_dict_is_read_past_what_its_class_makes_of_reads():
+    def returned(x, thing):
+        return x + 1, object.__getattribute__(thing, "__dict__")
+
+    def over_a_break(x, thing):
+        own = object.__getattribute__(thing, "__dict__")
+        y = x + 1
+        print(end="")
+        return y, own
+
+    def shown(x, thing):
+        return x + 1, thing.__dict__
+
+    for function in (returned, over_a_break, shown):
+        captured, thing = Captured(function), Hiding(X)
+        for _ in range(2):
+            found = captured(X, thing)[1]
+            assert found == function(X, thing)[1]
+        assert captured.graphs == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
@@ -116,5 +117,11 @@ class InstanceDictVariable(VariableTracker):
         return found
 
     def reconstruct(self, cg: Reconstructor) -> None:
-        cg.push(self.owner)
-        cg.builder.load_attr("__dict__")
+        if isinstance(lookup(self.owner.cls, "__getattribute__"), types.FunctionType):
+            cg.builder.begin_call(object.__getattribute__)
+            cg.push(self.owner)
+            cg.builder.load_const("__dict__")
+            cg.builder.end_call(2)
+        else:
+            cg.push(self.owner)
+            cg.builder.load_attr("__dict__")
