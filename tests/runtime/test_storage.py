@@ -111,3 +111,22 @@ def test_map_reads_tensors_of_one_dtype() -> None:
         x.requires_grad_().apply_(lambda a: a)
     with pytest.raises(TypeError, match="callable"):
         _row().apply_(3)  # type: ignore[arg-type]
+
+
+def test_assigning_data_keeps_the_version() -> None:
+    w, q = gw.ones(3, requires_grad=True), gw.ones(3, requires_grad=True)
+    product = (w * q).sum()
+    w.data -= 0.5
+    w.data = w.data * 2
+    assert w._version == 0
+    product.backward()
+    assert q.grad is not None and q.grad.tolist() == [1.0] * 3
+
+
+def test_assigned_data_is_the_same_memory() -> None:
+    w = gw.ones(3)
+    memory = w.data
+    for _ in range(3):
+        w.data = w.data
+    assert w.is_set_to(memory) and memory.is_set_to(w)
+    assert not w.is_set_to(gw.ones(3))

@@ -1,22 +1,23 @@
 """`tensor.data`: a second name of a tensor's memory, whose writes no tape and no version sees.
 
 The alias of an argument is an argument of the graph itself, read as `tensor.data` when the graph
-starts. From there on it stands for the tensor too, as long as nothing is recorded for gradients of
-that. Otherwise a graph must not write under one name what it uses under the other, nor what
-gradients will be computed from: the frame breaks between the two. An assignment to `.data` waits
-for the end of the graph, which goes on with what was assigned; where operations on the tensor are
-recorded, it cannot be used under its own name from there on.
+starts; `second_names` tells the passes that both are one memory. What gradients will be computed
+from must not be written under the other name: eager ones would be computed from what is there
+then. Such a write ends the graph, as long as the tape of the frame keeps what it has saved. An
+assignment to `.data` waits for the end of the graph, which goes on with what was assigned; where
+operations on the tensor are recorded, it cannot be used under its own name from there on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import Unsupported, unsupported
-from graphwright.capture.source import DerivedSource, LoadWriter, Reloader
+from graphwright.capture.source import DerivedSource, LoadWriter, Reloader, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.ir.node import RECOMPUTED, Node
 from graphwright.runtime.fake import FakeTensor, make_fake
 from graphwright.runtime.tensor import Tensor
 
@@ -42,30 +43,42 @@ class DataSource(DerivedSource):
 
 
 class _Pair:
-    """A tensor and its alias, and how often each was written before.
-
-    written: how often the alias was, up to now. recorded: whether gradients will be computed from
-    either.
-    """
+    """A tensor and its alias, and how often each was written before."""
 
     def __init__(self, owner: TensorVariable, alias: TensorVariable) -> None:
         self.owner = owner
         self.alias = alias
-        self.written = alias.fake._version
-        self.recorded = False
         self.versions = self._versions()
 
     def _versions(self) -> tuple[int, int]:
         return self.owner.fake._version, self.alias.fake._version
 
-    def is_torn(self) -> bool:
-        """Whether the frame writes under one name what it uses under the other."""
+    def written(self) -> list[FakeTensor]:
+        """Whose memory must not be kept for gradients: the last operation wrote, unseen by it."""
+        before, self.versions = self.versions, self._versions()
         by_owner, by_alias = (
-            now != before for now, before in zip(self._versions(), self.versions, strict=True)
+            now != then for now, then in zip(self.versions, before, strict=True)
         )
-        if self.alias.source is None:
-            return by_alias and bool(self.owner.fake.requires_grad)
-        return bool((by_owner and self.alias.node.users) or (by_alias and self.owner.node.users))
+        if by_alias:
+            return [self.owner.fake, self.alias.fake]
+        return [self.alias.fake] if by_owner else []
+
+    def uses(self) -> Iterator[tuple[Node, FakeTensor]]:
+        """What operations on either name, or on a view, gave that has other memory."""
+        storages = {id(name.fake._storage) for name in (self.owner, self.alias)}
+        pending = [self.owner.node, self.alias.node]
+        seen = set(pending)
+        while pending:
+            for user in pending.pop().users:
+                made = user.meta.get("val")
+                for value in made if isinstance(made, (tuple, list)) else (made,):
+                    if not isinstance(value, FakeTensor):
+                        continue
+                    if id(value._storage) not in storages:
+                        yield user, value
+                    elif user not in seen:
+                        seen.add(user)
+                        pending.append(user)
 
 
 class DataAliases:
@@ -74,8 +87,9 @@ class DataAliases:
     def __init__(self, output: OutputGraph) -> None:
         self.output = output
         self._pairs: dict[int, _Pair] = {}
-        self._views: dict[int, Any] = {}
         self._known: dict[TensorVariable, TensorVariable] = {}
+        self._assigned: dict[int, tuple[FakeTensor, int]] = {}
+        self._views: dict[int, Any] = {}
 
     def read(self, tx: Translator, owner: TensorVariable) -> VariableTracker:
         """`owner.data`."""
@@ -89,11 +103,10 @@ class DataAliases:
             return alias
         if owner not in self._known:
             tx.side_effects.refuse_after_calls(tensors=True)
-            self._known[owner] = owner.memory = self._input(owner)
+            self._known[owner] = self._input(owner)
             pair = _Pair(owner, self._known[owner])
             for tensor in (owner, self._known[owner]):
                 self._pairs[id(tensor.fake._storage)] = pair
-            self.check([owner])
         alias = self._known[owner]
         return TensorVariable(alias.node, alias.fake, Tensor, alias.source)
 
@@ -108,33 +121,75 @@ class DataAliases:
         """`owner.data = value`."""
         value = value.realize()
         known = self._known.get(owner)
-        if known is not None and value.source == known.source and not owner.rebound:
+        if known is not None and value.source == known.source and owner.memory is None:
             return
         plain = isinstance(value, TensorVariable) and not value.fake.requires_grad
         if not plain or owner.source is None or value.as_example().dtype is not owner.fake.dtype:
             unsupported("GB0004", f"assignment of {value.describe()} to .data")
         tx.side_effects.store_attribute(owner, "data", value)
         assert isinstance(value, TensorVariable)
-        owner.memory, owner.rebound = value, True
+        owner.memory = value
+        self._assigned[id(value.fake._storage)] = value.fake, value.fake._version
 
-    def check(self, args: Sequence[VariableTracker], result: Any = None) -> None:
-        """A break before a write under one name of what is used under the other.
+    def check(self, args: Sequence[VariableTracker], result: Any) -> None:
+        """A break before a write under one name of what gradients need as it was.
 
         args, result: those of the operation that was added to the graph.
         """
+        if self._assigned:
+            self._check_assigned(args, result)
         if not self._pairs:
             return
-        self._note_views(args, result)
-        first = args[0] if args else None
-        of_view = isinstance(first, TensorVariable) and id(first.fake) in self._views
         for pair in self._touched(args):
-            owner, alias = pair.owner, pair.alias
-            written = alias.fake._version != pair.written
-            pair.written = alias.fake._version
-            by_name = alias.source is not None and (first is owner or of_view)
-            if pair.is_torn() or (written and (by_name or pair.recorded)):
-                _refuse(owner)
-            pair.recorded |= _is_recorded(result, alias.fake)
+            written = pair.written()
+            if not written:
+                continue
+            if pair.alias.source is None:
+                torn = written[0] is pair.owner.fake and bool(pair.owner.fake.requires_grad)
+            else:
+                torn = self._is_kept(pair, {id(fake._storage) for fake in written})
+            if torn:
+                unsupported("GB0004", f"a write to {pair.owner.describe()} under another name, "
+                            ".data or its own, before gradients are computed from it")
+
+    def _check_assigned(self, args: Sequence[VariableTracker], result: Any) -> None:
+        """A break before a write to what was assigned, by the name of the tensor it was given.
+
+        The graph would count it among those to the other tensor, which gradients do not read.
+        """
+        first = args[0].realize() if args else None
+        if not isinstance(first, TensorVariable):
+            return
+        present = first.present().fake
+        of_view = id(first.fake) in self._views
+        by_name = of_view or (first.memory is not None and first.fake.requires_grad)
+        for key, (fake, version) in self._assigned.items():
+            if fake._version == version:
+                continue
+            if by_name and id(present._storage) == key:
+                unsupported("GB0004", f"a write to {first.describe()} after an assignment to "
+                            "its .data")
+            self._assigned[key] = fake, fake._version
+        if of_view or first.memory is not None:
+            for made in result if isinstance(result, (tuple, list)) else (result,):
+                shared = getattr(made, "_storage", None) is present._storage
+                if shared and made is not present:
+                    self._views[id(made)] = made
+
+    def check_leaves(self, value: TensorVariable) -> None:
+        """A break before a view leaves the frame as one of what was assigned."""
+        if id(value.fake) in self._views:
+            reason = Unsupported("GB0004", "a view of a tensor leaves after an assignment to its "
+                                 ".data")
+            reason.blame(value.born)
+            raise reason
+
+    def _is_kept(self, pair: _Pair, storages: set[int]) -> bool:
+        """Whether gradients will be computed from one of these memories."""
+        recorded = [(node, made) for node, made in pair.uses() if made.requires_grad]
+        if any(RECOMPUTED in node.meta for node, _ in recorded):
+            return True
+        return self.output.tape.keeps_memory([made for _, made in recorded], storages)
 
     def _touched(self, args: Sequence[VariableTracker]) -> list[_Pair]:
         """The pairs whose memory an operation may read or write."""
@@ -143,33 +198,18 @@ class DataAliases:
                  for part in parts if isinstance(part, TensorVariable)]
         return list(dict.fromkeys(pair for pair in found if pair is not None))
 
-    def _note_views(self, args: Sequence[VariableTracker], result: Any) -> None:
-        """Remember the views of tensors that their `.data` stood for."""
-        owner = args[0] if args else None
-        if not self._known or not isinstance(owner, TensorVariable):
-            return
-        present = owner.present()
-        if (owner.memory is present and not owner.rebound) or id(present.fake) in self._views:
-            for made in result if isinstance(result, (tuple, list)) else (result,):
-                if getattr(made, "_storage", None) is present.fake._storage:
-                    self._views[id(made)] = made
 
-    def check_leaves(self, value: TensorVariable) -> None:
-        """A break before a view leaves the frame as one of `.data` and not of the tensor."""
-        if id(value.fake) in self._views:
-            reason = Unsupported("GB0004", "a view of a tensor whose .data was read leaves")
-            reason.blame(value.born)
-            raise reason
+def second_names(output: OutputGraph) -> dict[int, int]:
+    """Which arguments of the finished graph are the `.data` of which others, by position."""
+    places = {source: place for place, source in enumerate(
+        output.inputs[node] for node in output.graph.placeholders)}
+    return {
+        place: places[source.base]
+        for source, place in places.items()
+        if isinstance(source, DataSource) and source.base in places
+    }
 
 
-def _refuse(owner: TensorVariable) -> NoReturn:
-    unsupported("GB0004", f"a write to {owner.describe()} beside its use under the other name, "
-                ".data or its own")
-
-
-def _is_recorded(result: Any, alias: FakeTensor) -> bool:
-    """Whether a result with other memory than the alias leads to gradients."""
-    return any(
-        bool(getattr(made, "requires_grad", False)) and made._storage is not alias._storage
-        for made in (result if isinstance(result, (tuple, list)) else (result,))
-    )
+def memory_source(source: Source) -> Source:
+    """The name of a memory that counts: the tensor itself, of its `.data`."""
+    return source.base if isinstance(source, DataSource) else source

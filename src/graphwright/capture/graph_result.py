@@ -10,6 +10,7 @@ from typing import Any
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.assumptions import assumed_nodes, confirming
+from graphwright.capture.data_aliases import memory_source, second_names
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.source import SizeSource, Source
@@ -64,6 +65,7 @@ def finish_graph(
     module.meta["symbols"] = {
         name: (order.index(node), _place_in(output, name)) for name, node in symbols.items()
     }
+    module.meta["second_names"] = second_names(output)
     module.lint()
     examples = [_as_given(output, node) for node in order]
     sources = tuple(output.inputs[node] for node in order)
@@ -189,13 +191,14 @@ def _guard_mutation(output: OutputGraph) -> None:
     if not mutated:
         return
     real = {node: value for node, value in output.real_inputs().items() if node.users}
+    names = {node: memory_source(output.inputs[node]) for node in real}
     for node in mutated:
         for other, value in real.items():
-            if other is not node and _overlap(real[node], value):
+            if names[other] != names[node] and _overlap(real[node], value):
                 unsupported("GB0008", "an input that is changed shares memory with another")
-    sources = [output.inputs[node] for node in mutated]
-    others = [output.inputs[node] for node in real if node not in mutated]
-    if len(real) > 1:
+    sources = list(dict.fromkeys([names[node] for node in mutated]))
+    others = list(dict.fromkeys([name for name in names.values() if name not in sources]))
+    if len(sources) + len(others) > 1:
         for source in (*sources, *others):
             source.require_comparable()
         output.guards.no_overlap(sources, others)

@@ -5,17 +5,19 @@ A tensor whose history was passed already leaves the frame with one that refuses
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.source import AttrSource
 from graphwright.capture.variables.base import Clock
+from graphwright.ir.history import saved_by
 from graphwright.ir.node import Node as IrNode
 from graphwright.runtime import _core
 from graphwright.runtime.autograd import engine
-from graphwright.runtime.autograd.node import Node, gradient_edge
+from graphwright.runtime.autograd.inplace import CopySlices
+from graphwright.runtime.autograd.node import Node, OpNode, gradient_edge
 from graphwright.runtime.autograd.saved import FREED
 from graphwright.runtime.batching import boundary
 from graphwright.runtime.fake import FakeTensor
@@ -109,6 +111,7 @@ class Tape:
         self.differentiated = False
         self.made_leaves: dict[int, tuple[FakeTensor, int]] = {}
         self._leaving: dict[IrNode, tuple[IrNode, bool]] = {}
+        self._released: set[Node] = set()
 
     def note_leaf(self, fake: FakeTensor) -> None:
         """Remember a tensor that the frame made and that requires gradients."""
@@ -147,6 +150,33 @@ class Tape:
         node = self.output.graph.call_method("detach", (value.node,))
         node.meta.update(value.node.meta, val=value.fake.detach())
         return node, True
+
+    def keeps_memory(self, roots: Sequence[FakeTensor], storages: Collection[int]) -> bool:
+        """Whether gradients of `roots` may read these storages (by their ids) later on."""
+        if any(map(_is_forbidden, roots)):
+            return True
+        seen: set[Node] = set()
+        released = True
+        stack = [gradient_edge(root) for root in roots]
+        while stack:
+            edge = stack.pop()
+            node = edge[0] if edge is not None else None
+            if not isinstance(node, Node) or node in seen or node in self._released:
+                continue
+            seen.add(node)
+            stack.extend(node.edges)
+            if isinstance(node, (SpentNode, EarlierNode)):
+                continue
+            inner = node.inner if isinstance(node, CopySlices) else node
+            if not isinstance(inner, OpNode):
+                return True
+            if inner.args is not None:
+                released = False
+                if any(id(saved.tensor._storage) in storages for saved, _ in saved_by(inner)):
+                    return True
+        if released:
+            self._released |= seen
+        return False
 
     def require_history(self) -> None:
         """A break where Python records nothing of what the graph does."""

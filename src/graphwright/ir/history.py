@@ -52,7 +52,7 @@ class History:
         places = self._places(outputs)
         found: dict[object, Kept] = {}
         for node in nodes:
-            for saved, maker in _saved_by(node):
+            for saved, maker in saved_by(node):
                 tensor = saved.tensor
                 place = places.get(id(tensor._storage))
                 writes = tensor._version - saved.version
@@ -182,7 +182,7 @@ def _edge(tensor: FakeTensor) -> Edge:
         return None
 
 
-def _saved_by(node: Node) -> Iterator[tuple[SavedTensor, tuple[str, int] | None]]:
+def saved_by(node: Node) -> Iterator[tuple[SavedTensor, tuple[str, int] | None]]:
     """What a node saved, and which output of which node that is."""
     if isinstance(node, CopySlices):
         node = node.inner

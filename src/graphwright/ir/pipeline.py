@@ -102,8 +102,9 @@ def _partition(state: State) -> None:
     if joint is None:
         return
     state.joint_graph = state.joint_graph or joint.module
+    first = state.module.meta.get("second_names", {})
     halves = partition(state.module, joint.n_forward, len(state.inputs),
-                       [index for index, _ in state.mutated])
+                       [first.get(index, index) for index, _ in state.mutated])
     state.module, state.backward, state.saved = halves.forward, halves.backward, halves.saved
 
 
@@ -116,6 +117,7 @@ def _write_back(state: State) -> None:
     joint = state.joint
     tangents = [] if joint is None else joint.tangents
     keep = {*tangents, *(s.index for s in state.saved if s.kind == "output")}
+    keep.update(place for index, place in state.mutated if _is_read_elsewhere(state, index))
     if may_fail(state.module):
         keep.update(place for _, place in state.mutated)
     left = write_back(state.module, state.mutated, keep)
@@ -124,6 +126,12 @@ def _write_back(state: State) -> None:
     if joint is not None:
         state.joint = Joint(joint.module, sum(place < joint.n_forward for place in left),
                             [left[place] for place in tangents], joint.grad_inputs)
+
+
+def _is_read_elsewhere(state: State, index: int) -> bool:
+    """Whether an input is written whose memory the graph reads under its first name."""
+    first = state.module.meta.get("second_names", {}).get(index)
+    return first is not None and bool(state.module.graph.placeholders[first].users)
 
 
 PASSES: tuple[Pass, ...] = (

@@ -147,7 +147,7 @@ class Memory:
     def is_set_to(self: Any, tensor: Tensor) -> bool:
         """Whether `tensor` has the same memory, offset, shape and strides."""
         return bool(
-            self._storage is tensor._storage
+            _same_memory(self._storage, tensor._storage)
             and self.storage_offset() == tensor.storage_offset()
             and self.shape == tensor.shape
             and self.stride() == tensor.stride()
@@ -158,7 +158,7 @@ class Memory:
         """The same memory without history; in-place writes are not version-checked.
 
         That of a parameter is a plain tensor. Assigning a tensor of any shape and dtype makes
-        this one share its memory; gradient and history stay.
+        this one share its memory; gradient, history and version stay.
         """
         return _core.unversioned(type(self.detach()), self)
 
@@ -175,4 +175,9 @@ class Memory:
                 "data set to a tensor that requires gradients must be floating point or "
                 f"complex dtype, not {value.dtype.name}"
             )
-        _core.become(self, _core.detach(type(value), value))
+        _core.become(self, _core.unversioned(type(value), value, self))
+
+
+def _same_memory(one: Any, two: Any) -> bool:
+    """Whether storages begin at one address: those of a tensor and of its `.data` do."""
+    return one is two or one.data_ptr() == two.data_ptr() != 0

@@ -50,8 +50,7 @@ _OF_CLASSES = frozenset(dir(type)) - frozenset(dir(object))
 class TensorVariable(VariableTracker):
     """`node` computes it, `fake` has its metadata.
 
-    memory: what is used in its place where nothing is recorded: its `.data`, or what the frame
-        assigned to that (`rebound`).
+    memory: what the frame assigned to its `.data`: used in its place where nothing is recorded.
     """
 
     mutable = True
@@ -62,7 +61,6 @@ class TensorVariable(VariableTracker):
         self.cls = cls
         self.source = source
         self.memory: TensorVariable | None = None
-        self.rebound = False
         self._shape: tuple[Any, VariableTracker] | None = None
 
     def describe(self) -> str:
@@ -84,9 +82,7 @@ class TensorVariable(VariableTracker):
             return self
         if not (self.fake.requires_grad and _core.grad_enabled()):
             return self.memory
-        if self.rebound:
-            unsupported("GB0004", f"a use of {self.describe()} after an assignment to its .data")
-        return self
+        unsupported("GB0004", f"a use of {self.describe()} after an assignment to its .data")
 
     def has_tensor(self) -> bool:
         return True
@@ -139,7 +135,7 @@ class TensorVariable(VariableTracker):
 
     def _is_read(self) -> bool:
         """Whether reading it from its source after the graph gives what it is now."""
-        return self.source is not None and not self.rebound
+        return self.source is not None and self.memory is None
 
     def _given(self, tx: Translator, name: str) -> VariableTracker:
         """An attribute that the user has set on a tensor."""

@@ -24,6 +24,8 @@ value, and each is the root seen through a chain of views. An in-place op comput
 of its view and puts it back through the chain; the other views are taken from the root anew when
 they are next read. Results that share memory with inputs or with one another, and views with gaps
 or overlaps, are left to the caller, who makes them from those tensors by the same view ops.
+An input that is the second name of another's memory, its `.data` (`second_names` of the module),
+is a detached view of that one's root; memory written under the second name only is written there.
 """
 
 from __future__ import annotations
@@ -71,7 +73,8 @@ class Root(Record, frozen=False, eq=False):
 
     `input_index` is the input it belongs to, -1 for memory of an intermediate, and `layout` the
     strides of its first tensor in eager execution. `tracked`: its value has a history on the
-    tape; `severed`: it was written behind the tape's back since.
+    tape; `severed`: it was written behind the tape's back since. `second`: the input by which
+    alone it was written, where that is its second name.
     """
 
     value: FakeTensor
@@ -80,15 +83,20 @@ class Root(Record, frozen=False, eq=False):
     version: int = 0
     tracked: bool = False
     severed: bool = False
+    second: int = -1
 
 
 class Alias(Record, frozen=False, eq=False):
-    """A tensor of the graph before: `root` through `chain`. `value` is right at `version`."""
+    """A tensor of the graph before: `root` through `chain`. `value` is right at `version`.
+
+    `second`: the input that it is a view of, where that is the second name of the root's memory.
+    """
 
     root: Root
     chain: tuple[ViewStep, ...] = ()
     value: Any = None
     version: int = -1
+    second: int = -1
 
     @property
     def detached(self) -> bool:
@@ -111,6 +119,8 @@ class Alias(Record, frozen=False, eq=False):
 
     def write(self, value: Any) -> None:
         """Make `value` its present value, and change the memory accordingly."""
+        alone = not self.root.version or self.root.second == self.second
+        self.root.second = self.second if alone else -1
         self.root.value = put_back(self.root.value, self.chain, value)
         self.root.version += 1
         self.value, self.version = value, self.root.version
@@ -150,10 +160,22 @@ def functionalise(
         mutated = []
         for root in run.inputs:
             if root.version:
-                mutated.append((root.input_index, len(outputs)))
+                written = root.input_index if root.second < 0 else root.second
+                mutated.append((written, len(outputs)))
                 outputs.append(root.value)
     tracer.module.meta["layouts"] = layouts
-    return Functional(finish(tracer, tuple(outputs)), specs, mutated)
+    graph = finish(tracer, tuple(outputs))
+    if not needs_grad:
+        _read_where_written(graph, run.inputs)
+    return Functional(graph, specs, mutated)
+
+
+def _read_where_written(module: GraphModule, roots: Sequence[Root]) -> None:
+    """Memory that is written under its second name is read under it, too."""
+    arguments = module.graph.placeholders
+    for root in roots:
+        if root.second >= 0:
+            arguments[root.input_index].replace_all_uses_with(arguments[root.second])
 
 
 class _Run(Replay):
@@ -162,6 +184,8 @@ class _Run(Replay):
     def __init__(self, module: GraphModule, tracer: Tracer, tracked: Sequence[bool]) -> None:
         super().__init__(module, tracer)
         self.inputs: list[Root] = []
+        self.roots: dict[int, Root] = {}
+        self.second_names: dict[int, int] = module.meta.get("second_names", {})
         self.tracked = tracked
         self.with_history = True
 
@@ -185,6 +209,10 @@ class _Run(Replay):
             root = Root(value, layout=node.meta["val"].stride(), tracked=self._has_history(node))
             if node.op == "placeholder":
                 root.input_index = self._position - 1
+                first = self.second_names.get(root.input_index)
+                if first is not None:
+                    return Alias(self.roots[first], _DETACHED, second=root.input_index)
+                self.roots[root.input_index] = root
                 root.tracked = self.tracked[root.input_index]
                 self.inputs.append(root)
             return Alias(root)
@@ -196,7 +224,8 @@ class _Run(Replay):
         parent: Alias = self.env[node.args[0]]
         step = (op, self.fetch_args_kwargs(node)[0][1:])
         value = view_again(step, parent.read())
-        return Alias(parent.root, (*parent.chain, step), value, parent.root.version)
+        return Alias(parent.root, (*parent.chain, step), value, parent.root.version,
+                     parent.second)
 
     def _mutate(self, op: Op, node: Node) -> Alias:
         alias: Alias = self.env[node.args[0]]
@@ -213,6 +242,9 @@ class _Run(Replay):
     def _has_history(self, node: Node) -> bool:
         inputs = [self.env[n] for n in node.all_input_nodes] if self.with_history else []
         return any(a.root.tracked and not a.detached for a in inputs if isinstance(a, Alias))
+
+
+_DETACHED: tuple[ViewStep, ...] = ((ops.detach.__gw_op__, ()),)  # type: ignore[attr-defined]
 
 
 def _may_repeat(tensor: FakeTensor) -> bool:
@@ -269,8 +301,11 @@ def _describe_outputs(
             continue
         root = result.root
         if root.input_index >= 0:
-            _check_known(result.chain)
-            specs.append(OutputSpec("input", root.input_index, result.chain, origin=_origin(node)))
+            index, views = root.input_index, result.chain
+            if result.second >= 0:
+                index, views = result.second, views[len(_DETACHED):]
+            _check_known(views)
+            specs.append(OutputSpec("input", index, views, origin=_origin(node)))
             continue
         stride = node.meta["val"].stride()
         only = len(aliases[root]) == 1

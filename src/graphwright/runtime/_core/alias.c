@@ -199,20 +199,35 @@ const GwKernelEntry gw_detaching_kernels[] = {
     {NULL, 0, NULL},
 };
 
-/* As detach, with a version counter of its own: what `Tensor.data` gives. */
+/* The storage whose memory this one is: itself, unless it was borrowed from another. */
+static PyObject *owning_storage(GwStorage *s) {
+    while (s->owner != NULL && Py_IS_TYPE(s->owner, Py_TYPE(s))) {
+        s = (GwStorage *)s->owner;
+    }
+    return (PyObject *)s;
+}
+
+/* As detach, with a version counter of its own: what `Tensor.data` gives. It goes on from that of
+ * the third argument, if there is one. */
 static PyObject *unversioned(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
     GW_UNUSED(self);
-    GwTensor *t = class_and_tensor(args, nargs, "unversioned(cls, tensor)");
+    GwTensor *counted = nargs == 3 ? gw_tensor_arg(args[2]) : NULL;
+    if (nargs == 3 && counted == NULL) {
+        return NULL;
+    }
+    GwTensor *t = class_and_tensor(args, nargs == 3 ? 2 : nargs,
+                                   "unversioned(cls, tensor[, counted])");
     GwTensor *copy = t == NULL ? NULL : same_layout(GW_CLASS(args[0]), t);
     if (copy == NULL) {
         return NULL;
     }
-    const GwStorage *s = t->storage;
-    GwStorage *alias = gw_storage_borrow((PyObject *)s, s->data, s->nbytes, s->readonly);
+    GwStorage *s = t->storage;
+    GwStorage *alias = gw_storage_borrow(owning_storage(s), s->data, s->nbytes, s->readonly);
     if (alias == NULL) {
         Py_DECREF(copy);
         return NULL;
     }
+    alias->version = counted == NULL ? 0 : counted->storage->version;
     Py_SETREF(copy->storage, alias);
     return (PyObject *)copy;
 }
@@ -303,7 +318,8 @@ PyMethodDef gw_alias_methods[] = {
     {"detach", FASTCALL(detach), METH_FASTCALL,
      "detach(cls, tensor): shares memory and version counter, has no history."},
     {"unversioned", FASTCALL(unversioned), METH_FASTCALL,
-     "unversioned(cls, tensor): as detach, with a version counter of its own."},
+     "unversioned(cls, tensor[, counted]): as detach, with a version counter of its own, which "
+     "goes on from that of `counted`."},
     {"become", FASTCALL(become), METH_FASTCALL,
      "become(tensor, source): take memory, layout, dtype and device of another tensor."},
     {"bump_version", bump_version, METH_O, "Count one in-place write."},
