@@ -26,7 +26,7 @@ _INLINED_STDLIB = frozenset(
     [
         "contextlib.py", "functools.py", "dataclasses.py", "copy.py", "operator.py", "types.py",
         "typing.py", "enum.py", os.path.join("collections", "__init__.py"), "_collections_abc.py",
-        "heapq.py", "os.py", "weakref.py",
+        "heapq.py", "os.py", "weakref.py", "inspect.py",
     ]
 )
 _CONVERSIONS = frozenset(["tensor", "as_tensor", "asarray", "is_tensor", "numel"])

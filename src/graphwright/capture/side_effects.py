@@ -72,6 +72,7 @@ class SideEffects:
     before: what changed containers that existed before held at first. stored: the step of the
     first write to an attribute, or (of None) to a global.
     classes: the trackers under which `attributes` has those written in classes.
+    functions: those whose attributes were written, by their id.
     contexts: what context variables were set to, and not reset.
     earlier: those before a part of the frame whose writes are told apart; it cannot read them.
     """
@@ -90,6 +91,7 @@ class SideEffects:
         self.generators: list[VariableTracker] = []
         self.calls: list[DeferredCall] = []
         self.caches: dict[VariableTracker, CacheUse] = {}
+        self.functions: dict[int, VariableTracker] = {}
         self.contexts: dict[VariableTracker, VariableTracker] = {}
 
     def __bool__(self) -> bool:

@@ -113,8 +113,29 @@ class UserFunctionVariable(FunctionVariable):
                 return chosen(tx, self.function, self.source, kind)
         return super().call(tx, args, kwargs)
 
+    def setattr(self, tx: Translator, name: str, value: VariableTracker) -> None:
+        if name.startswith("__") or name in _READABLE:
+            super().setattr(tx, name, value)
+        self.as_key(tx)
+        owner = tx.side_effects.functions.setdefault(id(self.function), self)
+        tx.side_effects.store_attribute(owner, name, value)
+
+    def _written(self, tx: Translator, name: str) -> VariableTracker | None:
+        """What the frame has stored in the attribute of this function."""
+        written = tx.side_effects.functions
+        if not written:
+            return None
+        self.as_key(tx)     # it is none of those, or the one that it is now
+        owner = written.get(id(self.function))
+        if owner is not None and name == "__dict__":
+            unsupported("GB0008", f"__dict__ of {self.describe()}, which the frame has changed")
+        return tx.side_effects.attribute(owner, name) if owner is not None else None
+
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         assert self.source is not None
+        written = self._written(tx, name)
+        if written is not None:
+            return written
         own = function_member(tx, self, name)
         if own is not None:
             return own

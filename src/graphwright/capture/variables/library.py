@@ -7,6 +7,7 @@ import collections
 import collections.abc
 import functools
 import heapq
+import inspect
 import itertools
 import operator
 import types
@@ -22,6 +23,7 @@ from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.deferred import DEFERRED
 from graphwright.capture.variables.deques import make_deque
 from graphwright.capture.variables.generators import GeneratorVariable
+from graphwright.capture.variables.inspection import signature_of
 from graphwright.capture.variables.iterators import ChainIterator, CountIterator, PoolIterator
 from graphwright.capture.variables.messages import MESSAGES
 from graphwright.capture.variables.package import PACKAGE
@@ -164,6 +166,7 @@ LIBRARY: dict[Any, Handler] = {
     },
     functools.reduce: by_python(polyfills.reduce),
     functools.cmp_to_key: by_python(polyfills.cmp_to_key),
+    inspect.signature: signature_of,
     functools.lru_cache: _lru_cache,
     functools.cache: _lru_cache,
     collections.deque: make_deque,

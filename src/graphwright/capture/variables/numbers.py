@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cmath
 import math
 import operator
 from collections.abc import Callable
@@ -104,6 +105,17 @@ def _divmod(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return tx.tuple_of([quotient, tx.operate(operator.mod, *args)])
 
 
+def _complex_function(function: Callable[..., Any]) -> Handler:
+    """A function of `cmath`, of constants."""
+
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        values = [arg.realize().as_constant() for arg in args]
+        keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
+        return tx.constant(fold(function, *values, **keywords))
+
+    return handler
+
+
 def _number_function(function: Callable[..., Any]) -> Handler:
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         fact = read_fact(function, args)
@@ -139,6 +151,11 @@ NUMBERS: dict[Any, Handler] = {
     **{
         function: _number_function(function)
         for name, function in vars(math).items()
+        if callable(function) and not name.startswith("_")
+    },
+    **{
+        function: _complex_function(function)
+        for name, function in vars(cmath).items()
         if callable(function) and not name.startswith("_")
     },
 }

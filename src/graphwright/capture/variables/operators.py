@@ -344,9 +344,7 @@ def _SINGLETONS_BY_TYPE(constant: ConstantVariable) -> tuple[Any, ...]:
 
 def _same_constant(left: ConstantVariable, right: ConstantVariable) -> bool:
     if left.value is right.value:
-        if isinstance(left.value, (int, float, complex, str, bytes)) and not isinstance(
-            left.value, bool
-        ):
+        if type(left.value) in (int, float, complex, str, bytes):
             unsupported("GB0008", "identity of numbers or strings")
         return True
     if type(left.value) is type(right.value) and left.value == right.value:

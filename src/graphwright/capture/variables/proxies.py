@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import gc
 import types
 from collections.abc import Iterable
@@ -88,7 +89,7 @@ def wrap_proxy(
 ) -> VariableTracker | None:
     """An existing proxy, by what it is: it shows one dict for ever. None if that is no dict."""
     (mapping,) = gc.get_referents(value)
-    if type(mapping) is not dict:
+    if type(mapping) not in (dict, collections.OrderedDict):
         return None
     if not isinstance(source, ConstSource):
         output.guards.id_match(source, value)

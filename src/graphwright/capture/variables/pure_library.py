@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import sys
 import types
 from collections.abc import Callable
@@ -9,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import fold
+from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -16,11 +19,24 @@ if TYPE_CHECKING:
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
 _PURE: dict[str, tuple[str, ...]] = {
+    "json": ("dumps", "loads"),
     "posixpath": ("basename", "dirname", "isabs", "join", "normcase", "normpath", "split",
                   "splitdrive", "splitext"),
     "re": ("compile", "escape", "findall", "fullmatch", "match", "search", "split", "sub", "subn"),
     "textwrap": ("dedent", "indent", "fill", "shorten", "wrap"),
 }  # fmt: skip
+
+
+def _plain(value: VariableTracker) -> Any:
+    """A constant, or plain containers of such."""
+    value = value.realize()
+    if type(value) is ListVariable or type(value) is TupleVariable:
+        items = [_plain(item) for item in value.items]
+        return items if type(value) is ListVariable else tuple(items)
+    if isinstance(value, DictVariable) and value.kind in (dict, collections.OrderedDict):
+        pairs = value.entries.values()
+        return value.kind((_plain(key), _plain(item)) for key, item in pairs)
+    return value.as_constant()
 
 
 def pure_library_function(
@@ -34,8 +50,8 @@ def pure_library_function(
         return None
 
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-        values: list[Any] = [arg.realize().as_constant() for arg in args]
-        keywords = {key: value.realize().as_constant() for key, value in kwargs.items()}
+        values = [_plain(arg) for arg in args]
+        keywords = {key: _plain(value) for key, value in kwargs.items()}
         return tx.constant(fold(function, *values, **keywords))
 
     return handler

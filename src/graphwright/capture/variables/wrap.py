@@ -6,6 +6,7 @@ import collections
 import contextvars
 import enum
 import functools
+import operator
 import re
 import types
 import typing
@@ -449,6 +450,23 @@ def _method(output: OutputGraph, value: types.MethodType, source: Source) -> Var
     return BoundMethodVariable(function, owner, source)
 
 
+def _operator_object(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """An `operator.itemgetter` and the like, which says what it is made of."""
+    make, given = value.__reduce__()[:2]
+    keywords = make.keywords if type(make) is functools.partial else {}
+    given = given or make.args
+    if not all(map(_eval_frame.is_constant, (*given, *keywords.values()))):
+        return OpaqueVariable(value, source)
+    _by_identity(output, value, source)
+    handler = HANDLERS[type(value)]
+
+    def call(tx: Any, args: Any, kwargs: Any) -> VariableTracker:
+        named = {name: tx.constant(part) for name, part in keywords.items()}
+        return handler(tx, [*map(tx.constant, given)], named).call(tx, args, kwargs)
+
+    return BuiltinVariable(value, call, source)
+
+
 def _new_type(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _by_identity(output, value, source)
     return BuiltinVariable(value, lambda tx, args, kwargs: exactly(1, args)[0].realize(), source)
@@ -570,6 +588,9 @@ _BY_TYPE: dict[type, Rule] = {
     re.Pattern: _identified_constant,
     types.MappingProxyType: _proxy,
     typing.NewType: _new_type,
+    **dict.fromkeys(
+        (operator.itemgetter, operator.attrgetter, operator.methodcaller), _operator_object
+    ),
     numpy.ndarray: wrap_array,
     **{kind: _identified_constant for kind in (numpy.finfo, numpy.iinfo)},
     types.MethodDescriptorType: _builtin,

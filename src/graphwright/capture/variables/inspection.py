@@ -1,0 +1,70 @@
+"""`inspect.signature` of functions and methods: made once, guarded by all that it shows."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+from graphwright.capture.exc import unsupported
+from graphwright.capture.source import (
+    AttrSource,
+    ConstSource,
+    DefaultsSource,
+    ItemSource,
+    KwDefaultsSource,
+    Source,
+)
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.functions import BoundMethodVariable, UserFunctionVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+Args = list[VariableTracker]
+Kwargs = dict[str, VariableTracker]
+_POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def signature_of(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """`inspect.signature(function)`, of Python functions that do not show another's."""
+    subject = args[0].realize() if len(args) == 1 and not kwargs else None
+    bound = isinstance(subject, BoundMethodVariable)
+    function = subject.function.realize() if isinstance(subject, BoundMethodVariable) else subject
+    if not isinstance(function, UserFunctionVariable) or function.source is None:
+        unsupported("GB0004", "call of inspect.signature")
+    source = function.source
+    for name in ("__wrapped__", "__signature__", "__text_signature__"):
+        if name in function.function.__dict__:
+            unsupported("GB0004", f"call of inspect.signature on a function with {name}")
+        tx.guards.missing(AttrSource(source, name))
+    _guard_shown(tx, function, source)
+    made = inspect.signature(function.function)
+    if bound:
+        first, *rest = made.parameters.values()
+        if first.kind not in _POSITIONAL:
+            unsupported("GB0004", "call of inspect.signature on a method without an argument")
+        made = made.replace(parameters=rest)
+    return tx.output.wrap(made, ConstSource(made, f"inspect.signature({source})"))
+
+
+def _guard_shown(tx: Translator, function: UserFunctionVariable, source: Source) -> None:
+    """Defaults and annotations, each by what object it is."""
+    real = function.function
+    defaults = real.__defaults__
+    if defaults is None:
+        tx.guards.equals(AttrSource(source, "__defaults__"), None)
+    else:
+        tx.guards.length(AttrSource(source, "__defaults__"), len(defaults))
+        for index, value in enumerate(defaults):
+            tx.guards.id_match(DefaultsSource(source, index), value)
+    keywords = real.__kwdefaults__
+    if keywords is None:
+        tx.guards.equals(AttrSource(source, "__kwdefaults__"), None)
+    else:
+        tx.guards.dict_keys(AttrSource(source, "__kwdefaults__"), keywords)
+        for name, value in keywords.items():
+            tx.guards.id_match(KwDefaultsSource(source, name), value)
+    place, notes = AttrSource(source, "__annotations__"), real.__annotations__
+    tx.guards.dict_keys(place, notes)
+    for name, value in notes.items():
+        tx.guards.id_match(ItemSource(place, name), value)
