@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any, TypeVar
 
 from graphwright.runtime import _core
+from graphwright.runtime.library import CustomOp
 from graphwright.runtime.ops.table import Op
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -55,6 +56,8 @@ def is_operation(value: Any) -> bool:
     kind = type(value)
     if issubclass(kind, Op) or id(value) in _marked:
         return True
+    if kind is CustomOp:
+        return bool(value.in_graphs)
     if kind not in (types.FunctionType, types.BuiltinFunctionType):
         return False
     if getattr(value, "__gw_op__", None) is not None:

@@ -231,8 +231,11 @@ class Tensor(
         return (nd.astype(np.float32) if self.dtype is dtypes.bfloat16 else nd).tolist()
 
     def numpy(self, *, force: bool = False) -> np.ndarray[Any, Any]:
-        """An array over the same memory. Raises RuntimeError where grad is required."""
-        if self.requires_grad and not force:
+        """An array over the same memory.
+
+        Raises RuntimeError where grad is required and recorded, unless `force`.
+        """
+        if self.requires_grad and not force and _core.grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."

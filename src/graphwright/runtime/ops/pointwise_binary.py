@@ -355,7 +355,22 @@ def _ldexp(input: Any, other: Any) -> Any:
     for value in (input, other):
         if not isinstance(value, Tensor):
             raise TypeError(f"ldexp(): both arguments must be Tensors, not {type(value).__name__}")
-    return ops.mul(input, ops.pow(2.0, other))
+    inexact = input.dtype.is_floating_point or input.dtype.is_complex
+    if not inexact or other.dtype.is_floating_point or other.dtype.is_complex:
+        return ops.mul(input, ops.pow(2.0, other))
+    if input.dtype.is_complex:
+        return ops.mul(input, ops.pow(2.0, ops.to_dtype(other, input.dtype.to_real())))
+    return _scaled_by_power(input, other)
+
+
+def _scaled_by_power(input: Any, other: Any) -> Any:
+    """input 2^other in the dtype of `input`, by three factors, each of which float64 holds."""
+    exponent = ops.clamp(ops.to_dtype(other, dtypes.int64), -3000, 3000)
+    first = ops.div(exponent, 3, rounding_mode="trunc")
+    result = ops.to_dtype(input, dtypes.float64)
+    for part in (first, first, ops.sub(exponent, ops.mul(first, 2))):
+        result = ops.mul(result, ops.pow(2.0, ops.to_dtype(part, dtypes.float64)))
+    return ops.to_dtype(result, input.dtype)
 
 
 define("ldexp(Tensor input, Tensor other)", Kind.COMPOSITE, decompose=_ldexp)

@@ -185,16 +185,21 @@ def unlisted(
     meta: Callable[..., Any],
     vjp: Callable[..., Any],
     saves: tuple[str, ...],
-    decompose: Callable[..., Any],
+    decompose: Callable[..., Any] | None,
     call: Callable[..., Any],
+    eager: Callable[..., Any] | None = None,
+    family: str = UNLISTED,
 ) -> Op:
     """An op that is not in the table: it lives as long as the graphs it is in."""
     parsed = parse(schema)
     entry = Op(parsed.name)
-    entry.functional = entry.eager = None
+    entry.functional = None
+    entry.eager = eager
+    if eager is not None:
+        entry.run = eager
     entry.tags = frozenset({"internal"})
     entry.method = False
-    entry.family = UNLISTED
+    entry.family = family
     entry.call = call
     _fill(entry, parsed, Kind.OTHER, meta, vjp, saves, decompose)
     return entry
