@@ -139,6 +139,22 @@ def test_what_is_written_is_read_again_as_plain_code_does(program: Any) -> None:
     assert gradient(gw.compile(program)) == pytest.approx(gradient(program))
 
 
+def test_what_is_computed_again_is_not_compiled_where_the_gradients_are_taken() -> None:
+    def step(model: Any, x: Any) -> Any:
+        loss = checkpoint(model, x, use_reentrant=False).pow(2).mean()
+        loss.backward()
+        return loss
+
+    model = layers(batch_norm=gw.nn.BatchNorm1d(4))
+    other, x = copy.deepcopy(model), gw.randn(5, 4)
+    compiled = gw.compile(step)
+    for _ in range(2):
+        assert gw.allclose(compiled(model, x), step(other, x))
+    assert all(gw.allclose(p.grad, q.grad, atol=1e-5)
+               for p, q in zip(model.parameters(), other.parameters(), strict=True))
+    assert all(map(gw.allclose, model.buffers(), other.buffers()))
+
+
 def test_a_training_step_is_one_graph() -> None:
     def step(model: Any, x: Any) -> Any:
         loss = checkpoint(model, x, use_reentrant=False).sum()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,6 +31,12 @@ def _(value: int, x: Any) -> Any:
 @scaled.register(str)
 def _(value: Any, x: Any) -> Any:
     return x * len(value)
+
+
+@program
+def kinds_of_objects(x: Any) -> Any:
+    kinds = [inspect.isfunction, inspect.ismethod, inspect.isclass, inspect.ismodule]
+    return [kind(value) for kind in kinds for value in (scaled, x.add, Mapping, functools)], x + 1
 
 
 @program

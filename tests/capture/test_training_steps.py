@@ -543,3 +543,52 @@ def test_a_step_beside_a_result_with_a_history_and_an_op_that_may_refuse() -> No
         assert result.requires_grad and net.seen.item() == 1.0
         nets.append(net)
     gw.testing.assert_close(nets[1].linear.weight, nets[0].linear.weight)
+
+
+def added_to_a_product(x: Any, w: Any) -> Any:
+    scores = (x @ w).unflatten(-1, (2, 4)).transpose(1, 2) @ x.unflatten(-1, (2, 4)).permute(
+        0, 2, 3, 1
+    )
+    scores += 1.0
+    return (scores * scores).mean()
+
+
+def added_to_transposed_parts(x: Any, w: Any) -> Any:
+    y = x @ w + 1
+    parts = y.view(*x.shape[:2], 2, 4).transpose(1, 2)
+    parts += 1.0
+    return (y * y).mean() + parts.sum()
+
+
+def scaled_slices(x: Any, w: Any) -> Any:
+    y = x @ w + 1
+    y[:, :, ::2] *= x[:, :, 1::2]
+    return (y * y).mean()
+
+
+def written_rows(x: Any, w: Any) -> Any:
+    y = x @ w + 1
+    flat = y.flatten(0, 1)
+    flat[0] = 0
+    y.transpose(0, 1)[0].add_(1)
+    return (y * y).mean() + (flat * flat).sum()
+
+
+@pytest.mark.parametrize(
+    "loss", [added_to_a_product, added_to_transposed_parts, scaled_slices, written_rows]
+)
+def test_views_that_are_written_in_steps_of_changing_sizes(loss: Any) -> None:
+    def step(x: Any, w: Any) -> Any:
+        value = loss(x, w)
+        value.backward()
+        return value
+
+    gw.manual_seed(0)
+    ours = gw.randn(8, 8, requires_grad=True)
+    plain = ours.detach().clone().requires_grad_()
+    compiled = gw.compile(step, fullgraph=True)
+    for sizes in [(2, 5), (3, 5), (4, 6), (7, 9)]:
+        x = gw.randn(*sizes, 8)
+        assert gw.allclose(compiled(x, ours), step(x, plain))
+        assert gw.allclose(ours.grad, plain.grad, rtol=1e-4, atol=1e-4)
+    assert gw.compiler.stats(compiled).graphs == 3

@@ -206,6 +206,21 @@ def test_a_reshape_that_copies_is_no_view() -> None:
     assert x.grad.tolist() == [[2.0] * 3] * 2 and x[0, 1].item() == 1.0
 
 
+@pytest.mark.parametrize(
+    ("left", "right"),
+    [((2, 3, 4), (4, 5)), ((2, 2, 3, 4), (2, 2, 4, 5)), ((3, 4), (2, 2, 4, 5)), ((4,), (4, 5)),
+     ((2, 3, 4), (4,)), ((4,), (2, 4, 5))],
+)
+def test_a_product_is_no_view(left: tuple[int, ...], right: tuple[int, ...]) -> None:
+    x = gw.ones(left, requires_grad=True)
+    product = x @ gw.ones(right)
+    assert product._base is None
+    product += 1
+    assert product.grad_fn.name() == "AddBackward0"
+    product.sum().backward()
+    assert x.grad.sum().item() == 4 * product.numel()
+
+
 def test_a_position_in_a_tensor_selects_a_view() -> None:
     x, i = gw.arange(6.0).reshape(3, 2), gw.tensor(-1)
     row = x[i]

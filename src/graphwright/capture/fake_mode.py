@@ -35,14 +35,13 @@ def _drops(op: Op) -> bool:
 
 
 def _check_strided(input: Any, size: Any, stride: Any, storage_offset: Any) -> None:
-    """Raise DataDependent unless the view provably stays within the memory `input` spans.
+    """Raise DataDependent unless the view stays within the memory that `input` spans.
 
     The graph knows a tensor's own layout, but neither where in its storage it begins nor how
-    large that storage is.
+    large that storage is. Of symbolic sizes the comparison is a guard.
     """
-    sizes = (*size, *stride, *input.shape, *input.stride())
-    known = storage_offset is None and all(type(n) is int for n in sizes)
-    if not known or view_extent(size, stride) > view_extent(input.shape, input.stride()):
+    own = view_extent(input.shape, input.stride())
+    if storage_offset is not None or view_extent(size, stride) > own:
         raise DataDependent(
             "as_strided() reads memory that the tensor's own sizes and strides do not tell of"
         )

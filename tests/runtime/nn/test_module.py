@@ -161,6 +161,8 @@ def test_printing() -> None:
         "ModuleList(\n  (0-1): 2 x ReLU()\n  (2): Tanh()\n)"
     )
     assert repr(nn.Module()) == "Module()"
+    assert repr(nn.SiLU(inplace=True)) == "SiLU(inplace=True)"
+    assert repr(nn.Hardswish(inplace=True)) == "Hardswish()"
 
 
 def test_sequential_and_lists() -> None:

@@ -47,6 +47,10 @@ class Mish(_InPlace):
 class Hardswish(_InPlace):
     """x * relu6(x + 3) / 6 (Howard et al., 2019)."""
 
+    def extra_repr(self) -> str:
+        """Nothing, as PyTorch has it."""
+        return ""
+
     def forward(self, input: Tensor) -> Tensor:
         return F.hardswish(input, self.inplace)
 

@@ -146,7 +146,7 @@ def _fold(a: Any, b: Any) -> Any:
     """a[..., n, k] @ b[k, m] as one matrix product."""
     rows = product(a.shape[:-1])
     flat = ops.reshape(a, (rows, a.shape[-1]))
-    return ops.view(ops.mm(flat, b), (*a.shape[:-1], b.shape[-1]))
+    return ops._unsafe_view(ops.mm(flat, b), (*a.shape[:-1], b.shape[-1]))
 
 
 def _batched(a: Any, b: Any) -> Any:
@@ -161,7 +161,7 @@ def _batched(a: Any, b: Any) -> Any:
         return ops.bmm(left, right)
     left = ops.reshape(left, (count, *a.shape[-2:]))
     right = ops.reshape(right, (count, *b.shape[-2:]))
-    return ops.view(ops.bmm(left, right), (*batch, a.shape[-2], b.shape[-1]))
+    return ops._unsafe_view(ops.bmm(left, right), (*batch, a.shape[-2], b.shape[-1]))
 
 
 def _broadcast(a: Any, b: Any) -> Any:
@@ -177,6 +177,13 @@ define(
     method=False,
     public=False,
 )
+
+
+def _without(product: Any, dim: int) -> Any:
+    """A product without its dimension of size 1; no view, as nothing else has its memory."""
+    sizes = list(product.shape)
+    del sizes[dim]
+    return ops._unsafe_view(product, sizes)
 
 
 def _matmul(input: Any, other: Any) -> Any:
@@ -197,11 +204,11 @@ def _matmul(input: Any, other: Any) -> Any:
     if left == 1 and right == 1:
         return ops.dot(input, other)
     if left == 1:
-        return ops.squeeze(_matmul(ops.unsqueeze(input, 0), other), -2)
+        return _without(_matmul(ops.unsqueeze(input, 0), other), -2)
     if right == 1 and left == 2:
         return ops.mv(input, other)
     if right == 1:
-        return ops.squeeze(_matmul(input, ops.unsqueeze(other, 1)), -1)
+        return _without(_matmul(input, ops.unsqueeze(other, 1)), -1)
     return _fold(input, other) if right == 2 else _broadcast(input, other)
 
 

@@ -58,8 +58,7 @@ class _Surroundings:
 def _uncaptured(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that the compiler leaves alone, with all that it calls.
 
-    The second forward runs in backward, where nothing is captured: it would save other tensors
-    than a first one in compiled code.
+    So it is for both forwards: compiled code saves other tensors than Python's.
     """
 
     @functools.wraps(function)
@@ -227,7 +226,7 @@ class _Frame:
         hooks = saved_tensors_hooks(keep, lambda tensor: tensor)
         try:
             with self._surroundings, self._context, hooks, enable_grad():
-                self._run()
+                CAPTURE.run_outside(self._run)
         except _Stop:
             pass
 
@@ -262,7 +261,7 @@ class _Reentrant(Function):
             args[place] = tensor.detach()
             args[place].requires_grad = tensor.requires_grad
         with ctx.surroundings, enable_grad():
-            out = ctx.function(*args)
+            out = CAPTURE.run_outside(ctx.function, *args)
         outputs = (out,) if isinstance(out, TensorBase) else tuple(out)
         kept = [
             (tensor, g)
