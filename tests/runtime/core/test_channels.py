@@ -100,3 +100,22 @@ def test_bits_do_not_depend_on_the_threads() -> None:
     finally:
         gw.set_num_threads(before)
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64, gw.bfloat16])
+@pytest.mark.parametrize("shape", [(2, 5, 6, 7), (3, 130, 9), (1, 3, 2, 4, 5)], ids=str)
+def test_channels_that_lie_together(shape: tuple[int, ...], dtype: gw.dtype) -> None:
+    rows = gw.randn(shape, dtype=dtype)
+    x = rows.movedim(1, -1).contiguous().movedim(-1, 1)
+    assert not x.is_contiguous()
+    weight, bias = gw.rand(shape[1], dtype=dtype), gw.rand(shape[1], dtype=dtype)
+    found = []
+    for input in (rows.requires_grad_(), x.requires_grad_()):
+        mean, variance = (gw.zeros(shape[1], dtype=dtype) for _ in range(2))
+        out = F.batch_norm(input, mean, variance, weight, bias, training=True)
+        out.backward(gw.ones_like(out) * out.detach())
+        assert out.is_contiguous()
+        found.append([t.detach().double().numpy() for t in (out, mean, variance, input.grad)])
+    rtol = 2e-2 if dtype is gw.bfloat16 else 2e-5
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=rtol, atol=rtol)

@@ -61,6 +61,27 @@ def _three(array: Array) -> Array:
     return np.ascontiguousarray(array).reshape(*array.shape[:2], -1 if array.size else 0)
 
 
+# Channels that lie together, as channels_last has them: each place is a row
+
+
+def _lies_by_places(input: Any) -> bool:
+    """Whether [N, C, *] is contiguous as [N, *, C] and not as itself."""
+    if input.ndim < 3 or input.is_contiguous():
+        return False
+    return bool(ops.movedim(input, 1, -1).is_contiguous())
+
+
+def _by_places(tensor: Any) -> Any:
+    """[N, C, *] as [N * places, C]: a view where the channels of a place lie together."""
+    return ops.reshape(ops.movedim(tensor, 1, -1), (-1, tensor.shape[1]))
+
+
+def _from_places(rows: Any, shape: Any) -> Any:
+    """[N * places, C] as a contiguous [N, C, *]."""
+    apart = (shape[0], *shape[2:], shape[1])
+    return ops.contiguous(ops.movedim(ops.view(rows, apart), -1, 1))
+
+
 # Training: batch statistics
 
 
@@ -75,6 +96,9 @@ def _train_eager(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     _check(input, weight, bias)
+    if _lies_by_places(input):
+        rows, *statistics = ops.batch_norm_train(_by_places(input), weight, bias, eps)
+        return _from_places(rows, input.shape), *statistics
     x = _three(compute(input))
     result, out = output(input.shape, input.dtype)
     y = out.reshape(x.shape)
@@ -142,26 +166,19 @@ def _backward_meta(grad: Any, input: Any, weight: Any, mean: Any, rstd: Any) -> 
     return same(input), statistic, statistic
 
 
-def _by_places(tensor: Any) -> Any:
-    """[N, C, *] as [N * places, C]: a view where the channels of a place lie together."""
-    return ops.reshape(ops.movedim(tensor, 1, -1), (-1, tensor.shape[1]))
-
-
 def _backward_by_places(
     grad: Tensor, input: Tensor, weight: Tensor | None, mean: Tensor, rstd: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
     to_input, to_weight, to_bias = ops.batch_norm_backward(
         _by_places(grad), _by_places(input), weight, mean, rstd
     )
-    apart = (input.shape[0], *input.shape[2:], input.shape[1])
-    to_input = ops.movedim(ops.view(to_input, apart), -1, 1)
-    return ops.contiguous(to_input), to_weight, to_bias
+    return _from_places(to_input, input.shape), to_weight, to_bias
 
 
 def _backward_eager(
     grad: Tensor, input: Tensor, weight: Tensor | None, mean: Tensor, rstd: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    if input.ndim > 2 and not input.is_contiguous() and ops.movedim(input, 1, -1).is_contiguous():
+    if _lies_by_places(input):
         return _backward_by_places(grad, input, weight, mean, rstd)
     g, x = _three(compute(grad)), _three(compute(input))
     result, out = output(input.shape, input.dtype)
