@@ -118,11 +118,31 @@ typedef struct {
     char *to;
 } Repeat;
 
+/* Places [begin, end) of the last dim, counted from the first element. */
+static void repeat_each(Repeat *r, const char *from, int64_t begin, int64_t end) {
+    int d = r->ndim - 1;
+    for (int64_t i = begin; i < end; i++) {
+        const char *element = from + source_of(r->mode, i, r->inner[d]) * r->steps[d];
+        switch (r->itemsize) {      /* of known sizes, which need no call */
+            case 4: memcpy(r->to, element, 4); break;
+            case 8: memcpy(r->to, element, 8); break;
+            default: memcpy(r->to, element, (size_t)r->itemsize);
+        }
+        r->to += r->itemsize;
+    }
+}
+
 /* Writes the elements from dim `d` on, in the order of the result. */
 static void repeat(Repeat *r, int d, const char *from) {
-    if (d == r->ndim) {
-        memcpy(r->to, from, (size_t)r->itemsize);
-        r->to += r->itemsize;
+    if (d == r->ndim - 1) {
+        int64_t size = r->inner[d], end = r->sizes[d] - r->before[d];
+        bool together = r->steps[d] == r->itemsize;
+        repeat_each(r, from, -r->before[d], together ? 0 : end);
+        if (together) {
+            memcpy(r->to, from, (size_t)(size * r->itemsize));
+            r->to += size * r->itemsize;
+            repeat_each(r, from, size, end);
+        }
         return;
     }
     for (int64_t i = -r->before[d]; i < r->sizes[d] - r->before[d]; i++) {
