@@ -13,11 +13,13 @@ class CachedSource(Source):
     """What a function under `functools.lru_cache` keeps for a key, found without a call.
 
     The key is the function's own; where it has MISSING it means the next of `objects`.
+    otherwise: what a call would give where nothing is kept, a constant, or MISSING.
     """
 
     function: Source
     key: object
     objects: tuple[Source, ...] = ()
+    otherwise: object = _eval_frame.MISSING
 
     @property
     def root(self) -> Source:
@@ -39,7 +41,8 @@ class CachedSource(Source):
         cg.end_call(2 + len(self.objects))
 
     def loads(self, program: LoadWriter) -> int:
-        return program.compute(self.key, (self.function, *self.objects), "cached")
+        operands = (self.function, *self.objects)
+        return program.compute((self.key, self.otherwise), operands, "cached")
 
 
 class ReferentSource(DerivedSource):

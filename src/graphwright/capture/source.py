@@ -62,7 +62,8 @@ class LoadWriter(Protocol):
     def compute(self, function: object, operands: tuple[Source, ...], op: str = "compute") -> int:
         """Add a call of a function of numbers that is written in C, and no load if it raises.
 
-        The op "cached" looks a key, `function`, up in the cached function that comes first.
+        For the op "cached" the first operand is a cached function, and `function` a pair: the key
+        that is looked up, and what a call would give where nothing is kept.
         """
 
     def slot(self, name: str) -> int:

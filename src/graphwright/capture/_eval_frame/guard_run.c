@@ -181,17 +181,21 @@ static PyObject *compute(const EfInstruction *in, const EfRegisters *regs) {
 
 enum { MOST_KEY_OBJECTS = 8 };
 
-/* What the cached function in the first register keeps for a key. */
+/* What the cached function in the first register keeps for a key; the operand is a pair of the key
+ * and what it would give where nothing is kept, if that is known. */
 static PyObject *cached(const EfInstruction *in, const EfRegisters *regs) {
     const int32_t *operands = in->data;
     PyObject *objects[MOST_KEY_OBJECTS];
-    if (in->b < 1 || in->b > MOST_KEY_OBJECTS) {
+    if (in->b < 1 || in->b > MOST_KEY_OBJECTS || !PyTuple_Check(in->obj)
+        || PyTuple_GET_SIZE(in->obj) != 2) {
         return NULL;
     }
+    PyObject *key = PyTuple_GET_ITEM(in->obj, 0), *otherwise = PyTuple_GET_ITEM(in->obj, 1);
     for (int32_t i = 1; i < in->b; i++) {
         objects[i - 1] = regs->registers[operands[i]];
     }
-    return ef_cached_result(regs->registers[operands[0]], in->obj, objects, in->b - 1);
+    PyObject *found = ef_cached_result(regs->registers[operands[0]], key, objects, in->b - 1);
+    return found == NULL && otherwise != ef_missing ? otherwise : found;
 }
 
 /* What a weak reference refers to; None where that is gone. */

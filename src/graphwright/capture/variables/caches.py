@@ -1,8 +1,9 @@
 """Functions under `functools.lru_cache`: what they keep is found or made, as a call would.
 
 A key that the cache has gives the object that is kept, which the guards look up at each call.
-For one that it lacks the function is inlined; that it lacks it is a guard, too. After the graph
-the cache is brought to where the calls would have brought it, hits, misses and order included.
+For one that it lacks the function is inlined; that it lacks it, or has the same constant, is a
+guard, too. After the graph the cache is brought to where the calls would have brought it: hits,
+misses and order included.
 """
 
 from __future__ import annotations
@@ -17,14 +18,17 @@ from graphwright.capture.kept_sources import CachedSource
 from graphwright.capture.side_effects import CachedCall
 from graphwright.capture.source import AttrSource, ConstSource, InstanceAttrSource, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.checkpointing import written
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
     OperationVariable,
 )
+from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import Raised
 from graphwright.capture.variables.functions import UserFunctionVariable
 from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime.records import replace
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -83,12 +87,23 @@ class CachedFunctionVariable(VariableTracker):
                 kept = _eval_frame.cached_result(self.value, key, *_real(tx, objects))
                 result = tx.output.wrap(kept, source)
             else:
-                tx.guards.missing(source)
+                before = written(tx.output)
                 result = self._run(tx, args, kwargs)
+                self._guard_missing(tx, source, result, written(tx.output) == before)
                 use.fills += 1
             use.results[index] = result
         use.calls.append(CachedCall(tuple(args), kwargs, None if found else result))
         return result
+
+    def _guard_missing(
+        self, tx: Translator, source: Source, result: VariableTracker, silent: bool
+    ) -> None:
+        """Nothing is kept, or just the constant that a function without effects gives."""
+        value = result.value if type(result) is ConstantVariable else _eval_frame.MISSING
+        if silent and _eval_frame.is_constant(value):
+            tx.guards.equals(replace(source, otherwise=value), value)
+        else:
+            tx.guards.missing(source)
 
     def _key(self, tx: Translator, args: Args, kwargs: Kwargs, objects: Args) -> Any:
         """The key of a call, with MISSING where there are objects."""
@@ -125,7 +140,7 @@ class CachedFunctionVariable(VariableTracker):
         if size is not None and (used > size or (was_kept and fills)):
             unsupported("GB0004", f"call of {self.describe()}, whose size is bounded")
 
-    def _source(self, key: Any, objects: Args) -> Source:
+    def _source(self, key: Any, objects: Args) -> CachedSource:
         sources = [part.source for part in objects]
         assert self.source is not None
         return CachedSource(self.source, key, tuple([s for s in sources if s is not None]))

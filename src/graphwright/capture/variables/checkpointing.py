@@ -53,10 +53,10 @@ def _checkpoint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     nested = bool(reentrant.realize().as_constant())
     if nested and (given or not any(map(_has_gradient, args))):
         unsupported("GB0009", "call of checkpoint(), of nothing that requires gradients")
-    before = _written(tx.output)
+    before = written(tx.output)
     with _recomputed(tx.output, nested):
         result = function.call(tx, args, given).realize()
-    if _written(tx.output) != before:
+    if written(tx.output) != before:
         unsupported("GB0009", "call of checkpoint(), of a function that changes other things")
     if nested:
         _require_new(args, result)
@@ -78,7 +78,7 @@ def _recomputed(output: OutputGraph, nested: bool) -> Iterator[None]:
         output.recomputed, output.without_history = before
 
 
-def _written(output: OutputGraph) -> tuple[Any, ...]:
+def written(output: OutputGraph) -> tuple[Any, ...]:
     """What changes where the frame writes to anything that was there before."""
     effects = output.side_effects
     attributes = {owner: tuple(values.items()) for owner, values in effects.attributes.items()
