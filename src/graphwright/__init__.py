@@ -206,6 +206,8 @@ _STORAGES = (
 _ELSEWHERE = {
     **dict.fromkeys(_FUNCTIONS, "functions"),
     "GradScaler": "amp.grad_scaler",
+    "cond": "control",
+    "while_loop": "control",
     "SymInt": "symbolic.symint",
     **dict.fromkeys(_STORAGES, "storage"),
     **dict.fromkeys(("eig", "lstsq", "matrix_rank", "solve", "symeig"), "removed"),

@@ -96,9 +96,9 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "legacy.py"], ["runtime", "jit.py"], ["runtime", "distributed.py"],
     ["runtime", "signal"], ["capture", "polyfills.py"], ["runtime", "func.py"],
     ["runtime", "mapping.py"], ["runtime", "amp", "grad_scaler.py"],
-    ["runtime", "functions.py"], ["runtime", "foreach.py"], ["runtime", "trees.py"],
-    ["runtime", "several.py"],
-    ["runtime", "facts.py"], ["runtime", "cuda.py"], ["runtime", "checks.py"],
+    ["runtime", "functions.py"], ["runtime", "foreach.py"], ["runtime", "control.py"],
+    ["runtime", "trees.py"], ["runtime", "several.py"], ["runtime", "facts.py"],
+    ["runtime", "cuda.py"], ["runtime", "checks.py"],
     ["runtime", "utils", "checkpoint.py"], ["runtime", "pytree.py"], ["runtime", "profiler.py"],
     ["runtime", "marks.py"], ["runtime", "ops"],
 )  # fmt: skip
