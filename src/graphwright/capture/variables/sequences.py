@@ -259,8 +259,11 @@ def has_own_operations(cls: type) -> bool:
     return any(_is_own(name, value) for base in classes for name, value in vars(base).items())
 
 
+_LEFT_ALONE = ("__new__", "__doc__", "__class_getitem__", "__repr__")
+
+
 def _is_own(name: str, value: object) -> bool:
-    if not name.startswith("__") or name in ("__new__", "__doc__", "__class_getitem__"):
+    if not name.startswith("__") or name in _LEFT_ALONE:
         return False
     if isinstance(value, types.FunctionType):
         return value.__code__.co_filename != collections.namedtuple.__code__.co_filename

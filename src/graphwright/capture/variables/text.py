@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import types
 from collections.abc import Callable, Iterable
 from itertools import chain, repeat
@@ -168,7 +169,9 @@ def _contents(tx: Translator, value: VariableTracker, convert: Convert) -> list[
         return ["graphwright.Size([", *_listed(tx, value.items, convert), "])"]
     if type(value) is TupleVariable:
         return ["(", *_listed(tx, value.items, convert), ",)" if len(value.items) == 1 else ")"]
-    if type(value) is NamedTupleVariable and "__repr__" in vars(value.kind):
+    if type(value) is NamedTupleVariable:
+        if not _is_generated(lookup(value.kind, "__repr__")):
+            unsupported("GB0008", f"repr() of {value.describe()}")
         labels: list[list[Piece]] = [[f"{name}="] for name in getattr(value.kind, "_fields", ())]
         fields = _listed(tx, value.items, convert, labels)
         return [f"{value.kind.__name__}(", *fields, ")"]
@@ -178,6 +181,12 @@ def _contents(tx: Translator, value: VariableTracker, convert: Convert) -> list[
         return ["{", *_listed(tx, [item for _, item in pairs], convert, labels), "}"]
     text = text_of(tx, value, convert, None)
     return text.pieces if isinstance(text, TextVariable) else [text.as_constant()]
+
+
+def _is_generated(function: object) -> bool:
+    """Whether `namedtuple` wrote a method."""
+    made = collections.namedtuple.__code__.co_filename
+    return isinstance(function, types.FunctionType) and function.__code__.co_filename == made
 
 
 def _listed(
