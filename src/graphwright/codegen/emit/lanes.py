@@ -21,7 +21,7 @@ _DEAR = frozenset((
     "exp", "expm1", "log", "log1p", "log2", "sin", "cos", "tan", "tanh", "sigmoid", "erf", "pow",
     "atan2", "fmod", "remainder", "floordiv",
 ))
-_IN_FLOAT64 = frozenset(("pow", "fmod", "remainder", "floordiv"))
+_IN_FLOAT64 = frozenset(("pow",))
 """Operations that float32 values pass through float64 for."""
 
 

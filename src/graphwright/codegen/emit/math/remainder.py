@@ -9,6 +9,9 @@ from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.math.rounding import copysign, rounded
 from graphwright.codegen.emit.regs import BITS, FLOATS, Reg
 
+_NEAR = {"f32": 2.0**22, "f64": 2.0**51}
+_SIGN = {"f32": -(1 << 31), "f64": -(1 << 63)}
+
 
 def truncdiv(b: Builder, x: Reg, y: Reg) -> Reg:
     """x / y rounded towards zero."""
@@ -19,35 +22,56 @@ def truncdiv(b: Builder, x: Reg, y: Reg) -> Reg:
 
 def fmod(b: Builder, x: Reg, y: Reg) -> Reg:
     """What remains of x after taking y away while it can, with the sign of x. Exact."""
-    if x.kind == "f32":
-        return _fmod64(b, x.to("f64"), y.to("f64")).to("f32")
-    if x.kind == "f64":
-        return _fmod64(b, x, y)
-    return _divide(b, x, y)[1]
+    if x.kind not in FLOATS:
+        return _divide(b, x, y)[1]
+    x, y = b.uniform(x, y)
+    if not b.has_fma:
+        return _any_fmod(b, x, y)
+    _, rest, hard = _near(b, x, y)
+    branch = b.open_branch(b.any(hard))
+    return b.close_branch(branch, [_any_fmod(b, x, y)], [rest])[0]
 
 
 def floordiv(b: Builder, x: Reg, y: Reg) -> Reg:
     """x / y rounded down, as NumPy computes it for floats."""
     if x.kind in FLOATS:
-        rest = fmod(b, x, y)
-        quotient = (x - rest) / y
-        opposite = rest.ne(0.0) & ((rest < 0.0) ^ (y < 0.0))
-        quotient = b.select(opposite, quotient - 1.0, quotient)
-        whole = rounded(b, "floor", quotient)
-        whole = b.select(quotient - whole > 0.5, whole + 1.0, whole)
-        whole = b.select(quotient.eq(0.0), copysign(b, b.const(0.0, x.kind), x / y), whole)
-        return b.select(y.eq(0.0), x / y, whole)
+        return _floor_quotient(b, *b.uniform(x, y))
     quotient, rest = _divide(b, x, y)
     if x.kind == "u8":
         return quotient
     return b.select(rest.ne(0) & ((rest ^ y) < 0), quotient - 1, quotient)
 
 
+def _floor_quotient(b: Builder, x: Reg, y: Reg) -> Reg:
+    """`floordiv` of floats: of near ones, the quotient of x less its remainder is whole."""
+    if not b.has_fma:
+        return _floored(b, x, y, _any_fmod(b, x, y))
+    quotient, rest, hard = _near(b, x, y)
+    whole = b.select(_opposite(rest, y), quotient - 1.0, quotient)
+    whole = b.select(whole.eq(0.0), copysign(b, whole, x / y), whole)
+    branch = b.open_branch(b.any(hard))
+    return b.close_branch(branch, [_floored(b, x, y, _any_fmod(b, x, y))], [whole])[0]
+
+
+def _floored(b: Builder, x: Reg, y: Reg, rest: Reg) -> Reg:
+    quotient = (x - rest) / y
+    quotient = b.select(_opposite(rest, y), quotient - 1.0, quotient)
+    whole = rounded(b, "floor", quotient)
+    whole = b.select(quotient - whole > 0.5, whole + 1.0, whole)
+    whole = b.select(quotient.eq(0.0), copysign(b, b.const(0.0, x.kind), x / y), whole)
+    return b.select(y.eq(0.0), x / y, whole)
+
+
+def _opposite(rest: Reg, y: Reg) -> Reg:
+    """Whether a remainder is not 0 and has the other sign than the divisor."""
+    return rest.ne(0.0) & ((rest < 0.0) ^ (y < 0.0))
+
+
 def remainder(b: Builder, x: Reg, y: Reg) -> Reg:
     """x - y * floor(x / y): the sign of y, and that of x if 0. Exact but for the last addition."""
     rest = fmod(b, x, y)
     if x.kind in FLOATS:
-        return b.select(rest.ne(0.0) & ((rest < 0.0) ^ (y < 0.0)), rest + y, rest)
+        return b.select(_opposite(rest, y), rest + y, rest)
     if x.kind == "u8":
         return rest
     return b.select(rest.ne(0) & ((rest ^ y) < 0), rest + y, rest)
@@ -68,6 +92,30 @@ def _divide(b: Builder, x: Reg, y: Reg) -> tuple[Reg, Reg]:
         quotient = b.binary("sdiv", x, safe)
     rest = x - quotient * safe
     return b.select(by_zero, zero, quotient), b.select(by_zero, zero, rest)
+
+
+def _near(b: Builder, x: Reg, y: Reg) -> tuple[Reg, Reg, Reg]:
+    """(x / y towards zero, its remainder, where they are wrong: far apart, 0, inf or nan).
+
+    The rounded quotient is at most one too great, and where it is small enough the product with
+    it is exact in one fused operation.
+    """
+    ratio = x / y
+    quotient = rounded(b, "trunc", ratio)
+    near = (b.unary("abs", ratio) < _NEAR[x.kind]) & (b.unary("abs", y) < b.infinity(y))
+    sign = x.bits() & _SIGN[x.kind]
+    size = (b.fma(-quotient, y, x).bits() ^ sign).floats()
+    beyond = size < 0.0
+    size = b.select(beyond, size + b.unary("abs", y), size)
+    less = b.unary("abs", quotient) - 1.0
+    quotient = b.select(beyond, copysign(b, less, quotient), quotient)
+    return quotient, copysign(b, size, x), ~near
+
+
+def _any_fmod(b: Builder, x: Reg, y: Reg) -> Reg:
+    if x.kind == "f32":
+        return _fmod64(b, x.to("f64"), y.to("f64")).to("f32")
+    return _fmod64(b, x, y)
 
 
 def _fmod64(b: Builder, x: Reg, y: Reg) -> Reg:
