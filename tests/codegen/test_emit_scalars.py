@@ -86,6 +86,25 @@ def test_integer_power_and_shifts(target: str, kind: dtypes.dtype) -> None:
 
 
 @both_targets
+@pytest.mark.parametrize("kind", INTEGERS, ids=repr)
+def test_integer_powers_wrap_and_negative_ones_are_fractions(
+    target: str, kind: dtypes.dtype,
+) -> None:
+    """Modulo 2^bits for exponents of any size; below zero 0, but for bases of 1 and -1."""
+    info = np.iinfo(kind.numpy)
+    edges = [0, 1, 2, 3, 7, 31, 62, 63, 64, info.max, info.max - 1, info.min]
+    edges += [-1, -2, -7, info.min + 1] if info.min else [200]
+    a, b = (m.ravel() for m in np.meshgrid(*[np.array(edges).astype(kind.numpy)] * 2))
+    bits = 8 * kind.itemsize
+    want = [pow(x, y, 1 << bits) if y >= 0 else x ** -(y % 2 - 2) if abs(x) == 1 else 0
+            for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+    wrapped = np.array([w & ((1 << bits) - 1) for w in want], "u8").astype(kind.numpy)
+    for count in (len(a), 3):
+        got = evaluate("pow", [a[:count], b[:count]], [kind] * 2, kind, target)
+        np.testing.assert_array_equal(got, wrapped[:count])
+
+
+@both_targets
 def test_comparisons_of_every_dtype(target: str) -> None:
     names = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal,
              "gt": np.greater, "ge": np.greater_equal}

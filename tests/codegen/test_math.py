@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.special
 
+from graphwright.codegen.loops import Const
 from graphwright.codegen.target import Machine, host
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import float32, float64
@@ -131,6 +132,28 @@ def test_two_arguments(name: str, kind: dtypes.dtype, target: str) -> None:
     assert largest_error(got, exact) <= BOUNDS[name][kind is float64]
 
 
+@pytest.mark.parametrize("target", ["llvm", "c"])
+@pytest.mark.parametrize("machine", MACHINES, ids=["host", "avx2", "sse2"])
+@pytest.mark.parametrize("kind", [float32, float64], ids=repr)
+def test_powers_of_two(kind: dtypes.dtype, target: str, machine: Machine | None) -> None:
+    """2^x over all of its range, with results below the least normal number; 2^n is exact."""
+    if machine is not None and not machine.features <= host().features:
+        pytest.skip("this CPU lacks the features")
+    low, high = (-151, 129) if kind is float32 else (-1076, 1025)
+    whole = np.arange(low, high).astype(kind.numpy)
+    x = np.concatenate([
+        whole, np.linspace(low, high, 20_011).astype(kind.numpy), SPECIALS.astype(kind.numpy)])
+    with np.errstate(all="ignore"):
+        exact = np.exp2(x.astype(np.longdouble))
+    b = buffer("x", kind, len(x))
+    prog = elementwise(
+        len(x), lambda i: op("pow", Const(2.0, kind), load(b, i)), [b], kind)
+    (got,) = run(prog, [x], target=target, machine=machine)
+    np.testing.assert_array_equal(got[:len(whole)], exact[:len(whole)].astype(kind.numpy))
+    emulated = 0.5 if machine is MACHINES[2] else 0.0
+    assert largest_error(got, exact) <= 1.2 + emulated
+
+
 def _remainder(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """PyTorch's: NumPy's, but a zero has the sign of the dividend instead of the divisor's."""
     result = np.remainder(a, b)
@@ -159,7 +182,6 @@ def test_division_with_remainder_is_exact(
 
 def test_squares_of_literal_exponents_are_multiplied_out() -> None:
     from graphwright.codegen.emit.native import llvm_text
-    from graphwright.codegen.loops import Const
 
     x = buffer("x", float32, 16)
     prog = elementwise(

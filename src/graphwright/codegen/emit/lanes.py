@@ -21,13 +21,6 @@ _DEAR = frozenset((
     "exp", "expm1", "log", "log1p", "log2", "sin", "cos", "tan", "tanh", "sigmoid", "erf", "pow",
     "atan2", "fmod", "remainder", "floordiv",
 ))
-_IN_FLOAT64 = frozenset(("pow",))
-"""Operations that float32 values pass through float64 for."""
-
-
-def is_wide(value: Value) -> bool:
-    """Whether computing the value takes more than a register of lanes as it is."""
-    return isinstance(value, Apply) and value.op in _IN_FLOAT64
 
 
 def values_of(stmt: Stmt) -> tuple[Value, ...]:

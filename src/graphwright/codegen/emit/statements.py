@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphwright.codegen.emit import folds
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr
-from graphwright.codegen.emit.lanes import accumulators, all_values, cost, is_wide, lanes_for
+from graphwright.codegen.emit.lanes import accumulators, all_values, cost, lanes_for
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Reg
 from graphwright.codegen.emit.values import Lanes, ValueEmitter
 from graphwright.codegen.loops import (
@@ -149,7 +149,7 @@ class KernelWalker:
         """Registers per step: long chains of operations overlap where several run abreast."""
         if any(isinstance(s, Reduce) for s in body):
             return COLUMN_VECTORS
-        if any(isinstance(v, Philox) or is_wide(v) for v in all_values(body)):
+        if any(isinstance(v, Philox) for v in all_values(body)):
             return 1
         work = cost(body)
         return 4 if work >= FOUR_ABREAST else 2 if work >= TWO_ABREAST else 1

@@ -1,4 +1,4 @@
-"""exp and expm1."""
+"""exp, exp2 and expm1."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ class ExpTable(Record):
     bias: int
     low: float
     high: float
+    low2: float
+    high2: float
     minus_one_below: float
 
 
@@ -34,7 +36,8 @@ TABLES = {
         ln2_low=1.42860682030941723212e-06,
         tail=(0.0013926926614021907, 0.008363773874405574, 0.04166655011030512,
               0.16666573381900845, 0.5),
-        shift=12582912.0, mantissa=23, bias=127, low=-105.0, high=89.0, minus_one_below=-20.0,
+        shift=12582912.0, mantissa=23, bias=127, low=-105.0, high=89.0, low2=-151.0,
+        high2=128.0, minus_one_below=-20.0,
     ),
     "f64": ExpTable(
         log2_e=1.4426950408889634,
@@ -44,12 +47,13 @@ TABLES = {
               2.755726102934377e-07, 2.7557319248633827e-06, 2.4801587338565345e-05,
               0.00019841269841262761, 0.0013888888888878269, 0.008333333333333333,
               0.04166666666666668, 0.16666666666666666, 0.5),
-        shift=6755399441055744.0, mantissa=52, bias=1023, low=-746.0, high=710.0,
+        shift=6755399441055744.0, mantissa=52, bias=1023, low=-746.0, high=710.0, low2=-1076.0, high2=1024.0,
         minus_one_below=-40.0,
     ),
 }
 
 
+LN2 = 0.6931471805599453
 _SIXTEENTHS = tuple(2.0 ** (j / 16) for j in range(16))
 _SIXTEENTHS_SHIFT = 786432.0
 """1.5 * 2^19: float32 numbers around it have 16 values per integer."""
@@ -75,9 +79,16 @@ def _exp_by_sixteenths(b: Builder, x: Reg) -> Reg:
     shifted = b.fma(x, t.log2_e, _SIXTEENTHS_SHIFT)
     n = shifted - _SIXTEENTHS_SHIFT
     r = b.fma(n, -t.ln2_low, b.fma(n, -t.ln2_high, x))
+    return _from_sixteenth(b, r, n, shifted, (0.16666667, 0.5, 1.0))
+
+
+def _from_sixteenth(
+    b: Builder, r: Reg, n: Reg, shifted: Reg, series: tuple[float, float, float],
+) -> Reg:
+    """2^n (1 + r series(r)) for n a multiple of 1/16, the last bits of `shifted`."""
     fraction = b.look_up(_SIXTEENTHS, shifted.bits())
-    value = b.fma(fraction * r, horner(b, r, (0.16666667, 0.5, 1.0)), fraction)
-    return b.emit("scale", (value, n), "f32", x.lanes)
+    value = b.fma(fraction * r, horner(b, r, series), fraction)
+    return b.emit("scale", (value, n), "f32", r.lanes)
 
 
 def clamp(b: Builder, x: Reg, low: float, high: float) -> Reg:
@@ -113,6 +124,25 @@ def exp(b: Builder, x: Reg) -> Reg:
     """e^x. Largest error: float32 1.1 ulp, float64 1.1 ulp."""
     t = TABLES[x.kind]
     return _exp_of(b, clamp(b, x, t.low, t.high))
+
+
+def whole(b: Builder, x: Reg) -> tuple[Reg, Reg]:
+    """The integer next to a small number, as a float and as an integer."""
+    shift = TABLES[x.kind].shift
+    shifted = x + shift
+    return shifted - shift, shifted.bits() - b.const(shift, x.kind).bits()
+
+
+def exp2(b: Builder, x: Reg) -> Reg:
+    """2^x. Largest error: float32 1.2 ulp, float64 1.2 ulp; exact for integers."""
+    t = TABLES[x.kind]
+    x = clamp(b, x, t.low2, t.high2)
+    if b.can_look_up(x.kind, x.lanes):
+        shifted = x + _SIXTEENTHS_SHIFT
+        n = shifted - _SIXTEENTHS_SHIFT
+        return _from_sixteenth(b, x - n, n, shifted, (LN2**3 / 6, LN2**2 / 2, LN2))
+    n, i = whole(b, x)
+    return scaled(b, horner(b, (x - n) * LN2, (*t.tail, 1.0, 1.0)), n, i)
 
 
 def exp_minus_one_parts(b: Builder, x: Reg, halvings: int = 0) -> tuple[Reg, Reg]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from graphwright.codegen.emit.builder import Builder
-from graphwright.codegen.emit.math.exp import TABLES, clamp, exp, reduce_by_ln2, scaled
-from graphwright.codegen.emit.math.log import log, split
+from graphwright.codegen.emit.math.exp import TABLES, clamp, exp2, reduce_by_ln2, scaled, whole
+from graphwright.codegen.emit.math.log import split
 from graphwright.codegen.emit.math.rounding import horner, rounded
 from graphwright.codegen.emit.regs import BITS, FLOATS, Reg
 
@@ -14,27 +14,40 @@ _ATANH_TAIL = (
     0.12913880605099742, 0.1328593615878165, 0.1538557543667697, 0.18181808238755748,
     0.2222222227115619, 0.28571428571338386, 0.40000000000000024,
 )
+_LOG2_32 = (
+    0.34841608193298534, 0.4112051585828654, 0.577092356569623, 0.9617966217881468,
+    2.885390081835821,
+)
+"""2 atanh(s) / (s ln 2) in s^2 for |s| <= 1/5, to 2^-35 (Chebyshev fit)."""
+_EXP2_32 = (
+    1.529737104708718e-05, 0.0001546144590337623, 0.0013333502238967467, 0.009618056675512809,
+    0.055504108840193675, 0.24022650922302874, 0.693147180559934, 1.0,
+)
+"""2^r for |r| <= 1/2, to 2^-33 (Chebyshev fit)."""
 
 
 def power(b: Builder, x: Reg, y: Reg) -> Reg:
     """x^y. Largest error: float32 0.6 ulp, float64 2.0 ulp; integers wrap around.
 
-    Small literal exponents are multiplied out, as NumPy does for squares.
+    Small literal exponents are multiplied out, as NumPy does for squares; the literal base 2 takes
+    `exp2`, with its errors.
     """
     if x.kind not in FLOATS:
         return _integer_power(b, x, y)
     simple = _literal_power(b, x, y)
     if simple is not None:
         return simple
-    if x.kind == "f64":
-        return _special_powers(b, x, y, _magnitude64(b, x, y))
-    x, y = x.to("f64"), y.to("f64")
-    size = b.unary("abs", x)
-    magnitude = exp(b, y * log(b, b.select(size.eq(0.0), b.const(1.0, "f64"), size)))
-    return _special_powers(b, x, y, magnitude).to("f32")
+    x, y = b.uniform(x, y)
+    magnitude = _magnitude32(b, x, y) if x.kind == "f32" else _magnitude64(b, x, y)
+    infinity = b.infinity(x)
+    plain = (x > 0.0) & (x < infinity) & (b.unary("abs", y) < infinity)
+    branch = b.open_branch(b.any(~plain))
+    return b.close_branch(branch, [_special_powers(b, x, y, magnitude)], [magnitude])[0]
 
 
 def _literal_power(b: Builder, x: Reg, y: Reg) -> Reg | None:
+    if x.value == 2:
+        return exp2(b, y)
     exponent = y.value
     if exponent == 2:
         return x * x
@@ -81,6 +94,16 @@ def _log_parts(b: Builder, x: Reg) -> tuple[Reg, Reg]:
     return _two_sum(total, low)
 
 
+def _magnitude32(b: Builder, x: Reg, y: Reg) -> Reg:
+    """|x|^y of finite float32 but 0, through float64, which need not be exact to the last bit."""
+    f, e = split(b, b.unary("abs", x))
+    f, e, y = f.to("f64"), e.to("f64"), y.to("f64")
+    s = f / (f + 2.0)
+    exponent = clamp(b, y * b.fma(s, horner(b, s * s, _LOG2_32), e), -160.0, 160.0)
+    n, i = whole(b, exponent)
+    return scaled(b, horner(b, exponent - n, _EXP2_32), n, i).to("f32")
+
+
 def _magnitude64(b: Builder, x: Reg, y: Reg) -> Reg:
     """|x|^y of finite float64, the product of y and log|x| carried to twice the precision."""
     size = b.unary("abs", x)
@@ -97,8 +120,8 @@ def _magnitude64(b: Builder, x: Reg, y: Reg) -> Reg:
 def _special_powers(b: Builder, x: Reg, y: Reg, magnitude: Reg) -> Reg:
     """Zeros, infinities, negative bases and nan, by C99's Annex F."""
     size = b.unary("abs", x)
-    zero, one = b.const(0.0, "f64"), b.const(1.0, "f64")
-    infinity, nan = b.const(float("inf"), "f64"), b.const(float("nan"), "f64")
+    zero, one = b.const(0.0, x.kind), b.const(1.0, x.kind)
+    infinity, nan = b.infinity(x), b.const(float("nan"), x.kind)
     integral = rounded(b, "trunc", y).eq(y)
     half = y * 0.5
     odd = integral & rounded(b, "trunc", half).ne(half)
@@ -120,8 +143,8 @@ def _integer_power(b: Builder, x: Reg, y: Reg) -> Reg:
     x, y = b.uniform(x, y)
     kind, lanes = x.kind, x.lanes
     one, zero = b.broadcast(b.const(1, kind), lanes), b.broadcast(b.const(0, kind), lanes)
-    loop = b.open_loop(b.const(0, "i64"), b.const(BITS[kind], "i64"), 1, [one, x, y], "bit",
-                       never_empty=True)
+    size = y if kind == "u8" else b.select(y < 0, zero, y)
+    loop = b.open_loop(b.const(0, "i64"), _bit_length(b, size), 1, [one, x, size], "bit")
     result, square, rest = loop.carried
     result = b.select((rest & 1).ne(0), result * square, result)
     result, _, _ = b.close_loop(loop, [result, square * square, rest.lshr(1)])
@@ -130,3 +153,9 @@ def _integer_power(b: Builder, x: Reg, y: Reg) -> Reg:
     sign = b.select((y & 1).eq(0), one, x)
     inverse = b.select(x.eq(1), one, b.select(x.eq(-1), sign, zero))
     return b.select(y < 0, inverse, result)
+
+
+def _bit_length(b: Builder, x: Reg) -> Reg:
+    """At least the bits of the largest lane of non-negative integers, and at most one more."""
+    every = b.fold_halves(x, lambda low, high: low | high).to("i64")
+    return b.select(every.eq(0), b.const(0, "i64"), every.to("f64").bits().lshr(52) - 1022)
