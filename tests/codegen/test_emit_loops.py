@@ -141,9 +141,12 @@ def test_folds(target: str, machine: Machine, kind: LoopKind, dtype: dtypes.dtyp
 
 
 @every_setting
-def test_folds_propagate_nan_and_keep_first_positions(target: str, machine: Machine) -> None:
+@pytest.mark.parametrize("count", [70, 331])
+def test_folds_propagate_nan_and_keep_first_positions(
+    target: str, machine: Machine, count: int,
+) -> None:
+    """In one vector at a time and in several whose extremes meet at the end."""
     skip_foreign(machine)
-    count = 70
     x = buffer("x", float32, count)
     i = axis("i", count)
     folds = tuple(Fold(n, n, load(x, i.symbol)) for n in ("max", "min", "argmax", "argmin"))
@@ -152,7 +155,7 @@ def test_folds_propagate_nan_and_keep_first_positions(target: str, machine: Mach
     body = [Reduce((i,), V, folds)] + [
         Store(o, Int(0), Local(f.name, o.dtype)) for f, o in zip(folds, outs, strict=True)]
     prog = program(body, [x], outs)
-    for places in ([], [69], [3, 40], [0], [17, 18]):
+    for places in ([], [69], [3, 40], [0], [17, 18], [count - 1], [33, 16], [65, 48]):
         a = RNG.integers(0, 3, count).astype("f4")
         a[places] = np.nan
         top, low, first_top, first_low = run(prog, [a], target=target, machine=machine)

@@ -39,7 +39,7 @@ def _greatest(kind: str) -> float | int:
     return 255 if kind == "u8" else (1 << (BITS[kind] - 1)) - 1
 
 
-def identity(b: Builder, fold: Fold, kind: str, lanes: int) -> list[Reg]:
+def identity(b: Builder, fold: Fold, kind: str, lanes: int, position_kind: str) -> list[Reg]:
     """What the fold starts from: a value, for argmax and argmin a value and its position."""
     if fold.op in ("max", "argmax"):
         start = _least(kind)
@@ -49,7 +49,7 @@ def identity(b: Builder, fold: Fold, kind: str, lanes: int) -> list[Reg]:
         start = 1 if fold.op in ("prod", "all") else 0
     first = b.broadcast(b.const(start, kind), lanes)
     if is_positional(fold):
-        return [first, b.broadcast(b.const(0, "i64"), lanes)]
+        return [first, b.broadcast(b.const(0, position_kind), lanes)]
     return [first]
 
 
@@ -66,10 +66,9 @@ def _beats(b: Builder, fold: Fold, value: Reg, best: Reg) -> Reg:
     """Whether `value` replaces `best` that came before it: nan beats all but nan."""
     if value.kind == "b":
         value, best = value.to("i8"), best.to("i8")
-    better = value > best if fold.op == "argmax" else value < best
-    if value.kind in FLOATS:
-        better = better | (b.binary("uno", value, value) & best.eq(best))
-    return better
+    if value.kind not in FLOATS:
+        return value > best if fold.op == "argmax" else value < best
+    return ~(value <= best if fold.op == "argmax" else value >= best) & best.eq(best)
 
 
 def merge(b: Builder, fold: Fold, one: list[Reg], two: list[Reg]) -> list[Reg]:

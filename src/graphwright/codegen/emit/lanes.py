@@ -106,8 +106,6 @@ def cost(stmts: tuple[Stmt, ...]) -> int:
 
 def accumulators(reduce: Reduce) -> int:
     """How many vectors a fold keeps in flight: the cheaper its body, the more."""
-    if any(fold.op in ("argmax", "argmin") for fold in reduce.folds):
-        return 1
     work = cost((reduce,))
     return 4 if work <= 6 else 2 if work <= 14 else 1
 

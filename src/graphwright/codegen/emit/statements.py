@@ -186,13 +186,16 @@ class KernelWalker:
             results = self._serial_reduce(reduce)
         self.values.env = outer
         for fold, state in zip(reduce.folds, results, strict=True):
-            self.values.env[fold.name] = state[-1]
+            positional = folds.is_positional(fold)
+            self.values.env[fold.name] = state[-1].to("i64") if positional else state[-1]
         self.values.new_statement()
 
     def _identities(self, reduce: Reduce, lanes: int) -> list[Reg]:
+        where = _position_kind(reduce)
         return [
             part for fold in reduce.folds
-            for part in folds.identity(self.b, fold, KIND_OF_DTYPE[fold.value.dtype.name], lanes)
+            for part in folds.identity(
+                self.b, fold, KIND_OF_DTYPE[fold.value.dtype.name], lanes, where)
         ]
 
     def _serial_reduce(self, reduce: Reduce) -> list[list[Reg]]:
@@ -222,19 +225,23 @@ class KernelWalker:
             value = self.b.broadcast(self.values.emit(fold.value), width)
             position = state[0]
             if folds.is_positional(fold):
-                position = self.b.broadcast(self._position(reduce.axes), width)
+                position = self.b.broadcast(self._position(reduce), width)
             after = folds.step(self.b, fold, state, value, position)
             following += [self.values.keep_masked(n, o)
                           for n, o in zip(after, state, strict=True)]
         self.values.env = saved
         return following
 
-    def _position(self, axes: tuple[Axis, ...]) -> Reg:
-        """The row-major position among `axes`."""
+    def _position(self, reduce: Reduce) -> Reg:
+        """The row-major position among the fold's axes."""
         position: Expr = Int(0)
-        for axis in axes:
+        for axis in reduce.axes:
             position = position * axis.extent + axis.symbol
-        return self.values.index_value(position)
+        first = emit_expr(self.b, position, self.values.env).to(_position_kind(reduce))
+        lanes = self.values.lanes
+        if lanes is None or lanes.axis != reduce.axes[-1].symbol.name:
+            return first
+        return first + self.b.iota(lanes.count, first.kind)
 
     def _vector_reduce(self, reduce: Reduce) -> list[list[Reg]]:
         """Several vectors of partial results in flight, merged in a fixed order at the end."""
@@ -340,6 +347,15 @@ class KernelWalker:
 def _never_empty(axis: Axis) -> bool:
     low = axis.extent.range()[0]
     return low is not None and low >= 1
+
+
+def _position_kind(reduce: Reduce) -> str:
+    """The integers that positions among the fold's axes are held in while it runs."""
+    count: Expr = Int(1)
+    for axis in reduce.axes:
+        count = count * axis.extent
+    most = count.range()[1]
+    return "i32" if most is not None and most <= 1 << 31 else "i64"
 
 
 def _states(reduce: Reduce, carried: list[Reg]) -> list[list[Reg]]:
