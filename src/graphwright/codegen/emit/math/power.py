@@ -6,7 +6,7 @@ from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.math.exp import TABLES, clamp, exp2, reduce_by_ln2, scaled, whole
 from graphwright.codegen.emit.math.log import split
 from graphwright.codegen.emit.math.rounding import horner, rounded
-from graphwright.codegen.emit.regs import BITS, FLOATS, Reg
+from graphwright.codegen.emit.regs import FLOATS, Reg
 
 _LN2_HIGH, _LN2_LOW = 0.6931471803691238, 1.9082149292705877e-10
 _THIRD = (0.6666666666666666, 3.700743415417188e-17)
