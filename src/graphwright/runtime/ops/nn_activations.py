@@ -89,12 +89,19 @@ def _logsigmoid_backward(grad: Any, x: Any) -> Any:
 # mish
 
 
+def _soft_tanh(x: Any) -> Any:
+    """tanh(log(1 + e^x)) = z / (z + 2) with z = e^x (e^x + 2)."""
+    e = ops.exp(ops.clamp(x, None, 20.0))
+    z = ops.mul(e, ops.add(e, 2.0))
+    return ops.div(z, ops.add(z, 2.0))
+
+
 def _mish_decompose(x: Any) -> Any:
-    return ops.mul(x, ops.tanh(_softplus_decompose(x, 1.0, 20.0)))
+    return ops.mul(x, _soft_tanh(x))
 
 
 def _mish_backward(grad: Any, x: Any) -> Any:
-    t = ops.tanh(_softplus_decompose(x, 1.0, 20.0))
+    t = _soft_tanh(x)
     bent = ops.mul(ops.mul(x, ops.sigmoid(x)), ops.sub(1.0, ops.mul(t, t)))
     return ops.mul(grad, ops.add(t, bent))
 

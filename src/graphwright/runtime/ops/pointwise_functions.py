@@ -54,28 +54,38 @@ def _cosh(x: Any) -> Any:
     return ops.add(ops.mul(ops.mul(root, 0.5), root), ops.div(ops.div(0.5, root), root))
 
 
+_HUGE = 1e18
+"""Its square is a float32, and beside it 1 is nothing in float64."""
+
+
+def _log1p_doubled(size: Any, grown: Any) -> Any:
+    """log(1 + grown), which is log(2 size) of huge sizes; not overflowing where 2 size would."""
+    huge = ops.gt(size, _HUGE)
+    log = ops.log1p(ops.where(huge, size, grown))
+    return ops.where(huge, ops.add(log, _LN2), log)
+
+
 def _asinh(x: Any) -> Any:
     """log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), which is log(2|x|) for large x."""
     size = ops.abs(x)
-    small = ops.clamp(size, None, 1e9)
+    small = ops.clamp(size, None, _HUGE)
     square = ops.mul(small, small)
     inner = ops.div(square, ops.add(ops.sqrt(ops.add(square, 1)), 1))
-    near = ops.log1p(ops.add(small, inner))
-    far = ops.add(ops.log(size), _LN2)
-    return ops.copysign(ops.where(ops.gt(size, 1e9), far, near), x)
+    return ops.copysign(_log1p_doubled(size, ops.add(small, inner)), x)
 
 
 def _acosh(x: Any) -> Any:
+    """log1p(a + sqrt(a (a + 2))) for a = x - 1, which is log(2x) for large x."""
     above = ops.sub(x, 1)
-    return ops.where(
-        ops.gt(x, 1e9),
-        ops.add(ops.log(x), _LN2),
-        ops.log1p(ops.add(above, ops.mul(ops.sqrt(above), ops.sqrt(ops.add(above, 2))))),
-    )
+    root = ops.mul(ops.sqrt(above), ops.sqrt(ops.add(above, 2)))
+    return _log1p_doubled(x, ops.add(above, root))
 
 
 def _atanh(x: Any) -> Any:
-    return ops.mul(ops.sub(ops.log1p(x), ops.log1p(ops.neg(x))), 0.5)
+    """log1p(2|x| / (1 - |x|)) / 2, with the sign of x."""
+    size = ops.abs(x)
+    ratio = ops.div(ops.add(size, size), ops.sub(1, size))
+    return ops.copysign(ops.mul(ops.log1p(ratio), 0.5), x)
 
 
 def _sinc_kernel(a: Any, out: Any) -> None:
