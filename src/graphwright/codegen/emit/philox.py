@@ -12,9 +12,8 @@ _ROUNDS = 10
 
 def _words(b: Builder, block: Reg, seed: Reg, offset: Reg) -> list[Reg]:
     """The four random words of counter (block, offset) under key `seed`."""
-    lanes = block.lanes
     c0, c1 = block.to("i32"), block.lshr(32).to("i32")
-    c2, c3 = (b.broadcast(half.to("i32"), lanes) for half in (offset, offset.lshr(32)))
+    c2, c3 = offset.to("i32"), offset.lshr(32).to("i32")
     k0, k1 = seed.to("i32"), seed.lshr(32).to("i32")
     for _ in range(_ROUNDS):
         high0, low0 = b.binary("umulhi", c0, _M0), c0 * _M0
@@ -41,11 +40,16 @@ def uniform(b: Builder, index: Reg, seed: Reg, offset: Reg) -> Reg:
 def uniform_run(b: Builder, first: Reg, lanes: int, seed: Reg, offset: Reg) -> Reg:
     """Numbers first .. first+lanes: one counter gives four of them, through memory.
 
-    For at most 16 lanes; the run may start anywhere in a group of four.
+    A run that starts within a group of four ends in one group more.
     """
-    count = max(2, lanes // 2)
-    block = first.lshr(2) + b.iota(count)
-    words = _words(b, block, seed, offset)
-    buffer = b.local_array("i32", 4 * count)
+    count = max(2, lanes // 4)
+    group, skipped = first.lshr(2), first & 3
+    words = _words(b, group + b.iota(count), seed, offset)
+    buffer = b.local_array("i32", 4 * count + 4)
     b.store(buffer, b.const(0, "i64"), b.interleave(words), None)
-    return _uniform(b.load(buffer, first & 3, lanes, None, None, False))
+    if lanes > 4 * count - 3:
+        branch = b.open_branch(skipped.ne(0))
+        for i, word in enumerate(_words(b, group + count, seed, offset)):
+            b.store(buffer, b.const(4 * count + i, "i64"), word, None)
+        b.close_branch(branch)
+    return _uniform(b.load(buffer, skipped, lanes, None, None, False))

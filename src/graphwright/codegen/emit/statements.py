@@ -26,6 +26,8 @@ from graphwright.runtime.symbolic.expr import Expr, Int
 
 COLUMN_VECTORS = 4
 """Registers per step of a SIMD loop around a serial fold: their chains of additions overlap."""
+RANDOM_VECTORS = 4
+"""Registers per step of a loop with random numbers, which are made four at a time."""
 TWO_ABREAST, FOUR_ABREAST = 20, 45
 """Operations per turn (as `lanes.cost` counts them) from which two or four vectors run abreast."""
 
@@ -150,7 +152,7 @@ class KernelWalker:
         if any(isinstance(s, Reduce) for s in body):
             return COLUMN_VECTORS
         if any(isinstance(v, Philox) for v in all_values(body)):
-            return 1
+            return RANDOM_VECTORS
         work = cost(body)
         return 4 if work >= FOUR_ABREAST else 2 if work >= TWO_ABREAST else 1
 

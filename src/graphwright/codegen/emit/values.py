@@ -23,7 +23,7 @@ from graphwright.codegen.loops import (
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int
 
-MAX_RUN_LANES = 16
+MAX_RUN_LANES = 64
 
 
 class Lanes(Record):
