@@ -5,9 +5,10 @@ from __future__ import annotations
 import random
 from pathlib import Path
 
-from .language import Language
+from .further import Further
 
-FILES = ("world.py", "world_models.py", "world_settings.py", "world_language.py")
+FILES = ("world.py", "world_models.py", "world_settings.py", "world_language.py",
+         "world_further.py")
 WORLD = "\n\n".join(Path(__file__).with_name(name).read_text() for name in FILES)
 HEADER = """
 def f(x, y, n, items, table, obj, net, pack=None, *, flag=False, mode="mean", rate=0.5):
@@ -18,7 +19,7 @@ PARAMETERS = {
 }
 
 
-class Program(Language):
+class Program(Further):
     """One function `f`, with the parameters of `HEADER`; `function_text` is its source."""
 
     def __init__(self, chance: random.Random) -> None:
@@ -50,6 +51,7 @@ class Program(Language):
             self.typed, self.layered, self.layered, self.configure, self.rewire,
             self.iterated, self.formatted, self.elsewhere, self.copied, self.looked_at,
             self.indexed, self.rewritten, self.annotated, self.outside, self.looked_at,
+            self.rowed, self.keyed,
         ]
         if indent < 5:
             kinds += [
@@ -58,7 +60,8 @@ class Program(Language):
                 self.generator, self.local_class, self.coroutine, self.forget, self.with_block,
                 self.differentiate, self.conversation, self.mortal, self.in_mode, self.train,
                 self.hook, self.collected, self.collected, self.let_go,
-                self.warned, self.grouped, self.redirected,
+                self.warned, self.grouped, self.redirected, self.failing, self.changed_under,
+                self.decorated_here, self.left_by_finally,
                 *([self.loop, self.while_loop, self.loop] if self.loops < 2 else []),
             ]
         self.random.choice(kinds)(indent)
