@@ -180,6 +180,7 @@ class World:
             result = error
             path = self.path(error)
             drop_frames(error)
+        let_go_of_kept([result, args], set())
         space = self.space
         shared = (
             space["G"], space["H"], space["remembering"].__defaults__,
@@ -227,6 +228,26 @@ def drop_frames(error: BaseException | None) -> None:
         error.__traceback__ = None
         drop_frames(error.__cause__)
         error = error.__context__
+
+
+def let_go_of_kept(value: Any, seen: set[int]) -> None:
+    """Lets go of the frames of exceptions that the program keeps in objects, lists and tables.
+
+    In plain Python they hold the locals of the function that handled them, too; behind a graph
+    break a captured one has ended with its own, as README says. From here on, both have.
+    """
+    if id(value) in seen:
+        return
+    seen.add(id(value))
+    if isinstance(value, BaseException):
+        drop_frames(value)
+    elif isinstance(value, (list, tuple)):
+        for part in [*value]:
+            let_go_of_kept(part, seen)
+    elif not isinstance(value, (type, ModuleType)):
+        held = value if isinstance(value, dict) else getattr(value, "__dict__", {})
+        for part in [*held.values()]:
+            let_go_of_kept(part, seen)
 
 
 def difference(expected: Any, actual: Any) -> str:
