@@ -51,8 +51,9 @@ _HOLD_FRAMES = (
 
 def check_let_go(tx: Translator, value: VariableTracker | None) -> None:
     """A break where the frame lets go of an argument whose end can be seen."""
-    source = value.source if value is not None else None
-    if value is None or not isinstance(source, (LocalSource, CellSource)) or tx.lets_go:
+    if value is None or tx.lets_go or not (
+        isinstance(value.source, (LocalSource, CellSource)) or id(known(value)) in tx.given
+    ):
         return
     if isinstance(known(value), BaseException) and known(value) is tx.output.handling:
         return
@@ -80,8 +81,7 @@ def known(value: VariableTracker | None) -> Any:
 
 def _has_traceback(tx: Translator, value: VariableTracker) -> bool:
     """Whether an exception that the frame was given holds frames."""
-    assert value.source is not None
-    if known(value).__traceback__ is not None:
+    if value.source is None or known(value).__traceback__ is not None:
         return True
     tx.guards.equals(AttrSource(value.source, "__traceback__"), None)
     return False

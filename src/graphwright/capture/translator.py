@@ -60,10 +60,12 @@ class Translator(Values):
 
     stack, locals: the frame's state; `locals` holds `CellVariable`s under the names of cells.
     names: those that a class statement defines, in its body only; lets_go: whether values that
-    it lets go of may end at any time; shown: whether it has called `locals()`.
+    it lets go of may end at any time; shown: whether it has called `locals()`. given: the
+    identities of the arguments, of which some may be known by another source.
     """
 
     lets_go = True
+    given: frozenset[int] = frozenset()
     shown = False
 
     def __init__(
@@ -346,6 +348,7 @@ class RootTranslator(Translator):
         }
         super().__init__(output, code, lazy, None)
         self.lets_go = False
+        self.given = frozenset(id(value) for value in slots.values() if value is not None)
         self.stop = stop
         self.steps = 0
         self.last_native = -1
