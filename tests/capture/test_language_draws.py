@@ -110,3 +110,23 @@ def test_a_graph_that_fails_draws_the_same_again() -> None:
             found = outcome(function, (gw.ones(3), gw.tensor([index])))
             runs.append(str((found, random.random())))
         assert runs[0] == runs[1]
+
+
+def explores(x: Any, share: float) -> Any:
+    if random.random() < share:
+        return x + 1
+    return x + 2
+
+
+def test_what_cannot_fail_does_not_keep_the_generators_state(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A draw alone comes before the break: copying the state costs more than such a frame."""
+    captured = Captured(explores)
+    state = random.getstate()
+    expected = [explores(gw.ones(2), 0.5).tolist() for _ in range(6)]
+    random.setstate(state)
+    kept: list[Any] = []
+    monkeypatch.setattr(random.getstate.__self__, "getstate", lambda: kept.append(None))
+    assert [captured(gw.ones(2), 0.5).tolist() for _ in range(6)] == expected
+    assert not kept

@@ -377,12 +377,14 @@ class FrameCompiler:
         seed = self.output.seed
         replay = Replay(builder, self.tx.code, self.listener)
         draws = self.output.draws
-        generators = list({id(draw.generator): draw.generator for draw in draws}.values())
+        may_fail = graph.run is not None or seed is not None
+        drawn_from = {id(draw.generator): draw.generator for draw in draws if may_fail}
         made = self.cg.made
         for source, name in made.items():
             source.emit(builder)
             builder.store_local(name)
-        replay.keep(self.output.fake_mode.random or seed is not None, generators, graph.kept)
+        random = self.output.fake_mode.random or seed is not None
+        replay.keep(random, list(drawn_from.values()), graph.kept)
         for number, draw in enumerate(draws):
             self._draw(number, draw)
         builder.begin_try(replay.handler)
