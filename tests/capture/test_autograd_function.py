@@ -324,3 +324,45 @@ def test_a_replaced_backward_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None
     x, y = operands()
     compiled(x, y).sum().backward()
     assert gw.equal(x.grad, gw.full((2, 3), 200.0))
+
+
+class WritesOwn(Function):
+    """Both ways write to what they made themselves."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        total = x.cumsum(-1)
+        total /= 2
+        return x - total
+
+    @staticmethod
+    def backward(ctx: Any, grad: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        result = grad.clone()
+        result[x < 0] = 0
+        return result
+
+
+class WritesGradient(WritesOwn):
+    """Only backward does."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x.clamp(min=0)
+
+
+@pytest.mark.parametrize("function", [WritesOwn, WritesGradient])
+def test_what_a_function_writes_to_its_own_tensors_is_there(function: type[Function]) -> None:
+    def program(x: Any) -> Any:
+        return function.apply(x * 2).exp()
+
+    compiled = gw.compile(program, fullgraph=True)
+    for _ in range(2):
+        x = gw.tensor([[1.0, -2.0, 3.0]], requires_grad=True)
+        other = x.detach().clone().requires_grad_()
+        y, expected = compiled(x), program(other)
+        y.sum().backward()
+        expected.sum().backward()
+        assert gw.allclose(y, expected) and gw.allclose(x.grad, other.grad)

@@ -64,6 +64,7 @@ class Tracer:
         self.no_grad = False
         self.recomputed = False
         self.taped = False
+        self.functional = False
         self.rng_ops = 0
         self._nodes: dict[int, tuple[Any, Node]] = {}
         self._by_storage: dict[int, list[Any]] = {}
@@ -77,9 +78,12 @@ class Tracer:
     def record(self, op: Op, args: tuple[Any, ...]) -> Any:
         """Add `op(*args)` to the graph; its value on fake tensors. NotImplemented: decompose.
 
-        Raises: CannotLower for an op that is neither to be kept nor to be decomposed;
+        Raises: CannotLower for an op that is neither to be kept nor to be decomposed, or that
+            writes while `functional` is set, when nobody would make it functional any more;
             DataDependent for one whose shape only its values tell.
         """
+        if op.is_inplace and self.functional:
+            raise CannotLower(f"{op.name} within a function of the user's own")
         rewrite = self.rewrites.get(op.name)
         if rewrite is not None:
             return rewrite(self, args)

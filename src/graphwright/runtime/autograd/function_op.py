@@ -3,12 +3,14 @@
 Forward is the op's decomposition and backward its gradient. What forward saves for backward is
 computed again by the gradient, in whose graph the two computations are then one. Forward and
 backward must be functions of their tensors, without effects and without random numbers: whoever
-puts a `FunctionCall` into a graph has made sure of that.
+puts a `FunctionCall` into a graph has made sure of that. What they write to tensors of their own
+is refused by traces, which take the parts of an op to be functional.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from graphwright.runtime import _core
@@ -97,7 +99,8 @@ class _Call:
         context = FunctionContext()
         context.needs_input_grad = needs
         args = tuple(self._arguments(tensors))
-        return context, _core.with_grad_mode(False, self.cls._run_forward, context, args)
+        with _functional():
+            return context, _core.with_grad_mode(False, self.cls._run_forward, context, args)
 
     def _forward_only(self, *tensors: Any) -> tuple[Any, ...]:
         _, out = self._forward(tensors, self.needs)
@@ -144,8 +147,24 @@ class _Call:
                 (value.shape, value.dtype, value.device) if tensor else ((), None, None)
             )
             arriving.append(next(given) if tensor else None)
-        results = node.compute(arriving)
+        with _functional():
+            results = node.compute(arriving)
         return tuple([results[slot] for slot in self.slots])
+
+
+@contextmanager
+def _functional() -> Iterator[None]:
+    """Within the block the thread's trace, if there is one, refuses ops that write."""
+    tracer = _core.tracer()
+    before = getattr(tracer, "functional", None)
+    if before is None:
+        yield
+        return
+    tracer.functional = True
+    try:
+        yield
+    finally:
+        tracer.functional = before
 
 
 def _copy_of(tensor: Any) -> Any:
