@@ -49,6 +49,7 @@ class Further(Language):
         ])
         self.emit(indent, "try:")
         self.emit(indent + 1, f"for {name} in {source}:")
+        self.emit(indent + 2, f"if len({items}) > 12: break")
         self.emit(indent + 2, change)
         self.loops += 1
         self.block(indent + 2, 1)
