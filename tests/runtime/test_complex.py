@@ -240,3 +240,18 @@ def test_gradients_of_complex_functions(name: str) -> None:
     function = HOLOMORPHIC_AND_NOT[name]
     assert gw.autograd.gradcheck(function, [x])
     assert gw.autograd.gradgradcheck(function, [x])
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_truths_of_complex_numbers(compiled: bool) -> None:
+    """What is not zero is true: the imaginary part counts, and nothing is warned of."""
+    x = gw.tensor([1j, 0j, 1 + 0j, complex(0, float("nan"))])
+    into = [True, False, True, True]
+    run = gw.compile(lambda x: x.bool()) if compiled else lambda x: x.bool()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert run(x).tolist() == into
+        assert gw.zeros(4, dtype=gw.bool).copy_(x).tolist() == into
+        truths = gw.zeros(4, dtype=gw.bool)
+        truths[:] = x
+        assert truths.tolist() == into

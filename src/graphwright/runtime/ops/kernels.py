@@ -176,7 +176,7 @@ def copy_into(out: Any, source: Any) -> None:
         nd = source._nd
     else:
         nd = source
-    if nd.dtype.kind == "c" and not out.dtype.is_complex:
+    if nd.dtype.kind == "c" and not out.dtype.is_complex and out.dtype is not dtypes.bool:
         warnings.warn(
             "Casting complex values to real discards the imaginary part", UserWarning, stacklevel=2
         )
