@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import mmap
+
 import numpy as np
 import pytest
 
@@ -220,6 +223,42 @@ def test_strides_gathers_and_scatters(target: str, machine: Machine) -> None:
     (got,) = run(program([body], [x, index], [y]), [a, order], target=target, machine=machine)
     want = (a[:, order] + a.ravel()[np.arange(columns) // 4]).T
     np.testing.assert_array_equal(got.reshape(columns, rows), want)
+
+
+def beside_no_memory(values: np.ndarray) -> np.ndarray:
+    """A copy after whose end nothing is mapped: a load from there ends the process."""
+    size = -(-values.nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
+    pages = mmap.mmap(-1, size + mmap.PAGESIZE)
+    address = ctypes.addressof(ctypes.c_char.from_buffer(pages))
+    libc = ctypes.CDLL(None)
+    assert libc.mprotect(ctypes.c_void_p(address + size), mmap.PAGESIZE, 0) == 0
+    copy = np.frombuffer(pages, values.dtype, values.size, size - values.nbytes)
+    copy[:] = values
+    return copy
+
+
+@every_setting
+@pytest.mark.parametrize("step", [-3, -1, 2, 4])
+@pytest.mark.parametrize("dtype", [bool_, float32], ids=str)
+def test_near_strides_read_and_write_between_the_ends_only(
+    target: str, machine: Machine, step: int, dtype: dtypes.dtype
+) -> None:
+    skip_foreign(machine)
+    count = 83
+    span = abs(step) * (count - 1) + 1
+    start = 0 if step > 0 else span - 1
+    x, y = buffer("x", dtype, span), buffer("y", dtype, count, "output")
+    z = buffer("z", dtype, span, "output")
+    i = axis("i", count)
+    where = i.symbol * step + start
+    body = For(i, V, (Store(y, i.symbol, load(x, where)), Store(z, where, load(x, i.symbol))))
+    values = RNG.integers(0, 2 if dtype is bool_ else 100, span).astype(dtype.numpy)
+    source = beside_no_memory(values)
+    picked, spread = run(program([body], [x], [y, z]), [source], target=target, machine=machine)
+    np.testing.assert_array_equal(picked, values[start::step][:count])
+    want = np.full(span * dtype.itemsize, 0xA5, "u1").view(dtype.numpy)
+    want[np.arange(count) * step + start] = values[:count]
+    np.testing.assert_array_equal(spread.view("u1"), want.view("u1"))
 
 
 @every_setting

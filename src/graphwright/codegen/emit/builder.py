@@ -97,6 +97,11 @@ class Builder(ABC):
         """pointer[index .. index+lanes), `other` (0 if None) where the mask is false."""
 
     @abstractmethod
+    def strided(self, pointer: Reg, first: Reg, lanes: int, step: int) -> Reg:
+        """pointer[first + step * lane] for each lane. `step` is neither 0 nor 1, and small: all
+        between the least and the greatest of these elements is read too."""
+
+    @abstractmethod
     def gather(self, pointer: Reg, index: Reg, mask: Reg | None, other: Reg | None) -> Reg:
         """pointer[index[lane]] for each lane, `other` (0 if None) where the mask is false."""
 
@@ -107,6 +112,10 @@ class Builder(ABC):
     @abstractmethod
     def scatter(self, pointer: Reg, index: Reg, value: Reg, mask: Reg | None) -> None:
         """pointer[index[lane]] = value[lane] for each lane where the mask holds."""
+
+    @abstractmethod
+    def strided_store(self, pointer: Reg, first: Reg, value: Reg, step: int) -> None:
+        """pointer[first + step * lane] = value[lane]; `step` as for `strided`."""
 
     @abstractmethod
     def local_array(self, kind: str, count: int) -> Reg:

@@ -85,6 +85,24 @@ class CMemory(Builder):
             text = f"{helper}({address}, {flags})"
         return self._from_memory(pointer.element, lanes, text)
 
+    def strided(self, pointer: Reg, first: Reg, lanes: int, step: int) -> Reg:
+        pointer, first = self._localise(pointer), self._localise(first)
+        kind = memory_kind(pointer.element)
+        vector = self._vector(f"{kind}x{lanes}")
+        helper = self._helper(f"strided_{vector}", prelude.strided, kind, lanes)
+        text = f"{helper}({pointer.text} + {first.text}, {step})"
+        text = self._from_memory(pointer.element, lanes, text)
+        return self._named(self.block, pointer.element, lanes, text)
+
+    def strided_store(self, pointer: Reg, first: Reg, value: Reg, step: int) -> None:
+        pointer, first, value = (
+            self._localise(pointer), self._localise(first), self._to_memory(value))
+        kind = memory_kind(value.kind)
+        vector = self._vector(f"{kind}x{value.lanes}")
+        helper = self._helper(f"store_strided_{vector}", prelude.store_strided, kind, value.lanes)
+        self.block.lines.append(
+            f"{helper}({pointer.text} + {first.text}, {value.text}, {step});")
+
     def gather(self, pointer: Reg, index: Reg, mask: Reg | None, other: Reg | None) -> Reg:
         pointer, index = self._localise(pointer), self._localise(index)
         kind, lanes = memory_kind(pointer.element), index.lanes

@@ -102,6 +102,18 @@ def store_masked(kind: str, lanes: int) -> str:
                    f"for (int l = 0; l < {lanes}; l++) if (m[l]) p[l] = v[l];")
 
 
+def strided(kind: str, lanes: int) -> str:
+    ty, item = f"{kind}x{lanes}", SCALARS[kind]
+    return _inline(ty, f"strided_{ty}", f"const {item} *p, int step",
+                   f"{ty} r; for (int l = 0; l < {lanes}; l++) r[l] = p[l * step]; return r;")
+
+
+def store_strided(kind: str, lanes: int) -> str:
+    ty, item = f"{kind}x{lanes}", SCALARS[kind]
+    return _inline("void", f"store_strided_{ty}", f"{item} *p, {ty} v, int step",
+                   f"for (int l = 0; l < {lanes}; l++) p[l * step] = v[l];")
+
+
 def gather(kind: str, lanes: int) -> str:
     ty, item = f"{kind}x{lanes}", SCALARS[kind]
     return _inline(ty, f"gather_{ty}", f"const {item} *p, i64x{lanes} i",

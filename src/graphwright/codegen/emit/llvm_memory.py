@@ -82,6 +82,41 @@ class LLVMMemory(Builder):
         return self._line(f"call {ty} @{name}(ptr {address}, i32 {size}, {bits} {mask.text}, "
                           f"{ty} zeroinitializer)", block)
 
+    def strided(self, pointer: Reg, first: Reg, lanes: int, step: int) -> Reg:
+        kind = "i8" if pointer.element == "b" else pointer.element
+        low, places, begins = _spread(first, lanes, step)
+        ty, name = type_of(kind, lanes), "poison"
+        for begin in begins:
+            address = self._element(pointer, low + begin)
+            part = self._line(f"load {ty}, ptr {address}, align {stored_bytes(kind)}")
+            picks = [lanes + place - begin if begin <= place < begin + lanes else lane
+                     for lane, place in enumerate(places)]
+            name = self._shuffle(ty, name, part, picks)
+        if pointer.element == "b":
+            flag = self._line(f"icmp ne {ty} {name}, zeroinitializer")
+            return Reg(self, flag, "b", lanes, self.block)
+        return Reg(self, name, kind, lanes, self.block)
+
+    def _shuffle(self, ty: str, one: str, two: str, picks: list[int]) -> str:
+        lanes = ", ".join(f"i32 {pick}" for pick in picks)
+        return self._line(f"shufflevector {ty} {one}, {ty} {two}, <{len(picks)} x i32> <{lanes}>")
+
+    def strided_store(self, pointer: Reg, first: Reg, value: Reg, step: int) -> None:
+        value = self._stored(value)
+        ty, lanes, left = type_of(value.kind, value.lanes), value.lanes, set(range(value.lanes))
+        low, places, begins = _spread(first, lanes, step)
+        name = self._masked_store(value.kind, lanes)
+        for begin in begins:
+            lane_of = {places[lane] - begin: lane for lane in sorted(left)
+                       if begin <= places[lane] < begin + lanes}
+            left -= set(lane_of.values())
+            picks = [lane_of.get(i, 0) for i in range(lanes)]
+            part = self._shuffle(ty, value.text, "poison", picks)
+            flags = ", ".join(f"i1 {str(i in lane_of).lower()}" for i in range(lanes))
+            self.block.lines.append(
+                f"  call void @{name}({ty} {part}, ptr {self._element(pointer, low + begin)}, "
+                f"i32 {stored_bytes(value.kind)}, <{lanes} x i1> <{flags}>)")
+
     def gather(self, pointer: Reg, index: Reg, mask: Reg | None, other: Reg | None) -> Reg:
         kind = pointer.element
         memory = "i8" if kind == "b" else kind
@@ -119,11 +154,15 @@ class LLVMMemory(Builder):
             chosen = self._line(f"select i1 {mask.text}, ptr {address}, ptr {spare.text}")
             self.block.lines.append(f"  store {ty} {value.text}, ptr {chosen}, align {size}")
             return
-        name, bits = f"llvm.masked.store.{suffix(value.kind, value.lanes)}.p0", \
-            f"<{value.lanes} x i1>"
-        self.declared.setdefault(name, f"declare void @{name}({ty}, ptr, i32, {bits})")
+        name = self._masked_store(value.kind, value.lanes)
         self.block.lines.append(f"  call void @{name}({ty} {value.text}, ptr {address}, "
-                                f"i32 {size}, {bits} {mask.text})")
+                                f"i32 {size}, <{value.lanes} x i1> {mask.text})")
+
+    def _masked_store(self, kind: str, lanes: int) -> str:
+        name = f"llvm.masked.store.{suffix(kind, lanes)}.p0"
+        self.declared.setdefault(
+            name, f"declare void @{name}({type_of(kind, lanes)}, ptr, i32, <{lanes} x i1>)")
+        return name
 
     def scatter(self, pointer: Reg, index: Reg, value: Reg, mask: Reg | None) -> None:
         addresses, value = self._element(pointer, index), self._stored(value)
@@ -169,3 +208,13 @@ class LLVMMemory(Builder):
             return Reg(self, base.text, "ptr", 1, base.block, element=element)
         name = self._line(f"getelementptr i8, ptr {base.text}, i64 {byte_offset.text}")
         return Reg(self, name, "ptr", 1, self.block, element=element)
+
+
+def _spread(first: Reg, lanes: int, step: int) -> tuple[Reg, list[int], list[int]]:
+    """Lanes that lie `step` apart: the index of the least, where they are from there on, and
+    where vectors begin that hold them all and nothing beyond."""
+    span = abs(step) * (lanes - 1) + 1
+    low = first if step > 0 else first - (span - 1)
+    places = [step * lane if step > 0 else span - 1 + step * lane for lane in range(lanes)]
+    begins = dict.fromkeys(min(begin, span - lanes) for begin in range(0, span, lanes))
+    return low, places, list(begins)

@@ -21,9 +21,11 @@ from graphwright.codegen.loops import (
     Value,
 )
 from graphwright.runtime.records import Record
-from graphwright.runtime.symbolic.expr import Expr, Int
+from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
 MAX_RUN_LANES = 64
+NEAR = 4
+"""Steps in memory up to which whole vectors are read and shuffled, rather than gathered."""
 
 
 class Lanes(Record):
@@ -176,6 +178,13 @@ class ValueEmitter:
         assert self.lanes is not None
         return step_along(index, self.lanes.axis) is Int(1) and not self._mixes(index)
 
+    def _small_step(self, index: Expr) -> int | None:
+        """How far lanes are apart in memory, if they are so near that all between is read."""
+        if self.lanes is None or self.lanes.count == 1 or self._mixes(index):
+            return None
+        step = as_int(step_along(index, self.lanes.axis) or 0)
+        return step if step and step != 1 and abs(step) <= NEAR else None
+
     def _mixes(self, index: Expr) -> bool:
         """Whether locals that differ from lane to lane occur in the index."""
         return any(self.env[s.name].lanes > 1 for s in index.symbols())
@@ -202,6 +211,9 @@ class ValueEmitter:
             active = lanes.mask if mask is None else self.active(mask)
             first = emit_expr(b, index, self.env)
             return b.load(pointer, first, lanes.count, active, other, hoist)
+        step = self._small_step(index)
+        if lanes is not None and step is not None and mask is None and lanes.mask is None:
+            return b.strided(pointer, emit_expr(b, index, self.env), lanes.count, step)
         where = self.index_value(index)
         if where.lanes == 1 and (mask is None or mask.lanes == 1):
             return b.load(pointer, where, 1, mask, other, hoist)
@@ -226,8 +238,11 @@ class ValueEmitter:
             return
         active = lanes.mask if mask is None else self.active(mask)
         value = b.broadcast(value, lanes.count)
+        step = self._small_step(index)
         if self._steps_by_one(index):
             b.store(pointer, emit_expr(b, index, self.env), value, active)
+        elif step is not None and active is None:
+            b.strided_store(pointer, emit_expr(b, index, self.env), value, step)
         else:
             where = b.broadcast(self.index_value(index), lanes.count)
             b.scatter(pointer, where, value, active)
