@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from graphwright.codegen.loops import Accumulate, Stmt, Store
 from graphwright.codegen.lowering.nodes import Assembly, Part, axis_symbols
+from graphwright.codegen.scheduler.affine import coefficient
 from graphwright.codegen.scheduler.domain import Dim
-from graphwright.codegen.scheduler.loopnest import Nest, by_stride, merge
+from graphwright.codegen.scheduler.loopnest import Nest, Run, by_stride, merge
 from graphwright.codegen.scheduler.reads import bind, body_cost
 from graphwright.codegen.scheduler.writing import Writing
 from graphwright.runtime.symbolic.expr import Expr, Sym
@@ -33,7 +34,7 @@ def _part(writing: Writing, name: str, number: int, part: Part) -> tuple[Stmt, .
     fixed = [d for d in dims if d.symbol.name in serial]
     indices = [target, *_indices(writing, name, number)]
     free_runs = merge(by_stride(free, target), indices)
-    vector = free_runs[-1] if free_runs else None
+    vector = free_runs.pop() if free_runs and not _strays(free_runs[-1], target, fixed) else None
     writer = writing.writer(vector.dims if vector else dims)
     symbols = bind(part.domain, axis_symbols(part.domain))
     value, index = writer.part(part, symbols)
@@ -42,8 +43,14 @@ def _part(writing: Writing, name: str, number: int, part: Part) -> tuple[Stmt, .
     writer.inner.stmts.append(kind(storage.buffer, position, value))
     body, _ = writer.close_pass([])
     fixed_runs = merge(fixed, indices)
-    return Nest(tuple(free_runs[:-1]), tuple(fixed_runs), vector, tuple(writer.outer.stmts),
+    return Nest(tuple(free_runs), tuple(fixed_runs), vector, tuple(writer.outer.stmts),
                 tuple(body), body_cost(part.body) + 2).stmts()
+
+
+def _strays(run: Run, target: Expr, fixed: list[Dim]) -> bool:
+    """Whether lanes over `run` would be far apart in memory, while those axes that have to run
+    in order may follow it."""
+    return bool(fixed) and coefficient(target, run.dims[-1].symbol) != 1
 
 
 def _indices(writing: Writing, name: str, number: int) -> list[Expr]:
