@@ -289,3 +289,30 @@ def test_inputs_that_swap_are_read_first() -> None:
     compile_graph(module, [fake_like(x), fake_like(y)], target="llvm")(x, y)
     np.testing.assert_array_equal(x._nd, b)
     np.testing.assert_array_equal(y._nd, a)
+
+
+def test_what_lies_crosswise_is_walked_in_tiles() -> None:
+    x, y = np.zeros((1024, 1040), np.float32), np.zeros((1040, 1024), np.float32)
+    assert printed(lambda x, y: ops.add(ops.transpose(x, 0, 1), y), x, y) == """\
+kernel k0_add:
+    for p in parallel(4160):
+        for i0 in serial(16):
+            for i1 in vector(16):
+                out0[1040*i0 + i1 + 16640*(p % 64) + 16*(p//64)] = \
+(arg0[1040*i0 + i1 + 16640*(p % 64) + 16*(p//64)] + \
+arg1[i0 + 1024*i1 + 16*(p % 64) + 16384*(p//64)])
+"""
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("shape", [(100, 120), (3, 70, 65), (65, 4, 66), (20, 33, 33)])
+def test_tiles_cover_any_size(shape: tuple[int, ...], dynamic: bool) -> None:
+    """Rows and columns that are no multiples of a tile, and other axes around or between."""
+    other = normal(*shape[::-1])
+    check(lambda x, y: ops.mul(ops.permute(x, tuple(range(len(shape)))[::-1]), y),
+          tensor(normal(*shape)), tensor(other), dynamic=dynamic)
+
+
+def test_folded_axes_follow_memory() -> None:
+    assert printed(lambda x: ops.sum(ops.transpose(x, 0, 1)), normal(1024, 1024)) == printed(
+        lambda x: ops.sum(x), normal(1024, 1024))

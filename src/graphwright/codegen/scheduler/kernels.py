@@ -12,12 +12,14 @@ from graphwright.codegen.scheduler.loopnest import (
     Nest,
     Run,
     by_stride,
+    is_little,
     loops_over,
     merge,
     pass_axes,
     rename,
 )
 from graphwright.codegen.scheduler.partials import chunked_stmts, streamed_stmts
+from graphwright.codegen.scheduler.tiles import crossing, tiled
 from graphwright.codegen.scheduler.touched import touched
 from graphwright.codegen.scheduler.writer import Writer
 from graphwright.codegen.scheduler.writing import Writing
@@ -39,9 +41,12 @@ def _pointwise(writing: Writing) -> tuple[Stmt, ...]:
     writer = writing.writer(vector.dims if vector else ())
     for member in writing.group.members.values():
         writer.row_member(member)
-    body, _ = writer.close_pass([])
-    return Nest(tuple(runs[:-1]), (), vector, tuple(writer.outer.stmts), tuple(body),
-                writing.work()).stmts()
+    stmts, _ = writer.close_pass([])
+    before, body, work = tuple(writer.outer.stmts), tuple(stmts), writing.work()
+    across = crossing(runs, writing.indices()) if runs and not is_little(runs, work) else None
+    if across is not None:
+        return tiled(runs, across, before, body, work)
+    return Nest(tuple(runs[:-1]), (), vector, before, body, work).stmts()
 
 
 def _passes(
@@ -71,7 +76,7 @@ def _passes(
 def _row(writing: Writing) -> tuple[Stmt, ...]:
     group, indices = writing.group, writing.indices()
     kept = merge(by_stride(group.kept, writing.store_index()), indices)
-    reduced = merge(group.reduced, indices)
+    reduced = merge(writing.reduced(), indices)
     body = _passes(writing, writing.writer(group.reduced), reduced, LoopKind.VECTOR)
     return Nest(tuple(kept), (), None, (), body, writing.row_work()).stmts()
 
@@ -79,7 +84,7 @@ def _row(writing: Writing) -> tuple[Stmt, ...]:
 def _column(writing: Writing) -> tuple[Stmt, ...]:
     group, indices = writing.group, writing.indices()
     kept = merge(by_stride(group.kept, writing.store_index()), indices)
-    reduced = merge(group.reduced, indices)
+    reduced = merge(writing.reduced(), indices)
     body = _passes(writing, writing.writer(group.reduced), reduced, LoopKind.SERIAL)
     return Nest(tuple(kept[:-1]), (), kept[-1], (), body, writing.row_work(),
                 COLUMN_BLOCK).stmts()

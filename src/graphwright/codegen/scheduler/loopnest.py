@@ -82,6 +82,12 @@ def by_stride(dims: Sequence[Dim], index: Expr | None) -> list[Dim]:
     return sorted(dims, key=lambda d: -steps[d.symbol.name])
 
 
+def is_little(runs: Sequence[Run], work: int) -> bool:
+    """Whether loops over `runs` are known to be too short for threads."""
+    static = all(as_int(run.extent) is not None for run in runs)
+    return static and work * volume_of(runs) < SERIAL_WORK
+
+
 class Nest(Record):
     """Loops around a body: `outer` runs, then `serial` runs, then `body`, which may hold an
     innermost VECTOR loop over `vector`: `before` are its neighbours, computed outside it.
@@ -99,13 +105,8 @@ class Nest(Record):
 
     def stmts(self) -> tuple[Stmt, ...]:
         """The loops as statements."""
-        total = self.work * _volume(self.outer) * _volume(self.serial) * (
-            estimate(self.vector.extent) if self.vector else 1)
-        symbolic = any(as_int(r.extent) is None for r in (*self.outer, *self.serial)) or (
-            self.vector is not None and as_int(self.vector.extent) is None)
-        if total < SERIAL_WORK and not symbolic:
-            return self._serial_loops()
-        return self._parallel_loops()
+        runs = (*self.outer, *self.serial, *((self.vector,) if self.vector else ()))
+        return self._serial_loops() if is_little(runs, self.work) else self._parallel_loops()
 
     def _serial_loops(self) -> tuple[Stmt, ...]:
         bound: dict[str, Expr] = {}
@@ -130,13 +131,13 @@ class Nest(Record):
         count = self._flattened()
         flat, rest = self.outer[:count], self.outer[count:]
         rows = product([r.extent for r in flat])
-        inner = self.work * _volume(rest) * _volume(self.serial) * (
+        inner = self.work * volume_of(rest) * volume_of(self.serial) * (
             estimate(self.vector.extent) if self.vector else 1)
         blocks = self._blocks(rows, rest)
         axis = _axis("p", rows if blocks is None else rows * blocks)
-        bound = _unflattened(flat, axis.symbol if blocks is None else axis.symbol // blocks)
+        bound = unflattened(flat, axis.symbol if blocks is None else axis.symbol // blocks)
         if blocks is not None:
-            inner = self.work * self.block * _volume(self.serial)
+            inner = self.work * self.block * volume_of(self.serial)
         axes: list[Axis] = []
         for run in (*rest, *self.serial):
             axes.append(_axis(f"i{len(axes)}", run.extent))
@@ -188,14 +189,15 @@ def _axis(name: str, extent: Expr) -> Axis:
     return Axis(Sym(name, 0, extent - 1), extent)
 
 
-def _volume(runs: Sequence[Run]) -> int:
+def volume_of(runs: Sequence[Run]) -> int:
+    """The estimated number of elements."""
     total = 1
     for run in runs:
         total *= estimate(run.extent)
     return total
 
 
-def _unflattened(runs: Sequence[Run], flat: Expr) -> dict[str, Expr]:
+def unflattened(runs: Sequence[Run], flat: Expr) -> dict[str, Expr]:
     """What to put for the axes of `runs`, if `flat` walks them all in row-major order."""
     bound: dict[str, Expr] = {}
     step: Expr = Int(1)

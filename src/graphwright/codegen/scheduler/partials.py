@@ -101,7 +101,7 @@ def _kept_position(kept: tuple[Dim, ...]) -> Expr:
 def chunked_stmts(writing: Writing) -> tuple[Stmt, ...]:
     """Few long rows: each row is cut along its longest run of axes."""
     group, indices = writing.group, writing.indices()
-    runs = merge(group.reduced, indices)
+    runs = merge(writing.reduced(), indices)
     longest = _longest(runs)
     others = volume([r.extent for n, r in enumerate(runs) if n != longest])
     chunks = cut(runs[longest], writing.work() * others, MAX_CHUNKS, 64)
@@ -165,7 +165,7 @@ def streamed_stmts(writing: Writing) -> tuple[Stmt, ...]:
     """
     group, indices = writing.group, writing.indices()
     kept = merge(by_stride(group.kept, writing.store_index()), indices)
-    runs = merge(group.reduced, indices)
+    runs = merge(writing.reduced(), indices)
     vector, outer = kept[-1], kept[:-1]
     longest = _longest(runs)
     work = writing.work() * volume([vector.extent]) * volume(

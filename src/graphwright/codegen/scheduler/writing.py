@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from graphwright.codegen.loops import Buffer
-from graphwright.codegen.lowering.nodes import Mutation
-from graphwright.codegen.scheduler.affine import volume
+from graphwright.codegen.lowering.nodes import Mutation, Reduction
+from graphwright.codegen.scheduler.affine import coefficient, estimate, volume
 from graphwright.codegen.scheduler.anchors import Anchors, Storage
 from graphwright.codegen.scheduler.domain import Dim
-from graphwright.codegen.scheduler.groups import Group, Member, domain_of, written_at
+from graphwright.codegen.scheduler.groups import Group, Member, domain_of, is_arg, written_at
 from graphwright.codegen.scheduler.reads import bind
 from graphwright.codegen.scheduler.writer import Names, Writer
 from graphwright.runtime.dtypes import dtype
@@ -50,6 +50,21 @@ class Writing(Record):
             target = node.target if isinstance(node, Mutation) else member.name
             if target in self.storage:
                 yield self.storage[target].at(written_at(node, member))
+
+    def reduced(self) -> list[Dim]:
+        """The axes that are folded, the one along which memory is read in longest steps first.
+
+        Folds that tell positions count them in the order of the axes, which stays.
+        """
+        dims = list(self.group.reduced)
+        nodes = [self.anchors.nodes[name] for name in self.group.members]
+        if any(isinstance(node, Reduction) and is_arg(node) for node in nodes):
+            return dims
+        steps = {dim: [coefficient(index, dim.symbol) for index in self._indices()]
+                 for dim in dims}
+        total = {dim: sum(abs(estimate(step)) for step in found if step is not None)
+                 for dim, found in steps.items()}
+        return sorted(dims, key=lambda dim: -total[dim])
 
     def store_index(self) -> Expr | None:
         """The index of the first store: the order of loops follows it."""
