@@ -16,6 +16,7 @@ from typing import Any
 
 from graphwright.artifacts import KEY, Artifacts
 from graphwright.capture._eval_frame import run_unhooked
+from graphwright.capture.handlers import raised_by_handler
 from graphwright.capture.record import RUNS_EAGERLY
 from graphwright.codegen import target as machine
 from graphwright.codegen.cache import CacheCounts, kernel_cache
@@ -42,9 +43,11 @@ def stage(name: str) -> Iterator[None]:
     """Turn an unexpected exception into a `CompilerError` that names the stage."""
     try:
         yield
-    except (CannotLower, DataDependent, CompilerError, machine.CompilerMissing, KeyboardInterrupt):
+    except (CannotLower, DataDependent, CompilerError, machine.CompilerMissing, MemoryError):
         raise
     except Exception as error:
+        if raised_by_handler(error):
+            raise
         raise CompilerError(
             f"graphwright failed in the stage '{name}': {type(error).__name__}: {error}\n"
             "This is a bug in graphwright, not in your code. Please report it with the output of "

@@ -12,6 +12,7 @@ import graphwright as gw
 from graphwright.capture import _eval_frame
 from graphwright.capture.convert import Frontend
 from graphwright.capture.output_graph import OutputGraph
+from graphwright.native_backends import stage
 from graphwright.runtime import _core
 
 from .captured import Captured, run_graph, same
@@ -248,16 +249,34 @@ def test_a_handler_in_a_capture_may_put_another_in_its_place() -> None:
 
 
 @pytest.mark.usefixtures("alarms")
-def test_what_a_handler_raises_in_a_capture_goes_out_of_the_call() -> None:
+@pytest.mark.parametrize("where", ["translation", "backend", "compiler"])
+def test_what_a_handler_raises_in_a_capture_goes_out_of_the_call(
+    where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is no failure of capture, of which the program would hear nothing."""
     def handler(number: int, frame: object) -> None:
         raise TimeoutError
 
     def backend(module: Any, examples: Any) -> Any:
-        signal.raise_signal(signal.SIGALRM)
+        if where == "backend":
+            signal.raise_signal(signal.SIGALRM)
+        with stage("ir"):
+            signal.raise_signal(signal.SIGALRM)
         return run_graph(module, examples)
 
+    count = OutputGraph.count_step
+    if where == "translation":
+        monkeypatch.setattr(
+            OutputGraph, "count_step",
+            lambda self: (signal.raise_signal(signal.SIGALRM), count(self)))
     signal.signal(signal.SIGALRM, handler)
     with pytest.raises(TimeoutError):
         Frontend(backend).compile(lambda x: x + 1)(X)
     assert signal.getsignal(signal.SIGALRM) is handler
+    monkeypatch.undo()
     check_state(Captured(broken))
+
+
+def test_a_lack_of_memory_is_no_bug_of_the_compiler() -> None:
+    with pytest.raises(MemoryError), stage("ir"):
+        raise MemoryError

@@ -26,6 +26,7 @@ from graphwright.capture.exc import (
     Unsupported,
 )
 from graphwright.capture.frame_state import FrameState
+from graphwright.capture.handlers import raised_by_handler
 from graphwright.capture.intact import builtins_are_intact
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.record import (
@@ -299,6 +300,8 @@ class Frontend:
         except RecursionError as error:
             raise SkipFrame(Unsupported("GB0011", "Python's recursion limit")) from error
         except Exception as error:
+            if raised_by_handler(error):
+                raise
             if self.strict or self.fullgraph:
                 raise InternalCaptureError(_bug_message(code, tx, error)) from error
             raise SkipFrame(_bug(code, tx, error)) from error
