@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from typing import Any
 
 from graphwright.capture import _eval_frame
+from graphwright.capture.assumptions import Refuted
 from graphwright.capture.source import DerivedSource, LoadWriter, Reloader, Source
 
 
@@ -20,6 +21,7 @@ class CachedSource(Source):
     key: object
     objects: tuple[Source, ...] = ()
     otherwise: object = _eval_frame.MISSING
+    read_first = True
 
     @property
     def root(self) -> Source:
@@ -33,7 +35,7 @@ class CachedSource(Source):
         return f"{self.function.name()}.cache[{', '.join(texts)}]"
 
     def emit(self, cg: Reloader) -> None:
-        cg.begin_call(_eval_frame.cached_result)
+        cg.begin_call(kept)
         self.function.emit(cg)
         cg.load_const(self.key)
         for source in self.objects:
@@ -43,6 +45,17 @@ class CachedSource(Source):
     def loads(self, program: LoadWriter) -> int:
         operands = (self.function, *self.objects)
         return program.compute((self.key, self.otherwise), operands, "cached")
+
+
+def kept(function: Any, key: Any, *objects: Any) -> Any:
+    """What the guards have seen, unless another thread has cleared the cache since."""
+    found = _eval_frame.cached_result(function, key, *objects)
+    if found is _eval_frame.MISSING:
+        raise Refuted(f"what {function.__qualname__} keeps has changed")
+    return found
+
+
+_eval_frame.skip_code(kept.__code__)
 
 
 class ReferentSource(DerivedSource):
