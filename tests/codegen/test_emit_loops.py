@@ -379,6 +379,44 @@ def test_philox(target: str, machine: Machine, step: int) -> None:
 
 
 @every_setting
+@pytest.mark.parametrize("shift", [0, -3, (1 << 31) - 30, 1 << 31, -(1 << 31), -(1 << 40)])
+def test_comparisons_of_indices_are_exact_beyond_32_bits(
+    target: str, machine: Machine, shift: int,
+) -> None:
+    """Sums and differences of rows, columns, numbers and locals, some of which fit no int32."""
+    skip_foreign(machine)
+    rows, columns = 5, 43
+    out = buffer("out", bool_, rows * columns, "output")
+    r, c = axis("r", rows), axis("c", columns)
+    row, column = Local("row", int64), IndexOf(c.symbol, int64)
+    moved = op("add", op("sub", column, row), Const(shift, int64))
+    body = For(r, P, (
+        Let("row", IndexOf(r.symbol + shift, int64)),
+        For(c, V, (Store(out, r.symbol * columns + c.symbol,
+                         op("le", moved, Const(20, int64), dtype=bool_)),))))
+    (got,) = run(program([body], [], [out]), [], target=target, machine=machine)
+    i, j = np.indices((rows, columns), "i8")
+    np.testing.assert_array_equal(got, (j - (i + shift) + shift <= 20).ravel())
+
+
+@every_setting
+def test_operations_on_bytes(target: str, machine: Machine) -> None:
+    """As many lanes as a register has bytes, and what is left."""
+    skip_foreign(machine)
+    for count in (5, 64, 201):
+        a = RNG.integers(0, 256, count).astype("u1")
+        flags = RNG.random(count) < 0.5
+        x, m = buffer("x", uint8, count), buffer("m", bool_, count)
+        out = buffer("out", uint8, count, "output")
+        i = axis("i", count)
+        value = op("where", op("not", load(m, i.symbol)), op("add", load(x, i.symbol),
+                   Const(200, uint8)), op("cast", load(m, i.symbol), dtype=uint8), dtype=uint8)
+        prog = program([For(i, V, (Store(out, i.symbol, value),))], [x, m], [out])
+        (got,) = run(prog, [a, flags], target=target, machine=machine)
+        np.testing.assert_array_equal(got, np.where(~flags, a + np.uint8(200), flags))
+
+
+@every_setting
 def test_mixed_dtypes_in_one_loop(target: str, machine: Machine) -> None:
     skip_foreign(machine)
     count = 53

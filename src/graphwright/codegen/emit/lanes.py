@@ -97,6 +97,12 @@ def lanes_for(stmts: tuple[Stmt, ...], vector_bits: int) -> int:
     return vector_bits // (64 if wide else 32)
 
 
+def is_of_bytes(stmts: tuple[Stmt, ...]) -> bool:
+    """Whether nothing in `stmts` is wider than a byte, and nothing but loops over them."""
+    return all(v.dtype.itemsize == 1 for v in all_values(stmts)) and not any(
+        isinstance(s, (Reduce, Check)) for s in walk(stmts))
+
+
 def cost(stmts: tuple[Stmt, ...]) -> int:
     """A rough count of the operations of one turn."""
     return sum(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graphwright.codegen.emit import folds
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr
-from graphwright.codegen.emit.lanes import accumulators, all_values, cost, lanes_for
+from graphwright.codegen.emit.lanes import accumulators, all_values, cost, is_of_bytes, lanes_for
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Reg
 from graphwright.codegen.emit.values import Lanes, ValueEmitter
 from graphwright.codegen.loops import (
@@ -28,6 +28,8 @@ COLUMN_VECTORS = 4
 """Registers per step of a SIMD loop around a serial fold: their chains of additions overlap."""
 RANDOM_VECTORS = 4
 """Registers per step of a loop with random numbers, which are made four at a time."""
+BYTE_LANES = 4
+"""Bytes in the place of a float32."""
 TWO_ABREAST, FOUR_ABREAST = 20, 45
 """Operations per turn (as `lanes.cost` counts them) from which two or four vectors run abreast."""
 
@@ -67,7 +69,7 @@ class KernelWalker:
         if isinstance(stmt, For):
             self._for(stmt)
         elif isinstance(stmt, Let):
-            self.values.env[stmt.name] = self.values.emit(stmt.value)
+            self.values.let(stmt)
         elif isinstance(stmt, Reduce):
             self._reduce(stmt)
         elif isinstance(stmt, Store):
@@ -139,7 +141,7 @@ class KernelWalker:
         """Lanes per step: a register, or several around a serial fold; less for short loops."""
         register = lanes = lanes_for(body, self.b.machine.vector_bits)
         if self.b.wide_lanes:
-            lanes *= self._vectors(body)
+            lanes *= BYTE_LANES if is_of_bytes(body) else self._vectors(body)
         if known is not None:
             while lanes > register and known < lanes:
                 lanes //= 2
@@ -239,11 +241,7 @@ class KernelWalker:
         position: Expr = Int(0)
         for axis in reduce.axes:
             position = position * axis.extent + axis.symbol
-        first = emit_expr(self.b, position, self.values.env).to(_position_kind(reduce))
-        lanes = self.values.lanes
-        if lanes is None or lanes.axis != reduce.axes[-1].symbol.name:
-            return first
-        return first + self.b.iota(lanes.count, first.kind)
+        return self.values.index_value(position, _position_kind(reduce))
 
     def _vector_reduce(self, reduce: Reduce) -> list[list[Reg]]:
         """Several vectors of partial results in flight, merged in a fixed order at the end."""

@@ -14,18 +14,24 @@ from graphwright.codegen.loops import (
     Const,
     IndexOf,
     Kernel,
+    Let,
     Load,
     Local,
     Philox,
     Store,
     Value,
 )
+from graphwright.runtime import dtypes
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
 MAX_RUN_LANES = 64
 NEAR = 4
 """Steps in memory up to which whole vectors are read and shuffled, rather than gathered."""
+
+
+Bounds = tuple[int, int]
+_COMPARISONS = frozenset(("eq", "ne", "lt", "le", "gt", "ge"))
 
 
 class Lanes(Record):
@@ -57,6 +63,7 @@ class ValueEmitter:
         self._passing: dict[int, Reg] = {}
         self._turns = 0
         self._turn = 0
+        self._bounds: dict[str, tuple[Reg, Bounds]] = {}
 
     # -- context ----------------------------------------------------------------------------------
 
@@ -98,6 +105,13 @@ class ValueEmitter:
             fresh[id(node)] = result
             self._remember(node, result)
         return self._found(value, fresh)
+
+    def let(self, local: Let) -> None:
+        """Bind the local's name to its value."""
+        reg = self.env[local.name] = self.emit(local.value)
+        bounds = self._bounds_of(local.value)
+        if bounds is not None:
+            self._bounds[local.name] = (reg, bounds)
 
     def _found(self, value: Value, fresh: dict[int, Reg]) -> Reg:
         result = fresh.get(id(value)) or self._known(value)
@@ -152,6 +166,8 @@ class ValueEmitter:
     def _compute(self, value: Value, fresh: dict[int, Reg]) -> Reg:
         """The value's own operation; its operands are known or among the `fresh`."""
         if isinstance(value, Apply):
+            if value.op in _COMPARISONS and all(self._is_narrow(a) for a in value.args):
+                return self.b.binary(value.op, *(self._narrow(a) for a in value.args))
             args = tuple([self._found(a, fresh) for a in value.args])
             return scalar.apply(self.b, value.op, args, KIND_OF_DTYPE[value.dtype.name])
         if isinstance(value, Load):
@@ -189,18 +205,59 @@ class ValueEmitter:
         """Whether locals that differ from lane to lane occur in the index."""
         return any(self.env[s.name].lanes > 1 for s in index.symbols())
 
-    def index_value(self, index: Expr) -> Reg:
-        """`index` as int64, a vector where it differs from lane to lane."""
+    def index_value(self, index: Expr, kind: str = "i64") -> Reg:
+        """`index` as an integer of that kind, a vector where it differs from lane to lane."""
         lanes = self.lanes
         if lanes is None or not mentions(index, lanes.axis):
-            return emit_expr(self.b, index, self.env)
+            return emit_expr(self.b, index, self.env).to(kind)
         step = step_along(index, lanes.axis)
         if step is not None and not self._mixes(index):
-            stride = emit_expr(self.b, step, self.env)
-            return emit_expr(self.b, index, self.env) + self.b.iota(lanes.count) * stride
+            stride = emit_expr(self.b, step, self.env).to(kind)
+            first = emit_expr(self.b, index, self.env).to(kind)
+            return first + self.b.iota(lanes.count, kind) * stride
         inside = dict(self.env)
         inside[lanes.axis] = lanes.base + self.b.iota(lanes.count)
-        return emit_expr(self.b, index, inside)
+        return emit_expr(self.b, index, inside).to(kind)
+
+    def _bounds_of(self, value: Value, depth: int = 3) -> Bounds | None:
+        """The least and the greatest value of an int64 made of indices by at most `depth`
+        operations, one on the other, where they are known."""
+        if value.dtype is not dtypes.int64:
+            return None
+        if isinstance(value, Const):
+            return int(value.value), int(value.value)
+        if isinstance(value, IndexOf):
+            low, high = value.index.range()
+            return None if low is None or high is None else (low, high)
+        if isinstance(value, Local):
+            known = self._bounds.get(value.name)
+            return known[1] if known is not None and known[0] is self.env[value.name] else None
+        if isinstance(value, Apply) and value.op in ("add", "sub") and depth:
+            one, two = (self._bounds_of(a, depth - 1) for a in value.args)
+            if one is None or two is None:
+                return None
+            if value.op == "add":
+                return one[0] + two[0], one[1] + two[1]
+            return one[0] - two[1], one[1] - two[0]
+        return None
+
+    def _is_narrow(self, value: Value) -> bool:
+        """Whether an int64 made of indices, and all that it is made of, would fit in 32 bits."""
+        bounds = self._bounds_of(value)
+        if bounds is None or bounds[0] < -(1 << 31) or bounds[1] >= 1 << 31:
+            return False
+        return not isinstance(value, Apply) or all(self._is_narrow(a) for a in value.args)
+
+    def _narrow(self, value: Value) -> Reg:
+        """Such a value as int32, of which a register holds twice as many."""
+        if isinstance(value, Apply):
+            return self.b.binary(value.op, *(self._narrow(a) for a in value.args))
+        if isinstance(value, Const):
+            return self.b.const(int(value.value), "i32")
+        if isinstance(value, IndexOf):
+            return self.index_value(value.index, "i32")
+        assert isinstance(value, Local)
+        return self.env[value.name].to("i32")
 
     # -- memory -----------------------------------------------------------------------------------
 
