@@ -54,3 +54,19 @@ def test_mish_and_its_gradient_are_those_of_eager(dtype: str) -> None:
     close = 2e-6 if dtype == "f4" else 1e-14
     for want, got in zip(eager, compiled, strict=True):
         np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=close, atol=1e-35)
+
+
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64, gw.float16, gw.bfloat16], ids=repr)
+def test_signs_are_those_of_zeros_and_nans_too(dtype: gw.dtype) -> None:
+    values = np.array([np.nan, -np.nan, 0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, 1e-7, -1e-7] * 3)
+    x = gw.tensor(np.copysign(values, [1, -1] * 15)).to(dtype)
+    got, sizes = gw.compile(lambda t: (gw.signbit(t), gw.copysign(gw.full_like(t, 2), t)))(x)
+    assert got.tolist() == [False, True] * 15
+    assert sizes.tolist() == [2.0, -2.0] * 15
+
+
+@pytest.mark.parametrize("dtype", [gw.int8, gw.int64, gw.uint8, gw.bool], ids=repr)
+def test_signs_of_integers(dtype: gw.dtype) -> None:
+    x = gw.tensor([0, 1, 200, 100, 3]).to(dtype)
+    got = gw.compile(lambda t: gw.signbit(t))(x)
+    assert got.tolist() == gw.signbit(x).tolist() == [v < 0 for v in x.tolist()]

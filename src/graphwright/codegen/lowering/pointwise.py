@@ -186,6 +186,20 @@ def _shift(context: Lowering, call: Call, a: Any, b: Any) -> Tensor:
     return emit(context, call, (a, b), function, computed(call.dtype))
 
 
+@lowering("signbit")
+def _signbit(context: Lowering, call: Call, x: Tensor) -> Tensor:
+    """The first bit of a float, that of a nan too; False for bools and unsigned integers."""
+    bits = {4: dtypes.int32, 8: dtypes.int64}
+
+    def function(value: Any) -> Any:
+        if value.dtype.is_floating_point:
+            value = apply("bitcast", value, dtype=bits[value.dtype.itemsize])
+        if not value.dtype.is_signed or value.dtype is dtypes.bool:
+            return const(False, dtypes.bool)
+        return apply("lt", value, const(0, value.dtype), dtype=dtypes.bool)
+    return emit(context, call, (x,), function, computed(x.dtype))
+
+
 @lowering("logical_not")
 def _logical_not(context: Lowering, call: Call, x: Tensor) -> Tensor:
     return emit(context, call, (x,), logical_not, dtypes.bool)

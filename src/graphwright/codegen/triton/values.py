@@ -173,6 +173,8 @@ class TileValues:
         args = [self.text(a) for a in value.args]
         if value.op == "cast":
             return self._cast(value, args[0])
+        if value.op == "bitcast" and not isinstance(value.args[0], Const):
+            return f"{args[0]}.to({self.type_of(value.dtype)}, bitcast=True)"
         if value.op in ("max", "min") and not value.dtype.is_floating_point:
             return f"tl.{value.op}imum({args[0]}, {args[1]})"
         if value.op == "not":

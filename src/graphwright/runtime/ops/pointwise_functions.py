@@ -195,14 +195,6 @@ def _positive(input: Any) -> Any:
 define("positive(Tensor input)", Kind.COMPOSITE, decompose=_positive)
 
 
-def _sign_bit(x: Any) -> Any:
-    """x < 0, or -0, whose reciprocal is below 0."""
-    if not x.dtype.is_floating_point:
-        return ops.lt(x, 0)
-    hidden = ops.logical_and(ops.eq(x, 0), ops.lt(ops.reciprocal(x), 0))
-    return ops.logical_or(ops.lt(x, 0), hidden)
-
-
 def _signbit(a: Any, out: Any) -> None:
     if a.dtype.kind == "f":
         np.signbit(a, out)
@@ -210,7 +202,9 @@ def _signbit(a: Any, out: Any) -> None:
         np.less(a, 0, out)
 
 
-def _define_test(name: str, function: Any, decompose: Callable[..., Any]) -> None:
+def _define_test(
+    name: str, function: Any, decompose: Callable[..., Any] | None = None,
+) -> None:
     """A test of one operand with bool result; complex is refused."""
 
     def meta(input: Any) -> Any:
@@ -229,7 +223,7 @@ def _define_test(name: str, function: Any, decompose: Callable[..., Any]) -> Non
         meta=meta,
         vjp=not_differentiable,
         eager=eager,
-        decompose=lambda input: (
+        decompose=None if decompose is None else lambda input: (
             ops.zeros_like(input) if input.dtype is dtypes.bool else decompose(input)
         ),
     )
@@ -253,7 +247,7 @@ def _is_infinite(value: float) -> Callable[..., Any]:
     )
 
 
-_define_test("signbit", _signbit, _sign_bit)
+_define_test("signbit", _signbit)
 _define_test("isposinf", _infinite(math.inf), _is_infinite(math.inf))
 _define_test("isneginf", _infinite(-math.inf), _is_infinite(-math.inf))
 
