@@ -211,8 +211,8 @@ class Operators:
         """The n-th derivative of the digamma function at `self`."""
         return dispatch(_polygamma, (n, self))
 
-    def polygamma_(self, n: int) -> Any:
+    def polygamma_(self: Any, n: int) -> Any:
         """In-place `polygamma`. Raises RuntimeError for a tensor of integers."""
-        result = dispatch(_polygamma, (n, self))
+        result = dispatch(_polygamma, (n, self.clone()))
         check_writable("polygamma_", self, result)
         return dispatch(_copy_, (self, result))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,35 @@ def test_a_saved_tensor_that_was_changed_is_refused() -> None:
     y.add_(1)
     with pytest.raises(RuntimeError, match="modified by an inplace operation"):
         z.sum().backward()
+
+
+def _scattered(reduce: str, x: Any, src: Any) -> Any:
+    return x.scatter_reduce_(1, gw.tensor([[0, 1, 1], [1, 0, 0]]), src, reduce)
+
+
+IN_PLACE: dict[str, Any] = {
+    **{f"scatter {name}": partial(_scattered, name) for name in ("prod", "amax", "amin")},
+    "index_reduce": lambda x, src: x.index_reduce_(1, gw.tensor([0, 2, 2]), src, "amax"),
+    "square": lambda x, src: x.square_() * src,
+    "clamp_min": lambda x, src: x.clamp_min_(0.35) * src,
+    "polygamma": lambda x, src: x.polygamma_(1) * src,
+    "renorm": lambda x, src: x.renorm_(2, 0, 0.5) * src,
+    "rrelu": lambda x, src: gw.nn.functional.rrelu(x, inplace=True) * src,
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_a_write_in_place_keeps_the_old_value_that_its_parts_save(name: str) -> None:
+    def function(x: Any, src: Any) -> Any:
+        return IN_PLACE[name](x.clone(), src).square().sum()
+
+    x = gw.tensor([[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]], dtype=gw.float64, requires_grad=True)
+    src = gw.tensor([[0.5, 0.25, 0.7], [0.35, 0.9, 0.8]], dtype=gw.float64, requires_grad=True)
+    eager = gw.autograd.grad(function(x, src), [x, src])
+    assert gw.autograd.gradcheck(function, [x, src])
+    compiled = gw.autograd.grad(gw.compile(function)(x, src), [x, src])
+    for mine, reference in zip(compiled, eager, strict=True):
+        np.testing.assert_allclose(mine.numpy(), reference.numpy(), rtol=1e-12)
 
 
 def test_long_histories_are_freed_without_recursion() -> None:

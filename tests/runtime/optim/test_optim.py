@@ -334,3 +334,23 @@ def test_averages_are_given_the_count_as_a_tensor() -> None:
     for _ in range(3):
         averaged.update_parameters(net)
     assert counts == [1, 2]
+
+
+def test_averages_of_buffers_include_those_of_integers_and_complex_numbers() -> None:
+    from graphwright.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+    net = gw.nn.Module()
+    net.register_buffer("count", gw.tensor(0))
+    net.register_buffer("phase", gw.tensor(0j))
+    models = [
+        AveragedModel(net, use_buffers=True),
+        AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(0.5), use_buffers=True),
+    ]
+    for value in (0, 10, 20):
+        net.count.fill_(value)
+        net.phase.fill_(value * 1j)
+        for model in models:
+            model.update_parameters(net)
+    assert [(m.module.count.item(), m.module.phase.item()) for m in models] == [
+        (10, 10j), (12, 12.5j),
+    ]

@@ -129,8 +129,8 @@ def record_inplace(entry: Op, args: tuple[Any, ...], flags: int) -> Any:
     if not callable(functional.vjp):
         if functional.decompose is None:
             return below_autograd(entry, args, flags & ~1)
-        assert functional.call is not None
-        return ops.copy_(target, functional.decompose(*args))
+        # Of a copy, as its parts may save their input, which this write replaces.
+        return ops.copy_(target, functional.decompose(ops.clone(target), *args[1:]))
     tracing = bool(flags & (MODES | FAKE))
     node = make_node(functional, args, skip=0)
     if 0 in functional.saved_slots:

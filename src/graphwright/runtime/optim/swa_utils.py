@@ -37,8 +37,7 @@ def _of_lists(average: Average) -> Average:
     def multi(averaged: list[Tensor], current: list[Tensor], count: Any) -> None:
         with no_grad():
             for own, other in zip(averaged, current, strict=True):
-                new = other if not own.dtype.is_floating_point else average(own, other, count)
-                ops.copy_(own, new)
+                ops.copy_(own, average(own, other, count))
 
     return multi
 
@@ -58,7 +57,8 @@ class AveragedModel(Module):
 
     `avg_fn(averaged, current, n_averaged)`, or `multi_avg_fn` of lists of tensors, gives the new
     average (default: the equal one, Izmailov et al., 2018: https://arxiv.org/abs/1803.05407).
-    `use_buffers` averages buffers as well; otherwise they are copied.
+    `use_buffers` averages buffers as well, those of integers rounded towards zero; otherwise
+    they are copied.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class AveragedModel(Module):
                 own_members = members = []
             for own, other in zip(own_members, members, strict=True):
                 value = other.detach()
-                if count and own.dtype.is_floating_point:
+                if count:
                     value = self.avg_fn(own.detach(), value, self.n_averaged)
                 ops.copy_(own, value)
             if not self.use_buffers:
