@@ -3,6 +3,7 @@
  * ufunc's name or on NumPy's loops; all others go to `fallback`. */
 #include "half.h"
 #include "loops.h"
+#include "native.h"
 #include "promote.h"
 
 #include <numpy/ufuncobject.h>
