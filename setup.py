@@ -8,7 +8,8 @@ from glob import glob
 import numpy
 from setuptools import Extension, setup
 
-FLAGS = ["-O2", "-std=c11", "-Wall", "-Wextra", "-fvisibility=hidden", "-fno-math-errno"]
+FLAGS = ["-O2", "-std=c11", "-Wall", "-Wextra", "-Werror=implicit-function-declaration",
+         "-fvisibility=hidden", "-fno-math-errno"]
 
 
 def extension(layer: str, name: str, libraries: list[str]) -> Extension:
