@@ -22,14 +22,22 @@ X = tensor(3, 4)
 
 
 def growth(round_: Callable[[], Any], rounds: int = ROUNDS) -> tuple[int, int]:
-    """Objects known to the collector and KiB of memory gained over the rounds after warming up."""
+    """Objects known to the collector and KiB of memory gained over the rounds after warming up.
+
+    The texts of graphs that have died go at the next compilation.
+    """
+    def settle() -> None:
+        gc.collect()
+        round_()
+        gc.collect()
+
     for _ in range(WARM_UP):
         round_()
-    gc.collect()
+    settle()
     objects, memory = len(gc.get_objects()), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     for _ in range(rounds - WARM_UP):
         round_()
-    gc.collect()
+    settle()
     return (
         len(gc.get_objects()) - objects,
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - memory,

@@ -40,6 +40,19 @@ def test_code_is_runnable_text() -> None:
     assert Interpreter(module).run(3, 4) == (10,)
 
 
+def test_functions_named_like_nodes_keep_apart() -> None:
+    def whole(x: gw.Tensor) -> gw.Tensor:
+        return x * 2
+
+    graph = Graph()
+    x = graph.placeholder("graphwright")
+    inner = graph.call_function(whole, (x,))
+    graph.output((graph.call_function(gw.neg, (inner,)),))
+    module = GraphModule({}, graph)
+    assert "whole = whole_1(graphwright)" in module.code
+    assert module(gw.ones(2))[0].tolist() == [-2.0, -2.0]
+
+
 def test_users_follow_edits() -> None:
     module = double_plus(Graph())
     graph = module.graph

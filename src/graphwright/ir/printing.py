@@ -47,7 +47,7 @@ def source_of(
         symbols: size symbol -> (index of a placeholder, place in it).
         annotate: add the users' source lines, and the shapes and dtypes, as comments.
     """
-    printer = _Printer()
+    printer = _Printer(graph)
     arguments = [node.name for node in graph.placeholders]
     lines = [f"def forward({', '.join(['self', *arguments])}):"]
     lines += [f"    {line}" for line in _symbol_lines(symbols, arguments)]
@@ -72,7 +72,7 @@ def source_of(
 
 def table_of(graph: Graph) -> str:
     """The graph as a table: kind, name, target, args, kwargs, value."""
-    printer = _Printer()
+    printer = _Printer(graph)
     rows = [("op", "name", "target", "args", "kwargs", "value")]
     for node in graph.nodes:
         target = node.target if isinstance(node.target, str) else printer.callee(node.target)
@@ -119,10 +119,14 @@ def _last_uses(graph: Graph) -> dict[Node, list[Node]]:
 
 
 class _Printer:
-    """Prints values as source; collects in `names` the objects that it refers to by name."""
+    """Prints values as source; collects in `names` the objects that it refers to by name.
 
-    def __init__(self) -> None:
+    Other objects get none of the names that the graph's nodes have.
+    """
+
+    def __init__(self, graph: Graph) -> None:
         self.names: dict[str, Any] = {}
+        self.taken = {node.name for node in graph.nodes}
 
     def statement(self, node: Node) -> str | None:
         """The node as a statement; None for a placeholder."""
@@ -228,11 +232,11 @@ class _Printer:
             found = getattr(sys.modules[module], name, None)
         else:
             found, name, module = _public_path(target, module, name)
-        if found is not target:
+        root = "" if module is None else module.partition(".")[0]
+        if found is not target or root in self.taken:
             return self.named(name.rpartition(".")[2].strip("<>"), target)
         if module == "builtins":
             return str(name)
-        root = module.partition(".")[0]
         self.names[root] = sys.modules[root]
         return f"{module}.{name}"
 
@@ -240,7 +244,7 @@ class _Printer:
         """`name`, or `name_1` and so on where that already means something else."""
         base = "".join(c if c.isalnum() else "_" for c in name) or "value"
         candidate, count = base, 0
-        while self.names.get(candidate, value) is not value:
+        while candidate in self.taken or self.names.get(candidate, value) is not value:
             count += 1
             candidate = f"{base}_{count}"
         self.names[candidate] = value
