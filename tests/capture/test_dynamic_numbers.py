@@ -242,3 +242,32 @@ def test_comparisons_with_a_varying_int_are_those_of_the_elements() -> None:
     for n in (2, 3, 4):
         plain = [result.tolist() for result in program(x, n)]
         assert [result.tolist() for result in compiled(x, n)] == plain
+
+
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("function", [
+    lambda x, n: x + n * n,
+    lambda x, n: x * (n * n * n),
+    lambda x, n: x + n ** 4,
+    lambda x, n: (x * 0 + n) - (n + 2 ** 62),
+    lambda x, n: (x + n, n * 3 ** 30 - n),
+    lambda x, n: x * (n * x.shape[0] * n * x.shape[0]),
+], ids=["square", "cube", "fourth_power", "large_term", "large_factor", "with_sizes"])
+def test_integers_that_leave_64_bits(function, dynamic, backend):
+    """Generated code computes in 64 bits: larger values have versions of their own."""
+    compiled = gw.compile(function, dynamic=dynamic, backend=backend)
+    for n in (5, 7, -11, 2**15, 2**20, 2**31 + 1, -2**33, 2**62, 2**63 - 1, 10**20, 9):
+        for x in (gw.tensor([1.0, 2.0, 3.0]), gw.ones(4)):
+            expected, found = function(x, n), compiled(x, n)
+            if isinstance(expected, tuple):
+                assert expected[1] == found[1]
+                expected, found = expected[0], found[0]
+            assert gw.equal(expected, found), n
+
+
+def test_bounds_of_integers_are_guards():
+    compiled = gw.compile(lambda x, n: x * (n * n * n), backend="eager")
+    for n, versions in ((5, 1), (7, 2), (2**20, 2), (-(2**20), 2), (2**20 + 1, 3)):
+        assert gw.equal(compiled(gw.ones(3), n), gw.ones(3) * n**3)
+        assert gw.compiler.stats(compiled).graphs == versions

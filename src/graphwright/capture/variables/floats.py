@@ -30,6 +30,7 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.quotients import QuotientVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.runtime.records import Record
+from graphwright.runtime.symbolic.shape_env import LARGEST_INT
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -221,13 +222,12 @@ def _is_total(function: Callable[..., Any], operands: list[_Operand]) -> bool:
 
 def _whole(tx: Values, source: Source, value: int) -> VariableTracker:
     """An int that is computed from numbers that vary: a symbol of the graph."""
-    if value in (0, 1) or abs(value) >= _LARGEST_SYMBOL:
+    if value in (0, 1) or abs(value) >= LARGEST_INT:
         tx.guards.equals(source, value)
         return tx.constant(value)
     return tx.output.int_input(value, source)
 
 
-_LARGEST_SYMBOL = 1 << 31
 _VARYING = (FloatVariable, SymIntVariable, QuotientVariable)
 
 

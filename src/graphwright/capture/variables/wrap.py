@@ -103,6 +103,7 @@ from graphwright.runtime.formats import layout, memory_format
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.size import Size
+from graphwright.runtime.symbolic.shape_env import LARGEST_INT
 from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -151,11 +152,8 @@ def _same_type(output: OutputGraph, value: Any, source: Source) -> None:
         output.guards.type_match(source, type(value))
 
 
-_LARGEST_SYMBOL = 1 << 31
-
-
 def _int(output: OutputGraph, value: int, source: Source) -> VariableTracker:
-    varies = may_vary(source) and abs(value) < _LARGEST_SYMBOL
+    varies = may_vary(source) and abs(value) < LARGEST_INT
     if varies and output.state.int_is_dynamic(value, source):
         output.guards.type_match(source, int)
         return output.int_input(value, source)

@@ -6,9 +6,16 @@ code made from the trace is right for exactly the sizes for which all of them ho
 
 from __future__ import annotations
 
-from graphwright.runtime.symbolic.expr import Expr, ExprLike, Int, Sym, as_expr
+from graphwright.runtime.symbolic.expr import Add, Expr, ExprLike, Int, Mul, Sym, as_expr
 from graphwright.runtime.symbolic.relation import Relation
 from graphwright.runtime.symbolic.symint import IntLike, SymInt
+
+LARGEST_INT = 1 << 30
+"""How far from zero an integer that is no size may be: generated code computes in 64 bits."""
+_BITS = 60
+"""Bits that a term of an expression may take: several are added."""
+_BITS_OF_SIZES = 31
+"""Bits that the sizes in a term are taken to need together."""
 
 
 class ShapeEnv:
@@ -38,17 +45,47 @@ class ShapeEnv:
 
         A size (`size=True`) of 0 or 1 stays a literal, since broadcasting and emptiness make such
         sizes special; other sizes are at least 2, which is recorded as a guard. Without `size`
-        the integer may have any value.
+        the integer may have any value from -LARGEST_INT to LARGEST_INT, which are guards too.
         """
         if size and hint in (0, 1):
             return hint
-        symbol = Sym(f"{self.prefix}{len(self.symbols)}", 2 if size else None)
+        name = f"{self.prefix}{len(self.symbols)}"
+        symbol = Sym(name, 2) if size else Sym(name, -LARGEST_INT, LARGEST_INT)
         self.symbols[symbol.name] = symbol
         self.values[symbol.name] = hint
         self.symbol_sources[symbol.name] = source
         if size:
             self._guards[Relation(">=", symbol, Int(2))] = None
+        else:
+            self._guards[Relation(">=", symbol, Int(-LARGEST_INT))] = None
+            self._guards[Relation("<=", symbol, Int(LARGEST_INT))] = None
         return SymInt(symbol, self)
+
+    def within_range(self, expr: Expr) -> Expr:
+        """`expr`, after assuming of the integers in it what keeps its terms within 64 bits."""
+        for term in expr.terms if isinstance(expr, Add) else (expr,):
+            if isinstance(term, Mul | Int):
+                self._narrow(term.factors if isinstance(term, Mul) else (term,), expr)
+        return self.simplify(expr)
+
+    def _narrow(self, factors: tuple[Expr, ...], expr: Expr) -> None:
+        """Bound the integers in a product by equal shares of the bits; one that is larger now is
+        assumed to keep its value."""
+        widths = [_width(factor) for factor in factors]
+        known = sum(w for w, f in zip(widths, factors, strict=True) if isinstance(f, Int) and w)
+        varying = [f for w, f in zip(widths, factors, strict=True) if w and not isinstance(f, Int)]
+        sizes = _BITS_OF_SIZES if None in widths else 0
+        if known + sizes + sum(_width(f) or 0 for f in varying) <= _BITS:
+            return
+        share = max(0, _BITS - known - sizes) // max(1, len(varying))
+        most = 1 << share
+        symbols = {s for factor in varying for s in factor.symbols()} or expr.symbols()
+        for symbol in sorted(symbols, key=str):
+            if abs(self.hint(symbol)) > most:
+                self.specialise(symbol)
+            else:
+                self.evaluate_bool(Relation(">=", symbol, Int(-most)))
+                self.evaluate_bool(Relation("<=", symbol, Int(most)))
 
     def hint(self, expr: ExprLike) -> int:
         """The value that `expr` had when the trace was made."""
@@ -96,3 +133,9 @@ class ShapeEnv:
                     self._known[name] = known.subs({symbol: other})
                 self._known[symbol] = other
                 return
+
+
+def _width(expr: Expr) -> int | None:
+    """The bits of the greatest magnitude that it can have; None where that is not bounded."""
+    low, high = expr.range()
+    return None if low is None or high is None else max(abs(low), abs(high), 1).bit_length() - 1

@@ -29,7 +29,7 @@ def _binary(function: Callable[[Any, Any], Expr]) -> Callable[[SymInt, Any], Any
     def method(self: SymInt, other: Any) -> Any:
         if not isinstance(other, (int, SymInt)):
             return NotImplemented
-        return sym_int(function(self.expr, other), self.env)
+        return sym_int(self.env.within_range(function(self.expr, other)), self.env)
     return method
 
 
@@ -100,7 +100,7 @@ class SymInt:
         power = int(exponent)
         if power < 0:
             return int(self) ** power
-        return sym_int(ex.mul(1, *[self.expr] * power), self.env)
+        return sym_int(self.env.within_range(ex.mul(1, *[self.expr] * power)), self.env)
 
     def __truediv__(self, other: Any) -> Any:
         return int(self) / other
