@@ -50,6 +50,13 @@ def view(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     return dispatch(op, (value, (value.shape[0], *args[1])))
 
 
+@rule("_unsafe_view")
+def unsafe_view(op: Op, args: tuple[Any, ...], level: Level) -> Any:
+    """The same, copied where the examples do not lie one after the other."""
+    value = args[0].value
+    return ops.reshape(value, (value.shape[0], *args[1]))
+
+
 @rule("expand")
 def expand(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     """New dimensions come between the batch and those of the example."""

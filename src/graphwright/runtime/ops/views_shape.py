@@ -29,6 +29,7 @@ def _reshape(input: Any, shape: tuple[Any, ...]) -> Any:
 
 
 def _over(input: Tensor, size: tuple[Any, ...]) -> Tensor:
+    input = input.contiguous()
     view = _core.as_view(
         type(input), input, size, contiguous_strides(size), input.storage_offset(), input.dtype
     )
