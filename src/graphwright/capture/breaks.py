@@ -83,8 +83,9 @@ BREAKS: dict[str, BreakKind] = dict(
         ),
         _kind(
             "GB0013",
-            "a generator or coroutine that outlives the frame",
-            "Build a list instead, or consume the generator in the compiled function.",
+            "a generator that outlives the frame, or something whose end the program sees",
+            "Build a list instead of the generator, or consume it in the compiled function; keep "
+            "exceptions and objects with finalizers outside.",
         ),
         _kind(
             "GB0014",

@@ -25,7 +25,6 @@ from graphwright.capture.source import (
     ClassSource,
     ConstSource,
     ItemSource,
-    KeySource,
     MroSource,
     OwnItemSource,
     Source,
@@ -59,6 +58,7 @@ from graphwright.capture.variables.context import (
 )
 from graphwright.capture.variables.context_variables import wrap_context
 from graphwright.capture.variables.deques import DequeVariable
+from graphwright.capture.variables.dict_keys import DictKeys
 from graphwright.capture.variables.enums import EnumVariable
 from graphwright.capture.variables.floats import float_argument, may_vary
 from graphwright.capture.variables.functions import (
@@ -83,7 +83,7 @@ from graphwright.capture.variables.proxies import wrap_proxy
 from graphwright.capture.variables.pure_library import pure_library_function
 from graphwright.capture.variables.purity import PURE_TYPES, pure_method
 from graphwright.capture.variables.ranges import RangeVariable
-from graphwright.capture.variables.record_keys import is_known_record, wrap_record_key
+from graphwright.capture.variables.record_keys import is_known_record
 from graphwright.capture.variables.references import REFERENCES, wrap_reference
 from graphwright.capture.variables.sequences import (
     ListVariable,
@@ -239,69 +239,6 @@ def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTrac
     return ListVariable(items, source)
 
 
-_FIXED = (type, types.FunctionType, DType, enum.Enum)
-_FIXED_HASHES = tuple([kind.__hash__ for kind in (object, type, int, str, enum.Enum)])
-
-
-def _is_fixed(key: Any) -> bool:
-    """Whether a key is a class, function, dtype, Size or member of an enumeration, or a tuple."""
-    kind = type(key)
-    if kind is Size:
-        return True
-    if kind is tuple:
-        return all(_eval_frame.is_constant(part) or _is_fixed(part) for part in key)
-    return issubclass(kind, _FIXED) and kind.__hash__ in _FIXED_HASHES
-
-
-class _Keys:
-    """The keys of a dict: those that others find by their value, and those that are objects."""
-
-    def __init__(self, value: dict[Any, Any]) -> None:
-        self.value = value
-        self.all = _members(value)
-        self.constant = [_eval_frame.is_constant(key) for key in self.all]
-        self.known = [
-            constant or _is_fixed(key)
-            for key, constant in zip(self.all, self.constant, strict=True)
-        ]
-        pairs = zip(self.all, self.known, strict=True)
-        self.objects = [key for key, known in pairs if not known]
-
-    def are_modelled(self) -> bool:
-        few = len(self.objects) <= _MOST_OBJECTS
-        return few and all(map(self._is_modelled, self.objects))
-
-    def _is_modelled(self, key: Any) -> bool:
-        """A record that has changed since it became a key is no longer found."""
-        if is_known_record(key):
-            return dict.__contains__(self.value, key)
-        return _is_found_by_identity(key)
-
-    def guarded(self) -> list[Any]:
-        """What the guard on the keys compares with: objects have guards of their own."""
-        pairs = zip(self.all, self.known, strict=True)
-        return [key if known else _eval_frame.MISSING for key, known in pairs]
-
-    def tracked(
-        self, output: OutputGraph, position: int, source: Source
-    ) -> tuple[Any, VariableTracker]:
-        """What finds the key, and its tracker."""
-        key = self.all[position]
-        if self.constant[position]:
-            return key, output.constant(key)
-        place = KeySource(source, position)
-        if self.known[position]:
-            return key, output.wrap_lazily(key, place)
-        if is_known_record(key):
-            return wrap_record_key(output, key, place), output.wrap_lazily(key, place)
-        tracker = output.wrap(key, place)
-        output.hashed[tracker] = None
-        return tracker, tracker
-
-
-_MOST_OBJECTS = 256
-
-
 def _is_found_by_identity(key: Any) -> bool:
     """Whether a key is a tensor, or an object of a class that leaves equality to Python."""
     if type(key) in (Tensor, Parameter, Buffer):
@@ -320,7 +257,7 @@ def _guard_found_by_identity(output: OutputGraph, key: Any) -> None:
 def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> VariableTracker:
     if _is_large(value):
         return _too_large(output, value, source)
-    keys = _Keys(value)
+    keys = DictKeys(value, _members(value), _is_found_by_identity)
     if not keys.are_modelled():
         return OpaqueVariable(value, source)
     _same_type(output, value, source)
