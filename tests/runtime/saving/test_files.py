@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import pickle
+import zipfile
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -105,6 +107,27 @@ def test_hostile_files_are_refused(tmp_path: Path, name: str) -> None:
     for read in (load_file, lambda p: load_file(p, mmap=True), gw.load):
         with pytest.raises(InvalidFile):
             read(path)
+
+
+@pytest.mark.parametrize("protocol", [2, 4, 5])
+def test_pickles_are_refused_by_name(tmp_path: Path, protocol: int) -> None:
+    pickled = tmp_path / "weights.pt"
+    pickled.write_bytes(pickle.dumps({"weight": [1.0, 2.0]}, protocol))
+    archive = tmp_path / "archive.pt"
+    with zipfile.ZipFile(archive, "w") as file:
+        file.write(pickled, "archive/data.pkl")
+    for path in (pickled, archive):
+        for load in (load_file, gw.load):
+            with pytest.raises(InvalidFile, match="one of torch"):
+                load(path)
+
+
+@pytest.mark.parametrize("length", [0x0280, 0x0480, 0x0580])
+def test_headers_as_long_as_pickles_begin_are_read(tmp_path: Path, length: int) -> None:
+    header = json.dumps({"__metadata__": {"a": "b"}}).encode().ljust(length)
+    path = tmp_path / "x.safetensors"
+    path.write_bytes(length.to_bytes(8, "little") + header)
+    assert load_file(path) == {} and load_metadata(path) == {"a": "b"}
 
 
 def test_damaged_files_are_refused_or_read(tmp_path: Path) -> None:

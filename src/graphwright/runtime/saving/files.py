@@ -180,10 +180,20 @@ def contiguous(tensor: Tensor) -> Array:
     return array if array.flags.c_contiguous else np.ascontiguousarray(array)
 
 
+_PICKLES = (b"PK\x03\x04", b"\x80\x02", b"\x80\x04", b"\x80\x05")
+"""How archives of torch.save and pickles begin."""
+
+
 def _read_header(data: Array) -> tuple[dict[str, Any], int]:
     """The JSON header, and where the data begins."""
-    length = int.from_bytes(data[:8].tobytes(), "little")
+    start = data[:8].tobytes()
+    length = int.from_bytes(start, "little")
     if data.size < 8 or length > min(data.size - 8, _MAX_HEADER):
+        if start.startswith(_PICKLES):
+            raise InvalidFile(
+                "not a safetensors file, but one of torch.save or pickle, which is never read: "
+                "save the state_dict with safetensors.torch.save_file"
+            )
         raise InvalidFile("not a safetensors file: the header does not fit in the file")
     header = parse_json(data[8 : 8 + length].tobytes(), "not a safetensors file: the header")
     if not isinstance(header, dict):
