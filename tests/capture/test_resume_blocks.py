@@ -432,3 +432,36 @@ def compare(seed: int) -> Captured:
 def test_random_blocks(start):
     graphs = [compare(seed).graphs for seed in range(8 * start, 8 * start + 8)]
     assert sum(map(bool, graphs)) >= 4
+
+
+def in_a_loop(x, items):
+    try:
+        for item in items:
+            if item:
+                pass
+    except RuntimeError:
+        return x + 1
+    return x
+
+
+def in_a_comprehension(x, items):
+    try:
+        found = [item for item in items if item > 3]
+    except RuntimeError:
+        return x + 1
+    return x + len(found)
+
+
+def in_a_manager(x, items):
+    with contextlib.suppress(RuntimeError):
+        while not items[0]:
+            x = x + 1
+        return x
+    return x + 2
+
+
+@pytest.mark.parametrize("function", [in_a_loop, in_a_comprehension, in_a_manager])
+@pytest.mark.parametrize("first", [gw.ones(3), gw.ones(1) * 5, gw.ones(1)])
+def test_truths_that_raise_are_caught_where_the_block_ends_at_the_branch(function, first):
+    captured = Captured(function)
+    assert captured.agrees(gw.ones(2), [first, 4]) and captured.breaks

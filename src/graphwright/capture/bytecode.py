@@ -193,8 +193,17 @@ def exception_handlers(code: types.CodeType) -> tuple[ExceptionHandler, ...]:
     )
 
 
+_OF_TRUTHS = frozenset({"POP_JUMP_IF_TRUE", "POP_JUMP_IF_FALSE", "UNARY_NOT"})
+
+
 def handler_of(code: types.CodeType, inst: Instruction) -> ExceptionHandler | None:
-    """Where an exception of the instruction goes within its frame."""
+    """Where an exception of the instruction goes within its frame.
+
+    From 3.13 on a branch takes a truth that the instruction before it has made, and may lie
+    outside of the block; here both are one step.
+    """
+    if PYTHON >= (3, 13) and inst.opname in _OF_TRUTHS:
+        inst = decode(code)[inst.index - 1]
     for handler in exception_handlers(code):
         if handler.start <= inst.offset < handler.end:
             return handler
