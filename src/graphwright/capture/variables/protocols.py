@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
 
 
-
 _ABC: Any = importlib.import_module("_abc")
 PROTOCOL_TYPE: type = type(typing.Protocol)
 _PLAIN_MEMBERS = (types.FunctionType, staticmethod, classmethod, type, functools.partialmethod)
