@@ -29,8 +29,10 @@ class CodeTable(Generic[V]):
         return found[1] if found is not None else None
 
     def __setitem__(self, code: types.CodeType, value: V) -> None:
-        key, items = id(code), self._items
-        items[key] = weakref.ref(code, lambda _: items.pop(key, None)), value
+        # Called at the end of `code` with the reference, which is the default of the pop: no
+        # frame of Python's begins, which a function that profiles would see.
+        ended = functools.partial(self._items.pop, id(code))
+        self._items[id(code)] = weakref.ref(code, ended), value
 
     def __contains__(self, code: types.CodeType) -> bool:
         return id(code) in self._items

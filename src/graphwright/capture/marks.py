@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from graphwright.runtime._core import TensorBase
@@ -87,11 +88,6 @@ def _own(tensor: Any) -> Marks:
     found = _marks.get(id(tensor))
     if found is None or found[0]() is not tensor:
         key = id(tensor)
-        dead = weakref.ref(tensor, lambda reference: _drop(key, reference))
-        found = _marks[key] = (dead, Marks())
+        # No frame of Python's begins at the end of `tensor`: a function that profiles would see it.
+        found = _marks[key] = (weakref.ref(tensor, partial(_marks.pop, key)), Marks())
     return found[1]
-
-
-def _drop(key: int, reference: weakref.ref[Any]) -> None:
-    if key in _marks and _marks[key][0] is reference:
-        del _marks[key]
