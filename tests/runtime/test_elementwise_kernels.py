@@ -15,6 +15,13 @@ import graphwright as gw
 F = gw.nn.functional
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1.0, -1.0, 5e-324, 1e308, -1e308, 3.5]
 
+
+
+def _trigamma(x: np.ndarray) -> np.ndarray:
+    """Of x > -3, from where SciPy has it."""
+    return special.polygamma(1, x + 4) + sum(1 / (x + k) ** 2 for k in range(4))
+
+
 # op, the same in float64, range, the greatest error in float32 and float64 ulps
 FUNCTIONS: list[tuple[Callable[..., Any], Callable[..., Any], tuple[float, float], int]] = [
     (gw.erfc, np.vectorize(math.erfc), (-4, 20), 8),
@@ -24,6 +31,10 @@ FUNCTIONS: list[tuple[Callable[..., Any], Callable[..., Any], tuple[float, float
     (lambda x: gw.polygamma(1, x), lambda x: special.polygamma(1, x), (1e-3, 60), 8),
     (lambda x: gw.polygamma(1, x), lambda x: special.polygamma(1, x), (100, 1e15), 8),
     (gw.digamma, special.digamma, (2, 60), 16),
+    (gw.lgamma, special.gammaln, (-0.95, -1e-3), 8),
+    (gw.lgamma, special.gammaln, (-30.9, -30.1), 8),
+    (gw.digamma, special.digamma, (-0.4, -1e-3), 16),
+    (lambda x: gw.polygamma(1, x), _trigamma, (-2.99, -1e-3), 16),
     (gw.special.log_ndtr, special.log_ndtr, (-30, -1), 8),
     (gw.sin, np.sin, (-1e4, 1e4), 4),
     (gw.cos, np.cos, (-1e4, 1e4), 4),
@@ -67,6 +78,13 @@ def test_lgamma_near_its_zeros() -> None:
     np.testing.assert_allclose(gw.lgamma(gw.from_numpy(1 + e)).numpy(), near_one, 1e-15)
     near_two = near_one + np.log1p(e)
     np.testing.assert_allclose(gw.lgamma(gw.from_numpy(2 + e)).numpy(), near_two, 1e-14)
+
+
+def test_lgamma_near_its_zeros_below_0() -> None:
+    x = np.array([-2.457024738220801, -2.747682646727413, -3.143580888349980]).astype(np.float32)
+    wide = gw.lgamma(gw.from_numpy(x).double()).numpy()
+    np.testing.assert_allclose(gw.lgamma(gw.from_numpy(x)).numpy(), wide, 1e-7)
+    np.testing.assert_allclose(wide, special.gammaln(x.astype(np.float64)), 0, 1e-15)
 
 
 def pairs() -> tuple[np.ndarray, np.ndarray]:

@@ -62,6 +62,15 @@ def test_it_is_a_node_of_one_graph(dynamic: bool) -> None:
         np.testing.assert_allclose(grads[0], grads[1], rtol=1e-4)
 
 
+def test_gradients_of_gradients_of_a_graph_with_it() -> None:
+    sine, found = _sine(), []
+    for run in (sine, gw.compile(lambda x: sine(x * 1), fullgraph=True)):
+        x = gw.tensor([0.5, 1.0], dtype=gw.float64, requires_grad=True)
+        (grad,) = gw.autograd.grad(run(x).sum(), x, create_graph=True)
+        found.append((grad.detach(), *gw.autograd.grad(grad.sum(), x)))
+    gw.testing.assert_close(found[1], found[0])
+
+
 def test_several_results_and_optional_tensors() -> None:
     @gw.library.custom_op("tests::halves", mutates_args=())
     def halves(x: Tensor, y: Tensor | None = None, *, scale: float = 0.5) -> tuple[Tensor, Tensor]:

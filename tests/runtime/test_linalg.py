@@ -68,6 +68,12 @@ def test_pinv_of_low_rank() -> None:
     assert gw.linalg.matrix_rank(gw.tensor(matrix)).item() == 2
 
 
+def test_the_rank_of_a_hermitian_matrix_reads_its_lower_half() -> None:
+    half = gw.tensor([[2.0, 9.0], [0.0, 3.0]])
+    assert gw.linalg.matrix_rank(half, atol=1.0, hermitian=True).item() == 2
+    assert gw.linalg.matrix_rank(half, atol=1.0).item() == 1
+
+
 def test_determinant_of_a_singular_matrix_has_a_gradient() -> None:
     leaf = gw.tensor([[1.0, 2.0], [2.0, 4.0]], dtype=gw.float64).requires_grad_()
     gw.linalg.det(leaf).backward()

@@ -301,8 +301,8 @@ def test_every_op_has_samples() -> None:
     """In-place ops are covered by their functional form; nn ops by the nn tests.
 
     `test_complex` and `test_fourier` have those that take or give only complex numbers,
-    `test_value_checks` the check that most values fail, and `test_views` what a copying reshape
-    and a position in a tensor are made of.
+    `test_value_checks` the check that most values fail, `test_views` what a copying reshape and a
+    position in a tensor are made of, and the tests of `codegen` what writes to views become.
     """
     of_complex = {"complex", "imag", "polar", "view_as_complex", "view_as_real"}
     without = {
@@ -312,7 +312,7 @@ def test_every_op_has_samples() -> None:
     }
     rng = {"philox_uniform", "rng_uniform"}
     checks = {"require_values"}
-    views = {"_unsafe_view", "select_at"}
+    views = {"_unsafe_view", "select_at", "view_scatter"}
     of_complex |= {"view_as_complex_copy", "view_as_real_copy"}
     of_complex |= {"stft", "istft"} | {name for name in without if name.startswith("fft_")}
     nn = {name for name in without if _defined_in_nn(name)}

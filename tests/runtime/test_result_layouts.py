@@ -17,6 +17,8 @@ REAL = gw.arange(60.0).reshape(3, 4, 5)
 COMPLEX = gw.complex(REAL, -REAL)
 SHARES = gw.tensor([0.25, 0.5])
 
+LAST = gw.arange(48.0).reshape(2, 2, 3, 4).contiguous(memory_format=gw.channels_last)
+BATCH_NORM = gw.nn.functional.batch_norm
 RESULTS: list[tuple[str, Callable[[], Any], tuple[int, ...]]] = [
     ("fft, last dim", lambda: gw.fft.fft(COMPLEX), (20, 5, 1)),
     ("fft, first dim", lambda: gw.fft.fft(COMPLEX, dim=0), (1, 15, 3)),
@@ -33,8 +35,41 @@ RESULTS: list[tuple[str, Callable[[], Any], tuple[int, ...]]] = [
     ("quantile", lambda: gw.quantile(REAL, 0.5, 0), (5, 1)),
     ("quantile, kept dim", lambda: gw.quantile(REAL, 0.5, 1, keepdim=True), (5, 5, 1)),
     ("quantiles", lambda: gw.quantile(REAL, SHARES, 0), (1, 10, 2)),
+    ("batch_norm of channels_last", lambda: BATCH_NORM(LAST, None, None, training=True),
+     (24, 1, 8, 2)),
+    ("batch_norm of turned lines", lambda: BATCH_NORM(LAST[0], None, None, training=True),
+     (12, 4, 1)),
+    ("kron of turned matrices", lambda: gw.kron(REAL[0].t(), REAL[1].t()), (1, 25)),
+    ("kron of large ones", lambda: gw.kron(gw.ones(30, 20).t(), gw.ones(40, 30).t()), (1, 600)),
+    ("kron, one turned", lambda: gw.kron(gw.ones(3, 2), gw.ones(4, 5).t()), (8, 1)),
     ("quantiles, kept dim", lambda: gw.nanquantile(REAL, SHARES, 1, keepdim=True), (1, 10, 10, 2)),
 ]
+
+def in_its_layout(x: Any) -> Any:
+    """The double of `x` in memory of its own, which lies as that of `x` does."""
+    twice = gw.empty_strided(x.shape, x.stride())
+    twice[:] = x + x
+    return twice
+
+
+GAPS: list[tuple[str, Callable[[Any], Any]]] = [
+    ("empty_strided", in_its_layout),
+    ("slice_scatter", lambda x: gw.slice_scatter(x, x[:2].exp(), 0, 0, 2)),
+    ("select_scatter", lambda x: gw.select_scatter(x, x[0] * 2, 0, 1)),
+    ("diagonal_scatter", lambda x: gw.diagonal_scatter(x, x.diagonal() * 2)),
+]
+
+
+@pytest.mark.parametrize("strides", [(20, 3), (1, 5), (6, 1)])
+@pytest.mark.parametrize("function", [case[1] for case in GAPS], ids=[case[0] for case in GAPS])
+def test_gaps_in_memory_are_kept(
+    function: Callable[[Any], Any], strides: tuple[int, ...]
+) -> None:
+    x = gw.randn(80).as_strided((3, 4), strides)
+    eager, compiled = function(x), gw.compile(function, dynamic=False)(x)
+    assert eager.stride() == compiled.stride() == strides
+    assert gw.allclose(eager, compiled)
+
 
 SOLUTIONS = [
     ((5, 3), (5, 2), (1, 5)),

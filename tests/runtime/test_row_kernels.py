@@ -78,7 +78,7 @@ def test_gradients_of_norms_are_the_same_for_any_number_of_threads(
             np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
-@pytest.mark.parametrize("shape", [(4, 3, 6), (2, 3, 4, 5), (1, 3, 1, 4)])
+@pytest.mark.parametrize("shape", [(4, 3, 6), (2, 3, 4, 5), (1, 3, 1, 4), (90, 133, 3, 2)])
 @pytest.mark.parametrize("affected", ["input", "gradient", "both"])
 def test_gradients_of_batch_norm_do_not_depend_on_layouts(
     shape: tuple[int, ...], affected: str
@@ -87,16 +87,35 @@ def test_gradients_of_batch_norm_do_not_depend_on_layouts(
         return t.movedim(1, -1).contiguous().movedim(-1, 1)
 
     x, seed = (gw.tensor(normal(*shape, seed=k)) for k in range(2))
-    weight, bias = (gw.tensor(normal(3, seed=k), requires_grad=True) for k in (2, 3))
+    affine = [gw.tensor(normal(shape[1], seed=k), requires_grad=True) for k in (2, 3)]
     results = []
     for changes in (False, True):
         leaf = x.clone() if not changes or affected == "gradient" else swapped(x)
         grad = seed if not changes or affected == "input" else swapped(seed)
         leaf.requires_grad_()
-        out = F.batch_norm(leaf, None, None, weight, bias, training=True)
-        results.append(gw.autograd.grad(out, [leaf, weight, bias], grad))
+        out = F.batch_norm(leaf, None, None, *affine, training=True)
+        results.append((out.detach(), *gw.autograd.grad(out, [leaf, *affine], grad)))
     for a, b in zip(*results, strict=True):
-        np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-6, 1e-6)
+        np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-5, 1e-5)
+
+
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64])
+def test_batch_norm_of_rows_is_the_same_for_any_number_of_threads(
+    dtype: Any, threads: list[int]
+) -> None:
+    x, seed = (gw.tensor(normal(1000, 133, seed=k), dtype=dtype) for k in range(2))
+    x.requires_grad_()
+    results = []
+    for count in threads:
+        gw.set_num_threads(count)
+        out = F.batch_norm(x, None, None, training=True)
+        results.append((out.detach(), *gw.autograd.grad(out, [x], seed)))
+    centred = x.detach().double() - x.detach().double().mean(0)
+    exact = centred / (centred.square().mean(0) + 1e-5).sqrt()
+    np.testing.assert_allclose(results[0][0].double().numpy(), exact.numpy(), 1e-5, 1e-5)
+    for other in results[1:]:
+        for a, b in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(a.numpy(), b.numpy())
 
 
 @pytest.mark.parametrize("shape", [(3, 5000), (5000, 3), (1, 1), (20, 70)])
@@ -180,3 +199,33 @@ def test_products_of_half_precision_are_those_of_float32(dtype: Any) -> None:
             if x.shape[1] == y.shape[0]:
                 want = (x.float() @ y.float()).numpy()
                 np.testing.assert_allclose((x @ y).float().numpy(), want, 2.0**-8, 1e-5)
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (4, 3, 7), (2, 70, 3, 4), (300, 70), (1, 3, 2, 2, 2)])
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64])
+@pytest.mark.parametrize("last", [False, True])
+def test_batch_norm_with_given_statistics(shape: tuple[int, ...], dtype: Any, last: bool) -> None:
+    x = gw.tensor(normal(*shape), dtype=dtype)
+    x = x.movedim(1, -1).contiguous().movedim(-1, 1) if last else x
+    mean, weight, bias = (gw.tensor(normal(shape[1], seed=k), dtype=dtype) for k in (1, 2, 3))
+    per_channel = (shape[1],) + (1,) * (len(shape) - 2)
+    for affine in ((None, None), (weight, None), (weight, bias)):
+        got = F.batch_norm(x, mean, mean.square(), *affine)
+        want = (x - mean.view(per_channel)) / (mean.square() + 1e-5).sqrt().view(per_channel)
+        for value, apply in zip(affine, (gw.mul, gw.add), strict=True):
+            want = want if value is None else apply(want, value.view(per_channel))
+        assert got.stride() == want.stride()
+        np.testing.assert_allclose(got.numpy(), want.numpy(), 1e-3, 1e-4)
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 16, 31, 1000])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_running_sums_along_rows(size: int, dtype: Any) -> None:
+    for rows in (1, 4, 7):
+        values = whole(-9, 9, rows, size).astype(dtype)
+        got = gw.from_numpy(values).cumsum(1).numpy()
+        np.testing.assert_array_equal(got, values.cumsum(1))
+    if dtype is not np.int64:
+        values[0, size // 2] = np.inf
+        got = gw.from_numpy(values).cumsum(1).numpy()
+        np.testing.assert_array_equal(got, values.cumsum(1))

@@ -126,6 +126,44 @@ def test_inference_tensors_stay_out_of_the_tape() -> None:
     assert (made.clone() * w).requires_grad
 
 
+WRITES = {
+    "add_": lambda x: x.add_(1),
+    "augmented": lambda x: x.__iadd__(1),
+    "assignment": lambda x: x.__setitem__(0, 1.0),
+    "assignment to a view": lambda x: x.view(3, 1).__setitem__(0, 1.0),
+    "zero_": lambda x: x.zero_(),
+    "uniform_": lambda x: x.uniform_(),
+    "bernoulli_": lambda x: x.bernoulli_(),
+    "out": lambda x: gw.add(x, 1, out=x),
+    "unsqueeze_": lambda x: x.unsqueeze_(0),
+    "resize_": lambda x: x.resize_(5),
+    "set_": lambda x: x.set_(),
+    "relu_": gw.relu_,
+    "foreach": lambda x: gw._foreach_add_([x], 1),
+    "compiled": gw.compile(lambda x: x.add_(1)),
+}
+
+
+@pytest.mark.parametrize("write", WRITES.values(), ids=WRITES)
+def test_inference_tensors_are_written_in_inference_mode_alone(write: Any) -> None:
+    with gw.inference_mode():
+        made, other = gw.ones(3), gw.ones(3)
+        write(other)
+    with pytest.raises(RuntimeError, match="outside InferenceMode"):
+        write(made)
+    assert made.tolist() == [1, 1, 1]
+    assert made.data.add_(1).tolist() == [2, 2, 2]
+    with pytest.raises(RuntimeError, match="do not track version"):
+        _ = made._version
+
+
+def test_linear_keeps_what_a_gradient_needs() -> None:
+    with gw.inference_mode():
+        weight = gw.ones(2, 3, requires_grad=True)
+    gw.nn.functional.linear(gw.full((4, 3), 2.0), weight).sum().backward()
+    assert weight.grad.tolist() == [[8, 8, 8]] * 2
+
+
 def test_the_meta_device_takes_the_shape_alone() -> None:
     x = gw.ones(2, 3).t()
     there = x.to("meta")
@@ -228,3 +266,27 @@ def test_a_complex_number_without_imaginary_part_is_real() -> None:
     assert x.tolist() == [2, 0]
     with pytest.raises(RuntimeError, match="cannot be converted"):
         x[0] = 1j
+
+
+def test_a_value_of_another_dtype_is_cast_by_copies_and_masks_alone() -> None:
+    mask, places = gw.tensor([True, False, True]), gw.tensor([0, 1])
+    x = gw.zeros(3)
+    x[0:2] = gw.tensor([1, 2])
+    x[mask] = gw.tensor([5], dtype=gw.int64)
+    assert x.tolist() == [5, 2, 5]
+    for value in (gw.tensor(1), gw.tensor([1, 2]), gw.tensor(1.0, dtype=gw.float64)):
+        with pytest.raises(RuntimeError, match="dtypes match"):
+            x[places] = value
+    for value in (gw.tensor(1 + 2j), gw.tensor(1e300, dtype=gw.float64)):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            x[mask] = value
+    assert x.tolist() == [5, 2, 5]
+
+
+@pytest.mark.parametrize("key", [0, slice(0, 2), gw.tensor([0]), gw.tensor([True, False, True])],
+                         ids=["int", "slice", "places", "mask"])  # fmt: skip
+def test_an_int_beyond_int64_is_not_written_by_index(key: Any) -> None:
+    x = gw.zeros(3)
+    with pytest.raises(ValueError, match="int64"):
+        x[key] = 2**63
+    x[key] = 2.0**63

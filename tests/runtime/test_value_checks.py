@@ -106,3 +106,47 @@ def test_assigned_numbers_beyond_the_range_of_floats(key: Any) -> None:
         x = gw.zeros(2, dtype=dtype)
         x[key] = -BEYOND[dtype]
         assert x[0].item() == -float("inf")
+
+
+NUMBERS: dict[str, Callable[[Any, float], Any]] = {
+    "elu": lambda x, n: F.elu(x, n),
+    "celu": lambda x, n: F.celu(x, n),
+    "leaky_relu": lambda x, n: F.leaky_relu(x, n),
+    "softplus": lambda x, n: F.softplus(x, n),
+    "softplus threshold": lambda x, n: F.softplus(x, threshold=n),
+    "rrelu": lambda x, n: F.rrelu(x, 0.1, n),
+    "lerp": lambda x, n: gw.lerp(x, x, n),
+    "histc": lambda x, n: gw.histc(x, 4, 0, n),
+    "hinge_embedding_loss": lambda x, n: F.hinge_embedding_loss(x, x, n),
+    "full": lambda x, n: gw.full((2,), n, dtype=gw.complex64),
+    "softshrink": lambda x, n: F.softshrink(x, n),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_the_dtype_cannot_hold_are_refused(name: str) -> None:
+    function = NUMBERS[name]
+    for call in (function, gw.compile(function)):
+        with pytest.raises(RuntimeError):
+            call(GOOD.clone(), 1e39)
+        call(GOOD.clone(), 2.0)
+
+
+def test_nan_is_no_bound() -> None:
+    nan = float("nan")
+    for call in (
+        lambda: F.huber_loss(GOOD, GOOD, delta=nan),
+        lambda: F.smooth_l1_loss(GOOD, GOOD, beta=nan),
+        lambda: F.cosine_similarity(GOOD, GOOD, 0, eps=nan),
+        lambda: gw.isclose(GOOD, GOOD, rtol=nan),
+        lambda: gw.normal(GOOD, nan),
+        lambda: F.softshrink(GOOD, nan),
+    ):
+        with pytest.raises(RuntimeError):
+            call()
+
+
+def test_margins_and_terms_are_floats() -> None:
+    whole = gw.tensor([[1, 2]])
+    assert F.margin_ranking_loss(whole, whole, whole, margin=3).item() == 3.0
+    assert F.pairwise_distance(whole, whole, eps=1).tolist() == [pytest.approx(2**0.5)]

@@ -239,3 +239,10 @@ def test_gradients_of_reshapes_that_copy_and_of_positions(function: Any) -> None
     x = gw.rand(2, 3, dtype=gw.float64, requires_grad=True)
     assert gw.autograd.gradcheck(function, (x,))
     assert gw.autograd.gradgradcheck(function, (x,))
+
+
+@pytest.mark.parametrize("name", ["expand_as", "reshape_as", "view_as"])
+def test_a_model_of_the_shape_is_no_part_of_the_history(name: str) -> None:
+    like = gw.zeros(3, requires_grad=True)
+    assert not getattr(gw.ones(3), name)(like).requires_grad
+    assert getattr(like * 1, name)(like).requires_grad

@@ -208,15 +208,21 @@ class Conversions:
 
     def new_zeros(self: Any, *size: Any, **options: Any) -> Tensor:
         """As `zeros`, with this tensor's dtype and device unless others are given."""
-        return ops.zeros(_sizes(size, options), **_defaults(self, options))
+        if options:
+            return ops.zeros(_sizes(size, options), **_defaults(self, options))
+        return ops.zeros(*size, dtype=self.dtype, device=self.device)
 
     def new_ones(self: Any, *size: Any, **options: Any) -> Tensor:
         """As `ones`, with this tensor's dtype and device unless others are given."""
-        return ops.ones(_sizes(size, options), **_defaults(self, options))
+        if options:
+            return ops.ones(_sizes(size, options), **_defaults(self, options))
+        return ops.ones(*size, dtype=self.dtype, device=self.device)
 
     def new_empty(self: Any, *size: Any, **options: Any) -> Tensor:
         """As `empty`, with this tensor's dtype and device unless others are given."""
-        return ops.empty(_sizes(size, options), **_defaults(self, options))
+        if options:
+            return ops.empty(_sizes(size, options), **_defaults(self, options))
+        return ops.empty(*size, dtype=self.dtype, device=self.device)
 
     def new_full(self: Any, size: Any, fill_value: Any, **options: Any) -> Tensor:
         """As `full`, with this tensor's dtype and device unless others are given."""

@@ -259,6 +259,8 @@ class Indexing:
         if isinstance(value, np.generic):
             value = value.item()
         number = isinstance(value, int | float | complex) or hasattr(value, "expr")
+        if isinstance(value, int) and not -(2**63) <= value < 2**63:
+            raise ValueError(f"an int64 cannot hold {value}, which was to be written by index")
         if self.dtype in _HALVES and isinstance(value, int | float) and exceeds(value, self.dtype):
             value = _rounded(value, self.dtype)
         plain = _is_plain(self, key)
@@ -282,13 +284,28 @@ class Indexing:
             value = self._literal(value.astype(self.dtype.numpy))
         elif not isinstance(value, TensorBase):
             raise TypeError(f"can't assign a {type(value).__name__} to a {describe(self)} tensor")
+        if place >= 0 and value.dtype is not self.dtype and value.numel() == 1:
+            _fill_by_mask(view, indices[place], place, _converted(value, self.dtype))
+            return
         if indices:
-            ops.index_put_(view, tuple(indices), _cast(value, self.dtype))
+            ops.index_put_(view, tuple(indices), value)
             return
         lead = value.ndim - view.ndim
         if lead > 0 and all(n == 1 for n in value.shape[:lead]):
             value = ops.reshape(value, value.shape[lead:])
         ops.copy_(view, value)
+
+
+def _converted(value: Any, dtype: Any) -> Any:
+    """What a tensor of one element and another dtype gives a mask to write.
+
+    It is a number, whose range is checked, but where its gradient is wanted.
+    """
+    if value.requires_grad:
+        return ops.to_dtype(ops.reshape(value, ()), dtype)
+    number = value.item()
+    real = value.dtype.is_complex and not dtype.is_complex and not number.imag
+    return number.real if real else number
 
 
 _VIEWS = frozenset((int, slice, type(None), type(...)))
@@ -299,10 +316,3 @@ def _is_view(key: Any) -> bool:
     if key.__class__ is tuple:
         return all(part.__class__ in _VIEWS for part in key)
     return key.__class__ in _VIEWS
-
-
-def _cast(value: Any, dtype: Any) -> Any:
-    """0-d values are cast; others must have the dtype already."""
-    if value.dtype is dtype or value.ndim:
-        return value
-    return ops.to_dtype(value, dtype)

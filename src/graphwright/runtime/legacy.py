@@ -24,8 +24,9 @@ def constructed(name: str, dtype: DType, args: tuple[Any, ...]) -> Tensor:
     """A tensor of the dtype from sizes, or from data. Raises TypeError for anything else."""
     if len(args) == 1 and (len(getattr(args[0], "shape", ())) or not is_size(args[0])):
         return _from_data(name, dtype, args[0])
-    if not all(is_size(size) for size in args):
-        raise TypeError(f"{name}(): sizes must be ints, got {args!r}")
+    for size in args:
+        if size.__class__ is not int and not is_size(size):
+            raise TypeError(f"{name}(): sizes must be ints, got {args!r}")
     return ops.empty(args or (0,), dtype=dtype)
 
 

@@ -22,9 +22,10 @@ def _refuse_fake(name: str, tensor: Any) -> None:
         raise DataDependent(f"{name}() changes the memory of a tensor while tracing")
 
 
-def _refuse_grad(name: str, tensor: Any) -> None:
+def _check_memory(name: str, tensor: Any) -> None:
     if tensor.requires_grad:
         raise RuntimeError(f"{name}: cannot change the memory of tensors that require grad")
+    _core.check_may_write(tensor)
 
 
 def _elements(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
@@ -61,7 +62,7 @@ class Memory:
         gradients are required or a size is negative.
         """
         _refuse_fake("resize_", self)
-        _refuse_grad("resize_", self)
+        _check_memory("resize_", self)
         if not sizes:
             raise TypeError('resize_() missing 1 required positional arguments: "size"')
         shape = as_size(varargs(sizes))
@@ -109,7 +110,7 @@ class Memory:
         required, the dtypes differ, or the layout reaches out of the memory.
         """
         _refuse_fake("set_", self)
-        _refuse_grad("set_", self)
+        _check_memory("set_", self)
         cls = type(self)
         if source is None:
             _core.become(self, _core.empty(cls, (0,), self.dtype))

@@ -1,9 +1,8 @@
-"""How tensors print: as PyTorch prints them, within NumPy's number formatting."""
+"""How tensors print: character by character as PyTorch prints them."""
 
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -58,66 +57,114 @@ def set_printoptions(
     OPTIONS.sci_mode = sci_mode
 
 
-def _number_format(shown: np.ndarray[Any, Any]) -> Callable[[float], str]:
-    """How to write one float so that all of `shown` align."""
-    finite = np.abs(shown[np.isfinite(shown)].astype(np.float64))
-    nonzero = finite[finite != 0]
-    whole = bool(np.all(finite == np.ceil(finite)))
-    digits = OPTIONS.precision
-    scientific = OPTIONS.sci_mode if OPTIONS.sci_mode is not None else bool(
-        nonzero.size
-        and (
-            nonzero.max() / nonzero.min() > 1000.0
-            or nonzero.max() > 1e8
-            or nonzero.min() < 1e-4
-        )
-    )
+class _Format:
+    """How numbers are written so that all of them align: whole, with digits, or scientifically.
 
-    def text(value: float) -> str:
-        number = float(value)
-        if not math.isfinite(number):
-            return str(number)
-        if scientific:
-            return f"{number:.{digits}e}"
-        return f"{number:.0f}." if whole else f"{number:.{digits}f}"
+    `shown` decides, the elements of one tensor that are printed.
+    """
 
-    sized = shown[np.isfinite(shown) & (shown != 0)]
-    width = max((len(text(value)) for value in sized.flat), default=1)
-    return lambda value: text(value).rjust(width)
+    __slots__ = ("kind", "point", "width")
 
+    def __init__(self, shown: np.ndarray[Any, Any]) -> None:
+        self.kind, self.point = "", ""
+        if shown.dtype.kind == "f":
+            shown = shown[np.isfinite(shown) & (shown != 0)]
+            sizes = np.abs(shown.astype(np.float64))
+            whole = bool(np.all(sizes == np.ceil(sizes)))
+            self._choose(_is_scientific(sizes, whole), whole)
+        texts = map(self._digits, np.unique(shown).tolist())
+        self.width = max(map(len, texts), default=1)
 
-def _complex_format(shown: np.ndarray[Any, Any]) -> Callable[[complex], str]:
-    """How to write one complex number: each part as floats of its kind."""
-    real, imag = _number_format(shown.real), _number_format(shown.imag)
+    def _choose(self, scientific: bool, whole: bool) -> None:
+        digits = f".{OPTIONS.precision}"
+        self.kind = digits + "e" if scientific else ".0f" if whole else digits + "f"
+        self.point = "." if whole and not scientific else ""
 
-    def text(value: complex) -> str:
-        second = imag(value.imag).lstrip()
-        return f"{real(value.real)}{'' if second.startswith('-') else '+'}{second}j"
+    def _digits(self, number: Any) -> str:
+        text = format(number, self.kind)
+        return text + self.point if self.point and math.isfinite(number) else text
 
-    return text
+    def __call__(self, number: Any) -> str:
+        return self._digits(number).rjust(self.width)
 
 
-def _body(array: np.ndarray[Any, Any], indent: str) -> str:
+def _is_scientific(sizes: np.ndarray[Any, Any], whole: bool) -> bool:
+    """Whether numbers of these absolute values, finite and not zero, get exponents."""
+    if not sizes.size:
+        return False
+    if OPTIONS.sci_mode is not None:
+        return OPTIONS.sci_mode
+    least, most = float(sizes.min()), float(sizes.max())
+    return most / least > 1000.0 or most > 1e8 or (not whole and least < 1e-4)
+
+
+class _ComplexFormat:
+    """How complex numbers are written: each part as numbers of its own."""
+
+    __slots__ = ("imag", "real", "width")
+
+    def __init__(self, shown: np.ndarray[Any, Any]) -> None:
+        self.real, self.imag = _Format(shown.real), _Format(shown.imag)
+        self.width = self.real.width + self.imag.width + 1
+
+    def __call__(self, number: complex) -> str:
+        imag = self.imag(number.imag).lstrip()
+        return f"{self.real(number.real)}{'' if imag.startswith('-') else '+'}{imag}j"
+
+
+def _ends(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The elements that a summary shows, in the shape that they make."""
     edge = OPTIONS.edgeitems
-    threshold = int(min(OPTIONS.threshold, sys.maxsize))
-    shown = array
-    if array.size > threshold:
-        for axis, size in enumerate(array.shape):
-            if size > 2 * edge:
-                keep = np.r_[0:edge, size - edge : size]
-                shown = np.take(shown, keep, axis=axis)
-    options: dict[str, Any] = {
-        "threshold": threshold, "edgeitems": edge, "max_line_width": OPTIONS.linewidth,
-    }  # fmt: skip
-    if array.dtype.kind == "f":
-        options["formatter"] = {"float_kind": _number_format(shown)}
-    if array.dtype.kind == "b":
-        width = 4 if shown.all() else 5
-        options["formatter"] = {"bool": lambda value: str(bool(value)).rjust(width)}
-    if array.dtype.kind == "c":
-        options["formatter"] = {"complex_kind": _complex_format(shown)}
-    text = np.array2string(array, separator=", ", prefix=indent, **options)
-    return text.replace(", ..., ", ",  ..., ")
+    for axis, size in enumerate(array.shape):
+        if size > 2 * edge:
+            array = np.take(array, np.r_[0:edge, size - edge : size], axis=axis)
+    return array
+
+
+def _listed(items: list[str], size: int, gap: str) -> list[str]:
+    """The items of a summary that shows fewer than `size`, with the gap between them."""
+    if len(items) == size:
+        return items
+    return [*items[: len(items) // 2], gap, *items[len(items) // 2 :]]
+
+
+def _text(
+    shown: np.ndarray[Any, Any], sizes: tuple[int, ...], write: Callable[[Any], str],
+    indent: int, width: int,
+) -> str:
+    """Brackets around what is shown of an array of these sizes."""
+    if not sizes:
+        return write(shown.item())
+    if len(sizes) == 1:
+        gap = " ..." if len(shown) else "..."
+        items = _listed([write(number) for number in shown.tolist()], sizes[0], gap)
+        per_line = max(1, (OPTIONS.linewidth - indent) // (width + 2))
+        rows = [", ".join(items[i : i + per_line]) for i in range(0, len(items), per_line)]
+        between = ",\n"
+    else:
+        parts = [_text(part, sizes[1:], write, indent + 1, width) for part in shown]
+        rows = _listed(parts, sizes[0], "...")
+        between = "," + "\n" * (len(sizes) - 1)
+    return "[" + (between + " " * (indent + 1)).join(rows) + "]"
+
+
+def _body(array: np.ndarray[Any, Any], indent: int) -> str:
+    shown = _ends(array) if array.size > OPTIONS.threshold else array
+    write = _ComplexFormat(shown) if array.dtype.kind == "c" else _Format(shown)
+    return _text(shown, array.shape, write, indent, write.width)
+
+
+def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
+    """The text with what follows it, on lines of their own where the line would be too long."""
+    length = len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if length + len(suffix) + 2 > OPTIONS.linewidth:
+            text += ",\n" + " " * indent + suffix
+            length = indent + len(suffix)
+        else:
+            text += ", " + suffix
+            length += len(suffix) + 2
+    return text + ")"
 
 
 def format_tensor(tensor: Any) -> str:
@@ -137,8 +184,8 @@ def format_tensor(tensor: Any) -> str:
         array = tensor._nd
         if tensor.dtype in (dtypes.bfloat16, dtypes.float16):
             array = array.astype(np.float32)
-        body = _body(array, " " * len(f"{prefix}(")) if array.size else "[]"
-        if not array.size and array.shape != (0,):
+        body = _body(array, len(prefix) + 1) if array.size else "[]"
+        if array.shape != (0,) and not (array.size and OPTIONS.edgeitems):
             suffixes.append(f"size={tuple(tensor.shape)}")
     default = dtypes.get_default_dtype()
     usual = (default, default.to_complex(), dtypes.int64, dtypes.bool)
@@ -150,4 +197,4 @@ def format_tensor(tensor: Any) -> str:
         suffixes.append(f"grad_fn=<{tensor.grad_fn.name()}>")
     elif tensor.requires_grad:
         suffixes.append("requires_grad=True")
-    return f"{prefix}({', '.join([body, *suffixes])})"
+    return _with_suffixes(f"{prefix}({body}", suffixes, len(prefix) + 1)

@@ -35,6 +35,7 @@ def _become(name: str, tensor: Any, view: Any) -> Any:
         raise RuntimeError(
             f"{name}: a leaf Variable that requires grad is being used in an in-place operation."
         )
+    _core.check_may_write(tensor)
     node, number = view.grad_fn, view.output_nr
     _core.become(tensor, view)
     if adopt is not None:

@@ -114,7 +114,7 @@ def test_channels_that_lie_together(shape: tuple[int, ...], dtype: gw.dtype) -> 
         mean, variance = (gw.zeros(shape[1], dtype=dtype) for _ in range(2))
         out = F.batch_norm(input, mean, variance, weight, bias, training=True)
         out.backward(gw.ones_like(out) * out.detach())
-        assert out.is_contiguous()
+        assert out.is_contiguous() == (input is rows or len(shape) == 3)
         found.append([t.detach().double().numpy() for t in (out, mean, variance, input.grad)])
     rtol = 2e-2 if dtype is gw.bfloat16 else 2e-5
     for one, other in zip(*found, strict=True):

@@ -49,6 +49,10 @@ WAYS: dict[str, tuple[int, int, int, int, tuple[int, int], tuple[int, int], int,
     "few places, gaps": (2, 1, 8, 9, (9, 9), (2, 2), 4, 0, 1),
     "small images": (6, 1, 10, 20, (6, 6), (3, 3), 1, 1, 1),
     "small images, stride 2": (9, 2, 6, 11, (8, 8), (3, 3), 2, 1, 1),
+    "more taps than are added up at a time": (2, 1, 40, 16, (6, 21), (3, 3), 1, 1, 1),
+    "lines narrower than vectors": (3, 1, 5, 9, (14, 14), (3, 3), 1, 1, 1),
+    "lines of two vectors and three places": (2, 1, 3, 25, (5, 35), (3, 3), 1, 1, 1),
+    "stride 2, lines of several vectors": (2, 1, 3, 9, (7, 75), (3, 5), 2, 2, 1),
     "few output channels": (8, 1, 6, 2, (9, 20), (3, 3), 1, 1, 1),
 }
 

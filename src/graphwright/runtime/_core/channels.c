@@ -1,14 +1,16 @@
-/* Batch norm in training and its gradient, of contiguous [batch, channels, ...], a channel or a
- * tile of channels for each task. Sums are made in double, piece by piece; how they are cut depends
- * on the shape alone. */
+/* Batch norm, that in training with its gradient, of contiguous [batch, channels, ...]: a channel
+ * for each task, or where its elements lie apart, some rows of a tile of channels. Sums are made
+ * in double, piece by piece; how they are cut depends on the shape alone. */
 #include "native.h"
 #include "vector_math.h"
 
 #include <math.h>
 
 enum {
-    COLUMNS = 128,          /* channels that are done side by side */
+    TILE_BYTES = 256,       /* of channels that are done side by side */
     ROWS = 16,              /* of these that are summed in their own precision */
+    PART_ROWS = 256,        /* of a task at least */
+    MOST_PARTS = 64,
     PIECE = 4096,           /* elements that are summed in their own precision */
 };
 
@@ -19,6 +21,10 @@ typedef struct {
     void *to_weight, *to_bias;      /* [channels] */
     int64_t batch, channels, inner;
     double count, eps;              /* elements of a channel */
+    int64_t tiles, parts, rows;     /* of channels side by side; of the batch, of so many rows */
+    double *sums;                   /* two of each part, [parts, 2, channels] */
+    double *means;                  /* [channels] */
+    void *by;                       /* what the last pass needs, [4, channels] */
 } Channels;
 
 /* Before a loop that writes a fresh result, none of what it reads. */
@@ -35,25 +41,105 @@ typedef struct {
 #include "sums_kernel.h"
 #include "channels_kernel.h"
 
-static void run(Channels *b, gw_body lines, gw_body columns) {
-    bool single = b->inner == 1;
-    int64_t tasks = single ? (b->channels + COLUMNS - 1) / COLUMNS : b->channels;
-    gw_run_tasks(single ? columns : lines, b, tasks, b->batch * b->channels * b->inner / tasks);
+/* Passes over channels whose elements lie apart: sums of parts of the batch, which `settle` puts
+ * together, and results. */
+typedef struct {
+    int64_t columns;                /* channels that are done side by side */
+    gw_body lines;                  /* of channels whose elements lie together */
+    gw_body sums[2], results;       /* the second sums need what the first have given, or NULL */
+    void (*settle[2])(Channels *b);
+} Passes;
+
+static const Passes forward_passes[] = {
+    {COLUMNS_f32, forward_lines_f32, {value_sums_f32, square_sums_f32}, forward_columns_f32,
+     {settle_means_f32, settle_scales_f32}},
+    {COLUMNS_f64, forward_lines_f64, {value_sums_f64, square_sums_f64}, forward_columns_f64,
+     {settle_means_f64, settle_scales_f64}},
+};
+static const Passes backward_passes[] = {
+    {COLUMNS_f32, backward_lines_f32, {slope_sums_of_f32, NULL}, backward_columns_f32,
+     {settle_slopes_f32, NULL}},
+    {COLUMNS_f64, backward_lines_f64, {slope_sums_of_f64, NULL}, backward_columns_f64,
+     {settle_slopes_f64, NULL}},
+};
+
+/* Adds the sums of all parts to those of the first. */
+static void join_parts(Channels *b) {
+    for (int64_t i = 2 * b->channels; i < b->parts * 2 * b->channels; i++) {
+        b->sums[i % (2 * b->channels)] += b->sums[i];
+    }
 }
 
-/* A contiguous tensor of float32 or float64 with elements and channels; else NULL. */
+static bool run_columns(Channels *b, const Passes *passes) {
+    b->tiles = (b->channels + passes->columns - 1) / passes->columns;
+    b->parts = (b->batch + PART_ROWS - 1) / PART_ROWS;
+    b->parts = b->parts < MOST_PARTS ? b->parts : MOST_PARTS;
+    b->rows = (b->batch + b->parts - 1) / b->parts;
+    size_t sums = (size_t)(b->parts * 2 * b->channels) * sizeof(double);
+    b->sums = PyMem_Malloc(sums + (size_t)(5 * b->channels) * sizeof(double));
+    if (b->sums == NULL) {
+        PyErr_NoMemory();
+        return false;
+    }
+    b->means = b->sums + b->parts * 2 * b->channels;
+    b->by = b->means + b->channels;
+    int64_t tasks = b->tiles * b->parts, each = b->batch * b->channels / tasks;
+    for (int i = 0; i < 2 && passes->sums[i] != NULL; i++) {
+        memset(b->sums, 0, sums);
+        gw_run_tasks(passes->sums[i], b, tasks, each);
+        join_parts(b);
+        passes->settle[i](b);
+    }
+    gw_run_tasks(passes->results, b, tasks, each);
+    PyMem_Free(b->sums);
+    return true;
+}
+
+static bool run(Channels *b, const Passes *passes) {
+    if (b->inner == 1) {
+        return run_columns(b, passes);
+    }
+    gw_run_tasks(passes->lines, b, b->channels, b->batch * b->inner);
+    return true;
+}
+
+/* Whether the channels of a place lie together, and the places one after the other. */
+static bool lies_by_places(const GwTensor *t) {
+    int64_t step = t->sizes[1];
+    for (int d = t->ndim - 1; d >= 0; d--) {
+        if (d != 1 && t->sizes[d] != 1) {
+            if (t->strides[d] != step) {
+                return false;
+            }
+            step *= t->sizes[d];
+        }
+    }
+    return t->ndim > 3 && t->strides[1] == 1;
+}
+
+/* A tensor of float32 or float64 with elements and channels, contiguous or by places; or NULL. */
 static const GwTensor *read_input(PyObject *o, Channels *b) {
     const GwTensor *t = gw_plain_tensor(o);
     if (t == NULL || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64) || t->ndim < 2
-        || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0) {
+        || t->numel == 0) {
+        return NULL;
+    }
+    bool contiguous = (t->flags & GW_CONTIGUOUS) != 0;
+    if (!contiguous && !lies_by_places(t)) {
         return NULL;
     }
     b->x = t->data;
-    b->batch = t->sizes[0];
     b->channels = t->sizes[1];
+    b->batch = contiguous ? t->sizes[0] : t->numel / b->channels;
     b->inner = t->numel / (b->batch * b->channels);
     b->count = (double)(b->batch * b->inner);
     return t;
+}
+
+/* An empty result in the layout of the input. */
+static GwTensor *like(PyTypeObject *cls, const GwTensor *x) {
+    bool contiguous = (x->flags & GW_CONTIGUOUS) != 0;
+    return gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, contiguous ? NULL : x->strides);
 }
 
 /* The data of a contiguous [channels] of the dtype; false for anything else. */
@@ -83,18 +169,50 @@ GW_KERNEL(batch_norm_train) {
         return NULL;
     }
     b.eps = PyFloat_AS_DOUBLE(args[3]);
-    GwTensor *out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL);
+    GwTensor *out = like(cls, x);
     GwTensor *mean = gw_tensor_empty(cls, x->dtype, 1, &b.channels, NULL);
     GwTensor *variance = gw_tensor_empty(cls, x->dtype, 1, &b.channels, NULL);
     if (out != NULL && mean != NULL && variance != NULL) {
         b.y = out->data;
         b.mean = mean->data;
         b.second = variance->data;
-        bool single = x->dtype == GW_FLOAT32;
-        run(&b, single ? forward_lines_f32 : forward_lines_f64,
-            single ? forward_columns_f32 : forward_columns_f64);
+        if (!run(&b, &forward_passes[x->dtype == GW_FLOAT64])) {
+            Py_CLEAR(out);
+        }
     }
     return three(out, mean, variance);
+}
+
+/* input, weight, bias, mean, variance, training, momentum, eps: not in training */
+GW_KERNEL(batch_norm) {
+    Channels b = {0};
+    const void *mean, *variance;
+    const GwTensor *x = args[5] == Py_False ? read_input(args[0], &b) : NULL;
+    if (x == NULL || !PyFloat_CheckExact(args[7])
+        || (args[1] != Py_None && !read_channels(args[1], &b, x->dtype, &b.weight))
+        || (args[2] != Py_None && !read_channels(args[2], &b, x->dtype, &b.bias))
+        || !read_channels(args[3], &b, x->dtype, &mean)
+        || !read_channels(args[4], &b, x->dtype, &variance)) {
+        return NULL;
+    }
+    b.eps = PyFloat_AS_DOUBLE(args[7]);
+    b.mean = (void *)(uintptr_t)mean;
+    b.by = PyMem_Malloc((size_t)(2 * b.channels * gw_itemsize(x)));
+    GwTensor *out = b.by == NULL ? (GwTensor *)PyErr_NoMemory() : like(cls, x);
+    if (out != NULL) {
+        b.y = out->data;
+        bool single = x->dtype == GW_FLOAT32;
+        (single ? settle_affine_f32 : settle_affine_f64)(&b, variance);
+        if (b.inner == 1) {
+            gw_run_tasks(single ? affine_columns_f32 : affine_columns_f64, &b, b.batch,
+                         b.channels);
+        } else {
+            gw_run_tasks(single ? affine_lines_f32 : affine_lines_f64, &b, b.batch * b.channels,
+                         b.inner);
+        }
+    }
+    PyMem_Free(b.by);
+    return (PyObject *)out;
 }
 
 /* grad, input, weight, mean, rstd: the gradients of input, weight and bias */
@@ -103,13 +221,14 @@ GW_KERNEL(batch_norm_backward) {
     const void *mean, *rstd;
     const GwTensor *grad = read_input(args[0], &of_grad), *x = read_input(args[1], &b);
     if (x == NULL || grad == NULL || grad->dtype != x->dtype || grad->ndim != x->ndim
+        || of_grad.inner != b.inner
         || memcmp(grad->sizes, x->sizes, (size_t)x->ndim * sizeof(int64_t)) != 0
         || (args[2] != Py_None && !read_channels(args[2], &b, x->dtype, &b.weight))
         || !read_channels(args[3], &b, x->dtype, &mean)
         || !read_channels(args[4], &b, x->dtype, &rstd)) {
         return NULL;
     }
-    GwTensor *out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL);
+    GwTensor *out = like(cls, x);
     GwTensor *to_weight = gw_tensor_empty(cls, x->dtype, 1, &b.channels, NULL);
     GwTensor *to_bias = gw_tensor_empty(cls, x->dtype, 1, &b.channels, NULL);
     if (out != NULL && to_weight != NULL && to_bias != NULL) {
@@ -119,14 +238,15 @@ GW_KERNEL(batch_norm_backward) {
         b.second = (void *)(uintptr_t)rstd;
         b.to_weight = to_weight->data;
         b.to_bias = to_bias->data;
-        bool single = x->dtype == GW_FLOAT32;
-        run(&b, single ? backward_lines_f32 : backward_lines_f64,
-            single ? backward_columns_f32 : backward_columns_f64);
+        if (!run(&b, &backward_passes[x->dtype == GW_FLOAT64])) {
+            Py_CLEAR(out);
+        }
     }
     return three(out, to_weight, to_bias);
 }
 
 const GwKernelEntry gw_channel_kernels[] = {
+    {"batch_norm", 8, batch_norm},
     {"batch_norm_train", 4, batch_norm_train},
     {"batch_norm_backward", 5, batch_norm_backward},
     {NULL, 0, NULL},

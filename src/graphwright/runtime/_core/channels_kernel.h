@@ -109,91 +109,244 @@ static void NAME(backward_lines)(void *closure, int64_t begin, int64_t end) {
     }
 }
 
-/* ---- one element of each channel in a sample: `n` channels side by side ---- */
+/* ---- one element of each channel in a sample: channels side by side ---- */
 
-GW_VECTOR_MATH static void NAME(forward_tile)(const Channels *b, int64_t c, int64_t n) {
-    const REAL *x = (const REAL *)b->x + c;
-    REAL *y = (REAL *)b->y + c, means[COLUMNS], scales[COLUMNS], biases[COLUMNS];
-    double totals[COLUMNS] = {0}, squares[COLUMNS] = {0};
-    for (int64_t i = 0; i < b->batch; i += ROWS) {
-        int64_t last = i + ROWS < b->batch ? i + ROWS : b->batch;
-        REAL parts[COLUMNS] = {0};
-        for (int64_t row = i; row < last; row++) {
-            for (int64_t k = 0; k < n; k++) {
-                parts[k] += x[row * b->channels + k];
+enum { NAME(COLUMNS) = TILE_BYTES / sizeof(REAL), NAME(VECS) = TILE_BYTES / 64 };
+typedef REAL NAME(Vec) __attribute__((vector_size(64), aligned(sizeof(REAL)), may_alias));
+
+typedef struct {
+    int64_t c, n;               /* channels [c, c + n) */
+    int64_t begin, end;         /* of the rows */
+    double *sums, *others;      /* of this part, from channel c on */
+} NAME(Part);
+
+static NAME(Part) NAME(part)(const Channels *b, int64_t task) {
+    int64_t c = task % b->tiles * NAME(COLUMNS), index = task / b->tiles, begin = index * b->rows;
+    int64_t left = b->channels - c, end = begin + b->rows;
+    double *sums = b->sums + index * 2 * b->channels + c;
+    return (NAME(Part)){c, left < NAME(COLUMNS) ? left : NAME(COLUMNS),
+                        begin < b->batch ? begin : b->batch, end < b->batch ? end : b->batch,
+                        sums, sums + b->channels};
+}
+
+/* The sums of a tile's rows in their own precision: of x, or of (x - mean)^2. */
+GW_INLINE void NAME(add_tile)(const REAL *x, int64_t step, int64_t rows, const REAL *means,
+                              REAL *parts) {
+    NAME(Vec) sums[NAME(VECS)] = {0}, mean[NAME(VECS)] = {0};
+    for (int v = 0; v < NAME(VECS) && means != NULL; v++) {
+        mean[v] = ((const NAME(Vec) *)means)[v];
+    }
+    for (int64_t row = 0; row < rows; row++) {
+        const NAME(Vec) *from = (const NAME(Vec) *)(x + row * step);
+        _Pragma("GCC unroll 4")
+        for (int v = 0; v < NAME(VECS); v++) {
+            NAME(Vec) value = from[v];
+            if (means != NULL) {
+                value -= mean[v];
+                value *= value;
+            }
+            sums[v] += value;
+        }
+    }
+    memcpy(parts, sums, sizeof sums);
+}
+
+GW_INLINE void NAME(add_some)(const REAL *x, int64_t step, int64_t rows, int64_t n,
+                              const REAL *means, REAL *parts) {
+    memset(parts, 0, (size_t)n * sizeof(REAL));
+    for (int64_t row = 0; row < rows; row++) {
+        for (int64_t k = 0; k < n; k++) {
+            REAL value = x[row * step + k], d = means == NULL ? 0 : value - means[k];
+            parts[k] += means == NULL ? value : d * d;
+        }
+    }
+}
+
+/* As add_tile: the sums of g, and of g (x - mean). */
+GW_INLINE void NAME(add_slope_tile)(const REAL *g, const REAL *x, int64_t step, int64_t rows,
+                                    const REAL *means, REAL *grads, REAL *dots) {
+    NAME(Vec) sums[NAME(VECS)] = {0}, others[NAME(VECS)] = {0};
+    for (int64_t row = 0; row < rows; row++) {
+        const NAME(Vec) *of_g = (const NAME(Vec) *)(g + row * step);
+        const NAME(Vec) *of_x = (const NAME(Vec) *)(x + row * step);
+        _Pragma("GCC unroll 4")
+        for (int v = 0; v < NAME(VECS); v++) {
+            sums[v] += of_g[v];
+            others[v] += of_g[v] * (of_x[v] - ((const NAME(Vec) *)means)[v]);
+        }
+    }
+    memcpy(grads, sums, sizeof sums);
+    memcpy(dots, others, sizeof others);
+}
+
+GW_INLINE void NAME(add_some_slopes)(const REAL *g, const REAL *x, int64_t step, int64_t rows,
+                                     int64_t n, const REAL *means, REAL *grads, REAL *dots) {
+    memset(grads, 0, (size_t)n * sizeof(REAL));
+    memset(dots, 0, (size_t)n * sizeof(REAL));
+    for (int64_t row = 0; row < rows; row++) {
+        for (int64_t k = 0; k < n; k++) {
+            REAL grad = g[row * step + k];
+            grads[k] += grad;
+            dots[k] += grad * (x[row * step + k] - means[k]);
+        }
+    }
+}
+
+/* The sums of parts of the batch, of x where `means` is NULL. */
+GW_INLINE void NAME(sum_parts)(const Channels *b, int64_t begin, int64_t end,
+                               const REAL *means) {
+    for (int64_t task = begin; task < end; task++) {
+        NAME(Part) p = NAME(part)(b, task);
+        for (int64_t row = p.begin; row < p.end; row += ROWS) {
+            int64_t rows = p.end - row < ROWS ? p.end - row : ROWS;
+            const REAL *x = (const REAL *)b->x + row * b->channels + p.c;
+            const REAL *mean = means == NULL ? NULL : means + p.c;
+            REAL parts[NAME(COLUMNS)];
+            if (p.n == NAME(COLUMNS)) {
+                NAME(add_tile)(x, b->channels, rows, mean, parts);
+            } else {
+                NAME(add_some)(x, b->channels, rows, p.n, mean, parts);
+            }
+            for (int64_t k = 0; k < p.n; k++) {
+                p.sums[k] += (double)parts[k];
             }
         }
-        for (int64_t k = 0; k < n; k++) {
-            totals[k] += (double)parts[k];
-        }
     }
-    for (int64_t k = 0; k < n; k++) {
-        totals[k] /= b->count;
-        means[k] = (REAL)totals[k];
-    }
-    for (int64_t i = 0; i < b->batch; i += ROWS) {
-        int64_t last = i + ROWS < b->batch ? i + ROWS : b->batch;
-        REAL parts[COLUMNS] = {0};
-        for (int64_t row = i; row < last; row++) {
-            for (int64_t k = 0; k < n; k++) {
-                REAL d = x[row * b->channels + k] - means[k];
-                parts[k] += d * d;
+}
+
+GW_VECTOR_MATH static void NAME(value_sums)(void *closure, int64_t begin, int64_t end) {
+    NAME(sum_parts)(closure, begin, end, NULL);
+}
+
+GW_VECTOR_MATH static void NAME(square_sums)(void *closure, int64_t begin, int64_t end) {
+    const Channels *b = closure;
+    NAME(sum_parts)(b, begin, end, b->by);
+}
+
+GW_VECTOR_MATH static void NAME(slope_sums_of)(void *closure, int64_t begin, int64_t end) {
+    const Channels *b = closure;
+    for (int64_t task = begin; task < end; task++) {
+        NAME(Part) p = NAME(part)(b, task);
+        const REAL *means = (const REAL *)b->mean + p.c;
+        for (int64_t row = p.begin; row < p.end; row += ROWS) {
+            int64_t rows = p.end - row < ROWS ? p.end - row : ROWS;
+            int64_t at = row * b->channels + p.c;
+            const REAL *x = (const REAL *)b->x + at, *g = (const REAL *)b->grad + at;
+            REAL grads[NAME(COLUMNS)], dots[NAME(COLUMNS)];
+            if (p.n == NAME(COLUMNS)) {
+                NAME(add_slope_tile)(g, x, b->channels, rows, means, grads, dots);
+            } else {
+                NAME(add_some_slopes)(g, x, b->channels, rows, p.n, means, grads, dots);
+            }
+            for (int64_t k = 0; k < p.n; k++) {
+                p.sums[k] += (double)grads[k];
+                p.others[k] += (double)dots[k];
             }
         }
-        for (int64_t k = 0; k < n; k++) {
-            squares[k] += (double)parts[k];
-        }
     }
-    for (int64_t k = 0; k < n; k++) {
-        scales[k] = NAME(settle)(b, c + k, totals[k], squares[k]);
-        biases[k] = b->bias == NULL ? 0 : ((const REAL *)b->bias)[c + k];
+}
+
+/* by: the means; then means, scales and biases. */
+static void NAME(settle_means)(Channels *b) {
+    for (int64_t c = 0; c < b->channels; c++) {
+        b->means[c] = b->sums[c] / b->count;
+        ((REAL *)b->by)[c] = (REAL)b->means[c];
     }
-    for (int64_t i = 0; i < b->batch; i++) {
-        GW_TOGETHER
-        for (int64_t k = 0; k < n; k++) {
-            y[i * b->channels + k] = (x[i * b->channels + k] - means[k]) * scales[k] + biases[k];
+}
+
+static void NAME(settle_scales)(Channels *b) {
+    REAL *scales = (REAL *)b->by + b->channels, *biases = scales + b->channels;
+    for (int64_t c = 0; c < b->channels; c++) {
+        scales[c] = NAME(settle)(b, c, b->means[c], b->sums[c]);
+        biases[c] = b->bias == NULL ? 0 : ((const REAL *)b->bias)[c];
+    }
+}
+
+/* by: shifts, slopes and scales. */
+static void NAME(settle_slopes)(Channels *b) {
+    REAL *to = b->by;
+    for (int64_t c = 0; c < b->channels; c++) {
+        REAL by[4];
+        NAME(settle_slope)(b, c, b->sums[c], b->sums[b->channels + c], by);
+        for (int k = 1; k < 4; k++) {
+            to[(k - 1) * b->channels + c] = by[k];
         }
     }
 }
 
-GW_VECTOR_MATH static void NAME(backward_tile)(const Channels *b, int64_t c, int64_t n) {
-    const REAL *x = (const REAL *)b->x + c, *g = (const REAL *)b->grad + c;
-    const REAL *means = (const REAL *)b->mean + c;
-    REAL *y = (REAL *)b->y + c, by[COLUMNS][4];
-    REAL shifts[COLUMNS], slopes[COLUMNS], scales[COLUMNS];
-    double grads[COLUMNS] = {0}, dots[COLUMNS] = {0};
-    for (int64_t i = 0; i < b->batch; i++) {
-        for (int64_t k = 0; k < n; k++) {
-            REAL grad = g[i * b->channels + k];
-            grads[k] += (double)grad;
-            dots[k] += (double)(grad * (x[i * b->channels + k] - means[k]));
-        }
-    }
-    for (int64_t k = 0; k < n; k++) {
-        NAME(settle_slope)(b, c + k, grads[k], dots[k], by[k]);
-        shifts[k] = by[k][1];
-        slopes[k] = by[k][2];
-        scales[k] = by[k][3];
-    }
-    for (int64_t i = 0; i < b->batch; i++) {
-        GW_TOGETHER
-        for (int64_t k = 0; k < n; k++) {
-            int64_t at = i * b->channels + k;
-            y[at] = (g[at] - shifts[k] - (x[at] - means[k]) * slopes[k]) * scales[k];
-        }
-    }
-}
-
-static void NAME(forward_columns)(void *closure, int64_t begin, int64_t end) {
+GW_VECTOR_MATH static void NAME(forward_columns)(void *closure, int64_t begin, int64_t end) {
     const Channels *b = closure;
-    for (int64_t c = begin * COLUMNS; c < end * COLUMNS && c < b->channels; c += COLUMNS) {
-        NAME(forward_tile)(b, c, b->channels - c < COLUMNS ? b->channels - c : COLUMNS);
+    for (int64_t task = begin; task < end; task++) {
+        NAME(Part) p = NAME(part)(b, task);
+        const REAL *means = (const REAL *)b->by + p.c, *scales = means + b->channels;
+        const REAL *biases = scales + b->channels;
+        for (int64_t i = p.begin; i < p.end; i++) {
+            const REAL *x = (const REAL *)b->x + i * b->channels + p.c;
+            REAL *y = (REAL *)b->y + i * b->channels + p.c;
+            GW_TOGETHER
+            for (int64_t k = 0; k < p.n; k++) {
+                y[k] = (x[k] - means[k]) * scales[k] + biases[k];
+            }
+        }
     }
 }
 
-static void NAME(backward_columns)(void *closure, int64_t begin, int64_t end) {
+GW_VECTOR_MATH static void NAME(backward_columns)(void *closure, int64_t begin, int64_t end) {
     const Channels *b = closure;
-    for (int64_t c = begin * COLUMNS; c < end * COLUMNS && c < b->channels; c += COLUMNS) {
-        NAME(backward_tile)(b, c, b->channels - c < COLUMNS ? b->channels - c : COLUMNS);
+    for (int64_t task = begin; task < end; task++) {
+        NAME(Part) p = NAME(part)(b, task);
+        const REAL *means = (const REAL *)b->mean + p.c, *shifts = (const REAL *)b->by + p.c;
+        const REAL *slopes = shifts + b->channels, *scales = slopes + b->channels;
+        for (int64_t i = p.begin; i < p.end; i++) {
+            int64_t at = i * b->channels + p.c;
+            const REAL *x = (const REAL *)b->x + at, *g = (const REAL *)b->grad + at;
+            REAL *y = (REAL *)b->y + at;
+            GW_TOGETHER
+            for (int64_t k = 0; k < p.n; k++) {
+                y[k] = (g[k] - shifts[k] - (x[k] - means[k]) * slopes[k]) * scales[k];
+            }
+        }
+    }
+}
+
+/* ---- given statistics: y = x scale + shift, rounded as its parts are ---- */
+
+static void NAME(settle_affine)(const Channels *b, const void *variances) {
+    REAL *scales = b->by, *shifts = scales + b->channels;
+    for (int64_t c = 0; c < b->channels; c++) {
+        REAL raised = ((const REAL *)variances)[c] + (REAL)b->eps;
+        scales[c] = 1 / (REAL)sqrt((double)raised);
+        scales[c] *= b->weight == NULL ? 1 : ((const REAL *)b->weight)[c];
+        shifts[c] = b->bias == NULL ? 0 : ((const REAL *)b->bias)[c];
+        shifts[c] -= ((const REAL *)b->mean)[c] * scales[c];
+    }
+}
+
+/* Channels of samples [begin, end), whose elements lie together. */
+GW_VECTORISED static void NAME(affine_lines)(void *closure, int64_t begin, int64_t end) {
+    const Channels *b = closure;
+    for (int64_t line = begin; line < end; line++) {
+        REAL scale = ((const REAL *)b->by)[line % b->channels];
+        REAL shift = ((const REAL *)b->by)[b->channels + line % b->channels];
+        const REAL *x = (const REAL *)b->x + line * b->inner;
+        REAL *y = (REAL *)b->y + line * b->inner;
+        GW_TOGETHER
+        for (int64_t i = 0; i < b->inner; i++) {
+            y[i] = x[i] * scale + shift;
+        }
+    }
+}
+
+/* Rows [begin, end) of one element of each channel. */
+GW_VECTORISED static void NAME(affine_columns)(void *closure, int64_t begin, int64_t end) {
+    const Channels *b = closure;
+    const REAL *scales = b->by, *shifts = scales + b->channels;
+    for (int64_t row = begin; row < end; row++) {
+        const REAL *x = (const REAL *)b->x + row * b->channels;
+        REAL *y = (REAL *)b->y + row * b->channels;
+        GW_TOGETHER
+        for (int64_t k = 0; k < b->channels; k++) {
+            y[k] = x[k] * scales[k] + shifts[k];
+        }
     }
 }

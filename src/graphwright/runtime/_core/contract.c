@@ -210,7 +210,8 @@ GW_KERNEL(kron) {
     GwNest n;
     Pair p;
     int64_t sizes[GW_NEST_LABELS];
-    if (!begin(&n, &p, args[0], args[1])) {
+    if (!begin(&n, &p, args[0], args[1])
+        || (p.a->flags & p.b->flags & GW_CONTIGUOUS) == 0) {   /* the result lies as they do */
         return NULL;
     }
     int ndim = p.a->ndim > p.b->ndim ? p.a->ndim : p.b->ndim;

@@ -45,6 +45,7 @@ static void find_columns(const Job *job, int64_t index, int width, Columns *c) {
     int64_t y = first / line, x = first % line;
     c->contiguous = pass->flat && first + width <= total;
     c->runs = c->segments = 0;
+    c->step = pass->to_step[2];
     bool open = false;
     for (int j = 0; j < width && first + j < total; j++) {
         int64_t z = pass->flat ? slice : y / pass->count[1];
@@ -59,7 +60,8 @@ static void find_columns(const Job *job, int64_t index, int width, Columns *c) {
         extend(j > 0 && c->from[j] == c->from[j - 1] + 1, j, c->segment, c->segment_length,
                &c->segments);
         if (valid) {
-            extend(open && c->to[j] == c->to[j - 1] + 1, j, c->run, c->run_length, &c->runs);
+            extend(open && c->to[j] == c->to[j - 1] + c->step, j, c->run, c->run_length,
+                   &c->runs);
         }
         open = valid;
         if (++x == line) {
@@ -163,14 +165,15 @@ static int64_t chunk_of_job(Memory *memory, const Conv *conv, const Job *job) {
                : chunk_of(conv->images, gw_conv_times(memory, planes, conv->kernels->size));
 }
 
-/* Lines' ends cost columns, but where panels run over them nothing needs to be gathered. */
+/* Lines' ends cost columns, but where panels run over them nothing needs to be gathered, which
+ * costs as much as GATHERING rows do. */
 static void cut_panels(const Job *job, Pass *pass) {
     int64_t images = job->images;
     int64_t width = job->kernels->panel;
     int64_t line = (pass->count[1] - 1) * pass->from_step[1] + pass->count[2];
     int64_t slice = (line + width - 1) / width;
     int64_t exact = (images * volume_of(pass->count) + width - 1) / width;
-    pass->flat = images * pass->count[0] * slice * 4 <= exact * 5;
+    pass->flat = images * pass->count[0] * slice * job->rows <= exact * (job->rows + GATHERING);
     pass->panels_per_slice = pass->flat ? slice : 0;
 }
 

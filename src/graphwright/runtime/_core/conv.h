@@ -9,10 +9,11 @@ enum {
     AXES = 3,
     MAX_HEIGHT = 12,
     MAX_PANEL = 32,
-    K_BLOCK = 640,               /* taps of all channels summed up at a time */
+    K_BLOCK = 320,               /* taps of all channels summed up at a time */
     WEIGHT_HEIGHT = 8,
     WEIGHT_BLOCK = 256 << 10,   /* bytes of the transposed gradient worked on at a time */
-    PACK_BLOCK = 32,            /* taps transposed at a time */
+    GATHERING = 5,              /* rows of a tile that cost as much as gathering a panel */
+    PACK_BLOCK = 256,            /* taps transposed at a time */
     DOT_TAPS = 8,
     FEW_ROWS = 2,               /* output channels of a group up to which lines are direct, */
     FEW_PARTS = 8,              /* unless there are fewer groups of all images */
@@ -52,8 +53,9 @@ typedef struct {
 /* The columns of one panel; those outside the output belong to no run. */
 typedef struct {
     int64_t from[MAX_PANEL], to[MAX_PANEL];
-    int run[MAX_PANEL], run_length[MAX_PANEL], runs;                /* written side by side */
+    int run[MAX_PANEL], run_length[MAX_PANEL], runs;                /* written `step` apart */
     int segment[MAX_PANEL], segment_length[MAX_PANEL], segments;    /* read side by side */
+    int64_t step;
     bool contiguous;                    /* one segment of full width */
 } Columns;
 

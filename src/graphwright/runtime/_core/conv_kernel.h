@@ -4,70 +4,38 @@
 
 enum { NAME(LANES) = 64 / sizeof(REAL), NAME(PANEL) = WIDTH * 64 / sizeof(REAL) };
 typedef REAL NAME(Vec) __attribute__((vector_size(64), aligned(sizeof(REAL)), may_alias));
+typedef REAL NAME(HalfVec) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
+typedef REAL NAME(QuarterVec) __attribute__((vector_size(16), aligned(sizeof(REAL)), may_alias));
 
-/* The copy of channels [begin, end) (counted over images) as planes that are read contiguously. */
-KERNEL static void NAME(fill_planes)(void *closure, int64_t begin, int64_t end) {
-    const Job *job = closure;
-    const Layout *l = &job->layout;
-    int64_t volume = l->size[0] * l->size[1] * l->size[2];
-    for (int64_t channel = begin; channel < end; channel++) {
-        const REAL *from = (const REAL *)job->input + channel * volume;
-        REAL *row = (REAL *)job->copies + channel * l->plane;
-        int64_t rows = l->plane / l->extent[2];
-        for (int64_t r = 0; r < rows; r++, row += l->extent[2]) {
-            int64_t rest = r, at[2], phase[AXES];
-            at[1] = rest % l->extent[1], rest /= l->extent[1];
-            at[0] = rest % l->extent[0], rest /= l->extent[0];
-            phase[2] = rest % l->phases[2], rest /= l->phases[2];
-            phase[1] = rest % l->phases[1], phase[0] = rest / l->phases[1];
-            int64_t z = gw_conv_place(l, 0, phase[0], at[0]), y = gw_conv_place(l, 1, phase[1], at[1]);
-            if (z < 0 || z >= l->size[0] || y < 0 || y >= l->size[1]) {
-                memset(row, 0, (size_t)l->extent[2] * sizeof(REAL));
-                continue;
-            }
-            const REAL *line = from + (z * l->size[1] + y) * l->size[2];
-            int64_t start = gw_conv_place(l, 2, phase[2], 0), step = l->step[2], n = l->extent[2];
-            int64_t low = start < 0 ? (-start + step - 1) / step : 0;
-            int64_t high = start < l->size[2] ? (l->size[2] - start + step - 1) / step : 0;
-            low = low < n ? low : n;
-            high = high < n ? high : n;
-            high = high > low ? high : low;
-            memset(row, 0, (size_t)low * sizeof(REAL));
-            if (step == 1) {
-                memcpy(row + low, line + start + low, (size_t)(high - low) * sizeof(REAL));
-            } else if (step == 2) {
-                const REAL *even = line + start;
-                for (int64_t i = low; i < high; i++) {
-                    row[i] = even[2 * i];
-                }
-            } else {
-                for (int64_t i = low; i < high; i++) {
-                    row[i] = line[start + i * step];
-                }
-            }
-            memset(row + high, 0, (size_t)(n - high) * sizeof(REAL));
+#include "planes_kernel.h"
+
+/* Taps [base, stop) of one row tile, as [k][height], zeros after the last row. */
+static inline __attribute__((always_inline)) void
+NAME(pack_tile)(const Job *job, int64_t tile, int64_t base, int64_t stop) {
+    const Pass *pass = job->pass;
+    int64_t height = job->height, first = tile % job->tiles * height;
+    REAL *to = (REAL *)pass->packed + tile * job->depth * pass->taps * height;
+    const REAL *from = (const REAL *)job->weights + tile / job->tiles * job->weight_group;
+    for (int64_t i = 0; i < height; i++) {
+        bool real = first + i < job->rows;
+        const REAL *row = from + (real ? first + i : 0) * job->weight_row;
+        for (int64_t p = base; p < stop; p++) {
+            to[p * height + i] = real ? row[pass->weight_offsets[p]] : 0;
         }
     }
 }
 
-/* Weights of row tiles [begin, end) (counted over groups) as [tile][k][height], zeros after the
- * last row. */
+/* Weights of row tiles [begin, end) (counted over groups): tile by tile, or taps by taps of all
+ * tiles where those of one tile lie far apart, as in gradients. */
 KERNEL static void NAME(pack_weights)(void *closure, int64_t begin, int64_t end) {
     const Job *job = closure;
-    const Pass *pass = job->pass;
-    int64_t height = job->height, k = job->depth * pass->taps;
-    for (int64_t tile = begin; tile < end; tile++) {
-        int64_t group = tile / job->tiles, first = tile % job->tiles * height;
-        REAL *to = (REAL *)pass->packed + tile * k * height;
-        const REAL *from = (const REAL *)job->weights + group * job->weight_group;
+    int64_t k = job->depth * job->pass->taps;
+    int64_t together = job->weight_row < k ? end - begin : 1;
+    for (int64_t first = begin; first < end; first += together) {
         for (int64_t base = 0; base < k; base += PACK_BLOCK) {
             int64_t stop = k - base < PACK_BLOCK ? k : base + PACK_BLOCK;
-            for (int64_t i = 0; i < height; i++) {
-                bool real = first + i < job->rows;
-                const REAL *row = from + (real ? first + i : 0) * job->weight_row;
-                for (int64_t p = base; p < stop; p++) {
-                    to[p * height + i] = real ? row[pass->weight_offsets[p]] : 0;
-                }
+            for (int64_t tile = first; tile < first + together; tile++) {
+                NAME(pack_tile)(job, tile, base, stop);
             }
         }
     }
@@ -110,42 +78,65 @@ NAME(store_row)(const REAL *acc, const Columns *columns, bool add, REAL bias, RE
     for (int j = 0; j < NAME(PANEL); j++) {
         sums[j] = acc[j] + bias;
     }
+    int64_t step = columns->step;
     for (int r = 0; r < columns->runs; r++) {
         int64_t first = columns->run[r], n = columns->run_length[r];
         REAL *to = out + columns->to[first];
-        if (!add && n == NAME(PANEL)) {
+        if (!add && step == 1 && n == NAME(PANEL)) {
             memcpy(to, sums, sizeof sums);
-        } else if (!add) {
-            memcpy(to, sums + first, (size_t)n * sizeof(REAL));
+        } else if (step == 1) {
+            for (int64_t j = 0; j < n; j++) {
+                to[j] = (add ? to[j] : 0) + sums[first + j];
+            }
         } else {
             for (int64_t j = 0; j < n; j++) {
-                to[j] += sums[first + j];
+                to[j * step] = (add ? to[j * step] : 0) + sums[first + j];
             }
         }
     }
 }
 
-/* panel[p][...] = source[offsets[p] + the columns' places], segment by segment. Copies of whole
- * vectors are overwritten by the next segment; they read past the planes' end where `spare`. */
+/* panel[p][i] = from[offsets[p] + i] for i < n: from both ends where a narrower vector does not
+ * reach over all. */
+#define COPY_ROWS(Vector)                                                                         \
+    for (int64_t p = 0; p < k; p++) {                                                             \
+        const REAL *row = from + offsets[p];                                                      \
+        REAL *to = panel + p * NAME(PANEL);                                                       \
+        *(Vector *)to = *(const Vector *)row;                                                     \
+        *(Vector *)(to + last) = *(const Vector *)(row + last);                                   \
+    }
 static inline __attribute__((always_inline)) void
-NAME(gather_panel)(const Columns *columns, int64_t k, const REAL *source, const int64_t *offsets,
-                   bool spare, REAL *panel) {
-    for (int r = 0; r < columns->segments; r++) {
-        int first = columns->segment[r], n = columns->segment_length[r];
-        const REAL *from = source + columns->from[first];
-        REAL *to = panel + first;
-        if (spare && n <= NAME(LANES) && first + NAME(LANES) <= NAME(PANEL)) {
-            for (int64_t p = 0; p < k; p++) {
-                *(NAME(Vec) *)(to + p * NAME(PANEL)) = *(const NAME(Vec) *)(from + offsets[p]);
-            }
-        } else {
-            for (int64_t p = 0; p < k; p++) {
-                const REAL *row = from + offsets[p];
-                for (int j = 0; j < n; j++) {
-                    to[p * NAME(PANEL) + j] = row[j];
-                }
+NAME(gather_segment)(int64_t n, int64_t k, const REAL *from, const int64_t *offsets,
+                     REAL *panel) {
+    for (; n >= NAME(LANES); n -= NAME(LANES), from += NAME(LANES), panel += NAME(LANES)) {
+        for (int64_t p = 0; p < k; p++) {
+            *(NAME(Vec) *)(panel + p * NAME(PANEL)) = *(const NAME(Vec) *)(from + offsets[p]);
+        }
+    }
+    if (2 * n >= NAME(LANES)) {
+        int64_t last = n - NAME(LANES) / 2;
+        COPY_ROWS(NAME(HalfVec))
+    } else if (4 * n >= NAME(LANES)) {
+        int64_t last = n - NAME(LANES) / 4;
+        COPY_ROWS(NAME(QuarterVec))
+    } else if (n > 0) {
+        for (int64_t p = 0; p < k; p++) {
+            for (int64_t i = 0; i < n; i++) {
+                panel[p * NAME(PANEL) + i] = from[offsets[p] + i];
             }
         }
+    }
+}
+#undef COPY_ROWS
+
+/* panel[p][...] = source[offsets[p] + the columns' places]. */
+static inline __attribute__((always_inline)) void
+NAME(gather_panel)(const Columns *columns, int64_t k, const REAL *source, const int64_t *offsets,
+                   REAL *panel) {
+    for (int r = 0; r < columns->segments; r++) {
+        int first = columns->segment[r];
+        NAME(gather_segment)(columns->segment_length[r], k, source + columns->from[first], offsets,
+                             panel + first);
     }
 }
 
@@ -175,7 +166,7 @@ KERNEL static void NAME(convolve)(void *closure, int64_t begin, int64_t end) {
             const REAL *b = source + columns.from[0];
             const int64_t *offsets = pass->offsets + first;
             if (!columns.contiguous) {
-                NAME(gather_panel)(&columns, k, source, offsets, job->copies != NULL, panel);
+                NAME(gather_panel)(&columns, k, source, offsets, panel);
                 b = panel;
                 offsets = job->steps;
             }

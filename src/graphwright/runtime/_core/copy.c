@@ -381,6 +381,24 @@ GW_KERNEL(clone_tensor) {
     return fresh_copy(cls, t, strided ? strides : NULL);
 }
 
+/* The elements of one tensor in the layout and dtype of another. */
+GW_KERNEL(copy_in_layout) {
+    GwTensor *like = gw_plain_tensor(args[0]), *src = gw_plain_tensor(args[1]);
+    int64_t strides[GW_MAX_DIMS];
+    if (like == NULL || src == NULL || !same_sizes(like, src)) {
+        return NULL;
+    }
+    bool strided = gw_result_strides(1, &like, like->ndim, like->sizes, strides);
+    GwTensor *out = gw_tensor_empty(cls, like->dtype, like->ndim, like->sizes,
+                                    strided ? strides : NULL);
+    if (out != NULL && like->dtype == src->dtype) {
+        copy_tensor(out, src);
+    } else if (out != NULL && !gw_convert_tensor(out, src)) {
+        Py_CLEAR(out);
+    }
+    return (PyObject *)out;
+}
+
 GW_KERNEL(contiguous) {
     GwTensor *t = gw_plain_tensor(args[0]);
     return t == NULL ? NULL : fresh_copy(cls, t, NULL);
@@ -389,6 +407,7 @@ GW_KERNEL(contiguous) {
 const GwKernelEntry gw_copy_kernels[] = {
     {"clone", 1, clone_tensor},
     {"contiguous", 1, contiguous},
+    {"copy", 2, copy_in_layout},
     {"copy_", 2, copy_},
     {NULL, 0, NULL},
 };

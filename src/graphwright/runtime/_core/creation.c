@@ -3,6 +3,7 @@
 #include "loops.h"
 #include "native.h"
 #include "pool.h"
+#include "writing.h"
 
 #include <float.h>
 #include <math.h>
@@ -455,7 +456,7 @@ static PyObject *fill_with(PyObject *target, PyObject *number) {
     Element e;
     GwTensor *t = gw_plain_tensor(target);
     bool plain = t != NULL && (t->numel <= LONGEST || (t->flags & GW_CONTIGUOUS) != 0);
-    if (!plain || t->storage->readonly || !element_of(number, t->dtype, &e)) {
+    if (!plain || !gw_is_open(t->storage) || !element_of(number, t->dtype, &e)) {
         return NULL;
     }
     fill(t, &e);

@@ -4,49 +4,6 @@
 
 enum { NAME(ROOM) = BAND_BYTES / sizeof(REAL) + BAND_SPARE };
 
-static inline __attribute__((always_inline)) void NAME(zero)(REAL *to, int64_t n) {
-    for (int64_t i = 0; i < n; i += NAME(LANES)) {
-        *(NAME(Vec) *)(to + i) = (NAME(Vec)){0};
-    }
-}
-
-/* A vector of every second element. */
-static inline __attribute__((always_inline)) void
-NAME(every_second)(const REAL *restrict from, REAL *restrict to) {
-#if defined(__clang__)
-    for (int j = 0; j < NAME(LANES); j++) {
-        to[j] = from[2 * j];
-    }
-#else
-    __typeof__((NAME(Vec)){0} == (NAME(Vec)){0}) places;
-    for (int j = 0; j < NAME(LANES); j++) {
-        places[j] = 2 * j;
-    }
-    *(NAME(Vec) *)to = __builtin_shuffle(
-        *(const NAME(Vec) *)from, *(const NAME(Vec) *)(from + NAME(LANES)), places);
-#endif
-}
-
-/* to[i] = from[i * step], i < n. Before `limit` it may be read beyond n. */
-static inline __attribute__((always_inline)) void
-NAME(copy)(const REAL *restrict from, int64_t step, int64_t n, const REAL *limit,
-           REAL *restrict to) {
-    int64_t whole = (n + NAME(LANES) - 1) / NAME(LANES) * NAME(LANES), i = 0;
-    bool spare = whole * step <= limit - from;
-    if (step == 1) {
-        for (; i + (spare ? 1 : NAME(LANES)) <= n; i += NAME(LANES)) {
-            *(NAME(Vec) *)(to + i) = *(const NAME(Vec) *)(from + i);
-        }
-    } else if (step == 2) {
-        for (; i + (spare ? 1 : NAME(LANES) + 1) <= n; i += NAME(LANES)) {
-            NAME(every_second)(from + 2 * i, to + i);
-        }
-    }
-    for (; i < n; i++) {
-        to[i] = from[i * step];
-    }
-}
-
 /* The lines [first, first + extent) of the phases of one channel, zeros around them. */
 static inline __attribute__((always_inline)) void
 NAME(fill_band)(const Depthwise *d, int64_t first, const REAL *plane, const REAL *limit, REAL *to) {

@@ -2,6 +2,7 @@
  * rest of the order (autocast, autograd, trace, fake kernels) is in runtime/dispatch.py. */
 #include "arguments.h"
 #include "record.h"
+#include "writing.h"
 
 static PyObject *modes_hook;    /* (op, args, flags): where flags are not 0 */
 static PyObject *override_hook; /* (op, args): where the class of an argument decides; or NULL */
@@ -106,6 +107,8 @@ static PyObject *dispatch(PyObject *self, PyObject *const *given, Py_ssize_t nar
     int flags = flags_of(op, items, count);
     if (!base->inplace) {
         flags &= ~GW_FLAG_OVERLAP;      /* what is only read may share memory */
+    } else if (count > 0 && gw_is_tensor(items[0]) && !gw_may_write((GwTensor *)items[0])) {
+        return NULL;
     } else if (gw_partly_shared(items, count)) {
         flags |= GW_FLAG_OVERLAP;
     }
@@ -158,7 +161,7 @@ static void move_into(GwTensor *out, PyObject *result) {
 /* Whether a result can be written there with nothing more to check. */
 static bool takes_results(PyObject *target, PyObject *const *items, Py_ssize_t count) {
     const GwTensor *out = gw_plain_tensor(target);
-    return out != NULL && (out->flags & GW_CONTIGUOUS) != 0 && !out->storage->readonly
+    return out != NULL && (out->flags & GW_CONTIGUOUS) != 0 && gw_is_open(out->storage)
            && gw_dispatch_flags(&target, 1) == 0 && !uses_memory(items, count, out->storage);
 }
 

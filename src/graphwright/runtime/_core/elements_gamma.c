@@ -58,11 +58,36 @@ static const double coarse_far[] = {-1.0 / 1680, 1.0 / 1260, -1.0 / 360, 1.0 / 1
 LGAMMA_POSITIVE(fine, 9)
 LGAMMA_POSITIVE(coarse, 5)
 
+/* sin(pi t) / t and cos(pi t) of |t| <= 1/2 by powers of t^2, from the highest. */
+static const double sine_of_pi[] = {
+    -1.0518471716932065e-11, 5.392664662608129e-10, -2.2948428997269873e-08,
+    7.952054001475513e-07, -2.1915353447830217e-05, 0.00046630280576761255, -0.0073704309457143504,
+    0.08214588661112823, -0.5992645293207921, 2.5501640398773455, -5.16771278004997,
+    3.141592653589793,
+};
+static const double cosine_of_pi[] = {
+    1.3768647280377414e-12, -7.700707130601354e-11, 3.604730797462501e-09, -1.3878952462213771e-07,
+    4.303069587032947e-06, -0.0001046381049248457, 0.0019295743094039231, -0.02580689139001406,
+    0.2353306303588932, -1.3352627688545895, 4.0587121264167685, -4.934802200544679, 1,
+};
+
+/* Of x <= 0 by reflection (DLMF 5.5.3); infinite at 0, -1, -2, ... */
+GW_INLINE double lgamma_reflected(double x) {
+    double part = x - GW_RINT(x), sine = GW_ABS(part) * GW_POLYNOMIAL(sine_of_pi, part * part);
+    double value = 1.1447298858494002 - gw_log_positive_double(sine) - fine_positive(1 - x);
+    return part == 0 ? GW_INFINITY(x) : value;
+}
+
 /* Elsewhere, and of infinities and NaN. */
 static double lgamma_rest(double x) {
     int sign;
     return lgamma_r(x, &sign);
 }
+
+/* Whether the reflection has cancelled too much of a result, or lost x: float32 has digits to
+ * spare. */
+#define LGAMMA_DOUBTFUL(x, value) \
+    (sizeof(x) == sizeof(double) && (GW_ABS(value) < 0.25 || GW_ABS(x) < 1e-290))
 
 /* Of x > 0: the recurrence up to 10, then the asymptotic series (DLMF 5.11.2). */
 GW_INLINE double digamma_positive(double x) {
@@ -80,23 +105,23 @@ GW_INLINE double digamma_positive(double x) {
     return shift + gw_log_double(x) - 0.5 * inverse - square * GW_POLYNOMIAL(series, square);
 }
 
-/* Elsewhere by reflection (DLMF 5.5.4); infinite at 0, nan at -1, -2, ... */
-static double digamma_number(double x) {
-    if (x > 0) {
-        return digamma_positive(x);
-    }
-    if (x == 0) {
-        return copysign(INFINITY, -x);
-    }
-    if (x != x || x == floor(x)) {
-        return NAN;
-    }
-    double pi = 3.14159265358979323846;
-    return digamma_positive(1 - x) - pi / tan(pi * (x - rint(x)));
+/* Of x <= 0 by reflection (DLMF 5.5.4); infinite at 0, nan at -1, -2, ... */
+GW_INLINE double digamma_reflected(double x) {
+    double part = x - GW_RINT(x), square = part * part;
+    double sine = part * GW_POLYNOMIAL(sine_of_pi, square);
+    double turned = 3.14159265358979323846 * GW_POLYNOMIAL(cosine_of_pi, square) / sine;
+    double pole = x == 0 ? GW_COPYSIGN(GW_INFINITY(x), -x) : GW_NAN(x);
+    return part == 0 ? pole : digamma_positive(1 - x) - turned;
 }
 
-/* Rows of `plain`, and of `rest` where x > 0 does not hold or x is infinite. */
-#define GUARDED(name, T, plain, rest)                                                      \
+static double digamma_number(double x) {
+    return x > 0 ? digamma_positive(x) : digamma_reflected(x);
+}
+
+#define NEVER_DOUBTFUL(x, value) false
+
+/* Rows of `plain`, of `reflected` where x <= 0, and of `rest` of what is not finite or `doubtful`. */
+#define GUARDED(name, T, plain, reflected, doubtful, rest)                                 \
     GW_ROW(name) {                                                                         \
         GW_UNUSED(trouble);                                                                \
         const T *a = (const T *)args[0];                                                   \
@@ -110,18 +135,27 @@ static double digamma_number(double x) {
                 other |= !(x > 0 && x < GW_INFINITY(x));                                   \
                 values[i] = (T)plain(x);                                                   \
             }                                                                              \
+            int unsure = 0;                                                                \
             for (int64_t i = 0; other && i < count; i++) {                                 \
+                T x = a[begin + i], value = (T)reflected(x);                               \
+                bool odd = !(GW_ABS(x) < GW_INFINITY(x)) | (x <= 0 && doubtful(x, value)); \
+                unsure |= odd;                                                             \
+                values[i] = x > 0 ? values[i] : value;                                     \
+            }                                                                              \
+            for (int64_t i = 0; unsure && i < count; i++) {                                \
                 T x = a[begin + i];                                                        \
-                values[i] = x > 0 && x < GW_INFINITY(x) ? values[i] : (T)rest(x);          \
+                bool odd = !(GW_ABS(x) < GW_INFINITY(x))                                   \
+                           || (x <= 0 && doubtful(x, values[i]));                          \
+                values[i] = odd ? (T)rest(x) : values[i];                                  \
             }                                                                              \
             memcpy(out + begin, values, (size_t)count * sizeof(T));                        \
         }                                                                                  \
     }
 
-GUARDED(lgamma_float32, float, coarse_positive, lgamma_rest)
-GUARDED(lgamma_float64, double, fine_positive, lgamma_rest)
-GUARDED(digamma_float32, float, digamma_positive, digamma_number)
-GUARDED(digamma_float64, double, digamma_positive, digamma_number)
+GUARDED(lgamma_float32, float, coarse_positive, lgamma_reflected, LGAMMA_DOUBTFUL, lgamma_rest)
+GUARDED(lgamma_float64, double, fine_positive, lgamma_reflected, LGAMMA_DOUBTFUL, lgamma_rest)
+GUARDED(digamma_float32, float, digamma_positive, digamma_reflected, NEVER_DOUBTFUL, digamma_number)
+GUARDED(digamma_float64, double, digamma_positive, digamma_reflected, NEVER_DOUBTFUL, digamma_number)
 
 /* ---- Hurwitz's zeta function and the higher derivatives ---- */
 
@@ -213,8 +247,15 @@ TRIGAMMA(coarse, 4)
 
 static double trigamma_rest(double x) { return zeta_number(2, x); }
 
-GUARDED(trigamma_float32, float, coarse_trigamma, trigamma_rest)
-GUARDED(trigamma_float64, double, fine_trigamma, trigamma_rest)
+/* Of x <= 0 by reflection (DLMF 5.15.6); infinite at 0, -1, -2, ... */
+GW_INLINE double trigamma_reflected(double x) {
+    double part = x - GW_RINT(x), sine = part * GW_POLYNOMIAL(sine_of_pi, part * part);
+    double value = 9.869604401089358 / (sine * sine) - fine_trigamma(1 - x);
+    return part == 0 ? GW_INFINITY(x) : value;
+}
+
+GUARDED(trigamma_float32, float, coarse_trigamma, trigamma_reflected, NEVER_DOUBTFUL, trigamma_rest)
+GUARDED(trigamma_float64, double, fine_trigamma, trigamma_reflected, NEVER_DOUBTFUL, trigamma_rest)
 
 /* (-1)^(n+1) n! zeta(n + 1, x) (DLMF 25.11.12) of orders n, nearly always one. */
 #define POLYGAMMA(name, T, first)                                                          \

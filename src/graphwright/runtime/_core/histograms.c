@@ -62,7 +62,9 @@ GW_KERNEL(histc) {
     const GwTensor *t = few_elements(args[0]);
     int64_t bins;
     double low, high;
-    if (t == NULL || t->numel == 0 || !is_real(t)
+    char bytes[16];
+    if (t == NULL || t->numel == 0 || !is_real(t) || !gw_element(args[2], t->dtype, bytes)
+        || !gw_element(args[3], t->dtype, bytes)
         || !gw_plain_int(args[1], &bins) || bins <= 0 || bins > LARGEST
         || !gw_plain_number(args[2], &low) || !gw_plain_number(args[3], &high) || high < low) {
         return NULL;

@@ -3,6 +3,7 @@
  * allocation is on the way. */
 #include "core.h"
 #include "pool.h"
+#include "writing.h"
 
 #include <stddef.h>
 #include <structmember.h>
@@ -158,6 +159,9 @@ static bool check_mutated(const Launcher *self, const Call *call) {
         if (((GwTensor *)arg)->storage->readonly) {
             PyErr_SetString(PyExc_ValueError, "cannot write in place: the tensor's memory is "
                             "read-only");
+            return false;
+        }
+        if (!gw_may_write((GwTensor *)arg)) {
             return false;
         }
     }

@@ -1,6 +1,7 @@
 /* The thread-local state that dispatch depends on. */
 #include "arguments.h"
 #include "generator.h"
+#include "writing.h"
 
 typedef struct {
     bool grad_disabled;
@@ -32,6 +33,23 @@ bool gw_user_disabled_grad(void) { return state.grad_disabled && !state.recordin
 void gw_start_recording(void) {
     state.grad_disabled = true;
     state.recording = true;
+}
+
+bool gw_may_write(const GwTensor *t) {
+    bool apart = t->storage != NULL && t->storage->inference && (t->flags & GW_FAKE) == 0
+                 && (state.modes & GW_MODE_INFERENCE) == 0;
+    if (apart) {
+        PyErr_SetString(PyExc_RuntimeError, "Inplace update to inference tensor outside "
+                        "InferenceMode is not allowed. You can make a clone to get a normal "
+                        "tensor before doing inplace update.");
+    }
+    return !apart;
+}
+
+static PyObject *check_may_write(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    const GwTensor *t = gw_tensor_arg(arg);
+    return t == NULL || !gw_may_write(t) ? NULL : Py_NewRef(Py_None);
 }
 
 uint32_t gw_modes(void) {
@@ -233,7 +251,8 @@ static int foreign_flags(PyObject *item) {
 
 static inline bool cannot_be_tensor(const PyTypeObject *type) {
     return type == &PyLong_Type || type == &PyBool_Type || type == &PyFloat_Type
-           || type == &PyUnicode_Type || type == Py_TYPE(Py_None);
+           || type == &PyUnicode_Type || type == Py_TYPE(Py_None)
+           || type == Py_TYPE(Py_Ellipsis);     /* an argument that was not given */
 }
 
 static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
@@ -334,6 +353,8 @@ PyMethodDef gw_modes_methods[] = {
      "Returns the previous setting. None: disabled while a node records its own kernel."},
     {"user_disabled_grad", user_disabled_grad, METH_NOARGS,
      "Whether gradients are off, and not only while a node records its own kernel."},
+    {"check_may_write", check_may_write, METH_O,
+     "Raises RuntimeError for tensors of inference mode outside of it."},
     {"modes", modes, METH_NOARGS,
      "This thread's mode bits; TRACE follows from the tracer, MAPPED from levels."},
     {"set_modes", set_modes, METH_O, "Returns the previous bits."},

@@ -1,6 +1,7 @@
 /* Fused steps of optimisers over contiguous float32 or float64 tensors, on the pool. */
 #include "core.h"
 #include "pool.h"
+#include "writing.h"
 
 #include <math.h>
 
@@ -32,7 +33,7 @@ static int collect(Operands *ops, PyObject *const *objects, int count) {
             return -1;
         }
         if (t->data == NULL || t->device != GW_CPU || !(t->flags & GW_CONTIGUOUS)
-            || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64) || t->storage->readonly
+            || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64) || !gw_is_open(t->storage)
             || (ops->n >= 0 && (t->numel != ops->n || t->dtype != ops->dtype))) {
             return 0;
         }

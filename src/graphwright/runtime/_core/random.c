@@ -2,6 +2,7 @@
  * which does the others on all threads. */
 #include "native.h"
 #include "vector_math.h"
+#include "writing.h"
 
 #include <float.h>
 #include <math.h>
@@ -14,7 +15,7 @@ static bool is_real(int dtype) { return dtype == GW_FLOAT32 || dtype == GW_FLOAT
 static GwTensor *writable(PyObject *o) {
     GwTensor *t = gw_plain_tensor(o);
     bool plain = t != NULL && is_real(t->dtype) && (t->flags & GW_CONTIGUOUS) != 0
-                 && t->numel <= LARGEST && !t->storage->readonly;
+                 && t->numel <= LARGEST && gw_is_open(t->storage);
     return plain ? t : NULL;
 }
 
@@ -299,7 +300,7 @@ GW_KERNEL(randint) {
 static GwTensor *whole_writable(PyObject *o) {
     GwTensor *t = gw_plain_tensor(o);
     bool plain = t != NULL && (is_real(t->dtype) || t->dtype == GW_INT32 || t->dtype == GW_INT64)
-                 && (t->flags & GW_CONTIGUOUS) != 0 && t->numel <= LARGEST && !t->storage->readonly;
+                 && (t->flags & GW_CONTIGUOUS) != 0 && t->numel <= LARGEST && gw_is_open(t->storage);
     return plain ? t : NULL;
 }
 

@@ -7,7 +7,7 @@
 enum {
     COLUMNS = 128,          /* neighbouring lines that are done side by side */
     TOGETHER = 4,           /* rows that are, lest each step waits for the one before */
-    STEP = 8,               /* elements whose running sums are made apart */
+    STEP = 8,               /* elements whose running sums are made apart: lanes of a vector */
 };
 
 enum { SUM, PRODUCT, MAXIMUM, MINIMUM };
@@ -20,6 +20,13 @@ typedef struct {
     void (*short_rows)(const void *in, void *out, int64_t *places, int64_t n, int64_t lines);
 } Kernel;
 
+/* Lanes of two vectors. */
+#ifdef __clang__
+#define MIXED(V, a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#else
+#define MIXED(V, a, b, ...) __builtin_shuffle(a, b, (V){__VA_ARGS__})
+#endif
+
 /* Before a loop over lines, whose elements are written where no other line is read. */
 #define GW_APART _Pragma("GCC ivdep")
 
@@ -27,21 +34,25 @@ typedef struct {
 #define MISSING(x) ((x) != (x))
 #define T float
 #define A double
+#define M int64_t
 #include "running_kernel.h"
 #define NAME(x) x##_f64
 #define MISSING(x) ((x) != (x))
 #define T double
 #define A double
+#define M int64_t
 #include "running_kernel.h"
 #define NAME(x) x##_i32
 #define MISSING(x) false
 #define T int32_t
 #define A uint32_t
+#define M int32_t
 #include "running_kernel.h"
 #define NAME(x) x##_i64
 #define MISSING(x) false
 #define T int64_t
 #define A uint64_t
+#define M int64_t
 #include "running_kernel.h"
 
 typedef struct {

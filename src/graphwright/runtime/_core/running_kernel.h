@@ -1,5 +1,5 @@
 /* Running sums, products and extrema of one element type. Included with T (elements), A
- * (totals), MISSING(x) and NAME(x) defined. Element i of line c lies at i * step + c * apart. */
+ * (totals), M (integers of A's size), MISSING(x) and NAME(x) defined. Element i of line c lies at i * step + c * apart. */
 
 #define PLACE(i, c) ((i) * step + (c) * apart)
 
@@ -56,27 +56,40 @@ GW_INLINE void NAME(extremes)(const T *x, T *y, int64_t *places, int64_t n, int6
     }
 }
 
-/* The sums within STEP elements do not wait for the total before them. */
-static void NAME(sum_row)(const void *in, void *out, int64_t *places, int64_t n) {
-    GW_UNUSED(places);
-    const T *x = in;
-    T *y = out;
-    A total = 0;
+typedef A NAME(Totals) __attribute__((vector_size(STEP * sizeof(A))));
+typedef T NAME(Elements) __attribute__((vector_size(STEP * sizeof(T)), aligned(sizeof(T)),
+                                        may_alias));
+typedef M NAME(Lanes) __attribute__((vector_size(STEP * sizeof(M))));
+
+/* The sums within STEP elements do not wait for the total before them: each lane takes what is one,
+ * two, then four before it. */
+GW_INLINE void NAME(sum_line)(const T *x, T *y, int64_t n) {
+    NAME(Totals) zeros = {0}, total = {0};
     int64_t i = 0;
     for (; i + STEP <= n; i += STEP) {
-        A sums[STEP];
-        sums[0] = (A)x[i];
-        for (int k = 1; k < STEP; k++) {
-            sums[k] = sums[k - 1] + (A)x[i + k];
-        }
-        for (int k = 0; k < STEP; k++) {
-            y[i + k] = (T)(total + sums[k]);
-        }
-        total += sums[STEP - 1];
+        NAME(Totals) sums = __builtin_convertvector(*(const NAME(Elements) *)(x + i), NAME(Totals));
+        sums += MIXED(NAME(Lanes), sums, zeros, 8, 0, 1, 2, 3, 4, 5, 6);
+        sums += MIXED(NAME(Lanes), sums, zeros, 8, 8, 0, 1, 2, 3, 4, 5);
+        sums += MIXED(NAME(Lanes), sums, zeros, 8, 8, 8, 8, 0, 1, 2, 3);
+        *(NAME(Elements) *)(y + i) = __builtin_convertvector(total + sums, NAME(Elements));
+        total += MIXED(NAME(Lanes), sums, sums, 7, 7, 7, 7, 7, 7, 7, 7);
     }
+    A rest = total[0];
     for (; i < n; i++) {
-        total += (A)x[i];
-        y[i] = (T)total;
+        rest += (A)x[i];
+        y[i] = (T)rest;
+    }
+}
+
+GW_VECTOR_MATH static void NAME(sum_row)(const void *in, void *out, int64_t *places, int64_t n) {
+    GW_UNUSED(places);
+    NAME(sum_line)(in, out, n);
+}
+
+GW_VECTOR_MATH static void NAME(sum_rows)(const void *in, void *out, int64_t *places, int64_t n) {
+    GW_UNUSED(places);
+    for (int64_t row = 0; row < TOGETHER; row++) {
+        NAME(sum_line)((const T *)in + row * n, (T *)out + row * n, n);
     }
 }
 
@@ -134,7 +147,7 @@ EXTREME(maximum, false)
 EXTREME(minimum, true)
 
 static const Kernel NAME(kernels)[] = {
-    [SUM] = {NAME(sum_row), NULL, NAME(sum_columns), NAME(short_sum_rows)},
+    [SUM] = {NAME(sum_row), NAME(sum_rows), NAME(sum_columns), NAME(short_sum_rows)},
     [PRODUCT] = {NAME(product_row), NAME(product_rows), NAME(product_columns),
                  NAME(short_product_rows)},
     [MAXIMUM] = {NAME(maximum_row), NAME(maximum_rows), NAME(maximum_columns),
@@ -148,4 +161,5 @@ static const Kernel NAME(kernels)[] = {
 #undef NAME
 #undef MISSING
 #undef T
+#undef M
 #undef A

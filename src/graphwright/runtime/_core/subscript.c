@@ -3,6 +3,7 @@
 #include "loops.h"
 #include "positions.h"
 #include "views.h"
+#include "writing.h"
 
 typedef struct {
     GwView view;
@@ -169,13 +170,22 @@ static PyObject *subscript(PyObject *self, PyObject *const *args, Py_ssize_t nar
 
 /* ---- assignment ---- */
 
+/* An int that no int64 holds: PyTorch refuses it whatever the dtype. */
+static bool is_wide_int(PyObject *value) {
+    int overflow = 0;
+    return PyLong_Check(value) && PyLong_AsLongLongAndOverflow(value, &overflow) == -1
+           && overflow != 0;
+}
+
 /* The value as a tensor of that dtype or, with dims, of its own; NULL, without an exception, for
- * what only Python knows to write. */
-static GwTensor *value_of(PyTypeObject *cls, PyObject *value, int dtype) {
+ * what only Python knows to write. Only copies cast. */
+static GwTensor *value_of(PyTypeObject *cls, PyObject *value, int dtype, bool copied) {
     _Alignas(16) char bytes[16];
     GwTensor *t = gw_plain_tensor(value), *out;
-    bool number = t == NULL && !gw_is_tensor(value) && gw_element(value, dtype, bytes);
-    if ((t == NULL && !number) || (t != NULL && gw_dispatch_flags(&value, 1) != 0)) {
+    bool number = t == NULL && !gw_is_tensor(value) && !is_wide_int(value)
+                  && gw_element(value, dtype, bytes);
+    if ((t != NULL && t->ndim == 0 && t->dtype != dtype && !copied)
+        || (t == NULL && !number) || (t != NULL && gw_dispatch_flags(&value, 1) != 0)) {
         return NULL;
     }
     if (t != NULL && (t->ndim > 0 || t->dtype == dtype)) {
@@ -192,7 +202,8 @@ static GwTensor *value_of(PyTypeObject *cls, PyObject *value, int dtype) {
 
 /* Whether the value was written where the key picks. */
 static bool write_value(const Subscript *s, PyTypeObject *cls, PyObject *view, PyObject *value) {
-    GwTensor *target = (GwTensor *)view, *values = value_of(cls, value, target->dtype);
+    GwTensor *target = (GwTensor *)view, *values;
+    values = value_of(cls, value, target->dtype, s->positions.count == 0);
     bool done = false;
     if (values != NULL && s->positions.count == 0) {
         done = gw_convert_tensor(target, values);
@@ -226,7 +237,7 @@ static PyObject *assign(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
     }
     Subscript s;
     bool done = false;
-    if (begin(&s, cls, args[1], args[2]) && !s.view.tensor->storage->readonly
+    if (begin(&s, cls, args[1], args[2]) && gw_is_open(s.view.tensor->storage)
         && !repeats(&s.view)) {
         PyObject *view = viewed(&s, args[1]);
         done = view != NULL && write_value(&s, cls, view, args[3]);

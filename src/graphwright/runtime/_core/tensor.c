@@ -206,7 +206,14 @@ GETTER(get_ndim) { TENSOR_OR_NULL return PyLong_FromLong(t->ndim); }
 GETTER(get_requires_grad) { TENSOR_OR_NULL return PyBool_FromLong(gw_requires_grad(t)); }
 GETTER(get_is_fake) { TENSOR_OR_NULL return PyBool_FromLong(t->flags & GW_FAKE); }
 GETTER(get_output_nr) { TENSOR_OR_NULL return PyLong_FromLong(t->output_nr); }
-GETTER(get_version) { TENSOR_OR_NULL return PyLong_FromLongLong(t->storage->version); }
+GETTER(get_version) {
+    TENSOR_OR_NULL
+    if (t->storage->inference && (t->flags & GW_FAKE) == 0) {
+        PyErr_SetString(PyExc_RuntimeError, "Inference tensors do not track version counter.");
+        return NULL;
+    }
+    return PyLong_FromLongLong(t->storage->version);
+}
 GETTER(get_nd) { TENSOR_OR_NULL return Py_XNewRef(gw_tensor_nd(t)); }
 GETTER(get_storage) { TENSOR_OR_NULL return Py_NewRef(t->storage); }
 

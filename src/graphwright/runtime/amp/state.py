@@ -60,9 +60,9 @@ def own_casts() -> Iterator[None]:
 def kept_cast(leaf: Any) -> Any:
     """The cast of a leaf that is kept, or None; it is not used once the leaf was written."""
     leaf_of, version, cast = _kept.casts.get(id(leaf), (None, 0, None))
-    return cast if leaf_of is leaf and version == leaf._version else None
+    return cast if leaf_of is leaf and version == leaf._storage._version else None
 
 
 def keep_cast(leaf: Any, cast: Any) -> None:
     """Keep the cast of a leaf until autocast is switched off."""
-    _kept.casts[id(leaf)] = leaf, leaf._version, cast
+    _kept.casts[id(leaf)] = leaf, leaf._storage._version, cast

@@ -67,9 +67,14 @@ def _scalar_type(value: Any) -> DType:
 
 def check_fits(name: str, value: Any, dtype: DType) -> None:
     """Raise RuntimeError for a number that the dtype cannot hold; unsigned ones wrap negatives."""
-    if dtype.is_complex or dtype is dtypes.bool:
+    if dtype is dtypes.bool:
         return
-    if isinstance(value, complex) or not _holds(dtype, value):
+    if dtype.is_complex and isinstance(value, int | float | complex):
+        value, parts = complex(value), dtype.to_real()
+        fits = not exceeds(value.real, parts) and not exceeds(value.imag, parts)
+    else:
+        fits = dtype.is_complex or (not isinstance(value, complex) and _holds(dtype, value))
+    if not fits:
         raise RuntimeError(
             f"{name}: value {value} cannot be converted to type {dtype.name} without overflow"
         )

@@ -466,7 +466,8 @@ def _rank(A: Any, tol: Any, atol: Any, rtol: Any, hermitian: bool) -> Any:
     check_matrix("linalg.matrix_rank", A, square=hermitian)
     if tol is not None:
         atol, rtol = tol, 0.0
-    values = ops.linalg_svdvals(A.detach())
+    matrix = A.detach()
+    values = ops.abs(ops.linalg_eigvalsh(matrix)) if hermitian else ops.linalg_svdvals(matrix)
     if values.shape[-1] == 0:
         return ops.zeros(values.shape[:-1], dtype=dtypes.int64, device=A.device)
     bound = ops.unsqueeze(_tolerances(values, A.shape, atol, rtol), -1)

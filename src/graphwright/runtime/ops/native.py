@@ -79,12 +79,13 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
     **_each(NUMBERS, conj_physical=np.positive),
     **_own("relu", "sign", dtypes=SIGNED),
     "sgn": (Loops("sign", SIGNED),),
-    **_own("reciprocal", "rsqrt", "frac", "fmax", "fmin", "heaviside", "lerp", "hardsigmoid",
+    **_own("reciprocal", "rsqrt", "frac", "fmax", "fmin", "heaviside", "hardsigmoid",
            "hardswish", "angle", "hardsigmoid_backward", "hardswish_backward", "softsign"),
     **_own("nextafter", dtypes=WIDE),
     **_own("remainder", "fmod", "floor_divide", dtypes=NUMBERS),
     **_own("addcmul", "addcdiv", operands=4, held=0b1000),
-    **_own("leaky_relu", operands=2),
+    **_own("leaky_relu", operands=2, held=0b10),
+    **_own("lerp", operands=3, held=0b100),
     **_own("hardshrink", operands=2, held=0b10),
     **_own("leaky_relu_backward", "hardshrink_backward", operands=3),
     **_own("threshold", operands=3, held=0b110),
@@ -118,8 +119,9 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
            "logaddexp", "logaddexp2", "logsigmoid", "logsigmoid_backward", "mish",
            "mish_backward", "selu", "selu_backward", "sigmoid", "silu", "silu_backward",
            "sinc", "tanhshrink", "xlogy", costly=True),
-    **_own("elu", operands=2, costly=True),
-    **_own("elu_backward", "celu_backward", "softplus", operands=3, costly=True),
+    **_own("elu", operands=2, costly=True, held=0b10),
+    **_own("softplus", operands=3, costly=True, held=0b110),
+    **_own("elu_backward", "celu_backward", operands=3, costly=True),
     **_own("softplus_backward", operands=4, costly=True),
     **_tests(ALL, eq=np.equal, ge=np.greater_equal, gt=np.greater, le=np.less_equal, lt=np.less,
              logical_and=np.logical_and, logical_not=np.logical_not, logical_or=np.logical_or,
@@ -320,16 +322,18 @@ def _where(fallback: Any) -> Any:
 
 def _celu(fallback: Any) -> Any:
     """celu, which has no alpha 0."""
-    plain = _core.Pointwise(Tensor, "celu", 2, FLOATS, fallback, costly=True, tensors=1, numbers=2)
+    plain = _core.Pointwise(
+        Tensor, "celu", 2, FLOATS, fallback, costly=True, tensors=1, numbers=2, held=0b10
+    )
     return lambda input, alpha: (plain if alpha else fallback)(input, alpha)
 
 
 def _softshrink(fallback: Any) -> Any:
-    """softshrink, which refuses a bound below 0."""
+    """softshrink, which refuses a bound below 0 and an infinite one."""
     plain = _core.Pointwise(
         Tensor, "softshrink", 2, FLOATS, fallback, tensors=1, numbers=2, held=0b10
     )
-    return lambda input, lambd: (plain if lambd >= 0 else fallback)(input, lambd)
+    return lambda input, lambd: (plain if 0 <= lambd < math.inf else fallback)(input, lambd)
 
 
 def _nan_to_num(fallback: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from graphwright.runtime import _core
 from graphwright.runtime.dtypes import float32
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
@@ -23,6 +24,7 @@ from graphwright.runtime.ops.nn_support import (
     spec,
     widened,
 )
+from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import product
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
@@ -76,10 +78,25 @@ def _by_places(tensor: Any) -> Any:
     return ops.reshape(ops.movedim(tensor, 1, -1), (-1, tensor.shape[1]))
 
 
-def _from_places(rows: Any, shape: Any) -> Any:
-    """[N * places, C] as a contiguous [N, C, *]."""
-    apart = (shape[0], *shape[2:], shape[1])
-    return ops.contiguous(ops.movedim(ops.view(rows, apart), -1, 1))
+def _from_places(rows: Tensor, input: Any) -> Tensor:
+    """[N * places, C] as a result for the input."""
+    shape = input.shape
+    like = _like(input)
+    out = _core.empty_strided(Tensor, shape, like.strides, rows.dtype)
+    apart = rows._nd.reshape(shape[0], *shape[2:], shape[1])
+    np.copyto(out._nd, np.moveaxis(apart, -1, 1))
+    return out
+
+
+def _keeps_layout(input: Any) -> bool:
+    """Whether a result has the input's strides; images and volumes have, where they are so."""
+    return len(input.shape) > 3 and _lies_by_places(input)
+
+
+def _like(input: Any) -> TensorSpec:
+    if not _keeps_layout(input):
+        return same(input)
+    return TensorSpec(input.shape, input.stride(), input.dtype, input.device)
 
 
 # Training: batch statistics
@@ -89,7 +106,7 @@ def _train_meta(input: Any, weight: Any, bias: Any, eps: float) -> Any:
     _check(input, weight, bias)
     kind = float32 if is_half(input.dtype) else input.dtype
     statistic = spec((input.shape[1],), input, kind)
-    return same(input), statistic, statistic
+    return _like(input), statistic, statistic
 
 
 def _train_eager(
@@ -98,7 +115,7 @@ def _train_eager(
     _check(input, weight, bias)
     if _lies_by_places(input):
         rows, *statistics = ops.batch_norm_train(_by_places(input), weight, bias, eps)
-        return _from_places(rows, input.shape), *statistics
+        return _from_places(rows, input), *statistics
     x = _three(compute(input))
     result, out = output(input.shape, input.dtype)
     y = out.reshape(x.shape)
@@ -163,7 +180,7 @@ def _through_statistics(ctx: Any, grad_mean: Any, grad_variance: Any) -> list[An
 
 def _backward_meta(grad: Any, input: Any, weight: Any, mean: Any, rstd: Any) -> Any:
     statistic = spec(mean.shape, mean)
-    return same(input), statistic, statistic
+    return _like(input), statistic, statistic
 
 
 def _backward_by_places(
@@ -172,7 +189,7 @@ def _backward_by_places(
     to_input, to_weight, to_bias = ops.batch_norm_backward(
         _by_places(grad), _by_places(input), weight, mean, rstd
     )
-    return _from_places(to_input, input.shape), to_weight, to_bias
+    return _from_places(to_input, input), to_weight, to_bias
 
 
 def _backward_eager(

@@ -15,7 +15,7 @@ from graphwright.runtime.ops.table import Kind, define
 
 def _pairwise_distance(x1: Any, x2: Any, p: float, eps: float, keepdim: bool) -> Any:
     """||x1 - x2 + eps||_p along the last dimension."""
-    difference = ops.add(ops.sub(x1, x2), eps)
+    difference = ops.add(ops.sub(x1, x2), eps * 1.0)
     return ops.norm(difference, p, max(difference.ndim - 1, 0), keepdim)
 
 
@@ -28,6 +28,8 @@ def _cosine_similarity(x1: Any, x2: Any, dim: int, eps: float) -> Any:
             "expected common dtype to be floating point, yet common dtype is "
             f"{probe.name} for {describe(x1)} and {describe(x2)}"
         )
+    if not eps >= 0:
+        raise RuntimeError(f"cosine_similarity: eps must be non-negative, got: {eps}")
     at = wrap_dim(dim, len(shape))
     units = []
     for x in (x1, x2):

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from graphwright.runtime._core import TensorBase
+from graphwright.runtime.ops.creation import calculated, check_held
 from graphwright.runtime.ops.nn_support import cast, require_floating, widened
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import pointwise_strides
@@ -13,8 +14,11 @@ from graphwright.runtime.ops.table import Kind, Op, define, op
 
 
 def floating_like(name: str) -> Any:
+    """The shape rule of an activation, whose dtype has to hold the numbers among its options."""
+
     def meta(input: Any, *rest: Any) -> Any:
         require_floating(name, input)
+        check_held(name, calculated(input.dtype), *rest)
         return like(input)
 
     return meta

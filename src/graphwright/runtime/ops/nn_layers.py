@@ -188,7 +188,7 @@ internal(
     Kind.COMPOSITE,
     meta=_linear_meta,
     vjp=_linear_vjp,
-    saves=("input", "weight"),
+    saves=("input?weight", "weight?input"),
     decompose=_linear_decompose,
     eager=_linear_eager,
 )

@@ -27,6 +27,7 @@ from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, pointwise_strides, product
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.ops.value_checks import checked, inside
+from graphwright.runtime.promotion import result_type
 from graphwright.runtime.tensor import Tensor
 
 
@@ -49,7 +50,8 @@ def _reduced_spec(input: Any, target: Any, reduction: str) -> TensorSpec:
 
 
 def _mse_meta(input: Any, target: Any, reduction: str) -> TensorSpec:
-    return _reduced_spec(input, target, reduction)
+    like = _reduced_spec(input, target, reduction)
+    return TensorSpec(like.shape, like.strides, result_type(input, target), like.device)
 
 
 def _mse_decompose(input: Any, target: Any, reduction: str) -> Any:

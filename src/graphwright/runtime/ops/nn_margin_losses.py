@@ -8,6 +8,7 @@ from typing import Any
 from graphwright.runtime.dtypes import float32, int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_held
 from graphwright.runtime.ops.nn_support import (
     cast,
     internal,
@@ -32,6 +33,7 @@ def _soft_margin_loss(input: Any, target: Any, reduction: str) -> Any:
 
 
 def _hinge_embedding_loss(input: Any, target: Any, margin: float, reduction: str) -> Any:
+    check_held("hinge_embedding_loss", input.dtype, margin)
     apart = ops.clamp_min(ops.sub(margin, input), 0)
     other = ops.where(ops.ne(target, 1), apart, 0)
     own = ops.where(ops.ne(target, -1), input, 0)
@@ -42,7 +44,7 @@ def _margin_ranking_loss(
     input1: Any, input2: Any, target: Any, margin: float, reduction: str
 ) -> Any:
     gap = ops.mul(ops.neg(target), ops.sub(input1, input2))
-    return reduced(ops.clamp_min(ops.add(gap, margin), 0), reduction)
+    return reduced(ops.clamp_min(ops.add(gap, margin * 1.0), 0), reduction)
 
 
 def _cosine_embedding_loss(

@@ -9,7 +9,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import check_held
-from graphwright.runtime.ops.nn_elementwise import activation, inplace, like
+from graphwright.runtime.ops.nn_elementwise import activation, floating_like, inplace, like
 from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
 from graphwright.runtime.ops.table import Kind, define
 
@@ -46,10 +46,10 @@ def _elu_backward(
 
 
 def _celu_meta(input: Any, alpha: float) -> Any:
-    require_floating("celu", input)
+    spec = floating_like("celu")(input, alpha)
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return like(input)
+    return spec
 
 
 # hardtanh, hardsigmoid, hardswish
@@ -135,9 +135,9 @@ def _hardshrink_backward(grad: Any, x: Any, lambd: float) -> Any:
 
 
 def _check_lambda(lambd: float) -> None:
-    if lambd < 0:
+    if not 0 <= lambd < math.inf:
         raise RuntimeError(
-            f"lambda must be greater or equal to 0, but found to be {float(lambd)}."
+            f"lambda must be finite and greater or equal to 0, but found to be {float(lambd)}."
         )
 
 

@@ -475,6 +475,7 @@ def _lerp(input: Any, end: Any, weight: Any) -> Any:
     """From the nearer end, so that weight 1 gives `end` exactly."""
     require_dtype("lerp", input.dtype, bool=False, integers=False)
     _same_dtype("lerp", input, end=end, weight=weight)
+    check_held("lerp", calculated(input.dtype), weight)
     gap = ops.sub(end, input)
     if isinstance(weight, Tensor):
         near = ops.add(input, ops.mul(weight, gap))
@@ -552,7 +553,7 @@ def _isclose(input: Any, other: Any, rtol: float, atol: float, equal_nan: bool) 
     if input.dtype is not other.dtype:
         raise RuntimeError(f"isclose: dtypes differ, {input.dtype} and {other.dtype}")
     for name, bound in (("rtol", rtol), ("atol", atol)):
-        if bound < 0:
+        if not bound >= 0:
             raise RuntimeError(f"isclose: {name} must be at least zero, but got {bound}")
     close = ops.eq(input, other)
     inexact = input.dtype.is_floating_point or input.dtype.is_complex

@@ -90,8 +90,9 @@ def _fitting(value: Any, like: Any) -> Any:
             raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
         return value if value.dtype is dtype else ops.to_dtype(value, dtype)
     if dtype.is_complex:
+        check_fits("masked_fill", value, dtype)
         return value
-    if isinstance(value, complex):
+    if isinstance(value, complex) and dtype is not dtypes.bool:
         raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
     if dtype.is_floating_point:
         check_fits("masked_fill", value, dtype)

@@ -311,7 +311,8 @@ _LARGE = 1 << 16    # elements from which the copies of factors are small beside
 def _kron_eager(input: Tensor, other: Tensor) -> Tensor:
     """Factors of large matrices are first written out along the rows: these are long then."""
     left, right, shape = _apart(input, other)
-    if len(shape) > 1 and product(shape) > _LARGE:
+    plain = input.is_contiguous() and other.is_contiguous()
+    if plain and len(shape) > 1 and product(shape) > _LARGE:
         last = (left.shape[-2], right.shape[-1])
         left, right = (
             ops.reshape(ops.expand(t, (*t.shape[:-2], *last)), (*t.shape[:-2], shape[-1]))

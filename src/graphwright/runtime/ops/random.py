@@ -403,7 +403,7 @@ define(
 def _checked_std(std: Any) -> Any:
     if isinstance(std, Tensor):
         return checked(std, ops.ge(std, 0), "normal expects all elements of std >= 0.0")
-    if std < 0:
+    if not std >= 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     return std
 

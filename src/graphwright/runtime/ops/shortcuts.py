@@ -41,10 +41,6 @@ def _reshaped(ctx: Any, grad: Any) -> Any:
     return ops.reshape(grad, ctx.input.shape)
 
 
-def _reshaped_as(ctx: Any, grad: Any) -> Any:
-    return ops.reshape(grad, ctx.input.shape), None
-
-
 def _moved_back(ctx: Any, grad: Any) -> Any:
     return ops.movedim(grad, ctx.destination, ctx.source)
 
@@ -508,7 +504,6 @@ SHORTCUTS = {
     "ravel": Shortcut(_reshaped),
     "repeat_interleave": Shortcut(_repeated),
     "reshape": Shortcut(_reshaped),
-    "reshape_as": Shortcut(_reshaped_as),
     "roll": Shortcut(_rolled_back),
     "rot90": Shortcut(lambda ctx, grad: ops.rot90(grad, -ctx.k, ctx.dims)),
     "smooth_l1_loss": Shortcut(_smooth_l1, ("input", "target")),
@@ -525,7 +520,6 @@ SHORTCUTS = {
     "unflatten": Shortcut(_reshaped),
     "var": Shortcut(_var, ("input",)),
     "var_mean": Shortcut(_var, ("input",)),
-    "view_as": Shortcut(_reshaped_as),
 }
 SHORTCUTS |= {name: Shortcut(*entry) for name, entry in (PRODUCTS | ROWS).items()}
 SHORTCUTS |= {f"{view}_copy": _copied(view) for view in COPIED}
@@ -553,7 +547,5 @@ NAMES = {
     "ravel": "view",
     "unflatten": "view",
     "reshape": "view",
-    "reshape_as": "view",
-    "view_as": "view",
 }
 """What a node is called where not by its op: as the part that PyTorch records."""

@@ -11,6 +11,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
+from graphwright.runtime.ops.creation import check_held
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact, wide_array
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dims
@@ -150,6 +151,7 @@ def _check_histc(input: Any, bins: int, min: Any, max: Any) -> None:
         raise RuntimeError(f'"histc" not implemented for {describe(input)}')
     if max < min:
         raise RuntimeError(f"histc: max must be larger than min, got min={min}, max={max}")
+    check_held("histc", input.dtype, min, max)
 
 
 def _check_finite(low: float, high: float) -> None:

@@ -145,3 +145,45 @@ define(
     vjp=_strided_vjp,
     eager=_strided_eager,
 )
+
+
+# -- view_scatter writes through any chain of views that rename elements
+
+
+def viewed(input: Any, views: Any) -> Any:
+    """The view of `input` through `views`: steps `(name, *args)`. `view` may copy."""
+    for name, *args in views:
+        step = ops.reshape if name == "view" else getattr(ops, name)
+        input = step(input, *args)
+    return input
+
+
+def _scattered_meta(input: Any, src: Any, views: Any) -> TensorSpec:
+    return TensorSpec(input.shape, _kept_strides(input), input.dtype, input.device)
+
+
+def _scattered(input: Any, src: Any, views: Any) -> Any:
+    """The values by way of a dense copy, of which every view is one."""
+    out = fresh_copy(input)
+    copy_into(viewed(out, views), src)
+    return fresh_copy(out, _kept_strides(input))
+
+
+def _scattered_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    kept = None
+    if ctx.needs["input"]:
+        zeros = ops.zeros(ctx.src.shape, dtype=grad.dtype, device=grad.device)
+        kept = ops.view_scatter(grad, zeros, ctx.views)
+    return kept, viewed(grad, ctx.views) if ctx.needs["src"] else None
+
+
+define(
+    "view_scatter(Tensor input, Tensor src, object views)",
+    Kind.INDEXING,
+    meta=_scattered_meta,
+    vjp=_scattered_vjp,
+    eager=_scattered,
+    method=False,
+    public=False,
+)
+"""A copy of the input whose view through `views` holds `src`, of the same shape and dtype."""

@@ -27,8 +27,8 @@ _LITERALS: dict[int, Int] = {}
 class Builders:
     """The functions that build expressions in normal form; `rules` provides them."""
 
-    add: Callable[..., Expr]
-    mul: Callable[..., Expr]
+    sum_of: Callable[[tuple[Expr, ...]], Expr]
+    product_of: Callable[[tuple[Expr, ...]], Expr]
     floordiv: Callable[[ExprLike, ExprLike], Expr]
     mod: Callable[[ExprLike, ExprLike], Expr]
     minimum: Callable[..., Expr]
@@ -72,12 +72,17 @@ class Expr:
 
     def subs(self, values: Mapping[Any, Any]) -> Expr:
         """Replace symbols, named by `Sym` or by name, and simplify again."""
-        if not self.symbols():
-            return self
-        return self._subs({
+        return self.at({
             key if isinstance(key, str) else key.name: as_expr(value)
             for key, value in values.items()
         })
+
+    def at(self, values: Mapping[str, Expr]) -> Expr:
+        """`subs` of symbols named by name."""
+        for symbol in self.symbols():
+            if symbol.name in values:
+                return self._subs(values)
+        return self
 
     def evaluate(self, values: Mapping[str, int]) -> int:
         """The value where symbol NAME is values[NAME].
@@ -89,7 +94,7 @@ class Expr:
     def _bounds(self) -> Range:
         raise NotImplementedError
 
-    def _subs(self, named: dict[str, Expr]) -> Expr:
+    def _subs(self, named: Mapping[str, Expr]) -> Expr:
         raise NotImplementedError
 
     def _format(self) -> str:
@@ -103,13 +108,13 @@ class Expr:
     __repr__ = __str__
 
     def __add__(self, other: ExprLike) -> Expr:
-        return BUILD.add(self, other)
+        return BUILD.sum_of((self, as_expr(other)))
 
     def __sub__(self, other: ExprLike) -> Expr:
-        return BUILD.add(self, -other if isinstance(other, int) else BUILD.mul(other, -1))
+        return BUILD.sum_of((self, Int(-other) if isinstance(other, int) else -as_expr(other)))
 
     def __mul__(self, other: ExprLike) -> Expr:
-        return BUILD.mul(self, other)
+        return BUILD.product_of((self, as_expr(other)))
 
     def __floordiv__(self, other: ExprLike) -> Expr:
         return BUILD.floordiv(self, other)
@@ -118,13 +123,13 @@ class Expr:
         return BUILD.mod(self, other)
 
     def __radd__(self, other: ExprLike) -> Expr:
-        return BUILD.add(other, self)
+        return BUILD.sum_of((as_expr(other), self))
 
     def __rsub__(self, other: ExprLike) -> Expr:
-        return BUILD.add(other, BUILD.mul(self, -1))
+        return BUILD.sum_of((as_expr(other), -self))
 
     def __rmul__(self, other: ExprLike) -> Expr:
-        return BUILD.mul(other, self)
+        return BUILD.product_of((as_expr(other), self))
 
     def __rfloordiv__(self, other: ExprLike) -> Expr:
         return BUILD.floordiv(other, self)
@@ -133,7 +138,7 @@ class Expr:
         return BUILD.mod(other, self)
 
     def __neg__(self) -> Expr:
-        return BUILD.mul(self, -1)
+        return BUILD.product_of((self, Int(-1)))
 
 
 class Int(Expr):
@@ -170,7 +175,7 @@ class Int(Expr):
     def evaluate(self, values: Mapping[str, int]) -> int:
         return self.value
 
-    def _subs(self, named: dict[str, Expr]) -> Expr:
+    def _subs(self, named: Mapping[str, Expr]) -> Expr:
         return self
 
     def _format(self) -> str:
@@ -208,7 +213,7 @@ class Sym(Expr):
     def evaluate(self, values: Mapping[str, int]) -> int:
         return values[self.name]
 
-    def _subs(self, named: dict[str, Expr]) -> Expr:
+    def _subs(self, named: Mapping[str, Expr]) -> Expr:
         return named.get(self.name, self)
 
     def _format(self) -> str:
@@ -255,8 +260,8 @@ class Add(_Nary):
         lows, highs = zip(*(t.range() for t in self._args), strict=True)
         return (None if None in lows else sum(lows), None if None in highs else sum(highs))
 
-    def _subs(self, named: dict[str, Expr]) -> Expr:
-        return BUILD.add(*(t._subs(named) for t in self._args))
+    def _subs(self, named: Mapping[str, Expr]) -> Expr:
+        return BUILD.sum_of(tuple([t._subs(named) for t in self._args]))
 
     def _format(self) -> str:
         text = str(self._args[0])
@@ -287,11 +292,8 @@ class Mul(_Nary):
             bounds = _product_range(bounds, factor.range())
         return bounds
 
-    def _subs(self, named: dict[str, Expr]) -> Expr:
-        result: Expr = Int(1)
-        for factor in self._args:
-            result = BUILD.mul(result, factor._subs(named))
-        return result
+    def _subs(self, named: Mapping[str, Expr]) -> Expr:
+        return BUILD.product_of(tuple([f._subs(named) for f in self._args]))
 
     def _format(self) -> str:
         first, *rest = self._args
@@ -314,7 +316,7 @@ class Min(_Nary):
         known = [h for h in highs if h is not None]
         return (None if None in lows else min(lows), min(known) if known else None)
 
-    def _subs(self, named: dict[str, Expr]) -> Expr:
+    def _subs(self, named: Mapping[str, Expr]) -> Expr:
         return BUILD.minimum(*(a._subs(named) for a in self._args))
 
     def _format(self) -> str:
@@ -334,7 +336,7 @@ class Max(_Nary):
         known = [low for low in lows if low is not None]
         return (max(known) if known else None, None if None in highs else max(highs))
 
-    def _subs(self, named: dict[str, Expr]) -> Expr:
+    def _subs(self, named: Mapping[str, Expr]) -> Expr:
         return BUILD.maximum(*(a._subs(named) for a in self._args))
 
     def _format(self) -> str:
@@ -385,7 +387,7 @@ class FloorDiv(_Quotient):
             highest = high // least if high >= 0 else (-1 if most is None else high // most)
         return (lowest, highest)
 
-    def _subs(self, named: dict[str, Expr]) -> Expr:
+    def _subs(self, named: Mapping[str, Expr]) -> Expr:
         return BUILD.floordiv(self.a._subs(named), self.b._subs(named))
 
     def _format(self) -> str:
@@ -409,7 +411,7 @@ class Mod(_Quotient):
             highest = high if highest is None else min(high, highest)
         return (0, highest)
 
-    def _subs(self, named: dict[str, Expr]) -> Expr:
+    def _subs(self, named: Mapping[str, Expr]) -> Expr:
         return BUILD.mod(self.a._subs(named), self.b._subs(named))
 
     def _format(self) -> str:

@@ -29,7 +29,11 @@ _DIVIDED: dict[tuple[Expr, Expr], tuple[Expr, Expr]] = {}
 
 def add(*operands: ExprLike) -> Expr:
     """The sum of the operands."""
-    terms = tuple(map(as_expr, operands))
+    return sum_of(tuple(map(as_expr, operands)))
+
+
+def sum_of(terms: tuple[Expr, ...]) -> Expr:
+    """The sum of expressions."""
     found = _SUMS.get(terms)
     if found is None:
         found = _SUMS[terms] = _add(*terms)
@@ -46,7 +50,11 @@ def _add(*operands: Expr) -> Expr:
 
 def mul(*operands: ExprLike) -> Expr:
     """The product of the operands, multiplied out."""
-    factors = tuple(map(as_expr, operands))
+    return product_of(tuple(map(as_expr, operands)))
+
+
+def product_of(factors: tuple[Expr, ...]) -> Expr:
+    """The product of expressions, multiplied out."""
     found = _PRODUCTS.get(factors)
     if found is None:
         found = _PRODUCTS[factors] = _mul(*factors)
@@ -345,5 +353,5 @@ def _common_factors(
     return sorted(found, key=lambda f: (-len(f[0]), -f[1], [s.sort_key for s in f[0]]))
 
 
-BUILD.add, BUILD.mul, BUILD.floordiv, BUILD.mod = add, mul, floordiv, mod
+BUILD.sum_of, BUILD.product_of, BUILD.floordiv, BUILD.mod = sum_of, product_of, floordiv, mod
 BUILD.minimum, BUILD.maximum = minimum, maximum

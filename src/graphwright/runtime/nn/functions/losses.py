@@ -69,7 +69,7 @@ def smooth_l1_loss(
     """d**2 / (2*beta) where d = |input - target| < beta, else d - beta/2; reduced."""
     warn_of_sizes(input, target)
     kind = reduction_of(reduction, size_average, reduce)
-    if beta < 0:
+    if not beta >= 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     return ops.smooth_l1_loss(input, target, kind, beta)
 
@@ -87,7 +87,7 @@ def huber_loss(
     """
     warn_of_sizes(input, target)
     kind = reduction_of(reduction)
-    if delta <= 0:
+    if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     if weight is None:
         return ops.huber_loss(input, target, kind, delta)
