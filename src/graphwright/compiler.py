@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
-from graphwright.api import ALIVE, compilation_of
+from graphwright.api import compilation_of, compilations
 from graphwright.artifacts import STAGES, stages_of
 from graphwright.capture import _eval_frame
 from graphwright.capture.allowed import DISABLED, allow_in_graph, is_compiling
@@ -61,7 +61,7 @@ def disable(function: F | None = None, *, recursive: bool = True) -> Any:
 
 def reset() -> None:
     """Forget all compiled code, records and observed sizes, of every compiled function."""
-    for compilation in list(ALIVE):
+    for compilation in compilations():
         compilation.reset()
     forget_notices()
     _eval_frame.reset_all()

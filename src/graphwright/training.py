@@ -8,7 +8,7 @@ from typing import Any
 
 from graphwright.ir.lowered import Lowered, Saved
 from graphwright.runtime import _core
-from graphwright.runtime.autograd.node import Node
+from graphwright.runtime.autograd.node import Node, leading_to
 from graphwright.runtime.autograd.saved import FREED, SavedValues, packing
 from graphwright.runtime.dispatch import without_autocast
 from graphwright.runtime.locks import Lock
@@ -37,7 +37,9 @@ class Training:
         self.watch = Watch(lowered)
         self.passages = Passages(lowered)
         self.differentiated = tuple(lowered.grad_inputs)
-        self.every_input = tuple(range(len(lowered.forward.graph.placeholders)))
+        self.written = [(index, index in lowered.read) for index in lowered.written()]
+        count = len(lowered.forward.graph.placeholders)
+        self.unwritten = tuple(sorted({*range(count)}.difference(lowered.written())))
         self.plain = lowered.is_plain()
         self.writes = [(number, index, index in lowered.tangents)
                        for number, index in lowered.mutated if index >= 0]
@@ -61,8 +63,11 @@ class Training:
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
         lowered = self.lowered
         rng = _core.rng_state() if lowered.rng_ops else None
+        before = [(index, _core.with_grad_mode(False, ops.clone, inputs[index]) if read
+                   else inputs[index]) for index, read in self.written]
         outputs = self.forward(*inputs)
         node = CompiledBackward(self, inputs, outputs, rng)
+        node.before = before
         for number, index in enumerate(lowered.tangents):
             output = outputs[index]
             output.grad_fn, output.output_nr = node, number
@@ -122,10 +127,14 @@ class SavedPlaces:
 
 
 class CompiledBackward(Node):
-    """The tape's node of a compiled forward: what it saved, and the backward to call."""
+    """The tape's node of a compiled forward: what it saved, and the backward to call.
 
-    __slots__ = ("closed", "inputs", "layouts", "made", "passed", "rng", "sizes", "training",
-                 "watched")
+    before: the inputs that the call writes, by position, as they were where gradients of
+        gradients begin with that.
+    """
+
+    __slots__ = ("before", "closed", "inputs", "layouts", "made", "passed", "rng", "sizes",
+                 "training", "watched")
 
     checked = True
 
@@ -139,6 +148,7 @@ class CompiledBackward(Node):
         tangents = training.tangents_of(outputs)
         self.layouts, self.outputs = tangents.layouts, tangents.outputs
         self.sizes = training.lowered.forward.bind_sizes(inputs) if training.symbolic else {}
+        self.before: Sequence[tuple[int, Any]] = ()
         self.inputs: SavedValues | None = SavedValues(inputs)
         self.made: SavedValues | None = SavedValues(
             tuple([_core.detach(Tensor, outputs[i]) for i in training.saved.outputs]))
@@ -156,6 +166,7 @@ class CompiledBackward(Node):
         self.closed |= self.passed
         if self.training.passages.end(self.closed):
             self.inputs = self.made = self.watched = None
+            self.before = ()
 
     def check(self, grads: list[Any], wanted: Sequence[bool]) -> None:
         """Raise RuntimeError where eager execution finds a saved tensor released, or written."""
@@ -210,10 +221,21 @@ class CompiledBackward(Node):
         """
         joint = self.training.lowered.joint
         assert joint is not None
-        values = inputs.unpack(self, self.training.every_input)
+        values = self.values_before(inputs)
         with replaying(self.rng):
             results = without_autocast(joint, *values, *tangents)
         return list(results[len(results) - len(self.edges):])
+
+    def values_before(self, inputs: SavedValues) -> list[Any]:
+        """The inputs as the call found them, with the histories that they had."""
+        training = self.training
+        unwritten = iter(inputs.unpack(self, training.unwritten))
+        before = dict(self.before)
+        for index, edge in zip(training.differentiated, self.edges, strict=True):
+            if index in before and edge is not None:
+                before[index] = leading_to(before[index], edge)
+        count = len(training.unwritten) + len(before)
+        return [before[i] if i in before else next(unwritten) for i in range(count)]
 
 
 @contextmanager

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
+import random
 import shlex
 import subprocess
 import sys
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from graphwright.codegen.cache import CacheWarning, KernelCache, cache_folder, kernel_cache
-from graphwright.codegen.canonical import canonical_text
+from graphwright.codegen.canonical import canonical
 from graphwright.codegen.emit.native import compile_program
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import CompilerMissing, find_compiler
@@ -63,6 +65,18 @@ def test_a_damaged_entry_is_built_again(folder: Path) -> None:
         assert len(entry.read_bytes()) > 1000
 
 
+def test_an_entry_under_the_name_of_another_is_built_again(folder: Path) -> None:
+    check()
+    (entry,) = folder.iterdir()
+    a = np.linspace(-1, 1, 20, dtype="f4")
+    run(example("neg"), [a])
+    (other,) = [path for path in folder.iterdir() if path != entry]
+    entry.write_bytes(other.read_bytes())
+    kernel_cache().__init__(folder)  # type: ignore[misc]
+    check()
+    assert kernel_cache().counts.rebuilt == 1
+
+
 def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
     check()
     (entry,) = folder.iterdir()
@@ -71,6 +85,27 @@ def test_links_are_not_followed(folder: Path, tmp_path: Path) -> None:
     entry.symlink_to(other)
     with pytest.warns(CacheWarning, match="cannot read"):
         assert KernelCache(folder).get(entry.name) is None
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_file_is_not_read(folder: Path, make: Callable[[Path], None]) -> None:
+    check()
+    (entry,) = folder.iterdir()
+    entry.unlink()
+    make(entry)
+    kernel_cache().__init__(folder)  # type: ignore[misc]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CacheWarning)
+        check()
+
+
+@pytest.mark.parametrize("target", ["llvm", "c"])
+def test_names_are_not_drawn_from_the_programs_generator(
+    monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.setattr(random.Random, "random", None)
+    monkeypatch.setattr(random.Random, "getrandbits", None)
+    check(target)
 
 
 def test_a_folder_that_others_can_write_to_is_not_used(folder: Path) -> None:
@@ -124,13 +159,13 @@ def test_clear_and_entries(folder: Path) -> None:
 
 def test_the_key_tells_programs_apart() -> None:
     texts = {
-        canonical_text(p) for p in (
+        canonical(p).text for p in (
             example(), example("tanh"), example(count=21),
             elementwise(20, lambda i: load(buffer("x", float64, 20), i),
                         [buffer("x", float64, 20)], float64))
     }
     assert len(texts) == 4
-    assert canonical_text(example()) == canonical_text(example())
+    assert canonical(example()).text == canonical(example()).text
 
 
 def test_shared_values_do_not_blow_the_text_up() -> None:
@@ -142,7 +177,7 @@ def test_shared_values_do_not_blow_the_text_up() -> None:
             value = op("add", value, value)  # type: ignore[assignment]
         return value
 
-    assert len(canonical_text(elementwise(20, doubled, [x], float32))) < 200_000
+    assert len(canonical(elementwise(20, doubled, [x], float32)).text) < 200_000
 
 
 ROOT = Path(__file__).parents[2]

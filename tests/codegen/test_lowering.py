@@ -271,6 +271,18 @@ def test_max_pool_and_its_backward(window: Any) -> None:
     check(fn, normal(2, 3, 8, 9), rtol=1e-4)
 
 
+@pytest.mark.parametrize("dilation", [(1, 1), (2, 1)])
+@pytest.mark.parametrize("value", [float("-inf"), float("nan")])
+def test_places_of_maxima_of_windows_of_one_value(value: float, dilation: Any) -> None:
+    """The first element that is no padding, the last nan."""
+    x = normal(1, 1, 6, 7)
+    x[..., :5, :5] = value
+
+    def fn(x: Any) -> Any:
+        return ops.max_pool_with_indices(x, (3, 3), (1, 2), (1, 1), dilation, False)
+    check(fn, x)
+
+
 @pytest.mark.parametrize("include", [True, False])
 @pytest.mark.parametrize("window", [((2, 2), (2, 2), (0, 0)), ((3, 3), (2, 2), (1, 1)),
                                     ((2, 3, 2), (2, 1, 3), (1, 0, 1)), ((3,), (4,), (1,))])

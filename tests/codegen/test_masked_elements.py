@@ -56,3 +56,25 @@ def test_gradients_of_joined_parts() -> None:
         return a.grad[:, 0].tolist()
 
     assert results(gradient) == [[1.0, 2.0, 2.0]] * 23
+
+
+def test_gradients_of_rows_of_no_elements() -> None:
+    """They are read, under a condition that is never true, where the other elements get 0."""
+
+    def rows(x: Any) -> Any:
+        return gw.softmax(x[:0].reshape(0, 3), 1), gw.pdist(gw.erfinv(x[:0].reshape(0, 3)), 3.0)
+
+    x = gw.ones(6, requires_grad=True)
+    first, second = gw.compile(rows)(x)
+    gw.autograd.backward([first.sum(), second.sum()])
+    assert x.grad is not None and x.grad.tolist() == [0.0] * 6
+
+
+def test_places_of_no_elements_as_indices() -> None:
+    def written(x: Any, rows: Any, empty: Any) -> Any:
+        return gw.index_put(x, (rows,), empty), x[rows], gw.slice_scatter(x, empty, 0, 3, 1)
+
+    x, rows, empty = gw.ones(6), gw.zeros(0, dtype=gw.int64), gw.ones(0)
+    for got, wanted in zip(gw.compile(written)(x, rows, empty), written(x, rows, empty),
+                           strict=True):
+        assert got.tolist() == wanted.tolist()

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.codegen.memory_plan import lifetimes, step_buffers
-from graphwright.codegen.program import NativeProgram
+from graphwright.codegen.memory_plan import lifetimes
+from graphwright.codegen.program import NativeProgram, step_buffers
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.symbolic.expr import as_int
 

@@ -61,6 +61,21 @@ def test_a_segment_counts_by_the_sizes_that_a_product_in_its_input_stands_for() 
         assert compiled(x).item() == gw.median(x).item()
 
 
+def test_a_segment_counts_by_the_strides_of_what_goes_in() -> None:
+    """`frexp` runs eagerly; the stride of the argument's rows is no size of anything."""
+
+    def function(x: gw.Tensor) -> tuple[gw.Tensor, gw.Tensor]:
+        pairs = gw.unfold_copy(x, 1, 2, 1)
+        pairs.add_(pairs.mean())
+        return pairs, gw.frexp(x)[1]
+
+    compiled = gw.compile(function, dynamic=True)
+    for rows, width in ((7, 5), (4, 9)):
+        x = gw.rand(rows, width)[:, :2]
+        for got, wanted in zip(compiled(x), function(x), strict=True):
+            np.testing.assert_allclose(got.numpy(), wanted.numpy(), rtol=1e-6)
+
+
 @pytest.mark.parametrize("mode", [gw.no_grad, gw.inference_mode])
 def test_eager_ops_of_a_function_that_switches_gradients_off_record_nothing(mode: type) -> None:
     layer = nn.Conv1d(2, 2, 3)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.ir import GraphModule, Interpreter
+from graphwright.ir.lint import check_writes
 from graphwright.ir.lowered import Lowered
 from graphwright.ir.passes.decompose import is_primitive
 from graphwright.ir.pipeline import lower_graph
@@ -114,17 +115,13 @@ def check(
 
 
 def assert_primitive(module: GraphModule) -> None:
-    """Only functional primitives, ops that run eagerly, and writes to arguments at the end."""
-    writes = False
+    """Only functional primitives, ops that run eagerly, and writes to arguments in their order."""
+    check_writes(module.graph)
     for node in module.graph.nodes:
         if isinstance(node.target, Op):
             eager = node.target.decompose is None or "whole" in node.target.tags
             assert is_primitive(node.target) or eager, node.target
-            if node.target.name == "copy_":
-                assert node.args[0].op == "placeholder"
-                writes = True
-            else:
-                assert not writes and not node.target.is_inplace
+            assert node.target.name == "copy_" or not node.target.is_inplace
 
 
 def _compare(fn: Any, compiled: Compiled, values: Sequence[Any], tolerance: float) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from textwrap import dedent
 from typing import Any
 
+import pytest
+
 import graphwright as gw
 from graphwright.ir import GraphModule
+from graphwright.ir.lint import GraphError, check_writes
 from graphwright.ir.passes.algebra import simplify
 from graphwright.ir.passes.constants import fold_constants
 from graphwright.ir.passes.cse import merge_common
@@ -109,16 +112,99 @@ def test_functionalisation() -> None:
         def forward(self, arg0, arg1):
             select = ops.select(arg0, 0, 1)  # float32[4]
             mul = ops.mul(select, arg1)  # float32[4]
-            unsqueeze = ops.unsqueeze(mul, 0)  # float32[1, 4]
-            slice_1 = ops.slice(arg0, 0, 0, 1)  # float32[1, 4]
-            slice_2 = ops.slice(arg0, 0, 2, 3)  # float32[1, 4]
-            cat = ops.cat((slice_1, unsqueeze, slice_2))  # float32[3, 4]
-            add = ops.add(cat, 1)  # float32[3, 4]
+            view_scatter = ops.view_scatter(arg0, mul, (('select', 0, 1),))  # float32[3, 4]
+            add = ops.add(view_scatter, 1)  # float32[3, 4]
             return (add,)  # (float32[3, 4])
         """)
     assert result.mutated == [(0, 0)]
     assert [(spec.kind, spec.index, len(spec.views)) for spec in result.outputs] == [
         ("input", 0, 0), ("input", 0, 1)]
+
+
+def written(fn: Any, *inputs: Any) -> GraphModule:
+    module, fakes = captured(fn, inputs)
+    return lower_graph(module, fakes, needs_grad=False).forward
+
+
+def test_parts_are_written_where_they_are() -> None:
+    def decode(cache: Any, k: Any, q: Any) -> Any:
+        cache[:, 3:4] = k
+        cache[0].add_(1)
+        return q @ cache
+
+    expect(written(decode, gw.zeros(2, 8), gw.zeros(2, 1), gw.zeros(3, 2)), """
+        def forward(self, arg0, arg1, arg2):
+            slice_3 = ops.slice(arg0, 1, 3, 4)  # float32[2, 1]
+            copy = ops.copy_(slice_3, arg1)  # float32[2, 1]
+            select = ops.select(arg0, 0, 0)  # float32[8]
+            add = ops.add(select, 1)  # float32[8]
+            select_3 = ops.select(arg0, 0, 0)  # float32[8]
+            copy_1 = ops.copy_(select_3, add)  # float32[8]
+            mm = ops.mm(arg2, arg0)  # float32[3, 8]
+            return (mm,)  # (float32[3, 8])
+        """)
+
+
+def test_parts_that_are_read_with_what_they_replace() -> None:
+    """No order of reads and writes would do: the new value is made, and the part written last."""
+    def both(x: Any, y: Any) -> Any:
+        old = x.clone()
+        x[1:] = y
+        return x * old
+
+    expect(written(both, gw.zeros(3), gw.zeros(2)), """
+        def forward(self, arg0, arg1):
+            view_scatter = ops.view_scatter(arg0, arg1, (('slice', 0, 1, 3, 1),))  # float32[3]
+            mul = ops.mul(view_scatter, arg0)  # float32[3]
+            slice_3 = ops.slice(arg0, 0, 1, 3)  # float32[2]
+            copy = ops.copy_(slice_3, arg1)  # float32[2]
+            return (mul,)  # (float32[3])
+        """)
+
+
+def test_a_cache_is_written_after_the_lookup_and_before_the_attention() -> None:
+    def decode(cache: Any, table: Any, token: Any) -> Any:
+        row = table.index_select(0, token)
+        cache[:, 2] = row
+        scores = gw.softmax(row.unsqueeze(1) @ cache[:, :3].transpose(1, 2), -1)
+        return scores @ cache[:, :3]
+
+    names = [node.target.name for node in written(
+        decode, gw.zeros(2, 8, 4), gw.zeros(5, 4), gw.tensor([0, 1])).graph.nodes
+        if node.op == "call_function"]
+    assert "view_scatter" not in names
+    assert names.index("index_select") < names.index("copy_") < names.index("bmm")
+
+
+def test_parts_that_are_exchanged() -> None:
+    def swap(x: Any, y: Any) -> None:
+        old = x[0].clone()
+        x[0] = y[0]
+        y[0] = old
+
+    expect(written(swap, gw.zeros(2, 3), gw.zeros(2, 3)), """
+        def forward(self, arg0, arg1):
+            select = ops.select(arg0, 0, 0)  # float32[3]
+            select_1 = ops.select(arg1, 0, 0)  # float32[3]
+            clone_1 = ops.clone(select_1)  # float32[3]
+            clone_2 = ops.clone(select)  # float32[3]
+            select_6 = ops.select(arg0, 0, 0)  # float32[3]
+            copy = ops.copy_(select_6, clone_1)  # float32[3]
+            select_7 = ops.select(arg1, 0, 0)  # float32[3]
+            copy_1 = ops.copy_(select_7, clone_2)  # float32[3]
+            return ()  # ()
+        """)
+
+
+def test_writes_are_checked() -> None:
+    module, _ = captured(lambda x: (x[1].mul_(2), x[1])[1], [gw.zeros(2, 3)])
+    check_writes(module.graph)
+    module, _ = captured(lambda x: (x[1], x.mul_(2), x[0])[0].exp(), [gw.zeros(2, 3)])
+    with pytest.raises(GraphError, match="reads select, a view made before its memory arg0"):
+        check_writes(module.graph)
+    module, _ = captured(lambda x: x.exp().mul_(2), [gw.zeros(2, 3)])
+    with pytest.raises(GraphError, match="writes exp, which is no argument"):
+        check_writes(module.graph)
 
 
 def rewritten(fn: Any, rewrite: Any, *inputs: Any) -> GraphModule:

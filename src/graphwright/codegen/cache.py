@@ -1,8 +1,9 @@
 """Compiled kernels on disk: private to the user, named by their content's key, verified.
 
-An entry is the object file followed by its SHA-256. It is written to a temporary file and renamed,
-so that readers see all of it or nothing. A damaged entry is dropped and built again. Where the
-folder cannot be used or trusted, kernels stay in memory, with one warning.
+An entry is the object file followed by the SHA-256 of its key and itself. It is written to a
+temporary file and renamed, so that readers see all of it or nothing. A damaged entry is dropped
+and built again. Where the folder cannot be used or trusted, kernels stay in memory, with one
+warning.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import stat
 import warnings
 from collections.abc import Iterator
 
+from graphwright.codegen.private_files import new_file
 from graphwright.runtime.records import Record
 
 _DIGEST = hashlib.sha256().digest_size
@@ -64,14 +66,12 @@ class KernelCache:
         folder = self._usable_folder(create=True)
         if folder is None:
             return
-        import tempfile
-
         temporary = None
         try:
-            handle, temporary = tempfile.mkstemp(dir=folder, prefix=".new-")
+            handle, temporary = new_file(folder)
             with os.fdopen(handle, "wb") as file:
                 file.write(payload)
-                file.write(hashlib.sha256(payload).digest())
+                file.write(_digest(key, payload))
             os.replace(temporary, os.path.join(folder, key))
         except OSError as error:
             self._warn(f"cannot write to {folder}: {error.strerror}")
@@ -105,17 +105,14 @@ class KernelCache:
             return None
         path = os.path.join(folder, key)
         try:
-            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            content, mine = _content(path)
         except FileNotFoundError:
             return None
         except OSError as error:
             self._warn(f"cannot read {path}: {error.strerror}")
             return None
-        with os.fdopen(handle, "rb") as file:
-            content = file.read()
-            mine = os.fstat(file.fileno()).st_uid == os.getuid()
         payload, digest = content[:-_DIGEST], content[-_DIGEST:]
-        if mine and hashlib.sha256(payload).digest() == digest:
+        if mine and _digest(key, payload) == digest:
             return payload
         self.counts.rebuilt += 1
         with contextlib.suppress(OSError):
@@ -151,6 +148,24 @@ class KernelCache:
             self._warned = True
             warnings.warn(f"graphwright keeps compiled kernels in memory only: {reason}",
                           CacheWarning, stacklevel=2)
+
+
+def _digest(key: str, payload: bytes) -> bytes:
+    """Of the object and of its name: one that lies under another's name is damage, too."""
+    return hashlib.sha256(key.encode() + b"\0" + payload).digest()
+
+
+def _content(path: str) -> tuple[bytes, bool]:
+    """What a file holds, nothing if it is another kind of thing; and whether it is this user's."""
+    handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            return b"", False
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(), status.st_uid == os.getuid()
+    finally:
+        os.close(handle)
 
 
 def cache_folder() -> str | None:

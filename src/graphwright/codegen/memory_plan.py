@@ -25,7 +25,7 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
-from graphwright.codegen.program import Gemm, Step
+from graphwright.codegen.program import Gemm, Step, step_buffers
 from graphwright.codegen.scheduler.touched import Touch, touched, touches
 from graphwright.runtime.records import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
@@ -48,11 +48,6 @@ def plan_memory(steps: Sequence[Step], temps: Sequence[Buffer]) -> MemoryPlan:
     left = [t for t in temps if t.name in lives]
     offsets, total = place(left, lives)
     return MemoryPlan(steps, offsets, total)
-
-
-def step_buffers(step: Step) -> tuple[Buffer, ...]:
-    """The buffers that a step touches."""
-    return (step.a, step.b, step.out) if isinstance(step, Gemm) else step.buffers
 
 
 def lifetimes(steps: Sequence[Step]) -> dict[str, tuple[int, int]]:
@@ -170,19 +165,19 @@ def place(
 ) -> tuple[dict[str, Expr], Expr]:
     """Offsets in bytes and the arena's size. Static sizes first, the largest first, each at the
     lowest offset that is free while it lives; buffers of symbolic size follow one another."""
-    placed: list[tuple[int, int, Buffer]] = []
-    static = [t for t in temps if as_int(t.size) is not None]
-    for buffer in sorted(static, key=lambda b: (-_bytes(b), lives[b.name])):
-        offset = 0
-        for start, end, other in placed:
-            if not _together(lives[buffer.name], lives[other.name]):
-                continue
-            if offset + _bytes(buffer) <= start:
-                break
-            offset = max(offset, end)
-        insort(placed, (offset, offset + _bytes(buffer), buffer), key=lambda p: p[0])
-    offsets: dict[str, Expr] = {b.name: Int(start) for start, _, b in placed}
-    total: Expr = Int(max((end for _, end, _ in placed), default=0))
+    sizes = {t.name: _bytes(t) for t in temps if as_int(t.size) is not None}
+    placed: list[tuple[int, int, int, int]] = []
+    offsets: dict[str, Expr] = {}
+    for name in sorted(sizes, key=lambda name: (-sizes[name], lives[name])):
+        offset, size, (first, last) = 0, sizes[name], lives[name]
+        for start, end, born, dead in placed:
+            if born <= last and first <= dead:
+                if offset + size <= start:
+                    break
+                offset = max(offset, end)
+        insort(placed, (offset, offset + size, first, last), key=lambda p: p[0])
+        offsets[name] = Int(offset)
+    total: Expr = Int(max((end for _, end, _, _ in placed), default=0))
     return _place_symbolic([t for t in temps if as_int(t.size) is None], lives, offsets, total)
 
 
@@ -210,7 +205,3 @@ def _bytes(buffer: Buffer) -> int:
     size = as_int(buffer.size)
     assert size is not None, f"{buffer.name} has a symbolic size"
     return -(-size * buffer.dtype.itemsize // ALIGNMENT) * ALIGNMENT
-
-
-def _together(one: tuple[int, int], two: tuple[int, int]) -> bool:
-    return one[0] <= two[1] and two[0] <= one[1]

@@ -58,6 +58,13 @@ class Gemm(Record):
 Step = Union[Kernel, Gemm]
 
 
+def step_buffers(step: Step) -> tuple[Buffer, ...]:
+    """The buffers that a step touches, each once."""
+    if isinstance(step, Kernel):
+        return step.buffers
+    return tuple({buffer.name: buffer for buffer in (step.out, step.a, step.b)}.values())
+
+
 class NativeProgram(Record):
     """One native function: `steps` in order over buffers placed by `slots`.
 

@@ -15,6 +15,7 @@ from graphwright.ir.graph import Graph
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node, map_leaves
 from graphwright.runtime.symbolic.expr import Expr, Sym
+from graphwright.runtime.tensor import Tensor
 
 Compile = Callable[[GraphModule, Sequence[Any]], Any]
 
@@ -123,15 +124,15 @@ def _segment(
 
 
 def _symbols_of(nodes: list[Node]) -> dict[str, Sym]:
-    """The size symbols in the nodes' arguments and results.
+    """The symbols of sizes and strides in the nodes' arguments and results.
 
-    Sizes of what goes into a segment may be products, from which no symbol can be read.
+    Those of what goes into a segment may be products, from which no symbol can be read.
     """
     found: dict[str, Sym] = {}
 
     def note(leaf: Any) -> Any:
-        sizes = [leaf, *getattr(leaf, "shape", ())] if not isinstance(leaf, Node) else []
-        for size in sizes:
+        layout = (*leaf.shape, *leaf.stride()) if isinstance(leaf, Tensor) else ()
+        for size in (leaf, *layout):
             expr = size if isinstance(size, Expr) else getattr(size, "expr", None)
             if isinstance(expr, Expr):
                 found.update((s.name, s) for s in expr.symbols())

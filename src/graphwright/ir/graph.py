@@ -7,6 +7,7 @@ import keyword
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 from graphwright.ir.lint import check
@@ -220,5 +221,11 @@ def _base_name(target: Target) -> str:
     else:
         name = getattr(target, "name", None) or getattr(target, "__name__", None)
         text = str(name or type(target).__name__)
+    return _identifier(text)
+
+
+@lru_cache(maxsize=4096)
+def _identifier(text: str) -> str:
+    """A name in lower case that begins with a letter or an underscore."""
     text = re.sub(r"\W", "_", text).strip("_").lower() or "value"
     return f"_{text}" if text[0].isdigit() else text

@@ -45,6 +45,7 @@ from graphwright.runtime.autograd.node import gradient_edge, leading_to
 from graphwright.runtime.fake import FakeTensor, make_fake
 from graphwright.runtime.ops.table import UNLISTED, Op
 from graphwright.runtime.records import Record
+from graphwright.runtime.symbolic.expr import Expr, Int, as_expr
 
 
 class Joint(Record):
@@ -59,6 +60,19 @@ class Joint(Record):
     n_forward: int
     tangents: list[int]
     grad_inputs: list[int]
+
+    def read_by_gradients(self) -> set[int]:
+        """The positions of the inputs that the values of gradients depend on."""
+        results = self.module.graph.output_node.args[0]
+        pending = [node for node in results[self.n_forward:] if isinstance(node, Node)]
+        reached: set[Node] = set()
+        while pending:
+            node = pending.pop()
+            if node not in reached:
+                reached.add(node)
+                pending += node.all_input_nodes
+        arguments = self.module.graph.placeholders
+        return {index for index, node in enumerate(arguments) if node in reached}
 
 
 def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None:
@@ -152,9 +166,9 @@ def is_function_call(node: Node) -> bool:
 
 
 def _layouts(module: GraphModule, outputs: Sequence[Any]) -> list[Any]:
-    """The strides that each output will have: those promised to the user, if they are dense."""
+    """The strides that each output will have: those promised to the user, if none overlap."""
     promised = [*module.meta.get("layouts", ()), *[None] * len(outputs)]
-    return [dense_like(out if strides is None else restrided(out, strides)).stride()
+    return [apart_like(out if strides is None else restrided(out, strides)).stride()
             if isinstance(out, FakeTensor) else None
             for out, strides in zip(outputs, promised, strict=False)]
 
@@ -176,6 +190,22 @@ def dense_like(tensor: Any) -> FakeTensor:
             strides = row_major(shape)
             break
         expected = expected * shape[dim]
+    return make_fake(shape, strides, tensor.dtype, tensor.device)
+
+
+def apart_like(tensor: Any) -> FakeTensor:
+    """A fake tensor of the same type of which no two elements are in one place.
+
+    Strides are kept where that is known, gaps included, and are row-major otherwise.
+    """
+    shape, strides = tensor.shape, tensor.stride()
+    span: Expr = Int(1)
+    for dim in sorted(range(len(shape)), key=lambda d: _stride_order(strides, d)):
+        size, stride = as_expr(shape[dim]), as_expr(strides[dim])
+        least = (stride - span).range()[0]
+        if size != 1 and (least is None or least < 0):
+            return dense_like(tensor)
+        span = stride * (size - 1) + span
     return make_fake(shape, strides, tensor.dtype, tensor.device)
 
 

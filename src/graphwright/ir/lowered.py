@@ -129,6 +129,7 @@ class Lowered(Record, frozen=False):
         rng_ops: how many offsets the forward takes from the generator.
         kept: what gradients refuse to have been written in place, the first to be read first.
         made: the places in `kept` whose tensors are results, or inputs that the call writes.
+        read: the inputs that the values of gradients depend on.
     """
 
     forward: GraphModule
@@ -146,12 +147,19 @@ class Lowered(Record, frozen=False):
     rng_ops: int = 0
     kept: list[Kept] = field(default_factory=list)
     made: list[tuple[str, int]] = field(default_factory=list)
+    read: set[int] = field(default_factory=set)
 
     def is_plain(self) -> bool:
         """Whether the forward's outputs are the captured graph's results as they stand."""
         straight = [OutputSpec("fresh", i) for i in range(len(self.outputs))]
         return (self.outputs == straight and len(straight) == self.n_user_outputs
                 and all(output < 0 for _, output in self.mutated))
+
+    def written(self) -> list[int]:
+        """The inputs that the call writes, under the first name of their memory or the second."""
+        first = self.forward.meta.get("second_names", {})
+        return sorted({name for index, _ in self.mutated
+                       for name in (index, first.get(index, index))})
 
     def results(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
         """The captured graph's results from its inputs and the outputs of `forward`."""

@@ -30,7 +30,8 @@ from graphwright.runtime.symbolic.expr import Sym
 from graphwright.runtime.symbolic.symint import SymInt, hint_of
 
 _GATHERS = frozenset(
-    {"contiguous", "clone", "im2col", "constant_pad", "cat", "index_select", "gather"})
+    {"contiguous", "clone", "im2col", "constant_pad", "cat", "view_scatter", "index_select",
+     "gather"})
 LONGEST_CHAIN = 16
 """At most so many ops are computed again for one saved value."""
 

@@ -20,7 +20,7 @@ from graphwright.ir.passes.functionalise import functionalise
 from graphwright.ir.passes.normalise import normalise
 from graphwright.ir.passes.outputs import own_outputs
 from graphwright.ir.passes.refusals import keep_refusals
-from graphwright.ir.passes.write_back import may_fail, write_back
+from graphwright.ir.passes.write_back import write_back
 from graphwright.runtime.records import Record, field
 
 
@@ -118,8 +118,6 @@ def _write_back(state: State) -> None:
     tangents = [] if joint is None else joint.tangents
     keep = {*tangents, *(s.index for s in state.saved if s.kind == "output")}
     keep.update(place for index, place in state.mutated if _is_read_elsewhere(state, index))
-    if may_fail(state.module):
-        keep.update(place for _, place in state.mutated)
     left = write_back(state.module, state.mutated, keep)
     state.mutated = [(index, left.get(place, -1)) for index, place in state.mutated]
     state.saved = [Saved(s.kind, left[s.index]) if s.kind == "output" else s for s in state.saved]
@@ -231,6 +229,7 @@ def _lowered(state: State) -> Lowered:
         lowered.reusable = any(
             not any(above >> tangent & below >> gradient & 1 for above, below in lowered.passages)
             for gradient, reach in enumerate(lowered.reaches) for tangent in reach)
+        lowered.read = joint.read_by_gradients()
         unchanged = {("input", index) for index in range(len(state.inputs))}
         unchanged.difference_update(("input", index) for index, _ in state.mutated)
         places = {kept.place for kept in lowered.kept if kept.place is not None}

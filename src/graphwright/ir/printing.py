@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.ir.node import Node
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.table import Op
+from graphwright.runtime.ops.table import TABLE, Op
 from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.places import WHOLE, text_at
 from graphwright.runtime.symbolic.symint import SymInt
@@ -158,14 +158,20 @@ class _Printer:
         return f"{self.callee(target)}({self.arguments(operands, node.kwargs)})"
 
     def op_call(self, op: Op, args: tuple[Any, ...]) -> str:
-        """The call of a table op: defaults at the end are left out, keyword-only ones named."""
-        self.names["ops"] = ops
+        """The call of an op: defaults at the end are left out, keyword-only ones named."""
         params = op.schema.params
         shown = [
             f"{param.name}={self.value(arg)}" if param.kwonly else self.value(arg)
             for param, arg in zip(params, _without_defaults(args, params), strict=False)
         ]
-        return f"ops.{op.name}({', '.join(shown)})"
+        return f"{self.op(op)}({', '.join(shown)})"
+
+    def op(self, op: Op) -> str:
+        """An op of the table by its name there, another one by a fresh name."""
+        if TABLE.get(op.name) is not op:
+            return self.named(op.name, op)
+        self.names["ops"] = ops
+        return f"ops.{op.name}"
 
     def attribute(self, path: str) -> str:
         simple = all(part.isidentifier() and not keyword.iskeyword(part)
@@ -224,7 +230,7 @@ class _Printer:
     def callee(self, target: Callable[..., Any]) -> str:
         """`module.function` if that is how to find it, otherwise a fresh name."""
         if isinstance(target, Op):
-            return f"ops.{target.name}"
+            return self.op(target)
         module = getattr(target, "__module__", None)
         name = getattr(target, "__qualname__", type(target).__name__)
         if module in ("builtins", "_operator"):

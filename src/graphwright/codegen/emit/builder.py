@@ -134,8 +134,8 @@ class Builder(ABC):
         """Run a finished body function over [0, count) on the pool."""
 
     @abstractmethod
-    def call_part(self, function: Function) -> Reg:
-        """Call a finished part of `run`, from there, with the same arguments; its status."""
+    def call(self, function: Function, args: list[Reg]) -> Reg:
+        """Call a finished function that gives a status: that status."""
 
     @abstractmethod
     def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:

@@ -25,8 +25,8 @@ class CControl(CMemory):
             f"ctx->parallel_for(ctx, {function.name}_body, &{closure}, {count.text}, {grain});",
         ]
 
-    def call_part(self, function: Function) -> Reg:
-        arguments = ", ".join(name for name, _ in function.params)
+    def call(self, function: Function, args: list[Reg]) -> Reg:
+        arguments = ", ".join(a.text for a in args)
         return self._named(self.block, "i32", 1, f"{function.name}({arguments})")
 
     def call_gemm(self, context: Reg, dtype_code: int, args: list[Reg]) -> None:
@@ -95,7 +95,7 @@ class CControl(CMemory):
         return f"{self._type(memory_kind(reg.element)) if reg.element else 'void'} *{name}"
 
     def _finish(self, function: Function) -> None:
-        params = ", ".join(_PARAMETERS[name] for name, _ in function.params)
+        params = ", ".join(_PARAMETERS.get(name, f"void *{name}") for name, _ in function.params)
         name, result = function.name, "void" if function.result == "void" else "int32_t"
         linkage = "static " if function.is_part else ""
         if function.is_body:

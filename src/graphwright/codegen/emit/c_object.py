@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 
+from graphwright.codegen.private_files import temporary_folder
 from graphwright.codegen.target import Compiler, CompilerMissing, Machine, host
 
 _FLAGS = (
@@ -28,7 +28,7 @@ def shared_library(text: str, machine: Machine, compiler: Compiler) -> bytes:
 
     Raises: CompilerMissing if the compiler cannot be run or refuses the source.
     """
-    with tempfile.TemporaryDirectory(prefix="graphwright-") as folder:
+    with temporary_folder() as folder:
         source, result = os.path.join(folder, "program.c"), os.path.join(folder, "program.so")
         with open(source, "w", encoding="utf-8") as file:
             file.write(text)

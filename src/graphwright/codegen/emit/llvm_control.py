@@ -26,8 +26,8 @@ class LLVMControl(LLVMMemory):
             f"  call void {entry}(ptr {context.text}, ptr @{function.name}, ptr {closure}, "
             f"i64 {count.text}, i64 {grain})")
 
-    def call_part(self, function: Function) -> Reg:
-        arguments = ", ".join(f"{TYPES[kind]} %{name}" for name, kind in function.params)
+    def call(self, function: Function, args: list[Reg]) -> Reg:
+        arguments = ", ".join(f"{TYPES[a.kind]} {a.text}" for a in args)
         status = self._line(f"call i32 @{function.name}({arguments})")
         return Reg(self, status, "i32", 1, self.block)
 

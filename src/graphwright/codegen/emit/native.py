@@ -13,7 +13,8 @@ from functools import lru_cache, partial
 from importlib.util import find_spec
 
 from graphwright.codegen.cache import kernel_cache
-from graphwright.codegen.canonical import canonical_text
+from graphwright.codegen.canonical import Canonical, canonical
+from graphwright.codegen.private_files import temporary_folder
 from graphwright.codegen.program import NativeProgram
 from graphwright.codegen.target import Machine, find_compiler, host
 from graphwright.runtime import _core
@@ -45,20 +46,26 @@ class LoadedProgram(Record):
     sources: Mapping[str, str]
 
 
-def llvm_text(program: NativeProgram, machine: Machine | None = None) -> str:
-    """The program as LLVM IR."""
+def llvm_text(
+    program: NativeProgram, machine: Machine | None = None, form: Canonical | None = None,
+) -> str:
+    """The program as LLVM IR. `form` is its canonical form, if it is at hand."""
     from graphwright.codegen.emit.llvm import LLVMBuilder
     from graphwright.codegen.emit.walker import emit_program
 
-    return emit_program(program, LLVMBuilder(machine or host()))
+    form = form or canonical(program)
+    return emit_program(program, LLVMBuilder(machine or host()), form.kinds)
 
 
-def c_text(program: NativeProgram, machine: Machine | None = None) -> str:
+def c_text(
+    program: NativeProgram, machine: Machine | None = None, form: Canonical | None = None,
+) -> str:
     """The program as C."""
     from graphwright.codegen.emit.c import CBuilder
     from graphwright.codegen.emit.walker import emit_program
 
-    return emit_program(program, CBuilder(machine or host()))
+    form = form or canonical(program)
+    return emit_program(program, CBuilder(machine or host()), form.kinds)
 
 
 def asm_text(program: NativeProgram, machine: Machine | None = None) -> str:
@@ -80,10 +87,11 @@ def compile_program(
     Raises: CompilerMissing for target "c" where there is no working C compiler.
     """
     machine = machine or host()
-    key, cache = _key(program, target, machine), kernel_cache()
+    form, cache = canonical(program), kernel_cache()
+    key = _key(form.text, target, machine)
     payload = cache.get(key)
     if payload is None:
-        payload = _build(program, target, machine)
+        payload = _build(program, target, machine, form)
         cache.put(key, payload)
     code = _load_library(payload) if target == "c" else _core.load_object(payload)
     text = c_text if target == "c" else llvm_text
@@ -93,22 +101,20 @@ def compile_program(
     return LoadedProgram(code.address("run"), code.address("shapes"), code, sources)
 
 
-def _build(program: NativeProgram, target: str, machine: Machine) -> bytes:
+def _build(program: NativeProgram, target: str, machine: Machine, form: Canonical) -> bytes:
     if target == "c":
         from graphwright.codegen.emit.c_object import shared_library
 
         compiler = find_compiler()
-        return shared_library(c_text(program, machine), machine, compiler)
+        return shared_library(c_text(program, machine, form), machine, compiler)
     from graphwright.codegen.emit.llvm_object import object_code
 
-    return object_code(llvm_text(program, machine), machine)
+    return object_code(llvm_text(program, machine, form), machine)
 
 
 def _load_library(payload: bytes) -> _core.CodeObject:
     """Open a shared library from memory: the loader needs a name only while it opens it."""
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="graphwright-") as folder:
+    with temporary_folder() as folder:
         path = os.path.join(folder, hashlib.sha256(payload).hexdigest() + ".so")
         with open(path, "wb") as file:
             file.write(payload)
@@ -117,15 +123,15 @@ def _load_library(payload: bytes) -> _core.CodeObject:
 
 # -- the cache's key ------------------------------------------------------------------------------
 
-def _key(program: NativeProgram, target: str, machine: Machine) -> str:
-    """The name of all that decides the code: program, emitters, tools, machine, ABI."""
+def _key(text: str, target: str, machine: Machine) -> str:
+    """The name of all that decides the code: a program's text, emitters, tools, machine, ABI."""
     if target == "c":
         from graphwright.codegen.emit.c_object import flags
 
         tool = f"{find_compiler().identity} {' '.join(flags(machine))}"
     else:
         tool = _module_identity("llvmlite")
-    parts = (canonical_text(program), target, machine.key(), tool, _emitter_identity(),
+    parts = (text, target, machine.key(), tool, _emitter_identity(),
              str(_core.ABI_VERSION))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 

@@ -32,8 +32,8 @@ def stored_bytes(kind: str) -> int:
 
 
 class Function:
-    """A native function under construction: `run`, `shapes`, a part of `run`, or the body of a
-    parallel loop."""
+    """A native function under construction: `run`, `shapes`, a part of `run` (some of its steps,
+    or a kernel that it has several times), or the body of a parallel loop."""
 
     __slots__ = ("captured", "entry", "name", "params", "result")
 

@@ -2,26 +2,62 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from graphwright.codegen.emit.builder import Builder
 from graphwright.codegen.emit.index import Env, emit_expr
 from graphwright.codegen.emit.lanes import walk
 from graphwright.codegen.emit.regs import KIND_OF_DTYPE, Function, Reg
 from graphwright.codegen.emit.statements import KernelWalker, Services
 from graphwright.codegen.loops import Buffer, Check, Kernel
-from graphwright.codegen.program import Gemm, NativeProgram
+from graphwright.codegen.program import Gemm, NativeProgram, Step, step_buffers
+from graphwright.runtime.symbolic.expr import as_int
 
 MOST_LINES = 5000
 """Of one function: the time to compile it grows faster than its length."""
 _PARAMETERS = [("ctx", "ptr"), ("ptrs", "ptr"), ("sizes", "ptr")]
+_STEP_PARAMETERS = [("ctx", "ptr"), ("sizes", "ptr")]
 _SEED, _OFFSET, _ERROR_INFO = 16, 24, 40
 """Offsets of the fields of `gw_ctx` (runtime/_core/abi.h)."""
 
 
-def emit_program(program: NativeProgram, b: Builder) -> str:
-    """The module that implements `program`."""
-    _emit_run(program, b)
+def emit_program(program: NativeProgram, b: Builder, kinds: Sequence[int]) -> str:
+    """The module that implements `program`; `kinds` as in `Canonical`."""
+    _emit_run(program, b, _Shared(program, b, kinds))
     _emit_shapes(program, b)
     return b.text()
+
+
+class _Shared:
+    """Steps that the program has several times over: one function each, called on buffers."""
+
+    def __init__(self, program: NativeProgram, b: Builder, kinds: Sequence[int]) -> None:
+        self.kinds = kinds
+        self.functions: dict[int, Function] = {}
+        counts = Counter(kinds)
+        for step, kind in zip(program.steps, kinds, strict=True):
+            if counts[kind] > 1 and kind not in self.functions:
+                self.functions[kind] = _emit_shared(program, step, b, f"step{kind}")
+
+    def get(self, number: int) -> Function | None:
+        """The function of the step of that number, if it has one."""
+        return self.functions.get(self.kinds[number])
+
+
+def _emit_shared(program: NativeProgram, step: Step, b: Builder, name: str) -> Function:
+    """A function of a step, its buffers behind the parameters that all have."""
+    buffers = step_buffers(step)
+    pointers = [(f"buffer{n}", "ptr") for n, _ in enumerate(buffers)]
+    ctx, sizes, *starts = b.open_function(name, [*_STEP_PARAMETERS, *pointers], "i32")
+    places = {
+        buffer.name: b.address(start, b.const(0, "i64"), KIND_OF_DTYPE[buffer.dtype.name])
+        for buffer, start in zip(buffers, starts, strict=True)
+    }
+    env = _sizes(program, b, sizes)
+    _emit_step(step, b, env, places, _services(program, [step], b, ctx))
+    b.return_(0)
+    return b.close_function()
 
 
 def _sizes(program: NativeProgram, b: Builder, sizes: Reg) -> Env:
@@ -30,35 +66,40 @@ def _sizes(program: NativeProgram, b: Builder, sizes: Reg) -> Env:
     }
 
 
-def _emit_run(program: NativeProgram, b: Builder) -> None:
+def _emit_run(program: NativeProgram, b: Builder, shared: _Shared) -> None:
     parts: list[Function] = []
     first = 0
     while first < len(program.steps) or not parts:
-        first = _emit_part(program, b, first)
+        first = _emit_part(program, b, shared, first)
         if first < len(program.steps) or parts:
             b.function.name = f"part{len(parts)}"
         parts.append(b.close_function())
     if len(parts) > 1:
-        b.open_function("run", _PARAMETERS, "i32")
+        arguments = b.open_function("run", _PARAMETERS, "i32")
         for part in parts:
-            _return_if(b, b.call_part(part))
+            _return_if(b, b.call(part, arguments))
         b.return_(0)
         b.close_function()
 
 
-def _emit_part(program: NativeProgram, b: Builder, first: int) -> int:
+def _emit_part(program: NativeProgram, b: Builder, shared: _Shared, first: int) -> int:
     """Open a function with as many steps as it should have; returns where the next one begins."""
     ctx, pointers, sizes = b.open_function("run", _PARAMETERS, "i32")
     env = _sizes(program, b, sizes)
     pointer_of = _Pointers(program, b, pointers, env)
-    services = _services(program, b, ctx)
+    own = [step for number, step in enumerate(program.steps) if shared.get(number) is None]
+    services = _services(program, own, b, ctx)
     for number, step in enumerate(program.steps[first:], first):
         if number > first and len(b.function.entry.lines) > MOST_LINES:
             break
-        if isinstance(step, Gemm):
-            _emit_gemm(step, b, ctx, env, pointer_of)
+        places = {buffer.name: pointer_of(buffer) for buffer in step_buffers(step)}
+        function = shared.get(number)
+        if function is None:
+            _emit_step(step, b, env, places, services)
         else:
-            _emit_kernel(step, b, env, pointer_of, services)
+            status = b.call(function, [ctx, sizes, *places.values()])
+            if _is_checked(step):
+                _return_if(b, status)
     else:
         number = len(program.steps)
     b.return_(0)
@@ -72,16 +113,19 @@ def _return_if(b: Builder, status: Reg) -> None:
     b.close_branch(branch, returns=True)
 
 
-def _services(program: NativeProgram, b: Builder, ctx: Reg) -> Services:
-    checked = any(
-        isinstance(stmt, Check)
-        for step in program.steps if isinstance(step, Kernel) for stmt in walk(step.body)
-    )
+def _is_checked(step: Step) -> bool:
+    return isinstance(step, Kernel) and any(isinstance(s, Check) for s in walk(step.body))
+
+
+def _services(
+    program: NativeProgram, steps: Sequence[Step], b: Builder, ctx: Reg,
+) -> Services:
+    """What these steps, of one function, need."""
     services = Services(ctx, program.messages)
     if program.rng_ops:
         services.seed = b.field(ctx, _SEED, "i64")
         services.offset = b.field(ctx, _OFFSET, "i64")
-    if checked:
+    if any(map(_is_checked, steps)):
         info = b.field(ctx, _ERROR_INFO, "ptr")
         services.error_info = Reg(b, info.text, "ptr", 1, info.block, element="i64")
         services.flag = b.local_array("i32", 1)
@@ -90,21 +134,18 @@ def _services(program: NativeProgram, b: Builder, ctx: Reg) -> Services:
 
 
 class _Pointers:
-    """Where each buffer starts, as its slot says; made when first asked for."""
+    """Where each buffer starts, as its slot says.
+
+    It is read anew for each step: pointers that many steps share would be held all the while.
+    """
 
     def __init__(self, program: NativeProgram, b: Builder, pointers: Reg, env: Env) -> None:
         self.program = program
         self.builder = b
         self.pointers = pointers
         self.env = env
-        self.known: dict[str, Reg] = {}
 
     def __call__(self, buffer: Buffer) -> Reg:
-        if buffer.name not in self.known:
-            self.known[buffer.name] = self._make(buffer)
-        return self.known[buffer.name]
-
-    def _make(self, buffer: Buffer) -> Reg:
         b, slot = self.builder, self.program.slots[buffer.name]
         inputs, outputs = len(self.program.inputs), len(self.program.outputs)
         position = {"input": slot.index, "output": inputs + slot.index}.get(
@@ -114,44 +155,55 @@ class _Pointers:
         return b.address(base, shift, KIND_OF_DTYPE[buffer.dtype.name])
 
 
+def _emit_step(
+    step: Step, b: Builder, env: Env, places: dict[str, Reg], services: Services,
+) -> None:
+    if isinstance(step, Gemm):
+        _emit_gemm(step, b, services.ctx, env, places)
+    else:
+        _emit_kernel(step, b, env, places, services)
+
+
 def _emit_kernel(
-    kernel: Kernel, b: Builder, env: Env, pointer_of: _Pointers, services: Services,
+    kernel: Kernel, b: Builder, env: Env, places: dict[str, Reg], services: Services,
 ) -> None:
     entry = b.function.entry
     entry.values.clear()
     for key in [key for key in entry.memo if key[0] == "load"]:
         del entry.memo[key]
-    pointers = {buffer.name: pointer_of(buffer) for buffer in kernel.buffers}
-    KernelWalker(kernel, b, dict(env), pointers, services).emit()
-    if services.flag is not None and any(isinstance(s, Check) for s in walk(kernel.body)):
+    KernelWalker(kernel, b, dict(env), places, services).emit()
+    if services.flag is not None and _is_checked(kernel):
         failed = b.load(services.flag, b.const(0, "i64"), 1, None, None, False)
         _return_if(b, failed)
 
 
-def _emit_gemm(step: Gemm, b: Builder, ctx: Reg, env: Env, pointer_of: _Pointers) -> None:
+def _emit_gemm(step: Gemm, b: Builder, ctx: Reg, env: Env, places: dict[str, Reg]) -> None:
     def size(expr: object) -> Reg:
         return emit_expr(b, expr, env)  # type: ignore[arg-type]
 
     itemsize = step.a.dtype.itemsize
-    a = b.address(pointer_of(step.a), size(step.offset_a * itemsize), "f32")
-    other = b.address(pointer_of(step.b), size(step.offset_b * itemsize), "f32")
+    a = b.address(places[step.a.name], size(step.offset_a * itemsize), "f32")
+    other = b.address(places[step.b.name], size(step.offset_b * itemsize), "f32")
     b.call_gemm(ctx, step.out.dtype.code, [
         b.const(int(step.transa), "i32"), b.const(int(step.transb), "i32"),
         size(step.m), size(step.n), size(step.k), b.const(step.alpha, "f64"),
         a, size(step.lda), size(step.stride_a),
         other, size(step.ldb), size(step.stride_b), b.const(step.beta, "f64"),
-        pointer_of(step.out), size(step.ldc), size(step.stride_c), size(step.batch),
+        places[step.out.name], size(step.ldc), size(step.stride_c), size(step.batch),
     ])
 
 
 def _emit_shapes(program: NativeProgram, b: Builder) -> None:
+    """What the launcher is told by the program and not by its declaration: the layouts of outputs
+    that have a symbolic size or stride, and a symbolic arena."""
     sizes, out = b.open_function("shapes", [("sizes", "ptr"), ("out", "ptr")], "void")
     out = Reg(b, out.text, "ptr", 1, out.block, element="i64")
     env = _sizes(program, b, sizes)
-    values = [program.arena_bytes]
-    for output in program.outputs:
-        values += [*output.shape, *output.strides]
-    for i, expr in enumerate(values):
-        b.store(out, b.const(i, "i64"), emit_expr(b, expr, env), None)
+    place = 0
+    for values in ((program.arena_bytes,), *((*o.shape, *o.strides) for o in program.outputs)):
+        if any(as_int(value) is None for value in values):
+            for number, value in enumerate(values, place):
+                b.store(out, b.const(number, "i64"), emit_expr(b, value, env), None)
+        place += len(values)
     b.return_(None)
     b.close_function()

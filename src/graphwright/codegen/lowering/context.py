@@ -36,8 +36,12 @@ class Tensor(Record):
     def ndim(self) -> int:
         return len(self.shape)
 
-    def at(self, index: Index, mask: Value | None = None, other: Const | None = None) -> Read:
-        """The element at `index`."""
+    def at(
+        self, index: Index, mask: Value | None = None, other: Const | None = None
+    ) -> Read | Const:
+        """The element at `index`; a number in its place where there are no elements at all."""
+        if any(extent == 0 for extent in self.shape):
+            return const(0, self.dtype) if other is None else other
         return Read(self.name, index, self.dtype, mask, other)
 
 
@@ -139,10 +143,10 @@ def substitute(value: Any, symbols: Mapping[str, Expr]) -> Any:
         return Apply(value.op, tuple(substitute(a, symbols) for a in value.args), value.dtype)
     if isinstance(value, Read):
         mask = None if value.mask is None else substitute(value.mask, symbols)
-        index = tuple(i.subs(symbols) for i in value.index)
+        index = tuple(i.at(symbols) for i in value.index)
         return Read(value.source, index, value.dtype, mask, value.other)
     if isinstance(value, IndexOf):
-        return IndexOf(value.index.subs(symbols), value.dtype)
+        return IndexOf(value.index.at(symbols), value.dtype)
     return value
 
 
@@ -164,14 +168,18 @@ def shape_of(sizes: Sequence[Any]) -> Shape:
     return tuple(as_expr(s) for s in sizes)
 
 
-def broadcast(tensor: Tensor, index: Index, shape: Shape) -> Read:
-    """The element of `tensor` that takes part at `index` of the broadcast `shape`."""
+def broadcast_index(tensor: Tensor, index: Index, shape: Shape) -> Index:
+    """The index of the element of `tensor` that takes part at `index` of the broadcast `shape`."""
     skip = len(shape) - tensor.ndim
-    picked = tuple(
+    return tuple(
         Int(0) if e == 1 and shape[skip + d] != 1 else index[skip + d]
         for d, e in enumerate(tensor.shape)
     )
-    return tensor.at(picked)
+
+
+def broadcast(tensor: Tensor, index: Index, shape: Shape) -> Read | Const:
+    """The element of `tensor` that takes part at `index` of the broadcast `shape`."""
+    return tensor.at(broadcast_index(tensor, index, shape))
 
 
 def const(value: Any, dtype: dtype) -> Const:

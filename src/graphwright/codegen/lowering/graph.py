@@ -14,6 +14,7 @@ from graphwright.codegen.lowering import (
     reductions,
     views,
     windows,
+    writes,
 )
 from graphwright.codegen.lowering.context import (
     Lowering,
@@ -29,16 +30,20 @@ from graphwright.codegen.lowering.nodes import (
     Mutation,
     Shape,
     Source,
+    View,
     axis_symbols,
 )
 from graphwright.codegen.lowering.rules import RULES, Call, lower_call
+from graphwright.codegen.lowering.writes import resolved
+from graphwright.ir.node import Node
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype, int64
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym
 from graphwright.runtime.symbolic.places import STRIDE, WHOLE
 
-FAMILIES = (contractions, creation, indexing, pointwise, reductions, views, windows)
+FAMILIES = (contractions, creation, indexing, pointwise, reductions, views, windows,
+            writes)
 """The modules whose import fills the table of rules."""
 
 
@@ -84,7 +89,8 @@ class LoweredGraph(Record):
     """Loop nodes in execution order, and how they meet the outside.
 
     `inputs` counts the inputs; `constants` are tensors passed after them. `symbols` binds size
-    symbols to (input, dim), dim -1 meaning an int input.
+    symbols to (input, dim), dim -1 meaning an int input. `mutated` are the inputs that are
+    written, be it no element of them.
     """
 
     nodes: dict[str, LoopNode]
@@ -93,6 +99,7 @@ class LoweredGraph(Record):
     constants: tuple[Any, ...]
     symbols: tuple[tuple[str, int, int], ...]
     rng_ops: int
+    mutated: tuple[int, ...] = ()
 
 
 def _dtypes(node: Any) -> set[Any]:
@@ -147,6 +154,7 @@ class GraphLowering:
         self.constants: list[Any] = []
         self.symbols: dict[str, tuple[int, int]] = dict(module.meta.get("symbols", {}))
         self.outputs: list[OutputSpec] = []
+        self.mutated: set[int] = set()
 
     def run(self) -> LoweredGraph:
         visit = {
@@ -170,7 +178,8 @@ class GraphLowering:
             node for node in self.context.nodes.values() if isinstance(node, Source))
         symbols = tuple((name, i, d) for name, (i, d) in self.symbols.items())
         return LoweredGraph(self.context.nodes, sources, tuple(self.outputs),
-                            tuple(self.constants), symbols, self._random_ops())
+                            tuple(self.constants), symbols, self._random_ops(),
+                            tuple(sorted(self.mutated)))
 
     def _random_ops(self) -> int:
         """How many random ops the program ran: those whose results nobody needs count, too."""
@@ -219,7 +228,8 @@ class GraphLowering:
             self.env[node] = args[0][args[1]]
             return
         name = getattr(node.target, "name", None)
-        call = Call(node.name, node.target, args, node.meta.get("val"))
+        sole = node.args and isinstance(node.args[0], Node) and len(node.args[0].users) == 1
+        call = Call(node.name, node.target, args, node.meta.get("val"), sole)
         if name == "copy_":
             self.env[node] = self._mutation(call, *args[:2])
         elif name in RULES:
@@ -246,19 +256,34 @@ class GraphLowering:
             self.context, x, shape_of(val.stride()), shape, strides, offset)
 
     def _mutation(self, call: Call, target: Tensor, src: Any) -> Tensor:
-        node = self.context.nodes[target.name]
-        if not isinstance(node, Source):
-            raise Unlowerable("copy_ into something that is not an input")
+        """A write to an input, or a view of it as it is by now; from here on that is the input."""
+        memory = self._behind(target)
+        self.mutated.add(self.positions[memory])
+        shape, dtype = target.shape, target.dtype
         value = src
-        if not isinstance(src, Tensor) or (src.shape, src.dtype) != (target.shape, target.dtype):
+        if not isinstance(src, Tensor) or (src.shape, src.dtype) != (shape, dtype):
             value = self.context.pointwise(
-                "copy", target.shape, target.dtype,
-                lambda index: convert(broadcast(src, index, target.shape), target.dtype)
-                if isinstance(src, Tensor) else pointwise.operand(src, index, call, target.dtype))
-        body = Body(value.at(axis_symbols(target.shape)))
-        self.context.add(Mutation(
-            self.context.unique(call.name), target.shape, target.dtype, target.name, body))
+                "copy", shape, dtype,
+                lambda index: convert(broadcast(src, index, shape), dtype)
+                if isinstance(src, Tensor) else pointwise.operand(src, index, call, dtype))
+        if any(extent == 0 for extent in shape):
+            return value
+        body = Body(value.at(axis_symbols(shape)))
+        known = self.env[memory]
+        self.env[memory] = self.context.add(Mutation(
+            self.context.unique(call.name), known.shape, dtype, known.name, shape,
+            resolved(self.context, target, known), body))
         return value
+
+    def _behind(self, target: Tensor) -> Node:
+        """The argument of the graph that `target` is a view of."""
+        node = self.context.nodes[target.name]
+        while isinstance(node, View):
+            node = self.context.nodes[node.source]
+        for argument in self.positions:
+            if getattr(self.env[argument], "name", None) == node.name:
+                return argument
+        raise Unlowerable("copy_ into something that is not an input")
 
     def output(self, node: Any) -> None:
         results = node.args[0]

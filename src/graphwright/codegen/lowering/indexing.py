@@ -13,6 +13,7 @@ from graphwright.codegen.lowering.context import (
     apply,
     both,
     broadcast,
+    broadcast_index,
     computed,
     const,
     convert,
@@ -132,7 +133,7 @@ def _advanced(
         if index is None:
             result.append(rest.pop(0))
             continue
-        position = broadcast(index, inner, joined).index
+        position = broadcast_index(index, inner, joined)
         picked, checks = _position(context, index, position, x.shape[d], wrap=True)
         prologue += checks
         result.append(picked)

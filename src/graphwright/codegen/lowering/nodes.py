@@ -8,7 +8,7 @@
               | View(name, shape, source, index)        another node's elements, renamed
               | Gemm(name, a, b)                        a batched matrix product
               | Assembly(name, shape, parts)            a buffer written by several loops in turn
-              | Mutation(name, target, body)            writes an input's memory
+              | Mutation(name, target, index, body)     writes a part of an input's memory
     Body     := prologue (Lets and Checks), value
 
 A body is written over the symbols `i0, i1, ...` of its domain and takes elements of other nodes by
@@ -23,7 +23,7 @@ from typing import Any, Union
 from graphwright.codegen.loops import Check, Const, IndexOf, Let, Value
 from graphwright.runtime.dtypes import dtype, int64
 from graphwright.runtime.records import Record
-from graphwright.runtime.symbolic.expr import Expr, Int, Sym
+from graphwright.runtime.symbolic.expr import Expr, Int, Sym, add
 
 Shape = tuple[Expr, ...]
 Index = tuple[Expr, ...]
@@ -126,12 +126,17 @@ class Assembly(Record):
 
 
 class Mutation(Record):
-    """target[i0, i1, ...] = body, in the memory of the input `target`."""
+    """target[index] = body for all of `domain`, in the memory of an input; then all of `target`.
+
+    `target` is that input, or the mutation of it that comes before; `shape` is the input's.
+    """
 
     name: str
     shape: Shape
     dtype: dtype
     target: str
+    domain: Shape
+    index: Index
     body: Body
 
 
@@ -150,6 +155,11 @@ def axis_symbols(shape: Shape) -> Index:
     )
 
 
+def bind(shape: Shape, index: Index) -> dict[str, Expr]:
+    """The substitution that puts `index` for the symbols of a domain."""
+    return {f"i{d}": i for d, (i, e) in enumerate(zip(index, shape, strict=True)) if e != 1}
+
+
 def row_major(shape: Shape) -> Shape:
     """The strides of a contiguous tensor of this shape."""
     strides: list[Expr] = []
@@ -162,10 +172,7 @@ def row_major(shape: Shape) -> Shape:
 
 def linear(index: Index, strides: Shape) -> Expr:
     """The offset, in elements, of `index`."""
-    total: Expr = Int(0)
-    for i, s in zip(index, strides, strict=True):
-        total = total + i * s
-    return total
+    return add(*[i * s for i, s in zip(index, strides, strict=True)])
 
 
 def index_value(index: Expr) -> IndexOf:

@@ -12,12 +12,16 @@ from graphwright.runtime.records import Record
 
 
 class Call(Record):
-    """One op call: `args` with tensors as `Tensor`s; `val`: the fake result(s)."""
+    """One op call: `args` with tensors as `Tensor`s; `val`: the fake result(s).
+
+    `sole`: nothing else reads its first argument.
+    """
 
     name: str
     op: Any
     args: tuple[Any, ...]
     val: Any
+    sole: bool = False
 
     @property
     def shape(self) -> Shape:

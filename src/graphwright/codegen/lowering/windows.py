@@ -143,23 +143,54 @@ def _max_pool(context: Lowering, call: Call, x: Tensor, kernel: Sizes, step: Siz
     axes = tuple(range(len(out), len(domain)))
     largest = context.reduction("max_pool", domain, axes, compute, "max", element)
     which = context.reduction("max_pool", domain, axes, dtypes.int64, "argmax", element)
+    last_nan = _last_nan(context, domain, axes, compute, element)
 
     def flat_place(index: Index) -> Any:
         rest: Any = which.at(index)
+        if last_nan is not None:
+            last: Any = convert(last_nan.at(index), dtypes.int64)
+            found = apply("ge", last, const(0, dtypes.int64), dtype=dtypes.bool)
+            rest = apply("where", found, last, rest, dtype=dtypes.int64)
         parts: list[Any] = []
         for a in reversed(range(ndim)):
             size = const(kernel[a], dtypes.int64)
             offset: Any = apply("remainder", rest, size) if a else rest
             rest = apply("floordiv", rest, size)
             begin = index_value(index[len(index) - ndim + a] * step[a] - pad[a])
-            parts.append(apply(
-                "add", apply("mul", offset, const(dilate[a], dtypes.int64)), begin))
-        place: Any = parts[-1]
+            place: Any = apply("add", apply("mul", offset, const(dilate[a], dtypes.int64)), begin)
+            parts.append(_not_before(place, begin, dilate[a]) if pad[a] else place)
+        place = parts[-1]
         for a in range(1, ndim):
             place = apply("add", apply("mul", place, index_value(extents[a])), parts[ndim - 1 - a])
         return place
     indices = context.pointwise("max_pool", out, dtypes.int64, flat_place)
     return _cast(context, largest, out, x.dtype), indices
+
+
+def _last_nan(
+    context: Lowering, domain: Shape, axes: tuple[int, ...], compute: Any, element: Any
+) -> Tensor | None:
+    """Where in its window the last nan is, whose place counts of several; -1 without any."""
+    if not compute.is_floating_point:
+        return None
+
+    def place(index: Index) -> Any:
+        value, flat = element(index), as_expr(0)
+        for axis in axes:
+            flat = flat * domain[axis] + index[axis]
+        return apply("where", apply("isnan", value, dtype=dtypes.bool),
+                     convert(index_value(flat), dtypes.int32), const(-1, dtypes.int32),
+                     dtype=dtypes.int32)
+    return context.reduction("max_pool", domain, axes, dtypes.int32, "max", place)
+
+
+def _not_before(place: Any, begin: Any, dilation: int) -> Any:
+    """`place`, or the window's first one that is no padding: where nothing in the window is more
+    than the least value, which padding counts as, the largest is found at its beginning."""
+    zero, spread = const(0, dtypes.int64), const(dilation, dtypes.int64)
+    before = apply("max", apply("sub", zero, begin), zero)
+    rounded = apply("floordiv", apply("add", before, const(dilation - 1, dtypes.int64)), spread)
+    return apply("max", place, apply("add", begin, apply("mul", rounded, spread)))
 
 
 def _least(dtype: Any) -> int:

@@ -24,7 +24,7 @@ from graphwright.codegen.lowering.nodes import (
     linear,
     row_major,
 )
-from graphwright.codegen.scheduler.affine import coefficient, volume
+from graphwright.codegen.scheduler.affine import apart, coefficient, volume
 from graphwright.codegen.scheduler.reads import Reads, bodies
 from graphwright.runtime.records import Record, field, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, Sym, as_int
@@ -49,7 +49,8 @@ class Storage(Record):
 class Anchors(Record, frozen=False):
     """The choice: `nodes` (in order), those that must be `stored`, and the results' storage.
 
-    `work` is the cost of the chosen, with all that is spliced into them.
+    `work` is the cost of the chosen, with all that is spliced into them. `readers` tells who reads
+    each of the `live` nodes.
     """
 
     nodes: dict[str, LoopNode]
@@ -61,6 +62,8 @@ class Anchors(Record, frozen=False):
     operands: dict[str, tuple[Operand, Operand]] = field(default_factory=dict)
     uses: dict[str, int] = field(default_factory=dict)
     work: dict[str, int] = field(default_factory=dict)
+    live: list[str] = field(default_factory=list)
+    readers: dict[str, list[str]] = field(default_factory=dict)
 
 
 class Operand(Record):
@@ -84,62 +87,35 @@ def choose_anchors(graph: LoweredGraph) -> Anchors:
     anchors.reads = Reads(nodes)
     _bind_operands(anchors, _live(anchors))
     _store_what_moves(anchors)
-    live = _live(anchors)
-    readers: dict[str, list[str]] = {name: [] for name in nodes}
-    for name in live:
+    anchors.live = _live(anchors)
+    anchors.readers = {name: [] for name in nodes}
+    for name in anchors.live:
         for source in anchors.reads.sources(name):
-            readers[source].append(name)
-    anchors.uses = {name: len(found) for name, found in readers.items()}
+            anchors.readers[source].append(name)
+    anchors.uses = {name: len(found) for name, found in anchors.readers.items()}
     for name in anchors.outputs.values():
         anchors.uses[name] += 1
-    anchors.stored |= _crossing(anchors)
-    choice = _Choice(anchors, readers)
-    for name in live:
-        if choice.visit(name):
-            anchors.chosen[name] = None
-            if not isinstance(nodes[name], Pointwise):
-                anchors.stored.add(name)
+    choose(anchors)
     return anchors
 
 
-def _crossing(anchors: Anchors) -> set[str]:
-    """The values of mutations that need one another's targets as they were before."""
-    nodes = anchors.nodes
-    targets = {node.target: n for n, node in nodes.items() if isinstance(node, Mutation)}
-    needs: dict[str, set[str]] = {}
-    for name in targets.values():
-        needs[name] = {targets[s] for s in _sources_of(anchors, name) if s in targets} - {name}
-    found: set[str] = set()
-    for name in targets.values():
-        reached, pending = set(), list(needs[name])
-        while pending:
-            other = pending.pop()
-            if other not in reached:
-                reached.add(other)
-                pending += needs[other]
-        if name in reached:
-            found.update(s for s in anchors.reads.sources(name) if isinstance(nodes[s], Pointwise))
-    return found
-
-
-def _sources_of(anchors: Anchors, name: str) -> set[str]:
-    """Everything that a node is computed from."""
-    found: set[str] = set()
-    pending = [name]
-    while pending:
-        for source in anchors.reads.sources(pending.pop()):
-            if source not in found:
-                found.add(source)
-                pending.append(source)
-    return found
+def choose(anchors: Anchors) -> None:
+    """Choose among the live nodes, all of `stored` among them."""
+    anchors.chosen.clear()
+    choice = _Choice(anchors)
+    for name in anchors.live:
+        if choice.visit(name):
+            anchors.chosen[name] = None
+            if not isinstance(anchors.nodes[name], Pointwise):
+                anchors.stored.add(name)
 
 
 class _Choice:
     """Walks the nodes in order, knowing cost, sources and depth of what is spliced so far."""
 
-    def __init__(self, anchors: Anchors, readers: dict[str, list[str]]) -> None:
+    def __init__(self, anchors: Anchors) -> None:
         self.anchors = anchors
-        self.readers = readers
+        self.readers = anchors.readers
         self.cost: dict[str, int] = {}
         self.work: dict[str, int] = {}
         self.depth: dict[str, int] = {}
@@ -148,7 +124,7 @@ class _Choice:
     def visit(self, name: str) -> bool:
         """Whether `name` becomes an anchor."""
         node = self.anchors.nodes[name]
-        size = volume(node.shape)
+        size = volume(node.domain if isinstance(node, Mutation) else node.shape)
         sources = self.anchors.reads.sources(name)
         spliced = [s for s in sources if s in self.cost]
         large = [s for s in spliced if 4 * self._size(s) > size]
@@ -279,21 +255,31 @@ def _bind_operands(anchors: Anchors, live: list[str]) -> None:
 
 
 def _store_what_moves(anchors: Anchors) -> None:
-    """New values that are made of other elements of what they overwrite are stored first."""
+    """New values that are made of other elements of what they overwrite are stored first, and so
+    are those that may end the run."""
     nodes = anchors.nodes
     buffered = {n for n, node in nodes.items() if not isinstance(node, (Pointwise, View))}
     for name, node in list(nodes.items()):
         if not isinstance(node, Mutation):
             continue
-        here = axis_symbols(node.shape)
-        read = anchors.reads.spliced(name, buffered)
-        if any(access.source == node.target and access.index != here for access in read):
-            value = f"{name}.value"
+        if anchors.reads.is_checked(name, buffered) or _reads_elsewhere(anchors, node, buffered):
+            value, here = f"{name}.value", axis_symbols(node.domain)
             _insert_before(
-                anchors, name, Pointwise(value, node.shape, node.dtype, node.body, "copy"))
+                anchors, name, Pointwise(value, node.domain, node.dtype, node.body, "copy"))
             nodes[name] = replace(node, body=Body(Read(value, here, node.dtype)))
             anchors.stored.add(value)
             anchors.reads = Reads(nodes)
+
+
+def _reads_elsewhere(anchors: Anchors, node: Mutation, buffered: set[str]) -> bool:
+    """Whether a new value is made of elements that other iterations may overwrite."""
+    reads = anchors.reads
+    memory, axes = reads.memory(node.name), [
+        s for s in axis_symbols(node.domain) if isinstance(s, Sym)]
+    return any(
+        access.source is not None and reads.memory(access.source) == memory
+        and access.index != node.index and not apart(access.index, node.index, axes, reads.locals)
+        for access in reads.spliced(node.name, buffered))
 
 
 def _copy_before(anchors: Anchors, reader: str, copy: str, side: str) -> None:
@@ -316,7 +302,7 @@ def _operand(anchors: Anchors, name: str) -> Operand | None:
     shape = anchors.nodes[name].shape
     symbols = axis_symbols(shape)
     base, index = anchors.reads.resolve(name, symbols)
-    node = anchors.nodes[base]
+    node = anchors.nodes[anchors.reads.memory(base)]
     strides = node.strides if isinstance(node, Source) else row_major(node.shape)
     if base in anchors.storage:
         strides = anchors.storage[base].strides

@@ -22,12 +22,15 @@ from graphwright.codegen.lowering.nodes import (
     Reduction,
     Shape,
     Source,
+    bind,
     row_major,
 )
-from graphwright.codegen.scheduler.affine import coefficient, estimate, volume
+from graphwright.codegen.scheduler.affine import apart, coefficient, estimate, volume
 from graphwright.codegen.scheduler.anchors import Anchors
 from graphwright.codegen.scheduler.domain import Dim, dim_symbol, refine
-from graphwright.codegen.scheduler.reads import Access, bind
+from graphwright.codegen.scheduler.hazards import settled
+from graphwright.codegen.scheduler.precedence import Precedence
+from graphwright.codegen.scheduler.reads import Access
 from graphwright.runtime.records import Record, field, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
@@ -91,89 +94,49 @@ class Group(Record):
 
 
 class Grouping(Record, frozen=False):
-    """Groups by id, who is where, what runs before what, and who reads what."""
+    """Groups by id, who is where, what runs before what, and who reads what; see `Order` and
+    `Precedence`."""
 
     anchors: Anchors
+    after: dict[str, set[str]]
+    checked: frozenset[str]
     groups: dict[int, Group] = field(default_factory=dict)
     home: dict[str, int] = field(default_factory=dict)
-    before: dict[int, set[int]] = field(default_factory=dict)
+    precedence: Precedence = field(default_factory=Precedence)
     reads: dict[str, tuple[Access, ...]] = field(default_factory=dict)
     readers: dict[str, list[str]] = field(default_factory=dict)
 
 
 def group_anchors(anchors: Anchors) -> Grouping:
-    """Fuse greedily, in the order of the graph; inputs are overwritten after all their readers."""
-    state = Grouping(anchors)
-    buffered = set(anchors.chosen) | {
-        n for n, node in anchors.nodes.items() if isinstance(node, Source)}
-    for name in anchors.chosen:
-        if not isinstance(anchors.nodes[name], Gemm):
-            state.reads[name] = tuple(anchors.reads.spliced(name, buffered))
-            for source in sources_of(state, name):
-                state.readers.setdefault(source, []).append(name)
-    readers = _readers_of_mutated(state)
-    overwriting = _readers_first(state, readers)
-    for name in [n for n in anchors.chosen if n not in overwriting] + overwriting:
-        _place(state, name, readers)
+    """Fuse greedily, in an order in which the anchors can run."""
+    order = settled(anchors)
+    state = Grouping(anchors, reads=order.reads, after=order.after, checked=order.checked)
+    for name in order.names:
+        for source in sources_of(state, name):
+            state.readers.setdefault(source, []).append(name)
+    for name in order.names:
+        _place(state, name)
     return state
 
 
-def _readers_first(state: Grouping, readers: dict[str, set[str]]) -> list[str]:
-    """The mutations, each after the others that read what it overwrites, if there is an order."""
-    nodes = state.anchors.nodes
-    waiting = {n: node.target for n in state.anchors.chosen
-               if isinstance(node := nodes[n], Mutation)}
-    order: list[str] = []
-    while waiting:
-        free = (n for n, target in waiting.items()
-                if not any(reader in waiting for reader in readers[target] if reader != n))
-        name = next(free, next(iter(waiting)))
-        del waiting[name]
-        order.append(name)
-    return order
-
-
-def _readers_of_mutated(state: Grouping) -> dict[str, set[str]]:
-    """The anchors that read inputs that a mutation overwrites, by input."""
-    nodes = state.anchors.nodes
-    found: dict[str, set[str]] = {
-        n.target: set() for n in nodes.values() if isinstance(n, Mutation)}
-    if found:
-        for name in state.anchors.chosen:
-            for source in _read_names(state, name):
-                if source in found:
-                    found[source].add(name)
-    return found
-
-
-def _read_names(state: Grouping, name: str) -> list[str]:
-    node = state.anchors.nodes[name]
-    if isinstance(node, Gemm):
-        return [node.a, node.b]
-    return [a.source for a in state.reads[name] if a.source is not None and a.source != name]
-
-
-def _place(state: Grouping, name: str, readers: dict[str, set[str]]) -> None:
+def _place(state: Grouping, name: str) -> None:
     """Put an anchor into the best group that takes it, or into one of its own."""
     node = state.anchors.nodes[name]
-    needs = {state.home[s] for s in _read_names(state, name) if s in state.home}
-    if isinstance(node, Mutation):
-        needs |= {state.home[r] for r in readers[node.target] if r in state.home}
-    upstream = needs.union(*(state.before[g] for g in needs)) if needs else set()
+    needs = {state.home[earlier] for earlier in state.after[name]}
     if isinstance(node, (Pointwise, Reduction, Mutation)):
         for candidate in _candidates(state, name, needs):
-            if any(candidate in state.before[g] for g in needs if g != candidate):
+            if state.precedence.has_after(candidate, needs):
                 continue
             joined = join(state, state.groups[candidate], name)
             if joined is not None and (candidate in needs or shares_reads(state, joined, name)):
                 state.groups[candidate] = joined
                 state.home[name] = candidate
-                _add_before(state, candidate, upstream - {candidate})
+                state.precedence.add(candidate, needs)
                 return
     fresh = len(state.groups)
     state.groups[fresh] = single(state, name)
     state.home[name] = fresh
-    state.before[fresh] = upstream
+    state.precedence.add(fresh, needs)
 
 
 def shares_reads(state: Grouping, group: Group, name: str) -> bool:
@@ -187,14 +150,7 @@ def _elements(state: Grouping, member: Member) -> Iterator[tuple[str, Index]]:
     symbols = bind(domain_of(state.anchors.nodes[member.name]), member.place)
     for access in member.reads:
         if access.source is not None and state.anchors.nodes[access.source].shape:
-            yield access.source, tuple(i.subs(symbols) for i in access.index)
-
-
-def _add_before(state: Grouping, group: int, earlier: set[int]) -> None:
-    earlier = earlier - {group}
-    for other, known in state.before.items():
-        if other == group or group in known:
-            known |= earlier
+            yield access.source, tuple(i.at(symbols) for i in access.index)
 
 
 def _candidates(state: Grouping, name: str, needs: set[int]) -> list[int]:
@@ -218,12 +174,12 @@ def has_room(state: Grouping, group: Group, names: Collection[str]) -> bool:
 
 def sources_of(state: Grouping, name: str) -> set[str]:
     """What the loops of an anchor read."""
-    return {a.source for a in state.reads[name] if a.source is not None}
+    return {a.source for a in state.reads.get(name, ()) if a.source is not None}
 
 
 def domain_of(node: LoopNode) -> Shape:
     """The domain of an anchor's loops."""
-    return node.domain if isinstance(node, Reduction) else node.shape
+    return node.domain if isinstance(node, (Reduction, Mutation)) else node.shape
 
 
 def single(state: Grouping, name: str) -> Group:
@@ -295,7 +251,7 @@ def contiguous_dim(state: Grouping, group: Group) -> Dim | None:
             strides = strides_of(state.anchors, access.source)
             position: Expr = Int(0)
             for index, stride in zip(access.index, strides, strict=True):
-                position = position + index.subs(symbols) * stride
+                position = position + index.at(symbols) * stride
             for n, dim in enumerate(group.dims):
                 if as_int(dim.extent) != 1 and coefficient(position, dim.symbol) == 1:
                     weight = volume(state.anchors.nodes[access.source].shape)
@@ -307,7 +263,7 @@ def contiguous_dim(state: Grouping, group: Group) -> Dim | None:
 
 def strides_of(anchors: Anchors, name: str) -> Shape:
     """The strides of a node's buffer, now or once it has one."""
-    node = anchors.nodes[name]
+    node = anchors.nodes[anchors.reads.memory(name)]
     if isinstance(node, Source):
         return node.strides
     if name in anchors.storage:
@@ -365,10 +321,10 @@ def _refined(
                 moved[piece.symbol.name] = fresh.symbol
         rename[dim.symbol.name] = total
     members = {
-        n: replace(m, place=tuple(e.subs(rename) for e in m.place))
+        n: replace(m, place=tuple(e.at(rename) for e in m.place))
         for n, m in group.members.items()}
     return replace(group, dims=tuple(dims), members=members), tuple(
-        e.subs(moved) for e in second)
+        e.at(moved) for e in second)
 
 
 def _join_reduction(
@@ -411,7 +367,7 @@ def _with_member(state: Grouping, group: Group, member: Member) -> Group | None:
         source = group.members.get(access.source or "")
         if source is None:
             continue
-        index = tuple(i.subs(symbols) for i in access.index)
+        index = tuple(i.at(symbols) for i in access.index)
         if index != written_at(state.anchors.nodes[source.name], source):
             return None
         step = max(step, _step_after(state, source))
@@ -420,7 +376,7 @@ def _with_member(state: Grouping, group: Group, member: Member) -> Group | None:
         if hazard is None:
             return None
         step = max(step, hazard) if member.row else step
-    elif _reads_mutated_here(state, group, member):
+    if _is_written_here(state, group, member) or not _may_write_together(state, group, member):
         return None
     if step and member.row and not _may_pass_again(group):
         return None
@@ -448,6 +404,9 @@ def _may_pass_again(group: Group) -> bool:
 
 def written_at(node: LoopNode, member: Member) -> Index:
     """The index of the element that the current iteration computes."""
+    if isinstance(node, Mutation):
+        symbols = bind(node.domain, member.place)
+        return tuple(i.at(symbols) for i in node.index)
     if isinstance(node, Reduction):
         return tuple(e for d, e in enumerate(member.place) if d not in node.axes)
     return member.place
@@ -456,38 +415,70 @@ def written_at(node: LoopNode, member: Member) -> Index:
 def _mutation_step(
     state: Grouping, group: Group, member: Member, node: Mutation
 ) -> int | None:
-    """The pass after all reads of the overwritten memory, None where they are elsewhere."""
-    step = 0
+    """The pass after all reads of what is overwritten, None where other iterations have them."""
+    written, step = written_at(node, member), 0
     for other in (*group.members.values(), member):
-        symbols = bind(domain_of(state.anchors.nodes[other.name]), other.place)
-        for access in other.reads:
-            if access.source != node.target:
-                continue
-            if tuple(i.subs(symbols) for i in access.index) != member.place:
+        found = state.anchors.nodes[other.name]
+        if other is not member and isinstance(found, Mutation) and _same_memory(
+                state, member.name, other.name) and not _is_apart(
+                state, group, written_at(found, other), written):
+            return None
+        for index in _reads_of(state, other, member.name):
+            if index == written:
+                step = max(step, other.step)
+            elif not _is_apart(state, group, index, written):
                 return None
-            step = max(step, other.step)
     return step
 
 
-def _reads_mutated_here(state: Grouping, group: Group, member: Member) -> bool:
-    """Whether the group overwrites an input that `member` reads."""
-    sources = {a.source for a in member.reads}
-    return any(isinstance(n, Mutation) and n.target in sources
-               for n in (state.anchors.nodes[m] for m in group.members))
+def _is_written_here(state: Grouping, group: Group, member: Member) -> bool:
+    """Whether the group overwrites what `member` reads."""
+    for other in group.members.values():
+        node = state.anchors.nodes[other.name]
+        if isinstance(node, Mutation) and not all(
+                _is_apart(state, group, index, written_at(node, other))
+                for index in _reads_of(state, member, other.name)):
+            return True
+    return False
+
+
+def _same_memory(state: Grouping, one: str, two: str) -> bool:
+    memory = state.anchors.reads.memory
+    return memory(one) == memory(two)
+
+
+def _reads_of(state: Grouping, member: Member, name: str) -> Iterator[Index]:
+    """Where a member reads the memory of `name`."""
+    symbols = bind(domain_of(state.anchors.nodes[member.name]), member.place)
+    for access in member.reads:
+        if access.source is not None and _same_memory(state, access.source, name):
+            yield tuple(i.at(symbols) for i in access.index)
+
+
+def _is_apart(state: Grouping, group: Group, one: Index, two: Index) -> bool:
+    axes = [d.symbol for d in group.dims]
+    return apart(one, two, axes, state.anchors.reads.locals)
+
+
+def _may_write_together(state: Grouping, group: Group, member: Member) -> bool:
+    """Whether no iteration writes to an input while another may still end the run."""
+    names = {*group.members, member.name}
+    return state.checked.isdisjoint(names) or not any(
+        isinstance(state.anchors.nodes[name], Mutation) for name in names)
 
 
 def in_order(state: Grouping) -> list[Group]:
     """Groups sorted so that each comes after those before it, otherwise as they were made."""
-    done: set[int] = set()
+    done = 0
     order: list[Group] = []
     pending = sorted(state.groups)
     while pending:
         for number in pending:
-            if state.before[number] <= done:
+            if not state.precedence.before[number] & ~done:
                 break
         else:
             raise AssertionError("groups depend on each other in a circle")
-        done.add(number)
+        done |= 1 << number
         pending.remove(number)
         order.append(state.groups[number])
     return order

@@ -235,9 +235,9 @@ def _renamed(stmt: Any, bound: dict[str, Expr]) -> Stmt:
     if isinstance(stmt, Let):
         return Let(stmt.name, renamed_value(stmt.value, bound))
     if isinstance(stmt, (Store, Accumulate)):
-        return replace(stmt, index=stmt.index.subs(bound), value=renamed_value(stmt.value, bound))
+        return replace(stmt, index=stmt.index.at(bound), value=renamed_value(stmt.value, bound))
     if isinstance(stmt, Check):
-        return Check(renamed_value(stmt.value, bound), stmt.bound.subs(bound), stmt.message)
+        return Check(renamed_value(stmt.value, bound), stmt.bound.at(bound), stmt.message)
     if isinstance(stmt, For):
         return For(_renamed_axis(stmt.axis, bound), stmt.kind, rename(stmt.body, bound),
                    stmt.grain)
@@ -249,7 +249,7 @@ def _renamed(stmt: Any, bound: dict[str, Expr]) -> Stmt:
 
 
 def _renamed_axis(axis: Axis, bound: dict[str, Expr]) -> Axis:
-    return Axis(axis.symbol, axis.extent.subs(bound))
+    return Axis(axis.symbol, axis.extent.at(bound))
 
 
 def renamed_value(value: Any, bound: dict[str, Expr]) -> Value:
@@ -258,9 +258,9 @@ def renamed_value(value: Any, bound: dict[str, Expr]) -> Value:
         return Apply(value.op, tuple(renamed_value(a, bound) for a in value.args), value.dtype)
     if isinstance(value, Load):
         mask = None if value.mask is None else renamed_value(value.mask, bound)
-        return Load(value.buffer, value.index.subs(bound), mask, value.other)
+        return Load(value.buffer, value.index.at(bound), mask, value.other)
     if isinstance(value, IndexOf):
-        return IndexOf(value.index.subs(bound), value.dtype)
+        return IndexOf(value.index.at(bound), value.dtype)
     if isinstance(value, Philox):
-        return Philox(value.rng_index, value.index.subs(bound), value.dtype)
+        return Philox(value.rng_index, value.index.at(bound), value.dtype)
     return value

@@ -38,8 +38,7 @@ def _merge_pair(state: Grouping, earlier: int, later: int) -> bool:
         return False
     if not has_room(state, one, two.members):
         return False
-    between = state.before[later] - {earlier}
-    if any(earlier in state.before[g] for g in between):
+    if state.precedence.is_apart(earlier, later):
         return False
     joined = _appended(state, one, two) or _as_facts(state, one, two)
     if joined is None:
@@ -71,13 +70,8 @@ def _as_facts(state: Grouping, one: Group, two: Group) -> Group | None:
 
 def _replace(state: Grouping, earlier: int, later: int, joined: Group) -> None:
     """Let `earlier` be the merged group."""
-    before = (state.before[earlier] | state.before[later]) - {earlier, later}
-    del state.groups[later], state.before[later]
+    del state.groups[later]
     state.groups[earlier] = joined
-    state.before[earlier] = before
-    for number, known in state.before.items():
-        if number != earlier and (earlier in known or later in known):
-            known.discard(later)
-            known |= before | {earlier}
+    state.precedence.merge(earlier, later)
     for name in joined.members:
         state.home[name] = earlier

@@ -4,10 +4,10 @@ buffer of its own is spliced into it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
-from graphwright.codegen.loops import Apply, IndexOf, Let, Philox
+from graphwright.codegen.loops import Apply, Check, IndexOf, Let, Philox
 from graphwright.codegen.lowering.nodes import (
     Assembly,
     Body,
@@ -21,6 +21,7 @@ from graphwright.codegen.lowering.nodes import (
     Shape,
     View,
     axis_symbols,
+    bind,
 )
 from graphwright.runtime.records import Record
 from graphwright.runtime.symbolic.expr import Expr
@@ -38,9 +39,9 @@ MEDIUM_COST = 4
 
 def bodies(node: LoopNode) -> Iterator[tuple[Shape, Body, Index]]:
     """The node's bodies with their domains and the index expressions that they write to."""
-    if isinstance(node, (Pointwise, Mutation)):
+    if isinstance(node, Pointwise):
         yield node.shape, node.body, ()
-    elif isinstance(node, Reduction):
+    elif isinstance(node, (Reduction, Mutation)):
         yield node.domain, node.body, ()
     elif isinstance(node, Assembly):
         for part in node.parts:
@@ -100,6 +101,8 @@ class Reads:
         self.nodes = nodes
         self.cost = {name: sum(body_cost(b) for _, b, _ in bodies(n))
                      for name, n in nodes.items()}
+        self.locals = {stmt.name for n in nodes.values() for _, body, _ in bodies(n)
+                       for stmt in body.prologue if isinstance(stmt, Let)}
         self._leaves = {
             name: [list(body_leaves(b)) for _, b, _ in bodies(n)] for name, n in nodes.items()}
 
@@ -108,7 +111,7 @@ class Reads:
         node = self.nodes[name]
         while isinstance(node, View):
             symbols = bind(node.shape, index)
-            index = tuple(i.subs(symbols) for i in node.index)
+            index = tuple(i.at(symbols) for i in node.index)
             node = self.nodes[node.source]
         return node.name, index
 
@@ -119,6 +122,13 @@ class Reads:
             node = self.nodes[node.source]
         return node.name
 
+    def memory(self, name: str) -> str:
+        """The input whose memory a mutation leaves; any other node itself."""
+        node = self.nodes[name]
+        while isinstance(node, Mutation):
+            node = self.nodes[node.target]
+        return node.name
+
     def sources(self, name: str) -> list[str]:
         """The nodes that `name` reads directly, views dissolved, in order, with repetitions."""
         node = self.nodes[name]
@@ -126,6 +136,19 @@ class Reads:
             return [self.base(node.a), self.base(node.b)]
         return [self.base(leaf.source) for part in self._leaves[name] for leaf in part
                 if isinstance(leaf, Read)]
+
+    def is_checked(self, name: str, buffered: Collection[str]) -> bool:
+        """Whether `name`, with everything outside `buffered` spliced into it, may end the run."""
+        pending, seen = [name], {name}
+        while pending:
+            current = pending.pop()
+            if any(isinstance(stmt, Check) for _, body, _ in bodies(self.nodes[current])
+                   for stmt in body.prologue):
+                return True
+            new = set(self.sources(current)) - seen - set(buffered)
+            seen |= new
+            pending += new
+        return False
 
     def spliced(self, name: str, buffered: set[str]) -> list[Access]:
         """What `name` touches with everything outside `buffered` spliced into it."""
@@ -149,9 +172,9 @@ class Reads:
         found: dict[Access, None], visited: set[tuple[str, Index]],
     ) -> None:
         if not isinstance(leaf, Read):
-            found[Access(None, (leaf.index.subs(symbols),))] = None
+            found[Access(None, (leaf.index.at(symbols),))] = None
             return
-        name, index = self.resolve(leaf.source, tuple(i.subs(symbols) for i in leaf.index))
+        name, index = self.resolve(leaf.source, tuple(i.at(symbols) for i in leaf.index))
         if name in buffered:
             found[Access(name, index)] = None
             return
@@ -163,11 +186,6 @@ class Reads:
             inner = bind(domain, index)
             for sub in part:
                 self._collect(sub, inner, buffered, found, visited)
-
-
-def bind(shape: Shape, index: Index) -> dict[str, Expr]:
-    """The substitution that puts `index` for the symbols of a domain."""
-    return {f"i{d}": i for d, (i, e) in enumerate(zip(index, shape, strict=True)) if e != 1}
 
 
 def mentions(expr: Expr, names: frozenset[str] | set[str]) -> bool:

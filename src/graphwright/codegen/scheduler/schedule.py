@@ -69,14 +69,14 @@ def schedule(graph: LoweredGraph) -> Schedule:
         if name in anchors.storage:
             buffers.storage[name] = anchors.storage[name]
             buffers.taken.add(anchors.storage[name].buffer.name)
+    for name, node in anchors.nodes.items():
+        if isinstance(node, Mutation):
+            buffers.storage[name] = buffers.storage[anchors.reads.memory(name)]
     _allocate_temps(anchors, groups, buffers)
     steps = tuple(_steps(anchors, groups, buffers))
     outputs = {position: anchors.storage[name].buffer
                for position, name in anchors.outputs.items()}
-    positions = {s.name: s.position for s in graph.inputs}
-    mutated = tuple(sorted({
-        positions[node.target] for node in anchors.nodes.values() if isinstance(node, Mutation)}))
-    return Schedule(steps, inputs, tuple(buffers.temps.values()), outputs, mutated)
+    return Schedule(steps, inputs, tuple(buffers.temps.values()), outputs, graph.mutated)
 
 
 def _input_buffers(
@@ -146,7 +146,7 @@ def _steps(anchors: Anchors, groups: list[Group], buffers: _Buffers) -> list[Ste
             (name,) = group.members
             steps.append(_gemm(anchors, name, buffers.storage))
             continue
-        names = Names({s.buffer.name for s in buffers.storage.values()})
+        names = Names(set(buffers.taken))
         writing = Writing(anchors, buffers.storage, group, names, buffers.temp)
         steps.append(write_kernel(writing, f"k{len(steps)}_{_title(anchors, group)}"))
     return steps

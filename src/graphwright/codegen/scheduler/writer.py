@@ -35,10 +35,11 @@ from graphwright.codegen.lowering.nodes import (
     Pointwise,
     Read,
     Reduction,
+    bind,
 )
 from graphwright.codegen.scheduler.anchors import MAX_DEPTH, Anchors, Storage
 from graphwright.codegen.scheduler.groups import Member, domain_of, written_at
-from graphwright.codegen.scheduler.reads import bind, bodies
+from graphwright.codegen.scheduler.reads import bodies
 from graphwright.runtime.dtypes import bfloat16, float16, float32
 from graphwright.runtime.records import Record, field
 from graphwright.runtime.symbolic.expr import Expr, Sym
@@ -207,7 +208,7 @@ class Writer:
         """The value of an assembly's part, and the index that it is written to."""
         symbols, renamed = self.prologue(part.body, symbols, None)
         value = self.value(part.body.value, symbols, renamed, None)
-        return value, tuple(i.subs(symbols) for i in part.index)
+        return value, tuple(i.at(symbols) for i in part.index)
 
     def prologue(
         self, body: Body, symbols: dict[str, Expr], mask: Value | None
@@ -223,7 +224,7 @@ class Writer:
                     renamed[stmt.name] = self.let(stmt.name, value)
                     symbols = {**symbols, stmt.name: Sym(renamed[stmt.name].name)}
                 else:
-                    bound = stmt.bound.subs(symbols)
+                    bound = stmt.bound.at(symbols)
                     self.scope.stmts.append(Check(value, bound, stmt.message))
         return symbols, renamed
 
@@ -257,12 +258,12 @@ class Writer:
             own = None
             if value.mask is not None:
                 own = self.value(value.mask, symbols, renamed, mask)
-            index = tuple(i.subs(symbols) for i in value.index)
+            index = tuple(i.at(symbols) for i in value.index)
             return self.read(value, index, own, mask)
         if isinstance(value, IndexOf):
-            return IndexOf(value.index.subs(symbols), value.dtype)
+            return IndexOf(value.index.at(symbols), value.dtype)
         if isinstance(value, Philox):
-            return Philox(value.rng_index, value.index.subs(symbols), value.dtype)
+            return Philox(value.rng_index, value.index.at(symbols), value.dtype)
         if isinstance(value, Local):
             return renamed.get(value.name, value)
         return value

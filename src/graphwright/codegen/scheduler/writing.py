@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from graphwright.codegen.loops import Buffer
-from graphwright.codegen.lowering.nodes import Mutation, Reduction
+from graphwright.codegen.lowering.nodes import Mutation, Reduction, bind
 from graphwright.codegen.scheduler.affine import coefficient, estimate, volume
 from graphwright.codegen.scheduler.anchors import Anchors, Storage
 from graphwright.codegen.scheduler.domain import Dim
 from graphwright.codegen.scheduler.groups import Group, Member, domain_of, is_arg, written_at
-from graphwright.codegen.scheduler.reads import bind
 from graphwright.codegen.scheduler.writer import Names, Writer
 from graphwright.runtime.dtypes import dtype
 from graphwright.runtime.records import Record
@@ -42,7 +41,7 @@ class Writing(Record):
             node = self.anchors.nodes[member.name]
             symbols = bind(domain_of(node), member.place)
             for access in member.reads:
-                index = tuple(i.subs(symbols) for i in access.index)
+                index = tuple(i.at(symbols) for i in access.index)
                 if access.source is None:
                     yield index[0]
                 elif access.source in self.storage:

@@ -46,7 +46,8 @@ _REDUCTIONS = {"sum", "prod", "amax", "amin", "any", "all", "argmax", "argmin",
 _CREATION = {"full", "arange", "empty", "rng_uniform"}
 _CONTRACTIONS = {"mm", "bmm"}
 _INDEXING = {"cat", "index_select", "gather", "scatter_add", "index_add", "index", "index_put",
-             "scatter_src", "scatter_value", "flip", "constant_pad"}
+             "scatter_src", "scatter_value", "flip", "constant_pad", "view_scatter",
+             "_unsafe_view"}
 _WINDOWS = {"im2col", "col2im", "max_pool_with_indices", "max_pool_backward", "avg_pool",
             "avg_pool_backward"}
 

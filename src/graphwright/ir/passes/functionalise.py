@@ -24,6 +24,8 @@ value, and each is the root seen through a chain of views. An in-place op comput
 of its view and puts it back through the chain; the other views are taken from the root anew when
 they are next read. Results that share memory with inputs or with one another, and views with gaps
 or overlaps, are left to the caller, who makes them from those tensors by the same view ops.
+Where a tensor with a history is written under `no_grad`, or through `detach()`, its new value
+carries the history that it had (`ir.carried`).
 An input that is the second name of another's memory, its `.data` (`second_names` of the module),
 is a detached view of that one's root; memory written under the second name only is written there.
 """
@@ -33,6 +35,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from graphwright.ir.carried import carry
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.joint import dense_like, restrided
 from graphwright.ir.lowered import (
@@ -44,6 +47,7 @@ from graphwright.ir.lowered import (
 )
 from graphwright.ir.node import Node, map_nodes
 from graphwright.ir.passes.algebra import same_sizes
+from graphwright.ir.passes.regions import Region, whole
 from graphwright.ir.passes.view_inverse import put_back, view_again
 from graphwright.ir.trace import (
     Replay,
@@ -68,13 +72,24 @@ CONSTANT = -2
 """The `input_index` of memory that belongs to a constant of the graph."""
 
 
+class Write(Record, eq=False):
+    """`value` was written to `region` of memory whose value was `before`."""
+
+    region: Region
+    value: Any
+    before: Any
+
+
 class Root(Record, frozen=False, eq=False):
     """One piece of memory: its present value, and how often it was written.
 
+    `writes` lead to that value, the last at the end, as far as reads may look through them.
+
     `input_index` is the input it belongs to, -1 for memory of an intermediate, and `layout` the
     strides of its first tensor in eager execution. `tracked`: its value has a history on the
-    tape; `severed`: it was written behind the tape's back since. `second`: the input by which
-    alone it was written, where that is its second name.
+    tape; `severed`: it was written behind the tape's back since; `recorded`: a write was recorded.
+    `apart`: a detached view of it was written with a history, which is that view's alone.
+    `second`: the input by which alone it was written, where that is its second name.
     """
 
     value: FakeTensor
@@ -83,20 +98,41 @@ class Root(Record, frozen=False, eq=False):
     version: int = 0
     tracked: bool = False
     severed: bool = False
+    recorded: bool = False
+    apart: bool = False
     second: int = -1
+    writes: list[Write] = field(default_factory=list)
+
+    def carry(self, before: Any, detached: bool) -> None:
+        """Its value, written unseen by the tape, has the history that it had `before`.
+
+        detached: whether what was written may have a history.
+        """
+        self.severed |= self.tracked
+        if self.tracked:
+            self.value = carry(self.value, before)
+        elif detached:
+            self.value = ops.detach(self.value)
+
+    def written_back(self) -> Any:
+        """The new value for the caller's tensor, whose history no unseen write changes."""
+        return ops.detach(self.value) if self.severed and not self.recorded else self.value
 
 
 class Alias(Record, frozen=False, eq=False):
     """A tensor of the graph before: `root` through `chain`. `value` is right at `version`.
 
-    `second`: the input that it is a view of, where that is the second name of the root's memory.
+    `region`: what the chain shows. `second`: the input that it is a view of, where that is the
+    second name of the root's memory. `recorded`: whether the tape knows that it is a view.
     """
 
     root: Root
     chain: tuple[ViewStep, ...] = ()
+    region: Region = field(default_factory=Region)
     value: Any = None
     version: int = -1
     second: int = -1
+    recorded: bool = True
 
     @property
     def detached(self) -> bool:
@@ -105,25 +141,53 @@ class Alias(Record, frozen=False, eq=False):
 
     def read(self, tracked: bool = False) -> Any:
         """Its present value. Raises: CannotLower if `tracked` and its history is not known."""
-        if tracked and self.root.severed and not self.detached:
-            raise CannotLower("a tensor with history was written under no_grad, or through "
-                              "detach(), and then used with gradients")
+        if tracked and self.root.severed and not self.detached and not self.recorded:
+            raise CannotLower("a view made under no_grad of what was written there is used with "
+                              "gradients")
+        if tracked:
+            self.require_one_history()
         if not self.chain:
             return self.root.value
         if self.version != self.root.version:
-            value = self.root.value
-            for step in self.chain:
+            value, seen = self._found()
+            for step in self.chain[seen:]:
                 value = view_again(step, value)
             self.value, self.version = value, self.root.version
         return self.value
 
-    def write(self, value: Any) -> None:
-        """Make `value` its present value, and change the memory accordingly."""
-        alone = not self.root.version or self.root.second == self.second
-        self.root.second = self.second if alone else -1
-        self.root.value = put_back(self.root.value, self.chain, value)
-        self.root.version += 1
+    def _found(self) -> tuple[Any, int]:
+        """A value that it is a view of, and by how many of its steps that value is reached: what
+        was written to its region, or the memory before writes that are apart from that."""
+        value = self.root.value
+        for write in reversed(self.root.writes):
+            if self.region.within(write.region):
+                return write.value, len(write.region.steps)
+            if not self.region.apart(write.region):
+                break
+            value = write.before
+        return value, 0
+
+    def require_one_history(self) -> None:
+        """Raises: CannotLower for a view that may have another history than the memory."""
+        if self.root.apart and self.detached:
+            raise CannotLower("a tensor was written through detach() with a history, and is then "
+                              "used with gradients")
+
+    def write(self, value: Any, seen: bool) -> None:
+        """Make `value` its present value, and change the memory accordingly.
+
+        `seen`: whether the tape sees it, and reads of the same region may take `value` itself.
+        """
+        root = self.root
+        alone = not root.version or root.second == self.second
+        root.second = self.second if alone else -1
+        before, root.value = root.value, put_back(root.value, self.chain, value)
+        root.writes = [*root.writes, Write(self.region, value, before)] if seen else []
+        root.version += 1
         self.value, self.version = value, self.root.version
+        if not seen:
+            root.carry(before, self.detached)
+            self.version = root.version if self.detached else -1
 
 
 class Functional(Record, frozen=False):
@@ -152,7 +216,7 @@ def functionalise(
     for node, arg in zip(module.graph.placeholders, args, strict=True):
         tracer.placeholder(node.name, arg)
     copy_sources(module.graph, tracer.graph)
-    run = _Run(module, tracer, [
+    run = _Run(module, tracer, needs_grad, [
         needs_grad and isinstance(a, FakeTensor) and a.requires_grad for a in fake_inputs])
     with tracing(tracer):
         results = run.run(*args)
@@ -162,7 +226,7 @@ def functionalise(
             if root.version:
                 written = root.input_index if root.second < 0 else root.second
                 mutated.append((written, len(outputs)))
-                outputs.append(root.value)
+                outputs.append(root.written_back())
     tracer.module.meta["layouts"] = layouts
     graph = finish(tracer, tuple(outputs))
     if not needs_grad:
@@ -181,8 +245,11 @@ def _read_where_written(module: GraphModule, roots: Sequence[Root]) -> None:
 class _Run(Replay):
     """Runs the graph on `Alias`es; gives the output node's argument with aliases in it."""
 
-    def __init__(self, module: GraphModule, tracer: Tracer, tracked: Sequence[bool]) -> None:
+    def __init__(
+        self, module: GraphModule, tracer: Tracer, needs_grad: bool, tracked: Sequence[bool]
+    ) -> None:
         super().__init__(module, tracer)
+        self.needs_grad = needs_grad
         self.inputs: list[Root] = []
         self.roots: dict[int, Root] = {}
         self.second_names: dict[int, int] = module.meta.get("second_names", {})
@@ -211,11 +278,12 @@ class _Run(Replay):
                 root.input_index = self._position - 1
                 first = self.second_names.get(root.input_index)
                 if first is not None:
-                    return Alias(self.roots[first], _DETACHED, second=root.input_index)
+                    region = whole(value).through(*_DETACHED[0], value, value)
+                    return Alias(self.roots[first], _DETACHED, region, second=root.input_index)
                 self.roots[root.input_index] = root
                 root.tracked = self.tracked[root.input_index]
                 self.inputs.append(root)
-            return Alias(root)
+            return Alias(root, region=whole(value))
         if isinstance(value, _core.TensorBase):
             return Alias(Root(self.tracer.fake_of(value), CONSTANT))
         return value
@@ -224,19 +292,29 @@ class _Run(Replay):
         parent: Alias = self.env[node.args[0]]
         step = (op, self.fetch_args_kwargs(node)[0][1:])
         value = view_again(step, parent.read())
-        return Alias(parent.root, (*parent.chain, step), value, parent.root.version,
-                     parent.second)
+        region = parent.region.through(*step, parent.read(), value)
+        root = parent.root
+        version = -1 if root.writes else root.version
+        return Alias(root, (*parent.chain, step), region, value, version, parent.second,
+                     parent.recorded and self.with_history)
 
     def _mutate(self, op: Op, node: Node) -> Alias:
         alias: Alias = self.env[node.args[0]]
         if alias.root.input_index == CONSTANT:
             raise CannotLower(f"{op.name} writes to a constant of the graph")
-        if _may_repeat(node.args[0].meta["val"]):
+        view, memory = node.args[0].meta["val"], alias.root
+        if _may_repeat(view.shape, view.stride()) or (
+                alias.chain and _overlaps(memory.value.shape, memory.layout)):
             raise CannotLower(f"{op.name} writes to some places more than once")
-        alias.write(_new_value(op, self.fetch_args_kwargs(node)[0]))
-        root = alias.root
-        root.severed |= root.tracked and (alias.detached or not self.with_history)
-        root.tracked |= self._has_history(node)
+        args = self.fetch_args_kwargs(node)[0]
+        if op.name == "copy_" and args[0] is args[1] and memory.version:
+            return alias
+        seen = not self.needs_grad or (self.with_history and not alias.detached)
+        alias.write(_new_value(op, args), seen)
+        if self._has_history(node):
+            memory.tracked |= seen
+            memory.recorded |= seen
+            memory.apart |= not seen
         return alias
 
     def _has_history(self, node: Node) -> bool:
@@ -247,12 +325,16 @@ class _Run(Replay):
 _DETACHED: tuple[ViewStep, ...] = ((ops.detach.__gw_op__, ()),)  # type: ignore[attr-defined]
 
 
-def _may_repeat(tensor: FakeTensor) -> bool:
-    """Whether some elements may lie in the same place."""
-    if not any(isinstance(stride, int) and stride for stride in tensor.stride()):
-        return False
+def _may_repeat(shape: Sequence[Any], strides: Sequence[Any]) -> bool:
+    """Whether some elements may lie in the same place, unless all do."""
+    some = any(isinstance(stride, int) and stride for stride in strides)
+    return some and _overlaps(shape, strides)
+
+
+def _overlaps(shape: Sequence[Any], strides: Sequence[Any]) -> bool:
+    """Whether some elements of a tensor may lie in the same place."""
     reach = 0
-    pairs = zip(tensor.stride(), tensor.shape, strict=True)
+    pairs = zip(strides, shape, strict=True)
     for stride, size in sorted(pair for pair in pairs if pair[1] != 1):
         if stride <= reach:
             return True
@@ -300,6 +382,7 @@ def _describe_outputs(
             specs.append(OutputSpec("value", value=result))
             continue
         root = result.root
+        result.require_one_history()
         if root.input_index >= 0:
             index, views = root.input_index, result.chain
             if result.second >= 0:

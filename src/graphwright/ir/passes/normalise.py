@@ -28,10 +28,13 @@ from functools import partial
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.node import Node
+from graphwright.ir.node import Node, map_leaves
+from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.trace import Rewrite, Tracer, trace
 from graphwright.runtime.autograd import grad
+from graphwright.runtime.autograd.partial import gradients_until
 from graphwright.runtime.dispatch import dispatch
+from graphwright.runtime.dtypes import bool as bool_
 from graphwright.runtime.fake import FakeTensor, fake_kernel
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import TABLE, Kind, Op
@@ -39,7 +42,8 @@ from graphwright.runtime.ops.table import TABLE, Kind, Op
 
 def normalise(module: GraphModule, fake_inputs: Sequence[Any]) -> GraphModule:
     """See the module's docstring."""
-    taped = any(node.target is grad or _makes_leaf(node) for node in module.graph.nodes)
+    taped = any(node.target in (grad, gradients_until) or _makes_leaf(node)
+                for node in module.graph.nodes)
     return trace(module, fake_inputs, keep=_keep, rewrites=_REWRITES, taped=taped, autocast=True)
 
 
@@ -80,9 +84,45 @@ def _written(name: str, tracer: Tracer, args: tuple[Any, ...]) -> Any:
     return target if value is target else ops.copy_(target, value)
 
 
+def _put(name: str, tracer: Tracer, args: tuple[Any, ...]) -> Any:
+    """Values that do not tell the places where a mask holds apart are chosen by `where`."""
+    chosen = _by_mask(*args)
+    if chosen is None:
+        op = TABLE[name]
+        return tracer.emit(op, args, fake_kernel(op, map_leaves(args, tracer.fake_of)))
+    return ops.copy_(args[0], chosen) if TABLE[name].is_inplace else chosen
+
+
+def _by_mask(input: Any, indices: Sequence[Any], values: Any, accumulate: bool) -> Any:
+    """index_put as a choice; None where the one index is no mask, or there is a value for each
+    place, or what it is called with does not fit."""
+    used = [d for d, index in enumerate(indices) if index is not None]
+    if len(used) != 1 or accumulate or values.dtype is not input.dtype:
+        return None
+    (first,), mask = used, indices[used[0]]
+    end = first + mask.ndim
+    if mask.dtype is not bool_ or not same_sizes(mask.shape, input.shape[first:end]):
+        return None
+    behind = input.ndim - end
+    lead, rest = values.shape[:max(values.ndim - behind, 0)], values.shape[-behind:]
+    rest = rest if behind else ()
+    if lead and getattr(lead[-1], "expr", lead[-1]) != 1:
+        return None
+    shape = (*lead[:-1], *(1,) * mask.ndim, *rest) if lead else rest
+    goal = input.shape[max(input.ndim - len(shape), 0):]
+    if len(shape) > input.ndim or not all(
+            same_sizes((a,), (b,)) or same_sizes((a,), (1,))
+            for a, b in zip(shape, goal, strict=True)):
+        return None
+    held = ops.reshape(mask, (*mask.shape, *(1,) * behind))
+    return ops.where(held, ops.reshape(values, shape), input)
+
+
 _DRAWING = ("alpha_dropout_", "dropout_", "feature_alpha_dropout_", "feature_dropout_", "rrelu_")
 _REWRITES: dict[str, Rewrite] = {
-    "rand": _number, **{name: partial(_written, name) for name in _DRAWING}
+    "rand": _number, "index_put": partial(_put, "index_put"),
+    "index_put_": partial(_put, "index_put_"),
+    **{name: partial(_written, name) for name in _DRAWING}
 }
 
 

@@ -19,8 +19,8 @@ After::
         return (clone, exp, clone_1)
 
 Which results share memory for the user was settled by functionalisation; here those that would
-share memory with an argument or with one another become copies, and so do those that would leave
-gaps in memory.
+share memory with an argument or with one another become copies, and so do those of which some
+elements would be in one place.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
-from graphwright.ir.joint import dense_like, restrided
+from graphwright.ir.joint import apart_like, restrided
 from graphwright.ir.node import Node
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.runtime.ops.table import TABLE, Op
@@ -58,10 +58,10 @@ def _owned(module: GraphModule, node: Node, layout: Any, seen: set[Node]) -> Nod
     shares = root in seen or root.op in ("placeholder", "get_attr")
     seen.add(root)
     wanted = value.stride() if layout is None else layout
-    dense = dense_like(restrided(value, wanted))
-    if not shares and same_sizes(dense.stride(), value.stride()):
+    apart = apart_like(restrided(value, wanted))
+    if not shares and same_sizes(apart.stride(), value.stride()):
         return node
     copy = module.graph.call_function(TABLE["clone"], (node,))
     copy.meta = dict(node.meta)
-    copy.meta["val"] = dense
+    copy.meta["val"] = apart
     return copy

@@ -32,7 +32,8 @@ _SURE = frozenset([Kind.POINTWISE, Kind.REDUCTION, Kind.VIEW, Kind.RANDOM, Kind.
 _DIVIDES = frozenset(["div", "remainder", "fmod", "floor_divide"])
 _TAKES_ALL = frozenset(
     [
-        *("copy_", "cat", "constant_pad", "flip", "as_strided_scatter"),
+        *("copy_", "cat", "constant_pad", "flip", "as_strided_scatter", "view_scatter"),
+        "_unsafe_view",
         *("mm", "bmm", "matrix_exp", "linalg_det", "cofactors", "sign_and_log_det"),
         *("argsort", "kth_position", "median_position", "mode_position", "topk_positions"),
         *("cumprod", "cumsum", "logcumsumexp", "running_max", "running_min", "isin"),

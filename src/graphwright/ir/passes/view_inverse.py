@@ -6,12 +6,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from graphwright.ir.lowered import CannotLower, ViewStep
+from graphwright.ir.passes.regions import (
+    RENAMING,
+    RESHAPES,
+    Step,
+    is_full,
+    kept_steps,
+    whole,
+)
 from graphwright.runtime import dtypes
 from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops import _face as ops
-
-RESHAPES = frozenset({"view", "reshape", "flatten", "unflatten", "squeeze", "unsqueeze"})
-"""Views that keep the elements' row-major order."""
 
 
 def view_again(step: ViewStep, value: Any) -> Any:
@@ -29,18 +34,51 @@ def view_again(step: ViewStep, value: Any) -> Any:
 
 def put_back(base: Any, chain: Sequence[ViewStep], value: Any) -> Any:
     """`base` with `value` where the view through `chain` was."""
-    if not chain:
+    values = [base]
+    for step in chain:
+        values.append(view_again(step, values[-1]))
+    end = len(chain)
+    while end:
+        start = end
+        while start and chain[start - 1][0].name in RENAMING:
+            start -= 1
+        if start == end:
+            start -= 1
+            op, args = chain[start]
+            inverse = _INVERSES.get(op.name, _by_position(chain[start]))
+            value = inverse(values[start], value, *args)
+        else:
+            value = _renamed_back(chain[start:end], values[start:end + 1], value)
+        end = start
+    return value
+
+
+def _renamed_back(chain: Sequence[ViewStep], values: Sequence[Any], value: Any) -> Any:
+    """The same through views that rename elements: undone, as far as they only reorder, else one
+    write to the region that they show. `values` are the base and its views."""
+    region = whole(values[0])
+    for (op, args), parent, view in zip(chain, values, values[1:], strict=False):
+        region = region.through(op, args, parent, view)
+    count = len(chain)
+    while count and _reorders(region.steps[count - 1], values[count - 1]):
+        name, *rest = region.steps[count - 1]
+        value = _REORDERED.get(name, _reshape)(values[count - 1], value, *rest)
+        count -= 1
+    if not count:
         return value
-    parent = base
-    for step in chain[:-1]:
-        parent = view_again(step, parent)
-    op, args = chain[-1]
-    inverse = ops.reshape if op.name in RESHAPES else None
-    if inverse is not None:
-        value = inverse(value, parent.shape)
-    else:
-        value = _INVERSES.get(op.name, _by_position(chain[-1]))(parent, value, *args)
-    return put_back(base, chain[:-1], value)
+    steps = kept_steps(values[0], list(zip(region.steps[:count], values[1:], strict=False)))
+    return ops.view_scatter(values[0], value, steps)
+
+
+def _reorders(step: Step, parent: Any) -> bool:
+    """Whether a view shows every element of its parent once."""
+    if step[0] == "slice":
+        return is_full(step, parent.shape[step[1]])
+    return step[0] in _REORDERED or step[0] in RESHAPES
+
+
+def _reshape(parent: Any, value: Any, *args: Any) -> Any:
+    return ops.reshape(value, parent.shape)
 
 
 def _permute(parent: Any, value: Any, dims: Sequence[int]) -> Any:
@@ -58,12 +96,6 @@ def _t(parent: Any, value: Any) -> Any:
     return ops.t(value)
 
 
-def _select(parent: Any, value: Any, dim: int, index: Any) -> Any:
-    if index < 0:
-        index = index + parent.shape[dim]
-    return _between(parent, ops.unsqueeze(value, dim), dim, index, index + 1)
-
-
 def _select_at(parent: Any, value: Any, dim: int, index: Any) -> Any:
     return ops.index_put(parent, _only_at(dim, index), ops.unsqueeze(value, dim), False)
 
@@ -74,37 +106,13 @@ def _only_at(dim: int, index: Any) -> tuple[Any, ...]:
     return *(None,) * dim, ops.reshape(place, (1,))
 
 
-def _slice(parent: Any, value: Any, dim: int, start: Any, end: Any, step: Any) -> Any:
-    size = parent.shape[dim]
-    first = 0 if start is None else start
-    if first < 0:
-        first = max(first + size, 0)
-    elif first > size:
-        first = size
-    if step in (None, 1):
-        return _between(parent, value, dim, first, first + value.shape[dim])
-    args = (dim, start, end, step)
-    return _by_position((_op("slice"), args))(parent, value, *args)
-
-
-def _between(parent: Any, value: Any, dim: int, start: Any, end: Any) -> Any:
-    """`parent` with `value` in place of [start, end) along `dim`."""
-    parts = []
-    if start != 0:
-        parts.append(ops.slice(parent, dim, 0, start))
-    parts.append(value)
-    if end != parent.shape[dim]:
-        parts.append(ops.slice(parent, dim, end, parent.shape[dim]))
-    return ops.cat(tuple(parts), dim) if len(parts) > 1 else value
-
-
 def _expand(parent: Any, value: Any, *args: Any) -> Any:
     if parent.shape != value.shape:
         raise CannotLower("in-place op on an expanded tensor")
     return value
 
 
-def _detach(parent: Any, value: Any) -> Any:
+def _same(parent: Any, value: Any, *args: Any) -> Any:
     return value
 
 
@@ -119,11 +127,10 @@ def _by_position(step: ViewStep) -> Callable[..., Any]:
     return inverse
 
 
-def _op(name: str) -> Any:
-    return getattr(ops, name).__gw_op__
-
-
-_INVERSES: dict[str, Callable[..., Any]] = {
-    "permute": _permute, "transpose": _transpose, "t": _t, "select": _select, "slice": _slice,
-    "expand": _expand, "detach": _detach, "alias": _detach, "select_at": _select_at,
+_REORDERED: dict[str, Callable[..., Any]] = {
+    "permute": _permute, "transpose": _transpose, "t": _t, "expand": _expand, "detach": _same,
+    "alias": _same, "slice": _same,
 }
+"""The inverses of views that show every element once."""
+
+_INVERSES: dict[str, Callable[..., Any]] = {"select_at": _select_at}
