@@ -16,12 +16,13 @@ from benchmarks import (
     startup,
     training,
     untouched,
+    writes,
 )
 from benchmarks.result import Result, Wrong
 
 GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager": eager,
           "mapping": mapping, "training": training, "startup": startup,
-          "compile_time": compile_time, "untouched": untouched}
+          "compile_time": compile_time, "untouched": untouched, "writes": writes}
 ROOT = Path(__file__).resolve().parent.parent
 
 

@@ -30,6 +30,23 @@ gw.testing.assert_close(y, expected, rtol=1e-3, atol=1e-4)
 print(elapsed)
 '''
 
+STEPS = '''
+import time
+import graphwright as gw
+from benchmarks.compile_time import {model}, training_step
+gw.manual_seed(0)
+model, x = {model}({size})
+state = {{name: value.clone() for name, value in model.state_dict().items()}}
+expected = training_step(model)(x)
+model.load_state_dict(state)
+step = gw.compile(training_step(model), backend="llvm")
+start = time.perf_counter()
+loss = step(x)
+elapsed = time.perf_counter() - start
+gw.testing.assert_close(loss, expected, rtol=1e-3, atol=1e-4)
+print(elapsed)
+'''
+
 
 class Block(nn.Module):
     """A pre-norm transformer block with `heads` heads of attention, written out."""
@@ -99,6 +116,20 @@ def lstm(steps: int) -> tuple[nn.Module, gw.Tensor]:
     return Unrolled(32).eval(), gw.randn(steps, 4, 32)
 
 
+def training_step(model: nn.Module) -> Callable[[gw.Tensor], gw.Tensor]:
+    """Loss, gradients and a step of plain gradient descent, as one function."""
+    optimizer = gw.optim.SGD(model.parameters(), lr=1e-3)
+
+    def step(x: gw.Tensor) -> gw.Tensor:
+        optimizer.zero_grad()
+        loss = model(x).square().mean()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return step
+
+
 class _Translated(Exception):
     """Raised by the backend: capture is over, nothing is to be compiled."""
 
@@ -155,9 +186,9 @@ def _seconds_of(program: Any, function: Callable[..., Any], x: gw.Tensor) -> flo
     return min(rounds)
 
 
-def first_call(model: str, size: int, name: str) -> list[Result]:
+def first_call(model: str, size: int, name: str, code: str = MODELS) -> list[Result]:
     """Capture, lowering and code generation in fresh processes, cache cold and warm."""
-    cold, warm = first_calls(MODELS.format(model=model, size=size), rounds=3)
+    cold, warm = first_calls(code.format(model=model, size=size), rounds=3)
     return [
         Result("compile time", f"first call of {name}, cold cache", "s", None, cold),
         Result("compile time", f"first call of {name}, warm cache", "s", None, warm),
@@ -170,4 +201,6 @@ def run() -> list[Result]:
         *translation(),
         *first_call("transformer", 12, "a 12-layer transformer"),
         *first_call("lstm", 50, "an LSTM of 50 steps, unrolled"),
+        *first_call("transformer", 12, "a training step of 12 transformer layers", STEPS),
+        *first_call("lstm", 50, "a training step of 50 LSTM cells", STEPS),
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import functools
 import types
@@ -46,7 +47,7 @@ class Compilation:
                                  record=self.record, limit=limit)
         self.functions: list[CompiledFunction] = []
         self.label = ""
-        ALIVE.add(self)
+        _ALIVE.add(self)
 
     def name(self) -> str:
         """The name of the function, or the class of the module, that was compiled."""
@@ -73,7 +74,15 @@ class Compilation:
                 "options": {"recompile_limit": self.limit}}
 
 
-ALIVE: weakref.WeakSet[Compilation] = weakref.WeakSet()
+_ALIVE: weakref.WeakSet[Compilation] = weakref.WeakSet()
+
+
+def compilations() -> list[Compilation]:
+    """Those that exist now. Other threads may make more meanwhile, which disturbs who iterates;
+    a lock would be one that finalizers, which may come at any time, must not ask for."""
+    while True:
+        with contextlib.suppress(RuntimeError):
+            return list(_ALIVE)
 
 
 def lookup(backend: BackendLike) -> native_backends.Backend:

@@ -54,7 +54,14 @@ def given_back(x: Any) -> Any:
     return x + 1, made, np.eye(2, dtype=np.float32), [made]
 
 
-PROGRAMS = [positions, masked, indexed, read, given_back]
+def new_tensors(x: Any) -> Any:
+    made = np.arange(3, dtype=np.int32)
+    first = x.new_tensor(made)
+    made += 1
+    return first, x.new_tensor(made, dtype=gw.int64), x.new_tensor(made, dtype=None) + 1
+
+
+PROGRAMS = [positions, masked, indexed, read, given_back, new_tensors]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)

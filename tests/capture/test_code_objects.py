@@ -105,3 +105,19 @@ def test_code_without_lines_runs_as_it_is() -> None:
     frames = [frame for frame, _ in traceback.walk_tb(raised.tb)]
     assert [f.f_lineno for f in frames if f.f_code.co_name == "fails"] == [None]
     assert [reason for _, reason in captured.record.skipped] == ["the code has no line numbers"]
+
+
+def test_compiled_functions_do_not_keep_the_code_that_they_give() -> None:
+    def f(x: Any, function: Any) -> Any:
+        code = function.__code__
+        return x + 1, code, code.co_name
+
+    compiled = gw.compile(f)
+    for file in ("<first>", "<second>"):
+        function = made(file)
+        out = compiled(gw.ones(2), function)
+        assert out[1] is function.__code__ and out[2] == "fails"
+        code = weakref.ref(function.__code__)
+        del function, out
+        gc.collect()
+        assert code() is None

@@ -339,3 +339,53 @@ def test_gradients_of_gradients_are_those_of_the_ops_not_of_their_parts() -> Non
         (grad,) = gw.autograd.grad(function(x).sin().sum(), x, create_graph=True)
         found.append(gw.autograd.grad(grad.sin().sum(), x)[0])
     assert gw.allclose(found[0], found[1])
+
+
+def halved_before(x: Any, w: Any) -> Any:
+    x.mul_(0.5)
+    return (x * w).sin().sum()
+
+
+def copied_before(x: Any, w: Any) -> Any:
+    half = x * 0.5
+    x.copy_(half)
+    return (half * w).sin().sum()
+
+
+def differentiated_weights_halved(x: Any, w: Any) -> Any:
+    before = (w * 2).sin().sum()
+    with gw.no_grad():
+        w.mul_(0.5)
+    return before + (x * w).sin().sum()
+
+
+@pytest.mark.parametrize(
+    "program", [halved_before, copied_before, differentiated_weights_halved])
+def test_gradients_of_gradients_begin_with_what_the_graph_has_overwritten(program: Any) -> None:
+    found = []
+    for function in (program, gw.compile(program, backend="llvm", fullgraph=True)):
+        x, w = gw.tensor([1.0, 2.0]), gw.tensor([0.5, 0.25], requires_grad=True)
+        (grad,) = gw.autograd.grad(function(x, w), w, create_graph=True)
+        (second,) = gw.autograd.grad(grad.sum(), w)
+        found.append((grad.detach(), second))
+    gw.testing.assert_close(found[1], found[0])
+
+
+@pytest.mark.parametrize("reduction", ["none", "mean", "sum"])
+@pytest.mark.parametrize(("of", "target"), [
+    (gw.float32, gw.float64), (gw.float64, gw.float32), (gw.float16, gw.float32),
+])
+def test_a_squared_error_of_two_dtypes(of: gw.dtype, target: gw.dtype, reduction: str) -> None:
+    """The gradient comes in the wider dtype, which is that of the loss."""
+
+    def loss(x: gw.Tensor, y: gw.Tensor) -> gw.Tensor:
+        return gw.nn.functional.mse_loss(x.exp(), y, reduction=reduction)
+
+    y, grads = gw.arange(7).to(target), []
+    for function in (loss, gw.compile(loss, fullgraph=True)):
+        x = (gw.arange(7.0) / 8).to(of).requires_grad_()
+        result = function(x, y)
+        assert result.dtype is gw.promote_types(of, target)
+        grads += gw.autograd.grad(result.sum(), x)
+    assert grads[0].dtype is grads[1].dtype is of
+    assert gw.allclose(grads[0], grads[1], rtol=1e-3)

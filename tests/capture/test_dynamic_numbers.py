@@ -10,6 +10,8 @@ import pytest
 
 import graphwright as gw
 
+from .captured import Captured
+
 VALUES = [0.1, 1 / 3, -2.7, 0.0, -0.0, 1.0, 1e-40, 1e300, math.inf, math.nan, 7.25]
 
 
@@ -271,3 +273,30 @@ def test_bounds_of_integers_are_guards():
     for n, versions in ((5, 1), (7, 2), (2**20, 2), (-(2**20), 2), (2**20 + 1, 3)):
         assert gw.equal(compiled(gw.ones(3), n), gw.ones(3) * n**3)
         assert gw.compiler.stats(compiled).graphs == versions
+
+
+@pytest.mark.parametrize("method", [
+    lambda x, s: x.uniform_(-s, s),
+    lambda x, s: x.normal_(std=s) * 2,
+    lambda x, s: x.bernoulli_(s),
+    lambda x, s: x.exponential_(s) + gw.empty_like(x).log_normal_(0.5, s),
+    lambda x, s: x.cauchy_(0.5, s) + gw.empty_like(x).geometric_(s),
+])  # fmt: skip
+def test_numbers_of_methods_that_fill_with_random_numbers(method: Any) -> None:
+    captured = Captured(method, fullgraph=True)
+    for number in (0.25, 0.5, 0.75, 0.125):
+        found = []
+        for run in (method, captured):
+            x = gw.arange(6.0).view(2, 3)
+            gw.manual_seed(3)
+            found.append((run(x, number), x, gw.rand(1)))
+        gw.testing.assert_close(found[1], found[0], rtol=0, atol=0)
+    assert captured.graphs == 2
+
+
+def test_a_number_that_a_method_refuses_is_refused() -> None:
+    captured = Captured(lambda x, s: x.normal_(0, s))
+    for number in (0.5, 0.25):
+        captured(gw.ones(2), number)
+    with pytest.raises(RuntimeError, match="std >= 0"):
+        captured(gw.ones(2), -1.0)

@@ -412,6 +412,17 @@ def a_list_that_holds_the_only_one(x: Any, log: list[Any]) -> Any:
     return y
 
 
+def a_function_that_was_made_here(x: Any, log: list[Any]) -> Any:
+    def made() -> None: ...
+
+    known = weakref.ref(made)
+    y = x + 1
+    breaks()
+    del made
+    log.append(known() is None)
+    return y * 2
+
+
 def failing(log: list[Any], key: str) -> None:
     made = started(log)
     other = Noisy()
@@ -615,7 +626,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     where_a_graph_fails, where_the_graph_of_a_called_function_fails,
     a_function_that_nobody_calls_again, a_set_that_nobody_reads_again,
     a_list_that_holds_the_only_one, found_again_under_another_name, a_key_of_a_dict,
-    found_again_through_a_weakref,
+    found_again_through_a_weakref, a_function_that_was_made_here,
     a_future_whose_attributes_lie_in_no_dict_that_can_be_read,
     in_frames_of_a_handled_exception, in_frames_of_an_exception_without_a_name,
     in_frames_of_an_exception_that_an_object_keeps, in_frames_of_a_cause,

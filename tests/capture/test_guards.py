@@ -9,6 +9,7 @@ import weakref
 import pytest
 
 from graphwright.capture import _eval_frame, guards
+from graphwright.capture.guard_text import describe
 from graphwright.capture.guards import GuardBuilder, TensorLayout
 from graphwright.capture.source import (
     AttrSource,
@@ -391,3 +392,11 @@ def test_inputs_are_fetched():
 def test_malformed_programs_are_refused(instructions):
     with pytest.raises((ValueError, TypeError, AttributeError)):
         _eval_frame.GuardProgram(instructions, 1, [], [], 2)
+
+
+@pytest.mark.parametrize("wrap", [lambda n: n, lambda n: (n,), range, lambda n: slice(n, 2)])
+def test_numbers_that_python_refuses_to_write(wrap):
+    number = 10**5000
+    holds = checked("equals", X, wrap(number))
+    assert holds(wrap(number + 0)) and not holds(wrap(number + 1))
+    assert "..." in describe(wrap(number)) and len(describe(wrap(number))) < 200

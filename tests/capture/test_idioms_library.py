@@ -205,3 +205,22 @@ def test_a_gradient_that_reaches_others_keeps_its_history() -> None:
     x = gw.randn(3)
     captured = Captured(program, fullgraph=True)
     assert captured(x).requires_grad == program(x).requires_grad is True
+
+
+NEIGHBOUR = """
+class Pair:
+    def __init__(self, first, second):
+        self.first, self.second = first, second
+
+def scaled(x):
+    return Pair(x, x * 2)
+"""
+
+
+@pytest.mark.parametrize("name", ["graphwright_utils", "graphwrightx"])
+def test_modules_whose_names_begin_like_the_library_are_the_users(name: str) -> None:
+    file = os.path.join(os.path.dirname(os.path.dirname(gw.__file__)), f"{name}.py")
+    module: dict[str, Any] = {"__name__": name}
+    exec(compile(NEIGHBOUR, file, "exec"), module)
+    pair = gw.compile(module["scaled"], fullgraph=True)(gw.ones(2))
+    assert type(pair) is module["Pair"] and pair.second.tolist() == [2, 2]

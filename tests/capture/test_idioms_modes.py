@@ -45,6 +45,13 @@ def switched_off_inside(x: Any) -> Any:
 
 
 @whole_program
+def with_constants_made_inside(x: Any) -> Any:
+    with gw.inference_mode():
+        scale = gw.tensor(2.0)
+        return x * scale
+
+
+@whole_program
 def left_by_an_exception(x: Any) -> Any:
     try:
         with gw.inference_mode():

@@ -349,3 +349,25 @@ def test_a_token_that_leaves_the_frame_is_a_real_one() -> None:
         assert same(result, X * 2) and variable.get() == 2
         variable.reset(token)
         assert variable.get() == 1
+
+
+def test_what_waits_for_its_end_is_gone_for_weak_references() -> None:
+    """Of a long chain objects end one after the other: those without references wait intact."""
+    seen: list[Any] = []
+
+    def note(own: Any) -> None:
+        seen.append(own())
+
+    captured = Captured(note, tensorless=True, limit=1000)
+
+    class Node:
+        def __init__(self, parent: Any) -> None:
+            own = weakref.ref(self)
+            self.parent = parent
+            self.reference = weakref.ref(parent, lambda _: captured(own)) if parent else None
+
+    node = None
+    for _ in range(200):
+        node = Node(node)
+    del node
+    assert seen and all(found is None for found in seen)

@@ -36,6 +36,17 @@ class Base:
 
 
 @whole_program
+def a_comprehension_over_what_the_class_reads_of_the_function(x: Any) -> Any:
+    items = [1, 5, 3]
+
+    class Above:
+        length = len([item for item in items[:2] if item > len(items)])
+        again = [items for items in items] + items
+
+    return x * Above.length, Above.again, items
+
+
+@whole_program
 def attributes_and_methods(x: Any) -> Any:
     seen: list[int] = []
 

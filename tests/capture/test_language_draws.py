@@ -130,3 +130,17 @@ def test_what_cannot_fail_does_not_keep_the_generators_state(
     monkeypatch.setattr(random.getstate.__self__, "getstate", lambda: kept.append(None))
     assert [captured(gw.ones(2), 0.5).tolist() for _ in range(6)] == expected
     assert not kept
+
+
+def test_draws_of_a_test_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands in for `Random.random` is called by the program, and not by its translation."""
+    def program(x: Any) -> Any:
+        return x * random.expovariate(2.0) + random.gammavariate(1.0, 3.0)
+
+    runs = []
+    for function in (program, Captured(program), gw.compile(program)):
+        given = iter([0.5, 0.25, 0.75, 0.125])
+        monkeypatch.setattr(random.Random, "random", lambda self, given=given: next(given))
+        runs.append([function(gw.ones(2)).tolist(), function(gw.ones(2)).tolist()])
+        assert list(given) == []
+    assert runs[1] == runs[0] and runs[2] == [pytest.approx(values) for values in runs[0]]

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
+import sys
+import time
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -177,3 +181,60 @@ def test_parameters_are_made_natively() -> None:
     y = captured(gw.ones(3))
     assert gw.equal(y, program(gw.ones(3)))
     assert y.requires_grad
+
+
+def test_patterns_that_print_themselves_do_so_once_a_call(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def prints(x: Any) -> Any:
+        return x + len(re.compile("a(b)", re.DEBUG | re.IGNORECASE).pattern)
+
+    captured = Captured(prints)
+    for _ in range(2):
+        captured(gw.ones(2))
+        assert capsys.readouterr().out.count("SUBPATTERN") == 1
+
+
+def test_warnings_of_patterns_name_the_programs_line() -> None:
+    def warned(x: Any) -> Any:
+        return x * len(re.split("[[a]", "b[c")), re.sub("a", "b", "aa", 1)  # noqa: B034
+
+    captured = Captured(warned)
+    re.purge()
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        captured(gw.ones(2))
+    kinds = {DeprecationWarning, FutureWarning} if sys.version_info >= (3, 13) else {FutureWarning}
+    assert {found.category for found in seen} == kinds
+    assert {found.filename for found in seen} == {__file__}
+
+
+def test_patterns_that_are_none_raise_where_the_program_does() -> None:
+    def caught(x: Any, pattern: str) -> Any:
+        try:
+            return x * len(re.compile(pattern).pattern)
+        except re.error as error:
+            return x, str(error), error.pos
+
+    for pattern in ("a+", "a(", "(?P<name"):
+        sound(caught, gw.ones(2), pattern)
+
+
+@pytest.mark.parametrize("example", [sys.flags, sys.version_info, time.gmtime(0)])
+def test_records_of_c_are_made_as_c_makes_them(example: Any) -> None:
+    kind = type(example)
+
+    def made() -> Any:
+        try:
+            return kind(example)
+        except TypeError as error:
+            return str(error)
+
+    def made_as_a_tuple() -> Any:
+        try:
+            return tuple.__new__(kind, (1, 2, 3))
+        except TypeError as error:
+            return str(error)
+
+    for function in (made, made_as_a_tuple):
+        assert Captured(function, tensorless=True)() == function()

@@ -115,3 +115,26 @@ CASES = [
 @pytest.mark.parametrize(("function", "steps"), CASES, ids=lambda c: getattr(c, "__name__", ""))
 def test_results_follow_the_arguments(function, steps):
     steps_of(function, *steps, *reversed(steps))
+
+
+def test_an_enumeration_gets_its_members_one_by_one():
+    """`__init__` of a member runs while the class knows those before it."""
+
+    def before(member, x):
+        known = type(member)
+        return x * 1, len(known), any(member.value % 2 == other.value % 2 for other in known)
+
+    def seen_by(function):
+        seen = []
+
+        class Letter(enum.Enum):
+            def __init__(self, _):
+                seen.append(str(function(self, X)))
+
+            A = 1
+            B = 2
+            C = 3
+
+        return seen, Letter.A.value
+
+    assert seen_by(Captured(before)) == seen_by(before)

@@ -26,8 +26,9 @@ NUMBERS = [(gw.uint8, 256), (gw.int8, -129), (gw.int32, 1 << 31), (gw.int64, 1 <
 @pytest.mark.parametrize("name", TOO_LARGE)
 @pytest.mark.parametrize(("dtype", "number"), NUMBERS)
 def test_what_the_dtype_cannot_hold(name: str, dtype: gw.dtype, number: int) -> None:
+    beyond_64_bits = dtype is gw.int64 and "item" in name   # which writes by index refuse first
     for function in (TOO_LARGE[name], gw.compile(TOO_LARGE[name])):
-        with pytest.raises(RuntimeError):
+        with pytest.raises(ValueError if beyond_64_bits else RuntimeError):
             function(gw.ones(2, dtype=dtype), number)
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import random
 import signal
+import sys
 import threading
 import types
 from collections.abc import Callable
@@ -116,6 +117,33 @@ def test_threads_that_all_compile_at_once(backend: str) -> None:
     for thread in threads:
         thread.join()
     assert not wrong and _eval_frame.hook_installed() == 0
+
+
+def test_threads_that_compile_while_others_forget_everything() -> None:
+    start, wrong, x = threading.Barrier(9), [], gw.ones(2, 3)
+    interval = sys.getswitchinterval()
+
+    def work(seed: int) -> None:
+        start.wait()
+        try:
+            function = own_function(seed)
+            for number in range(12):
+                made = [gw.compile(function, backend="eager") for _ in range(20)]
+                if facts(made[-1](x, number % 3)) != facts(function(x, number % 3)):
+                    wrong.append((seed, number))
+                if seed < 3:
+                    gw.compiler.reset()
+        except RuntimeError as error:
+            wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(9)]
+    sys.setswitchinterval(1e-5)
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(interval)
+    assert not wrong
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -521,6 +521,45 @@ def test_steps_by_hand_in_one_frame_are_compiled(target: str) -> None:
     assert captured.graphs == 1 and not captured.breaks
 
 
+def clamped(net: Any, x: Any) -> Any:
+    """The critic of a Wasserstein GAN."""
+    with gw.no_grad():
+        for weight in net.parameters():
+            weight.clamp_(-0.2, 0.2)
+    return net(x).mean()
+
+
+def rescaled(net: Any, x: Any) -> Any:
+    """Rows of at most a length."""
+    net.weight.data.div_(net.weight.data.norm(dim=1, keepdim=True).clamp(min=0.5))
+    return net(x).sin().sum()
+
+
+def looked_up(table: Any, x: Any) -> Any:
+    return gw.nn.functional.embedding(gw.tensor([1, 0, 1]), table.weight, max_norm=0.5).sin().sum()
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+@pytest.mark.parametrize("program", [clamped, rescaled, looked_up])
+def test_weights_written_before_they_are_used_are_compiled(
+    program: Any, create_graph: bool
+) -> None:
+    found = []
+    for plainly in (True, False):
+        captured = Captured(program, backend=functools.partial(native, "llvm"), fullgraph=True)
+        gw.manual_seed(3)
+        net, x = gw.nn.Linear(4, 3), gw.randn(5, 4)
+        for _ in range(2):
+            loss = (program if plainly else captured)(net, x)
+            (grad,) = gw.autograd.grad(loss, net.weight, create_graph=create_graph)
+        found.append((loss.detach(), grad.detach(), net.weight.detach(), net.weight.is_leaf))
+        if create_graph and program is not clamped:
+            grad.sum().backward()
+            found[-1] += (net.weight.grad,)
+    assert not captured.breaks and captured.graphs == 1
+    gw.testing.assert_close(found[1], found[0])
+
+
 def test_a_step_beside_a_result_with_a_history_and_an_op_that_may_refuse() -> None:
     """All that the graph writes is written at its end: buffers and leaves, once."""
 

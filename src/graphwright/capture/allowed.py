@@ -16,9 +16,9 @@ from graphwright.runtime.ops.table import Op
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_STDLIB = sysconfig.get_path("stdlib")
-_SITE = sysconfig.get_path("purelib")
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_STDLIB = sysconfig.get_path("stdlib") + os.sep
+_SITE = sysconfig.get_path("purelib") + os.sep
 _OPERATION_MODULES = (
     "graphwright.runtime.ops", "graphwright.runtime.creation",
     "graphwright.runtime.batching.boundary",

@@ -51,7 +51,7 @@ class _Pair:
         self.versions = self._versions()
 
     def _versions(self) -> tuple[int, int]:
-        return self.owner.fake._version, self.alias.fake._version
+        return self.owner.fake._storage._version, self.alias.fake._storage._version
 
     def written(self) -> list[FakeTensor]:
         """Whose memory must not be kept for gradients: the last operation wrote, unseen by it."""
@@ -124,12 +124,13 @@ class DataAliases:
         if known is not None and value.source == known.source and owner.memory is None:
             return
         plain = isinstance(value, TensorVariable) and not value.fake.requires_grad
-        if not plain or owner.source is None or value.as_example().dtype is not owner.fake.dtype:
+        fits = owner.source is not None and owner.hidden is None
+        if not plain or not fits or value.as_example().dtype is not owner.fake.dtype:
             unsupported("GB0004", f"assignment of {value.describe()} to .data")
         tx.side_effects.store_attribute(owner, "data", value)
         assert isinstance(value, TensorVariable)
         owner.memory = value
-        self._assigned[id(value.fake._storage)] = value.fake, value.fake._version
+        self._assigned[id(value.fake._storage)] = value.fake, value.fake._storage._version
 
     def check(self, args: Sequence[VariableTracker], result: Any) -> None:
         """A break before a write under one name of what gradients need as it was.
@@ -164,12 +165,12 @@ class DataAliases:
         of_view = id(first.fake) in self._views
         by_name = of_view or (first.memory is not None and first.fake.requires_grad)
         for key, (fake, version) in self._assigned.items():
-            if fake._version == version:
+            if fake._storage._version == version:
                 continue
             if by_name and id(present._storage) == key:
                 unsupported("GB0004", f"a write to {first.describe()} after an assignment to "
                             "its .data")
-            self._assigned[key] = fake, fake._version
+            self._assigned[key] = fake, fake._storage._version
         if of_view or first.memory is not None:
             for made in result if isinstance(result, (tuple, list)) else (result,):
                 shared = getattr(made, "_storage", None) is present._storage

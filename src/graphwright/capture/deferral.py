@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def refuse_writes(output: OutputGraph, call: DeferredCall) -> None:
     """A break before a call after which the graph writes what the call may see."""
     known = {id(fake) for fake, _ in call.versions}
-    if any(fake._version != version for fake, version in call.versions):
+    if any(fake._storage._version != version for fake, version in call.versions):
         call.refuse()
     written = [node.meta["val"] for node in output.mutated_inputs()]
     if not call.tensors and any(id(fake) not in known for fake in written):

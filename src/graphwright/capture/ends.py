@@ -27,7 +27,7 @@ from graphwright.capture.source import AttrSource, CellSource, LocalSource
 from graphwright.capture.variables.base import NULL
 from graphwright.capture.variables.classes import OpaqueVariable
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.functions import CellVariable
+from graphwright.capture.variables.functions import CellVariable, UserFunctionVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.objects import ObjectVariable, instance_dict
 from graphwright.capture.variables.tensor import TensorVariable
@@ -236,7 +236,10 @@ def _is_watched(kind: type | None, value: VariableTracker) -> bool:
         return False
     if isinstance(value, LazyVariable):
         value = value.realized() or value
-    held = getattr(value, "value", None)
+    if isinstance(value, UserFunctionVariable):     # those of modules stay
+        held: Any = value.function if "<locals>" in value.code.co_qualname else None
+    else:
+        held = getattr(value, "value", None)
     return type(held) is kind and weakref.getweakrefcount(held) > 0
 
 

@@ -210,7 +210,7 @@ def _check_shared(output: OutputGraph, results: Sequence[Node]) -> None:
     storages = [id(getattr(value, "_storage", None)) for value in kept]
     for fake, version, step in output.shared:
         storage = id(fake._storage)
-        if fake._version != version or storages.count(storage) > 1:
+        if fake._storage._version != version or storages.count(storage) > 1:
             reason = Unsupported("GB0015", "a result that is a view of an argument of a Function")
             reason.blame(step)
             raise reason

@@ -9,7 +9,9 @@ from graphwright.capture import _eval_frame
 
 _LIMIT = 120
 _DEEPEST = 4
-_SCALARS = (type(None), bool, int, float, complex, str, bytes, range, slice)
+_MOST_BITS = 1024
+"""Of an int in decimal digits: Python refuses to write those of large ones."""
+_SCALARS = (type(None), bool, int, float, complex, str, bytes)
 
 
 def describe(value: object, depth: int = 0) -> str:
@@ -45,6 +47,11 @@ def _container_text(value: object, depth: int) -> str:
     if type(value) is frozenset:
         members = sorted(describe(member, depth + 1) for member in value)
         return f"frozenset({{{', '.join(members)}}})"
+    if type(value) is int and value.bit_length() > _MOST_BITS:
+        return f"{value >> (value.bit_length() - _MOST_BITS):#x}..."
+    if type(value) is range or type(value) is slice:
+        parts = (value.start, value.stop, value.step)
+        return f"{type(value).__name__}({', '.join(describe(part, depth) for part in parts)})"
     if type(value) in _SCALARS:
         return repr(value)
     return f"<{_qualified(type(value))} object>"
@@ -76,6 +83,11 @@ def class_module(cls: Any) -> str:
     """The module of a class, by what `type` itself says; empty where that is no text."""
     name = type.__dict__["__module__"].__get__(cls)
     return name if type(name) is str else ""
+
+
+def is_of_package(module: str) -> bool:
+    """Whether a module of that name is one of this package."""
+    return module == "graphwright" or module.startswith("graphwright.")
 
 
 def _class_text(cls: Any) -> str:

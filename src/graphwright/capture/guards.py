@@ -132,7 +132,7 @@ class GuardBuilder:
         complex, str, bytes, range, slice, Ellipsis, and tuples or frozensets of these."""
         if not _eval_frame.is_constant(value):
             raise TypeError(f"{source}: {type(value).__qualname__} values cannot be guarded by ==")
-        self._add(Guard(GuardKind.EQUALS, (source,), value), (type(value), repr(value)))
+        self._add(Guard(GuardKind.EQUALS, (source,), value), (type(value), _written(value)))
 
     def list_length(self, source: Source, length: int) -> None:
         """`len(value)` of a list, tuple, dict, set, frozenset, str or bytes (or a subclass)."""
@@ -246,6 +246,17 @@ def _reference(value: object) -> object:
         return weakref.ref(value)
     except TypeError:
         return _Strong(value)
+
+
+def _written(value: object) -> object:
+    """What tells a constant from all others; of ints Python refuses to write large ones."""
+    if type(value) is int:
+        return value
+    if type(value) is tuple or type(value) is frozenset:
+        return type(value)(map(_written, value))
+    if type(value) is range or type(value) is slice:
+        return tuple(map(_written, (value.start, value.stop, value.step)))
+    return repr(value)
 
 
 def _weakly(key: object) -> object:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
@@ -99,3 +100,31 @@ def context_value(variable: ContextVar[Any]) -> Any:
 
 
 _eval_frame.skip_code(context_value.__code__)
+
+
+PLAIN: dict[type, Callable[[Any], Any]] = {
+    int: int.__int__,
+    float: float.__float__,
+    complex: complex.__complex__,
+    str: str.__str__,
+    bytes: bytes.__bytes__,
+    frozenset: frozenset.copy,
+}
+"""What gives the value alone of an instance of a subclass, past what its class makes of it."""
+
+
+class PlainSource(DerivedSource):
+    """The number, text, bytes or frozenset, of type `kind`, that an instance of a subclass is."""
+
+    kind: type
+
+    def name(self) -> str:
+        return f"{self.kind.__name__}({self.base.name()})"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(PLAIN[self.kind])
+        self.base.emit(cg)
+        cg.end_call(1)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("plain", self.base)

@@ -24,7 +24,7 @@ def note_known(node: Node, result: Any, random: bool) -> None:
     if random or not isinstance(result, _core.TensorBase) or "empty" in name_of(node.target):
         return
     if all(KNOWN in operand.meta for operand in node.all_input_nodes) and not _symbolic(node):
-        node.meta[KNOWN] = result._version
+        node.meta[KNOWN] = result._storage._version
 
 
 def _symbolic(node: Node) -> bool:
@@ -54,7 +54,7 @@ def known_value(node: Node) -> Any:
 def _run(node: Node, values: dict[Node, Any]) -> Any:
     if node in values:
         return values[node]
-    if node.meta["val"]._version != node.meta[KNOWN]:
+    if node.meta["val"]._storage._version != node.meta[KNOWN]:
         unsupported("GB0002", "the value of a tensor that was changed in place")
     args = map_nodes(node.args, lambda operand: _run(operand, values))
     kwargs = map_nodes(node.kwargs, lambda operand: _run(operand, values))

@@ -22,6 +22,7 @@ from graphwright.capture.known_values import note_known
 from graphwright.capture.layouts import assume_nesting, holds_tensors
 from graphwright.capture.marks import marks_of
 from graphwright.capture.number_sources import ScalarSource, scalar_tensor, single_tensor
+from graphwright.capture.recording import Recording
 from graphwright.capture.side_effects import SideEffects
 from graphwright.capture.source import (
     ConstSource,
@@ -151,6 +152,7 @@ class OutputGraph:
         self.reread: dict[int, tuple[FakeTensor, int, int]] = {}
         self.tape = Tape(self)
         self.data = DataAliases(self)
+        self.recording = Recording(self)
 
     def count_step(self) -> None:
         """Give the frame up where it would take too long to unroll."""
@@ -323,7 +325,7 @@ class OutputGraph:
         storages = {id(v.fake._storage) for v in inputs if isinstance(v, TensorVariable)}
         for made in (result, *result.parts()):
             if isinstance(made, TensorVariable) and id(made.fake._storage) in storages:
-                self.shared.append((made.fake, made.fake._version, Clock.step))
+                self.shared.append((made.fake, made.fake._storage._version, Clock.step))
 
     # inputs
 
@@ -335,7 +337,10 @@ class OutputGraph:
         if places and dense_order(value.shape, value.stride()) is None:
             assume_nesting(fake, value)
         self._bound(fake, value, places)
-        return self.add_input(value, fake, source, type(value))
+        variable = self.add_input(value, fake, source, type(value))
+        if self.recording.begins(value, source):
+            self.recording.begin(variable)
+        return variable
 
     def add_input(
         self, value: Any, fake: FakeTensor, source: Source, cls: type
@@ -345,7 +350,7 @@ class OutputGraph:
         node.meta["val"] = fake
         variable = TensorVariable(node, fake, cls, source)
         self._tensors[id(fake)] = variable
-        self._versions[node] = fake._version
+        self._versions[node] = fake._storage._version
         self._real[node] = value
         return variable
 
@@ -401,7 +406,7 @@ class OutputGraph:
         return [
             node
             for node, version in self._versions.items()
-            if node.meta["val"]._version != version
+            if node.meta["val"]._storage._version != version
         ]
 
     def guard_hashed(self) -> None:
@@ -467,6 +472,7 @@ class OutputGraph:
         self.n_ops += 1
         note_known(node, result, random)
         self.data.check([*args, *kwargs.values()], result)
+        self.recording.check_writes()
         for arg in args:
             if isinstance(arg, TensorVariable) and arg.present().fake is result:
                 return arg
@@ -548,6 +554,13 @@ class OutputGraph:
             self.tape.note_leaf(value)
         variable = self._tensors[id(value)] = TensorVariable(node, value, Tensor)
         return variable
+
+    def detached(self, owner: TensorVariable) -> TensorVariable:
+        """An alias of a tensor that stands for it in operations."""
+        node = self.graph.call_method("detach", (owner.node,))
+        fake = node.meta["val"] = self._run_fake("call_method", "detach", [owner.fake], {})
+        self._tensors[id(fake)] = owner
+        return TensorVariable(node, fake, Tensor)
 
     def rebind(self, owner: TensorVariable, view: VariableTracker) -> None:
         """A tensor becomes a view of itself: what stands for it stands for the view."""

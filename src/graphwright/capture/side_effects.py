@@ -140,6 +140,11 @@ class SideEffects:
         """Whether `mutate` was called for it."""
         return container in self.mutated
 
+    def is_filled_later(self, container: VariableTracker) -> bool:
+        """Whether what it holds is written after the iterators of it are made."""
+        new = container.source is None and getattr(container, "owner", None) is not None
+        return new or self.is_mutated(container)
+
     def containers(self) -> Iterable[VariableTracker]:
         """The changed containers that existed before."""
         return [container for container in self.mutated if container.source is not None]

@@ -25,6 +25,7 @@ from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
+    from graphwright.capture.variables.gradient_hooks import Hook
     from graphwright.capture.variables.tensor import TensorVariable
 
 
@@ -91,7 +92,22 @@ def leaves_of(roots: Sequence[Any]) -> dict[int, FakeTensor]:
     return leaves
 
 
-def _is_forbidden(fake: FakeTensor) -> bool:
+def leads_to(root: Any, wanted: Node) -> bool:
+    """Whether a node is in the history of a tensor."""
+    seen: set[Any] = set()
+    stack = [gradient_edge(root)]
+    while stack:
+        edge = stack.pop()
+        if edge is None or edge[0] in seen or not isinstance(edge[0], Node):
+            continue
+        if edge[0] is wanted:
+            return True
+        seen.add(edge[0])
+        stack.extend(edge[0].edges)
+    return False
+
+
+def is_forbidden(fake: FakeTensor) -> bool:
     """Whether it is a view that may not be differentiated any more: reading its history fails."""
     try:
         gradient_edge(fake)
@@ -110,6 +126,7 @@ class Tape:
         self.output = output
         self.differentiated = False
         self.made_leaves: dict[int, tuple[FakeTensor, int]] = {}
+        self.hooks: list[Hook] = []
         self._leaving: dict[IrNode, tuple[IrNode, bool]] = {}
         self._released: set[Node] = set()
 
@@ -124,13 +141,18 @@ class Tape:
             reason.blame(value.born)
             raise reason
         self.output.data.check_leaves(value)
+        self.output.recording.check_leaves(value)
         if boundary.is_example(value.fake):
             reason = Unsupported("GB0008", "an example that vmap made leaves it")
             reason.blame(value.born)
             raise reason
-        if not value.fake.requires_grad or not (self.differentiated or self.made_leaves):
+        for hook in self.hooks:
+            if hook.function is None and hook.owner is value:
+                hook.refuse("which leaves the frame with its gradient")
+        used = self.differentiated or self.made_leaves or self.hooks
+        if not value.fake.requires_grad or not used:
             return value.node, False
-        if _is_forbidden(value.fake):
+        if is_forbidden(value.fake):
             return value.node, False
         known = self._leaving.get(value.node)
         if known is None:
@@ -146,6 +168,9 @@ class Tape:
                 reason.blame(step)
                 raise reason
         if not is_spent(value.fake, list(leaves.values()), self.output.fake_mode):
+            for hook in self.hooks:
+                if leads_to(value.fake, hook.edge[0]):
+                    hook.refuse("which later gradients would meet")
             return value.node, False
         node = self.output.graph.call_method("detach", (value.node,))
         node.meta.update(value.node.meta, val=value.fake.detach())
@@ -153,7 +178,7 @@ class Tape:
 
     def keeps_memory(self, roots: Sequence[FakeTensor], storages: Collection[int]) -> bool:
         """Whether gradients of `roots` may read these storages (by their ids) later on."""
-        if any(map(_is_forbidden, roots)):
+        if any(map(is_forbidden, roots)):
             return True
         seen: set[Node] = set()
         released = True

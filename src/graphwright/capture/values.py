@@ -21,6 +21,7 @@ from graphwright.capture.source import (
 from graphwright.capture.variables import differentiation
 from graphwright.capture.variables.arrays import to_numpy
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.containers import unwrapped
@@ -30,6 +31,7 @@ from graphwright.capture.variables.iterators import SequenceIterator
 from graphwright.capture.variables.mappings import DictVariable, pairs_of
 from graphwright.capture.variables.objects import ObjectVariable, bind_class_attribute, lookup
 from graphwright.capture.variables.operators import check_reflexive, equals, is_same, operate
+from graphwright.capture.variables.parts import run_parts
 from graphwright.capture.variables.ranges import RangeVariable
 from graphwright.capture.variables.reads import read_item
 from graphwright.capture.variables.sequences import TupleVariable
@@ -38,6 +40,7 @@ from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.capture.variables.text import joined, text_of
 from graphwright.capture.variables.text_formats import constant_text, formatted, joined_by
+from graphwright.runtime.ops import _face
 from graphwright.runtime.symbolic.symint import SymInt
 
 if TYPE_CHECKING:
@@ -187,7 +190,7 @@ class Values:
 
     def unwrapped(self, value: VariableTracker) -> VariableTracker:
         """What a C function sees of an instance of a subclass of a container."""
-        return unwrapped(value)
+        return unwrapped(self, value)  # type: ignore[arg-type]
 
     def realized(self, value: VariableTracker) -> VariableTracker:
         """The value with its guards."""
@@ -196,6 +199,10 @@ class Values:
     def fold(self, function: Callable[..., Any], *args: Any) -> Any:
         """A pure function of constants."""
         return fold(function, *args)
+
+    def guard_class_member(self, cls: type, name: str) -> None:
+        """What the MRO of the class holds under a name, or that it holds nothing."""
+        guard_member(self, cls, name)  # type: ignore[arg-type]
 
     def guard_attribute_names(self, value: Any) -> None:
         """The names in the object's `__dict__`, in order."""
@@ -216,6 +223,18 @@ class Values:
         """A function of the `operator` module on tensors."""
         return self.output.run(self, "call_function", getattr(operator, name), args, {})
 
+    def parts_of_method(
+        self, cls: type, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker | None:
+        """What a method that fills with random numbers gives, run by its parts; None: as a whole.
+
+        The parts of others do not all round as the whole.
+        """
+        entry = getattr(getattr(cls, name, None), "__gw_op__", None)
+        if entry is None or not name.endswith("_"):
+            return None
+        return run_parts(self, getattr(_face, entry.name), args, kwargs)  # type: ignore[arg-type]
+
     # the tape
 
     def gradient_of(self, owner: TensorVariable) -> VariableTracker:
@@ -233,7 +252,9 @@ class Values:
         args: list[VariableTracker],
         kwargs: dict[str, VariableTracker],
     ) -> VariableTracker:
-        """`owner.backward(...)` or `owner.requires_grad_(...)`."""
+        """A method of a tensor that changes the tape, or reads it."""
+        if name in ("register_hook", "retain_grad"):
+            return differentiation.hook_method(self, name, owner, args, kwargs)  # type: ignore
         if name == "backward":
             return differentiation.backward_method(self, [owner, *args], kwargs)  # type: ignore
         return differentiation.require_gradient(self, owner, args, kwargs)  # type: ignore

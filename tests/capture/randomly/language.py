@@ -87,7 +87,7 @@ class Language(Wider):
                 f"{v} @= gw.eye(4)", f"{v}.where({b} > 0, 0)", f"{v}.triu_()",
                 f"{v}.floor_()", f"{v}.swapdims_(0, 1)",
                 f"gw.sub({a}.detach(), 1, out={v})", f"{v}.set_({b}.detach())", f"{v} %= 3",
-                f"{v}.resize_(min(2, len({v})), 2)" if made != a else f"{v}.zero_()",
+                f"{v}.resize_(min(2, {v}.numel() // 2), 2)" if made != a else f"{v}.zero_()",
                 f"{v}.dropout_(0.5)",
                 f"{v}.bernoulli_(0.5)", f"{v}.requires_grad_(flag)", f"{v}.detach_()",
             ))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import random
+import re
 import sys
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +25,11 @@ NAME = "random_program"
 VARIANTS = 22
 CALLS = (3, 3, 9)
 REFUSED = ("modified by an inplace operation", "modified inplace", "a single memory location")
+TOLD_OTHERWISE = {
+    re.compile(r"is at version \d+; expected version \d+ instead"):
+        "is at version N; expected version N instead",
+    re.compile(r"grad_fn=<\w+>"): "grad_fn=<N>",
+}
 NUDGES = (1e-12, -1e-12)
 AROUND: dict[int, Callable[[], Any]] = {
     14: gw.no_grad, 15: lambda: gw.autocast("cpu", dtype=gw.bfloat16),
@@ -192,7 +198,7 @@ class World:
         chance = gw.get_rng_state().tolist(), random.getstate()
         modes = gw.is_grad_enabled(), chance, sys.exc_info()[1]
         seen = picture((result, args, shared), rounded=self.native)
-        return seen, printed.getvalue(), names, modes, path
+        return _as_both_tell(seen), _as_both_tell(printed.getvalue()), names, modes, path
 
     def path(self, error: BaseException) -> list[tuple[str, int | None]]:
         """The program's own lines in the traceback of an exception.
@@ -206,6 +212,22 @@ class World:
             if frame.f_code.co_filename == self.file
         ]
         return lines[:-1] if isinstance(error, UnboundLocalError) else lines
+
+
+def _as_both_tell(seen: Any) -> Any:
+    """The same, with `N` for how often a tensor was written, as autograd's refusals tell it, and
+    for the name of a printed tensor's backward.
+
+    A graph writes once what the program writes in many steps, and has one backward for them; that
+    it refuses, and that there is a history, are compared.
+    """
+    if isinstance(seen, str):
+        for pattern, told in TOLD_OTHERWISE.items():
+            seen = pattern.sub(told, seen)
+        return seen
+    if isinstance(seen, (tuple, list)):
+        return type(seen)(map(_as_both_tell, seen))
+    return seen
 
 
 def _scale(tensors: Sequence[Any], factor: float) -> None:

@@ -51,6 +51,7 @@ static const struct {
     [EF_CACHED] = {"cached", SHAPE_CALL},
     [EF_REFERENT] = {"referent", SHAPE_BASE},
     [EF_CONTEXT] = {"context", SHAPE_BASE_N},
+    [EF_PLAIN] = {"plain", SHAPE_BASE},
     [EF_CHECK_TYPE] = {"check type", CHECK_REF},
     [EF_CHECK_IS] = {"check is", CHECK_REF},
     [EF_CHECK_EQUALS] = {"check equals", CHECK_OBJ},
@@ -113,7 +114,7 @@ static int parse_reference(EfInstruction *in, PyObject *reference) {
     if (in->obj == NULL) {
         return -1;
     }
-    PyObject *target = in->weak ? ((PyWeakReference *)in->obj)->wr_object : in->obj;
+    PyObject *target = in->weak ? ef_referent(in->obj) : in->obj;
     in->n = in->op == EF_CHECK_TYPE && PyType_Check(target)
         && ef_is_generic((PyTypeObject *)target);
     return 0;
@@ -463,7 +464,7 @@ static PyObject *program_inputs(PyObject *self, PyObject *const *args, Py_ssize_
 bool ef_guard_is_dead(const EfGuardProgram *p) {
     for (int32_t i = 0; i < p->n_code; i++) {
         const EfInstruction *in = &p->code[i];
-        if ((in->weak && ((PyWeakReference *)in->obj)->wr_object == Py_None)
+        if ((in->weak && ef_referent(in->obj) == Py_None)
             || (in->op == EF_CHECK_KEYS && ef_keys_are_dead(in->obj))) {
             return true;
         }

@@ -142,7 +142,7 @@ static PyObject *entry_of_dict(PyObject *dict, const EfInstruction *in) {
 }
 
 static PyObject *meant(const EfInstruction *in) {
-    return in->weak ? ((PyWeakReference *)in->obj)->wr_object : in->obj;
+    return in->weak ? ef_referent(in->obj) : in->obj;
 }
 
 /* `abc.get_cache_token()`, which is written in C. */
@@ -198,9 +198,8 @@ static PyObject *cached(const EfInstruction *in, const EfRegisters *regs) {
     return found == NULL && otherwise != ef_missing ? otherwise : found;
 }
 
-/* What a weak reference refers to; None where that is gone. */
 static PyObject *referent(PyObject *reference) {
-    return PyWeakref_CheckRef(reference) ? ((PyWeakReference *)reference)->wr_object : NULL;
+    return PyWeakref_CheckRef(reference) ? ef_referent(reference) : NULL;
 }
 
 /* The value of a context variable in the current context, or its default where that may be. */
@@ -214,6 +213,27 @@ static PyObject *context_value(PyObject *variable, bool or_default) {
         Py_CLEAR(value);
     }
     return value;
+}
+
+/* The number, text, bytes or frozenset that an instance of a subclass is. */
+static PyObject *plain_value(PyObject *v) {
+    if (PyLong_Check(v)) {
+        return PyLong_Type.tp_as_number->nb_int(v);
+    }
+    if (PyFloat_Check(v)) {
+        return PyFloat_FromDouble(PyFloat_AS_DOUBLE(v));
+    }
+    if (PyComplex_Check(v)) {
+        Py_complex value = ((PyComplexObject *)v)->cval;
+        return PyComplex_FromCComplex(value);
+    }
+    if (PyUnicode_Check(v)) {
+        return PyUnicode_FromObject(v);
+    }
+    if (PyBytes_Check(v)) {
+        return PyBytes_FromStringAndSize(PyBytes_AS_STRING(v), PyBytes_GET_SIZE(v));
+    }
+    return PyFrozenSet_Check(v) ? PyFrozenSet_New(v) : NULL;
 }
 
 static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
@@ -251,6 +271,7 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_DICT_VALUE: return entry_of_dict(base, in);
     case EF_LENGTH: return keep(regs, length_of(base));
     case EF_REFERENT: return referent(base);
+    case EF_PLAIN: return keep(regs, plain_value(base));
     case EF_CONTEXT: return keep(regs, context_value(base, in->n != 0));
     default: break;
     }

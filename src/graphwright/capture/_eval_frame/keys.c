@@ -6,7 +6,7 @@ static bool is_key(PyObject *key, PyObject *wanted) {
         return true;
     }
     if (PyWeakref_CheckRefExact(wanted)) {
-        return key == ((PyWeakReference *)wanted)->wr_object && key != Py_None;
+        return key == ef_referent(wanted) && key != Py_None;
     }
     if (key == wanted || ef_same_constant(key, wanted)) {
         return true;
@@ -58,7 +58,7 @@ bool ef_has_keys(PyObject *dict, PyObject *wanted) {
 
 bool ef_keys_are_dead(PyObject *wanted) {
     if (PyWeakref_CheckRefExact(wanted)) {
-        return ((PyWeakReference *)wanted)->wr_object == Py_None;
+        return ef_referent(wanted) == Py_None;
     }
     for (Py_ssize_t i = 0; PyTuple_CheckExact(wanted) && i < PyTuple_GET_SIZE(wanted); i++) {
         if (ef_keys_are_dead(PyTuple_GET_ITEM(wanted, i))) {

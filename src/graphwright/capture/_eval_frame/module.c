@@ -100,7 +100,7 @@ static PyObject *referent(PyObject *Py_UNUSED(module), PyObject *reference) {
     if (!PyWeakref_CheckRef(reference)) {
         return PyErr_SetString(PyExc_TypeError, "a weak reference is needed"), NULL;
     }
-    return Py_NewRef(((PyWeakReference *)reference)->wr_object);
+    return Py_NewRef(ef_referent(reference));
 }
 
 /* What a class is listed by among the subclasses of its bases is the weak reference to it that has

@@ -23,6 +23,7 @@ from graphwright.capture.emit.resuming import Caught, Escaping, ResumeCall, hand
 from graphwright.capture.ends import ends_with_frame, may_end
 from graphwright.capture.exc import unsupported
 from graphwright.capture.graph_result import FinishedGraph, finish_graph, switches_inference
+from graphwright.capture.recording import record
 from graphwright.capture.resume import (
     IS_NULL,
     VALUE,
@@ -384,7 +385,8 @@ class FrameCompiler:
             source.emit(builder)
             builder.store_local(name)
         random = self.output.fake_mode.random or seed is not None
-        replay.keep(random, list(drawn_from.values()), graph.kept)
+        begun = tuple(self.output.recording.begun)
+        replay.keep(random, list(drawn_from.values()), graph.kept, begun)
         for number, draw in enumerate(draws):
             self._draw(number, draw)
         builder.begin_try(replay.handler)
@@ -393,17 +395,26 @@ class FrameCompiler:
             self.cg.push(seed)
             builder.end_call(1)
             builder.pop()
+        for source in begun:
+            builder.begin_call(record)
+            self._load(source, made)
+            builder.end_call(1)
+            builder.pop()
         builder.begin_call(graph.run or _no_results)
         for source in graph.sources:
-            if source in made:
-                builder.load_local(made[source])
-            else:
-                source.emit(builder)
+            self._load(source, made)
         builder.end_call(len(graph.sources))
         builder.end_try()
         builder.store_local(self.cg.results)
         builder.instructions += tail
         replay.write()
+
+    def _load(self, source: Source, made: dict[Source, str]) -> None:
+        """Push an argument of the graph; `made`: locals with those that exist already."""
+        if source in made:
+            self.builder.load_local(made[source])
+        else:
+            source.emit(self.builder)
 
     def _draw(self, number: int, draw: Draw) -> None:
         """Draw a number that the frame asks for later."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.deferral import refuse_writes
@@ -459,6 +459,10 @@ class Reconstructor:
     def call_method(self, push: Load, name: str, *args: Load) -> None:
         """Call a method for its effect."""
         self._call(self._method(push, name), *args)
+
+    def call_for_effect(self, function: Callable[..., Any], *args: Load) -> None:
+        """Call a known function for its effect."""
+        self._call(lambda: self.builder.load_const(function), *args)
 
     def _method(self, push: Load, name: str) -> Load:
         def method() -> None:

@@ -26,34 +26,40 @@ from graphwright.capture.emit.assembler import CodeBuilder, Label
 from graphwright.capture.source import Source
 from graphwright.capture.variables.operators import BINARY
 from graphwright.runtime import _core
+from graphwright.runtime.autograd.modes import inference_mode
 
 
 class Kept:
     """Inputs as they were before the graph, and the generator of random numbers.
 
-    generators: those of Python and NumPy that the frame draws from. behind: how many of the
-    first tensors are written where their versions do not tell.
+    generators: those of Python and NumPy that the frame draws from. begun: how many of the first
+    tensors do not require gradients, as they will while the graph runs. behind: how many of the
+    next are written where their versions do not tell.
     """
 
     def __init__(
-        self, random: bool, generators: Sequence[Any], behind: int, *tensors: Any
+        self, random: bool, generators: Sequence[Any], begun: int, behind: int, *tensors: Any
     ) -> None:
+        self.begun, tensors = tensors[:begun], tensors[begun:]
         self.behind = behind
         self.generators = [(generator, _state_of(generator)) for generator in generators]
         self.random = _core.rng_state() if random else None
-        self.tensors = [(t, _core.with_grad_mode(False, t.clone), t._version, t.grad_fn,
-                         t.output_nr) for t in tensors]
+        self.tensors = [(t, _core.with_grad_mode(False, t.clone),
+                         t._storage._version, t.grad_fn, t.output_nr) for t in tensors]
 
     def restore(self) -> None:
         """Undo what the graph wrote until it failed."""
+        for tensor in self.begun:
+            tensor.requires_grad_(False)
         if self.random is not None:
             _core.set_rng_state(*self.random)
         for generator, state in self.generators:
             _set_state(generator, state)
         for index, kept in enumerate(self.tensors):
             tensor, values, version, grad_fn, output_nr = kept
-            if index < self.behind or tensor._version != version:
-                tensor.detach().copy_(values)
+            if index < self.behind or tensor._storage._version != version:
+                with inference_mode():      # which may write whatever there is
+                    tensor.detach().copy_(values)
                 if tensor.grad_fn is not grad_fn:
                     tensor.grad_fn, tensor.output_nr = grad_fn, output_nr
 
@@ -113,20 +119,23 @@ class Replay:
         self.kept: str | None = None
 
     def keep(
-        self, random: bool, generators: Sequence[Any], tensors: Sequence[Source]
+        self, random: bool, generators: Sequence[Any], tensors: Sequence[Source],
+        begun: Sequence[Source] = (),
     ) -> None:
-        """Keep what the graph may change before it fails."""
-        if not random and not generators and not tensors:
+        """Keep what the graph may change before it fails; `begun`: as in `Recording`."""
+        if not (random or generators or tensors or begun):
             return
         self.kept = self.builder.temporary()
         self.builder.begin_call(Kept)
         self.builder.load_const(random)
         self.builder.load_const(tuple(generators))
         behind = [source for source in tensors if isinstance(source, DataSource)]
+        self.builder.load_const(len(begun))
         self.builder.load_const(len(behind))
-        for source in (*behind, *(source for source in tensors if source not in behind)):
+        kept = (*begun, *behind, *(source for source in tensors if source not in behind))
+        for source in kept:
             source.emit(self.builder)
-        self.builder.end_call(3 + len(tensors))
+        self.builder.end_call(4 + len(kept))
         self.builder.store_local(self.kept)
 
     def write(self) -> None:

@@ -96,7 +96,7 @@ class _Memory:
 
     def check_read(self) -> None:
         """A break where a tensor over the memory was written."""
-        if any(fake._version != version for fake, version in self.tensors):
+        if any(fake._storage._version != version for fake, version in self.tensors):
             unsupported("GB0008", "an array whose memory was written as a tensor's")
 
     def check_apart(self) -> None:
@@ -134,7 +134,7 @@ class KnownArray(ArrayVariable):
         made = tx.output.run(tx, "call_method", "clone", [constant], {})
         assert isinstance(made, TensorVariable)
         if shared:
-            self.memory.tensors.append((made.fake, made.fake._version))
+            self.memory.tensors.append((made.fake, made.fake._storage._version))
         return made
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:

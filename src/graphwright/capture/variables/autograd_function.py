@@ -77,7 +77,7 @@ class _Rehearsal:
             if effects or any(changed in given for changed in effects.mutated):
                 self._refuse("has side effects")
         for arg, used in zip(self.inputs, stand_ins, strict=True):
-            if isinstance(arg, TensorVariable) and used.fake._version:  # type: ignore[attr-defined]
+            if isinstance(arg, TensorVariable) and used.fake._storage._version:  # type: ignore[attr-defined]
                 self._refuse("changes an argument in place")
         if self.tx.output.fake_mode.random:
             self._refuse("draws random numbers")
@@ -87,7 +87,9 @@ class _Rehearsal:
         unsupported("GB0004", f"{self.owner.value.__qualname__}.apply, which {what}")
 
     def _stand_in(self, arg: VariableTracker) -> VariableTracker:
-        return self.tx.output.stand_in(arg.fake) if isinstance(arg, TensorVariable) else arg
+        if not isinstance(arg, TensorVariable):
+            return arg
+        return self.tx.output.stand_in(arg.present().fake)
 
     @contextmanager
     def _strictly(self, constants: bool) -> Iterator[None]:
@@ -159,7 +161,7 @@ class _Rehearsal:
 
 
 def _needs_gradient(arg: VariableTracker) -> bool:
-    return isinstance(arg, TensorVariable) and arg.fake.requires_grad
+    return isinstance(arg, TensorVariable) and arg.present().fake.requires_grad
 
 
 def _is_once(function: UserFunctionVariable) -> bool:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from graphwright.capture import polyfills
 from graphwright.capture.allowed import is_compiling
 from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.kept_sources import PLAIN
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member, guard_recognition
 from graphwright.capture.variables.classes import (
@@ -23,7 +24,7 @@ from graphwright.capture.variables.classes import (
     SuperVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
-from graphwright.capture.variables.containers import new_tuple
+from graphwright.capture.variables.containers import ContainerObjectVariable, new_tuple
 from graphwright.capture.variables.context import MODE_FUNCTIONS, make_autocast
 from graphwright.capture.variables.copying import copy_handler, deepcopy_handler
 from graphwright.capture.variables.differentiation import DIFFERENTIATION
@@ -55,7 +56,9 @@ from graphwright.capture.variables.protocols import (
     follows_protocol,
     is_protocol,
 )
+from graphwright.capture.variables.purity import pure_method
 from graphwright.capture.variables.reflection import REFLECTION
+from graphwright.capture.variables.scalar_objects import new_scalar_object
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -64,7 +67,7 @@ from graphwright.capture.variables.sequences import (
     TupleVariable,
     has_own_operations,
 )
-from graphwright.capture.variables.sets import SetVariable, frozenset_of, set_of
+from graphwright.capture.variables.sets import SetVariable, frozenset_of, seen_by_sets, set_of
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.amp.autocast import FACTS as AUTOCAST_FACTS
@@ -97,7 +100,13 @@ def _len(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 def _range(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     _no_keywords(kwargs)
-    return tx.range_of(fold(range, *(arg.as_constant() for arg in args)))
+    return tx.range_of(fold(range, *(_bound(tx, arg.realize()).as_constant() for arg in args)))
+
+
+def _bound(tx: Translator, value: VariableTracker) -> VariableTracker:
+    """What `__index__` of an object gives."""
+    own = value.has_method("__index__")
+    return value.getattr(tx, "__index__").call(tx, [], {}) if own else value
 
 
 def _enumerate(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -191,6 +200,20 @@ def _tuple_new(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     unsupported("GB0004", f"tuple.__new__ of {cls.describe()}")
 
 
+def _scalar_new(kind: type) -> Handler:
+    def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        cls, *values = [arg.realize() for arg in args]
+        made = None
+        if isinstance(cls, BuiltinVariable) and cls.value is kind:
+            made = cls.call(tx, values, kwargs)
+        elif isinstance(cls, ClassVariable) and issubclass(cls.value, kind):
+            assert cls.source is not None
+            made = new_scalar_object(tx, cls.value, cls.source, values, kwargs)
+        return made or unsupported("GB0004", f"{kind.__name__}.__new__ of {cls.describe()}")
+
+    return handler
+
+
 def _set(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return set_of(tx, args[0] if args else None)
 
@@ -263,8 +286,14 @@ def _extreme(function: Callable[..., Any], better: Callable[..., Any]) -> Handle
     return handler
 
 
+def _past_class(tx: Translator, value: VariableTracker) -> VariableTracker:
+    """What iteration goes over in an instance of a set's subclass that leaves it to the base."""
+    plain = isinstance(value, ContainerObjectVariable) and value.plain(tx, "__iter__")
+    return seen_by_sets(value) if plain else value
+
+
 def _sorted(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    values = args[0].realize()
+    values = _past_class(tx, args[0].realize())
     if isinstance(values, SetVariable) and not values.ordered and "key" not in kwargs:
         members = values.real if is_totally_ordered(values.real) else set_of(tx, values).unpack(tx)
         items = [tx.constant(member) for member in sorted(members)]
@@ -496,6 +525,7 @@ HANDLERS: dict[Any, Handler] = {
     chr: folded(chr),
     hex: folded(hex),
     bin: folded(bin),
+    bytes: pure_method(bytes),
     format: _format,
     super: _super,
     print: _effect("print"),
@@ -506,6 +536,7 @@ HANDLERS: dict[Any, Handler] = {
     collections.OrderedDict: _dict_kind(collections.OrderedDict),
     collections.defaultdict: _dict_kind(collections.defaultdict),
     tuple.__new__: _tuple_new,
+    **{kind.__new__: _scalar_new(kind) for kind in PLAIN},
     oct: folded(oct),
     copy.copy: copy_handler,
     copy.deepcopy: deepcopy_handler,

@@ -84,13 +84,20 @@ def changing(name: str) -> Any:
 
 
 _MODULE_GENERATOR = random.random.__self__  # type: ignore[attr-defined]
+_METHODS = dict(vars(random.Random))
+
+
+def _is_as_imported() -> bool:
+    """Whether nobody put methods of their own into `random.Random`, as tests do."""
+    now = vars(random.Random)
+    return now.keys() == _METHODS.keys() and all(now[n] is _METHODS[n] for n in now)
 
 
 def bound_random(value: Any) -> Any:
     """The handler of a bound method of a generator; None for others."""
     owner = value.__self__
     if type(owner) is random.Random and value.__name__ not in _STATES:
-        known = owner is _MODULE_GENERATOR and value.__name__ in _FLOATS
+        known = owner is _MODULE_GENERATOR and value.__name__ in _FLOATS and _is_as_imported()
         return _drawing(value, random.Random(0)) if known else changing(f"random.{value.__name__}")
     legacy = sys.modules.get("numpy.random.mtrand")
     if legacy is not None and owner is getattr(legacy, "_rand", None):

@@ -64,7 +64,7 @@ def _checkpoint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _has_gradient(value: VariableTracker) -> bool:
-    return isinstance(value, TensorVariable) and bool(value.fake.requires_grad)
+    return isinstance(value, TensorVariable) and bool(value.present().fake.requires_grad)
 
 
 @contextmanager
@@ -89,7 +89,7 @@ def written(output: OutputGraph) -> tuple[Any, ...]:
         [cell for cell in effects.cells if cell.push_cell is not None],
         {owner: tuple(owner.parts()) for owner in effects.mutated
          if owner.source is not None or owner.born < Clock.step},
-        {node: node.meta["val"]._version for node in output.mutated_inputs()},
+        {node: node.meta["val"]._storage._version for node in output.mutated_inputs()},
     )
 
 
@@ -98,13 +98,13 @@ def note_reread(output: OutputGraph, args: Iterable[VariableTracker]) -> None:
     for part in (part.realize() for arg in args for part in (arg, *arg.parts())):
         if isinstance(part, TensorVariable) and RECOMPUTED not in part.node.meta:
             fake = part.present().fake
-            output.reread.setdefault(id(fake), (fake, fake._version, Clock.step))
+            output.reread.setdefault(id(fake), (fake, fake._storage._version, Clock.step))
 
 
 def check_reread(output: OutputGraph) -> None:
     """A break before a call of what reads a tensor again that is written after all."""
     for fake, version, step in output.reread.values():
-        if fake._version != version:
+        if fake._storage._version != version:
             reason = Unsupported(
                 "GB0009", "call of checkpoint(), of a function that reads what is written later"
             )

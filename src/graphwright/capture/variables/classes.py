@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.allowed import may_inline
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.guard_text import class_module, class_name, module_name
+from graphwright.capture.guard_text import class_module, class_name, is_of_package, module_name
 from graphwright.capture.source import AttrSource, ClassSource, ConstSource, MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import (
@@ -22,7 +22,14 @@ from graphwright.capture.variables.class_guards import (
     may_change,
 )
 from graphwright.capture.variables.containers import make_container
-from graphwright.capture.variables.enums import EnumVariable, find_member, members_of
+from graphwright.capture.variables.enums import (
+    EnumVariable,
+    find_member,
+    guard_members,
+    guard_operations,
+    is_enumeration,
+    members_of,
+)
 from graphwright.capture.variables.exceptions import make_exception
 from graphwright.capture.variables.objects import (
     ABSENT,
@@ -33,6 +40,7 @@ from graphwright.capture.variables.objects import (
 )
 from graphwright.capture.variables.parts import run_parts
 from graphwright.capture.variables.proxies import ClassDictVariable
+from graphwright.capture.variables.scalar_objects import make_scalar_object
 from graphwright.capture.variables.sequences import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.signatures import check_call
 from graphwright.runtime.legacy import default_tensor
@@ -103,7 +111,7 @@ class ClassVariable(VariableTracker):
             return tx.class_function(type(self.value), name)
         if static is ABSENT and meta is type.mro:
             return tx.bound_method(tx.class_function(type, name), self)
-        member = self._member(name)
+        member = self._member(tx, name)
         if member is not None:
             return member
         if static is ABSENT:
@@ -144,42 +152,47 @@ class ClassVariable(VariableTracker):
         else:
             tx.guards.id_match(source, meta)
 
-    def _member(self, name: str) -> VariableTracker | None:
+    def _member(self, tx: Translator, name: str) -> VariableTracker | None:
         """A member of an enumeration."""
         members: dict[str, Any] = getattr(self.value, "__members__", {})
         if type(self.value) is not enum.EnumType or name not in members:
             return None
         member: Any = members[name]
+        guard_operations(tx.guards, self.value)
         return EnumVariable(member, ConstSource(member, f"{self.describe()}.{name}"))
 
     def length(self, tx: Translator) -> VariableTracker:
-        members = members_of(self.value)
-        if members is not None:
-            return tx.constant(len(members))
+        if is_enumeration(self.value):
+            return tx.constant(len(members_of(tx, self.value)))
         return self._by_metaclass(tx, "__len__", [])
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        members = members_of(self.value)
-        if members is not None:
+        if is_enumeration(self.value):
+            members = members_of(tx, self.value)
+            guard_operations(tx.guards, self.value)
             return tx.iterator_over([EnumVariable(m, ConstSource(m, str(m))) for m in members])
         return self._by_metaclass(tx, "__iter__", [])
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
-        if members_of(self.value) is not None:
+        if is_enumeration(self.value):
+            guard_members(tx, self.value)
             known: Any = self.value
             value = item.realize().as_constant()
             return bool(tx.fold(lambda: value in known))
         return tx.truth(self._by_metaclass(tx, "__contains__", [item]))
 
     def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
-        if members_of(self.value) is not None:
+        if is_enumeration(self.value):
+            guard_members(tx, self.value)
             name = key.realize().as_constant()
             known: Any = self.value
             tx.fold(known.__members__.__getitem__, name)
-            found = self._member(name)
+            found = self._member(tx, name)
             assert found is not None
             return found
-        if isinstance(lookup(self.value, "__class_getitem__"), classmethod):
+        meta = lookup(type(self.value), "__getitem__")
+        if meta is ABSENT and isinstance(lookup(self.value, "__class_getitem__"), classmethod):
+            self._guard_metaclass(tx, "__getitem__", meta)
             return self.getattr(tx, "__class_getitem__").call(tx, [key], {})
         return self._by_metaclass(tx, "__getitem__", [key])
 
@@ -192,7 +205,7 @@ class ClassVariable(VariableTracker):
     def _of_type(self, tx: Translator, name: str) -> VariableTracker:
         """What `type` itself says about every class."""
         value = getattr(self.value, name)
-        if isinstance(value, str) and may_change(self.value):
+        if (value is None or isinstance(value, str)) and may_change(self.value):
             return tx.output.wrap(value, AttrSource(class_source(self.value), name))
         if name == "__mro__":
             guard_bases(tx, self.value)
@@ -208,7 +221,7 @@ class ClassVariable(VariableTracker):
         if made is not None:
             return made
         meta = lookup(type(self.value), "__call__")
-        if isinstance(meta, types.FunctionType) and members_of(self.value) is None:
+        if isinstance(meta, types.FunctionType) and not is_enumeration(self.value):
             return tx.class_function(type(self.value), "__call__").call(
                 tx, [self, *args], kwargs
             )
@@ -257,9 +270,10 @@ class ClassVariable(VariableTracker):
             if error is not None:
                 return error
         assert self.source is not None
-        container = make_container(tx, self.value, self.source, args, kwargs)
-        if container is not None:
-            return container
+        made = make_container(tx, self.value, self.source, args, kwargs)
+        made = made or make_scalar_object(tx, self.value, self.source, args, kwargs)
+        if made is not None:
+            return made
         instance = self.new_instance(tx)
         init = lookup(self.value, "__init__")
         if isinstance(init, types.FunctionType):
@@ -327,7 +341,7 @@ def _makes_plain_objects(new: Any) -> bool:
 def _may_be_made(base: type) -> bool:
     """Whether the class is not one of this package, whose instances mean something to it."""
     name = class_module(base)
-    return not name.startswith("graphwright") or name.startswith(_OF_PACKAGE)
+    return not is_of_package(name) or name.startswith(_OF_PACKAGE)
 
 
 _OF_PACKAGE = (
@@ -382,7 +396,7 @@ class PythonModuleVariable(VariableTracker):
 
     def _lazy_attribute(self, tx: Translator, name: str) -> VariableTracker:
         """Modules of this package fill themselves on first use; after that the dict has it."""
-        if module_name(self.value).partition(".")[0] != "graphwright":
+        if not is_of_package(module_name(self.value)):
             unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
         value = getattr(self.value, name, ABSENT)
         if value is ABSENT:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import AttributeMissing, unsupported
-from graphwright.capture.source import LocalSource, Source
+from graphwright.capture.source import CodeSource, LocalSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import SequenceIterator
@@ -101,8 +101,8 @@ class ConstantVariable(VariableTracker):
         cg.builder.load_const(self.value)
 
     def prefers_source(self) -> bool:
-        """Whether the argument slot keeps the identity of a large value."""
-        return isinstance(self.source, LocalSource)
+        """Whether a slot keeps the identity of a large value, or a function its code."""
+        return isinstance(self.source, (LocalSource, CodeSource))
 
 
 class ConstantMethod(VariableTracker):

@@ -1,4 +1,4 @@
-"""Instances of user classes that derive from list, dict, tuple or deque."""
+"""Instances of user classes that derive from list, dict, tuple, set or deque."""
 
 from __future__ import annotations
 
@@ -10,13 +10,20 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
-from graphwright.capture.guard_text import class_module
+from graphwright.capture.guard_text import class_module, is_of_package
 from graphwright.capture.source import MroSource, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.deques import DequeVariable, make_deque
 from graphwright.capture.variables.mappings import DictVariable, factory_of
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
-from graphwright.capture.variables.sequences import ListVariable, SequenceMethod, TupleVariable
+from graphwright.capture.variables.sequences import (
+    ListVariable,
+    SequenceMethod,
+    TupleVariable,
+    names_its_items,
+)
+from graphwright.capture.variables.sets import SetVariable
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -31,6 +38,7 @@ BASES: tuple[type, ...] = (
     dict,
     list,
     tuple,
+    set,
 )
 _DESCRIPTORS = (
     types.MethodDescriptorType,
@@ -38,6 +46,7 @@ _DESCRIPTORS = (
     types.ClassMethodDescriptorType,
 )
 _METACLASSES = (type, abc.ABCMeta)
+_NOT_CALLABLE = 1 << 7
 
 
 def base_of(cls: type) -> type | None:
@@ -88,18 +97,20 @@ class ContainerObjectVariable(ObjectVariable):
                 return own
         return super()._special(tx, name)
 
-    def plain(self, *names: str) -> bool:
+    def plain(self, tx: Translator, *names: str) -> bool:
         """Whether these methods are the base class's own."""
+        for name in names:
+            guard_member(tx, self.cls, name)
         return all(self.is_builtin(lookup(self.cls, name)) for name in names)
 
     def iterate(self, tx: Translator) -> VariableTracker:
-        if self.plain("__iter__"):
+        if self.plain(tx, "__iter__"):
             iterator: VariableTracker = self.payload.iterate(tx)
             return iterator
         return super().iterate(tx)
 
     def unpack(self, tx: Translator) -> list[VariableTracker]:
-        if self.plain("__iter__"):
+        if self.plain(tx, "__iter__"):
             items: list[VariableTracker] = self.payload.unpack(tx)
             return items
         return super().unpack(tx)
@@ -113,8 +124,11 @@ class ContainerObjectVariable(ObjectVariable):
     def binary(
         self, tx: Translator, name: str, other: VariableTracker
     ) -> VariableTracker | None:
+        guard_member(tx, self.cls, name)
         static = lookup(self.cls, name)
         function = getattr(operator, name, None)
+        if function is None and isinstance(self.payload, SetVariable) and self.is_builtin(static):
+            return tx.operate(getattr(operator, f"__{name[3:]}"), other, self.payload)
         if not self.is_builtin(static) or function is None:
             return super().binary(tx, name, other) if static is not ABSENT else None
         if static is getattr(object, name, None):
@@ -148,6 +162,8 @@ class ContainerObjectVariable(ObjectVariable):
         payload = self.payload
         if isinstance(payload, TupleVariable):
             return lambda: None
+        if isinstance(payload, SetVariable):
+            return payload.write_back(cg, push, base)
         if isinstance(payload, DictVariable):
             pairs = [(cg.hold(key), cg.hold(value)) for key, value in payload.entries.values()]
             calls: list[tuple[Any, tuple[Callable[[], None], ...]]] = [
@@ -213,6 +229,8 @@ class ContainerInit(VariableTracker):
         elif isinstance(payload, DequeVariable):
             made: Any = make_deque(tx, args, kwargs)
             payload.items, payload.maxlen = made.items, made.maxlen
+        elif isinstance(payload, SetVariable):
+            payload.start(tx, _single(self.owner.cls, args, kwargs))
         else:
             payload.items = _items(tx, self.owner.cls, args, kwargs)
         tx.side_effects.mutated.pop(payload, None)
@@ -221,21 +239,29 @@ class ContainerInit(VariableTracker):
 
 def _items(tx: Translator, cls: type, args: Args, kwargs: Kwargs) -> list[VariableTracker]:
     """What a list or tuple is made of."""
+    given = _single(cls, args, kwargs)
+    return given.unpack(tx) if given is not None else []
+
+
+def _single(cls: type, args: Args, kwargs: Kwargs) -> VariableTracker | None:
+    """What a container is made of; None where it is made empty."""
     if kwargs or len(args) > 1:
         unsupported("GB0007", f"TypeError: wrong arguments for {cls.__name__}()")
-    return args[0].realize().unpack(tx) if args else []
+    return args[0].realize() if args else None
 
 
 def _empty(base: type) -> Any:
     if issubclass(base, dict):
         return DictVariable({}, base)
+    if base is set:
+        return SetVariable(set())
     return DequeVariable([]) if base is collections.deque else ListVariable([])
 
 
 def _may_be_made(cls: type) -> bool:
     """Whether a class is not one of this package, but for what modules keep their state in."""
     name = class_module(cls)
-    return not name.startswith("graphwright") or name.startswith("graphwright.runtime.nn.")
+    return not is_of_package(name) or name.startswith("graphwright.runtime.nn.")
 
 
 def make_container(
@@ -243,7 +269,7 @@ def make_container(
 ) -> VariableTracker | None:
     """An instance of a class that derives from a container; None where that is not modelled."""
     base = base_of(cls)
-    if base is None or not _is_modelled(cls) or lookup(cls, "__new__") is not base.__new__:
+    if base is None or not is_modelled(cls) or lookup(cls, "__new__") is not base.__new__:
         return None
     if base is tuple:
         own = isinstance(lookup(cls, "__init__"), types.FunctionType)
@@ -259,10 +285,11 @@ def make_container(
     return made
 
 
-def _is_modelled(cls: type) -> bool:
+def is_modelled(cls: type) -> bool:
     """Whether instances end silently, and nothing but the class says how they are made."""
     silent = lookup(cls, "__del__") is ABSENT
-    return silent and type(cls) in _METACLASSES and _may_be_made(cls)
+    callable = not cls.__flags__ & _NOT_CALLABLE
+    return silent and callable and type(cls) in _METACLASSES and _may_be_made(cls)
 
 
 def _tuple_object(
@@ -277,15 +304,15 @@ def new_tuple(
     tx: Translator, cls: type, source: Source, items: list[VariableTracker]
 ) -> VariableTracker | None:
     """`tuple.__new__(cls, items)` of a user's class, as its own `__new__` calls it."""
-    plain = base_of(cls) is tuple and not hasattr(cls, "_fields") and _is_modelled(cls)
+    plain = base_of(cls) is tuple and not names_its_items(cls) and is_modelled(cls)
     return _tuple_object(tx, cls, source, items) if plain else None
 
 
-def unwrapped(value: VariableTracker) -> VariableTracker:
+def unwrapped(tx: Translator, value: VariableTracker) -> VariableTracker:
     """What a C function sees of a dict or list that overrides no reading method."""
     value = value.realize()
     if isinstance(value, ContainerObjectVariable):
-        if not value.plain("__iter__", "__getitem__"):
+        if not value.plain(tx, "__iter__", "__getitem__"):
             unsupported("GB0008", f"items of {value.describe()}")
         payload: VariableTracker = value.payload
         return payload

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deques import DequeVariable
@@ -77,6 +78,7 @@ def deepcopy_handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTrac
 def _own_hook(tx: Translator, value: VariableTracker, name: str) -> VariableTracker | None:
     if not isinstance(value, ObjectVariable):
         return None
+    guard_member(tx, value.cls, name)
     if not isinstance(lookup(value.cls, name), types.FunctionType):
         return None
     return value.getattr(tx, name)
@@ -123,7 +125,7 @@ def _deep_tensor(tx: Translator, value: TensorVariable, memo: Memo) -> VariableT
     Not of views, nor of two arguments: their whole memory is copied, which those share that are
     copied together.
     """
-    if value.fake.requires_grad or _is_something(tx.gradient_of(value)):
+    if value.present().fake.requires_grad or _is_something(tx.gradient_of(value)):
         unsupported("GB0004", "copy.deepcopy of a tensor that requires gradients, or has one")
     if value in tx.side_effects.attributes:
         unsupported("GB0004", f"copy.deepcopy of {value.describe()}, which has attributes")
@@ -172,6 +174,8 @@ def _new_object(
 ) -> VariableTracker:
     if type(value) is not ObjectVariable or isinstance(value, NNModuleVariable):
         unsupported("GB0004", f"a copy of {value.describe()}")
+    for name in (*_HOOKS, "__slots__", "__del__"):
+        guard_member(tx, value.cls, name)
     hooks = [lookup(value.cls, name) for name in _HOOKS]
     plain = [getattr(object, name, ABSENT) for name in _HOOKS]
     if any(own is not usual for own, usual in zip(hooks, plain, strict=True)):

@@ -110,11 +110,8 @@ HOOKS = frozenset(["register_hook", "register_post_accumulate_grad_hook"])
 def register_hook(
     tx: Translator, owner: TensorVariable, name: str, args: Args, kwargs: Kwargs
 ) -> VariableTracker:
-    """A hook on an argument of the graph, whose gradients do not flow before the frame is done.
-
-    Of a tensor that the frame makes the graph has no node on the tape of its own.
-    """
-    if owner.source is None or not owner.fake.requires_grad or len(args) != 1 or kwargs:
+    """A hook on an argument of the graph, whose gradients do not flow before the frame is done."""
+    if owner.source is None or not owner.present().fake.requires_grad or len(args) != 1 or kwargs:
         unsupported("GB0004", f"Tensor.{name}() changes the autograd tape")
     refuse_handlers(tx, f"Tensor.{name}")
     mode, line = _core.grad_enabled(), tx.current.line

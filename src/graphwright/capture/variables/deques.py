@@ -242,7 +242,7 @@ class DequeIterator(IteratorVariable):
 
     def reconstruct(self, cg: Reconstructor) -> None:
         changed = self.owner.changes != self.changes
-        if changed or cg.output.side_effects.is_mutated(self.owner):  # which is written after this
+        if changed or cg.output.side_effects.is_filled_later(self.owner):
             unsupported("GB0015", "an iterator of a changed deque is needed after the graph")
         push_iterator(cg, self.owner, collections.deque)
         cg.skip_items(self.position)

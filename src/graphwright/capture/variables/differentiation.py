@@ -1,8 +1,9 @@
 """`autograd.grad` and `backward` in the frame: the tape of fake tensors runs along with the graph.
 
 A gradient is one node of the graph; `backward` is that node, and what it adds to `.grad` of the
-leaves. Both need to know where the history of tensors from outside begins: those must be leaves
-without hooks, which is guarded. Tensors made in the frame that require gradients never leave it.
+leaves. Both need to know where the history of tensors from outside begins: those must be leaves,
+for `grad` without hooks, which is guarded. Hooks that `backward` meets run as code of the frame
+(`gradient_hooks`). Tensors made in the frame that require gradients never leave it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,15 @@ from graphwright.capture.variables.autograd_function import APPLY, apply_functio
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.checkpointing import forget_reread
 from graphwright.capture.variables.constant import ConstantVariable
-from graphwright.capture.variables.deferred import refuse_hooks
+from graphwright.capture.variables.deferred import HandleVariable, refuse_hooks
+from graphwright.capture.variables.gradient_hooks import (
+    gradients_by_hooks,
+    hook_made,
+    hooked,
+    hooks_of_leaf,
+    is_retained,
+    run_afterwards,
+)
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
@@ -50,6 +59,8 @@ def grad(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         for leaf in _leaves(tx, outputs):
             require_leaf(tx, leaf)
     refuse_hooks(tx)
+    for hook in tx.output.tape.hooks:
+        hook.refuse("which autograd.grad() may meet")
     result = tx.output.run(tx, "call_function", engine.grad, [], given)
     _note_differentiated(tx, given)
     return result
@@ -92,7 +103,9 @@ def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
     roots = _tensors(given["tensors"])
     leaves = _leaves(tx, roots)
     for leaf in leaves:
-        require_leaf(tx, leaf)
+        require_leaf(tx, leaf, alone=False)
+    if any(tensor.hidden is not None for tensor in (*roots, *leaves)):
+        unsupported("GB0004", "backward() to tensors that do not require gradients any more")
     if not leaves:
         unsupported("GB0004", "backward() of what needs no gradient")
     options = {"allow_unused": tx.constant(True)}
@@ -100,6 +113,8 @@ def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
         if name in given:
             options[option] = given[name]
     refuse_hooks(tx)
+    if tx.output.tape.hooks or any(_has_hooks(tx, leaf) for leaf in leaves):
+        return _backward_by_hooks(tx, given, leaves)
     wanted: list[VariableTracker] = list(leaves)
     grads = tx.output.run(
         tx, "call_function", engine.grad, [tx.tuple_of(list(roots)), tx.tuple_of(wanted)], options
@@ -110,6 +125,35 @@ def _backward(tx: Translator, given: Kwargs) -> VariableTracker:
         if isinstance(found, TensorVariable):
             _accumulate(tx, leaf, found, known)
     return tx.constant(None)
+
+
+def _has_hooks(tx: Translator, leaf: TensorVariable) -> bool:
+    return any(hooks_of_leaf(tx, leaf, name) for name in ("hooks", "accumulate_hooks"))
+
+
+def _backward_by_hooks(
+    tx: Translator, given: Kwargs, leaves: list[TensorVariable]
+) -> VariableTracker:
+    """`backward()` where hooks see gradients on the way."""
+    roots = _tensors(given["tensors"])
+    none = tx.constant(None)
+    option = given.get("grad_tensors", none).realize()
+    several = isinstance(option, (TupleVariable, ListVariable))
+    grads = list(option.items) if several else [option] * len(roots)    # type: ignore[attr-defined]
+    retain = "retain_graph" in given and bool(given["retain_graph"].as_constant())
+    found = gradients_by_hooks(tx, roots, leaves, grads, retain)
+    _note_differentiated(tx, given)
+    known = {id(root.fake._storage) for root in _tensors(given.get("grad_tensors"))}
+    for leaf, grad in found:
+        for function in hooks_of_leaf(tx, leaf, "hooks"):
+            known.add(id(grad.as_example()._storage))
+            grad = hooked(tx, function, grad)
+        if tx.output.tape.hooks:
+            known.add(id(grad.as_example()._storage))
+        assert isinstance(grad, TensorVariable)
+        _accumulate(tx, leaf, grad, known)
+        run_afterwards(tx, leaf)
+    return none
 
 
 def _accumulate(
@@ -169,17 +213,33 @@ def gradient_of(tx: Translator, owner: TensorVariable) -> VariableTracker:
         return pending.realize()
     if owner.source is not None:
         return tx.output.wrap_attribute(owner, AttrSource(owner.source, "grad"), "grad")
-    if not owner.fake.is_leaf:
+    if not owner.fake.is_leaf and not is_retained(tx, owner):
         unsupported("GB0008", "attribute 'grad' of a tensor made in the frame")
     return tx.constant(None)
+
+
+def hook_method(
+    tx: Translator, name: str, owner: TensorVariable, args: Args, kwargs: Kwargs
+) -> VariableTracker:
+    """`owner.register_hook(function)` or `owner.retain_grad()`, of a tensor made in the frame."""
+    expected = name == "register_hook"
+    if len(args) != expected or kwargs or not owner.fake.requires_grad:
+        unsupported("GB0004", f"Tensor.{name}() changes the autograd tape")
+    hook_made(tx, owner, args[0] if expected else None)
+    return HandleVariable() if expected else tx.constant(None)
 
 
 def require_gradient(
     tx: Translator, owner: TensorVariable, args: Args, kwargs: Kwargs
 ) -> VariableTracker:
-    """`owner.requires_grad_(...)`, of a tensor made in the frame."""
+    """`owner.requires_grad_(...)`."""
     if owner.source is not None:
-        unsupported("GB0004", "Tensor.requires_grad_() of a tensor from outside of the frame")
+        given = _bound(("self", "requires_grad"), [owner, *args], kwargs)
+        wanted = given.get("requires_grad", tx.constant(True)).realize()
+        if not wanted.is_constant() or type(wanted.as_constant()) is not bool:
+            unsupported("GB0007", f"requires_grad_({wanted.describe()})")
+        tx.output.recording.switch(tx, owner, wanted.as_constant())
+        return owner
     result = tx.output.run(tx, "call_method", "requires_grad_", [owner, *args], kwargs)
     tx.output.tape.note_leaf(owner.fake)
     return result
@@ -197,17 +257,24 @@ def detached_as(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return made
 
 
-def require_leaf(tx: Translator, tensor: TensorVariable) -> None:
-    """A break unless nothing is known to the tape before `tensor`; a guard that it stays so."""
+def require_leaf(
+    tx: Translator, tensor: TensorVariable, alone: bool = True
+) -> None:
+    """A break unless nothing is known to the tape before `tensor`; a guard that it stays so.
+
+    alone: whether it may have no hooks either.
+    """
     if tensor.source is None:
         return
     real = tx.output.real_inputs()[tensor.node]
     if real.grad_fn is not None or real._base is not None:
         unsupported("GB0004", f"a gradient that {tensor.describe()} hands on outside of the frame")
-    if real._autograd is not None:
-        unsupported("GB0004", f"a gradient that hooks of {tensor.describe()} see")
-    for attribute in ("grad_fn", "_base", "_extra"):
+    for attribute in ("grad_fn", "_base"):
         tx.guards.equals(AttrSource(tensor.source, attribute), None)
+    if real._autograd is None:
+        tx.guards.equals(AttrSource(tensor.source, "_extra"), None)
+    elif alone or real._autograd.accumulator is not None:
+        unsupported("GB0004", f"a gradient that hooks of {tensor.describe()} see")
 
 
 def _leaves(tx: Translator, roots: list[TensorVariable]) -> list[TensorVariable]:

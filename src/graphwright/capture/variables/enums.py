@@ -12,7 +12,25 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 
 if TYPE_CHECKING:
+    from graphwright.capture.guards import GuardBuilder
     from graphwright.capture.translator import Translator
+
+_MEMBERS = ("_member_names_", "_member_map_", "_value2member_map_")
+_OPERATIONS = (
+    *("__bool__", "__eq__", "__format__", "__ge__", "__gt__", "__hash__", "__le__", "__lt__"),
+    *("__ne__", "__repr__", "__str__"),
+)
+
+
+def guard_operations(guards: GuardBuilder, cls: type) -> None:
+    """What members are compared and shown by."""
+    for name in _OPERATIONS:
+        static = _static(cls, name)
+        if static is not None:
+            guards.id_match(MroSource(ClassSource.of(cls), name), static)
+        else:
+            guards.missing(MroSource(ClassSource.of(cls), name))
+
 
 _DATA = ("name", "value", "_name_", "_value_", "_sort_order_")
 
@@ -54,17 +72,33 @@ def _is_library(static: Any) -> bool:
     return code is None or code.co_filename == enum.__file__
 
 
-def members_of(cls: Any) -> list[Any] | None:
-    """The members of an enumeration in order; None for other classes."""
-    return list(cls) if type(cls) is enum.EnumType else None
+def is_enumeration(cls: type) -> bool:
+    """Whether `enum` itself says what the members of a class are."""
+    return type(cls) is enum.EnumType
+
+
+def members_of(tx: Translator, cls: Any) -> list[Any]:
+    """The members of an enumeration in order: while its class is being made, there come more."""
+    guard_members(tx, cls)
+    return list(cls)
+
+
+def guard_members(tx: Translator, cls: Any) -> None:
+    """The enumeration has as many members, aliases included, and as many values as now."""
+    for name in _MEMBERS:
+        known = cls.__dict__.get(name)
+        if known is not None:
+            tx.guards.length(MroSource(ClassSource.of(cls), name), len(known))
 
 
 def find_member(tx: Translator, cls: Any, args: list[VariableTracker]) -> VariableTracker | None:
     """`cls(value)` of an enumeration."""
-    if type(cls) is not enum.EnumType or len(args) != 1 or not cls.__members__:
+    if not is_enumeration(cls) or len(args) != 1 or not cls.__members__:
         return None
     missing = _static(cls, "_missing_")
     if not _is_library(getattr(missing, "__func__", missing)):
         return None
     value = args[0].realize().as_constant()
+    guard_operations(tx.guards, cls)
+    guard_members(tx, cls)
     return tx.constant(tx.fold(cls, value))

@@ -98,18 +98,20 @@ class ExceptionVariable(VariableTracker):
 
     def representation(self, tx: Translator) -> VariableTracker:
         """`repr(error)`."""
+        tx.guard_class_member(self.cls, "__repr__")
         custom = next(b.__dict__["__repr__"] for b in self.cls.__mro__ if "__repr__" in b.__dict__)
         if isinstance(custom, types.FunctionType):
             return tx.class_function(self.cls, "__repr__").call(tx, [self], {}).realize()
         if self.args is None or custom is not BaseException.__repr__:
             unsupported("GB0008", f"repr() of {self.describe()}")
-        name = tx.constant(self.cls.__name__)
+        name = tx.constant_class(self.cls).getattr(tx, "__name__")
         if len(self.args) != 1:
             return tx.joined([name, tx.text(tx.tuple_of(self.args), repr)])
         return tx.joined([name, tx.constant("("), tx.text(self.args[0], repr), tx.constant(")")])
 
     def text(self, tx: Translator) -> VariableTracker:
         """`str(error)`."""
+        tx.guard_class_member(self.cls, "__str__")
         custom = next(b.__dict__["__str__"] for b in self.cls.__mro__ if "__str__" in b.__dict__)
         if isinstance(custom, types.FunctionType):
             text = tx.class_function(self.cls, "__str__").call(tx, [self], {}).realize()

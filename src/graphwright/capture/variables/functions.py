@@ -11,12 +11,14 @@ from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.source import (
     AttrSource,
     ClosureSource,
+    CodeSource,
     DefaultsSource,
     InstanceAttrSource,
     KwDefaultsSource,
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.dispatching import DISPATCH, WRAPPER, chosen, implementation
 
 if TYPE_CHECKING:
@@ -308,7 +310,11 @@ def function_member(
 ) -> VariableTracker | None:
     """What every function has: its code, its call, and how a class binds it."""
     if name == "__code__":
-        return tx.constant(function.code)
+        if function.source is None:
+            return tx.constant(function.code)
+        source = CodeSource(function.source)
+        tx.guards.id_match(source, function.code)
+        return ConstantVariable(function.code, source)
     if name == "__call__":
         return function
     return BinderVariable(function) if name == "__get__" else None

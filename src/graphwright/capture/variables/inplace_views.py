@@ -29,7 +29,8 @@ def become_view(
     A break for what others hold as well: tensors from outside, and those with a history, whose
     memory counts as written, but for `detach_`, which views refuse.
     """
-    refused = owner.fake._base is not None if name == "detach_" else owner.fake.requires_grad
+    fake = owner.present().fake
+    refused = fake._base is not None if name == "detach_" else fake.requires_grad
     if owner.source is not None or refused:
         unsupported("GB0008", f"{name}() changes the layout of {owner.describe()}")
     view = tx.output.run(tx, "call_method", IN_PLACE_VIEWS[name], [owner, *args], kwargs)

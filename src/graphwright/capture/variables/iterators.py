@@ -290,7 +290,7 @@ class DictIterator(IteratorVariable):
         if self.exhausted:
             unsupported("GB0015", "an exhausted iterator of a dict is needed after the graph")
         self._check_unchanged()
-        if cg.output.side_effects.is_mutated(self.owner):  # which is written after this
+        if cg.output.side_effects.is_filled_later(self.owner):
             unsupported("GB0015", "an iterator of a changed dict is needed after the graph")
         push_iterator(cg, self.origin, self.owner.kind)
         cg.skip_items(self.position)

@@ -47,7 +47,7 @@ def _defer(
     told = [value for arg in args for value in _tensors(arg)]
     seen = [value.fake for value in told]
     seen += [node.meta["val"] for node in tx.output.real_inputs()]
-    versions = tuple([(fake, fake._version) for fake in seen])
+    versions = tuple([(fake, fake._storage._version) for fake in seen])
     call = DeferredCall(
         owner, name, tuple(args), False, _core.grad_enabled(), line, Clock.step, versions
     )

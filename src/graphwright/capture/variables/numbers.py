@@ -14,6 +14,7 @@ from graphwright.capture.variables.classes import Handler
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.floats import number_operation
+from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.operators import unary
 from graphwright.capture.variables.quotients import QuotientVariable, as_float, whole_part
 from graphwright.capture.variables.reads import read_as, read_fact, read_truth
@@ -101,8 +102,23 @@ def _round(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 def _divmod(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if any(isinstance(arg.realize(), TensorVariable) for arg in args):
         raise_in_frame(TypeError)
+    if any(isinstance(arg.realize(), ObjectVariable) for arg in args):
+        return _divmod_of_objects(tx, args)
     quotient = tx.operate(operator.floordiv, *args)
     return tx.tuple_of([quotient, tx.operate(operator.mod, *args)])
+
+
+def _divmod_of_objects(tx: Translator, args: Args) -> VariableTracker:
+    """By the left operand's own method; by the right one's where the left is no object."""
+    left, right = [arg.realize() for arg in args]
+    owner, name, other = left, "__divmod__", right
+    if not isinstance(left, ObjectVariable):
+        owner, name, other = right, "__rdivmod__", left
+    assert isinstance(owner, ObjectVariable)
+    result = owner.binary(tx, name, other)
+    if result is None or (isinstance(result, ConstantVariable) and result.value is NotImplemented):
+        unsupported("GB0008", f"divmod() of {left.describe()} and {right.describe()}")
+    return result
 
 
 def _complex_function(function: Callable[..., Any]) -> Handler:
@@ -147,7 +163,7 @@ NUMBERS: dict[Any, Handler] = {
     abs: _abs,
     pow: _pow,
     round: by_special("__round__", _round),
-    divmod: by_special("__divmod__", _divmod),
+    divmod: _divmod,
     **{
         function: _number_function(function)
         for name, function in vars(math).items()

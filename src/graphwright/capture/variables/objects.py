@@ -38,7 +38,7 @@ Kwargs = dict[str, VariableTracker]
 ABSENT = object()
 _GENERIC: tuple[Any, ...] = (
     *(object, types.SimpleNamespace, dict, list, tuple, set, frozenset, collections.deque),
-    *(collections.OrderedDict, collections.defaultdict),
+    *(collections.OrderedDict, collections.defaultdict, int, float, complex, str, bytes),
 )
 _PLAIN_READS = tuple([kind.__getattribute__ for kind in _GENERIC])
 _PLAIN_WRITES = tuple([kind.__setattr__ for kind in _GENERIC])
@@ -156,6 +156,7 @@ class ObjectVariable(VariableTracker):
         if name == "__dict__":
             return tx.instance_dict_of(self)
         if isinstance(static, types.MemberDescriptorType):
+            guard_member(tx, self.cls, name)
             return self._slot(tx, name, static)
         if name == "__class__":
             return self._class(tx)
@@ -202,9 +203,12 @@ class ObjectVariable(VariableTracker):
     def _cached(
         self, tx: Translator, static: functools.cached_property[Any], name: str
     ) -> VariableTracker:
-        source = AttrSource(self._class_source(name), "func")
-        value = tx.output.wrap(static.func, source).call(tx, [self], {})
-        tx.side_effects.store_attribute(self, static.attrname or name, value)
+        if type(static.attrname) is not str:
+            unsupported("GB0010", f"cached property {name!r}, which has no name of its own")
+        source = self._class_source(name)
+        tx.guards.equals(AttrSource(source, "attrname"), static.attrname)
+        value = tx.output.wrap(static.func, AttrSource(source, "func")).call(tx, [self], {})
+        tx.side_effects.store_attribute(self, static.attrname, value)
         return value
 
     def attribute_names(self, tx: Translator) -> list[str]:
@@ -291,6 +295,7 @@ class ObjectVariable(VariableTracker):
         if custom not in _PLAIN_DELETES:
             self._call_builtin(tx, "__delattr__", custom, tx.constant(name))
             return
+        tx.guards.id_match(self._class_source("__delattr__"), custom)
         self.remove(tx, name)
 
     def remove(self, tx: Translator, name: str) -> None:
@@ -305,17 +310,19 @@ class ObjectVariable(VariableTracker):
             return
         if is_data_descriptor(static) and not is_slot(static):
             unsupported("GB0010", f"deletion of {name!r} of {self.cls.__name__}")
-        if not self._has_own(tx, name, static):
+        if not self.has_own(tx, name):
             raise AttributeMissing(
                 "GB0007", f"{self.cls.__name__!r} object has no attribute {name!r}"
             )
         tx.side_effects.store_attribute(self, name, None)
 
-    def _has_own(self, tx: Translator, name: str, static: Any) -> bool:
+    def has_own(self, tx: Translator, name: str) -> bool:
+        """Whether the instance has the attribute, in its `__dict__` or a slot."""
         if tx.side_effects.attribute(self, name) is not None:
             return True
         if self.value is None or self.source is None or tx.side_effects.is_deleted(self, name):
             return False
+        static = lookup(self.cls, name)
         if isinstance(static, types.MemberDescriptorType):
             self._slot(tx, name, static)
             return True
@@ -370,6 +377,7 @@ class ObjectVariable(VariableTracker):
 
     def contains(self, tx: Translator, item: VariableTracker) -> bool:
         if lookup(self.cls, "__contains__") is ABSENT:
+            guard_member(tx, self.cls, "__contains__")
             return any(tx.same_or_equal(own, item) for own in self.draw(tx))
         return tx.truth(self.call_special(tx, "__contains__", item))
 
@@ -507,6 +515,7 @@ def bind_class_attribute(
     if isinstance(owner, ObjectVariable):
         builtin = owner.builtin_attribute(tx, static, name)
         if builtin is not None:
+            tx.guards.id_match(source, static)
             return builtin
     builtin_init = name == "__init__" and isinstance(static, types.WrapperDescriptorType)
     if builtin_init and isinstance(owner, ExceptionVariable):

@@ -14,6 +14,7 @@ from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.arrays import array_operation
 from graphwright.capture.variables.base import IdVariable, VariableTracker
+from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
@@ -29,8 +30,10 @@ from graphwright.capture.variables.functions import (
 )
 from graphwright.capture.variables.mappings import DictVariable, DictView, tell_apart
 from graphwright.capture.variables.objects import ObjectVariable, lookup
+from graphwright.capture.variables.own_operators import beside_tensor
 from graphwright.capture.variables.quotients import quotient_operation
 from graphwright.capture.variables.reads import read_operation
+from graphwright.capture.variables.scalar_objects import ScalarObjectVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -114,6 +117,9 @@ def operate(
     if any(isinstance(arg, TensorVariable) for arg in args):
         if function in _EQUALITY and any(_no_operand(arg) for arg in args):
             return tx.constant(function is operator.ne)
+        own = beside_tensor(tx, args, _SPECIAL.get(function), _IN_PLACE, _REFLECTED)
+        if own is not None:
+            return own
         computed = tx.output.run(tx, "call_function", function, args, {})
         if function in _EQUALITY and not isinstance(computed, TensorVariable):
             unsupported("GB0008", f"a tensor compared with {args[1].describe()}")
@@ -142,6 +148,11 @@ def operate(
     special = _by_special_method(tx, function, args)
     if special is not None:
         return special
+    values = _plain_values(function, args)
+    if values is not None:
+        return operate(tx, function, values)
+    if function in _SPECIAL:
+        _guard_named(tx, _SPECIAL[function], *args)
     rule = _RULES.get(function)
     result = rule(tx, args) if rule is not None else None
     if result is None:
@@ -188,9 +199,12 @@ def _by_special_method(
     if name in _IN_PLACE:
         name = _IN_PLACE[name]
         attempts.append((left, name, right))
-    attempts.append((right, _REFLECTED[name], left))
     left_type, right_type = left.python_type(), right.python_type()
+    if left_type is not right_type or function in _COMPARISONS:
+        attempts.append((right, _REFLECTED[name], left))
     if right_type is not left_type and issubclass(right_type, left_type):
+        guard_member(tx, right_type, _REFLECTED[name])
+        guard_member(tx, left_type, _REFLECTED[name])
         reflected = lookup(right_type, _REFLECTED[name])
         if reflected is not lookup(left_type, _REFLECTED[name]):
             attempts.insert(0, attempts.pop())
@@ -199,9 +213,33 @@ def _by_special_method(
             result = owner.binary(tx, method, other)
             if result is not None and not _is_not_implemented(result):
                 return result
+        elif isinstance(owner, ConstantVariable) and isinstance(other, ScalarObjectVariable):
+            found = _of_constant(function, owner.value, method, other.payload.value)
+            if found is not NotImplemented:
+                return tx.constant(found)
         elif issubclass(owner.python_type(), np.generic):  # it asks the other for an array
             unsupported("GB0008", f"{owner.describe()} and {other.describe()}")
     return None
+
+
+def _plain_values(
+    function: Callable[..., Any], args: list[VariableTracker]
+) -> list[VariableTracker] | None:
+    """What the C function of a builtin operand sees of one that its class leaves to it."""
+    left, right = args[0], args[-1]
+    if isinstance(right, ScalarObjectVariable) and not isinstance(left, ObjectVariable):
+        return None if function in _FORMATTING else [left, right.payload]
+    if isinstance(left, ScalarObjectVariable) and isinstance(right, SequenceVariable):
+        return [left.payload, right]
+    return None
+
+
+def _of_constant(function: Callable[..., Any], value: Any, method: str, other: Any) -> Any:
+    """What the own method of a number gives, or one that compares."""
+    static = getattr(type(value), method, None)
+    if static is None or not (function in _COMPARISONS or isinstance(value, _NUMBERS)):
+        return NotImplemented
+    return fold(static, value, other)
 
 
 def _is_not_implemented(value: VariableTracker) -> bool:
@@ -215,6 +253,10 @@ def _equality(
         unequal = _by_special_method(tx, function, args)
         if unequal is not None:
             return unequal
+        if any(isinstance(arg, ScalarObjectVariable) for arg in args):
+            if not all(isinstance(a, (ScalarObjectVariable, ConstantVariable)) for a in args):
+                unsupported("GB0008", f"{args[0].describe()} != {args[1].describe()}")
+            return tx.constant(not is_same(tx, *args))
     equal = equals(tx, *args)
     if isinstance(equal, bool):
         return tx.constant(equal if function is operator.eq else not equal)
@@ -264,6 +306,9 @@ def _names_types(value: VariableTracker) -> bool:
 
 
 _GUARDED_BY_ID = (ClassVariable, BuiltinVariable)
+_NUMBERS = (int, float, complex)
+_COMPARISONS = frozenset(COMPARE.values())
+_FORMATTING = (operator.mod, operator.imod)
 _EQUALITY = (operator.eq, operator.ne)
 _BY_IDENTITY = (ClassVariable, BuiltinVariable, FunctionVariable)
 _KNOWN_KINDS = {
@@ -290,6 +335,7 @@ def _same_entries(tx: Translator, left: DictVariable, right: DictVariable) -> bo
 
 
 def _same_items(tx: Translator, left: SequenceVariable, right: SequenceVariable) -> bool:
+    _guard_named(tx, "__eq__", left, right)
     kinds = {
         tuple if issubclass(side.python_type(), tuple) else side.python_type()
         for side in (left, right)
@@ -297,6 +343,13 @@ def _same_items(tx: Translator, left: SequenceVariable, right: SequenceVariable)
     if len(kinds) != 1 or len(left.items) != len(right.items):
         return False
     return all(tx.same_or_equal(a, b) for a, b in zip(left.items, right.items, strict=True))
+
+
+def _guard_named(tx: Translator, name: str, *sides: VariableTracker) -> None:
+    """Classes of named tuples leave an operator to `tuple`."""
+    for side in sides:
+        if isinstance(side, NamedTupleVariable):
+            guard_member(tx, side.kind, name)
 
 
 def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bool:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import collections
+import re
 import sys
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.bytecode import PYTHON
+from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.mappings import DictVariable
@@ -39,6 +42,19 @@ def _plain(value: VariableTracker) -> Any:
     return value.as_constant()
 
 
+_MOST_PLACES = {"split": 2, "sub": 3, "subn": 3}
+_OF_SETS = ("[[", "[^[", "--", "&&", "~~", "||")
+
+
+def _may_warn(name: str, values: list[Any]) -> bool:
+    """Whether `re` warns, of the line that calls it: of more arguments by place, from 3.13 on, and
+    of what may one day be operations on sets of characters."""
+    many = PYTHON >= (3, 13) and len(values) > _MOST_PLACES.get(name, len(values))
+    pattern = values[0] if values else ""
+    text = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
+    return many or (isinstance(text, str) and any(part in text for part in _OF_SETS))
+
+
 def pure_library_function(
     function: types.FunctionType,
 ) -> Callable[[Translator, Args, Kwargs], VariableTracker] | None:
@@ -52,6 +68,14 @@ def pure_library_function(
     def handler(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         values = [_plain(arg) for arg in args]
         keywords = {key: _plain(value) for key, value in kwargs.items()}
-        return tx.constant(fold(function, *values, **keywords))
+        flags = [value for value in (*values, *keywords.values()) if type(value) is re.RegexFlag]
+        if any(re.DEBUG in value for value in flags):
+            unsupported("GB0003", f"{function.__name__}() that prints its pattern")
+        if function.__module__ == "re" and _may_warn(function.__name__, values):
+            unsupported("GB0003", f"{function.__name__}() that may warn")
+        try:
+            return tx.constant(fold(function, *values, **keywords))
+        except (re.error, Warning) as error:
+            unsupported("GB0007", f"{type(error).__name__}: {error}")
 
     return handler

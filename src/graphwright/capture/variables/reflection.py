@@ -13,6 +13,7 @@ from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import IdVariable, VariableTracker
+from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.enums import EnumVariable
@@ -64,8 +65,7 @@ def _hash(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     (value,) = args
     value = value.realize()
     if isinstance(value, ObjectVariable):
-        method = lookup(value.cls, "__hash__")
-        if isinstance(method, types.FunctionType):
+        if value.has_method("__hash__"):
             return tx.constant(hash(_Hashed(value.call_special(tx, "__hash__").as_constant())))
         unsupported("GB0008", f"hash() of {value.describe()}, which is its address")
     constant = value.as_constant()
@@ -114,6 +114,7 @@ def _dir(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     if len(args) != 1 or not isinstance(args[0].realize(), ObjectVariable):
         unsupported("GB0008", "dir() of other than an object")
     owner: Any = args[0].realize()
+    guard_member(tx, owner.cls, "__dir__")
     if lookup(owner.cls, "__dir__") is not object.__dir__:
         unsupported("GB0008", f"{owner.cls.__name__}.__dir__")
     names = {*dir(owner.cls), *owner.attribute_names(tx)}

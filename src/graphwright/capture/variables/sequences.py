@@ -266,8 +266,13 @@ def _is_own(name: str, value: object) -> bool:
     if not name.startswith("__") or name in _LEFT_ALONE:
         return False
     if isinstance(value, types.FunctionType):
-        return value.__code__.co_filename != collections.namedtuple.__code__.co_filename
+        return not is_generated(value)
     return name in vars(tuple)
+
+
+def is_generated(function: types.FunctionType) -> bool:
+    """Whether `namedtuple` wrote a method."""
+    return function.__code__.co_filename == collections.namedtuple.__code__.co_filename
 
 
 def names_its_items(cls: type) -> bool:
@@ -295,6 +300,26 @@ class NamedTupleVariable(TupleVariable):
     def _like(self, values: list[Any]) -> Any:
         return self.kind(*values)
 
+    def length(self, tx: Translator) -> VariableTracker:
+        guard_member(tx, self.kind, "__len__")
+        return super().length(tx)
+
+    def contains(self, tx: Translator, item: VariableTracker) -> bool:
+        guard_member(tx, self.kind, "__contains__")
+        return super().contains(tx, item)
+
+    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
+        guard_member(tx, self.kind, "__getitem__")
+        return super().getitem(tx, key)
+
+    def iterate(self, tx: Translator) -> VariableTracker:
+        guard_member(tx, self.kind, "__iter__")
+        return super().iterate(tx)
+
+    def unpack(self, tx: Translator) -> list[VariableTracker]:
+        guard_member(tx, self.kind, "__iter__")
+        return super().unpack(tx)
+
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         of_struct = getattr(self.kind, "__match_args__", ())
         fields: tuple[str, ...] = getattr(self.kind, "_fields", of_struct)
@@ -304,7 +329,7 @@ class NamedTupleVariable(TupleVariable):
             return self.items[fields.index(name)].realize()
         if name == "_fields" and found is not None:
             return tx.constant(fields)
-        if name == "_replace":
+        if name == "_replace" and isinstance(found, types.FunctionType) and is_generated(found):
             return SequenceMethod(self, name)
         if name == "_field_defaults":
             return tx.dict_of({k: tx.constant(v) for k, v in self.kind._field_defaults.items()})  # type: ignore

@@ -142,14 +142,26 @@ class SetVariable(VariableTracker):
         self.write_back(cg, lambda: cg.builder.load_local(name))()
         cg.builder.load_local(name)
 
-    def write_back(self, cg: Reconstructor, push: Callable[[], None]) -> Callable[[], None]:
-        """What changes the existing set as the frame did."""
+    def start(self, tx: Translator, items: VariableTracker | None) -> None:
+        """`set.__init__`."""
+        if self.real:
+            self.change(tx, "clear", [])
+        if items is not None:
+            self.call_method(tx, "update", [items], {})
+
+    def write_back(
+        self, cg: Reconstructor, push: Callable[[], None], base: type | None = None
+    ) -> Callable[[], None]:
+        """What changes the existing set as the frame did; by the methods of `base` if given."""
 
         calls = [(name, [_load(cg, value) for value in values]) for name, values in self.log]
 
         def write() -> None:
             for name, loads in calls:
-                cg.call_method(push, name, *loads)
+                if base is None:
+                    cg.call_method(push, name, *loads)
+                else:
+                    cg.call_for_effect(getattr(base, name), push, *loads)
 
         return write
 
@@ -221,7 +233,7 @@ class SetIterator(IteratorVariable):
 
     def reconstruct(self, cg: Reconstructor) -> None:
         self._check_unchanged()
-        if cg.output.side_effects.is_mutated(self.owner):  # which is written after this
+        if cg.output.side_effects.is_filled_later(self.owner):
             unsupported("GB0015", "an iterator of a changed set is needed after the graph")
         cg.push(self.owner)
         cg.builder.emit("GET_ITER")
@@ -244,7 +256,7 @@ def raws(tx: Translator, *values: VariableTracker) -> list[Any]:
 
 def _raw(tx: Translator, value: VariableTracker) -> Any:
     """A Python iterable of what the tracker holds, of the same kind."""
-    value = value.realize()
+    value = seen_by_sets(value)
     if isinstance(value, SetVariable):
         return value.real
     if isinstance(value, ConstantVariable) and isinstance(value.value, frozenset):
@@ -257,9 +269,18 @@ def _raw(tx: Translator, value: VariableTracker) -> Any:
     return [hashed_member(tx, item) for item in value.unpack(tx)]
 
 
+def seen_by_sets(value: VariableTracker) -> VariableTracker:
+    """What sets see of an instance of a subclass of set or frozenset: its members."""
+    value = value.realize()
+    payload = getattr(value, "payload", None)
+    if isinstance(payload, (SetVariable, ConstantVariable)) and is_set_like(payload):
+        return payload
+    return value
+
+
 def has_order(value: VariableTracker) -> bool:
     """Whether the tracker knows the order of what it holds."""
-    value = value.realize()
+    value = seen_by_sets(value)
     if isinstance(value, SetVariable):
         return value.ordered
     if isinstance(value, ConstantVariable) and isinstance(value.value, frozenset):
@@ -327,7 +348,7 @@ def _pure(name: str) -> Method:
 def _update(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
     """`set.update`: what an iterator gives is added item by item."""
     for given in args:
-        values = given.realize()
+        values = seen_by_sets(given)
         if _runs_code(values):
             for item in values.draw(tx):
                 _METHODS["add"](self, tx, [item])
@@ -346,7 +367,7 @@ def _until(name: str, wanted: bool) -> Method:
     plain = _pure(name)
 
     def method(self: SetVariable, tx: Translator, args: Args) -> VariableTracker:
-        (values,) = [value.realize() for value in exactly(1, args)]
+        (values,) = [seen_by_sets(value) for value in exactly(1, args)]
         if not _runs_code(values):
             return plain(self, tx, args)
         return tx.constant(all(self.contains(tx, item) is wanted for item in values.draw(tx)))
@@ -396,7 +417,7 @@ def set_of(tx: Translator, items: VariableTracker | None) -> SetVariable:
     """`set(items)`."""
     if items is None:
         return SetVariable(set())
-    items = items.realize()
+    items = seen_by_sets(items)
     (values,) = raws(tx, items)
     origin = tuple(values) if isinstance(values, list) else None
     return SetVariable(set(values), None, has_order(items), origin)

@@ -6,14 +6,16 @@ import functools
 import types
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.known_values import KNOWN, known_value
-from graphwright.capture.source import AttrSource, InstanceAttrSource, Source
+from graphwright.capture.source import AttrSource, ConstSource, InstanceAttrSource, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.deferred import HOOKS, register_hook
 from graphwright.capture.variables.inplace_views import IN_PLACE_VIEWS, become_view
 from graphwright.capture.variables.sequences import ListVariable, SizeVariable, TupleVariable
-from graphwright.runtime import _core
+from graphwright.runtime import _core, interop
 from graphwright.runtime.dtypes import float32
 from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import Tensor
@@ -51,6 +53,7 @@ class TensorVariable(VariableTracker):
     """`node` computes it, `fake` has its metadata.
 
     memory: what the frame assigned to its `.data`: used in its place where nothing is recorded.
+    hidden: what is used in its place while it does not require gradients.
     """
 
     mutable = True
@@ -61,6 +64,7 @@ class TensorVariable(VariableTracker):
         self.cls = cls
         self.source = source
         self.memory: TensorVariable | None = None
+        self.hidden: TensorVariable | None = None
         self._shape: tuple[Any, VariableTracker] | None = None
 
     def describe(self) -> str:
@@ -79,7 +83,7 @@ class TensorVariable(VariableTracker):
     def present(self) -> TensorVariable:
         """What has its memory now; a break where a recorded use would need its history, too."""
         if self.memory is None:
-            return self
+            return self.hidden or self
         if not (self.fake.requires_grad and _core.grad_enabled()):
             return self.memory
         unsupported("GB0004", f"a use of {self.describe()} after an assignment to its .data")
@@ -238,6 +242,23 @@ def _shape_type() -> type:
     return type(_core.empty(Tensor, (1,), float32).shape)
 
 
+def _new_of_array(
+    tx: Translator,
+    owner: TensorVariable,
+    array: VariableTracker,
+    kwargs: dict[str, VariableTracker],
+) -> VariableTracker:
+    """`owner.new_tensor(array, ...)`: `tensor` of the same dtype, unless another one is given."""
+    chosen = kwargs.get("dtype", tx.constant(None)).realize().as_constant()
+    dtype = tx.constant(owner.fake.dtype if chosen is None else chosen)
+    make = tx.output.wrap(interop.tensor, ConstSource(interop.tensor))
+    return make.call(tx, [array], {**kwargs, "dtype": dtype})
+
+
+def _is_array(value: VariableTracker) -> bool:
+    return issubclass(value.realize().python_type(), np.ndarray)
+
+
 def _plain(tx: Translator, value: Any) -> VariableTracker:
     """A number, or nested lists of numbers."""
     if isinstance(value, list):
@@ -279,6 +300,8 @@ class TensorMethod(VariableTracker):
             unsupported("GB0002", f"Tensor.{name}()")
         if name == "is_inference":
             unsupported("GB0008", "whether memory was allocated in inference mode")
+        if name in ("register_hook", "retain_grad") and self.owner.source is None:
+            return tx.tape_method(name, self.owner, args, kwargs)
         if name in HOOKS:
             return register_hook(tx, self.owner, name, args, kwargs)
         if name in _TAPE:
@@ -291,7 +314,11 @@ class TensorMethod(VariableTracker):
             return tx.tape_method(name, self.owner, args, kwargs)
         if name == "new" and len(args) == 1 and isinstance(args[0].realize(), SizeVariable):
             args = args[0].unpack(tx)  # a Size means a shape, the tuple in its place would be data
-        result = tx.output.run(tx, "call_method", name, [self.owner, *args], kwargs)
+        if name == "new_tensor" and len(args) == 1 and _is_array(args[0]):
+            return _new_of_array(tx, self.owner, args[0], kwargs)
+        result = tx.parts_of_method(self.owner.cls, name, [self.owner, *args], kwargs)
+        if result is None:
+            result = tx.output.run(tx, "call_method", name, [self.owner, *args], kwargs)
         return self.owner._size(result) if name == "size" and not args and not kwargs else result
 
     def reconstruct(self, cg: Reconstructor) -> None:

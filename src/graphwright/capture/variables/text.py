@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import types
 from collections.abc import Callable, Iterable
 from itertools import chain, repeat
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.classes import BuiltinVariable, ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.exceptions import ExceptionVariable
@@ -17,11 +17,13 @@ from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.objects import ObjectVariable, lookup
 from graphwright.capture.variables.quotients import QuotientVariable
+from graphwright.capture.variables.scalar_objects import ScalarObjectVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
     SizeVariable,
     TupleVariable,
+    is_generated,
 )
 from graphwright.capture.variables.symint import SymIntVariable
 
@@ -149,15 +151,22 @@ def _special(
     name = "__format__" if spec is not None else f"__{convert.__name__}__"
     if convert is ascii:
         unsupported("GB0008", f"ascii() of {value.describe()}")
-    static = lookup(value.cls, name)
-    if static is object.__format__ and not spec:
-        name, static = "__str__", lookup(value.cls, "__str__")
+    static = _member(tx, value, name)
+    of_scalar = isinstance(value, ScalarObjectVariable) and value.is_builtin(static)
+    if (static is object.__format__ or of_scalar) and name == "__format__" and not spec:
+        name, static = "__str__", _member(tx, value, "__str__")
     if static is object.__str__:
-        name, static = "__repr__", lookup(value.cls, "__repr__")
-    if not isinstance(static, types.FunctionType):
+        name, static = "__repr__", _member(tx, value, "__repr__")
+    if not value.has_method(name):
         unsupported("GB0008", f"{name} of {value.describe()}")
     args = [tx.constant(spec)] if name == "__format__" else []
     return value.call_special(tx, name, *args)
+
+
+def _member(tx: Translator, value: ObjectVariable, name: str) -> Any:
+    """What the class has under a name that is looked up there."""
+    guard_member(tx, value.cls, name)
+    return lookup(value.cls, name)
 
 
 def _contents(tx: Translator, value: VariableTracker, convert: Convert) -> list[Piece]:
@@ -170,6 +179,7 @@ def _contents(tx: Translator, value: VariableTracker, convert: Convert) -> list[
     if type(value) is TupleVariable:
         return ["(", *_listed(tx, value.items, convert), ",)" if len(value.items) == 1 else ")"]
     if type(value) is NamedTupleVariable:
+        guard_member(tx, value.kind, "__repr__")
         if not _is_generated(lookup(value.kind, "__repr__")):
             unsupported("GB0008", f"repr() of {value.describe()}")
         labels: list[list[Piece]] = [[f"{name}="] for name in getattr(value.kind, "_fields", ())]
@@ -184,9 +194,7 @@ def _contents(tx: Translator, value: VariableTracker, convert: Convert) -> list[
 
 
 def _is_generated(function: object) -> bool:
-    """Whether `namedtuple` wrote a method."""
-    made = collections.namedtuple.__code__.co_filename
-    return isinstance(function, types.FunctionType) and function.__code__.co_filename == made
+    return isinstance(function, types.FunctionType) and is_generated(function)
 
 
 def _listed(

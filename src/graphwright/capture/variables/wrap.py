@@ -59,7 +59,7 @@ from graphwright.capture.variables.context import (
 from graphwright.capture.variables.context_variables import wrap_context
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.dict_keys import DictKeys
-from graphwright.capture.variables.enums import EnumVariable
+from graphwright.capture.variables.enums import EnumVariable, guard_operations
 from graphwright.capture.variables.floats import float_argument, may_vary
 from graphwright.capture.variables.functions import (
     BoundMethodVariable,
@@ -85,6 +85,7 @@ from graphwright.capture.variables.purity import PURE_TYPES, pure_method
 from graphwright.capture.variables.ranges import RangeVariable
 from graphwright.capture.variables.record_keys import is_known_record
 from graphwright.capture.variables.references import REFERENCES, wrap_reference
+from graphwright.capture.variables.scalar_objects import scalar_base, wrap_scalar_object
 from graphwright.capture.variables.sequences import (
     ListVariable,
     NamedTupleVariable,
@@ -174,6 +175,7 @@ def _identified_constant(output: OutputGraph, value: Any, source: Source) -> Var
 
 def _enum(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _by_identity(output, value, source)
+    guard_operations(output.guards, type(value))
     return EnumVariable(value, source)
 
 
@@ -464,6 +466,11 @@ def _container(output: OutputGraph, value: Any, source: Source) -> VariableTrack
     return ContainerObjectVariable(type(value), payload, value, source)
 
 
+def _scalar(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    """An instance of a user's subclass of a number, text, bytes or frozenset."""
+    return wrap_scalar_object(output, value, source) or OpaqueVariable(value, source)
+
+
 def _object(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     _same_type(output, value, source)
     return ObjectVariable(type(value), value, source)
@@ -564,6 +571,8 @@ def _rule_for(value: Any) -> Rule:
     of_python = type.__dict__["__flags__"].__get__(cls) & _HEAP_TYPE
     if base_of(cls) is not None and of_python:
         return _container
+    if scalar_base(cls) is not None and of_python:
+        return _scalar
     if of_python and lookup(cls, "__array_interface__") is ABSENT:
         return _object
     return _opaque

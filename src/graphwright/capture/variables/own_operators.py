@@ -1,0 +1,97 @@
+"""Operators between a tensor and an object whose class has methods of its own for them."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from graphwright.capture.source import ClassSource, MroSource
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
+from graphwright.capture.variables.tensor import TensorVariable
+
+if TYPE_CHECKING:
+    from graphwright.capture.translator import Translator
+
+_ASKED_OF_CLASS = ("__index__", "__torch_function__", "__getattr__")
+_ASKED_OF_OBJECT = ("dtype", "item", "shape")
+
+
+def beside_tensor(
+    tx: Translator,
+    args: list[VariableTracker],
+    name: str | None,
+    in_place: Mapping[str, str],
+    reflected: Mapping[str, str],
+) -> VariableTracker | None:
+    """What the object's method gives; None where a tensor's operator has its say.
+
+    name: the method of the operator. in_place: the plain ones of those that write.
+    """
+    if name is None or len(args) != 2:
+        return None
+    left, right = args
+    plain = in_place.get(name, name)
+    other: VariableTracker
+    if isinstance(left, ObjectVariable) and isinstance(right, TensorVariable):
+        owner, names, other = left, tuple(dict.fromkeys((name, plain))), right
+    elif isinstance(right, ObjectVariable) and _is_no_operand(tx, right):
+        owner, names, other = right, (reflected[plain],), left
+    else:
+        return None
+    if name in ("__eq__", "__ne__"):
+        return _equality(tx, owner, name, other)
+    return _first(tx, owner, names, other)
+
+
+def _equality(
+    tx: Translator, owner: ObjectVariable, name: str, other: VariableTracker
+) -> VariableTracker | None:
+    """Inequality is the opposite of an own `__eq__`, both are identity where nobody has a say."""
+    found = _first(tx, owner, (name,), other)
+    if found is not None or not _is_no_operand(tx, owner):
+        return found
+    static = lookup(owner.cls, name)
+    if static is not getattr(object, name):
+        return None
+    equal = _first(tx, owner, ("__eq__",), other) if name == "__ne__" else None
+    if equal is not None:
+        return tx.constant(not tx.truth(equal))
+    return tx.constant(name == "__ne__")
+
+
+def _first(
+    tx: Translator, owner: ObjectVariable, names: Iterable[str], other: VariableTracker
+) -> VariableTracker | None:
+    """The first result of own methods that is not NotImplemented."""
+    for name in names:
+        static = lookup(owner.cls, name)
+        if static is ABSENT:
+            tx.guards.missing(MroSource(ClassSource.of(owner.cls), name))
+            continue
+        if static is getattr(object, name, ABSENT):
+            tx.guards.id_match(MroSource(ClassSource.of(owner.cls), name), static)
+            continue
+        if not isinstance(static, types.FunctionType):
+            tx.guards.id_match(MroSource(ClassSource.of(owner.cls), name), static)
+            return None
+        result = owner.call_special(tx, name, other).realize()
+        if not (isinstance(result, ConstantVariable) and result.value is NotImplemented):
+            return result
+    return None
+
+
+def _is_no_operand(tx: Translator, value: VariableTracker) -> bool:
+    """Whether tensors leave operators with the value to its class: nothing says it is a number."""
+    if type(value) is not ObjectVariable:
+        return False
+    if isinstance(lookup(value.cls, "__getattribute__"), types.FunctionType):
+        return False
+    names = (*_ASKED_OF_CLASS, *_ASKED_OF_OBJECT)
+    if any(lookup(value.cls, name) is not ABSENT for name in names):
+        return False
+    for name in names:
+        tx.guards.missing(MroSource(ClassSource.of(value.cls), name))
+    return not any(value.has_own(tx, name) for name in _ASKED_OF_OBJECT)

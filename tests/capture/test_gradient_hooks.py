@@ -1,0 +1,267 @@
+"""Hooks that the gradients of `backward()` meet in the captured frame."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+from graphwright import nn
+from graphwright.api import lookup
+
+from .captured import Captured
+
+Program = Callable[[Any, Any, list[Any]], Any]
+
+
+def doubled(net: Any, x: Any, seen: list[Any]) -> Any:
+    hidden = net[0](x)
+    hidden.register_hook(lambda grad: grad * 2)
+    loss = hidden.sin().sum()
+    loss.backward()
+    return loss
+
+
+def noted(net: Any, x: Any, seen: list[Any]) -> Any:
+    """Where a layer looks, by the gradients of what it gives."""
+    hidden = net[0](x)
+    hidden.register_hook(seen.append)
+    net[1](hidden.tanh()).sum().backward()
+    return (seen[-1].mean(0) * hidden.detach()).sum()
+
+
+def retained(net: Any, x: Any, seen: list[Any]) -> Any:
+    hidden = net[0](x)
+    hidden.retain_grad()
+    before = hidden.grad
+    net[1](hidden).sum().backward(retain_graph=True)
+    hidden.pow(2).sum().backward()
+    return before, hidden.grad
+
+
+def on_one_way_of_two(net: Any, x: Any, seen: list[Any]) -> Any:
+    first = net[0](x)
+    second = first.sin()
+    used_before = second * 3
+    second.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
+    second.register_hook(lambda grad: seen.append(grad.sum()))
+    second.retain_grad()
+    first.register_hook(lambda grad: grad + 1)
+    (used_before.sum() + second.pow(2).sum() + first.cos().sum()).backward()
+    return second.grad
+
+
+def on_parts_and_the_result(net: Any, x: Any, seen: list[Any]) -> Any:
+    left, right = net[0](x).chunk(2, 1)
+    right.register_hook(lambda grad: grad * 3)
+    left.register_hook(lambda grad: seen.append("left"))
+    loss = (left * right).sum()
+    loss.register_hook(lambda grad: grad * 0.5)
+    loss.backward(gw.tensor(2.0))
+    return loss.detach()
+
+
+def behind_a_condition(net: Any, x: Any, seen: list[Any]) -> Any:
+    hidden = net[0](x)
+    if hidden.requires_grad:
+        hidden.register_hook(lambda grad: grad / 2 if grad.ndim == 2 else None)
+    (hidden * 3).sum().backward()
+    return None
+
+
+PROGRAMS: list[Program] = [
+    doubled, noted, retained, on_one_way_of_two, on_parts_and_the_result, behind_a_condition,
+]  # fmt: skip
+
+
+def network() -> Any:
+    gw.manual_seed(1)
+    return nn.Sequential(nn.Linear(4, 6), nn.Linear(6, 2))
+
+
+def history(function: Program, net: Any) -> list[Any]:
+    """What three calls give, note and leave behind."""
+    seen: list[Any] = []
+    found = []
+    for _ in range(3):
+        result = function(net, gw.randn(3, 4), seen)
+        found.append((detached(result), detached(list(seen)), state(net)))
+    return found
+
+
+def detached(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [detached(item) for item in value]
+    return (value.tolist(), value.requires_grad) if isinstance(value, gw.Tensor) else value
+
+
+def state(net: Any) -> list[Any]:
+    return [(detached(weight), detached(weight.grad)) for weight in net.parameters()]
+
+
+def close(ours: Any, expected: Any) -> bool:
+    if isinstance(expected, (list, tuple)):
+        return len(ours) == len(expected) and all(map(close, ours, expected))
+    if isinstance(expected, float):
+        return bool(ours == pytest.approx(expected, rel=1e-4, abs=1e-6))
+    return bool(ours == expected)
+
+
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_hooks_run_in_the_graph(program: Program, backend: str) -> None:
+    captured = Captured(program, backend=lookup(backend), fullgraph=True)
+    assert close(history(captured, network()), history(program, network()))
+    assert captured.graphs == 1 + len(captured.record.recompiles) <= 3
+
+
+def trained(net: Any, x: Any, seen: list[Any]) -> Any:
+    loss = net(x).pow(2).sum()
+    loss.backward()
+    return loss
+
+
+def clipped(net: Any, seen: list[Any]) -> None:
+    for weight in net.parameters():
+        weight.register_hook(lambda grad: grad.clamp(-0.1, 0.1))
+
+
+def told(net: Any, seen: list[Any]) -> None:
+    for name, weight in net.named_parameters():
+        weight.register_hook(lambda grad, name=name: seen.append(name))
+        weight.register_post_accumulate_grad_hook(
+            lambda weight, name=name: seen.append((name, weight.grad.sum().item())))
+
+
+def stepped(net: Any, seen: list[Any]) -> None:
+    """An optimiser for each weight, which steps as soon as its gradient is there."""
+    optimizers = {weight: gw.optim.SGD([weight], lr=0.1) for weight in net.parameters()}
+
+    def step(weight: Any) -> None:
+        optimizers[weight].step()
+        optimizers[weight].zero_grad()
+
+    for weight in net.parameters():
+        weight.register_post_accumulate_grad_hook(step)
+
+
+@pytest.mark.parametrize("backend", ["eager", "llvm"])
+@pytest.mark.parametrize("register", [clipped, told, stepped])
+def test_hooks_of_weights_run_in_the_graph(
+    register: Callable[[Any, list[Any]], None], backend: str
+) -> None:
+    found = []
+    for plainly in (True, False):
+        captured = Captured(trained, backend=lookup(backend), fullgraph=True)
+        net, seen = network(), []
+        register(net, seen)
+        for _ in range(3):
+            (trained if plainly else captured)(net, gw.randn(3, 4), seen)
+        found.append((state(net), detached(seen)))
+    assert close(found[1], found[0])
+
+
+def test_the_order_of_hooks_is_the_engines() -> None:
+    orders = []
+    for run in (trained, Captured(trained, fullgraph=True)):
+        net, order = network(), []
+        told(net, order)
+        run(net, gw.randn(3, 4), [])
+        orders.append(order)
+    assert close(orders[1], orders[0]) and len(orders[0]) == 8
+
+
+def test_a_hook_that_is_removed_or_added_is_noticed() -> None:
+    captured, net, seen = Captured(trained, fullgraph=True), network(), []
+    weight = net[0].weight
+    handle = weight.register_hook(lambda grad: seen.append(1))
+    captured(net, gw.randn(3, 4), [])
+    handle.remove()
+    captured(net, gw.randn(3, 4), [])
+    weight.register_hook(lambda grad: seen.append(2))
+    captured(net, gw.randn(3, 4), [])
+    assert seen == [1, 2]
+
+
+def leaving_with_its_history(net: Any, x: Any, seen: list[Any]) -> Any:
+    hidden = net[0](x)
+    hidden.register_hook(lambda grad: seen.append(1))
+    return hidden.sum()
+
+
+def passed_and_kept(net: Any, x: Any, seen: list[Any]) -> Any:
+    hidden = net[0](x)
+    hidden.register_hook(lambda grad: grad * 2)
+    loss = hidden.sin().sum()
+    loss.backward(retain_graph=True)
+    return loss
+
+
+def leaving_with_its_gradient(net: Any, x: Any, seen: list[Any]) -> Any:
+    hidden = net[0](x)
+    hidden.retain_grad()
+    hidden.sin().sum().backward()
+    return hidden
+
+
+def removed(net: Any, x: Any, seen: list[Any]) -> Any:
+    hidden = net[0](x)
+    handle = hidden.register_hook(lambda grad: grad * 2)
+    handle.remove()
+    hidden.sin().sum().backward()
+
+
+def written_since(net: Any, x: Any, seen: list[Any]) -> Any:
+    hidden = net[0](x)
+    hidden.register_hook(lambda grad: grad * 2)
+    hidden.mul_(3)
+    hidden.sin().sum().backward()
+
+
+def writing(net: Any, x: Any, seen: list[Any]) -> Any:
+    hidden = net[0](x)
+    hidden.register_hook(lambda grad: grad.mul_(2))
+    hidden.sin().sum().backward()
+
+
+def of_a_gradient(net: Any, x: Any, seen: list[Any]) -> Any:
+    hidden = net[0](x)
+    hidden.register_hook(lambda grad: grad * 2)
+    return gw.autograd.grad(hidden.sin().sum(), net[0].weight)
+
+
+@pytest.mark.parametrize("program", [
+    leaving_with_its_history, passed_and_kept, leaving_with_its_gradient, removed, written_since,
+    writing, of_a_gradient,
+])
+def test_what_needs_the_hook_on_the_tape_breaks_before_it(program: Program) -> None:
+    found = []
+    for run in (program, Captured(program)):
+        net, seen = network(), []
+        result = run(net, gw.ones(3, 4), seen)
+        if isinstance(result, gw.Tensor) and result.ndim == 0:
+            result.backward()
+        kept = getattr(result, "grad", None) if program is leaving_with_its_gradient else None
+        found.append((state(net), seen, detached(kept)))
+    assert close(found[1], found[0])
+
+
+def test_an_exception_of_a_hook_leaves_grad_mode_as_it_was() -> None:
+    def program(net: Any, x: Any, seen: list[Any]) -> Any:
+        hidden = net[0](x)
+
+        def refuse(grad: Any) -> None:
+            raise ValueError("no")
+
+        hidden.register_hook(refuse)
+        try:
+            hidden.sum().backward()
+        except ValueError as error:
+            seen.append(str(error))
+        return gw.is_grad_enabled()
+
+    seen: list[Any] = []
+    assert Captured(program)(network(), gw.ones(3, 4), seen) is True
+    assert seen == ["no"]
