@@ -20,6 +20,14 @@ def _class(*bases, **members):
     return type("Made", bases, members)
 
 
+def agrees_before_and_after(function, cls, name, method):
+    """Whether captures agree with `function` of a class, and again once it has the method."""
+    captured = Captured(function)
+    before = captured.agrees(X, cls)
+    setattr(cls, name, method)
+    return before and captured.agrees(X, cls)
+
+
 def deleted(x, value):
     value.mark = 1
     del value.mark
@@ -101,11 +109,7 @@ def test_divmod_asks_for_its_own_methods_only():
     ids=lambda part: part if isinstance(part, str) else "",
 )
 def test_named_tuples_gain(name, method, function):
-    cls = collections.namedtuple("Pair", "a b")
-    captured = Captured(function)
-    assert captured.agrees(X, cls)
-    setattr(cls, name, method)
-    assert captured.agrees(X, cls)
+    assert agrees_before_and_after(function, collections.namedtuple("Pair", "a b"), name, method)
 
 
 @pytest.mark.parametrize(
@@ -118,11 +122,7 @@ def test_named_tuples_gain(name, method, function):
     ids=lambda part: part if isinstance(part, str) else "",
 )
 def test_enumerations_gain(name, method, function):
-    kind = enum.Enum("Kind", "A B")
-    captured = Captured(function)
-    assert captured.agrees(X, kind)
-    setattr(kind, name, method)
-    assert captured.agrees(X, kind)
+    assert agrees_before_and_after(function, enum.Enum("Kind", "A B"), name, method)
 
 
 def text_of_an_error(x, kind):
@@ -135,10 +135,7 @@ def text_of_an_error(x, kind):
 @pytest.mark.parametrize("name", ["__str__", "__repr__"])
 def test_exceptions_gain(name):
     kind = _class(ValueError)
-    captured = Captured(text_of_an_error)
-    assert captured.agrees(X, kind)
-    setattr(kind, name, lambda self: "shown")
-    assert captured.agrees(X, kind)
+    assert agrees_before_and_after(text_of_an_error, kind, name, lambda self: "shown")
 
 
 def test_a_slot_that_is_replaced_and_a_docstring_that_is_written():

@@ -88,6 +88,6 @@ def _own(tensor: Any) -> Marks:
     found = _marks.get(id(tensor))
     if found is None or found[0]() is not tensor:
         key = id(tensor)
-        # No frame of Python's begins at the end of `tensor`: a function that profiles would see it.
+        # No frame of Python's begins when `tensor` ends, which a function that profiles would see.
         found = _marks[key] = (weakref.ref(tensor, partial(_marks.pop, key)), Marks())
     return found[1]

@@ -49,10 +49,10 @@ from graphwright.capture.variables.float_arguments import scalar_arguments, with
 from graphwright.capture.variables.functions import CellVariable, FunctionVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import container_of
+from graphwright.capture.variables.named_tuples import NamedTupleVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
-    NamedTupleVariable,
     SizeVariable,
     SliceVariable,
     TupleVariable,

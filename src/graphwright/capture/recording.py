@@ -69,9 +69,8 @@ class Recording:
 
     def _require_alone(self, tx: Translator, owner: TensorVariable) -> Source:
         """A break unless it is a leaf of its own, used where operations are recorded as usual."""
-        output, real = self.output, self.output.real_inputs()[owner.node]
-        apart = output.recomputed or output.without_history or _core.levels()
-        if apart or tx.side_effects.earlier is not None or owner.memory is not None:
+        real = self.output.real_inputs()[owner.node]
+        if runs_apart(self.output) or owner.memory is not None:
             unsupported("GB0004", "Tensor.requires_grad_() where operations run again or apart")
         if not _may_switch(real) or owner.source is None:
             unsupported("GB0004", f"Tensor.requires_grad_() of {owner.describe()}")
@@ -98,6 +97,12 @@ class Recording:
             reason = Unsupported("GB0004", "a view of a tensor whose requires_grad changes")
             reason.blame(value.born)
             raise reason
+
+
+def runs_apart(output: OutputGraph) -> bool:
+    """Whether operations run again later, or where the frame's own tape does not record them."""
+    recorded = not (output.recomputed or output.without_history or _core.levels())
+    return not recorded or output.side_effects.earlier is not None
 
 
 def _lesson(source: Source) -> str:

@@ -21,7 +21,6 @@ from graphwright.capture.variables.classes import (
     BuiltinVariable,
     ClassVariable,
     Handler,
-    SuperVariable,
 )
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.containers import ContainerObjectVariable, new_tuple
@@ -46,6 +45,7 @@ from graphwright.capture.variables.iterators import (
 from graphwright.capture.variables.library import LIBRARY, by_python
 from graphwright.capture.variables.made_classes import MADE_CLASSES
 from graphwright.capture.variables.mappings import DictVariable, DictView, factory_of, hashed
+from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.numbers import NUMBERS, folded
 from graphwright.capture.variables.numpy_values import NUMPY_FUNCTIONS
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
@@ -61,13 +61,12 @@ from graphwright.capture.variables.reflection import REFLECTION
 from graphwright.capture.variables.scalar_objects import new_scalar_object
 from graphwright.capture.variables.sequences import (
     ListVariable,
-    NamedTupleVariable,
     SizeVariable,
     SliceVariable,
     TupleVariable,
-    has_own_operations,
 )
 from graphwright.capture.variables.sets import SetVariable, frozenset_of, seen_by_sets, set_of
+from graphwright.capture.variables.supers import SuperVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.amp.autocast import FACTS as AUTOCAST_FACTS

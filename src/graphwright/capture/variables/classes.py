@@ -1,4 +1,4 @@
-"""Classes, modules, `super()` and whatever else is known only by what it is."""
+"""Classes, modules and whatever else is known only by what it is."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ from graphwright.capture.variables.enums import (
     members_of,
 )
 from graphwright.capture.variables.exceptions import make_exception
+from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.objects import (
     ABSENT,
     ObjectVariable,
@@ -41,7 +42,6 @@ from graphwright.capture.variables.objects import (
 from graphwright.capture.variables.parts import run_parts
 from graphwright.capture.variables.proxies import ClassDictVariable
 from graphwright.capture.variables.scalar_objects import make_scalar_object
-from graphwright.capture.variables.sequences import NamedTupleVariable, has_own_operations
 from graphwright.capture.variables.signatures import check_call
 from graphwright.runtime.legacy import default_tensor
 from graphwright.runtime.tensor import Tensor
@@ -405,50 +405,6 @@ class PythonModuleVariable(VariableTracker):
         if name in self.value.__dict__:
             return tx.output.wrap(value, AttrSource(self.source, name))
         return tx.output.wrap(value, ConstSource(value, f"{self.value.__name__}.{name}"))
-
-
-class SuperVariable(VariableTracker):
-    """`super(cls, owner)`."""
-
-    def __init__(self, cls: type, owner: VariableTracker) -> None:
-        self.cls = cls
-        self.owner = owner
-
-    def python_type(self) -> type:
-        return super
-
-    def parts(self) -> Iterable[VariableTracker]:
-        return [self.owner]
-
-    def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        owner = self.owner
-        kind = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
-        if self.cls not in kind.__mro__ and isinstance(owner, ClassVariable):
-            kind = owner.python_type()
-        if self.cls not in kind.__mro__:
-            unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
-        of_class = isinstance(owner, ClassVariable) and kind is owner.value
-        if tx.written_in_class(kind, name, self.cls) is not None:
-            unsupported("GB0008", f"super().{name}, which the frame has changed")
-        static = lookup(kind, name, self.cls)
-        source = MroSource(ClassSource.of(kind), name, self.cls)
-        if static is ABSENT:
-            tx.guards.missing(source)
-            raise AttributeMissing("GB0007", f"'super' object has no attribute {name!r}")
-        if static is type.__dict__["__call__"]:
-            return tx.bound_method(tx.output.wrap(static, source), owner)
-        if of_class and isinstance(static, (types.FunctionType, property)):
-            return tx.output.wrap(static, source)
-        if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
-            getter = tx.output.wrap(static.fget, AttrSource(source, "fget"))
-            return getter.call(tx, [owner], {})
-        return bind_class_attribute(tx, static, source, owner, name)
-
-    def reconstruct(self, cg: Reconstructor) -> None:
-        cg.builder.begin_call(super)
-        cg.builder.load_const(self.cls)
-        cg.push(self.owner)
-        cg.builder.end_call(2)
 
 
 class ObjectMethodVariable(VariableTracker):

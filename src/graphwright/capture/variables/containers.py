@@ -16,13 +16,9 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import guard_member
 from graphwright.capture.variables.deques import DequeVariable, make_deque
 from graphwright.capture.variables.mappings import DictVariable, factory_of
+from graphwright.capture.variables.named_tuples import names_its_items
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
-from graphwright.capture.variables.sequences import (
-    ListVariable,
-    SequenceMethod,
-    TupleVariable,
-    names_its_items,
-)
+from graphwright.capture.variables.sequences import ListVariable, SequenceMethod, TupleVariable
 from graphwright.capture.variables.sets import SetVariable
 
 if TYPE_CHECKING:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import types
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
@@ -28,6 +29,17 @@ GRAD_MODES: tuple[type, ...] = (
     modes.no_grad, modes.enable_grad, modes.set_grad_enabled, modes.inference_mode,
 )  # fmt: skip
 MODES: tuple[type, ...] = (*GRAD_MODES, autocast)
+
+
+@contextlib.contextmanager
+def without_gradients(tx: Translator) -> Iterator[None]:
+    """What the translator runs for a pass of gradients, which records nothing."""
+    mode = _core.grad_enabled()
+    tx.output.set_grad_mode(tx, False)
+    try:
+        yield
+    finally:
+        tx.output.set_grad_mode(tx, mode)
 
 
 class ModeVariable(VariableTracker):

@@ -16,6 +16,7 @@ from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.functions import FunctionVariable
 from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.named_tuples import NamedTupleVariable
 from graphwright.capture.variables.nn_modules import NNModuleVariable
 from graphwright.capture.variables.objects import (
     ABSENT,
@@ -24,12 +25,7 @@ from graphwright.capture.variables.objects import (
     lookup,
 )
 from graphwright.capture.variables.ranges import RangeVariable
-from graphwright.capture.variables.sequences import (
-    ListVariable,
-    NamedTupleVariable,
-    SequenceVariable,
-    TupleVariable,
-)
+from graphwright.capture.variables.sequences import ListVariable, SequenceVariable, TupleVariable
 from graphwright.capture.variables.sets import SetVariable, set_of
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable

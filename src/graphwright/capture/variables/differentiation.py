@@ -18,6 +18,7 @@ from graphwright.capture.variables.autograd_function import APPLY, apply_functio
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.checkpointing import forget_reread
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.context import without_gradients
 from graphwright.capture.variables.deferred import HandleVariable, refuse_hooks
 from graphwright.capture.variables.gradient_hooks import (
     gradients_by_hooks,
@@ -164,10 +165,8 @@ def _accumulate(
     if isinstance(current, TensorVariable):
         if current.fake.requires_grad:
             unsupported("GB0004", "backward() where .grad has a history")
-        mode = _core.grad_enabled()
-        tx.output.set_grad_mode(tx, False)
-        tx.output.run(tx, "call_method", "add_", [current, found], {})
-        tx.output.set_grad_mode(tx, mode)
+        with without_gradients(tx):
+            tx.output.run(tx, "call_method", "add_", [current, found], {})
         return
     private = found.fake._base is None and found.fake.stride() == leaf.fake.stride()
     if not private or id(found.fake._storage) in known:

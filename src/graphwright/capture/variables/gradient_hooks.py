@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import Unsupported, unsupported
+from graphwright.capture.recording import runs_apart
 from graphwright.capture.source import AttrSource
 from graphwright.capture.tape import is_forbidden
 from graphwright.capture.variables.base import Clock, VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
+from graphwright.capture.variables.context import without_gradients
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.node import gradient_edge
@@ -48,16 +50,14 @@ class Hook(Record):
 
 def hook_made(tx: Translator, owner: TensorVariable, function: VariableTracker | None) -> None:
     """`owner.register_hook(function)`, or `owner.retain_grad()`, of a tensor of the frame."""
-    output = tx.output
-    apart = output.recomputed or output.without_history or _core.levels()
     forbidden = is_forbidden(owner.fake) or owner.fake.is_leaf
-    if apart or tx.side_effects.earlier is not None or forbidden:
+    if forbidden or runs_apart(tx.output):
         unsupported("GB0004", "a hook changes the autograd tape")
     if function is None:
         if is_retained(tx, owner):
             return
         tx.side_effects.track_new(owner)
-    output.tape.hooks.append(Hook(owner, gradient_edge(owner.fake), function, Clock.step))
+    tx.output.tape.hooks.append(Hook(owner, gradient_edge(owner.fake), function, Clock.step))
 
 
 def is_retained(tx: Translator, owner: TensorVariable) -> bool:
@@ -175,23 +175,17 @@ def run_afterwards(tx: Translator, leaf: TensorVariable) -> None:
 
 def _quietly(tx: Translator, function: VariableTracker, value: VariableTracker) -> VariableTracker:
     """Call a hook as a pass does, without gradients."""
-    mode = _core.grad_enabled()
-    tx.output.set_grad_mode(tx, False)
-    try:
+    with without_gradients(tx):
         return function.realize().call(tx, [value], {}).realize()
-    finally:
-        tx.output.set_grad_mode(tx, mode)
 
 
 def keep(tx: Translator, owner: TensorVariable, grad: VariableTracker) -> None:
     """Add to the `.grad` of a tensor that retains it."""
     before = tx.side_effects.attribute(owner, "grad")
     before = before.realize() if before is not None else None
-    mode = _core.grad_enabled()
-    tx.output.set_grad_mode(tx, False)
-    if isinstance(before, TensorVariable):
-        kept = tx.output.run(tx, "call_method", "add", [before, grad], {})
-    else:
-        kept = tx.output.run(tx, "call_method", "clone", [grad], {})
-    tx.output.set_grad_mode(tx, mode)
+    with without_gradients(tx):
+        if isinstance(before, TensorVariable):
+            kept = tx.output.run(tx, "call_method", "add", [before, grad], {})
+        else:
+            kept = tx.output.run(tx, "call_method", "clone", [grad], {})
     tx.side_effects.store_attribute(owner, "grad", kept)

@@ -29,6 +29,7 @@ from graphwright.capture.variables.functions import (
     UserFunctionVariable,
 )
 from graphwright.capture.variables.mappings import DictVariable, DictView, tell_apart
+from graphwright.capture.variables.named_tuples import NamedTupleVariable
 from graphwright.capture.variables.objects import ObjectVariable, lookup
 from graphwright.capture.variables.own_operators import beside_tensor
 from graphwright.capture.variables.quotients import quotient_operation
@@ -36,7 +37,6 @@ from graphwright.capture.variables.reads import read_operation
 from graphwright.capture.variables.scalar_objects import ScalarObjectVariable
 from graphwright.capture.variables.sequences import (
     ListVariable,
-    NamedTupleVariable,
     SequenceVariable,
     SizeVariable,
     SliceVariable,

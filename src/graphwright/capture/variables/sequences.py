@@ -1,19 +1,16 @@
-"""Tuples, named tuples, lists and slices."""
+"""Tuples, lists and slices."""
 
 from __future__ import annotations
 
-import collections
 import operator
 import sys
-import time
 import types
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import unsupported
-from graphwright.capture.source import AttrSource, MroSource, Source
+from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.class_guards import class_source, guard_member
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import ListIterator, SequenceIterator
 from graphwright.capture.variables.members import builtin_member
@@ -87,7 +84,7 @@ class SequenceVariable(VariableTracker):
     @classmethod
     def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
         """The methods that are interpreted, by name."""
-        return {**_COMMON, "_replace": _COMMON["__len__"]}
+        return {**COMMON, "_replace": COMMON["__len__"]}
 
     def _index(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
         most = 1 if self.kind is range else 3
@@ -112,7 +109,7 @@ class SequenceVariable(VariableTracker):
         return tx.constant(sum(tx.same_or_equal(own, args[0]) for own in self.items))
 
 
-_COMMON: dict[str, Callable[..., VariableTracker]] = {
+COMMON: dict[str, Callable[..., VariableTracker]] = {
     "index": SequenceVariable._index,
     "count": SequenceVariable._count,
     "__len__": lambda self, tx, args, kwargs: self.length(tx),
@@ -233,7 +230,7 @@ class SizeVariable(TupleVariable):
 
     @classmethod
     def methods(cls) -> dict[str, Callable[..., VariableTracker]]:
-        return {**_COMMON, "numel": _COMMON["__len__"]}
+        return {**COMMON, "numel": COMMON["__len__"]}
 
     def reconstruct(self, cg: Reconstructor) -> None:
         if self.tensor is not None:
@@ -243,125 +240,6 @@ class SizeVariable(TupleVariable):
         cg.builder.begin_call(Size)
         super().reconstruct(cg)
         cg.builder.end_call(1)
-
-
-_FIELD_READERS = (
-    type(time.struct_time.tm_year),
-    type(collections.namedtuple("_Sample", "field").field),  # type: ignore[attr-defined]
-)
-
-
-def has_own_operations(cls: type) -> bool:
-    """Whether a class made by `namedtuple`, or one of that, says itself how instances act."""
-    classes = cls.__mro__[: cls.__mro__.index(tuple)]
-    if hasattr(cls, "n_sequence_fields"):
-        return False
-    return any(_is_own(name, value) for base in classes for name, value in vars(base).items())
-
-
-_LEFT_ALONE = ("__new__", "__doc__", "__class_getitem__", "__repr__")
-
-
-def _is_own(name: str, value: object) -> bool:
-    if not name.startswith("__") or name in _LEFT_ALONE:
-        return False
-    if isinstance(value, types.FunctionType):
-        return not is_generated(value)
-    return name in vars(tuple)
-
-
-def is_generated(function: types.FunctionType) -> bool:
-    """Whether `namedtuple` wrote a method."""
-    return function.__code__.co_filename == collections.namedtuple.__code__.co_filename
-
-
-def names_its_items(cls: type) -> bool:
-    """Whether a class of tuples is a named tuple, or a struct sequence of C's."""
-    return hasattr(cls, "_fields") or hasattr(cls, "n_sequence_fields")
-
-
-class NamedTupleVariable(TupleVariable):
-    """An instance of a `namedtuple` class (or of a C struct sequence)."""
-
-    mutable = True    # those of classes derived from it take attributes
-
-    def __init__(
-        self, items: list[VariableTracker], cls: type, source: Source | None = None
-    ) -> None:
-        super().__init__(items, source)
-        self.kind = cls
-
-    def is_constant(self) -> bool:
-        return False
-
-    def as_constant(self) -> Any:
-        return self._like([item.as_constant() for item in self.items])
-
-    def _like(self, values: list[Any]) -> Any:
-        return self.kind(*values)
-
-    def length(self, tx: Translator) -> VariableTracker:
-        guard_member(tx, self.kind, "__len__")
-        return super().length(tx)
-
-    def contains(self, tx: Translator, item: VariableTracker) -> bool:
-        guard_member(tx, self.kind, "__contains__")
-        return super().contains(tx, item)
-
-    def getitem(self, tx: Translator, key: VariableTracker) -> VariableTracker:
-        guard_member(tx, self.kind, "__getitem__")
-        return super().getitem(tx, key)
-
-    def iterate(self, tx: Translator) -> VariableTracker:
-        guard_member(tx, self.kind, "__iter__")
-        return super().iterate(tx)
-
-    def unpack(self, tx: Translator) -> list[VariableTracker]:
-        guard_member(tx, self.kind, "__iter__")
-        return super().unpack(tx)
-
-    def getattr(self, tx: Translator, name: str) -> VariableTracker:
-        of_struct = getattr(self.kind, "__match_args__", ())
-        fields: tuple[str, ...] = getattr(self.kind, "_fields", of_struct)
-        found = next((b.__dict__[name] for b in self.kind.__mro__ if name in b.__dict__), None)
-        guard_member(tx, self.kind, name)
-        if name in fields and type(found) in _FIELD_READERS:
-            return self.items[fields.index(name)].realize()
-        if name == "_fields" and found is not None:
-            return tx.constant(fields)
-        if name == "_replace" and isinstance(found, types.FunctionType) and is_generated(found):
-            return SequenceMethod(self, name)
-        if name == "_field_defaults":
-            return tx.dict_of({k: tx.constant(v) for k, v in self.kind._field_defaults.items()})  # type: ignore
-        source = MroSource(class_source(self.kind), name)
-        if isinstance(found, property) and isinstance(found.fget, types.FunctionType):
-            getter = tx.output.wrap(found.fget, AttrSource(source, "fget"))
-            return getter.call(tx, [self], {})
-        if isinstance(found, types.FunctionType):
-            return tx.bound_method(tx.output.wrap(found, source), self)
-        if isinstance(found, (staticmethod, classmethod)):
-            return tx.bind(found, source, self, name)
-        return super().getattr(tx, name)
-
-    def call_method(
-        self, tx: Translator, name: str, args: Args, kwargs: Kwargs
-    ) -> VariableTracker:
-        if name == "_replace" and not args and set(kwargs) <= set(self.kind._fields):  # type: ignore
-            fields: tuple[str, ...] = getattr(self.kind, "_fields", ())
-            items = [kwargs.get(f, item) for f, item in zip(fields, self.items, strict=True)]
-            return NamedTupleVariable(items, self.kind)
-        if name in _COMMON:
-            return super().call_method(tx, name, args, kwargs)
-        return self.getattr(tx, name).call(tx, args, kwargs)
-
-    def reconstruct(self, cg: Reconstructor) -> None:
-        """Past the class's own `__new__`: it has run, or is what is being captured."""
-        cg.builder.begin_call(tuple.__new__)
-        cg.builder.load_const(self.kind)
-        for item in self.items:
-            cg.push(item)
-        cg.builder.build("tuple", len(self.items))
-        cg.builder.end_call(2)
 
 
 class _Sorting(list[VariableTracker]):
@@ -502,7 +380,7 @@ class ListVariable(SequenceVariable):
 
 
 _LIST_METHODS: dict[str, Callable[..., VariableTracker]] = {
-    **_COMMON,
+    **COMMON,
     "append": ListVariable._append,
     "extend": ListVariable._extend,
     "insert": ListVariable._insert,

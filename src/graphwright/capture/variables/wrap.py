@@ -71,6 +71,11 @@ from graphwright.capture.variables.growing import GrowingDeque, GrowingList, gro
 from graphwright.capture.variables.held_methods import held_method
 from graphwright.capture.variables.made_classes import handler_of_dataclasses
 from graphwright.capture.variables.mappings import DictVariable
+from graphwright.capture.variables.named_tuples import (
+    NamedTupleVariable,
+    has_own_operations,
+    names_its_items,
+)
 from graphwright.capture.variables.nn_modules import (
     CompiledModuleVariable,
     NNModuleVariable,
@@ -88,13 +93,10 @@ from graphwright.capture.variables.references import REFERENCES, wrap_reference
 from graphwright.capture.variables.scalar_objects import scalar_base, wrap_scalar_object
 from graphwright.capture.variables.sequences import (
     ListVariable,
-    NamedTupleVariable,
     SizeVariable,
     SliceVariable,
     TupleVariable,
     exactly,
-    has_own_operations,
-    names_its_items,
 )
 from graphwright.capture.variables.sets import SetVariable
 from graphwright.runtime import _core

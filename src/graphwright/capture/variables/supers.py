@@ -1,0 +1,61 @@
+"""`super()`."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from graphwright.capture.exc import AttributeMissing, unsupported
+from graphwright.capture.source import AttrSource, ClassSource, MroSource
+from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.classes import ClassVariable
+from graphwright.capture.variables.objects import ABSENT, bind_class_attribute, lookup
+
+if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
+    from graphwright.capture.translator import Translator
+
+
+class SuperVariable(VariableTracker):
+    """`super(cls, owner)`."""
+
+    def __init__(self, cls: type, owner: VariableTracker) -> None:
+        self.cls = cls
+        self.owner = owner
+
+    def python_type(self) -> type:
+        return super
+
+    def parts(self) -> Iterable[VariableTracker]:
+        return [self.owner]
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        owner = self.owner
+        kind = owner.value if isinstance(owner, ClassVariable) else owner.python_type()
+        if self.cls not in kind.__mro__ and isinstance(owner, ClassVariable):
+            kind = owner.python_type()
+        if self.cls not in kind.__mro__:
+            unsupported("GB0007", "TypeError: super(type, obj): obj must be an instance of type")
+        of_class = isinstance(owner, ClassVariable) and kind is owner.value
+        if tx.written_in_class(kind, name, self.cls) is not None:
+            unsupported("GB0008", f"super().{name}, which the frame has changed")
+        static = lookup(kind, name, self.cls)
+        source = MroSource(ClassSource.of(kind), name, self.cls)
+        if static is ABSENT:
+            tx.guards.missing(source)
+            raise AttributeMissing("GB0007", f"'super' object has no attribute {name!r}")
+        if static is type.__dict__["__call__"]:
+            return tx.bound_method(tx.output.wrap(static, source), owner)
+        if of_class and isinstance(static, (types.FunctionType, property)):
+            return tx.output.wrap(static, source)
+        if isinstance(static, property) and isinstance(static.fget, types.FunctionType):
+            getter = tx.output.wrap(static.fget, AttrSource(source, "fget"))
+            return getter.call(tx, [owner], {})
+        return bind_class_attribute(tx, static, source, owner, name)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(super)
+        cg.builder.load_const(self.cls)
+        cg.push(self.owner)
+        cg.builder.end_call(2)
