@@ -96,10 +96,18 @@ def _vector_norm_eager(input: Any, ord: float, dim: Any, keepdim: bool, dtype: A
     return wrap(_powers(np.abs(array), ord, dim, keepdim, single), result)
 
 
+def _powers_dtype(work: Any, ord: float) -> Any:
+    """The dtype that holds what is summed: powers of float32 may lie beyond its range."""
+    if work.is_complex or ord in (0, 1, _INF, -_INF):
+        return dtypes.float32 if work in HALVES else work
+    return dtypes.float64
+
+
 def _vector_norm(input: Any, ord: float, dim: Any, keepdim: bool, dtype: Any) -> Any:
     work = _check_vector_norm(input, ord, dim, dtype)
-    wide = dtypes.float32 if work in HALVES else work
-    size = ops.abs(input if input.dtype is wide else ops.to_dtype(input, wide))
+    wide = _powers_dtype(work, ord)
+    input = input if input.dtype is wide else ops.to_dtype(input, wide)
+    size = input if ord == 2 and not work.is_complex else ops.abs(input)
     if ord == _INF:
         result = ops.amax(size, dim, keepdim)
     elif ord == -_INF:

@@ -494,6 +494,19 @@ define(
 )
 
 
+def _deviation(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Any:
+    """Squares are summed in float64: those of float32 may lie beyond its range."""
+    dtype = input.dtype
+    if dtype.is_complex or not dtype.is_floating_point:
+        return ops.sqrt(ops.variance(input, dim, correction, keepdim))
+    if dtype in HALVES:
+        input = ops.to_dtype(input, dtypes.float32)
+    centred = ops.to_dtype(ops.sub(input, ops.mean(input, dim, True)), dtypes.float64)
+    freedom = _freedom(reduced_count(input.shape, dim), correction)
+    squares = ops.sum(ops.mul(centred, centred), dim, keepdim)
+    return ops.to_dtype(ops.sqrt(ops.div(squares, freedom)), dtype)
+
+
 def _deviation_vjp(ctx: Any, grad: Any) -> Any:
     """Zero where the deviation is zero, as in PyTorch."""
     scaled = ops.div(grad, ops.mul(ctx.out, 2.0))
@@ -506,9 +519,7 @@ define(
     meta=_var_meta,
     vjp=_deviation_vjp,
     saves=("input", "out"),
-    decompose=lambda input, dim, correction, keepdim: ops.sqrt(
-        ops.variance(input, dim, correction, keepdim)
-    ),
+    decompose=_deviation,
     eager=deviation_kernel,
     method=False,
     public=False,
