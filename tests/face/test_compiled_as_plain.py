@@ -131,3 +131,67 @@ def test_the_mean_squared_error_of_integers_is_refused() -> None:
     plain = told(program, given)
     assert plain[0] is RuntimeError
     assert told(gw.compile(program), given) == plain
+
+
+def _part_without_gradients(w: Any, x: Any) -> Any:
+    with gw.no_grad():
+        view = w[0]
+        w.mul_(2)
+    return view * x
+
+
+def _part_of_a_result(w: Any, x: Any) -> Any:
+    base = w * 2
+    with gw.no_grad():
+        view = base[0]
+    base.mul_(2)
+    return view * x
+
+
+def _one_of_several_parts(w: Any, x: Any) -> Any:
+    base = w * 2
+    first, _ = base.unbind(0)
+    base.mul_(2)
+    return first * x
+
+
+def _another_part(w: Any, x: Any) -> Any:
+    base = w * 2
+    with gw.no_grad():
+        view, other = base[0], base[1]
+        view.mul_(2)
+    return other * x, base
+
+
+def _overwritten_result(w: Any, x: Any) -> Any:
+    with gw.no_grad():
+        view = w[0]
+        w.mul_(2)
+    return view
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("program", [
+    _part_without_gradients, _part_of_a_result, _one_of_several_parts, _another_part,
+    _overwritten_result,
+])
+def test_views_that_are_no_longer_tracked_are_refused(program: Any, dynamic: bool) -> None:
+    def used(function: Any) -> Any:
+        w, x = gw.ones(2, 3, requires_grad=True), gw.ones(3, requires_grad=True)
+        return function(w, x) + 1
+
+    plain = told(used, program)
+    assert plain[0] is RuntimeError
+    assert told(used, gw.compile(program, dynamic=dynamic)) == plain
+
+
+def test_views_that_are_no_longer_tracked_are_read_without_gradients() -> None:
+    def program(w: Any) -> Any:
+        with gw.no_grad():
+            view = w[0]
+            w.mul_(2)
+        return view
+
+    with gw.no_grad():
+        view = gw.compile(program)(gw.ones(2, 3))
+        assert (view + 1).tolist() == [3.0] * 3

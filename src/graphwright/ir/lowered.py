@@ -16,7 +16,7 @@ from graphwright.runtime.symbolic.symint import SymInt
 ViewStep = tuple[Op, tuple[Any, ...]]
 """A view op and its arguments after the tensor."""
 
-UNRECORDED, ONE_OF_SEVERAL = 1, 2    # bits of `_core.view_origin`
+UNRECORDED, ONE_OF_SEVERAL, OVERWRITTEN = 1, 2, 8    # bits of `_core.view_origin`
 
 
 class CannotLower(Exception):
@@ -31,7 +31,8 @@ class OutputSpec(Record):
     "value": `value`, which is no tensor of the graph (a constant, or a size).
 
     origin: of a view, how it came about, as `_core.view_origin` tells: it decides whether the
-    caller may write to it, and whether it has a history, whatever the mode at the graph's end.
+    caller may read or write it where gradients are recorded, and whether it has a history,
+    whatever the mode at the graph's end.
     """
 
     kind: str
@@ -56,6 +57,8 @@ class OutputSpec(Record):
             result = _core.with_grad_mode(recorded, self._view, result, sizes)
         if self.origin & ONE_OF_SEVERAL:
             _core.mark_multi_view(result)
+        if self.origin & OVERWRITTEN:
+            _core.mark_overwritten(result)
         return result
 
     def _view(self, result: Any, sizes: dict[str, Any]) -> Any:

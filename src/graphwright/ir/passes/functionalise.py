@@ -40,6 +40,7 @@ from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.joint import dense_like, restrided
 from graphwright.ir.lowered import (
     ONE_OF_SEVERAL,
+    OVERWRITTEN,
     UNRECORDED,
     CannotLower,
     OutputSpec,
@@ -388,11 +389,14 @@ def _describe_outputs(
             if result.second >= 0:
                 index, views = result.second, views[len(_DETACHED):]
             _check_known(views)
-            specs.append(OutputSpec("input", index, views, origin=_origin(node)))
+            origin = _origin(node) if views else 0
+            specs.append(OutputSpec("input", index, views, origin=origin))
             continue
         stride = node.meta["val"].stride()
         only = len(aliases[root]) == 1
-        alone = only and (not result.chain or _is_dense(result.value, stride))
+        origin = _origin(node) if result.chain else 0
+        alone = only and not origin & OVERWRITTEN and (
+            not result.chain or _is_dense(result.value, stride))
         if root not in places:
             places[root] = len(outputs)
             outputs.append(result.read(True) if alone else Alias(root).read(True))
@@ -402,7 +406,7 @@ def _describe_outputs(
             kind = "output"
         views = () if alone else result.chain
         _check_known(views)
-        specs.append(OutputSpec(kind, places[root], views, origin=_origin(node) if views else 0))
+        specs.append(OutputSpec(kind, places[root], views, origin=origin if views else 0))
     return specs, outputs, layouts
 
 
@@ -418,5 +422,7 @@ def _is_dense(value: Any, stride: Any) -> bool:
 
 
 def _origin(node: Node) -> int:
-    """How a view came about, where that decides whether it may be written."""
-    return _core.view_origin(node.meta["val"]) & (UNRECORDED | ONE_OF_SEVERAL)
+    """How a view came about, where that decides whether it may be read or written."""
+    view = _core.view_origin(node.meta["val"])
+    restricted = view & (UNRECORDED | ONE_OF_SEVERAL)
+    return restricted | view & OVERWRITTEN if restricted else 0

@@ -72,6 +72,16 @@ static PyObject *mark_multi_view(PyObject *self, PyObject *arg) {
     Py_RETURN_NONE;
 }
 
+static PyObject *mark_overwritten(PyObject *self, PyObject *arg) {
+    GW_UNUSED(self);
+    GwTensor *t = gw_tensor_arg(arg);
+    if (t == NULL) {
+        return NULL;
+    }
+    t->view_version = t->storage->version - 1;
+    Py_RETURN_NONE;
+}
+
 static PyObject *mark_overriding(PyObject *self, PyObject *arg) {
     GW_UNUSED(self);
     GwTensor *t = gw_tensor_arg(arg);
@@ -87,7 +97,9 @@ static PyObject *view_origin(PyObject *self, PyObject *arg) {
     GwTensor *t = gw_tensor_arg(arg);
     return t == NULL ? NULL : PyLong_FromLong(((t->flags & GW_NO_GRAD_VIEW) != 0)
                                               + 2 * ((t->flags & GW_MULTI_VIEW) != 0)
-                                              + 4 * gw_own_grad(t));
+                                              + 4 * gw_own_grad(t)
+                                              + 8 * (t->base != NULL && t->view_version
+                                                     != t->storage->version));
 }
 
 static PyObject *as_view(PyObject *self, PyObject *const *args, Py_ssize_t nargs) {
@@ -310,11 +322,14 @@ PyMethodDef gw_alias_methods[] = {
      "was made."},
     {"mark_multi_view", mark_multi_view, METH_O,
      "mark_multi_view(view): it is one of several that one op made."},
+    {"mark_overwritten", mark_overwritten, METH_O,
+     "mark_overwritten(view): its memory was written to since it was made."},
     {"mark_overriding", mark_overriding, METH_O,
      "mark_overriding(tensor): its class's __torch_function__ is asked about ops. Returns it."},
     {"view_origin", view_origin, METH_O,
      "view_origin(tensor): the sum of 1 if nothing was recorded when the view was made, 2 if it "
-     "is one of several views, and 4 if it requires a gradient by itself, not by its base."},
+     "is one of several views, 4 if it requires a gradient by itself, not by its base, and 8 if "
+     "the memory of a view was written to since its history was set."},
     {"detach", FASTCALL(detach), METH_FASTCALL,
      "detach(cls, tensor): shares memory and version counter, has no history."},
     {"unversioned", FASTCALL(unversioned), METH_FASTCALL,
