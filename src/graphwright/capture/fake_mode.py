@@ -6,6 +6,7 @@ from typing import Any
 
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import fake_kernel
+from graphwright.runtime.generator import ReservedDraws
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.ops.views import view_extent
 
@@ -26,7 +27,10 @@ class FakeMode:
         self.random = self.random or op.kind is Kind.RANDOM or _drops(op)
         if op.name == "as_strided":
             _check_strided(*args)
-        return fake_kernel(op, args)
+        result = fake_kernel(op, args)
+        if op.name == "rand" and type(args[1]) is ReservedDraws:
+            args[1].index += 1
+        return result
 
 
 def _drops(op: Op) -> bool:

@@ -33,6 +33,7 @@ from graphwright.capture.source import (
     Source,
     readable,
 )
+from graphwright.capture.streams import Streams
 from graphwright.capture.tape import Tape
 from graphwright.capture.templates import TemplateSource
 from graphwright.capture.variables.base import Clock, IdVariable, VariableTracker
@@ -51,6 +52,7 @@ from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import container_of
 from graphwright.capture.variables.named_tuples import NamedTupleVariable
 from graphwright.capture.variables.objects import ObjectVariable
+from graphwright.capture.variables.random_streams import with_drawings
 from graphwright.capture.variables.sequences import (
     ListVariable,
     SizeVariable,
@@ -67,6 +69,7 @@ from graphwright.runtime.autograd.inplace import OF_LEAF
 from graphwright.runtime.autograd.modes import INFERENCE
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_like, make_fake
 from graphwright.runtime.formats import layout, memory_format
@@ -147,6 +150,7 @@ class OutputGraph:
         self.seed: VariableTracker | None = None
         self.inference: bool | None = None
         self.draws: list[Draw] = []
+        self.streams = Streams()
         self.assumptions: list[Assumption] = []
         self.recomputed = self.without_history = False
         self.reread: dict[int, tuple[FakeTensor, int, int]] = {}
@@ -376,6 +380,12 @@ class OutputGraph:
             self._tensors[id(fake)] = known
         return known
 
+    def place_input(self, source: Source) -> Node:
+        """Draws that were reserved of a generator as an argument of the graph."""
+        node = self._placeholder(readable(source), source)
+        node.meta["val"] = make_fake((2,), (1,), int64, Device("cpu"))
+        return node
+
     def int_input(self, value: int, source: Source) -> VariableTracker:
         """Make an int a symbol of the graph."""
         symbol = self.shape_env.create_symbol(value, source, size=False)
@@ -428,6 +438,8 @@ class OutputGraph:
                 if known.source is not None and known.has_type(kind)
             ]
             self.guards.no_alias(alike)
+        if len(generators := self.streams.existing()) > 1:
+            self.guards.no_alias(generators)
 
     def real_inputs(self) -> dict[Node, Any]:
         """The tensors of this call, by placeholder."""
@@ -444,6 +456,7 @@ class OutputGraph:
         kwargs: dict[str, VariableTracker],
     ) -> VariableTracker:
         """Run an operation on fake tensors and add it to the graph."""
+        args, kwargs, drawings = with_drawings(tx, args, kwargs)
         with_tensors = with_scalars(tx, kind, target, args, kwargs)
         if with_tensors is not None:
             return with_tensors
@@ -457,6 +470,8 @@ class OutputGraph:
             note_reread(self, (*args, *kwargs.values()))
         drew, self.fake_mode.random = self.fake_mode.random, False
         result = self._run_fake(kind, target, examples, keywords)
+        for drawing in drawings:
+            drawing.finish()
         random = self.fake_mode.random
         self.fake_mode.random = drew or random
         if result is not None and not holds_tensors(result):

@@ -141,6 +141,40 @@ class DefaultGenerator(Generator):
 default_generator = DefaultGenerator()
 
 
+def reserve(generator: Generator, count: int) -> Tensor:
+    """Take `count` draws at once: the `place` of `ReservedDraws`."""
+    seed, offset = generator.draw(count)
+    data = np.array([seed, offset], np.uint64).view(np.int64)
+    return _core.from_ndarray(Tensor, data, dtypes.int64)
+
+
+class ReservedDraws(Generator):
+    """Draws that were taken of a generator beforehand, handed out in order.
+
+    Args:
+        place: their seed and the offset of the first, an int64 tensor of the bits of both.
+        index: the first of them that is still there.
+    """
+
+    __slots__ = ("index", "place")
+
+    def __init__(self, place: Tensor, index: int = 0) -> None:
+        self.device = Device("cpu")
+        self.place = place
+        self.index = index
+
+    def draw(self, count: int = 1) -> tuple[int, int]:
+        seed, offset = drawn_at(self.place, self.index)
+        self.index += count
+        return seed, offset
+
+
+def drawn_at(place: Tensor, index: int) -> tuple[int, int]:
+    """Seed and offset of one of the draws that `reserve` took."""
+    seed, offset = place.numpy().view(np.uint64)
+    return int(seed), (int(offset) + index) & _MASK
+
+
 def draw(generator: Generator | None, count: int = 1) -> tuple[int, int]:
     """Take draws from a generator, by default from the default one.
 

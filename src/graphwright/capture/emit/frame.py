@@ -134,7 +134,7 @@ class FrameCompiler:
             return None
         if output.grad_nodes or output.autocast_nodes or output.seed is not None:
             return None
-        if switches_inference(output) or output.assumptions or output.draws:
+        if switches_inference(output) or output.assumptions or output.draws or output.streams:
             return None
         if output.mutated_inputs() or output.fake_mode.random:
             return None
@@ -356,8 +356,8 @@ class FrameCompiler:
     def _finish(self, hooked: bool) -> CompiledFrame:
         self.builder.settle()
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
-        before = self.output.seed is not None or self.output.draws or self.cg.made
-        if graph.run is not None or before:
+        before = self.output.seed is not None or self.output.draws or self.output.streams
+        if graph.run is not None or before or self.cg.made:
             self._insert_graph_call(graph)
         return CompiledFrame(
             code=self.builder.finish(),
@@ -386,9 +386,11 @@ class FrameCompiler:
             builder.store_local(name)
         random = self.output.fake_mode.random or seed is not None
         begun = tuple(self.output.recording.begun)
-        replay.keep(random, list(drawn_from.values()), graph.kept, begun)
+        own = self.output.streams.existing() if may_fail else []
+        replay.keep(random, list(drawn_from.values()), graph.kept, begun, own)
         for number, draw in enumerate(draws):
             self._draw(number, draw)
+        self.output.streams.write(builder)
         builder.begin_try(replay.handler)
         if seed is not None:
             builder.begin_call(manual_seed)

@@ -32,17 +32,20 @@ from graphwright.runtime.autograd.modes import inference_mode
 class Kept:
     """Inputs as they were before the graph, and the generator of random numbers.
 
-    generators: those of Python and NumPy that the frame draws from. begun: how many of the first
-    tensors do not require gradients, as they will while the graph runs. behind: how many of the
-    next are written where their versions do not tell.
+    generators: those of Python and NumPy that the frame draws from. own: how many of `values` are
+    this package's, which come first. begun: how many of the tensors behind them do not require
+    gradients, as they will while the graph runs. behind: how many of the next are written where
+    their versions do not tell.
     """
 
     def __init__(
-        self, random: bool, generators: Sequence[Any], begun: int, behind: int, *tensors: Any
+        self, random: bool, generators: Sequence[Any], own: int, begun: int, behind: int,
+        *values: Any,
     ) -> None:
-        self.begun, tensors = tensors[:begun], tensors[begun:]
+        self.begun, tensors = values[own : own + begun], values[own + begun :]
         self.behind = behind
-        self.generators = [(generator, _state_of(generator)) for generator in generators]
+        drawn_from = (*generators, *values[:own])
+        self.generators = [(generator, _state_of(generator)) for generator in drawn_from]
         self.random = _core.rng_state() if random else None
         self.tensors = [(t, _core.with_grad_mode(False, t.clone),
                          t._storage._version, t.grad_fn, t.output_nr) for t in tensors]
@@ -120,22 +123,22 @@ class Replay:
 
     def keep(
         self, random: bool, generators: Sequence[Any], tensors: Sequence[Source],
-        begun: Sequence[Source] = (),
+        begun: Sequence[Source] = (), own: Sequence[Source] = (),
     ) -> None:
         """Keep what the graph may change before it fails; `begun`: as in `Recording`."""
-        if not (random or generators or tensors or begun):
+        if not (random or generators or own or tensors or begun):
             return
         self.kept = self.builder.temporary()
         self.builder.begin_call(Kept)
         self.builder.load_const(random)
         self.builder.load_const(tuple(generators))
         behind = [source for source in tensors if isinstance(source, DataSource)]
-        self.builder.load_const(len(begun))
-        self.builder.load_const(len(behind))
-        kept = (*begun, *behind, *(source for source in tensors if source not in behind))
+        for count in map(len, (own, begun, behind)):
+            self.builder.load_const(count)
+        kept = (*own, *begun, *behind, *(source for source in tensors if source not in behind))
         for source in kept:
             source.emit(self.builder)
-        self.builder.end_call(4 + len(kept))
+        self.builder.end_call(5 + len(kept))
         self.builder.store_local(self.kept)
 
     def write(self) -> None:

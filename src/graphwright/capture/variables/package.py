@@ -13,6 +13,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import OperationVariable
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.functions import PartialVariable
+from graphwright.capture.variables.random_streams import make_generator
 from graphwright.capture.variables.reads import may_be_read
 from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.symint import SymIntVariable
@@ -192,6 +193,7 @@ PACKAGE: dict[Any, Handler] = {
     interop.asarray: _as_tensor(interop.asarray),
     interop.from_numpy: over_array,
     random.manual_seed: _manual_seed,
+    generator.Generator: make_generator,
     **{
         function: _of_constants(function)
         for function in (

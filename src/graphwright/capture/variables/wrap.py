@@ -87,6 +87,10 @@ from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.proxies import wrap_proxy
 from graphwright.capture.variables.pure_library import pure_library_function
 from graphwright.capture.variables.purity import PURE_TYPES, pure_method
+from graphwright.capture.variables.random_streams import (
+    DefaultGeneratorVariable,
+    GeneratorVariable,
+)
 from graphwright.capture.variables.ranges import RangeVariable
 from graphwright.capture.variables.record_keys import is_known_record
 from graphwright.capture.variables.references import REFERENCES, wrap_reference
@@ -103,6 +107,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.formats import layout, memory_format
+from graphwright.runtime.generator import DefaultGenerator, Generator, default_generator
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.size import Size
@@ -478,6 +483,18 @@ def _object(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     return ObjectVariable(type(value), value, source)
 
 
+def _generator(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    _same_type(output, value, source)
+    return GeneratorVariable(value, source)
+
+
+def _default_generator(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    if value is not default_generator:
+        return OpaqueVariable(value, source)
+    _by_identity(output, value, source)
+    return DefaultGeneratorVariable(value, source)
+
+
 def _exception(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     return _object(output, value, source)
 
@@ -546,6 +563,8 @@ _BY_TYPE: dict[type, Rule] = {
     property: _reference,
     types.SimpleNamespace: _object,
     contextvars.ContextVar: wrap_context,
+    Generator: _generator,
+    DefaultGenerator: _default_generator,
     **dict.fromkeys(REFERENCES, wrap_reference),
     _eval_frame.CompiledFunction: _compiled_function,
 }

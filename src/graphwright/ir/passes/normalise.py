@@ -67,8 +67,16 @@ def _keep(op: Op) -> bool:
 
 
 def _number(tracer: Tracer, args: tuple[Any, ...]) -> Any:
-    """rand(size, None, dtype, device) as rng_uniform(size, dtype, device, rng_index)."""
-    spec = _rule(TABLE["rand"])(*args)
+    """rand(size, None, dtype, device) as rng_uniform(size, dtype, device, rng_index).
+
+    Of draws that were reserved: as philox_uniform(size, dtype, device, place, index).
+    """
+    spec, generator = _rule(TABLE["rand"])(*args), args[1]
+    if generator is not None:
+        op = TABLE["philox_uniform"]
+        placed = (spec.shape, spec.dtype, spec.device, generator.place, generator.index)
+        generator.index += 1
+        return tracer.emit(op, placed, fake_kernel(op, map_leaves(placed, tracer.fake_of)))
     op = TABLE["rng_uniform"]
     numbered = (spec.shape, spec.dtype, spec.device, tracer.rng_ops)
     tracer.rng_ops += 1

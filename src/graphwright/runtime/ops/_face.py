@@ -6178,10 +6178,10 @@ def philox_uniform(
     size: int | Sequence[int],
     dtype: DType,
     device: Device | str | None,
-    seed: int,
-    offset: int,
+    place: Tensor,
+    index: int,
 ) -> Any:
-    return _dispatch(_philox_uniform, (as_size(size), dtype, device, seed, offset))
+    return _dispatch(_philox_uniform, (as_size(size), dtype, device, place, index))
 
 
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Any:

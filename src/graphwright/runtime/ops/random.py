@@ -15,7 +15,7 @@ import numpy as np
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import DataDependent
-from graphwright.runtime.generator import draw
+from graphwright.runtime.generator import ReservedDraws, draw, drawn_at
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import (
     check_size,
@@ -83,7 +83,7 @@ def _rand_meta(size: tuple[Any, ...], generator: Any, dtype: Any, device: Any) -
     check_size("rand", size)
     if dtype is not None and dtype.is_complex:
         raise DataDependent("random complex numbers are drawn when the program runs")
-    if generator is not None:
+    if generator is not None and type(generator) is not ReservedDraws:
         raise DataDependent("a generator draws its numbers when the program runs")
     return contiguous_spec(size, _float_or_default("rand", dtype), device)
 
@@ -106,11 +106,11 @@ define(
     tags=("factory",),
 )
 define(
-    "philox_uniform(Size size, dtype dtype, device? device, int seed, int offset)",
+    "philox_uniform(Size size, dtype dtype, device? device, Tensor place, int index)",
     Kind.RANDOM,
-    meta=lambda size, dtype, device, seed, offset: contiguous_spec(size, dtype, device),
+    meta=lambda size, dtype, device, place, index: contiguous_spec(size, dtype, device),
     vjp=not_differentiable,
-    eager=lambda size, dtype, device, seed, offset: uniform(size, dtype, seed, offset),
+    eager=lambda size, dtype, device, place, index: uniform(size, dtype, *drawn_at(place, index)),
     method=False,
     public=False,
 )
