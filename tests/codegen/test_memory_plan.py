@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from graphwright.codegen.loops import Buffer
 from graphwright.codegen.memory_plan import lifetimes
 from graphwright.codegen.program import NativeProgram, step_buffers
 from graphwright.runtime.ops import _face as ops
@@ -21,24 +22,33 @@ def normal(*shape: int) -> np.ndarray:
 
 
 def assert_sound(program: NativeProgram) -> None:
-    """Buffers that are alive together do not overlap, and all fit into the arena."""
+    """Buffers that are alive together do not overlap, and all fit into where they are; results
+    are alive to the end."""
     lives = lifetimes(program.steps)
+    ends = {("arena", 0): as_int(program.arena_bytes)}
+    for number, output in enumerate(program.outputs):
+        ends["output", number] = bytes_of(output.buffer)
+        lives[output.buffer.name] = (lives[output.buffer.name][0], len(program.steps))
     placed = {}
     for step in program.steps:
         for buffer in step_buffers(step):
             slot = program.slots[buffer.name]
-            if slot.kind == "arena":
-                start = as_int(slot.offset)
-                size = as_int(buffer.size)
-                assert start is not None and size is not None and start % 64 == 0
-                placed[buffer.name] = (start, start + size * buffer.dtype.itemsize)
-    total = as_int(program.arena_bytes)
-    assert total is not None
-    for name, (start, end) in placed.items():
-        assert end <= total
-        for other, (first, last) in placed.items():
+            if slot.kind != "input":
+                start = 0 if slot.offset is None else as_int(slot.offset)
+                assert start is not None and start % 64 == 0
+                placed[buffer.name] = (slot.kind, slot.index), start, start + bytes_of(buffer)
+    for name, (place, start, end) in placed.items():
+        assert end <= ends[place]
+        for other, (elsewhere, first, last) in placed.items():
             together = lives[name][0] <= lives[other][1] and lives[other][0] <= lives[name][1]
-            assert name == other or not together or end <= first or last <= start
+            apart = not together or place != elsewhere or end <= first or last <= start
+            assert name == other or apart
+
+
+def bytes_of(buffer: Buffer) -> int:
+    size = as_int(buffer.size)
+    assert size is not None
+    return size * buffer.dtype.itemsize
 
 
 def products(x: Any) -> Any:
@@ -67,6 +77,25 @@ def test_an_epilogue_works_in_place() -> None:
 def test_a_row_is_kept_in_the_result_that_follows_it() -> None:
     program = check(lambda x: ops.softmax(x, 1), normal(50, 60))
     assert as_int(program.arena_bytes) == 0
+
+
+def test_a_result_lends_its_memory_until_it_is_written() -> None:
+    """Both temporaries have ended when the result, which is larger than either, is begun."""
+
+    def squares(x: Any, wide: Any) -> Any:
+        return ops.mm(ops.mm(ops.tanh(x), ops.tanh(x)), wide)
+
+    program = check(squares, normal(160, 160) * 0.1, normal(160, 320), rtol=1e-3, atol=1e-4)
+    lent = [name for name, slot in program.slots.items()
+            if slot.kind == "output" and slot.offset is not None]
+    assert_sound(program)
+    assert len(lent) == 1 and as_int(program.arena_bytes) == 160 * 160 * 4
+
+
+def test_what_is_read_while_a_result_is_written_lies_elsewhere() -> None:
+    program = check(lambda x: ops.mm(ops.tanh(x), x), normal(160, 160) * 0.1, rtol=1e-3, atol=1e-4)
+    assert_sound(program)
+    assert as_int(program.arena_bytes) == 160 * 160 * 4
 
 
 def test_no_donation_where_the_reader_is_shifted() -> None:

@@ -14,11 +14,11 @@ from graphwright.codegen.scheduler.schedule import Schedule, schedule
 def build_program(graph: LoweredGraph) -> NativeProgram:
     """Schedule a lowered graph and plan its memory."""
     plan = schedule(graph)
-    memory = plan_memory(plan.steps, plan.temps)
     outputs = _outputs(graph, plan)
+    memory = plan_memory(plan.steps, plan.temps, [o.buffer for o in outputs])
     slots = {b.name: Slot("input", n) for n, b in enumerate(plan.inputs)}
     slots |= {o.buffer.name: Slot("output", n) for n, o in enumerate(outputs)}
-    slots |= {name: Slot("arena", 0, offset) for name, offset in memory.offsets.items()}
+    slots |= memory.slots
     return NativeProgram(
         inputs=plan.inputs, outputs=outputs, slots=slots, arena_bytes=memory.arena_bytes,
         steps=memory.steps, symbols=graph.symbols, rng_ops=graph.rng_ops, mutated=plan.mutated,

@@ -112,14 +112,19 @@ class Evaluator:
             if buffer.name in self.memory:
                 continue
             slot = self.program.slots[buffer.name]
-            if slot.kind == "output":
+            if slot.offset is None:
+                assert slot.kind == "output", f"{buffer.name} has no place in the arena"
                 self._output(buffer, sizes)
                 continue
-            assert slot.offset is not None, f"{buffer.name} has no place in the arena"
+            whole = arena
+            if slot.kind == "output":
+                lender = self.program.outputs[slot.index].buffer
+                self._output(lender, sizes)
+                whole = self.memory[lender.name].view(np.uint8)
             start = evaluate(slot.offset, sizes)
             length = evaluate(buffer.size, sizes) * buffer.dtype.itemsize
-            assert start + length <= arena.size, f"{buffer.name} leaves the arena"
-            self.memory[buffer.name] = arena[start:start + length].view(buffer.dtype.numpy)
+            assert start + length <= whole.size, f"{buffer.name} leaves its memory"
+            self.memory[buffer.name] = whole[start:start + length].view(buffer.dtype.numpy)
 
     def _output(self, buffer: Buffer, sizes: dict[str, int]) -> None:
         if buffer.name not in self.memory:

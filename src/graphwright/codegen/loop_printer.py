@@ -36,7 +36,9 @@ def print_program(program: NativeProgram) -> str:
     """The whole program: buffers, then the steps in order."""
     lines: list[str] = []
     for name, slot in program.slots.items():
-        place = f"arena + {slot.offset}" if slot.kind == "arena" else f"{slot.kind} {slot.index}"
+        place = "arena" if slot.kind == "arena" else f"{slot.kind} {slot.index}"
+        if slot.offset is not None:
+            place += f" + {slot.offset}"
         buffer = _buffers(program)[name]
         lines.append(f"{name}: {buffer.dtype.name}[{buffer.size}] at {place}")
     for step in program.steps:

@@ -1,8 +1,9 @@
 """The memory plan: where every temporary lives in the arena, and which are results in disguise.
 
 A temporary whose last reader is the kernel that writes another buffer, element for element at the
-same index, becomes that buffer: nothing is copied, and the kernel works in place. The others get
-offsets in one arena; temporaries that are never alive together share memory.
+same index, becomes that buffer: nothing is copied, and the kernel works in place. Others lie in
+the memory of a large result that is written only once they are dead, or get offsets in one arena;
+temporaries that are never alive together share memory.
 """
 
 from __future__ import annotations
@@ -25,29 +26,33 @@ from graphwright.codegen.loops import (
     Stmt,
     Store,
 )
-from graphwright.codegen.program import Gemm, Step, step_buffers
+from graphwright.codegen.program import Gemm, Slot, Step, step_buffers
 from graphwright.codegen.scheduler.touched import Touch, touched, touches
 from graphwright.runtime.records import Record, replace
 from graphwright.runtime.symbolic.expr import Expr, Int, as_int
 
 ALIGNMENT = 64
+LARGE = 1 << 16
+"""Bytes from which a result lends its memory, and a temporary takes it."""
 
 
 class MemoryPlan(Record):
-    """The steps over the buffers that remain, and where these are."""
+    """The steps over the buffers that remain, and where the temporaries among these are."""
 
     steps: tuple[Step, ...]
-    offsets: dict[str, Expr]
+    slots: dict[str, Slot]
     arena_bytes: Expr
 
 
-def plan_memory(steps: Sequence[Step], temps: Sequence[Buffer]) -> MemoryPlan:
-    """Work in place where possible, then place what is left."""
+def plan_memory(
+    steps: Sequence[Step], temps: Sequence[Buffer], outputs: Sequence[Buffer] = ()
+) -> MemoryPlan:
+    """Work in place where possible, then place what is left. `outputs` in the results' order."""
     steps = in_place(tuple(steps), {t.name for t in temps})
     lives = lifetimes(steps)
-    left = [t for t in temps if t.name in lives]
-    offsets, total = place(left, lives)
-    return MemoryPlan(steps, offsets, total)
+    lent = _lent(outputs, lives)
+    slots, total = place([t for t in temps if t.name in lives], lives, lent)
+    return MemoryPlan(steps, slots, total)
 
 
 def lifetimes(steps: Sequence[Step]) -> dict[str, tuple[int, int]]:
@@ -160,31 +165,87 @@ def _replaced_value(value: Any, new: Mapping[str, Buffer]) -> Any:
     return value
 
 
-def place(
-    temps: Sequence[Buffer], lives: dict[str, tuple[int, int]]
-) -> tuple[dict[str, Expr], Expr]:
-    """Offsets in bytes and the arena's size. Static sizes first, the largest first, each at the
-    lowest offset that is free while it lives; buffers of symbolic size follow one another."""
-    sizes = {t.name: _bytes(t) for t in temps if as_int(t.size) is not None}
-    placed: list[tuple[int, int, int, int]] = []
-    offsets: dict[str, Expr] = {}
-    for name in sorted(sizes, key=lambda name: (-sizes[name], lives[name])):
-        offset, size, (first, last) = 0, sizes[name], lives[name]
-        for start, end, born, dead in placed:
+class Space:
+    """Memory from `start` on for buffers, each at the lowest offset that is free while it lives.
+
+    capacity: its bytes; None if it grows. used: how many of them are taken at any time.
+    """
+
+    def __init__(self, capacity: int | None = None) -> None:
+        self.capacity = capacity
+        self.used = 0
+        self._placed: list[tuple[int, int, int, int]] = []
+
+    def take(self, size: int, life: tuple[int, int]) -> int | None:
+        """The offset for so many bytes, None where there is no room."""
+        offset, (first, last) = 0, life
+        for start, end, born, dead in self._placed:
             if born <= last and first <= dead:
                 if offset + size <= start:
                     break
                 offset = max(offset, end)
-        insort(placed, (offset, offset + size, first, last), key=lambda p: p[0])
-        offsets[name] = Int(offset)
-    total: Expr = Int(max((end for _, end, _, _ in placed), default=0))
-    return _place_symbolic([t for t in temps if as_int(t.size) is None], lives, offsets, total)
+        if self.capacity is not None and offset + size > self.capacity:
+            return None
+        insort(self._placed, (offset, offset + size, first, last), key=lambda p: p[0])
+        self.used = max(self.used, offset + size)
+        return offset
+
+
+class Loan(Record):
+    """The memory of a large result until step `first` writes it."""
+
+    index: int
+    first: int
+    space: Space
+
+
+def _lent(outputs: Sequence[Buffer], lives: dict[str, tuple[int, int]]) -> list[Loan]:
+    """What the results lend, the smallest first."""
+    loans: list[Loan] = []
+    for index, buffer in enumerate(outputs):
+        size = as_int(buffer.size)
+        if size is not None and buffer.name in lives:
+            capacity = size * buffer.dtype.itemsize // ALIGNMENT * ALIGNMENT
+            if capacity >= LARGE:
+                loans.append(Loan(index, lives[buffer.name][0], Space(capacity)))
+    return sorted(loans, key=lambda loan: (loan.space.capacity, loan.index))
+
+
+def place(
+    temps: Sequence[Buffer], lives: dict[str, tuple[int, int]], lent: Sequence[Loan]
+) -> tuple[dict[str, Slot], Expr]:
+    """Slots, and the arena's size. Static sizes first, the largest first; buffers of symbolic size
+    follow one another."""
+    sizes = {t.name: _bytes(t) for t in temps if as_int(t.size) is not None}
+    arena, slots = Space(), dict[str, Slot]()
+    for name in sorted(sizes, key=lambda name: (-sizes[name], lives[name])):
+        slot = _borrowed(sizes[name], lives[name], lent)
+        if slot is None:
+            slot = Slot("arena", 0, Int(arena.take(sizes[name], lives[name]) or 0))
+        slots[name] = slot
+    offsets, total = _place_symbolic(
+        [t for t in temps if as_int(t.size) is None], lives, Int(arena.used))
+    slots |= {name: Slot("arena", 0, offset) for name, offset in offsets.items()}
+    return slots, total
+
+
+def _borrowed(size: int, life: tuple[int, int], lent: Sequence[Loan]) -> Slot | None:
+    """A place in a result that is written after the temporary's life."""
+    if size < LARGE:
+        return None
+    for loan in lent:
+        if life[1] < loan.first:
+            offset = loan.space.take(size, life)
+            if offset is not None:
+                return Slot("output", loan.index, Int(offset))
+    return None
 
 
 def _place_symbolic(
-    temps: list[Buffer], lives: dict[str, tuple[int, int]], offsets: dict[str, Expr], total: Expr
+    temps: list[Buffer], lives: dict[str, tuple[int, int]], total: Expr
 ) -> tuple[dict[str, Expr], Expr]:
     """A buffer takes the place of one of the same size that is no longer alive, or a new one."""
+    offsets: dict[str, Expr] = {}
     free: dict[Expr, list[tuple[int, Expr]]] = {}
     for buffer in sorted(temps, key=lambda b: lives[b.name]):
         size = (buffer.size * buffer.dtype.itemsize + (ALIGNMENT - 1)) // ALIGNMENT * ALIGNMENT

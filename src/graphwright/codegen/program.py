@@ -12,7 +12,8 @@ from graphwright.runtime.symbolic.expr import Expr
 class Slot(Record):
     """Where a buffer lives at run time.
 
-    `kind` is "input" or "output" (`index` counts among them) or "arena" (`offset` in bytes).
+    `kind` is "input" or "output" (`index` counts among them) or "arena". `offset`, in bytes: of a
+    temporary, in the arena or in a result that is not written yet.
     """
 
     kind: str
