@@ -193,6 +193,15 @@ def test_threads_do_not_share_an_arena(kernels: _core.CodeObject) -> None:
     assert not failures
 
 
+def test_a_large_arena_serves_others_between_calls(kernels: _core.CodeObject) -> None:
+    call = launcher(kernels, "relu_run")
+    x = tensor(np.zeros(1 << 18))
+    before = _core.memory_stats()["live"]
+    (y,) = call(x)
+    block = _core.memory_stats()["live"] - before
+    assert y._nd.nbytes <= block < y._nd.nbytes + (1 << 18)
+
+
 def test_calls_leak_nothing(kernels: _core.CodeObject) -> None:
     call = launcher(kernels, "relu_run")
     failing = launcher(kernels, "fail")

@@ -232,6 +232,16 @@ void gw_block_free(void *p, size_t block) {
     }
 }
 
+bool gw_block_is_cached(size_t block) {
+    pthread_mutex_lock(&large_lock);
+    if (cache_limit == 0) {
+        cache_limit = physical_share();
+    }
+    bool cached = block > SMALL_LIMIT && block <= cache_limit;
+    pthread_mutex_unlock(&large_lock);
+    return cached;
+}
+
 static void lock_cache(void) { pthread_mutex_lock(&large_lock); }
 static void unlock_cache(void) { pthread_mutex_unlock(&large_lock); }
 

@@ -22,6 +22,7 @@
 /* ---- allocator.c: 64-byte aligned blocks, cached by size class ---- */
 void *gw_block_alloc(size_t nbytes, size_t *block);   /* NULL when out of memory; needs the GIL */
 void gw_block_free(void *p, size_t block);            /* needs the GIL */
+bool gw_block_is_cached(size_t block);                /* once it is released */
 int gw_allocator_init(void);
 extern PyMethodDef gw_allocator_methods[];
 

@@ -44,7 +44,9 @@ typedef struct {
     int n_idle;
 } Launcher;
 
-/* ---- arenas: each is leased to one call at a time; the GIL guards the list ---- */
+/* ---- arenas: each is leased to one call at a time; the GIL guards the list ----
+ * Those that the allocator keeps for whoever asks next go back to it: between calls, and while
+ * another graph runs, their memory serves others. */
 
 static bool lease(Launcher *self, size_t bytes, Arena *arena) {
     if (self->n_idle > 0) {
@@ -63,7 +65,7 @@ static bool lease(Launcher *self, size_t bytes, Arena *arena) {
 }
 
 static void give_back(Launcher *self, const Arena *arena) {
-    if (self->n_idle < IDLE_ARENAS) {
+    if (self->n_idle < IDLE_ARENAS && !gw_block_is_cached(arena->capacity)) {
         self->idle[self->n_idle++] = *arena;
     } else {
         gw_block_free(arena->memory, arena->capacity);
