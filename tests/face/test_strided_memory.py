@@ -31,3 +31,27 @@ def test_a_view_within_the_tensor_stays_in_the_graph() -> None:
     x = gw.arange(4).float()
     compiled = gw.compile(windows, fullgraph=True)
     assert compiled(x).tolist() == windows(x).tolist()
+
+
+@pytest.mark.parametrize("options", [{}, {"dynamic": True}, {"dynamic": True, "backend": "c"}])
+def test_results_keep_gaps_that_come_from_the_strides_of_an_argument(options):
+    def program(x):
+        return gw.empty_strided((4, 6), (x.stride(0) * 2, x.stride(1) * 2)).copy_(x)
+
+    compiled = gw.compile(program, **options)
+    for strides in ((24, 2), (12, 1), (1, 4), (3, 40), (6, 1)):
+        x = gw.arange(300.0).as_strided((4, 6), strides)
+        result = compiled(x)
+        assert result.stride() == program(x).stride()
+        assert gw.equal(result, x)
+
+
+@pytest.mark.parametrize("options", [{}, {"dynamic": True}])
+def test_memory_whose_elements_share_places_is_not_written_behind_a_break(options):
+    def program(x):
+        return gw.empty_strided((4, 6), (0, 2)).copy_(x)
+
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        program(gw.ones(4, 6))
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor"):
+        gw.compile(program, **options)(gw.ones(4, 6))

@@ -45,7 +45,6 @@ from graphwright.runtime.autograd.node import gradient_edge, leading_to
 from graphwright.runtime.fake import FakeTensor, make_fake
 from graphwright.runtime.ops.table import UNLISTED, Op
 from graphwright.runtime.records import Record
-from graphwright.runtime.symbolic.expr import Expr, Int, as_expr
 
 
 class Joint(Record):
@@ -196,16 +195,15 @@ def dense_like(tensor: Any) -> FakeTensor:
 def apart_like(tensor: Any) -> FakeTensor:
     """A fake tensor of the same type of which no two elements are in one place.
 
-    Strides are kept where that is known, gaps included, and are row-major otherwise.
+    Strides are kept where they see to that, gaps included, and are row-major otherwise. Of
+    symbolic ones that depends on their values, which are guarded.
     """
     shape, strides = tensor.shape, tensor.stride()
-    span: Expr = Int(1)
+    span: Any = 1
     for dim in sorted(range(len(shape)), key=lambda d: _stride_order(strides, d)):
-        size, stride = as_expr(shape[dim]), as_expr(strides[dim])
-        least = (stride - span).range()[0]
-        if size != 1 and (least is None or least < 0):
+        if shape[dim] != 1 and strides[dim] < span:
             return dense_like(tensor)
-        span = stride * (size - 1) + span
+        span = strides[dim] * (shape[dim] - 1) + span
     return make_fake(shape, strides, tensor.dtype, tensor.device)
 
 

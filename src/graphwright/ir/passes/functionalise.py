@@ -398,6 +398,8 @@ def _describe_outputs(
         alone = only and not origin & OVERWRITTEN and (
             not result.chain or _is_dense(result.value, stride))
         if root not in places:
+            if _overlaps(root.value.shape, root.layout or root.value.stride()):
+                raise CannotLower("some elements of a result lie in the same place")
             places[root] = len(outputs)
             outputs.append(result.read(True) if alone else Alias(root).read(True))
             layouts.append(stride if alone else root.layout)
