@@ -139,10 +139,30 @@ def mixed_types(x: Any, y: Any) -> None:
     x[4] = y[4].to(gw.float64)
 
 
+def turned_twice(x: Any, y: Any) -> Any:
+    for _ in range(2):
+        x[1:].copy_(x[1:].flip(0))
+        y.copy_(y.flip(1))
+    return x.sum()
+
+
+def crosswise_turned(x: Any, y: Any) -> None:
+    old = x.flip(0)
+    x[1:] = y.flip(0)[1:]
+    y[1:] = old[1:]
+
+
+def turned_before(x: Any, y: Any) -> Any:
+    old = x.flip(1)
+    x[1:].mul_(2)
+    return old + x.sum()
+
+
 PROGRAMS: Cases = {f.__name__: f for f in (
     rows, a_row, columns, a_box, through_views, in_place, part_of_a_part, overlapping, moved,
     of_other_rows, stencil, nothing, read_after, read_before_and_after, both_at_once, crosswise,
-    recurrence, ring, result_is_a_view, all_then_a_part, own_memory, mixed_types)}
+    recurrence, ring, result_is_a_view, all_then_a_part, own_memory, mixed_types,
+    turned_twice, crosswise_turned, turned_before)}
 
 LAYOUTS: dict[str, Callable[[], Any]] = {
     "contiguous": lambda: gw.randn(5, 6),

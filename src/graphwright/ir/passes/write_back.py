@@ -138,7 +138,7 @@ def _behind(node: Node) -> Node:
 def _is_view(node: Node) -> bool:
     """Whether code generation reads a node's input for it."""
     op = node.target
-    return isinstance(op, Op) and (op.is_view or op.name == "_unsafe_view")
+    return isinstance(op, Op) and (op.is_view or op.name in ("_unsafe_view", "flip"))
 
 
 def _copied(module: GraphModule, before: Node, value: Node) -> Node:
