@@ -62,3 +62,13 @@ def test_what_was_saved_is_let_go_of_when_nothing_can_come_any_more() -> None:
     whole = gw.compile(lambda x: (x * x).sum())(gw.ones(2, requires_grad=True))
     whole.backward()
     assert whole.grad_fn.inputs is None
+
+
+def test_a_number_that_varies_counts_as_saved() -> None:
+    """As each number does that a tensor is multiplied by: PyTorch keeps it as a tensor."""
+    compiled = gw.compile(lambda x, n: x * n, dynamic=True)
+    for n in (2, 3):
+        result = compiled(gw.ones(2, requires_grad=True), n)
+        result.sum().backward()
+        with pytest.raises(RuntimeError, match="second time"):
+            result.sum().backward()

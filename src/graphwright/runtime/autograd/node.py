@@ -24,6 +24,7 @@ from graphwright.runtime.ops.shortcuts import NAMES
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import same_shape
 from graphwright.runtime.ops.table import Kind, Op
+from graphwright.runtime.symbolic.symint import SymInt
 
 Edge = tuple[Any, int] | None
 
@@ -288,7 +289,9 @@ class OpNode(Node):
             values = value if value.__class__ is list else (value,)
             if any(v.__class__ is SavedTensor for v in values):
                 return True
-            if value.__class__ in (int, float) and (need is None or need in self.needing):
+            if value.__class__ in (int, float, SymInt) and (
+                need is None or need in self.needing
+            ):
                 return True  # PyTorch keeps such a number as a tensor
         return False
 
