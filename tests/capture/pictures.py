@@ -56,19 +56,20 @@ class Strides:
         return str(self.strides)
 
 
-def picture(value: Any, rounded: bool = False) -> Any:
+def picture(value: Any, rounded: bool = False, narrow: bool = False) -> Any:
     """Types, structure, values, memory, and which parts are one object (of tuples: equal).
 
-    rounded: floats are pictured as `Near`.
+    rounded: floats are pictured as `Near`; narrow: float64, too, by what float32 can tell apart.
     """
-    return _Painter(rounded).paint(value)
+    return _Painter(rounded, narrow).paint(value)
 
 
 class _Painter:
     """Numbers objects and memories in the order in which they are met."""
 
-    def __init__(self, rounded: bool) -> None:
+    def __init__(self, rounded: bool, narrow: bool) -> None:
         self.rounded = rounded
+        self.shares = {**ROUNDING, gw.float64: ROUNDING[gw.float32]} if narrow else ROUNDING
         self.seen: dict[int, int] = {}
         self.memories: dict[int, int] = {}
         self.kept: list[Any] = []
@@ -119,8 +120,8 @@ class _Painter:
     def _numbers(self, value: gw.Tensor) -> Any:
         with gw.no_grad():
             numbers = value.tolist()
-        if self.rounded and value.dtype in ROUNDING:
-            return Near(numbers, ROUNDING[value.dtype])
+        if self.rounded and value.dtype in self.shares:
+            return Near(numbers, self.shares[value.dtype])
         return repr(numbers)
 
     def _history(self, value: gw.Tensor) -> Any:

@@ -31,6 +31,7 @@ TOLD_OTHERWISE = {
     re.compile(r"grad_fn=<\w+>"): "grad_fn=<N>",
 }
 NUDGES = (1e-12, -1e-12)
+NARROWS = re.compile(r"\.float\(|float32|\.bfloat16\(|\.half\(")
 AROUND: dict[int, Callable[[], Any]] = {
     14: gw.no_grad, 15: lambda: gw.autocast("cpu", dtype=gw.bfloat16),
 }
@@ -69,6 +70,7 @@ class World:
 
     def __init__(self, text: str, native: bool = False) -> None:
         self.native = native
+        self.narrow = NARROWS.search(text) is not None
         module = ModuleType(NAME)
         sys.modules[NAME] = module
         self.space = vars(module)
@@ -197,7 +199,7 @@ class World:
         names = sorted(name for name in space if not name.startswith("__"))
         chance = gw.get_rng_state().tolist(), random.getstate()
         modes = gw.is_grad_enabled(), chance, sys.exc_info()[1]
-        seen = picture((result, args, shared), rounded=self.native)
+        seen = picture((result, args, shared), rounded=self.native, narrow=self.narrow)
         return _as_both_tell(seen), _as_both_tell(printed.getvalue()), names, modes, path
 
     def path(self, error: BaseException) -> list[tuple[str, int | None]]:
@@ -244,12 +246,18 @@ def _differentiate(result: Any) -> None:
         value.mul(number + 1).sum().backward(retain_graph=True)
 
 
-def drop_frames(error: BaseException | None) -> None:
-    """Lets go of the frames that an exception and those behind it went through."""
-    while error is not None and error.__traceback__ is not None:
-        error.__traceback__ = None
-        drop_frames(error.__cause__)
-        error = error.__context__
+def drop_frames(error: BaseException | None, seen: set[int] | None = None) -> None:
+    """Lets go of the frames that an exception, those behind it and those in it went through.
+
+    Those of the earliest exceptions go first, and with them what only frames of callees hold.
+    """
+    seen = set() if seen is None else seen
+    if error is None or id(error) in seen:
+        return
+    seen.add(id(error))
+    for other in (error.__context__, error.__cause__, *getattr(error, "exceptions", ())):
+        drop_frames(other, seen)
+    error.__traceback__ = None
 
 
 def let_go_of_kept(value: Any, seen: set[int]) -> None:
@@ -299,7 +307,8 @@ def compare(text: str, variants: Sequence[int], native: bool = False, **options:
     """Run one program both ways, call after call, on arguments of those variants.
 
     native: graphs are compiled, and results differentiated; numbers may differ by rounding, and
-    are float64. `options` are those of the `Frontend`.
+    are float64, but no nearer than those of fewer digits that they are made of. `options` are
+    those of the `Frontend`.
     """
     with default_dtype(gw.float64 if native else gw.float32):
         world = World(text, native)
