@@ -41,6 +41,12 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "hardshrink": lambda: gw.nn.functional.hardshrink(FLOAT, 1e39),
     "softshrink": lambda: gw.nn.functional.softshrink(FLOAT, 1e39),
     "pow": lambda: gw.pow(BYTES, 256),
+    "pow of a half": lambda: HALF ** 1e5,
+    "pow_ of a half": lambda: HALF.clone().pow_(-1e5),
+    "hardshrink of a half": lambda: gw.nn.functional.hardshrink(HALF, 1e5),
+    "addmv of a half": lambda: gw.addmv(HALF, gw.ones(3, 3).half(), HALF, alpha=1e5),
+    "addr of a half": lambda: gw.addr(gw.ones(3, 3).half(), HALF, HALF, beta=1e5),
+    "threshold, the value": lambda: gw.nn.functional.threshold(HALF, 0.0, 1e5),
     "linspace": lambda: gw.linspace(0, 256, 3, dtype=gw.uint8),
     "linspace of floats": lambda: gw.linspace(0, 1e39, 3),
     "uniform_": lambda: FLOAT.clone().uniform_(0, 1e39),
@@ -55,7 +61,10 @@ def test_numbers_beyond_the_range_are_refused(name: str) -> None:
         REFUSED[name]()
 
 
-@pytest.mark.parametrize("name", ["clamp", "where", "scatter", "add", "threshold"])
+@pytest.mark.parametrize(
+    "name",
+    ["clamp", "where", "scatter", "add", "threshold", "pow of a half", "hardshrink of a half"],
+)
 def test_compiled_code_refuses_them_too(name: str) -> None:
     with pytest.raises(RuntimeError, match="without overflow"):
         gw.compile(REFUSED[name])()
@@ -68,6 +77,8 @@ def test_what_is_held_is_taken() -> None:
     assert gw.sub(INT8, INT8, alpha=128).tolist() == [-127] * 3
     assert gw.where(MASK, HALF, 70000.0).tolist() == [1.0, float("inf"), 1.0]
     assert FLOAT.clamp(max=float("inf")).tolist() == [1.0] * 3
+    assert gw.nn.functional.threshold(HALF, 70000.0, 2.0).tolist() == [2.0] * 3
+    assert (FLOAT ** 1e39).tolist() == [1.0] * 3
     assert gw.add(INT8, 300).tolist() == [45] * 3      # an operand of its own is cut
 
 

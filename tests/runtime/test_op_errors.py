@@ -275,3 +275,30 @@ def test_in_place_on_an_expanded_view(op: Op) -> None:
         warnings.simplefilter("ignore")
         with pytest.raises(RuntimeError, match="single memory location"):
             _inplace_call(op, expanded)
+
+
+LACKING: dict[str, Callable[[], Any]] = {
+    "bitwise_and": lambda: FLOATS & FLOATS,
+    "bitwise_left_shift": lambda: FLOATS << 1,
+    "gcd": lambda: gw.gcd(FLOATS, FLOATS),
+    "round": lambda: gw.round(COMPLEX),
+    "lt": lambda: COMPLEX < COMPLEX,
+    "max": lambda: gw.max(COMPLEX),
+    "fmod": lambda: gw.fmod(COMPLEX, COMPLEX),
+    "softmax": lambda: gw.softmax(gw.ones(3, dtype=gw.int64), 0),
+    "mm": lambda: gw.ones(2, 2, dtype=gw.bool) @ gw.ones(2, 2, dtype=gw.bool),
+    "conv": lambda: gw.nn.functional.conv1d(MASKS, MASKS),
+    "rand": lambda: gw.rand(2, dtype=gw.int64),
+    "bernoulli": lambda: gw.bernoulli(gw.ones(3, dtype=gw.int64)),
+    "cholesky": lambda: gw.linalg.cholesky(gw.eye(2).half()),
+}
+FLOATS, COMPLEX = gw.ones(3), gw.ones(3, dtype=gw.complex64)
+MASKS = gw.ones(1, 1, 3, dtype=gw.bool)
+
+
+@pytest.mark.parametrize("name", LACKING)
+def test_dtypes_that_kernels_lack_are_not_implemented(name: str) -> None:
+    """NotImplementedError, which is a RuntimeError too, eagerly and in compiled code."""
+    for run in (LACKING[name], gw.compile(LACKING[name])):
+        with pytest.raises(NotImplementedError):
+            run()

@@ -49,12 +49,13 @@ def complete(error: Exception) -> Exception:
 def refusal(op: Op, args: tuple[Any, ...], error: Exception) -> Exception:
     """What to raise for `error`, met while running `op`: itself, its message completed.
 
-    An error of Python's or NumPy's own making, such as a dtype that a kernel has no loop for,
-    becomes a RuntimeError. Exceptions of other classes pass unchanged.
+    An error of Python's own making becomes a RuntimeError, a dtype that NumPy has no loop for a
+    NotImplementedError. Exceptions of other classes pass unchanged.
     """
     kind = type(error)
-    if isinstance(error, INTERNAL) or _by_ufunc(error):
-        error = RuntimeError(
+    by_ufunc = _by_ufunc(error)
+    if by_ufunc or isinstance(error, INTERNAL):
+        error = (NotImplementedError if by_ufunc else RuntimeError)(
             f"{op.name}(): not possible for these arguments ({kind.__name__}: {error})"
         )
     elif kind not in _PLAIN or len(error.args) != 1 or is_refusal(error):

@@ -31,7 +31,7 @@ def _check(name: str, a: Any, b: Any, ndim: int) -> None:
             f"but got {describe(a)} and {describe(b)}"
         )
     if a.dtype is dtypes.bool:
-        raise RuntimeError(f"{name}: not implemented for {describe(a)}")
+        raise NotImplementedError(f"{name}: not implemented for {describe(a)}")
     if a.shape[-1] != b.shape[-2] or (ndim == 3 and a.shape[0] != b.shape[0]):
         raise RuntimeError(
             f"{name}: shapes cannot be multiplied ({_times(a.shape)} and {_times(b.shape)})"

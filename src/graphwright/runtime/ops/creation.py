@@ -304,7 +304,7 @@ def _arange_spec(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Te
     first, last = arange_bounds(start, end)
     target = _arange_dtype((first, last, step), dtype)
     if target is dtypes.bool or target.is_complex:
-        raise RuntimeError(f"\"arange\" not implemented for '{target.name}'")
+        raise NotImplementedError(f"\"arange\" not implemented for '{target.name}'")
     length = _arange_length(first, last, step, target)
     check_size("arange", (length,))
     return contiguous_spec((length,), target, device)
@@ -401,7 +401,7 @@ def _check_steps(name: str, steps: Any, dtype: Any) -> None:
     if steps < 0:
         raise RuntimeError(f"{name}: number of steps must be non-negative, got {steps}")
     if dtype is dtypes.bool:
-        raise RuntimeError(f"\"{name}\" not implemented for 'bool'")
+        raise NotImplementedError(f"\"{name}\" not implemented for 'bool'")
 
 
 def _linspace(start: Any, end: Any, steps: int, dtype: Any, device: Any) -> Any:

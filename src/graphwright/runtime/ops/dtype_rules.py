@@ -61,16 +61,18 @@ def require_inexact(name: str, input: Any) -> None:
 
 
 def require_ordered(name: str, input: Any) -> None:
-    """Raise RuntimeError for complex input, which has no order."""
+    """Raise NotImplementedError for complex input, which has no order."""
     if input.dtype.is_complex:
-        raise RuntimeError(f"{name}(): does not support complex input, got {describe(input)}")
+        raise NotImplementedError(
+            f"{name}(): does not support complex input, got {describe(input)}"
+        )
 
 
 def require_supported(name: str, input: Any, *, bool: bool = True, complex: bool = True) -> None:
-    """Raise RuntimeError for a dtype that PyTorch's kernel of that name lacks."""
+    """Raise NotImplementedError for a dtype that PyTorch's kernel of that name lacks."""
     dtype = input.dtype
     if (not bool and dtype is dtypes.bool) or (not complex and dtype.is_complex):
-        raise RuntimeError(f'"{name}" not implemented for {describe(input)}')
+        raise NotImplementedError(f'"{name}" not implemented for {describe(input)}')
 
 
 def contiguous_spec(like: Any, shape: tuple[Any, ...], dtype: DType | None = None) -> TensorSpec:

@@ -16,7 +16,7 @@ from graphwright.runtime.tensor import Tensor
 
 def _check(input: Any, bins: Sequence[Any], range: Any, weight: Any) -> None:
     if input.dtype not in (dtypes.float32, dtypes.float64):
-        raise RuntimeError(f'"histogramdd" not implemented for {describe(input)}')
+        raise NotImplementedError(f'"histogramdd" not implemented for {describe(input)}')
     if input.ndim < 2:
         raise RuntimeError(
             "histogramdd: input tensor should have at least 2 dimensions, but got "

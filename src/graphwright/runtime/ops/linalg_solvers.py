@@ -30,7 +30,9 @@ def check_matrix(name: str, matrix: Any, square: bool = False, halves: bool = Fa
             f"{name}: Expected a floating point or complex tensor as input. Got {describe(matrix)}"
         )
     if matrix.dtype in HALVES and not halves:
-        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {describe(matrix)}")
+        raise NotImplementedError(
+            f"{name}: Low precision dtypes not supported. Got {describe(matrix)}"
+        )
     if matrix.ndim < 2:
         raise RuntimeError(
             f"{name}: The input tensor A must have at least 2 dimensions, got {describe(matrix)}"

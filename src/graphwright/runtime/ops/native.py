@@ -283,7 +283,9 @@ def _one_bound(low: bool, inplace: bool) -> Any:
 
 def _power(fallback: Any) -> Any:
     """pow; exponents that are powers of themselves in fewer steps."""
-    general = _core.Pointwise(Tensor, np.power, 2, FLOATS, fallback, costly=True, promotes=True)
+    general = _core.Pointwise(
+        Tensor, np.power, 2, FLOATS, fallback, costly=True, promotes=True, held=0b10
+    )
     whole = _core.Pointwise(Tensor, np.power, 2, INTEGERS, fallback)
 
     def one_operand(source: Any, dtypes: tuple[DType, ...] = FLOATS) -> Any:

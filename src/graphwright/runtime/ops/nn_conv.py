@@ -36,7 +36,7 @@ _FORWARD, _INPUT_GRADIENT, _WEIGHT_GRADIENT = 0, 1, 2
 
 def _require_one_dtype(name: str, input: Any, weight: Any, bias: Any) -> None:
     if input.dtype.name == "bool":
-        raise RuntimeError(f"{name}: not implemented for input {describe(input)}")
+        raise NotImplementedError(f"{name}: not implemented for input {describe(input)}")
     for other in (weight, bias):
         if other is not None and other.dtype is not input.dtype:
             raise RuntimeError(

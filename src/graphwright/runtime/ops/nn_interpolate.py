@@ -60,7 +60,7 @@ def _changed(input: Any, dim: int, size: Any) -> tuple[Any, ...]:
 
 def _resample_meta(input: Any, dim: int, index: Any, weight: Any) -> Any:
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f'"interpolate" not implemented for {input.dtype}')
+        raise NotImplementedError(f'"interpolate" not implemented for {input.dtype}')
     return spec(_changed(input, dim, index.shape[0]), input)
 
 

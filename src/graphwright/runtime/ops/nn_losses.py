@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core
-from graphwright.runtime.dtypes import int64, uint8
+from graphwright.runtime.dtypes import bool_, int64, uint8
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.dtype_rules import has_values
+from graphwright.runtime.ops.dtype_rules import has_values, is_inexact
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.nn_support import (
     Array,
+    cast,
     compute,
     internal,
     output,
@@ -49,17 +50,31 @@ def _reduced_spec(input: Any, target: Any, reduction: str) -> TensorSpec:
     return TensorSpec(shape, pointwise_strides(shape, layouts), input.dtype, input.device)
 
 
+def _operands(name: str, input: Any, target: Any) -> tuple[Any, Any]:
+    """Both for a difference of floating dtype: a mask among them as numbers.
+
+    Raises NotImplementedError where the result would be of another dtype.
+    """
+    dtype = result_type(input, target)
+    if not dtype.is_floating_point:
+        raise NotImplementedError(f'"{name}" not implemented for {dtype.name}')
+    input, target = (cast(x, dtype) if x.dtype is bool_ else x for x in (input, target))
+    return input, target
+
+
 def _mse_meta(input: Any, target: Any, reduction: str) -> TensorSpec:
+    _operands("mse_loss", input, target)
     like = _reduced_spec(input, target, reduction)
     return TensorSpec(like.shape, like.strides, result_type(input, target), like.device)
 
 
 def _mse_decompose(input: Any, target: Any, reduction: str) -> Any:
-    difference = ops.sub(input, target)
+    difference = ops.sub(*_operands("mse_loss", input, target))
     return reduced(ops.mul(difference, difference), reduction)
 
 
 def _mse_eager(input: Tensor, target: Tensor, reduction: str) -> Tensor:
+    input, target = _operands("mse_loss", input, target)
     if input.dtype is not target.dtype or input.shape != target.shape or reduction == "none":
         return _mse_decompose(input, target, reduction)
     difference = ops.reshape(ops.sub(widened(input), widened(target)), (-1,))
@@ -75,7 +90,7 @@ def _mse_eager(input: Tensor, target: Tensor, reduction: str) -> Tensor:
 def _mse_vjp(ctx: Any, grad: Any) -> Any:
     shape = broadcast_shapes("mse_loss", (ctx.input.shape, ctx.target.shape))
     scaled = ops.mul(_scaled_grad(grad, shape, ctx.reduction), 2.0)
-    g = ops.mul(ops.sub(ctx.input, ctx.target), scaled)
+    g = ops.mul(ops.sub(*_operands("mse_loss", ctx.input, ctx.target)), scaled)
     return (
         ops.sum_to_size(g, ctx.input.shape) if ctx.needs["input"] else None,
         ops.sum_to_size(ops.neg(g), ctx.target.shape) if ctx.needs["target"] else None,
@@ -91,7 +106,7 @@ LEAST_BETA = 1e-30
 
 
 def _smooth_l1_decompose(input: Any, target: Any, reduction: str, beta: float) -> Any:
-    distance = ops.abs(ops.sub(input, target))
+    distance = ops.abs(ops.sub(*_operands("smooth_l1_loss", input, target)))
     if 0 <= beta < LEAST_BETA:
         return reduced(distance, reduction)
     near = ops.clamp(distance, None, beta)
@@ -166,15 +181,23 @@ def _bce_logits_decompose(
             f"Target size ({tuple(target.shape)}) must be the same as input size "
             f"({tuple(input.shape)})"
         )
-    log_p = ops.logsigmoid(input)
+    log_p, dtype = ops.logsigmoid(input), target.dtype
+    if not is_inexact(dtype):
+        raise RuntimeError(
+            "binary_cross_entropy_with_logits: the result has the target's dtype, which cannot "
+            f"be {dtype.name}"
+        )
     rest = ops.mul(ops.sub(1.0, target), input)
     if pos_weight is not None:
         log_p = ops.mul(log_p, ops.add(ops.mul(ops.sub(pos_weight, 1.0), target), 1.0))
     loss = ops.sub(rest, log_p)
-    return reduced(loss if weight is None else ops.mul(loss, weight), reduction)
+    return reduced(cast(loss if weight is None else ops.mul(loss, weight), dtype), reduction)
 
 
 def _kl_div_decompose(input: Any, target: Any, reduction: str, log_target: bool) -> Any:
+    for tensor in (input, target):
+        if not tensor.dtype.is_floating_point:
+            raise RuntimeError(f"kl_div: {describe(tensor)} is not supported, only floating point")
     if log_target:
         loss = ops.mul(ops.exp(target), ops.sub(target, input))
     else:

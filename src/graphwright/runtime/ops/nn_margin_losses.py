@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from graphwright.runtime.dtypes import float32, int64
+from graphwright.runtime.dtypes import bool_, float32, int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import check_held
@@ -20,16 +20,22 @@ from graphwright.runtime.ops.table import Kind
 
 
 def _huber_loss(input: Any, target: Any, reduction: str, delta: float) -> Any:
-    distance = ops.abs(ops.sub(input, target))
+    require_floating("huber_loss", input)
+    if target.dtype.is_complex:
+        raise RuntimeError(f"huber_loss: target {describe(target)} cannot be complex")
+    difference = ops.sub(input, cast(target, input.dtype) if target.dtype is bool_ else target)
+    distance = ops.abs(difference)
     near = ops.mul(ops.mul(distance, distance), 0.5)
     far = ops.mul(ops.sub(distance, 0.5 * delta), delta)
-    return reduced(ops.where(ops.lt(distance, delta), near, far), reduction)
+    loss = ops.where(ops.lt(distance, delta), near, far)
+    return reduced(cast(loss, input.dtype), reduction)
 
 
 def _soft_margin_loss(input: Any, target: Any, reduction: str) -> Any:
     """log(1 + exp(-target * input))."""
     require_floating("soft_margin_loss", input)
-    return reduced(ops.neg(ops.logsigmoid(ops.mul(target, input))), reduction)
+    loss = ops.neg(ops.logsigmoid(ops.mul(target, input)))
+    return reduced(cast(loss, input.dtype), reduction)
 
 
 def _hinge_embedding_loss(input: Any, target: Any, margin: float, reduction: str) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.creation import check_held
+from graphwright.runtime.ops.creation import calculated, check_held
 from graphwright.runtime.ops.nn_elementwise import activation, floating_like, inplace, like
 from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
 from graphwright.runtime.ops.table import Kind, define
@@ -57,7 +57,7 @@ def _celu_meta(input: Any, alpha: float) -> Any:
 
 def _check_limits(input: Any, low: float, high: float) -> None:
     if input.dtype is dtypes.bool or input.dtype.is_complex:
-        raise RuntimeError(f'"hardtanh" not implemented for {input.dtype}')
+        raise NotImplementedError(f'"hardtanh" not implemented for {input.dtype}')
     if not input.dtype.is_signed and (low < 0 or high < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     if low > high:
@@ -114,8 +114,9 @@ def _hardswish_backward(grad: Any, x: Any) -> Any:
 
 def _threshold_decompose(input: Any, threshold: Any, value: Any) -> Any:
     if input.dtype is dtypes.bool or input.dtype.is_complex:
-        raise RuntimeError(f'"threshold" not implemented for {input.dtype}')
-    check_held("threshold", input.dtype, threshold, value)
+        raise NotImplementedError(f'"threshold" not implemented for {input.dtype}')
+    check_held("threshold", calculated(input.dtype), threshold)
+    check_held("threshold", input.dtype, value)
     if not input.dtype.is_floating_point:
         threshold, value = int(threshold), int(value)
     return ops.where(ops.le(input, threshold), value, input)
@@ -125,8 +126,13 @@ def _inside(x: Any, lambd: float) -> Any:
     return ops.logical_and(ops.ge(x, -lambd), ops.le(x, lambd))
 
 
+def _hardshrink_meta(input: Any, lambd: float) -> Any:
+    require_floating("hardshrink", input)
+    check_held("hardshrink", input.dtype, lambd)
+    return like(input)
+
+
 def _hardshrink_decompose(x: Any, lambd: float) -> Any:
-    check_held("hardshrink", x.dtype, lambd)
     return ops.where(_inside(x, lambd), 0.0, x)
 
 
@@ -276,6 +282,7 @@ activation(
     "hardshrink(Tensor input, float lambd=0.5)",
     _hardshrink_decompose,
     _hardshrink_backward,
+    meta=_hardshrink_meta,
     method=True,
     public=True,
 )

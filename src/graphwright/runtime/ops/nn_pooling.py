@@ -175,7 +175,7 @@ def pool(
 
 def require_ordered(name: str, input: Any) -> None:
     if input.dtype.name == "bool" or input.dtype.is_complex:
-        raise RuntimeError(f'"{name}" not implemented for {input.dtype}')
+        raise NotImplementedError(f'"{name}" not implemented for {input.dtype}')
 
 
 def largest(input: Tensor, shape: Sizes, ndim: int, bounds: Bounds) -> tuple[Tensor, Tensor]:

@@ -95,9 +95,9 @@ def finish(result: Tensor, array: Array) -> Tensor:
 
 
 def require_floating(name: str, tensor: Any) -> None:
-    """RuntimeError unless `tensor` is floating point, as PyTorch's kernels answer."""
+    """NotImplementedError unless `tensor` is floating point, as PyTorch's kernels answer."""
     if not tensor.dtype.is_floating_point:
-        raise RuntimeError(f'"{name}" not implemented for {tensor.dtype}')
+        raise NotImplementedError(f'"{name}" not implemented for {tensor.dtype}')
 
 
 def reduced(loss: Any, reduction: str) -> Any:

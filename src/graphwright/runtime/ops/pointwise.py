@@ -17,6 +17,7 @@ from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import check_held
 from graphwright.runtime.ops.kernels import (
+    HALVES,
     SCALARS,
     compute_type,
     elementwise,
@@ -65,7 +66,7 @@ def require_dtype(
     floats: bool = True,
     complex: bool = True,
 ) -> None:
-    """Raise RuntimeError where PyTorch's kernel of that name lacks the dtype."""
+    """Raise NotImplementedError where PyTorch's kernel of that name lacks the dtype."""
     if dtype.is_floating_point:
         known = floats
     elif dtype.is_complex:
@@ -73,7 +74,7 @@ def require_dtype(
     else:
         known = bool if dtype is dtypes.bool else integers
     if not known:
-        raise RuntimeError(f'"{name}" not implemented for \'{dtype.name}\'')
+        raise NotImplementedError(f'"{name}" not implemented for \'{dtype.name}\'')
 
 
 def restricted(name: str, rule: Rule = result_dtype, **kinds: bool) -> Rule:
@@ -354,7 +355,7 @@ def _trunc_divide(a: Any, b: Any, out: Any) -> None:
 def check_zero_division(divisor: Any, out: Any) -> None:
     """Raise RuntimeError for bool, and where integers are divided by zero."""
     if out.dtype.kind == "b":
-        raise RuntimeError("division with rounding is not implemented for bool tensors")
+        raise NotImplementedError("division with rounding is not implemented for bool tensors")
     if divisor.dtype.kind in "iu" and out.size and not divisor.all():
         raise RuntimeError("ZeroDivisionError")
 
@@ -364,7 +365,7 @@ def rounded_dtype(operands: tuple[Any, ...]) -> DType:
     that integers are divided by."""
     dtype = result_dtype(operands)
     if dtype is dtypes.bool:
-        raise RuntimeError("division with rounding is not implemented for bool tensors")
+        raise NotImplementedError("division with rounding is not implemented for bool tensors")
     input, other = operands
     by_zero = not dtype.is_floating_point and other.__class__ in SCALARS and other == 0
     if by_zero and 0 not in [n for n in input.shape if n.__class__ is int]:
@@ -497,7 +498,7 @@ def _check_power(input: Any, exponent: Any) -> None:
     if not isinstance(exponent, bool):
         dtype = result_dtype((input, exponent))
         require_dtype("pow", dtype, bool=False)
-        if not dtype.is_floating_point:
+        if not dtype.is_floating_point or dtype in HALVES:
             check_held("pow", dtype, exponent)
 
 

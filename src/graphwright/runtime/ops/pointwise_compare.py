@@ -212,7 +212,7 @@ def _bounds(input: Any, min: Any, max: Any) -> tuple[DType, tuple[Any, ...]]:
     operands = tuple(o for o in (input, min, max) if o is not None)
     dtype = result_dtype(operands)
     if dtype is dtypes.bool and not all(isinstance(o, Tensor) for o in operands):
-        raise RuntimeError("clamp is not implemented for bool tensors and numbers")
+        raise NotImplementedError("clamp is not implemented for bool tensors and numbers")
     require_dtype("clamp", dtype, complex=False)
     check_held("clamp", dtype, min, max)
     return dtype, operands

@@ -177,6 +177,7 @@ def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
 
 def _addmv(input: Any, mat: Any, vec: Any, beta: Any, alpha: Any) -> Any:
     _requires_ndim("addmv", (mat, vec), (2, 1))
+    check_held("addmv", input.dtype, beta, alpha)
     return _plus("addmv", input, ops.mv(mat, vec), beta, alpha)
 
 
@@ -189,6 +190,7 @@ def _addr(input: Any, vec1: Any, vec2: Any, beta: Any, alpha: Any) -> Any:
                 f"addr: for {describe(input)}, beta and alpha must not be floating point numbers, "
                 f"got {beta} and {alpha}"
             )
+    check_held("addr", common, beta, alpha)
     result = _outer(vec1, vec2)
     if input.dtype is not result.dtype:
         input, result = ops.to_dtype(input, common), ops.to_dtype(result, common)
@@ -336,7 +338,7 @@ def _linalg_cross(input: Any, other: Any, dim: Any) -> Any:
     at = wrap_dim(dim, input.ndim)
     _requires_dtype("linalg.cross", input, other)
     if input.dtype is dtypes.bool:
-        raise RuntimeError(f"linalg.cross: not implemented for {describe(input)}")
+        raise NotImplementedError(f"linalg.cross: not implemented for {describe(input)}")
     if not input.ndim or input.shape[at] != 3 or other.shape[at] != 3:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. "

@@ -75,7 +75,9 @@ _complex_rand, _complex_randn = _complex("rand", 1.0), _complex("randn", math.sq
 def _float_or_default(name: str, dtype: Any) -> DType:
     target: DType = dtype or dtypes.get_default_dtype()
     if not target.is_floating_point:
-        raise RuntimeError(f"{name}: expected a floating point dtype, got {target}")
+        raise NotImplementedError(
+            f"{name}: expected a floating point dtype, got {target}"
+        )
     return target
 
 
@@ -292,7 +294,7 @@ def _check_range(low: Any, high: Any, dtype: DType) -> None:
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     if dtype.is_complex:
-        raise RuntimeError(f"randint: not implemented for {dtype}")
+        raise NotImplementedError(f"randint: not implemented for {dtype}")
     least, greatest = bounds(dtype)
     for name, value in (("from", low), ("to - 1", high - 1)):
         if not least <= value <= greatest:
@@ -445,7 +447,9 @@ def _check_probability(name: str, p: Any) -> None:
 def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
     """1 with probability p, by default the input's own elements."""
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f"bernoulli: expected a floating point input, got {input.dtype}")
+        raise NotImplementedError(
+            f"bernoulli: expected a floating point input, got {input.dtype}"
+        )
     chances = input if p is None else p
     if isinstance(chances, Tensor):
         message = "Expected p_in >= 0 && p_in <= 1 to be true, but got false"
@@ -532,7 +536,9 @@ def drawn_by_numpy(name: str, like: Any, generator: Any, draw_counts: Any) -> Te
 
 def _poisson(input: Any, generator: Any) -> Tensor:
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f"poisson: expected a floating point input, got {input.dtype}")
+        raise NotImplementedError(
+            f"poisson: expected a floating point input, got {input.dtype}"
+        )
     rates = input._nd.astype(np.float64)
     if not (rates >= 0).all():
         raise RuntimeError("invalid Poisson rate, expected rate to be non-negative")

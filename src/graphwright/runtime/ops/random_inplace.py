@@ -17,7 +17,7 @@ from graphwright.runtime.tensor import Tensor
 
 def _require_float(name: str, input: Any, complex: bool = False) -> None:
     if not input.dtype.is_floating_point and not (complex and input.dtype.is_complex):
-        raise RuntimeError(f"\"{name}\" not implemented for '{input.dtype.name}'")
+        raise NotImplementedError(f"\"{name}\" not implemented for '{input.dtype.name}'")
 
 
 def _noise(input: Any, generator: Any) -> Any:
@@ -84,7 +84,7 @@ def _cauchy(input: Any, median: float, sigma: float, generator: Any) -> Any:
 def _geometric(input: Any, p: float, generator: Any) -> Any:
     """1 + floor(ln(1 - u) / ln(1 - p))."""
     if input.dtype is dtypes.bool or input.dtype.is_complex:
-        raise RuntimeError(f"\"geometric_\" not implemented for '{input.dtype.name}'")
+        raise NotImplementedError(f"\"geometric_\" not implemented for '{input.dtype.name}'")
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     values = ops.log1p(ops.neg(_noise(input, generator)))

@@ -134,7 +134,7 @@ _INF = float("inf")
 
 def _check_logcumsumexp(input: Any) -> None:
     if not is_inexact(input.dtype):
-        raise RuntimeError(f'"logcumsumexp" not implemented for {describe(input)}')
+        raise NotImplementedError(f'"logcumsumexp" not implemented for {describe(input)}')
 
 
 def _complex_scan(array: Any, dim: int) -> Any:

@@ -26,7 +26,7 @@ def _check_search(sequence: Any, values: Any, sorter: Any) -> None:
         )
     common = result_dtype((sequence, values))
     if common is dtypes.bool or common.is_complex:
-        raise RuntimeError(
+        raise NotImplementedError(
             f'"searchsorted" not implemented for {describe(sequence)} and {describe(values)}'
         )
     shape = values.shape if isinstance(values, Tensor) else ()

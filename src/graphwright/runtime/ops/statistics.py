@@ -132,7 +132,7 @@ def _trace(input: Any) -> Any:
     if input.ndim != 2:
         raise RuntimeError(f"trace: expected a matrix, but got tensor with dim {input.ndim}")
     if input.dtype is dtypes.bool:
-        raise RuntimeError('"trace" not implemented for bool')
+        raise NotImplementedError('"trace" not implemented for bool')
     return ops.sum(ops.diagonal(input))
 
 
@@ -148,7 +148,7 @@ def _check_histc(input: Any, bins: int, min: Any, max: Any) -> None:
     if bins <= 0:
         raise RuntimeError(f"histc(): bins must be > 0, but got {bins} for {describe(input)}")
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f'"histc" not implemented for {describe(input)}')
+        raise NotImplementedError(f'"histc" not implemented for {describe(input)}')
     if max < min:
         raise RuntimeError(f"histc: max must be larger than min, got min={min}, max={max}")
     check_held("histc", input.dtype, min, max)
@@ -274,7 +274,7 @@ def _histogram(
     input: Any, bins: Any, range: Any, weight: Any, density: bool
 ) -> Any:
     if not input.dtype.is_floating_point:
-        raise RuntimeError(f'"histogram" not implemented for {describe(input)}')
+        raise NotImplementedError(f'"histogram" not implemented for {describe(input)}')
     if isinstance(bins, Tensor):
         edges = ops.clone(bins.contiguous()).detach()
         if range is not None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
-from graphwright.runtime.nn.functions.reduction import reduction_of, warn_of_sizes
+from graphwright.runtime.errors import require_tensor
+from graphwright.runtime.nn.functions.reduction import paired, reduction_of
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -35,7 +36,7 @@ def mse_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """(input - target)**2, reduced; with `weight` [*] the weighted mean."""
-    warn_of_sizes(input, target)
+    input, target = paired(input, target)
     kind = reduction_of(reduction, size_average, reduce)
     if weight is None:
         return ops.mse_loss(input, target, kind)
@@ -51,7 +52,7 @@ def l1_loss(
     weight: Tensor | None = None,
 ) -> Tensor:
     """|input - target|, reduced; with `weight` [*] the weighted mean."""
-    warn_of_sizes(input, target)
+    input, target = paired(input, target)
     kind = reduction_of(reduction, size_average, reduce)
     if weight is None:
         return ops.l1_loss(input, target, kind)
@@ -67,7 +68,7 @@ def smooth_l1_loss(
     beta: float = 1.0,
 ) -> Tensor:
     """d**2 / (2*beta) where d = |input - target| < beta, else d - beta/2; reduced."""
-    warn_of_sizes(input, target)
+    input, target = paired(input, target)
     kind = reduction_of(reduction, size_average, reduce)
     if not beta >= 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
@@ -85,7 +86,7 @@ def huber_loss(
 
     RuntimeError unless `delta` is positive.
     """
-    warn_of_sizes(input, target)
+    input, target = paired(input, target)
     kind = reduction_of(reduction)
     if not delta > 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
@@ -192,6 +193,7 @@ def poisson_nll_loss(
     `full` adds Stirling's approximation of log(target!) where target > 1.
     """
     kind = reduction_of(reduction, size_average, reduce)
+    require_tensor("poisson_nll_loss", "target", target)
     return ops.poisson_nll_loss(input, target, log_input, full, eps, kind)
 
 

@@ -122,6 +122,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """log(1 + exp(-target * input)) with targets 1 and -1."""
+    require_tensor("soft_margin_loss", "target", target)
     return ops.soft_margin_loss(input, target, reduction_of(reduction, size_average, reduce))
 
 

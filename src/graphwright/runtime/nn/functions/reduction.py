@@ -6,6 +6,7 @@ import warnings
 from typing import Any
 
 from graphwright.runtime.errors import require_tensor
+from graphwright.runtime.ops import _face as ops
 
 
 def reduction_of(
@@ -29,8 +30,11 @@ def reduction_of(
     return reduction
 
 
-def warn_of_sizes(input: Any, target: Any) -> None:
-    """Warn where a loss is about to broadcast its target. TypeError for no tensors."""
+def paired(input: Any, target: Any) -> tuple[Any, Any]:
+    """What an elementwise loss compares, with a warning where one of them is to be broadcast.
+
+    A 0-d tensor counts for the dtype of the result as any other. TypeError for no tensors.
+    """
     require_tensor("loss", "input", input)
     require_tensor("loss", "target", target)
     if tuple(target.shape) != tuple(input.shape):
@@ -40,3 +44,6 @@ def warn_of_sizes(input: Any, target: Any) -> None:
             "broadcasting. Please ensure they have the same size.",
             stacklevel=3,
         )
+        if input.dtype is not target.dtype:
+            input, target = ops.broadcast_tensors((input, target))
+    return input, target
