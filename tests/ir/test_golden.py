@@ -56,11 +56,11 @@ def test_training_graphs_of_a_perceptron() -> None:
             transpose_3 = ops.transpose(where, 0, 1)  # float32[16, 4]
             mm_4 = ops.mm(transpose_3, arg0)  # float32[16, 8]
             sum_1 = ops.sum(where, (0,))  # float32[16]
-            return (mm_4, sum_1, mm_3)  # (float32[16, 8], float32[16], float32[3, 16])
+            return (mm_3, mm_4, sum_1)  # (float32[3, 16], float32[16, 8], float32[16])
         """)
     saved = [(entry.kind, entry.index) for entry in lowered.saved]
     assert saved == [("input", 0), ("input", 3), ("output", 1)]
-    assert lowered.tangents == [0] and lowered.grad_inputs == [1, 2, 3]
+    assert lowered.tangents == [0] and lowered.grad_inputs == [3, 1, 2]
 
 
 def test_symbolic_sizes() -> None:

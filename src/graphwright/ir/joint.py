@@ -41,6 +41,7 @@ from graphwright.ir.trace import (
 )
 from graphwright.runtime import _core
 from graphwright.runtime.autograd import grad
+from graphwright.runtime.autograd.engine import gradients_in_order
 from graphwright.runtime.autograd.node import gradient_edge, leading_to
 from graphwright.runtime.fake import FakeTensor, make_fake
 from graphwright.runtime.ops.table import UNLISTED, Op
@@ -51,8 +52,8 @@ class Joint(Record):
     """A joint graph.
 
     Its outputs are those of the forward part (`n_forward`), then a gradient, or None, for each
-    input of `grad_inputs`. Its placeholders are the forward's, then one for each output listed
-    in `tangents`.
+    input of `grad_inputs`, which are in the order in which eager execution completes them. Its
+    placeholders are the forward's, then one for each output listed in `tangents`.
     """
 
     module: GraphModule
@@ -98,18 +99,22 @@ def trace_joint(module: GraphModule, fake_inputs: Sequence[Any]) -> Joint | None
         tangents = [restrided(outputs[i], layouts[i]) for i in roots]
         for i, tangent in enumerate(tangents):
             tracer.placeholder(f"tangent{i}", tangent)
-        grads = _traced_gradients([outputs[i] for i in roots], [args[i] for i in wanted], tangents)
-    joint = finish(tracer, (*outputs, *grads))
+        grads = _traced_gradients(
+            tuple([outputs[i] for i in roots]), tuple([args[i] for i in wanted]), tangents)
+    joint = finish(tracer, (*outputs, *[grad for _, grad in grads]))
     joint.meta["layouts"] = layouts
-    return Joint(joint, len(outputs), roots, wanted)
+    return Joint(joint, len(outputs), roots, [wanted[position] for position, _ in grads])
 
 
 def _traced_gradients(
-    outputs: Sequence[Any], inputs: Sequence[Any], tangents: Sequence[Any]
-) -> Any:
-    """The gradients on fake tensors. What a rule refuses is refused when `backward` is called."""
+    outputs: tuple[Any, ...], inputs: tuple[Any, ...], tangents: Sequence[Any]
+) -> list[tuple[int, Any]]:
+    """The gradients on fake tensors, with the inputs' positions, in the order of eager execution.
+
+    What a rule refuses is refused when `backward` is called.
+    """
     try:
-        return grad(outputs, inputs, tangents, allow_unused=True)
+        return gradients_in_order(outputs, tangents, inputs)
     except RuntimeError as refused:
         raise CannotLower(f"its gradient: {refused}") from refused
 

@@ -40,7 +40,7 @@ def endings() -> dict[Any, Callable[[], None]]:
 
 
 class _Run:
-    """One pass: pending gradients by node, leaves reached, gradients asked for."""
+    """One pass: pending gradients by node, leaves as they are complete, gradients asked for."""
 
     def __init__(self, retain_graph: bool, wanted: dict[Key, int] | None) -> None:
         self.retain_graph = retain_graph
@@ -57,7 +57,7 @@ class _Run:
         target, number = edge
         key = id(target)
         if isinstance(target, TensorBase):
-            seen = self.leaves.get(key)
+            seen = self.leaves.pop(key, None)
             self.leaves[key] = (target, grad if seen is None else ops.add(seen[1], grad))
             return
         buffer = self.pending.get(key)
@@ -378,18 +378,39 @@ def backward(
             _core.with_grad_mode(create_graph, _accumulate, tensor, grad)
 
 
+def gradients_in_order(
+    roots: tuple[Any, ...], grads: Any, inputs: tuple[Any, ...]
+) -> list[tuple[int, Any]]:
+    """Positions in `inputs`, all leaves, and gradients, as `backward` completes them.
+
+    Those that it does not reach are the last, with None.
+    """
+    found, order = _gradients_of(roots, grads, inputs, False, False)
+    positions = sorted(range(len(inputs)), key=lambda i: order.get(i, len(inputs)))
+    return [(i, found[i]) for i in positions]
+
+
 def _gradients(
     roots: tuple[Any, ...], grads: Any, inputs: tuple[Any, ...], keep: bool, create_graph: bool
 ) -> list[Any]:
+    return _gradients_of(roots, grads, inputs, keep, create_graph)[0]
+
+
+def _gradients_of(
+    roots: tuple[Any, ...], grads: Any, inputs: tuple[Any, ...], keep: bool, create_graph: bool
+) -> tuple[list[Any], dict[int, int]]:
+    """The gradients, and by the positions of inputs that were reached the order of that."""
     keys: list[Key] = []
     for tensor in inputs:
         edge = edge_of(tensor)
         if edge is None:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
         keys.append((id(edge[0]), edge[1]))
-    run = _Run(keep, {key: i for i, key in enumerate(keys)})
+    wanted = {key: i for i, key in enumerate(keys)}
+    run = _Run(keep, wanted)
     _execute(run, roots, grads, create_graph)
-    return [run.results.get(key) for key in keys]
+    order = {wanted[key]: place for place, key in enumerate(run.results)}
+    return [run.results.get(key) for key in keys], order
 
 
 def grad(
