@@ -255,3 +255,13 @@ def test_truths_of_complex_numbers(compiled: bool) -> None:
         truths = gw.zeros(4, dtype=gw.bool)
         truths[:] = x
         assert truths.tolist() == into
+
+
+def test_a_real_tensor_is_its_own_conjugate() -> None:
+    """As in PyTorch: no copy is made, and nothing is recorded."""
+    for name in ("conj", "conj_physical"):
+        for x in (gw.ones(3), gw.tensor([1, 2]), gw.ones(3, requires_grad=True) * 2):
+            assert getattr(gw, name)(x) is x
+    z = gw.tensor([1 + 2j], requires_grad=True)
+    assert gw.conj_physical(z).tolist() == [1 - 2j]
+    assert type(gw.conj_physical(z).grad_fn).__name__ == "ConjPhysicalBackward0"

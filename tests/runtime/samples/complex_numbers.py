@@ -18,7 +18,7 @@ def _same(x: Any) -> Any:
 COMPLEX_NUMBERS = [
     OpSamples("angle", _REAL, np.angle, double_grad=False),
     *(
-        OpSamples(name, _REAL, _same, strides=name != "conj_physical")
+        OpSamples(name, _REAL, _same)
         for name in ("conj", "conj_physical", "real", "resolve_conj", "resolve_neg")
     ),
 ]

@@ -16,6 +16,7 @@ GW_KERNEL(resolve) { GW_UNUSED(cls); return itself(args[0], false, false); }
 
 const GwKernelEntry gw_same_kernels[] = {
     {"conj", 1, conjugate},
+    {"conj_physical", 1, conjugate},
     {"positive", 1, positive},
     {"real", 1, real_part},
     {"resolve_conj", 1, resolve},

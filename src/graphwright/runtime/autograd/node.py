@@ -33,6 +33,7 @@ next_sequence = _core.next_sequence
 PYTORCHS_NAMES = {
     "batch_norm_train": "NativeBatchNorm",
     "cholesky_factor": "LinalgCholeskyEx",
+    "conjugated": "ConjPhysical",
     "contiguous": "Clone",
     "cross": "LinalgCross",
     "deviation": "Std",
@@ -422,7 +423,7 @@ def _conjugated(value: Any) -> Any:
         return type(value)([_conjugated(item) for item in value])
     if value is None or not value.dtype.is_complex:
         return value
-    return ops.conj_physical(value)
+    return ops.conjugated(value)
 
 
 def fit_gradient(op: Op, grad: Any, source: Any) -> Any:

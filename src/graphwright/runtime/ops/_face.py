@@ -177,6 +177,7 @@ _complex = _op("complex")
 _conj = _op("conj")
 _conj_physical = _op("conj_physical")
 _conj_physical_ = _op("conj_physical_")
+_conjugated = _op("conjugated")
 _constant_pad = _op("constant_pad")
 _constant_pad_nd = _op("constant_pad_nd")
 _contiguous = _op("contiguous")
@@ -2176,6 +2177,10 @@ def conj_physical(input: Tensor, *, out: Any = None) -> Any:
 
 def conj_physical_(input: Tensor) -> Any:
     return _dispatch(_conj_physical_, (input,))
+
+
+def conjugated(input: Tensor) -> Any:
+    return _dispatch(_conjugated, (input,))
 
 
 def constant_pad(input: Tensor, pad: int | Sequence[int], value: Number = 0) -> Any:

@@ -142,6 +142,7 @@ FAMILY = {
     "conj": "complex_numbers",
     "conj_physical": "complex_numbers",
     "conj_physical_": "complex_numbers",
+    "conjugated": "complex_numbers",
     "constant_pad": "indexing",
     "constant_pad_nd": "nn_pad",
     "contiguous": "pointwise_unary",

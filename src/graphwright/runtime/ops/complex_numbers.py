@@ -133,23 +133,27 @@ define("polar(Tensor abs, Tensor angle)", Kind.COMPOSITE, decompose=_polar, meth
 
 
 define(
-    "conj_physical(Tensor input)",
+    "conjugated(Tensor input)",
     Kind.POINTWISE,
-    meta=lambda input: pointwise_spec("conj_physical", (input,), input.dtype),
-    vjp=lambda ctx, grad: ops.conj_physical(grad),
+    meta=lambda input: pointwise_spec("conjugated", (input,), input.dtype),
+    vjp=lambda ctx, grad: ops.conjugated(grad),
     eager=lambda input: elementwise(
-        "conj_physical", np.conjugate, (input,), input.dtype, input.dtype
-    )
-    if input.dtype.is_complex
-    else ops.clone(input),
+        "conjugated", np.conjugate, (input,), input.dtype, input.dtype
+    ),
+    method=False,
+    public=False,
 )
+
+
+def _conjugate(input: Any) -> Any:
+    """A real tensor is its own conjugate."""
+    return ops.conjugated(input) if input.dtype.is_complex else input
+
+
+define("conj(Tensor input)", Kind.COMPOSITE, decompose=_conjugate)
+define("conj_physical(Tensor input)", Kind.COMPOSITE, decompose=_conjugate)
 define(
     "conj_physical_(Tensor input)", Kind.INPLACE, functional="conj_physical", public=False
-)
-define(
-    "conj(Tensor input)",
-    Kind.COMPOSITE,
-    decompose=lambda input: ops.conj_physical(input) if input.dtype.is_complex else input,
 )
 
 

@@ -76,7 +76,6 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
             gcd=np.gcd, lcm=np.lcm),
     **_each(FLOATS, ceil=np.ceil, copysign=np.copysign, floor=np.floor, sqrt=np.sqrt,
             square=np.square, trunc=np.trunc),
-    **_each(NUMBERS, conj_physical=np.positive),
     **_own("relu", "sign", dtypes=SIGNED),
     "sgn": (Loops("sign", SIGNED),),
     **_own("reciprocal", "rsqrt", "frac", "fmax", "fmin", "heaviside", "hardsigmoid",

@@ -464,7 +464,7 @@ SHORTCUTS = {
     "affine_grid_generator": Shortcut(_affine),
     "angle": Shortcut(lambda ctx, grad: ops.zeros_like(grad)),
     **dict.fromkeys(
-        ("conj", "positive", "real", "resolve_conj", "resolve_neg"),
+        ("conj", "conj_physical", "positive", "real", "resolve_conj", "resolve_neg"),
         Shortcut(lambda ctx, grad: grad),
     ),
     "channel_shuffle": Shortcut(_unshuffled),
