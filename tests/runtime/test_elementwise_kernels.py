@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 from scipy import special
@@ -246,3 +247,29 @@ def test_ndtr_and_gelu_of_every_bfloat16() -> None:
         np.testing.assert_allclose(found[normal], exact[normal], 2.0**-8 * 1.1)
         rest = np.isfinite(exact) & ~normal
         np.testing.assert_allclose(found[rest], exact[rest], atol=1e-36)
+
+
+def test_gelu_of_float32_keeps_its_tail() -> None:
+    """Computed from the normal distribution function itself: none of the tail cancels."""
+    x = np.concatenate([np.linspace(-6, 14, 40001), [0.0, -0.0, 1e-40, 3e38, np.inf]])
+    got = F.gelu(gw.tensor(x, dtype=gw.float32)).numpy()
+    single = x.astype(np.float32).astype(np.float64)
+    want = single * special.ndtr(single)
+    np.testing.assert_allclose(got[x > 0], want[x > 0].astype(np.float32), 4e-7)
+    tail = (x <= 0) & (x > -5.6)
+    np.testing.assert_allclose(got[tail], want[tail], 2e-5)
+    assert np.all(np.abs(got[x <= -5.6]) < 1e-7)
+    bits = np.array([0x7FC00001, 0xFFC001FF, 0x7F800001], np.uint32)
+    assert F.gelu(gw.from_numpy(bits.view(np.float32))).isnan().all()
+
+
+def test_float32_is_rounded_to_even_bfloat16() -> None:
+    """Ties, overflow, subnormal numbers and NaN, in rows long enough for vectors."""
+    bits = np.random.default_rng(0).integers(0, 2**32, 5000, dtype=np.uint32)
+    bits[:8] = [0x3F808000, 0x3F818000, 0x7F7FFFFF, 0x00008000, 0x00018001, 0x7F800000,
+                0x7F800001, 0xFFFFFFFF]
+    x = bits.view(np.float32)
+    with np.errstate(invalid="ignore"):
+        want = x.astype(ml_dtypes.bfloat16)
+    got = gw.from_numpy(x).to(gw.bfloat16).float().numpy()
+    np.testing.assert_array_equal(got, want.astype(np.float32))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
+from graphwright.runtime.ops import _face as ops
 
 F = gw.nn.functional
 
@@ -133,6 +134,24 @@ def test_softmax_of_half_precision_is_that_of_float32_rounded_once(
         slope = gw.autograd.grad(got, narrow, grad)[0]
         exact = gw.autograd.grad(function(wide, 1), wide, grad.float())[0]
         np.testing.assert_allclose(slope.float().numpy(), exact.numpy(), 3e-2, 3e-2)
+
+
+@pytest.mark.parametrize("shape", [(3, 5000), (5000, 3), (1, 1), (20, 70)])
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16])
+@pytest.mark.parametrize("affine", ["", "weight", "bias", "weight bias"])
+def test_layer_norm_of_half_precision_is_that_of_float32_rounded_once(
+    shape: tuple[int, int], dtype: Any, affine: str
+) -> None:
+    x = gw.tensor(normal(*shape), dtype=dtype)
+    weight, bias = (gw.tensor(normal(shape[1], seed=k), dtype=dtype) for k in (1, 2))
+    given = (weight if "weight" in affine else None, bias if "bias" in affine else None)
+    wide = [t if t is None else t.float() for t in given]
+    for call in (F.layer_norm, lambda *args: ops.native_layer_norm(*args, 1e-5)):
+        got, want = call(x, shape[1:], *given), call(x.float(), shape[1:], *wide)
+        got, want = (r if isinstance(r, tuple) else (r,) for r in (got, want))
+        assert [t.dtype for t in got] == [dtype, gw.float32, gw.float32][: len(got)]
+        for a, b in zip(got, want, strict=True):
+            np.testing.assert_array_equal(a.float().numpy(), b.to(a.dtype).float().numpy())
 
 
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])

@@ -19,7 +19,7 @@ GW_INLINE REAL NAME(soft)(REAL x) {
 ROW_1(sigmoid, NAME(logistic)(x))
 ROW_1(silu, x / (1 + F(exp)(-x)))
 ROW_1(erf, F(erf)(x))
-ROW_1(gelu, C(0.5) * x * (1 + F(erf)(x * C(0.70710678118654752440))))
+ROW_1(gelu, x * F(normal)(x))
 
 /* tanh's argument in the approximation of gelu */
 #define CUBIC(x) (C(0.79788456080286535588) * (x) * (1 + C(0.044715) * (x) * (x)))
@@ -63,7 +63,7 @@ GW_INLINE REAL NAME(silu_slope)(REAL x) {
     return s * (1 + x * (1 - s));
 }
 ROW_2(silu_backward, x * NAME(silu_slope)(y))
-ROW_2(gelu_backward, x * (C(0.5) * (1 + F(erf)(y * C(0.70710678118654752440)))
+ROW_2(gelu_backward, x * (F(normal)(y)
                           + y * C(0.39894228040143267794) * F(exp)(C(-0.5) * y * y)))
 
 GW_INLINE REAL NAME(gelu_tanh_slope)(REAL x) {

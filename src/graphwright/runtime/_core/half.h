@@ -24,9 +24,9 @@ GW_HALF float gw_from_bfloat16(uint16_t h) { return gw_half_float((uint32_t)h <<
 /* Rounds to nearest even; a NaN stays one. */
 GW_HALF uint16_t gw_to_bfloat16(float f) {
     uint32_t bits = gw_half_bits(f);
-    uint32_t rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16;
-    uint32_t nan = ((bits >> 16) & 0x8000) | 0x7fc0;
-    return (uint16_t)((bits & 0x7fffffff) > 0x7f800000 ? nan : rounded);
+    uint32_t rounded = bits + 0x7fff + ((bits >> 16) & 1);
+    uint32_t nan = (bits & 0x80000000) | 0x7fc00000;
+    return (uint16_t)((f != f ? nan : rounded) >> 16);      /* the choice in 32 bits is quick */
 }
 
 GW_HALF float gw_from_float16(uint16_t h) {

@@ -53,6 +53,8 @@ typedef struct {
 #include "rows_kernel.h"
 #include "slopes_kernel.h"
 
+#include "half_rows.h"
+
 /* The array's data if it is contiguous, of `type` and `size` elements; NULL with ValueError. */
 static void *data_of(PyObject *object, int type, int64_t size) {
     if (PyArray_Check(object)) {
@@ -221,45 +223,6 @@ static int64_t read_line(const GwTensor *t, PyObject *o, int *dim, int64_t *inne
 
 /* ---- softmax ---- */
 
-/* Rows of half precision: some at a time are computed in float32, from and to memory of their own. */
-typedef struct {
-    const Rows *rows;
-    gw_body body;
-    int inputs;
-    GwLoop widen, narrow;
-    atomic_bool failed;     /* for want of memory */
-} HalfRows;
-
-static void convert_row(GwLoop loop, const void *from, npy_intp width, void *to, npy_intp n) {
-    char *pair[2] = {(char *)(uintptr_t)from, to};
-    npy_intp widths[2] = {width, (npy_intp)(sizeof(float) + sizeof(uint16_t)) - width};
-    loop(pair, &n, widths, NULL);
-}
-
-static void half_rows(void *closure, int64_t begin, int64_t end) {
-    HalfRows *h = closure;
-    int64_t n = h->rows->n, together = n < PIECE ? PIECE / n : 1;
-    float *own = PyMem_RawMalloc((size_t)((h->inputs + 1) * together * n) * sizeof *own);
-    if (own == NULL) {
-        h->failed = true;
-        return;
-    }
-    Rows part = *h->rows;
-    for (int64_t row = begin; row < end; row += together) {
-        int64_t count = end - row < together ? end - row : together;
-        for (int i = 0; i < h->inputs; i++) {
-            const uint16_t *from = (const uint16_t *)h->rows->inputs[i] + row * n;
-            part.inputs[i] = own + i * together * n;
-            convert_row(h->widen, from, sizeof *from, own + i * together * n, count * n);
-        }
-        part.out = own + h->inputs * together * n;
-        h->body(&part, 0, count);
-        convert_row(h->narrow, part.out, sizeof *own, (uint16_t *)h->rows->out + row * n,
-                    count * n);
-    }
-    PyMem_RawFree(own);
-}
-
 /* `rows` rows of `inputs` tensors by the kernel of their dtype; what `out` is, or NULL with
  * MemoryError, which gives it up. */
 static PyObject *filled(GwTensor *out, Rows *r, int64_t rows, int inputs, gw_body single,
@@ -343,7 +306,7 @@ GW_KERNEL(log_softmax_backward_op) { return softmax_slope(cls, args, true); }
 
 /* A scale or shift of `n` elements; true, and NULL, for None. */
 static bool read_affine(PyObject *o, int dtype, int64_t n, const void **data) {
-    GwTensor *t = o == Py_None ? NULL : real_tensor(o);
+    GwTensor *t = o == Py_None ? NULL : floating_tensor(o);
     *data = t == NULL ? NULL : t->data;
     return o == Py_None || (t != NULL && t->dtype == dtype && t->numel == n);
 }
@@ -382,21 +345,33 @@ static int read_norm(const GwTensor *x, PyObject *const *args, Rows *r) {
     return ndim;
 }
 
+/* Rows of `x` normalised into `out`, which it is, or NULL with MemoryError, which gives it up. */
+static PyObject *normalised(const GwTensor *x, GwTensor *out, Rows *r) {
+    float *own = NULL;
+    if (gw_is_half(x->dtype) && (r->inputs[1] != NULL || r->inputs[2] != NULL)
+        && (own = widen_vectors(r, gw_convert_loop(x->dtype, GW_FLOAT32))) == NULL) {
+        Py_DECREF(out);
+        return PyErr_NoMemory();
+    }
+    r->out = out->data;
+    PyObject *done = filled(out, r, x->numel / r->n, 1, layer_norm_f32, layer_norm_f64);
+    PyMem_RawFree(own);
+    return done;
+}
+
 GW_KERNEL(layer_norm_op) {
-    GwTensor *x = real_tensor(args[0]), *out;
+    GwTensor *x = floating_tensor(args[0]), *out;
     Rows r = {.eps = 0};
     if (read_norm(x, args, &r) < 0
         || (out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL)) == NULL) {
         return NULL;
     }
-    r.out = out->data;
-    compute(x->dtype == GW_FLOAT32 ? layer_norm_f32 : layer_norm_f64, &r, x->numel / r.n);
-    return (PyObject *)out;
+    return normalised(x, out, &r);
 }
 
-/* The same with mean and 1 / deviation of the rows. */
+/* The same with mean and 1 / deviation of the rows, which are float32 for half types. */
 GW_KERNEL(native_layer_norm_op) {
-    GwTensor *x = real_tensor(args[0]);
+    GwTensor *x = floating_tensor(args[0]);
     Rows r = {.eps = 0};
     int64_t sizes[GW_MAX_DIMS];
     int ndim = read_norm(x, args, &r);
@@ -407,15 +382,15 @@ GW_KERNEL(native_layer_norm_op) {
         sizes[d] = d < x->ndim - ndim ? x->sizes[d] : 1;
     }
     GwTensor *out = gw_tensor_empty(cls, x->dtype, x->ndim, x->sizes, NULL);
-    GwTensor *mean = gw_tensor_empty(cls, x->dtype, x->ndim, sizes, NULL);
-    GwTensor *rstd = gw_tensor_empty(cls, x->dtype, x->ndim, sizes, NULL);
+    int kind = gw_is_half(x->dtype) ? GW_FLOAT32 : x->dtype;
+    GwTensor *mean = gw_tensor_empty(cls, kind, x->ndim, sizes, NULL);
+    GwTensor *rstd = gw_tensor_empty(cls, kind, x->ndim, sizes, NULL);
     PyObject *all = NULL;
     if (out != NULL && mean != NULL && rstd != NULL) {
-        r.out = out->data;
         r.mean = mean->data;
         r.rstd = rstd->data;
-        compute(x->dtype == GW_FLOAT32 ? layer_norm_f32 : layer_norm_f64, &r, x->numel / r.n);
-        all = PyTuple_Pack(3, out, mean, rstd);
+        out = (GwTensor *)normalised(x, out, &r);
+        all = out == NULL ? NULL : PyTuple_Pack(3, out, mean, rstd);
     }
     Py_XDECREF(out);
     Py_XDECREF(mean);

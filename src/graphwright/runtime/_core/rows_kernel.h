@@ -171,6 +171,12 @@ GW_VECTOR_MATH static void NAME(layer_norm)(void *closure, int64_t begin, int64_
             }
             continue;
         }
+        if (w == NULL && b == NULL) {
+            for (int64_t i = 0; i < n; i++) {
+                y[i] = (x[i] - mean) * rstd + 0;
+            }
+            continue;
+        }
         for (int64_t i = 0; i < n; i++) {
             REAL scale = w != NULL ? rstd * w[i] : rstd;
             y[i] = (x[i] - mean) * scale + (b != NULL ? b[i] : 0);

@@ -241,6 +241,34 @@ GW_INLINE float gw_erf_float(float x) {
     return size > 0.927734375f ? large : small;
 }
 
+/* The normal distribution function, whose logarithm to base 2 is a polynomial for x <= 0; 1 ulp of
+ * 1, and of the tail's own to 3e-6 down to x = -5.65, behind which it is 0. */
+GW_INLINE float gw_normal_float(float x) {
+    float size = __builtin_fabsf(x), power = -2.902381907032847e-08f;
+    power = power * size + 8.600847514195209e-07f;
+    power = power * size - 1.0939114167191066e-05f;
+    power = power * size + 7.6028019635238e-05f;
+    power = power * size - 0.0002771919846919422f;
+    power = power * size - 7.3002121116717475e-06f;
+    power = power * size + 0.006958403264544734f;
+    power = power * size - 0.05245056724807767f;
+    power = power * size - 0.45921743657427555f;
+    power = power * size - 1.1511045907400175f;
+    power = power * size - 1.0f;
+    float shifted = power + 12582912.0f, rest = power - (shifted - 12582912.0f);
+    float root = 0.0001534580755424876f;
+    root = root * rest + 0.0013399931183470555f;
+    root = root * rest + 0.009618488973655082f;
+    root = root * rest + 0.055503287770764326f;
+    root = root * rest + 0.24022646890481275f;
+    root = root * rest + 0.6931472057371977f;
+    root = root * rest + 1.0f;
+    uint32_t exponent = (uint32_t)gw_bits_float(shifted) - (0x4b400000 - 127);
+    float tail = root * gw_float_bits((int32_t)(exponent << 23));
+    tail = size > 5.65f ? 0.0f : tail;
+    return x > 0 ? 1.0f - tail : tail;
+}
+
 /* erf of |x| <= 1. */
 GW_INLINE double gw_erf_small_double(double x) {
     static const double low[] = {
@@ -275,6 +303,10 @@ GW_INLINE double gw_erf_double(double x) {
     double large = 1.0 - gw_exp_double(-(bounded * bounded)) * factor;
     large = x != x ? x : __builtin_copysign(large, x);
     return size > 1.0 ? large : small;
+}
+
+GW_INLINE double gw_normal_double(double x) {
+    return 0.5 * (1.0 + gw_erf_double(x * 0.70710678118654752440));
 }
 
 #endif
