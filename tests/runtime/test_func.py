@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -248,3 +248,43 @@ def test_states_of_several_models() -> None:
     gw.testing.assert_close(out, gw.stack([m(gw.ones(2)) for m in models]))
     with pytest.raises(RuntimeError, match="at least one"):
         gw.func.stack_module_state([])
+
+
+class Pair(NamedTuple):
+    first: gw.Tensor
+    second: gw.Tensor
+
+
+def test_jacobians_keep_named_tuples() -> None:
+    x = gw.tensor([1.0, 2.0])
+    for jacobian in (func.jacrev, func.jacfwd):
+        found = jacobian(lambda t: Pair(t * 2, t.sum()))(x)
+        assert isinstance(found, Pair) and found.second.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(("error", "message", "call"), [
+    (RuntimeError, "should be a tuple", lambda x: func.grad(cube, has_aux=True)(x)),
+    (RuntimeError, "should be a tuple", lambda x: func.vjp(cube, x, has_aux=True)),
+    (RuntimeError, "should be a tuple", lambda x: func.jacrev(cube, has_aux=True)(x)),
+    (RuntimeError, "must be unique", lambda x: func.grad(cube, argnums=(0, -1))(x)),
+    (RuntimeError, "argnums must be int", lambda x: func.grad(cube, argnums="0")(x)),
+    (ValueError, "must be Tensor", lambda x: func.grad(lambda t: t["a"].sum())({"a": x, "n": 3})),
+    (ValueError, "must be Tensor", lambda x: func.vjp(cube, 3.0)),
+    (RuntimeError, "only tensors", lambda x: func.vjp(lambda t: (t, 1), x)),
+    (RuntimeError, "only tensors", lambda x: func.jacrev(lambda t: 3.0)(x)),
+    (RuntimeError, "structure of cotangents", lambda x: func.vjp(lambda t: (t, t), x)[1](x)),
+    (RuntimeError, "independent", lambda x: func.jvp(gw.ones_like, (x,), (x,), strict=True)),
+    (RuntimeError, "does not match", lambda x: func.linearize(cube, x)[1](x.double())),
+    (RuntimeError, "does not match", lambda x: func.linearize(cube, x)[1](x[:1])),
+    (RuntimeError, "same argspec", lambda x: func.linearize(cube, x)[1](x, x)),
+    (RuntimeError, "remove=views", lambda x: func.functionalize(cube, remove="views")),
+])  # fmt: skip
+def test_what_transforms_refuse(error: type[Exception], message: str, call: Any) -> None:
+    with pytest.raises(error, match=message):
+        call(gw.tensor([1.0, 2.0]))
+
+
+def test_strict_products_of_what_depends() -> None:
+    x = gw.tensor([1.0, 2.0])
+    value, product = func.jvp(cube, (x,), (gw.ones(2),), strict=True)
+    assert value.item() == 9.0 and product.item() == 15.0

@@ -9,13 +9,15 @@ from graphwright.runtime import autograd
 from graphwright.runtime.autograd.forward_ad import reaches_others
 from graphwright.runtime.autograd.pushing import pushing
 from graphwright.runtime.batching import boundary
+from graphwright.runtime.errors import describe
 from graphwright.runtime.mapping import stack_module_state, vmap
 from graphwright.runtime.nn.batch_norm import _BatchNorm
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.nn.utils.stateless import functional_call
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.pytree import tree_structure
 from graphwright.runtime.tensor import Tensor
-from graphwright.runtime.trees import rebuilt, tensors_of
+from graphwright.runtime.trees import leaves_of, of_kind, rebuilt, tensors_of
 
 Func = Callable[..., Any]
 
@@ -39,8 +41,12 @@ __all__ = [
 def _tracked(value: Any) -> Any:
     """The same structure with tensors that gradients can be taken of.
 
-    Where the outer computation differentiates too, they stay connected to it.
+    Where the outer computation differentiates too, they stay connected to it. Raises ValueError
+    for what is no tensor.
     """
+    for leaf in leaves_of(value):
+        if not isinstance(leaf, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
 
     def track(tensor: Tensor) -> Tensor:
         own = boundary.own(tensor) if boundary.depth() else tensor
@@ -49,6 +55,25 @@ def _tracked(value: Any) -> Any:
         return _without_history(own).requires_grad_()
 
     return rebuilt(value, iter([track(t) for t in tensors_of(value)]))
+
+
+def _with_aux(out: Any, of: str) -> tuple[Any, Any]:
+    """The output and what was returned beside it. Raises RuntimeError for anything but a pair."""
+    if not isinstance(out, tuple) or len(out) != 2:
+        raise RuntimeError(
+            f"{of}: output of function f should be a tuple: (output, aux) if has_aux is True"
+        )
+    return out
+
+
+def _require_tensors(out: Any, of: str) -> None:
+    """Raise RuntimeError where a function gives anything but tensors."""
+    for leaf in leaves_of(out):
+        if not isinstance(leaf, Tensor):
+            raise RuntimeError(
+                f"{of}: expected f(*primals) to return only tensors, got unsupported type "
+                f"{type(leaf)}"
+            )
 
 
 def _without_history(tensor: Tensor) -> Tensor:
@@ -119,7 +144,7 @@ def grad_and_value(func: Func, argnums: int | tuple[int, ...] = 0, has_aux: bool
             for place in places:
                 given[place] = _tracked(args[place])
             out = func(*given, **kwargs)
-            value, aux = out if has_aux else (out, None)
+            value, aux = _with_aux(out, "grad_and_value(f)(*args)") if has_aux else (out, None)
             if not isinstance(value, Tensor):
                 raise RuntimeError(
                     f"Expected the function to return a tensor, got {type(value).__name__}"
@@ -169,12 +194,20 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
     with _Transform(home):
         inputs = _tracked(primals)
         out = func(*inputs)
-        value, aux = out if has_aux else (out, None)
+        value, aux = _with_aux(out, "vjp(f, *primals)") if has_aux else (out, None)
+    _require_tensors(value, "vjp(f, *primals)")
+    structure = tree_structure(value)
 
     reached = _connected(tensors_of(value), tensors_of(inputs))
 
     def pull_back(cotangents: Any) -> Any:
         """The products. Raises RuntimeError unless cotangents are like the output."""
+        if tree_structure(cotangents) != structure:
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of "
+                f"outputs to the function. cotangents: {tree_structure(cotangents)}, primal "
+                f"output: {structure}"
+            )
         outer = _needs_graph((primals, cotangents), home)
         outer = outer or (reached and autograd.is_grad_enabled())
         with _Transform(home):
@@ -191,12 +224,17 @@ def vjp(func: Func, *primals: Any, has_aux: bool = False) -> Any:
 
 
 def _places(argnums: int | tuple[int, ...], count: int) -> tuple[int, ...]:
-    """The arguments that `argnums` names, of `count`. Raises RuntimeError beyond them."""
-    places = (argnums,) if isinstance(argnums, int) else tuple(argnums)
+    """The arguments that `argnums` names, of `count`, each once. Raises RuntimeError otherwise."""
+    places = (argnums,) if isinstance(argnums, int) else argnums
+    if not isinstance(places, tuple) or not all(isinstance(place, int) for place in places):
+        raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
     for place in places:
         if not -count <= place < count:
             raise RuntimeError(f"Got argnum={place}, but only {count} positional inputs")
-    return tuple(place % count for place in places)
+    found = tuple(place % count for place in places)
+    if not found or len(set(found)) != len(found):
+        raise RuntimeError(f"argnums elements must be unique and not none, got {argnums}")
+    return found
 
 
 class _Split:
@@ -220,7 +258,9 @@ class _Split:
         ):
             given[place] = value
         out = self.func(*given)
-        self.out, self.aux = out if self.has_aux else (out, None)
+        of = "jacobian(f)(*args)"
+        self.out, self.aux = _with_aux(out, of) if self.has_aux else (out, None)
+        _require_tensors(self.out, of)
         return tuple(tensors_of(self.out))
 
     def shaped(self, rows: Any, outer: bool) -> Any:
@@ -250,7 +290,7 @@ def _filled(value: Any, parts: Any) -> Any:
     if isinstance(value, dict):
         return {key: _filled(part, parts) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return type(value)([_filled(part, parts) for part in value])
+        return of_kind(value, [_filled(part, parts) for part in value])
     return value
 
 
@@ -307,11 +347,14 @@ def _jacobians(out: Tensor, inputs: list[Tensor], outer: bool, chunk_size: Any) 
     return [g.reshape((*shape, *t.shape)) for g, t in zip(found, inputs, strict=True)]
 
 
-def jvp(func: Func, primals: Any, tangents: Any, *, has_aux: bool = False) -> Any:
+def jvp(
+    func: Func, primals: Any, tangents: Any, *, strict: bool = False, has_aux: bool = False
+) -> Any:
     """(func(*primals), its Jacobian times the tangents), each structured like the output.
 
     Computed by differentiating twice in reverse. With `has_aux` a third result is what `func`
-    returned beside its output. Raises RuntimeError unless primals and tangents correspond.
+    returned beside its output. Raises RuntimeError unless primals and tangents correspond, and
+    with `strict` where an output does not depend on the primals, whose product is 0 otherwise.
     """
     tuples = isinstance(primals, tuple) and isinstance(tangents, tuple)
     if not tuples or len(primals) != len(tangents):
@@ -326,6 +369,11 @@ def jvp(func: Func, primals: Any, tangents: Any, *, has_aux: bool = False) -> An
     with _Transform(home):
         inputs = _tracked(leaves)
         outputs = list(split(*inputs))
+        if strict and not all(_depends(out, inputs) for out in outputs):
+            raise RuntimeError(
+                "jvp(f, primals, tangents, strict=True): The output of f is independent of the "
+                "inputs. This is not allowed with strict=True."
+            )
     outer = outer or _connected(outputs, inputs)
     with _Transform(home):
         probes = _tracked([ops.zeros_like(_without_history(out)) for out in outputs])
@@ -337,10 +385,38 @@ def jvp(func: Func, primals: Any, tangents: Any, *, has_aux: bool = False) -> An
     return (*shaped, aux) if has_aux else tuple(shaped)
 
 
+def _depends(out: Tensor, inputs: list[Tensor]) -> bool:
+    if not out.requires_grad:
+        return False
+    found = autograd.grad(
+        [out], inputs, [ops.zeros_like(out)], retain_graph=True, allow_unused=True
+    )
+    return any(g is not None for g in found)
+
+
 def linearize(func: Func, *primals: Any) -> tuple[Any, Func]:
-    """(func(*primals), f), where f(*tangents) is the Jacobian there times the tangents."""
+    """(func(*primals), f), where f(*tangents) is the Jacobian there times the tangents.
+
+    f raises RuntimeError unless the tangents have the structure, shapes and dtypes of the primals.
+    """
     value = func(*primals)
-    return value, lambda *tangents: jvp(func, primals, tangents)[1]
+
+    def pushed(*tangents: Any) -> Any:
+        if tree_structure(tangents) != tree_structure(primals):
+            raise RuntimeError(
+                f"Expected the tangents {tree_structure(tangents)} to have the same argspec as "
+                f"the primals {tree_structure(primals)}"
+            )
+        pairs = zip(leaves_of(tangents), leaves_of(primals), strict=True)
+        for place, (tangent, primal) in enumerate(pairs):
+            if (tangent.shape, tangent.dtype) != (primal.shape, primal.dtype):
+                raise RuntimeError(
+                    f"tangent:{place}, {describe(tangent)}, does not match the primal, "
+                    f"{describe(primal)}"
+                )
+        return jvp(func, primals, tangents)[1]
+
+    return value, pushed
 
 
 def jacfwd(
@@ -399,7 +475,14 @@ def hessian(func: Func, argnums: int | tuple[int, ...] = 0) -> Func:
 
 
 def functionalize(func: Func, *, remove: str = "mutations") -> Func:
-    """`func` itself: captured graphs are free of in-place changes whatever their source."""
+    """`func` itself: captured graphs are free of in-place changes whatever their source.
+
+    Raises RuntimeError unless `remove` is "mutations" or "mutations_and_views".
+    """
+    if remove not in ("mutations", "mutations_and_views"):
+        raise RuntimeError(
+            f"functionalize(f, remove='mutations'): received invalid argument for remove={remove}"
+        )
     return func
 
 

@@ -354,3 +354,8 @@ def test_averages_of_buffers_include_those_of_integers_and_complex_numbers() -> 
     assert [(m.module.count.item(), m.module.phase.item()) for m in models] == [
         (10, 10j), (12, 12.5j),
     ]
+
+
+def test_named_parameters_are_told_of_with_their_names() -> None:
+    optimizer = optim.SGD([("weight", nn.Parameter(gw.ones(1)))], lr=0.1)
+    assert "    param_names: ['weight']\n" in repr(optimizer)

@@ -54,6 +54,22 @@ MAKERS: dict[str, Make] = {
     "chained": lambda s, o: s.ChainedScheduler(
         [s.ConstantLR(o, 0.1, total_iters=4), s.ExponentialLR(o, 0.95)], optimizer=o
     ),
+    "sequential_of_chained": lambda s, o: s.SequentialLR(
+        o,
+        [
+            s.ChainedScheduler([s.ConstantLR(o, 0.1, total_iters=3), s.ExponentialLR(o, 0.9)]),
+            s.StepLR(o, 2),
+        ],
+        milestones=[6],
+    ),
+    "sequential_of_sequential": lambda s, o: s.SequentialLR(
+        o,
+        [
+            s.SequentialLR(o, [s.ConstantLR(o, 0.1, 3), s.ExponentialLR(o, 0.9)], [3]),
+            s.StepLR(o, 2),
+        ],
+        milestones=[6],
+    ),
 }
 
 
@@ -227,3 +243,25 @@ def test_last_rates_stay_as_they_were_where_rates_are_tensors() -> None:
         plateau.step(1.0)
         kept.append(plateau.get_last_lr()[0])
     assert [round(rate.item(), 5) for rate in kept] == [0.5, 0.05, 0.005]
+
+
+def test_composed_schedules_step_by_one_epoch_only() -> None:
+    optimizer = _optimizer(gw)
+    parts = [schedules.StepLR(optimizer, 2), schedules.ExponentialLR(optimizer, 0.9)]
+    for composed in (
+        schedules.SequentialLR(optimizer, parts, [3]), schedules.ChainedScheduler(parts)
+    ):
+        with pytest.raises(TypeError):
+            composed.step(0)  # type: ignore[call-arg]
+
+
+def test_a_schedule_that_starts_anew_has_made_no_step() -> None:
+    """Nor has it to be warned of the optimiser's, which comes after."""
+    optimizer = _optimizer(gw)
+    late = schedules.ExponentialLR(optimizer, 0.5)
+    both = schedules.SequentialLR(optimizer, [schedules.StepLR(optimizer, 9), late], [2])
+    for _ in range(3):
+        optimizer.step()
+        both.step()
+    assert [late.last_epoch, late.state_dict()["_step_count"]] == [1, 2]
+    assert optimizer.param_groups[0]["lr"] == 0.05

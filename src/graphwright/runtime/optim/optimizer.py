@@ -295,7 +295,7 @@ class Optimizer:
         lines = [f"{type(self).__name__} ("]
         for number, group in enumerate(self.param_groups):
             lines.append(f"{chr(10) if number else ''}Parameter Group {number}")
-            options = sorted(key for key in group if key not in ("params", "param_names"))
+            options = sorted(key for key in group if key != "params")
             lines.extend(f"    {key}: {group[key]}" for key in options)
         return "\n".join([*lines, ")"])
 

@@ -85,20 +85,24 @@ class SequentialLR(_OfOthers):
         for group in optimizer.param_groups:
             set_option(group, "lr", group["initial_lr"])
         _undo(self)
-        _first_of(self)._initial_step()
+        schedulers[0]._initial_step()
         self._last_lr = schedulers[0].get_last_lr()
 
-    def step(self, epoch: int | None = None) -> None:
-        """Go to the next epoch and set the rates; `epoch` 0 starts anew."""
-        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
+    def step(self) -> None:  # type: ignore[override]
+        """Go to the next epoch and set the rates."""
+        self.last_epoch += 1
         index = bisect_right(self._milestones, self.last_epoch)
         scheduler = self._schedulers[index]
-        starts = index > 0 and self._milestones[index - 1] == self.last_epoch
-        if starts or epoch == 0:
+        if index > 0 and self._milestones[index - 1] == self.last_epoch:
             start_anew(scheduler)
         else:
             scheduler.step()
         self._last_lr = scheduler.get_last_lr()
+
+    def _start_anew(self) -> None:
+        self.last_epoch = 0
+        start_anew(self._schedulers[0])
+        self._last_lr = self._schedulers[0].get_last_lr()
 
 
 def _undo(scheduler: LRScheduler) -> None:
@@ -109,22 +113,15 @@ def _undo(scheduler: LRScheduler) -> None:
         scheduler.last_epoch -= 1
 
 
-def _first_of(scheduler: Any) -> Any:
-    """The schedule that begins."""
-    return _first_of(scheduler._schedulers[0]) if hasattr(scheduler, "_schedulers") else scheduler
-
-
 def start_anew(scheduler: LRScheduler) -> None:
-    """`scheduler.step(0)` without its warning."""
-    if isinstance(scheduler, _OfOthers):
+    """Set the rates of epoch 0, which is no step."""
+    if isinstance(scheduler, SequentialLR | ChainedScheduler):
+        scheduler._start_anew()
+    elif type(scheduler).step is not LRScheduler.step:
         scheduler.step(0)
-        return
-    if type(scheduler).step is not LRScheduler.step:
-        scheduler.step(0)
-        return
-    scheduler._step_count += 1
-    scheduler.last_epoch = 0
-    scheduler._set(scheduler._at_epoch())
+    else:
+        scheduler.last_epoch = 0
+        scheduler._set(scheduler._at_epoch())
 
 
 class ChainedScheduler(_OfOthers):
@@ -137,13 +134,15 @@ class ChainedScheduler(_OfOthers):
         self._schedulers = list(schedulers)
         self._last_lr = present_rates(self.optimizer)
 
-    def step(self, epoch: int | None = None) -> None:
+    def step(self) -> None:  # type: ignore[override]
         """Step all."""
         for scheduler in self._schedulers:
-            if epoch is None:
-                scheduler.step()
-            else:
-                start_anew(scheduler)
+            scheduler.step()
+        self._last_lr = present_rates(self.optimizer)
+
+    def _start_anew(self) -> None:
+        for scheduler in self._schedulers:
+            start_anew(scheduler)
         self._last_lr = present_rates(self.optimizer)
 
 
