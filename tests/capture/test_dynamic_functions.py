@@ -8,6 +8,7 @@ numbers; a branch takes one more for its other side.
 from __future__ import annotations
 
 import math
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -110,8 +111,40 @@ def shaped(x: Any, number: float) -> Any:
     return (*bent, functional.normalize(x, eps=number, dim=0), gw.nan_to_num(x, nan=number))
 
 
+def norms(x: Any, order: float) -> Any:
+    rows = x.reshape(3, 4)
+    found = gw.norm(x, order), x.norm(order), gw.dist(x, x * x, order)
+    return (*found, gw.cdist(rows, rows, p=order), functional.pairwise_distance(x, x * x, order))
+
+
+def thresholds(x: Any, number: float) -> Any:
+    cut = functional.hardtanh(x, -number, number), functional.threshold(x, number, -number)
+    shrunk = functional.hardshrink(x, number), functional.softshrink(x, number)
+    return *cut, *shrunk, x.sigmoid().logit(1 / (number + 2)), gw.rsub(x, number)
+
+
+def products_of_matrices(x: Any, scale: float) -> Any:
+    a = x.reshape(3, 4)
+    scores = functional.scaled_dot_product_attention(a, a, a, scale=1 / scale)
+    return gw.addmm(a, a, a.T @ a, beta=scale), scores
+
+
+def ranges(x: Any, number: float) -> Any:
+    made = gw.arange(number), gw.arange(0.5, 9.0, number), gw.linspace(number, 20.0, 7)
+    return *made, x.sum()
+
+
+def operands(x: Any, number: float) -> Any:
+    results = gw.mul(x, other=number), x.sub(other=number), gw.div(number, x * x + 1)
+    index = gw.tensor([1, 0, 5])
+    special = gw.xlogy(x * x, number), gw.copysign(x, number), gw.special.zeta(number, x * x + 2)
+    floors = gw.div(x, number, rounding_mode="floor")
+    return *results, *special, x.scatter(0, index, number), floors
+
+
 @pytest.mark.parametrize("backend", ["eager", "c"])
-@pytest.mark.parametrize("program", [dropped, losses, shaped])
+@pytest.mark.parametrize("program", [
+    dropped, losses, shaped, norms, thresholds, products_of_matrices, ranges, operands])
 def test_operations_are_taken_apart_for_numbers_that_vary(program: Program, backend: str) -> None:
     compiled: Any = gw.compile(program, backend=backend, fullgraph=True)
     for (number,) in FLOATS:
@@ -123,12 +156,58 @@ def test_operations_are_taken_apart_for_numbers_that_vary(program: Program, back
 
 def test_an_operation_that_cannot_be_taken_apart_has_one_version_for_each_number() -> None:
     def program(x: Any, number: float) -> Any:
-        return x.reshape(1, 1, 4, 3) + 1, gw.cdist(x[:, None], x[:, None], p=number)
+        return x.reshape(1, 1, 4, 3) + 1, gw.histc(x, min=-number, max=number)
 
     captured = Captured(program, fullgraph=True)
     for numbers in FLOATS[:3]:
         run(captured, program, numbers)
     assert captured.graphs == 3
+
+
+def test_norms_that_are_recorded_have_their_own_gradients() -> None:
+    """Zero where all is zero, which the gradients of their parts are not."""
+    compiled: Any = gw.compile(lambda x, order: gw.norm(x, order), backend="eager")
+    for (order,) in FLOATS[:3]:
+        x = gw.zeros(4).requires_grad_()
+        compiled(x, order).backward()
+        assert x.grad is not None and x.grad.tolist() == [0.0] * 4
+
+
+def test_orders_that_are_written_in_words_are_told_from_numbers() -> None:
+    def program(x: Any, order: Any) -> Any:
+        return x * 2 if order in ("fro", None) or order == "nuc" else x * order
+
+    captured = Captured(program, fullgraph=True)
+    for order in (1.5, 2.5, 3.5, 4.5, "fro", "nuc", None):
+        x = gw.ones(3)
+        assert captured(x, order).tolist() == program(x, order).tolist()
+    assert captured.graphs == 5
+
+
+def test_counters_take_two_graphs_from_zero_on() -> None:
+    def program(x: Any, counters: Any) -> Any:
+        counters.step += 1
+        counters.calls["all"] += 1
+        return x * counters.step + counters.calls["all"]
+
+    counters = types.SimpleNamespace(step=0, calls={"all": 0})
+    captured = Captured(program, fullgraph=True)
+    found = [captured(gw.ones(1), counters).item() for _ in range(6)]
+    assert found == [2, 4, 6, 8, 10, 12]
+    assert captured.graphs == 2
+
+
+@pytest.mark.parametrize("program", [
+    lambda x, n: gw.linalg.matrix_power(x, n),
+    lambda x, n: gw.mvlgamma(x.square() + 5, n),
+    lambda x, n: gw.histc(x, bins=n),
+    lambda x, n: x[None].movedim(0, n - 2),
+])
+def test_integers_that_say_how_often_are_part_of_graphs(program: Program) -> None:
+    captured = Captured(program, fullgraph=True)
+    for count in (2, 3, 4):
+        x = gw.linspace(-2, 2, 9).reshape(3, 3)
+        assert captured(x, count).tolist() == program(x, count).tolist()
 
 
 def test_what_an_operation_refuses_is_refused_in_its_own_words() -> None:

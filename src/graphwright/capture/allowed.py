@@ -100,7 +100,8 @@ _INLINED_OF_PACKAGE = (
     ["runtime", "trees.py"], ["runtime", "several.py"], ["runtime", "facts.py"],
     ["runtime", "cuda.py"], ["runtime", "checks.py"],
     ["runtime", "utils", "checkpoint.py"], ["runtime", "pytree.py"], ["runtime", "profiler.py"],
-    ["runtime", "marks.py"], ["runtime", "ops"],
+    ["runtime", "marks.py"], ["runtime", "ops"], ["runtime", "limits.py"],
+    ["runtime", "promotion.py"],
 )  # fmt: skip
 _EXCLUDED = frozenset(
     [

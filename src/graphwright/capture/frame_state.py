@@ -105,15 +105,15 @@ class FrameState(Record, frozen=False):
     def int_is_dynamic(self, value: int, source: Source) -> bool:
         """Whether an int becomes symbolic in this capture: one that has varied, or an argument.
 
-        Never 0 and 1, which mean something to most programs.
+        Not at once 0 and 1, which mean something to most programs.
         """
         name = source.name()
         if self.ints.setdefault(name, value) != value:
             self.ints[name] = None
-        if self.dynamic is False or value in (0, 1):
+        if self.dynamic is False:
             return False
         from_the_start = self.dynamic is True and isinstance(source, LocalSource)
-        return from_the_start or self.ints[name] is None
+        return (from_the_start and value not in (0, 1)) or self.ints[name] is None
 
     def length_is_dynamic(self, length: int, source: Source) -> bool:
         """Whether a list is not looked at as a whole: one whose length has varied."""

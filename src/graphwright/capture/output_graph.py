@@ -460,8 +460,9 @@ class OutputGraph:
         with_tensors = with_scalars(tx, kind, target, args, kwargs)
         if with_tensors is not None:
             return with_tensors
-        args = scalar_arguments(tx, target, [arg.realize() for arg in args], kwargs)
+        args = [arg.realize() for arg in args]
         kwargs = {key: value.realize() for key, value in kwargs.items()}
+        args, kwargs = scalar_arguments(tx, target, args, kwargs)
         examples = [arg.as_example() for arg in args]
         keywords = {key: value.as_example() for key, value in kwargs.items()}
         if self.side_effects.calls:

@@ -226,12 +226,9 @@ class Values:
     def parts_of_method(
         self, cls: type, name: str, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker | None:
-        """What a method that fills with random numbers gives, run by its parts; None: as a whole.
-
-        The parts of others do not all round as the whole.
-        """
+        """What a method gives that is run by its parts; None: as a whole."""
         entry = getattr(getattr(cls, name, None), "__gw_op__", None)
-        if entry is None or not name.endswith("_"):
+        if entry is None:
             return None
         return run_parts(self, getattr(_face, entry.name), args, kwargs)  # type: ignore[arg-type]
 

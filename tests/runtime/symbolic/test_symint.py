@@ -43,6 +43,26 @@ def test_an_equality_unifies_symbols() -> None:
     assert [str(g) for g in env.guards[2:]] == ["s1 == s0"] or str(env.guards[2]) == "s0 == s1"
 
 
+def test_comparisons_with_floats_are_those_of_integers() -> None:
+    env = ShapeEnv()
+    n = env.create_symbol(5)
+    assert isinstance(n, SymInt)
+    assert n < float("inf") and n != float("-inf") and n != 2.5 and n != float("nan")
+    assert len(env.guards) == 1
+    assert n > 4.5 and n < 5.5 and n >= 4.5 and n <= 5.5
+    assert [str(g) for g in env.guards[1:]] == ["s0 > 4", "s0 < 6", "s0 >= 5", "s0 <= 5"]
+
+
+def test_operators_without_expressions_take_the_value() -> None:
+    env = ShapeEnv()
+    n, m = env.create_symbol(9), env.create_symbol(7)
+    assert isinstance(n, SymInt) and isinstance(m, SymInt)
+    assert n**0.5 == 3.0 and n * 0.5 == 4.5 and 0.5 - n == -8.5
+    assert str(env.guards[-1]) == "s0 == 9"
+    assert m & 1 == 1 and m | 8 == 15 and m >> 1 == 3 and 3 & m == 3
+    assert str(env.guards[-1]) == "s1 == 7"
+
+
 def test_int_and_hash_specialise() -> None:
     env = ShapeEnv()
     n = env.create_symbol(5)

@@ -25,17 +25,18 @@ from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import dtypes
 from graphwright.runtime.limits import finfo
 from graphwright.runtime.ops._face import empty, empty_like
+from graphwright.runtime.ops.table import TABLE, Kind
 
 if TYPE_CHECKING:
     from graphwright.capture.values import Values
 
 Given = dict[str, VariableTracker]
 Kwargs = dict[str, VariableTracker]
-_BINARY = frozenset(
+_OPERATORS = frozenset(
     [
-        *("add", "iadd", "sub", "isub", "mul", "imul", "truediv", "itruediv", "div", "divide"),
-        *("true_divide", "multiply", "subtract", "pow", "ipow", "floordiv", "ifloordiv", "mod"),
-        *("imod", "floor_divide", "remainder", "fmod", "lt", "le", "gt", "ge", "eq", "ne"),
+        *("add", "iadd", "sub", "isub", "mul", "imul", "truediv", "itruediv"),
+        *("pow", "ipow", "floordiv", "ifloordiv", "mod", "imod"),
+        *("lt", "le", "gt", "ge", "eq", "ne", "floor_divide", "rsub"),
     ]
 )
 _EXACT = frozenset(
@@ -48,19 +49,60 @@ _EXACT = frozenset(
 
 def scalar_arguments(
     tx: Values, target: Any, args: list[VariableTracker], kwargs: Kwargs
-) -> list[VariableTracker]:
+) -> tuple[list[VariableTracker], Kwargs]:
     """The arguments of an operation on two operands, with numbers that vary made inputs."""
-    if kwargs or len(args) != 2 or name_of(target) not in _BINARY:
-        return args
-    for arg in args:
+    found = _operands(target, args, kwargs)
+    if found is None:
+        return args, kwargs
+    operands, rest = found
+    for arg in operands:
         if type(arg) is ConstantVariable and not isinstance(arg.value, (int, float, complex)):
             unsupported("GB0007", f"TypeError: {name_of(target)} with {arg.describe()}")
-    tensors = [arg for arg in args if isinstance(arg, TensorVariable)]
+    tensors = [arg for arg in operands if isinstance(arg, TensorVariable)]
     if name_of(target) in _EXACT and {tensor.fake.dtype for tensor in tensors} == {dtypes.int64}:
-        reads = [isinstance(arg, ItemRead) and arg.as_integer(tx) for arg in args]
-        args = [read or arg for read, arg in zip(reads, args, strict=True)]
+        reads = [isinstance(arg, ItemRead) and arg.as_integer(tx) for arg in operands]
+        operands = [read or arg for read, arg in zip(reads, operands, strict=True)]
     single = _beside(tensors)
-    return args if single is None else [arg.in_graph(tx, single) or arg for arg in args]
+    if single is not None:
+        operands = [arg.in_graph(tx, single) or arg for arg in operands]
+    return operands, rest
+
+
+def _operands(
+    target: Any, args: list[VariableTracker], kwargs: Kwargs
+) -> tuple[list[VariableTracker], Kwargs] | None:
+    """Both operands of an operation that takes numbers where it takes tensors, and its other
+    arguments but for those that are as usual; None: of another operation."""
+    if len(args) == 2 and not kwargs and name_of(target) in _OPERATORS:
+        return args, {}
+    entry = _entry_of(target)
+    if entry is None or entry.name in _FILLING:
+        return None
+    if entry.kind is not Kind.POINTWISE and entry.name not in _OPERATORS:
+        return None
+    params = entry.schema.params
+    if len(params) < 2 or not params[0].is_tensor or params[1].type != "Operand":
+        return None
+    given = dict(zip(entry.names, args, strict=False)) | kwargs
+    if len(args) > len(params) or not set(entry.names[:2]) <= set(given) <= set(entry.names):
+        return None
+    operands = [given.pop(name) for name in entry.names[:2]]
+    usual = {param.name: param.default for param in params}
+    rest = {name: value for name, value in given.items() if not _is(value, usual[name])}
+    return None if "alpha" in rest else (operands, rest)
+
+
+def _is(value: VariableTracker, usual: Any) -> bool:
+    """Whether an argument is the default, of the same type."""
+    if type(value) is not ConstantVariable:
+        return False
+    return type(value.value) is type(usual) and bool(value.value == usual)
+
+
+def _entry_of(target: Any) -> Any:
+    """The operation that a target is, without the underscore of in-place forms; None: another."""
+    name = name_of(getattr(target, "__gw_op__", target))
+    return TABLE.get(name)
 
 
 def _beside(tensors: list[TensorVariable]) -> bool | None:
@@ -274,6 +316,32 @@ def _leaky(tx: Values, call: _Call) -> VariableTracker | None:
     return run(tx, "call_method", "where", [own, positive, scaled], {})
 
 
+def _attention(tx: Values, call: _Call) -> VariableTracker | None:
+    """Attention of the queries times the scale."""
+    query = call.given["query"]
+    if not _rounds_each_step(query):
+        return None
+    scaled = tx.output.run(tx, "call_method", "mul", [query, call.given["scale"]], {})
+    return call.run(tx, {**call.given, "query": scaled, "scale": tx.constant(1.0)})
+
+
+def _scattered(tx: Values, call: _Call) -> VariableTracker | None:
+    """The number as a tensor of the index's shape."""
+    own, index = call.given["input"], call.given["index"]
+    name = next(name for name in call.numbers if name in call.given)
+    if not isinstance(own, TensorVariable) or not isinstance(index, TensorVariable):
+        return None
+    value = call.given[name]
+    dtype = own.fake.dtype
+    if dtype not in (dtypes.float32, dtypes.float64) or not _is_held(tx, value, dtype):
+        return None
+    scalar = value.in_graph(tx, dtype is dtypes.float32)
+    if scalar is None:
+        return None
+    source = tx.output.run(tx, "call_method", "expand_as", [scalar, index], {})
+    return call.run(tx, {**call.rest(name), "src": source})
+
+
 _EMPTY: dict[str, Any] = {"empty": empty, "empty_like": empty_like}
 _FILLING = frozenset(["masked_fill", "fill", "full", "full_like", "new_full"])
 _NO_RULE: tuple[tuple[str, ...], tuple[str, ...], Rule] = ((), (), _with_tensors)
@@ -300,5 +368,10 @@ _RULES: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...], Rule]] = {
     ("", "full_like"): (("input", "fill_value", *_KINDS), ("fill_value",), _filled),
     ("", "new_full"): (("input", "size", "fill_value", *_KINDS), ("fill_value",), _filled),
     ("", "tensor"): (("data", "dtype", "device"), ("data",), _number_tensor),
+    ("", "scaled_dot_product_attention"): (
+        ("query", "key", "value", "attn_mask", "dropout_p", "is_causal", "scale", "enable_gqa"),
+        ("scale",), _attention),
+    ("", "scatter"): (("input", "dim", "index", "src", "value", "reduce"), ("src", "value"),
+                      _scattered),
     ("", "leaky_relu"): (("input", "negative_slope"), ("negative_slope",), _leaky),
 }

@@ -161,6 +161,8 @@ def number_operation(
     function = PLAIN.get(function, function)
     if not any(isinstance(arg, _VARYING) for arg in args):
         return None
+    if function in (operator.eq, operator.ne) and _is_text(*args):
+        return tx.constant(function is operator.ne)
     operands = [_operand(tx.output, arg) for arg in args]
     known = [operand for operand in operands if operand is not None]
     if len(known) != len(operands) or len(known) > _MOST_OPERANDS:
@@ -173,6 +175,12 @@ def number_operation(
     except (ArithmeticError, TypeError, ValueError):
         return None
     return _computed(tx, function, known, result)
+
+
+def _is_text(left: VariableTracker, right: VariableTracker) -> bool:
+    """Whether a Python number is compared with what equals none: a text, or None."""
+    kinds = {left.python_type(), right.python_type()}
+    return bool(kinds & {str, bytes, type(None)} and kinds & {int, float})
 
 
 _MOST_OPERANDS = 4

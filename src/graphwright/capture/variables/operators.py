@@ -293,6 +293,9 @@ def equals(tx: Translator, left: VariableTracker, right: VariableTracker) -> Any
     kinds = {type(left), type(right)}
     if len(kinds) == 2 and kinds <= _KNOWN_KINDS:
         return False
+    number = number_operation(tx, operator.eq, [left, right])
+    if number is not None:
+        return bool(number.as_constant())
     if isinstance(left, ConstantVariable) and isinstance(right, ConstantVariable):
         return bool(fold(operator.eq, left.value, right.value))
     unsupported("GB0008", f"comparison of {left.describe()} with {right.describe()}")
@@ -408,6 +411,8 @@ def _same_constant(left: ConstantVariable, right: ConstantVariable) -> bool:
 
 def check_reflexive(*values: VariableTracker) -> None:
     """A break for NaN, of which there are many: whether two are one object is not known."""
+    if len({value.python_type() for value in values}) > 1:
+        return
     for value in values:
         if isinstance(value, ConstantVariable) and value.value != value.value:
             unsupported("GB0008", "identity of NaN")

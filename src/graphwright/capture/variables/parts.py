@@ -19,8 +19,12 @@ from graphwright.capture.variables.float_arguments import rule_for
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.functions import UserFunctionVariable
 from graphwright.capture.variables.quotients import QuotientVariable
+from graphwright.capture.variables.symint import SymIntVariable
+from graphwright.capture.variables.tensor import TensorVariable
+from graphwright.runtime import _core
 from graphwright.runtime.amp import state as amp
-from graphwright.runtime.ops.table import Kind
+from graphwright.runtime.ops.creation import arange_of_floats
+from graphwright.runtime.ops.table import Kind, Op
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -41,15 +45,23 @@ def run_parts(
         inside = tx.globals_()["__name__"].startswith(_OPS)
         return _inlined(tx, function, args, kwargs) if inside else None
     entry = getattr(function, "__gw_op__", None)
-    if entry is None or not any(_varies(tx, value) for value in (*args, *kwargs.values())):
+    values = (*args, *kwargs.values())
+    if entry is None or not (
+        any(_varies(tx, value) for value in values) or _has_other_scalar(tx, entry, args, kwargs)
+    ):
         return None
-    if entry.kind not in _MADE_OF_OTHERS or entry.decompose is None or amp.current():
+    parts = arange_of_floats if entry.name == "arange" else entry.decompose
+    if parts is None or amp.current():
+        return None
+    if entry.kind not in _MADE_OF_OTHERS and (
+        entry.kind not in _LOWERED or _has_gradients(values)
+    ):
         return None
     if entry.name in tx.output.state.lessons or rule_for("call_function", function):
         return None
     try:
-        values = _by_position(function, entry.names, args, kwargs)
-        return _inlined(tx, entry.decompose, [tx.constant(value) for value in values], {})
+        given = _by_position(function, entry.names, args, kwargs)
+        return _inlined(tx, parts, [tx.constant(value) for value in given], {})
     except (Raised, TypeError, Unsupported) as error:
         raise Reconsidered(entry.name) from error
 
@@ -60,6 +72,33 @@ def _varies(tx: Translator, value: VariableTracker) -> bool:
     if isinstance(value, FloatVariable):
         return any(tx.output.state.has_varied(source) for source in value.leaves)
     return isinstance(value, QuotientVariable)
+
+
+def _has_other_scalar(tx: Translator, entry: Op, args: Args, kwargs: Kwargs) -> bool:
+    """Whether an int that has been another one is given where a float could be."""
+    if entry.kind is Kind.CREATION:
+        return False
+    types = {param.name: param.type for param in entry.schema.params}
+    given = [*zip(types, args, strict=False), *kwargs.items()]
+    return any(types.get(name) in _SCALARS and _is_other_int(tx, value) for name, value in given)
+
+
+def _is_other_int(tx: Translator, value: VariableTracker) -> bool:
+    value = value.realize()
+    if not isinstance(value, SymIntVariable) or value.source is None:
+        return False
+    return tx.output.state.ints.get(value.source.name(), 0) is None
+
+
+def _has_gradients(args: Iterable[VariableTracker]) -> bool:
+    """Whether the operation is recorded: its own gradient may be another than that of its parts.
+    """
+    tensors = [arg for arg in map(_realized, args) if isinstance(arg, TensorVariable)]
+    return _core.grad_enabled() and any(tensor.fake.requires_grad for tensor in tensors)
+
+
+def _realized(arg: VariableTracker) -> VariableTracker:
+    return arg.realize()
 
 
 def _by_position(
@@ -87,4 +126,7 @@ def _inlined(
     return UserFunctionVariable(function, known).call(tx, args, kwargs)
 
 
+_SCALARS = frozenset(["float", "Scalar"])
 _MADE_OF_OTHERS = (Kind.COMPOSITE, Kind.RANDOM)
+_LOWERED = (Kind.REDUCTION, Kind.CONTRACTION, Kind.CREATION)
+"""What has parts for generated code only."""

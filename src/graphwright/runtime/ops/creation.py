@@ -300,6 +300,21 @@ def _arange_length(start: Any, end: Any, step: Any, dtype: DType) -> Any:
     return (end - start + step - 1) // step if step > 0 else (start - end - step - 1) // -step
 
 
+def arange_of_floats(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Any:
+    """`arange` as a function of its numbers, for those that vary from call to call."""
+    first, last = arange_bounds(start, end)
+    target = _arange_dtype((first, last, step), dtype)
+    if not target.is_floating_point:
+        return ops.arange(first, last, step, dtype=dtype, device=device)
+    if not (first - last < math.inf and last - first < math.inf) or step == 0 or not (
+        first <= last if step > 0 else last <= first
+    ):
+        return ops.arange(first, last, step, dtype=dtype, device=device)
+    length = math.ceil((last - first) / step)
+    places = ops.arange(length, dtype=dtypes.float64, device=device)
+    return ops.to_dtype(ops.add(ops.mul(places, step), first), target)
+
+
 def _arange_spec(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> TensorSpec:
     first, last = arange_bounds(start, end)
     target = _arange_dtype((first, last, step), dtype)

@@ -11,6 +11,7 @@ from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
 
@@ -98,7 +99,7 @@ def _counts(input: Any, edges: Any, weight: Any) -> Any:
 
 def _histogramdd(input: Any, bins: Any, range: Any, weight: Any, density: bool) -> Any:
     dims = input.shape[-1] if input.ndim else 0
-    bins = [bins] * dims if isinstance(bins, int) else bins
+    bins = [bins] * dims if isinstance(bins, (int, SymInt)) else bins
     _check(input, bins, range, weight)
     points = input.detach()
     limits = [None if range is None else range[2 * i : 2 * i + 2] for i in builtins.range(dims)]

@@ -18,6 +18,7 @@ from graphwright.runtime.ops.normalise import wrap_dims
 from graphwright.runtime.ops.reductions import check_moments, deviation_kernel, var_kernel
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.ops.value_checks import checked
+from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
 # -- variance and deviation, in all of PyTorch's spellings
@@ -143,7 +144,7 @@ define("trace(Tensor input)", Kind.COMPOSITE, decompose=_trace)
 
 
 def _check_histc(input: Any, bins: int, min: Any, max: Any) -> None:
-    if not isinstance(bins, int):
+    if not isinstance(bins, (int, SymInt)):
         raise TypeError(f"histc(): argument 'bins' must be int, not {type(bins).__name__}")
     if bins <= 0:
         raise RuntimeError(f"histc(): bins must be > 0, but got {bins} for {describe(input)}")

@@ -11,6 +11,7 @@ from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, infer_size, product, view_strides
 from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.symbolic.symint import SymInt
 from graphwright.runtime.tensor import Tensor
 
 # -- reshapes
@@ -120,7 +121,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
 
 def _movedim(input: Any, source: Any, destination: Any) -> Any:
     sources, targets = _as_tuple(source), _as_tuple(destination)
-    if isinstance(source, int) is not isinstance(destination, int):
+    if isinstance(source, (int, SymInt)) is not isinstance(destination, (int, SymInt)):
         raise TypeError(
             "movedim(): `source` and `destination` must be both ints or both tuples of ints, got "
             f"{source!r} and {destination!r}"

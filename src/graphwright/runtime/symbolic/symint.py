@@ -6,6 +6,7 @@ as an index or as a dict key) takes it from the value, and the `ShapeEnv` record
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
@@ -25,23 +26,45 @@ def sym_int(expr: Expr, env: ShapeEnv) -> IntLike:
     return expr.value if isinstance(expr, Int) else SymInt(expr, env)
 
 
-def _binary(function: Callable[[Any, Any], Expr]) -> Callable[[SymInt, Any], Any]:
+def _binary(
+    function: Callable[[Any, Any], Expr], concrete: Callable[[Any, Any], Any]
+) -> Callable[[SymInt, Any], Any]:
     def method(self: SymInt, other: Any) -> Any:
+        if isinstance(other, float):
+            return concrete(int(self), other)
         if not isinstance(other, (int, SymInt)):
             return NotImplemented
         return sym_int(self.env.within_range(function(self.expr, other)), self.env)
     return method
 
 
-def _reflected(function: Callable[[Any, Any], Expr]) -> Callable[[SymInt, Any], Any]:
-    return _binary(lambda a, b: function(b, a))
+def _reflected(
+    function: Callable[[Any, Any], Expr], concrete: Callable[[Any, Any], Any]
+) -> Callable[[SymInt, Any], Any]:
+    return _binary(lambda a, b: function(b, a), lambda a, b: concrete(b, a))
+
+
+def _subtract(a: Any, b: Any) -> Expr:
+    return ex.add(a, ex.mul(b, -1))
+
+
+def _specialising(function: Callable[[Any, Any], Any]) -> Callable[[SymInt, Any], Any]:
+    """An operator that no expression has: on the values at hand."""
+    def method(self: SymInt, other: Any) -> Any:
+        return function(int(self), int(other)) if isinstance(other, (int, SymInt)) else (
+            NotImplemented)
+    return method
 
 
 def _compare(op: str, concrete: Callable[[Any, Any], Any]) -> Callable[[SymInt, Any], Any]:
     def method(self: SymInt, other: Any) -> Any:
+        if isinstance(other, float):
+            if not math.isfinite(other) or (op in ("==", "!=") and not other.is_integer()):
+                return concrete(0, other)    # as any integer
+            other = math.ceil(other) if op in ("<", ">=") else math.floor(other)
         if isinstance(other, (int, SymInt)):
             return self.env.evaluate_bool(Relation(op, self.expr, ex.as_expr(other)))
-        return concrete(int(self), other) if isinstance(other, float) else NotImplemented
+        return NotImplemented
     return method
 
 
@@ -64,16 +87,21 @@ class SymInt:
         """The value in this trace; reading it assumes nothing."""
         return self.env.hint(self._expr)
 
-    __add__ = _binary(ex.add)
-    __radd__ = _reflected(ex.add)
-    __sub__ = _binary(lambda a, b: ex.add(a, ex.mul(b, -1)))
-    __rsub__ = _reflected(lambda a, b: ex.add(a, ex.mul(b, -1)))
-    __mul__ = _binary(ex.mul)
-    __rmul__ = _reflected(ex.mul)
-    __mod__ = _binary(ex.mod)
-    __rmod__ = _reflected(ex.mod)
-    __floordiv__ = _binary(ex.floordiv)
-    __rfloordiv__ = _reflected(ex.floordiv)
+    __add__ = _binary(ex.add, operator.add)
+    __radd__ = _reflected(ex.add, operator.add)
+    __sub__ = _binary(_subtract, operator.sub)
+    __rsub__ = _reflected(_subtract, operator.sub)
+    __mul__ = _binary(ex.mul, operator.mul)
+    __rmul__ = _reflected(ex.mul, operator.mul)
+    __mod__ = _binary(ex.mod, operator.mod)
+    __rmod__ = _reflected(ex.mod, operator.mod)
+    __floordiv__ = _binary(ex.floordiv, operator.floordiv)
+    __rfloordiv__ = _reflected(ex.floordiv, operator.floordiv)
+    __and__ = __rand__ = _specialising(operator.and_)
+    __or__ = __ror__ = _specialising(operator.or_)
+    __xor__ = __rxor__ = _specialising(operator.xor)
+    __lshift__ = _specialising(operator.lshift)
+    __rshift__ = _specialising(operator.rshift)
     __eq__ = _compare("==", operator.eq)
     __ne__ = _compare("!=", operator.ne)
     __lt__ = _compare("<", operator.lt)
@@ -96,7 +124,9 @@ class SymInt:
     def __rdivmod__(self, other: IntLike) -> tuple[IntLike, IntLike]:
         return other // self, other % self
 
-    def __pow__(self, exponent: IntLike) -> Any:
+    def __pow__(self, exponent: IntLike | float) -> Any:
+        if isinstance(exponent, float):
+            return int(self) ** exponent
         power = int(exponent)
         if power < 0:
             return int(self) ** power
