@@ -59,8 +59,36 @@ def _masked(x: Any, y: Any) -> None:
     x[y > 0] = y.sum()
 
 
+def _cache_at_a_place(x: Any, y: Any) -> None:
+    x[:, :, _PLACE[0]] = y[:, :, 0]
+
+
+def _cache_copied(x: Any, y: Any) -> None:
+    x.index_copy_(2, _PLACE, y)
+
+
+def _cache_copied_then_sum(x: Any, y: Any) -> Any:
+    x.index_copy_(2, _PLACE, y)
+    return x.sum(-1)
+
+
+def _cache_added(x: Any, y: Any) -> None:
+    x.index_add_(2, _PLACE, y)
+
+
+def _elements(x: Any, y: Any) -> None:
+    x[_ROWS, _COLUMNS] = y
+
+
+def _scattered(x: Any, y: Any) -> None:
+    x.scatter_(0, _ROWS[None].expand(8, 64), y)
+
+
+_PLACE = gw.tensor([5])
+_ROWS, _COLUMNS = gw.arange(64), gw.arange(64).flip(0)
 TABLE = ((SIDE, SIDE), (SIDE, SIDE))
 ROW = ((1, 8, 128, 64), (1, 8, 1, 64))
+LONG = ((1, 8, 1024, 64), (1, 8, 1, 64))
 CASES: list[tuple[str, Program, tuple[tuple[int, ...], ...], float]] = [
     ("x[::2] = y", _rows, TABLE, LARGE),
     ("x[:, ::2] = 0", _columns, TABLE, LARGE),
@@ -71,6 +99,12 @@ CASES: list[tuple[str, Program, tuple[tuple[int, ...], ...], float]] = [
     ("cache[:, :, i:i+1] = k", _cache, ((8, 16, 1024, 64), (8, 16, 1, 64)), LARGE),
     ("cache[:, :, i:i+1] = k of 8x64", _cache, ROW, SMALL),
     ("the same, then all of it is read", _cache_then_sum, ROW, SMALL),
+    ("cache[:, :, pos] = k of 8x64", _cache_at_a_place, LONG, SMALL),
+    ("cache.index_copy_(2, pos, k)", _cache_copied, LONG, SMALL),
+    ("cache.index_copy_(2, pos, k), then all of it is read", _cache_copied_then_sum, ROW, SMALL),
+    ("cache.index_add_(2, pos, k)", _cache_added, LONG, SMALL),
+    ("x[i, j] = y of 64 elements", _elements, ((SIDE, SIDE), (64,)), SMALL),
+    ("x.scatter_(0, i, y) of 8x64", _scattered, ((SIDE, SIDE), (8, 64)), SMALL),
     ("x[mask] = y of 64 elements", _masked, ((64,), (64,)), SMALL),
 ]
 

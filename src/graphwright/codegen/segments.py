@@ -79,7 +79,7 @@ class _Cut:
 
 
 def _is_mutation(node: Node) -> bool:
-    return getattr(node.target, "name", None) == "copy_"
+    return bool(getattr(node.target, "is_inplace", False))
 
 
 def _example(value: Any) -> Any:

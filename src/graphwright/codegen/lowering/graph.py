@@ -232,6 +232,8 @@ class GraphLowering:
         call = Call(node.name, node.target, args, node.meta.get("val"), sole)
         if name == "copy_":
             self.env[node] = self._mutation(call, *args[:2])
+        elif getattr(node.target, "is_inplace", False) and name in RULES:
+            self.env[node] = self._update(call)
         elif name in RULES:
             self.env[node] = lower_call(self.context, call)
         elif getattr(node.target, "is_view", False):
@@ -274,6 +276,14 @@ class GraphLowering:
             self.context.unique(call.name), known.shape, dtype, known.name, shape,
             resolved(self.context, target, known), body))
         return value
+
+    def _update(self, call: Call) -> Any:
+        """A write to elements of an input that data picks; from here on that is the input."""
+        memory = self._behind(call.args[0])
+        self.mutated.add(self.positions[memory])
+        written = lower_call(self.context, call)
+        self.env[memory] = written
+        return written
 
     def _behind(self, target: Tensor) -> Node:
         """The argument of the graph that `target` is a view of."""

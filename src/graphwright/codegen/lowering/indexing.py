@@ -27,13 +27,17 @@ from graphwright.codegen.lowering.nodes import (
     Part,
     Pointwise,
     Shape,
+    Update,
+    View,
     axis_symbols,
+    bind,
+    index_value,
 )
 from graphwright.codegen.lowering.pointwise import operand
 from graphwright.codegen.lowering.rules import Call, lowering
 from graphwright.runtime import dtypes
 from graphwright.runtime.dtypes import dtype
-from graphwright.runtime.symbolic.expr import Expr, Int
+from graphwright.runtime.symbolic.expr import Expr, Int, Sym
 
 Prologue = list[Let | Check]
 
@@ -41,9 +45,14 @@ OUT_OF_RANGE = "index out of range: {value} is not in [0, {bound})"
 
 
 def _position(
-    context: Lowering, index: Tensor, at: Index, bound: Expr, wrap: bool
+    context: Lowering, index: Tensor, at: Index, bound: Expr, wrap: bool, stored: bool = False
 ) -> tuple[Expr, Prologue]:
-    """An element of an index tensor as a checked index expression; `wrap` allows negatives."""
+    """An element of an index tensor as a checked index expression; `wrap` allows negatives.
+
+    `stored`: all of them are checked before the first is used.
+    """
+    if stored:
+        return _stored_position(context, index, at, bound, wrap)
     value = convert(index.at(at), dtypes.int64)
     if not wrap:
         return context.check(value, bound, OUT_OF_RANGE)
@@ -54,6 +63,35 @@ def _position(
     wrapped = apply("where", negative, apply("add", local, size), local, dtype=dtypes.int64)
     symbol, checks = context.check(wrapped, bound, OUT_OF_RANGE)
     return symbol, [raw, *checks]
+
+
+def _stored_position(
+    context: Lowering, index: Tensor, at: Index, bound: Expr, wrap: bool
+) -> tuple[Expr, Prologue]:
+    whole, place = _unexpanded(context, index, at)
+    own = axis_symbols(whole.shape)
+    symbol, prologue = _position(context, whole, own, bound, wrap)
+    body = Body(index_value(symbol), tuple(prologue))
+    positions = context.add(Pointwise(
+        context.unique("positions"), whole.shape, dtypes.int64, body, "positions"))
+    local = Let(context.local(), convert(positions.at(place), dtypes.int64))
+    return Sym(local.name, 0, bound - 1), [local]
+
+
+def _unexpanded(context: Lowering, index: Tensor, at: Index) -> tuple[Tensor, Index]:
+    """What `index` repeats, and where its element `at` is in it; itself if it repeats nothing."""
+    node, own = context.nodes[index.name], axis_symbols(index.shape)
+    extents = dict(zip(own, index.shape, strict=True))
+    place, bound = own, bind(index.shape, at)
+    while isinstance(node, View):
+        symbols = bind(node.shape, place)
+        place = tuple(i.at(symbols) for i in node.index)
+        node = context.nodes[node.source]
+    axes = [i for i in place if i != 0]
+    full = all(extents.get(i, Int(1)) == e for i, e in zip(place, node.shape, strict=True))
+    if not full or len(set(axes)) != len(axes):
+        return index, at
+    return Tensor(node.name, node.shape, node.dtype), tuple(i.at(bound) for i in place)
 
 
 def _only_zeros(context: Lowering, index: Tensor, at: Index) -> Prologue:
@@ -116,7 +154,8 @@ def _joined(shapes: Sequence[Shape]) -> Shape:
 
 
 def _advanced(
-    context: Lowering, x: Tensor, indices: Sequence[Tensor | None], at: Index, joined: Shape
+    context: Lowering, x: Tensor, indices: Sequence[Tensor | None], at: Index, joined: Shape,
+    stored: bool = False,
 ) -> tuple[Index, Prologue]:
     """The element of `x` that x[indices][at] is: NumPy's advanced indexing."""
     used = [d for d, i in enumerate(indices) if i is not None]
@@ -134,7 +173,7 @@ def _advanced(
             result.append(rest.pop(0))
             continue
         position = broadcast_index(index, inner, joined)
-        picked, checks = _position(context, index, position, x.shape[d], wrap=True)
+        picked, checks = _position(context, index, position, x.shape[d], True, stored)
         prologue += checks
         result.append(picked)
     return tuple(result), prologue
@@ -173,10 +212,16 @@ def _scatter(
     context: Lowering, call: Call, x: Tensor, domain: Shape, index: Index, prologue: Prologue,
     value: Any, serial: tuple[int, ...], accumulate: bool = True,
 ) -> Tensor:
-    """A copy of `x` with `value` added (or stored) at `index` for all of `domain`.
+    """A copy of `x` with `value` added (or stored) at `index` for all of `domain`; `x` itself
+    with that in its memory for an op in place.
 
     Truth values are counted: any makes the sum true.
     """
+    if call.op.is_inplace:
+        body = Body(convert(value, call.dtype), tuple(prologue))
+        update = Part(domain, index, body, accumulate, serial)
+        name = context.unique(call.op.name)
+        return context.add(Update(name, x.shape, call.dtype, x.name, (update,)))
     counted = accumulate and call.dtype is dtypes.bool
     compute = dtypes.int64 if counted else computed(call.dtype)
     body = Body(convert(value, compute), tuple(prologue))
@@ -191,7 +236,7 @@ def _scatter(
                              lambda at: convert(wide.at(at), call.dtype))
 
 
-@lowering("scatter_add")
+@lowering("scatter_add", "scatter_add_")
 def _scatter_add(
     context: Lowering, call: Call, x: Tensor, dim: int, index: Tensor, src: Tensor
 ) -> Tensor:
@@ -201,12 +246,13 @@ def _scatter_add(
         serial = tuple(range(index.ndim))
         return _scatter(context, call, x, index.shape, (), checks, src.at(at), serial)
     dim %= x.ndim
-    picked, prologue = _position(context, index, at, x.shape[dim], wrap=False)
+    picked, prologue = _position(
+        context, index, at, x.shape[dim], False, call.op.is_inplace)
     target = (*at[:dim], picked, *at[dim + 1:])
     return _scatter(context, call, x, index.shape, target, prologue, src.at(at), (dim,))
 
 
-@lowering("scatter_src", "scatter_value")
+@lowering("scatter_src", "scatter_value", "scatter_src_", "scatter_value_")
 def _scatter_store(
     context: Lowering, call: Call, x: Tensor, dim: int, index: Tensor, src: Any
 ) -> Tensor:
@@ -214,13 +260,14 @@ def _scatter_store(
         raise Unlowerable("scatter of a complex number or into a 0-d tensor")
     dim %= x.ndim
     at = axis_symbols(index.shape)
-    picked, prologue = _position(context, index, at, x.shape[dim], wrap=False)
+    picked, prologue = _position(
+        context, index, at, x.shape[dim], False, call.op.is_inplace)
     target = (*at[:dim], picked, *at[dim + 1:])
     value = src.at(at) if isinstance(src, Tensor) else operand(src, at, call, x.dtype)
     return _scatter(context, call, x, index.shape, target, prologue, value, (dim,), False)
 
 
-@lowering("index_add")
+@lowering("index_add", "index_add_")
 def _index_add(
     context: Lowering, call: Call, x: Tensor, dim: int, index: Tensor, source: Tensor,
     alpha: Any = 1,
@@ -230,7 +277,8 @@ def _index_add(
     dim %= x.ndim
     at = axis_symbols(source.shape)
     position = (at[dim],) if index.ndim else ()
-    picked, prologue = _position(context, index, position, x.shape[dim], wrap=False)
+    picked, prologue = _position(
+        context, index, position, x.shape[dim], False, call.op.is_inplace)
     target = (*at[:dim], picked, *at[dim + 1:])
     value: Any = source.at(at)
     if alpha != 1:
@@ -238,7 +286,7 @@ def _index_add(
     return _scatter(context, call, x, source.shape, target, prologue, value, (dim,))
 
 
-@lowering("index_put")
+@lowering("index_put", "index_put_")
 def _index_put(
     context: Lowering, call: Call, x: Tensor, indices: Any, values: Tensor,
     accumulate: bool = False,
@@ -250,7 +298,7 @@ def _index_put(
     kept = [x.shape[d] for d in range(x.ndim) if d not in used]
     domain = (*kept[:start], *joined, *kept[start:])
     at = axis_symbols(domain)
-    target, prologue = _advanced(context, x, indices, at, joined)
+    target, prologue = _advanced(context, x, indices, at, joined, call.op.is_inplace)
     serial = tuple(range(start, start + len(joined)))
     value = broadcast(values, at, domain)
     return _scatter(context, call, x, domain, target, prologue, value, serial, accumulate)

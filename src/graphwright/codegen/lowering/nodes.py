@@ -9,6 +9,7 @@
               | Gemm(name, a, b)                        a batched matrix product
               | Assembly(name, shape, parts)            a buffer written by several loops in turn
               | Mutation(name, target, index, body)     writes a part of an input's memory
+              | Update(name, target, parts)             writes single elements of it
     Body     := prologue (Lets and Checks), value
 
 A body is written over the symbols `i0, i1, ...` of its domain and takes elements of other nodes by
@@ -140,7 +141,22 @@ class Mutation(Record):
     body: Body
 
 
-LoopNode = Union[Source, Pointwise, Reduction, View, Gemm, Assembly, Mutation]
+class Update(Record):
+    """`parts` write elements of an input that data picks, in its memory; then all of `target`.
+
+    No body has a Check: positions are checked, and stored, before anything is written.
+    """
+
+    name: str
+    shape: Shape
+    dtype: dtype
+    target: str
+    parts: tuple[Part, ...]
+
+
+LoopNode = Union[Source, Pointwise, Reduction, View, Gemm, Assembly, Mutation, Update]
+WRITES = (Mutation, Update)
+"""What leaves its values in an input's memory."""
 
 
 def axis_symbol(position: int, extent: Expr, prefix: str = "i") -> Sym:

@@ -10,15 +10,18 @@ from __future__ import annotations
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import LoweredGraph, TensorOutput
 from graphwright.codegen.lowering.nodes import (
+    WRITES,
     Body,
     Gemm,
     Index,
     LoopNode,
     Mutation,
+    Part,
     Pointwise,
     Read,
     Shape,
     Source,
+    Update,
     View,
     axis_symbols,
     linear,
@@ -195,7 +198,7 @@ def _own_strides(
     Not where the result is a part of what the node computes: its buffer would be too small.
     """
     node = anchors.nodes[base]
-    if isinstance(node, (Source, Mutation)) or base in anchors.storage:
+    if isinstance(node, (Source, *WRITES)) or base in anchors.storage:
         return None
     want = linear(symbols, spec.strides)
     contiguous = row_major(node.shape)
@@ -220,7 +223,7 @@ def _live(anchors: Anchors) -> list[str]:
     """What results and mutations need, in order, without sources, views and empty tensors."""
     needed: set[str] = set()
     pending = list(anchors.outputs.values())
-    pending += [n.name for n in anchors.nodes.values() if isinstance(n, Mutation)]
+    pending += [n.name for n in anchors.nodes.values() if isinstance(n, WRITES)]
     while pending:
         name = pending.pop()
         if name not in needed:
@@ -260,6 +263,8 @@ def _store_what_moves(anchors: Anchors) -> None:
     nodes = anchors.nodes
     buffered = {n for n, node in nodes.items() if not isinstance(node, (Pointwise, View))}
     for name, node in list(nodes.items()):
+        if isinstance(node, Update):
+            _store_values(anchors, node, buffered)
         if not isinstance(node, Mutation):
             continue
         if anchors.reads.is_checked(name, buffered) or _reads_elsewhere(anchors, node, buffered):
@@ -269,6 +274,30 @@ def _store_what_moves(anchors: Anchors) -> None:
             nodes[name] = replace(node, body=Body(Read(value, here, node.dtype)))
             anchors.stored.add(value)
             anchors.reads = Reads(nodes)
+
+
+def _store_values(anchors: Anchors, node: Update, buffered: set[str]) -> None:
+    """As `_store_what_moves`, of writes whose places data tells: any may hit what others read."""
+    parts: list[Part] = []
+    memory = anchors.reads.memory(node.name)
+    for number, part in enumerate(node.parts):
+        sources = {a.source for a in anchors.reads.spliced_part(node.name, number, buffered)}
+        sources -= {None, node.name}
+        if any(anchors.reads.memory(source) == memory for source in sources if source):
+            value = f"{node.name}.value{number}"
+            body = Body(part.body.value)
+            _insert_before(
+                anchors, node.name, Pointwise(value, part.domain, node.dtype, body, "copy"))
+            anchors.stored.add(value)
+            read = Read(value, axis_symbols(part.domain), node.dtype)
+            part = replace(part, body=Body(read, part.body.prologue))
+        parts.append(part)
+    anchors.nodes[node.name] = replace(node, parts=tuple(parts))
+    anchors.reads = Reads(anchors.nodes)
+    anchors.stored.update(
+        source for source in anchors.reads.sources(node.name)
+        if isinstance(anchors.nodes[source], Pointwise)
+        and anchors.reads.is_checked(source, buffered))
 
 
 def _reads_elsewhere(anchors: Anchors, node: Mutation, buffered: set[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphwright.codegen.loops import Accumulate, Stmt, Store
-from graphwright.codegen.lowering.nodes import Assembly, Part, axis_symbols, bind
+from graphwright.codegen.lowering.nodes import Assembly, Part, Update, axis_symbols, bind
 from graphwright.codegen.scheduler.affine import coefficient
 from graphwright.codegen.scheduler.domain import Dim
 from graphwright.codegen.scheduler.loopnest import Nest, Run, by_stride, merge
@@ -16,7 +16,7 @@ def assembly_stmts(writing: Writing) -> tuple[Stmt, ...]:
     """The loops of all parts, in order."""
     (member,) = writing.group.members.values()
     node = writing.anchors.nodes[member.name]
-    assert isinstance(node, Assembly), f"{member.name} is not an assembly"
+    assert isinstance(node, (Assembly, Update)), f"{member.name} is not an assembly"
     result: list[Stmt] = []
     for number, part in enumerate(node.parts):
         if all(e != 0 for e in part.domain):

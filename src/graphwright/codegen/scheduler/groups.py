@@ -22,6 +22,7 @@ from graphwright.codegen.lowering.nodes import (
     Reduction,
     Shape,
     Source,
+    Update,
     bind,
     row_major,
 )
@@ -187,7 +188,7 @@ def single(state: Grouping, name: str) -> Group:
     node = state.anchors.nodes[name]
     if isinstance(node, Gemm):
         return Group((), {name: Member(name, (), (), False)}, Style.MATRIX)
-    if isinstance(node, Assembly):
+    if isinstance(node, (Assembly, Update)):
         member = Member(name, (), state.reads[name], False)
         return Group((), {name: member}, Style.ASSEMBLY)
     domain = domain_of(node)

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 
 from graphwright.codegen.lowering.nodes import (
+    WRITES,
     Gemm,
-    Mutation,
     Pointwise,
     Source,
 )
@@ -62,7 +62,7 @@ def order_of(anchors: Anchors) -> Order:
     reads = {name: tuple(anchors.reads.spliced(name, buffered))
              for name in chosen if not isinstance(nodes[name], Gemm)}
     after = {name: set(_read(anchors, name, reads)) for name in chosen}
-    writes = [name for name in chosen if isinstance(nodes[name], Mutation)]
+    writes = [name for name in chosen if isinstance(nodes[name], WRITES)]
     checked = frozenset(
         name for name in chosen if anchors.reads.is_checked(name, buffered)) if writes else ()
     readers: dict[str, set[str]] = {}
@@ -71,7 +71,7 @@ def order_of(anchors: Anchors) -> Order:
             readers.setdefault(source, set()).add(name)
     for name in writes:
         node = nodes[name]
-        assert isinstance(node, Mutation)
+        assert isinstance(node, WRITES)
         after[name] |= readers.get(node.target, set()).union(checked, (node.target,)) - {name}
     for name in chosen:
         after[name] &= chosen.keys()

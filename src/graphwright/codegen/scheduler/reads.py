@@ -9,6 +9,7 @@ from typing import Any
 
 from graphwright.codegen.loops import Apply, Check, IndexOf, Let, Philox
 from graphwright.codegen.lowering.nodes import (
+    WRITES,
     Assembly,
     Body,
     Gemm,
@@ -19,6 +20,7 @@ from graphwright.codegen.lowering.nodes import (
     Read,
     Reduction,
     Shape,
+    Update,
     View,
     axis_symbols,
     bind,
@@ -43,7 +45,7 @@ def bodies(node: LoopNode) -> Iterator[tuple[Shape, Body, Index]]:
         yield node.shape, node.body, ()
     elif isinstance(node, (Reduction, Mutation)):
         yield node.domain, node.body, ()
-    elif isinstance(node, Assembly):
+    elif isinstance(node, (Assembly, Update)):
         for part in node.parts:
             yield part.domain, part.body, part.index
 
@@ -125,7 +127,7 @@ class Reads:
     def memory(self, name: str) -> str:
         """The input whose memory a mutation leaves; any other node itself."""
         node = self.nodes[name]
-        while isinstance(node, Mutation):
+        while isinstance(node, WRITES):
             node = self.nodes[node.target]
         return node.name
 

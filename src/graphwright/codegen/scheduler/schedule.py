@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from graphwright.codegen.loops import Buffer
 from graphwright.codegen.lowering.graph import LoweredGraph
+from graphwright.codegen.lowering.nodes import WRITES, Pointwise, Source, row_major
 from graphwright.codegen.lowering.nodes import Gemm as MatrixProduct
-from graphwright.codegen.lowering.nodes import Mutation, Pointwise, Source, row_major
 from graphwright.codegen.program import Gemm, Step
 from graphwright.codegen.scheduler.anchors import (
     Anchors,
@@ -70,7 +70,7 @@ def schedule(graph: LoweredGraph) -> Schedule:
             buffers.storage[name] = anchors.storage[name]
             buffers.taken.add(anchors.storage[name].buffer.name)
     for name, node in anchors.nodes.items():
-        if isinstance(node, Mutation):
+        if isinstance(node, WRITES):
             buffers.storage[name] = buffers.storage[anchors.reads.memory(name)]
     _allocate_temps(anchors, groups, buffers)
     steps = tuple(_steps(anchors, groups, buffers))
@@ -95,7 +95,7 @@ def _input_buffers(
 
 def _store_shared(anchors: Anchors, groups: list[Group]) -> None:
     """Give memory to values that another kernel, or a later pass of the same one, reads."""
-    mutates = any(isinstance(n, Mutation) for n in anchors.nodes.values())
+    mutates = any(isinstance(n, WRITES) for n in anchors.nodes.values())
     home = {name: number for number, g in enumerate(groups) for name in g.members}
     for number, group in enumerate(groups):
         for member in group.members.values():
@@ -130,7 +130,7 @@ def _allocate_temps(anchors: Anchors, groups: list[Group], buffers: _Buffers) ->
             node = anchors.nodes[name]
             if name in buffers.storage or name not in anchors.stored:
                 continue
-            if isinstance(node, (Mutation, Source)):
+            if isinstance(node, (*WRITES, Source)):
                 continue
             local = group.style not in (Style.MATRIX, Style.ASSEMBLY) and name not in outside
             if local and not isinstance(node, Pointwise):

@@ -23,9 +23,11 @@ from typing import Any
 
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.node import Node
+from graphwright.ir.passes.algebra import same_sizes
+from graphwright.ir.passes.cse import key_of
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.dtypes import int64
-from graphwright.runtime.ops.table import Kind, Op
+from graphwright.runtime.ops.table import TABLE, Kind, Op
 from graphwright.runtime.symbolic.symint import SymInt
 
 _SURE = frozenset([Kind.POINTWISE, Kind.REDUCTION, Kind.VIEW, Kind.RANDOM, Kind.CREATION])
@@ -69,9 +71,32 @@ def keep_refusals(module: GraphModule) -> None:
     """See the module's docstring."""
     output = module.graph.output_node
     unread = [node for node in module.graph.nodes if not node.users and may_refuse(node)]
+    for node in filter(_is_repeated, unread):
+        module.graph.erase_node(node)
+    unread = [node for node in unread if not node.erased]
     with module.graph.inserting_before(output):
         results = [_tensor(module, node) for node in unread]
     module.graph.set_results([*output.args[0], *results])
+
+
+def _is_repeated(node: Node) -> bool:
+    """Whether what is read is written by the same indices, which raises as well."""
+    if node.target is not TABLE["index"]:
+        return False
+    shape, indices = node.args[0].meta["val"].shape, node.args[1]
+    return any(
+        same_sizes(put.args[0].meta["val"].shape, shape) and len(put.args[1]) == len(indices)
+        and all(map(_is_same, put.args[1], indices))
+        for put in node.graph.find_nodes(op="call_function", target=TABLE["index_put"]))
+
+
+def _is_same(one: Node | None, two: Node | None) -> bool:
+    """Whether two indices are one, or the same view of one."""
+    if one is None or two is None or one is two:
+        return one is two
+    return (
+        one.target is two.target and getattr(one.target, "is_view", False)
+        and key_of(one.args[1:]) == key_of(two.args[1:]) and _is_same(one.args[0], two.args[0]))
 
 
 def _tensor(module: GraphModule, node: Node) -> Node:

@@ -18,7 +18,8 @@ After, with `mutated = [(0, -1), (1, -1)]`::
         copy__1 = ops.copy_(x, add)
         return (sum_1,)
 
-A part that is replaced is written where it is, and what reads the new value reads the argument
+A part that is replaced is written where it is, be it places that tensors name (`index_put`
+becomes `index_put_`), and what reads the new value reads the argument
 from then on: the nodes are put in an order in which nothing reads the value before any more.
 Where there is none, readers take a copy, and the parts are written at the end. Writes come after
 all that may fail, an index out of range say: a call that raises has changed nothing. A new value
@@ -35,11 +36,12 @@ from typing import Any
 from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.joint import dense_like
 from graphwright.ir.lint import check_writes
-from graphwright.ir.node import Node
+from graphwright.ir.node import Node, map_nodes
 from graphwright.ir.passes.algebra import same_sizes
 from graphwright.ir.passes.dce import is_impure
 from graphwright.ir.passes.decompose import is_primitive
 from graphwright.ir.passes.refusals import may_refuse
+from graphwright.runtime import dtypes
 from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.ops.table import TABLE, Op
 from graphwright.runtime.records import Record
@@ -78,19 +80,45 @@ def write_back(
         chains.remove(chain)
     for chain in chains:
         for version in chain.versions:
-            _write(module, module.graph.output_node, chain.argument, *_part(version))
+            _write_version(module, module.graph.output_node, chain.argument, version)
     module.graph.eliminate_dead_code(is_impure)
     check_writes(module.graph)
     return {old: new for new, old in enumerate(left)}
 
 
 def _is_part(node: Any) -> bool:
-    return isinstance(node, Node) and getattr(node.target, "name", None) == "view_scatter"
+    """Whether a value is another one with a part replaced."""
+    return isinstance(node, Node) and (
+        getattr(node.target, "name", None) == "view_scatter" or _is_indexed(node))
 
 
-def _part(version: Node) -> tuple[Any, Any]:
-    """The views to which a version writes, and what."""
-    return (version.args[2], version.args[1]) if _is_part(version) else ((), version.args[0])
+def _is_indexed(node: Node) -> bool:
+    """Whether tensors tell which part is replaced, and code can be generated for that in place."""
+    name = getattr(node.target, "name", "")
+    if name not in _IN_PLACE:
+        return False
+    value = node.meta["val"]
+    if not value.ndim or value.dtype.is_complex or any(
+        isinstance(size, int) and size == 0 for size in value.shape
+    ):
+        return False
+    if any(place.meta["val"].dtype is dtypes.bool for place in _places(node)):
+        return False
+    adds = name in _ADDING or (name == "index_put" and node.args[3])
+    return not adds or (value.dtype is not dtypes.bool and (
+        value.dtype.itemsize >= 4 or not value.dtype.is_floating_point))
+
+
+def _places(version: Node) -> list[Node]:
+    """The tensors that tell which part is replaced."""
+    if version.target is TABLE["index_put"]:
+        return [index for index in version.args[1] if index is not None]
+    return [version.args[2]]
+
+
+_IN_PLACE = {name: f"{name}_" for name in (
+    "index_put", "scatter_src", "scatter_value", "scatter_add", "index_add")}
+_ADDING = ("scatter_add", "index_add")
 
 
 def _chain(argument: Node, value: Node, others: Collection[Chain]) -> Chain:
@@ -115,9 +143,9 @@ def _separate(
     versions = [version for chain in chains for version in chain.versions]
     memory = {*versions, *written}
     for version in versions:
-        source = version.args[1]
-        if _behind(source) in memory:
-            version.update_arg(1, _copied(module, version, source))
+        def apart(source: Node, version: Node = version) -> Node:
+            return _copied(module, version, source) if _behind(source) in memory else source
+        version.args = (version.args[0], *map_nodes(version.args[1:], apart))
     for copy in module.graph.find_nodes(op="call_function", target=TABLE["copy_"]):
         if _behind(copy.args[1]) in memory:
             copy.update_arg(1, _copied(module, copy, copy.args[1]))
@@ -169,7 +197,9 @@ def _order(module: GraphModule, chains: Collection[Chain]) -> list[Node] | None:
     nodes = [n for n in module.graph.nodes if n.op not in ("placeholder", "get_attr", "output")]
     place = {node: number for number, node in enumerate(nodes)}
     after = {node: {n for n in node.all_input_nodes if n in place} for node in nodes}
-    failing = {node for node in nodes if _may_fail(node)}
+    indexed = {v for chain in chains for v in chain.versions if _is_indexed(v)}
+    failing = {node for node in nodes if _may_fail(node)} - indexed
+    failing |= {index for version in indexed for index in _places(version) if index in place}
     late: set[Node] = {n for n in nodes if isinstance(n.target, Op) and n.target.is_inplace}
     for copy in late:
         after[copy] |= (failing | set(_readers(copy.args[0]))) - {copy}
@@ -216,9 +246,19 @@ def _may_fail(node: Node) -> bool:
 def _replace(module: GraphModule, chain: Chain) -> None:
     """Write each version where it stands; what reads it reads the argument."""
     for version in chain.versions:
-        _write(module, version, chain.argument, *_part(version))
+        _write_version(module, version, chain.argument, version)
         version.replace_all_uses_with(chain.argument)
         module.graph.erase_node(version)
+
+
+def _write_version(module: GraphModule, before: Node, argument: Node, version: Node) -> None:
+    """Write to the argument what a version replaces."""
+    if not _is_indexed(version):
+        _write(module, before, argument, version.args[2], version.args[1])
+        return
+    in_place = TABLE[_IN_PLACE[getattr(version.target, "name", "")]]
+    with module.graph.inserting_before(before):
+        _call(module, version, in_place, (argument, *version.args[1:]))
 
 
 def _write(

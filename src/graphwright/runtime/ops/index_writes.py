@@ -21,7 +21,7 @@ from graphwright.runtime.ops.picking import (
 )
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides
-from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.table import TABLE, Kind, define
 from graphwright.runtime.tensor import Tensor
 
 
@@ -152,15 +152,27 @@ def _spread(index: Any, dim: int, source: Any) -> Any:
     return ops.expand(ops.reshape(index, (*(1,) * dim, -1, *ends)), source.shape)
 
 
-def _index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+def _check_copy(input: Any, dim: int, index: Any, source: Any) -> None:
     _check_vector("index_copy", index)
     if index.dtype is not dtypes.int64:
         raise RuntimeError(f"index_copy(): expected an index of int64, got {describe(index)}")
     check_same_dtype("index_copy", "source", input, source)
     _check_slices("index_copy", input, dim, index, source)
+
+
+def _index_copy(input: Any, dim: int, index: Any, source: Any) -> Any:
+    _check_copy(input, dim, index, source)
     if 0 in source.shape:
         return ops.clone(input)
     return ops.scatter_src(input, dim, _spread(index, dim, source), source)
+
+
+def _index_copy_into(input: Any, dim: int, index: Any, source: Any) -> Any:
+    _check_copy(input, dim, index, source)
+    if 0 in source.shape:
+        _core.bump_version(input)
+        return input
+    return TABLE["scatter_src_"].run(input, dim, _spread(index, dim, source), source)
 
 
 define(
@@ -172,30 +184,35 @@ define(
     "index_copy_(Tensor input, Dim dim, Tensor index, Tensor source)",
     Kind.INPLACE,
     functional="index_copy",
+    eager=_index_copy_into,
     public=False,
 )
 
 
-def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+def _filling(input: Any, index: Any, value: Any) -> Any:
+    """The value to fill with, as a tensor."""
     if index.dtype is not dtypes.int64:
         raise IndexError(f"index_fill(): expected an index of dtype int64, got {describe(index)}")
     _check_vector("index_fill", index)
-    is_tensor = isinstance(value, Tensor)
-    if is_tensor:
+    if isinstance(value, Tensor):
         if value.ndim:
             raise RuntimeError(
                 "index_fill(): only a 0-dimensional value tensor is supported, got "
                 f"{describe(value)}"
             )
-        value = ops.to_dtype(value, input.dtype)
-    else:
-        if value is None:
-            raise TypeError("expected a tensor or a number")
-        if isinstance(value, complex) and not input.dtype.is_complex:
-            raise RuntimeError(
-                f"index_fill(): a complex value cannot be written to {describe(input)}"
-            )
-        value = ops.full((), value, dtype=input.dtype, device=input.device)
+        return ops.to_dtype(value, input.dtype)
+    if value is None:
+        raise TypeError("expected a tensor or a number")
+    if isinstance(value, complex) and not input.dtype.is_complex:
+        raise RuntimeError(
+            f"index_fill(): a complex value cannot be written to {describe(input)}"
+        )
+    return ops.full((), value, dtype=input.dtype, device=input.device)
+
+
+def _index_fill(input: Any, dim: int, index: Any, value: Any) -> Any:
+    is_tensor = isinstance(value, Tensor)
+    value = _filling(input, index, value)
     if not input.shape:
         whole = ops.reshape(input, (1,))
         return ops.reshape(_index_fill(whole, 0, index, value), ())
@@ -213,10 +230,20 @@ define(
     Kind.COMPOSITE,
     decompose=_index_fill,
 )
+
+
+def _index_fill_into(input: Any, dim: int, index: Any, value: Any) -> Any:
+    value = _filling(input, index, value)
+    target = input if input.shape else ops.reshape(input, (1,))
+    TABLE["index_put_"].run(target, (*(None,) * dim, ops.reshape(index, (-1,))), value, False)
+    return input
+
+
 define(
     "index_fill_(Tensor input, Dim dim, Tensor index, Operand value)",
     Kind.INPLACE,
     functional="index_fill",
+    eager=_index_fill_into,
     public=False,
 )
 
