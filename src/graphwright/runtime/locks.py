@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from contextlib import AbstractContextManager
+from typing import Any
 
 
 class Lock:
@@ -28,6 +30,16 @@ _ALIVE: weakref.WeakSet[Lock] = weakref.WeakSet()
 def _renew_all() -> None:
     for lock in list(_ALIVE):
         lock.now = threading.Lock()
+
+
+def held_while_forking() -> AbstractContextManager[Any]:
+    """A lock that no other thread holds at a fork, which waits for it: the child finds whole what
+    it guards, a library with locks of its own."""
+    lock = threading.RLock()
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release,
+                            after_in_child=lock.release)
+    return lock
 
 
 if hasattr(os, "register_at_fork"):

@@ -6,6 +6,9 @@ from functools import lru_cache
 from typing import Any
 
 from graphwright.codegen.target import Machine, host
+from graphwright.runtime.locks import held_while_forking
+
+_LLVM = held_while_forking()
 
 
 @lru_cache(maxsize=4)
@@ -43,9 +46,11 @@ def _parsed(text: str) -> Any:
 
 def object_code(text: str, machine: Machine) -> bytes:
     """A relocatable ELF object of the module `text`."""
-    return bytes(_target_machine(machine).emit_object(_parsed(text)))
+    with _LLVM:
+        return bytes(_target_machine(machine).emit_object(_parsed(text)))
 
 
 def assembly(text: str, machine: Machine) -> str:
     """The assembly of the module `text`."""
-    return str(_target_machine(machine).emit_assembly(_parsed(text)))
+    with _LLVM:
+        return str(_target_machine(machine).emit_assembly(_parsed(text)))
