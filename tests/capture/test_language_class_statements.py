@@ -413,6 +413,7 @@ def test_bases_do_not_list_templates() -> None:
 
         return x + 1, [known.__name__ for known in Noted.__subclasses__()], Item.__name__
 
+    gc.collect()
     gc.disable()
     try:
         for run in (Captured(program), program):
