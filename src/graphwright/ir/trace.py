@@ -16,11 +16,12 @@ from graphwright.ir.graph_module import GraphModule
 from graphwright.ir.interpreter import Interpreter
 from graphwright.ir.lowered import CannotLower
 from graphwright.ir.node import RECOMPUTED, Node, map_leaves
-from graphwright.runtime import _core, dtypes
+from graphwright.runtime import _core, dtypes, interop
 from graphwright.runtime.amp.state import own_casts
 from graphwright.runtime.dispatch import AUTOCAST, TRACE
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_kernel, fake_like, make_fake
+from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
 from graphwright.runtime.refusals import is_refusal
 from graphwright.runtime.symbolic.expr import Sym
@@ -230,7 +231,8 @@ class Replay(Interpreter):
         if node.op in ("placeholder", "output"):
             return super().run_node(node)
         with self.provenance(node), refusals_of(node):
-            return super().run_node(node)
+            value = super().run_node(node)
+            return ops.clone(value) if _is_written(node, value) else value
 
     @contextmanager
     def provenance(self, node: Node) -> Iterator[None]:
@@ -246,6 +248,18 @@ class Replay(Interpreter):
             yield
         finally:
             _core.set_grad_enabled(enabled)
+
+
+def _is_written(node: Node, value: Any) -> bool:
+    """Whether a node makes a tensor of numbers to which the graph writes: each run has its own."""
+    if not isinstance(value, _core.TensorBase) or isinstance(value, FakeTensor):
+        return False
+    of_numbers = isinstance(
+        next(iter(node.args), None), bool | int | float | complex | list | tuple)
+    made = node.target is interop.tensor or (
+        of_numbers and node.target in (interop.as_tensor, interop.asarray))
+    storage = getattr(node.meta.get("val"), "_storage", None)
+    return made and storage is not None and storage._version > 0
 
 
 def fresh_fake(value: Any, requires_grad: bool = False) -> Any:
