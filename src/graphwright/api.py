@@ -12,10 +12,10 @@ from typing import Any, TypeVar, overload
 
 from graphwright import logs, native_backends, notices
 from graphwright.capture._eval_frame import CompiledFunction
+from graphwright.capture.callers import is_library
 from graphwright.capture.convert import Frontend
 from graphwright.capture.record import CaptureRecord
 from graphwright.capture.support import hook_problem
-from graphwright.capture.translator import is_library
 from graphwright.explanation import Explanation
 from graphwright.ir.graph_module import GraphModule
 from graphwright.runtime.nn import Module

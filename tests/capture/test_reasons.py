@@ -11,6 +11,8 @@ import graphwright as gw
 from graphwright import nn
 from graphwright.api import compilation_of
 
+from .captured import Captured
+
 SCALE = 2
 CONFIG = {"k": {"n": (1, 2)}}
 HOLDER = types.SimpleNamespace(mode="sum", inner=types.SimpleNamespace(n=3))
@@ -106,3 +108,39 @@ def test_errors_of_stances_have_them_too():
         gw.compiler.RecompileError, match=text
     ):
         compiled(X, "b")
+
+
+class Branching(nn.Module):
+    def forward(self, x):
+        y = x + 1
+        return y if y.sum() > 1000 else y * 2
+
+
+def calls_the_module(module, x):
+    y = x * 2
+    return module(y)
+
+
+class Lazy(nn.Module):
+    def forward(self, x):
+        y = x + 1
+        self.scale = nn.Parameter(gw.ones(3))
+        return y * self.scale
+
+
+def test_frames_of_the_package_are_named_by_the_users_call():
+    captured = Captured(calls_the_module)
+    captured(Branching(), gw.ones(3))
+    line = calls_the_module.__code__.co_firstlineno + 2
+    places = [frame.location for frame in captured.record.frames]
+    assert {place.file for place in places} == {__file__}
+    assert line in {place.line for place in places if place.function == "Module.__call__"}
+
+
+def test_breaks_before_parameters_that_are_made_name_the_line():
+    captured = Captured(calls_the_module)
+    captured(Lazy(), gw.ones(3))
+    first, *_, last = captured.record.breaks
+    assert (first.code, last.code) == ("GB0023", "GB0023")
+    assert first.location.source == "return module(y)"
+    assert last.location.source == "self.scale = nn.Parameter(gw.ones(3))"

@@ -329,6 +329,20 @@ def f(w):
         calls=("f(gw.ones(3, requires_grad=True))",),
         options={"backend": "llvm"},
     ),
+    "GB0023": Example(
+        """
+def f(x):
+    scale = gw.nn.Parameter(gw.ones(3))
+    return x * scale
+""",
+        """
+scale = gw.nn.Parameter(gw.ones(3))
+
+def f(x):
+    return x * scale
+""",
+        calls=("f(gw.ones(3))",),
+    ),
     "GB0100": Example(
         """
 def f(x, name):

@@ -134,6 +134,12 @@ BREAKS: dict[str, BreakKind] = dict(
             "report it if memory is not what was short.",
         ),
         _kind(
+            "GB0023",
+            "a parameter, or another leaf of gradients, that is made in the frame and outlives it",
+            "Make parameters in __init__. Where one is made at the first call only, later calls "
+            "have no break.",
+        ),
+        _kind(
             "GB0100",
             "more versions of a function than the recompile limit",
             "Make what varies an argument tensor or number, or raise the limit with "

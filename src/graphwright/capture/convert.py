@@ -11,6 +11,7 @@ from typing import Any
 from graphwright.capture import _eval_frame, guards
 from graphwright.capture.allowed import is_disabled, may_capture
 from graphwright.capture.bytecode import Instruction
+from graphwright.capture.callers import is_library
 from graphwright.capture.code_table import CodeTable
 from graphwright.capture.emit.assembler import n_argument_slots
 from graphwright.capture.emit.frame import CompiledFrame, FrameCompiler
@@ -51,7 +52,7 @@ from graphwright.capture.telling import (
     warn_of_limit,
     warn_of_static_sizes,
 )
-from graphwright.capture.translator import RootTranslator, is_library
+from graphwright.capture.translator import RootTranslator
 from graphwright.capture.variables.checkpointing import check_reread
 from graphwright.capture.variables.objects import instance_dict
 from graphwright.capture.variables.wrap import wrap_value

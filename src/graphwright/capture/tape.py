@@ -137,7 +137,7 @@ class Tape:
     def leaving(self, value: TensorVariable) -> tuple[IrNode, bool]:
         """The node that gives a tensor to the frame, and whether its history is spent."""
         if value.cls is not Tensor and value.source is None:
-            reason = Unsupported("GB0004", f"a {value.cls.__name__} that the frame made leaves it")
+            reason = Unsupported("GB0023", f"a {value.cls.__name__} that the frame made leaves it")
             reason.blame(value.born)
             raise reason
         self.output.data.check_leaves(value)
@@ -164,7 +164,7 @@ class Tape:
         alone = not leaves.keys() - self.made_leaves.keys()
         for fake, step in self.made_leaves.values():
             if fake is value.fake or (alone and id(fake) in leaves):
-                reason = Unsupported("GB0004", "a leaf that the frame made leaves it")
+                reason = Unsupported("GB0023", "a leaf that the frame made leaves it")
                 reason.blame(step)
                 raise reason
         if not is_spent(value.fake, list(leaves.values()), self.output.fake_mode):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from graphwright.capture import guards
 from graphwright.capture.breaks import BREAKS
 from graphwright.capture.bytecode import decode
+from graphwright.capture.callers import is_library, users_call
 from graphwright.capture.exc import Unsupported
 from graphwright.capture.record import BreakRecord, Location, RecompileRecord
 from graphwright.capture.resume import is_resume, origin_of
@@ -24,8 +25,14 @@ _ROUNDS = 200
 
 
 def place(code: types.CodeType) -> Location:
-    """Where a function, or the one that a resume function belongs to, is defined."""
+    """Where a function, or the one that a resume function belongs to, is defined.
+
+    A function of this package is told by the line of the user's code that called it.
+    """
     origin = origin_of(code).code
+    of_user = users_call() if is_library(origin.co_filename) else None
+    if of_user is not None:
+        return Location(of_user.file, of_user.line, origin.co_qualname)
     return _location(origin, origin.co_firstlineno)
 
 

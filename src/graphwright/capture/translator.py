@@ -19,6 +19,7 @@ from graphwright.capture.bytecode import (
     decode,
     handler_of,
 )
+from graphwright.capture.callers import is_library, users_call
 from graphwright.capture.emit.native import NATIVE
 from graphwright.capture.ends import check_let_go
 from graphwright.capture.exc import (
@@ -287,11 +288,15 @@ class Translator(Values):
 
     def location(self) -> tuple[str, int, str]:
         """File, line and text of the user's code that is running."""
-        place = self.place()
+        place = self._innermost()
         return place.file, place.line, place.source
 
     def place(self) -> Location:
-        """The same, with the function's name."""
+        """The same, with the function's name; its call where the captured frame is a library's."""
+        found = self._innermost()
+        return users_call() or found if is_library(found.file) else found
+
+    def _innermost(self) -> Location:
         frame: Translator = self
         while frame.parent is not None and is_library(frame.code.co_filename):
             frame = frame.parent
@@ -300,14 +305,6 @@ class Translator(Values):
 
 
 _UNBOUND = "cannot access {} variable {!r} where it is not associated with a value"
-
-
-def is_library(filename: str) -> bool:
-    """Whether a file is one of this package."""
-    return filename.startswith(_PACKAGE)
-
-
-_PACKAGE = __file__.rsplit("capture", 1)[0]
 
 
 class InlineTranslator(Translator):
@@ -367,6 +364,9 @@ class RootTranslator(Translator):
         while self.returned is None:
             inst = self.instructions[self.ip]
             if self.stop is not None and self.steps == self.stop.step:
+                self.ip += 1
+                self.stop.reason.note_location(self.place())
+                self.ip -= 1
                 return inst
             Clock.step = self.steps
             try:
