@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import threading
 import types
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -290,7 +291,12 @@ def enter_context(tx: Translator, manager: VariableTracker) -> VariableTracker:
 
 def exit_method(tx: Translator, manager: VariableTracker) -> VariableTracker:
     """The bound `__exit__`, which Python reads before it calls `__enter__`."""
+    if issubclass(manager.realize().python_type(), _LOCKS):
+        unsupported("GB0004", "a lock: until it is taken other threads may change what is read")
     return manager.getattr(tx, "__exit__")
+
+
+_LOCKS = (type(threading.Lock()), type(threading.RLock()))
 
 
 def is_mode_instance(value: Any) -> bool:
