@@ -222,7 +222,8 @@ def _sgn(input: Any) -> Any:
     if not input.dtype.is_complex:
         return ops.sign(input)
     size = ops.abs(input)
-    return ops.div(input, ops.where(ops.eq(size, 0), 1, size))
+    zero = ops.eq(size, 0)
+    return ops.where(zero, 0.0, ops.div(input, ops.where(zero, 1, size)))
 
 
 define("sgn(Tensor input)", Kind.COMPOSITE, decompose=_sgn)

@@ -25,9 +25,8 @@ def _huber_loss(input: Any, target: Any, reduction: str, delta: float) -> Any:
         raise RuntimeError(f"huber_loss: target {describe(target)} cannot be complex")
     difference = ops.sub(input, cast(target, input.dtype) if target.dtype is bool_ else target)
     distance = ops.abs(difference)
-    near = ops.mul(ops.mul(distance, distance), 0.5)
-    far = ops.mul(ops.sub(distance, 0.5 * delta), delta)
-    loss = ops.where(ops.lt(distance, delta), near, far)
+    near = ops.clamp(distance, None, delta)
+    loss = ops.mul(near, ops.sub(distance, near, alpha=0.5))
     return reduced(cast(loss, input.dtype), reduction)
 
 

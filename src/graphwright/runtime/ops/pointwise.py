@@ -435,6 +435,15 @@ def _real_part(value: Any) -> Any:
     return ops.real(value) if value.dtype.is_complex else value
 
 
+def _log_of(number: Any, as_complex: bool) -> Any:
+    """The logarithm of a number as a tensor's would be: NaN for negative ones, -inf for 0."""
+    if number == 0:
+        return -math.inf
+    if as_complex or isinstance(number, complex):
+        return cmath.log(number)
+    return math.log(number) if number > 0 else math.nan
+
+
 def _pow_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
     base: Any = ctx.input
     exponent: Any = ctx.exponent
@@ -448,18 +457,15 @@ def _pow_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
         else:
             grad_base = ops.mul(grad, ops.mul(ops.pow(base, exponent - 1), exponent))
     if ctx.needs["exponent"]:
-        if isinstance(base, complex):
-            grad_exponent = ops.mul(grad, ops.mul(ctx.out, cmath.log(base)))
-        elif isinstance(base, int | float):
-            grad_exponent = (
-                ops.mul(grad, ops.mul(ctx.out, math.log(base)))
-                if base > 0
-                else ops.zeros_like(grad)
-            )
-        else:
-            flat = ops.logical_and(ops.eq(base, 0), ops.ge(_real_part(exponent), 0))
+        flat = ops.ge(_real_part(exponent), 0)
+        if isinstance(base, Tensor):
+            flat = ops.logical_and(ops.eq(base, 0), flat)
             slope = ops.mul(ctx.out, ops.log(base))
-            grad_exponent = ops.where(flat, 0.0, ops.mul(grad, slope))
+        else:
+            slope = ops.mul(ctx.out, _log_of(base, exponent.dtype.is_complex))
+        grad_exponent = ops.mul(grad, slope)
+        if isinstance(base, Tensor) or base == 0:
+            grad_exponent = ops.where(flat, 0.0, grad_exponent)
     return grad_base, grad_exponent
 
 

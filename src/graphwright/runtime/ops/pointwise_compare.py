@@ -107,8 +107,10 @@ define_binary(
 
 
 def _atan2_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
+    """0 at the origin, which has no direction."""
     y, x = ctx.input, ctx.other
-    scale = ops.div(grad, x * x + y * y)
+    square = x * x + y * y
+    scale = ops.div(grad, ops.where(ops.eq(square, 0), 1.0, square))
     return ops.mul(scale, x), ops.neg(ops.mul(scale, y))
 
 

@@ -81,6 +81,14 @@ def _acosh(x: Any) -> Any:
     return _log1p_doubled(x, ops.add(above, root))
 
 
+def _acosh_slope(ctx: Any) -> Any:
+    """1 / sqrt(x^2 - 1), of which complex numbers have the root that their acosh is."""
+    x = ctx.input
+    if x.dtype.is_complex:
+        return ops.mul(ops.rsqrt(ops.sub(x, 1)), ops.rsqrt(ops.add(x, 1)))
+    return ops.rsqrt(ops.sub(ops.mul(x, x), 1))
+
+
 def _atanh(x: Any) -> Any:
     """log1p(2|x| / (1 - |x|)) / 2, with the sign of x."""
     size = ops.abs(x)
@@ -149,7 +157,7 @@ _SMOOTH: tuple[_Entry, ...] = (
         "acosh",
         np.arccosh,
         _acosh,
-        lambda c: ops.rsqrt(ops.sub(ops.mul(c.input, c.input), 1)),
+        _acosh_slope,
         ("input",),
     ),
     (

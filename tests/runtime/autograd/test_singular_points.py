@@ -1,0 +1,76 @@
+"""Gradients where a function has a corner, no direction, a pole or a branch: PyTorch's choices."""
+
+from __future__ import annotations
+
+import cmath
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+
+Function = Callable[..., gw.Tensor]
+
+
+def gradients(function: Function, *values: Any) -> list[list[Any]]:
+    """By each argument, eagerly; the same of compiled code where the numbers are real."""
+    found = []
+    real = not any(isinstance(v, complex) for value in values for v in value)
+    for run in (function, gw.compile(function)) if real else (function,):
+        inputs = [gw.tensor(v, requires_grad=True) for v in values]
+        out = run(*inputs)
+        (gw.view_as_real(out) if out.is_complex() else out).sum().backward()
+        found.append([t.grad.tolist() for t in inputs])
+    assert all(repr(one) == repr(found[0]) for one in found)
+    return found[0]
+
+
+def test_the_origin_has_no_direction() -> None:
+    assert gradients(gw.atan2, [0.0, 1.0], [0.0, 0.0]) == [[0.0, 0.0], [0.0, -1.0]]
+    assert gradients(gw.angle, [0j, 2j]) == [[0j, -0.5 + 0j]]
+    assert gradients(gw.sgn, [0j])[0] == [0j]
+    assert gradients(lambda x: gw.abs(x) ** 2, [0j])[0] == [0j]
+
+
+def test_directions_have_second_derivatives_at_the_origin() -> None:
+    y, x = (gw.zeros(1, requires_grad=True) for _ in range(2))
+    first, _ = gw.autograd.grad(gw.atan2(y, x).sum(), [y, x], create_graph=True)
+    second = gw.autograd.grad(first.sum(), [y, x], allow_unused=True)
+    assert [g.item() for g in second if g is not None] == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("z", [-1j, 0.5 - 2j, -2 + 0.5j, 1 + 1j])
+def test_acosh_of_complex_numbers_on_its_branch(z: complex) -> None:
+    """conj(1 / (sqrt(z - 1) sqrt(z + 1))), against differences of cmath's."""
+    x = gw.tensor([z], dtype=gw.complex128, requires_grad=True)
+    (grad,) = gw.autograd.grad(gw.real(gw.acosh(x)).sum(), x)
+    slope = (cmath.acosh(z + 1e-6) - cmath.acosh(z - 1e-6)) / 2e-6
+    assert grad.item() == pytest.approx(slope.conjugate(), rel=1e-6)
+
+
+@pytest.mark.parametrize(("base", "expected"), [
+    (0, [-math.inf, 0.0, 0.0]), (0.0, [-math.inf, 0.0, 0.0]), (-2.0, [math.nan] * 3),
+    (1, [0.0, 0.0, 0.0]), (2.0, [math.log(2) / 2, math.log(2), 4 * math.log(2)]),
+])  # fmt: skip
+def test_exponents_of_numbers(base: float, expected: list[float]) -> None:
+    """A number as a base is a tensor of that number; a gradient of 0 hid what is not defined."""
+    (grad,) = gradients(lambda x: base**x, [-1.0, 0.0, 2.0])
+    assert grad == pytest.approx(expected, rel=1e-6, nan_ok=True)
+    of_tensor = gradients(lambda x: gw.full((3,), float(base)) ** x, [-1.0, 0.0, 2.0])
+    assert grad == pytest.approx(of_tensor[0], nan_ok=True)
+
+
+def test_complex_exponents_of_negative_numbers() -> None:
+    (grad,) = gradients(lambda x: gw.real((-2.0) ** x), [1 + 0j])
+    assert grad[0] == pytest.approx((-2 * cmath.log(-2)).conjugate(), rel=1e-6)
+
+
+def test_huber_loss_of_what_is_infinitely_far() -> None:
+    target = gw.zeros(3)
+    (grad,) = gradients(
+        lambda x: gw.nn.functional.huber_loss(x, target, reduction="sum", delta=2.0),
+        [math.inf, -math.inf, 1.0],
+    )
+    assert grad == [2.0, -2.0, 1.0]
