@@ -20,6 +20,7 @@ const GwRowTable gw_smooth_rows[] = {
     NAMES(logsigmoid), NAMES(softplus), NAMES(mish), NAMES(softsign), NAMES(tanhshrink),
     NAMES(elu), NAMES(celu), NAMES(selu), NAMES(logaddexp), NAMES(logaddexp2), NAMES(xlogy),
     NAMES(xlog1py), NAMES(logit), NAMES(entr), NAMES(sigmoid_backward), NAMES(tanh_backward),
+    NAMES(logit_backward),
     NAMES(silu_backward), NAMES(gelu_backward), NAMES(gelu_tanh_backward),
     NAMES(softplus_backward), NAMES(logsigmoid_backward), NAMES(mish_backward),
     NAMES(elu_backward), NAMES(celu_backward), NAMES(selu_backward),

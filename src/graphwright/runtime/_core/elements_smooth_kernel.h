@@ -58,6 +58,7 @@ ROW_1(entr, x > 0 ? -x * F(log)(x) : x == 0 ? 0 : x != x ? x : -GW_INFINITY(x))
 
 ROW_2(sigmoid_backward, x * (y * (1 - y)))
 ROW_2(tanh_backward, x * (1 - y * y))
+ROW_2(logit_backward, y < 0 || y > 1 ? GW_NAN(x) : x / (y * (1 - y)))
 GW_INLINE REAL NAME(silu_slope)(REAL x) {
     REAL s = NAME(logistic)(x);
     return s * (1 + x * (1 - s));

@@ -495,6 +495,7 @@ _logical_xor = _op("logical_xor")
 _logical_xor_ = _op("logical_xor_")
 _logit = _op("logit")
 _logit_ = _op("logit_")
+_logit_backward = _op("logit_backward")
 _logsigmoid = _op("logsigmoid")
 _logsigmoid_backward = _op("logsigmoid_backward")
 _logspace = _op("logspace")
@@ -694,6 +695,7 @@ _sgn = _op("sgn")
 _sgn_ = _op("sgn_")
 _sigmoid = _op("sigmoid")
 _sigmoid_ = _op("sigmoid_")
+_sigmoid_backward = _op("sigmoid_backward")
 _sign = _op("sign")
 _sign_ = _op("sign_")
 _sign_and_log_det = _op("sign_and_log_det")
@@ -787,6 +789,7 @@ _tan = _op("tan")
 _tan_ = _op("tan_")
 _tanh = _op("tanh")
 _tanh_ = _op("tanh_")
+_tanh_backward = _op("tanh_backward")
 _tensor_split = _op("tensor_split")
 _tensordot = _op("tensordot")
 _threshold = _op("threshold")
@@ -5182,6 +5185,10 @@ def logit_(input: Tensor, eps: float | None = None) -> Any:
     return _dispatch(_logit_, (input, eps))
 
 
+def logit_backward(grad: Tensor, input: Tensor, eps: float | None) -> Any:
+    return _dispatch(_logit_backward, (grad, input, eps))
+
+
 def logsigmoid(input: Tensor, *, out: Any = None) -> Any:
     _bound = (input,)
     if out is not None:
@@ -7387,6 +7394,10 @@ def sigmoid_(input: Tensor) -> Any:
     return _dispatch(_sigmoid_, (input,))
 
 
+def sigmoid_backward(grad: Tensor, output: Tensor) -> Any:
+    return _dispatch(_sigmoid_backward, (grad, output))
+
+
 def sign(input: Tensor, *, out: Any = None) -> Any:
     _bound = (input,)
     if out is not None:
@@ -8218,6 +8229,10 @@ def tanh(input: Tensor, *, out: Any = None) -> Any:
 
 def tanh_(input: Tensor) -> Any:
     return _dispatch(_tanh_, (input,))
+
+
+def tanh_backward(grad: Tensor, output: Tensor) -> Any:
+    return _dispatch(_tanh_backward, (grad, output))
 
 
 def tensor_split(

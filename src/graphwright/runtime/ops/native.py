@@ -86,6 +86,7 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
     **_own("leaky_relu", operands=2, held=0b10),
     **_own("lerp", operands=3, held=0b100),
     **_own("hardshrink", operands=2, held=0b10),
+    **_own("sigmoid_backward", "tanh_backward"),
     **_own("leaky_relu_backward", "hardshrink_backward", operands=3),
     **_own("threshold", operands=3, held=0b110),
     **_own("hardtanh_backward", operands=4),
@@ -98,6 +99,7 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
     ),
     "round": (Loops("round", rest=(0,)),),
     "logit": (Loops("logit", rest=(None,), costly=True),),
+    "logit_backward": (Loops("logit_backward", operands=2, rest=(None,)),),
     "gelu": (
         Loops("gelu", rest=("none",), costly=True),
         Loops("gelu_tanh", rest=("tanh",), costly=True),

@@ -17,7 +17,7 @@ from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import elementwise
 from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype, widened
-from graphwright.runtime.ops.pointwise_unary import define_unary, times
+from graphwright.runtime.ops.pointwise_unary import define_gradient, define_unary, times
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.promotion import to_float
@@ -356,8 +356,11 @@ def _logit(input: Any, eps: float | None) -> Any:
 
 
 def _logit_vjp(ctx: Any, grad: Any) -> Any:
+    return ops.logit_backward(grad, ctx.input, ctx.eps)
+
+
+def _logit_backward(grad: Any, z: Any, eps: float | None) -> Any:
     """NaN outside [0, 1] and at NaN; with `eps`, 0 outside [eps, 1 - eps]."""
-    z, eps = ctx.input, ctx.eps
     low = 0.0 if eps is None else eps
     outside = ops.logical_or(ops.lt(z, low), ops.gt(z, 1.0 - low))
     slope = ops.div(grad, ops.mul(z, ops.rsub(z, 1)))
@@ -372,6 +375,7 @@ define(
     vjp=_logit_vjp,
     saves=("input",),
 )
+define_gradient("logit_backward(Tensor grad, Tensor input, float? eps)", _logit_backward)
 define(
     "logit_(Tensor input, float? eps=None)",
     Kind.INPLACE,

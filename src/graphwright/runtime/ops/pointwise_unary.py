@@ -15,8 +15,19 @@ from graphwright.runtime.ops.kernels import allocate, copy_into, elementwise, un
 from graphwright.runtime.ops.pointwise import pointwise_spec, require_dtype
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.special import erf
-from graphwright.runtime.ops.strides import contiguous_strides, preserved_strides
-from graphwright.runtime.ops.table import Kind, NotDifferentiable, define, not_differentiable
+from graphwright.runtime.ops.strides import (
+    contiguous_strides,
+    pointwise_strides,
+    preserved_strides,
+)
+from graphwright.runtime.ops.table import (
+    Kind,
+    NotDifferentiable,
+    Op,
+    define,
+    not_differentiable,
+    op,
+)
 from graphwright.runtime.promotion import to_float
 from graphwright.runtime.tensor import Tensor
 
@@ -64,6 +75,23 @@ def define_unary(
     )
     if inplace and public:
         define(f"{name}_(Tensor input)", Kind.INPLACE, functional=name, public=False)
+
+
+def define_gradient(schema: str, decompose: Callable[..., Any]) -> None:
+    """Enter a gradient `name(grad, known, *options)`, which plain calls compute in C."""
+
+    def meta(grad: Any, known: Any, *options: Any) -> TensorSpec:
+        strides = pointwise_strides(
+            known.shape, [(grad.shape, grad.stride()), (known.shape, known.stride())]
+        )
+        return TensorSpec(known.shape, strides, known.dtype, known.device)
+
+    define(schema, Kind.COMPOSITE, meta=meta, decompose=decompose, method=False, public=False)
+
+
+def by_result(backward: Op) -> Callable[..., Any]:
+    """vjp of an op whose gradient that one finds from the result."""
+    return lambda ctx, grad: backward(grad, ctx.out)
 
 
 def times(slope: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -159,13 +187,6 @@ _SMOOTH: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
     ("sin", np.sin, lambda ctx: ops.cos(ctx.input), ("input",)),
     ("cos", np.cos, lambda ctx: ops.neg(ops.sin(ctx.input)), ("input",)),
     ("tan", np.tan, lambda ctx: ops.add(ops.mul(ctx.out, ctx.out), 1), ("out",)),
-    ("tanh", np.tanh, lambda ctx: ops.sub(1, ops.mul(ctx.out, ctx.out)), ("out",)),
-    (
-        "sigmoid",
-        _sigmoid,
-        lambda ctx: ops.mul(ctx.out, ops.sub(1, ctx.out)),
-        ("out",),
-    ),
     (
         "erf",
         erf,
@@ -178,6 +199,25 @@ _SMOOTH: tuple[tuple[str, Any, Any, tuple[str, ...]], ...] = (
 for _name, _function, _slope, _saves in _SMOOTH:
     define_unary(
         _name, _function, times(_slope), _saves, floats_only=True, complex=_name != "erf"
+    )
+
+_STEPS: tuple[tuple[str, Any, Callable[[Any], Any]], ...] = (
+    ("tanh", np.tanh, lambda y: ops.sub(1, ops.mul(y, y))),
+    ("sigmoid", _sigmoid, lambda y: ops.mul(y, ops.sub(1, y))),
+)
+"""Functions with their derivatives by the result."""
+
+for _name, _function, _slope in _STEPS:
+    define_unary(
+        _name,
+        _function,
+        by_result(op(f"{_name}_backward")),
+        ("out",),
+        floats_only=True,
+    )
+    define_gradient(
+        f"{_name}_backward(Tensor grad, Tensor output)",
+        lambda grad, y, slope=_slope: ops.mul(grad, slope(y)),
     )
 
 _LOGARITHMS: tuple[tuple[str, Any, Any], ...] = (
