@@ -48,3 +48,14 @@ def test_costly_functions_of_stepped_tensors(name: str, step: int) -> None:
     stepped = x[:, ::step]
     got = getattr(gw, name)(stepped).numpy()
     np.testing.assert_allclose(got, getattr(gw, name)(stepped.contiguous()).numpy(), 3e-7)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "float64", "complex128"])
+@pytest.mark.parametrize("n", [1, 3, 16, 67, 1029])
+def test_rows_are_copied_from_their_ends(dtype: str, n: int) -> None:
+    array = (np.arange(5 * n).reshape(5, n) % 251).astype(dtype)
+    x = gw.tensor(array)
+    for got, want in ((x.flip(1), array[:, ::-1]), (x.flip(0, 1), array[::-1, ::-1]),
+                      (gw.rot90(x), np.rot90(array)), (gw.rot90(x, -1), np.rot90(array, -1)),
+                      (gw.rot90(x, 2), np.rot90(array, 2))):
+        np.testing.assert_array_equal(got.numpy(), want)

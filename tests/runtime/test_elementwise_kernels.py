@@ -273,3 +273,54 @@ def test_float32_is_rounded_to_even_bfloat16() -> None:
         want = x.astype(ml_dtypes.bfloat16)
     got = gw.from_numpy(x).to(gw.bfloat16).float().numpy()
     np.testing.assert_array_equal(got, want.astype(np.float32))
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16, gw.float32])
+@pytest.mark.parametrize("name", ["sigmoid", "tanh", "logit"])
+def test_slopes_are_rounded_once(name: str, dtype: Any) -> None:
+    """Of half precision within half a step: their parts would round several times."""
+    values = np.random.default_rng(0).uniform(0.05, 0.95, 4099)
+    x = gw.tensor(values, dtype=dtype, requires_grad=True)
+    out = getattr(gw, name)(x)
+    seed = gw.tensor(values[::-1].copy(), dtype=dtype)
+    (got,) = gw.autograd.grad(out, x, seed)
+    known = (x if name == "logit" else out).detach().double()
+    slope = {"sigmoid": known * (1 - known), "tanh": 1 - known * known,
+             "logit": 1 / (known * (1 - known))}[name]
+    want = (seed.double() * slope).numpy()
+    step = {gw.float16: 2.0**-11, gw.bfloat16: 2.0**-8, gw.float32: 4 * 2.0**-24}[dtype]
+    np.testing.assert_allclose(got.double().numpy(), want, 1.01 * step)
+
+
+def test_the_slope_of_logit_outside_of_its_domain() -> None:
+    x = gw.tensor([-0.5, 0.0, 0.25, 1.0, 1.5, math.nan], requires_grad=True)
+    (grad,) = gw.autograd.grad(gw.logit(x).sum(), x)
+    np.testing.assert_allclose(grad.numpy(), [math.nan, math.inf, 16 / 3, math.inf, math.nan,
+                                              math.nan])
+    (grad,) = gw.autograd.grad(gw.logit(x, 0.3).sum(), x)
+    np.testing.assert_allclose(grad.numpy(), [0, 0, 0, 0, 0, math.nan])
+
+
+@pytest.mark.parametrize("whole", [np.int32, np.int64])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_ldexp_is_exact_in_any_layout(kind: Any, whole: Any) -> None:
+    """As in the C library where the result is a normal number, an infinity or zero."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(6, 50)).astype(kind)
+    n = random.integers(-100, 100, (6, 50)).astype(whole)
+    x[0, :5] = [0, -0.0, math.inf, -math.inf, math.nan]
+    n[1, :4] = [4000, -4000, 2**31 - 1, -(2**31)]
+    for lay in (lambda a: a, lambda a: a.T, lambda a: a[:, ::2]):
+        for a, b in ((x, n), (x, n[:1]), (x[:, :1], n[:1]), (x[:1, :1], n)):
+            got = gw.ldexp(lay(gw.from_numpy(a)), lay(gw.from_numpy(b)))
+            with np.errstate(over="ignore"):
+                np.testing.assert_array_equal(got.numpy(), np.ldexp(lay(a), lay(b)))
+
+
+def test_ldexp_is_recorded_as_one_product() -> None:
+    x = gw.tensor([[1.5], [-2.0]], requires_grad=True)
+    out = gw.ldexp(x, gw.tensor([1, -3]))
+    assert type(out.grad_fn).__name__ == "MulBackward0"
+    assert out.grad_fn.next_functions[0][0].variable is x
+    (grad,) = gw.autograd.grad(out, x, gw.tensor([[1.0, 8.0], [2.0, 16.0]]), create_graph=True)
+    assert grad.tolist() == [[3.0], [6.0]]

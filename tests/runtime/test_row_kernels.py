@@ -248,3 +248,35 @@ def test_running_sums_along_rows(size: int, dtype: Any) -> None:
         values[0, size // 2] = np.inf
         got = gw.from_numpy(values).cumsum(1).numpy()
         np.testing.assert_array_equal(got, values.cumsum(1))
+
+
+@pytest.mark.parametrize("shape", [(40, 6), (5, 6, 33), (4, 6, 9, 7)])
+@pytest.mark.parametrize("affine", [True, False])
+def test_batch_norm_by_given_statistics_is_one_node(shape: tuple[int, ...], affine: bool) -> None:
+    """The gradients are those of its parts."""
+    mean, variance = gw.tensor(normal(6)), gw.tensor(normal(6) ** 2 + 0.1)
+    arrays = [normal(*shape), normal(6, seed=1), normal(6, seed=2)][: 3 if affine else 1]
+    wide = (1, 6) + (1,) * (len(shape) - 2)
+
+    def parts(x: Any, *given: Any) -> Any:
+        out = (x - mean.view(wide)) * (variance.view(wide) + 1e-5).rsqrt()
+        return out * given[0].view(wide) + given[1].view(wide) if given else out
+
+    def whole(x: Any, *given: Any) -> Any:
+        out = F.batch_norm(x, mean, variance, *given)
+        assert type(out.grad_fn).__name__ == "NativeBatchNormBackward0"
+        return out
+
+    seed = normal(*shape, seed=3)
+    for a, b in zip(*(gradients(f, arrays, seed, gw.float64) for f in (whole, parts)),
+                    strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), 1e-9, 1e-9)
+
+
+def test_statistics_that_are_given_take_no_gradient() -> None:
+    """As in PyTorch, also where nothing else needs one."""
+    statistics = gw.zeros(3, requires_grad=True), gw.ones(3)
+    with pytest.raises(RuntimeError, match="with respect to argument 'running_mean'"):
+        F.batch_norm(gw.ones(2, 3), *statistics)
+    with gw.no_grad():
+        assert F.batch_norm(gw.ones(2, 3), *statistics).shape == (2, 3)

@@ -287,6 +287,7 @@ _LAYER = (
 )
 _C = Arr((3,))
 _VARIANCE = Arr((3,), 0.5, 2.0)
+_GIVEN = Arr((3,), grad=False), Arr((3,), 0.5, 2.0, grad=False)   # statistics, without gradients
 
 NORMS = (
     OpSamples("layer_norm", _LAYER, lambda *a: _layer_norm_parts(*a)[0], torch=""),
@@ -333,8 +334,8 @@ NORMS = (
         (
             S(Arr((4, 3, 2)), _C, _C, None, None, True, 0.1, 1e-5),
             S(Arr((4, 3)), None, None, None, None, True, 0.1, 1e-3),
-            S(Arr((4, 3, 2, 2)), _C, _C, _C, _VARIANCE, False, 0.1, 1e-5),
-            S(Arr((0, 3)), None, None, _C, _VARIANCE, False, 0.1, 1e-5),
+            S(Arr((4, 3, 2, 2)), _C, _C, *_GIVEN, False, 0.1, 1e-5),
+            S(Arr((0, 3)), None, None, *_GIVEN, False, 0.1, 1e-5),
         ),
         _batch_norm,
         torch="",

@@ -183,12 +183,17 @@ GW_KERNEL(batch_norm_train) {
     return three(out, mean, variance);
 }
 
+static bool has_gradient(PyObject *o) {
+    return gw_is_tensor(o) && gw_requires_grad((GwTensor *)o);
+}
+
 /* input, weight, bias, mean, variance, training, momentum, eps: not in training */
 GW_KERNEL(batch_norm) {
     Channels b = {0};
     const void *mean, *variance;
     const GwTensor *x = args[5] == Py_False ? read_input(args[0], &b) : NULL;
-    if (x == NULL || !PyFloat_CheckExact(args[7])
+    if (x == NULL || !PyFloat_CheckExact(args[7]) || has_gradient(args[3])
+        || has_gradient(args[4])
         || (args[1] != Py_None && !read_channels(args[1], &b, x->dtype, &b.weight))
         || (args[2] != Py_None && !read_channels(args[2], &b, x->dtype, &b.bias))
         || !read_channels(args[3], &b, x->dtype, &mean)

@@ -44,6 +44,23 @@ GW_VECTORISED static void repeat_run(char *dst, const char *src, int64_t n, int 
     }
 }
 
+#define REVERSED(T)                                                     \
+    for (int64_t i = 0; i < n; i++) {                                   \
+        ((T *)(void *)dst)[i] = ((const T *)(const void *)src)[-i];     \
+    }                                                                   \
+    break;
+
+/* From the last of dense elements to the first. */
+GW_VECTORISED static void reverse_run(char *dst, const char *src, int64_t n, int size) {
+    switch (size) {
+    case 1: REVERSED(uint8_t)
+    case 2: REVERSED(uint16_t)
+    case 4: REVERSED(uint32_t)
+    case 8: REVERSED(uint64_t)
+    default: REVERSED(Pair)
+    }
+}
+
 static void copy_run(char *dst, const char *src, int64_t n, int64_t to, int64_t from, int size) {
     if (to == size && from == size) {
         memcpy(dst, src, (size_t)(n * size));
@@ -51,6 +68,10 @@ static void copy_run(char *dst, const char *src, int64_t n, int64_t to, int64_t 
     }
     if (to == size && from == 0) {
         repeat_run(dst, src, n, size);
+        return;
+    }
+    if (to == size && from == -size) {
+        reverse_run(dst, src, n, size);
         return;
     }
     GwPick pick = to == size ? gw_pick_of(size, from) : NULL;

@@ -22,6 +22,7 @@ static const GwKernelEntry *const tables[] = {
     gw_channel_kernels, gw_sampling_kernels, gw_conv_kernels, gw_row_kernels,
     gw_histogram_kernels, gw_resample_kernels, gw_same_kernels, gw_piece_kernels,
     gw_segment_kernels, gw_shuffle_kernels, gw_factor_kernels, gw_casting_kernels,
+    gw_power_kernels,
     gw_unfolding_kernels, gw_detaching_kernels, gw_selecting_kernels,
     gw_attention_kernels,
 };

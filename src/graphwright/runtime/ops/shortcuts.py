@@ -492,6 +492,7 @@ SHORTCUTS = {
     "masked_select": Shortcut(_selected, ("mask",)),
     "mT": Shortcut(_transposed),
     "movedim": Shortcut(_moved_back),
+    "ldexp": Shortcut(lambda ctx, grad: (ops.ldexp(grad, ctx.other), None), ("other",)),
     "nan_to_num": Shortcut(_nan_to_num, ("input",)),
     "nanmean": Shortcut(_nanmean, ("input",)),
     "nansum": Shortcut(_nansum, ("input",)),
@@ -533,12 +534,14 @@ def attach(entry: Op) -> None:
 
 
 NAMES = {
+    "batch_norm": "native_batch_norm",
     "broadcast_matmul": "unsafe_view",
     "chunk": "split",
     "group_norm": "native_group_norm",
     **{f"conv{ndim}d": "convolution" for ndim in (1, 2, 3)},
     **{f"conv_transpose{ndim}d": "convolution" for ndim in (1, 2, 3)},
     "flatten": "view",
+    "ldexp": "mul",
     "mT": "transpose",
     "movedim": "permute",
     "narrow": "slice",

@@ -42,7 +42,27 @@ def _selected(ctx: Any, grad: Any, grad_places: Any) -> Any:
     return ops.scatter_add(zeros, dim, places, grad)
 
 
+def _standardised(ctx: Any, grad: Any) -> Any:
+    """Of batch norm by given statistics, an affine map of each channel."""
+    needs, x, weight = ctx.needs, ctx.input, ctx.weight
+    dims, sizes = (0, *range(2, grad.ndim)), (-1,) + (1,) * (grad.ndim - 2)
+    rstd = ops.rsqrt(ops.add(ctx.running_var, ctx.eps))
+    to_input = to_weight = to_bias = None
+    if needs["input"]:
+        scale = rstd if weight is None else ops.mul(rstd, weight)
+        to_input = ops.mul(grad, ops.reshape(scale, sizes))
+    if needs["weight"]:
+        centred = ops.sub(x, ops.reshape(ctx.running_mean, sizes))
+        to_weight = ops.mul(ops.sum(ops.mul(grad, centred), dims), rstd)
+    if needs["bias"]:
+        to_bias = ops.sum(grad, dims)
+    return to_input, to_weight, to_bias, None, None
+
+
 ROWS: dict[str, tuple[Any, tuple[str, ...]]] = {
+    "batch_norm": (
+        _standardised, ("input?weight", "weight?input", "running_mean?weight", "running_var")
+    ),
     "cdist": (_distances, ("x1", "x2", "out")),
     **dict.fromkeys(
         ("kthvalue", "max", "min", "mode", "sort", "topk"), (_selected, ("out1",))
