@@ -170,3 +170,25 @@ def test_factors_of_the_results_kind(dtype: gw.dtype, alpha: Any) -> None:
     x = gw.ones(2, dtype=dtype)
     for function in (gw.add, gw.compile(gw.add)):
         assert gw.equal(function(x, x, alpha=alpha), x + x * alpha)
+
+
+COMPLEX: dict[str, Callable[[Any], Any]] = {
+    "compared": lambda x: x > 1j,
+    "compared with its negative": lambda x: x <= -1j,
+    "compared by name": lambda x: gw.lt(x, 2j),
+    "compared in place": lambda x: x.ge_(1j),
+    "full_like": lambda x: gw.full_like(x, 1j),
+    "fill_": lambda x: x.fill_(1j),
+    "an item": lambda x: x.__setitem__(0, 1j),
+}
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_complex_numbers_where_only_real_ones_are_known(name: str) -> None:
+    """The error is plain Python's, not one of the compiler."""
+    found = []
+    for function in (COMPLEX[name], gw.compile(COMPLEX[name])):
+        with pytest.raises(RuntimeError) as error:
+            function(gw.ones(2))
+        found.append((type(error.value), str(error.value)))
+    assert found[0] == found[1]

@@ -94,11 +94,11 @@ def _holds(dtype: DType, value: Any) -> bool:
 
 
 def check_known_fits(name: str, value: Any, dtype: DType) -> None:
-    """As `check_fits`, of what is a real number already where shapes are computed.
+    """As `check_fits`, of what is a number already where shapes are computed.
 
     A number that varies fits by a guard, if the dtype holds fewer than the numbers that vary.
     """
-    if isinstance(value, (int, float)) or may_exceed(value, dtype):
+    if isinstance(value, (int, float, complex)) or may_exceed(value, dtype):
         check_fits(name, value, dtype)
 
 

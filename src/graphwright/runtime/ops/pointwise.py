@@ -191,6 +191,8 @@ def define_binary(
         plain = not hasattr(input, "shape")
         if (plain and numbers != "both") or (numbers == "none" and not hasattr(other, "shape")):
             _refuse_numbers(name, numbers)
+        if result is not None and computed is not result_dtype:
+            computed((input, other))    # refuses what cannot be computed with
         return pointwise_spec(name, (input, other), rule((input, other)))
 
     define(
