@@ -11,22 +11,29 @@ from graphwright.capture import _eval_frame
 
 pytestmark = pytest.mark.skipif(not _eval_frame.SUPPORTED, reason="the hook is declined here")
 
-SLOT_OF_ANOTHER = """
+REQUEST = """
 import ctypes, gc, sys
-from graphwright.capture import _eval_frame
 
 prefix = "_PyEval" if sys.version_info < (3, 12) else "PyUnstable_Eval"
 request = getattr(ctypes.pythonapi, f"{prefix}_RequestCodeExtraIndex")
 called = []
 free = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(called.append)
 assert request(free) >= 0
+"""
 
+IMPORT = """
+from graphwright.capture import _eval_frame
+"""
+
+CAPTURED = """
 def captured():
     space = {}
     exec("def f(): return 1", space)
     assert _eval_frame.run_hooked(lambda *call: None, space["f"]) == 1
     return space["f"]
 """
+
+SLOT_OF_ANOTHER = IMPORT + REQUEST + CAPTURED
 
 LAST_CALLS = """
 import graphwright as gw
@@ -63,9 +70,11 @@ def test_the_slots_that_others_keep_in_code_objects_stay_theirs() -> None:
     run(f"{SLOT_OF_ANOTHER}\ncaptured()\ngc.collect()\nassert not called, called")
 
 
-def test_another_s_slot_is_freed_by_a_function_that_is_gone_at_exit() -> None:
+@pytest.mark.parametrize("order", [IMPORT + REQUEST, REQUEST + IMPORT], ids=["later", "earlier"])
+def test_another_s_slot_is_freed_by_a_function_that_is_gone_at_exit(order: str) -> None:
     """CPython ends code objects after the modules whose functions would free their slots."""
-    run(f"{SLOT_OF_ANOTHER}\nsys.kept = [captured() for _ in range(50)]\ndel free, request")
+    kept = "sys.kept = [captured() for _ in range(50)]"
+    run(f"{order}{CAPTURED}\n{kept}\ndel free, request")
 
 
 @pytest.mark.parametrize("before", ["", "compiled(x, 2)"], ids=["cold", "warm"])

@@ -14,6 +14,7 @@
 
 static Py_ssize_t extra_index = -1;
 static EfCodeCache *all_caches;
+static bool finished;
 
 static void free_item(EfCallbackCache *item) {
     ef_list_clear(&item->list);
@@ -43,15 +44,6 @@ static void free_cache(void *extra) {
     PyMem_Free(cache);
 }
 
-int ef_code_cache_init(void) {
-    extra_index = PyUnstable_Eval_RequestCodeExtraIndex(free_cache);
-    if (extra_index < 0) {
-        PyErr_SetString(PyExc_ImportError, "no code extra slot is left");
-        return -1;
-    }
-    return 0;
-}
-
 #if EF_SUPPORTED
 
 /* What `co_extra` points to: private to CPython, the same from 3.11 to 3.13. */
@@ -74,13 +66,67 @@ static int set_extra(PyCodeObject *code, EfCodeCache *cache) {
     return 0;
 }
 
+static bool used_by_others(const CodeExtras *extras) {
+    for (Py_ssize_t i = 0; i < extras->size; i++) {
+        if (i != extra_index && extras->extras[i] != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* At exit: leave no room in code objects for slots that others asked for earlier, either. Frames
+ * that run may use a cache: it stays, with nothing in it. */
+static void drop_unused_extras(void) {
+    for (EfCodeCache *cache = all_caches; cache != NULL; cache = cache->next) {
+        PyCodeObject *code = cache->code;
+        if (!used_by_others(code->co_extra)) {
+            PyMem_Free(code->co_extra);
+            code->co_extra = NULL;
+        }
+    }
+}
+
 #else
 
 static int set_extra(PyCodeObject *code, EfCodeCache *cache) {
     return PyUnstable_Code_SetExtra((PyObject *)code, extra_index, cache);
 }
 
+static void drop_unused_extras(void) {}
+
 #endif
+
+/* Called by `atexit`: from now on code objects are given no caches. */
+static PyObject *finish(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(ignored)) {
+    if (extra_index > 0 && !finished) {
+        finished = true;
+        ef_reset_codes();
+        drop_unused_extras();
+    }
+    Py_RETURN_NONE;
+}
+
+static int call_at_exit(PyMethodDef *definition) {
+    PyObject *atexit = PyImport_ImportModule("atexit");
+    PyObject *function = atexit == NULL ? NULL : PyCFunction_New(definition, NULL);
+    PyObject *done = function == NULL ? NULL
+        : PyObject_CallMethod(atexit, "register", "O", function);
+    Py_XDECREF(atexit);
+    Py_XDECREF(function);
+    Py_XDECREF(done);
+    return done == NULL ? -1 : 0;
+}
+
+int ef_code_cache_init(void) {
+    static PyMethodDef definition = {"finish", finish, METH_NOARGS, NULL};
+    extra_index = PyUnstable_Eval_RequestCodeExtraIndex(free_cache);
+    if (extra_index < 0) {
+        PyErr_SetString(PyExc_ImportError, "no code extra slot is left");
+        return -1;
+    }
+    return call_at_exit(&definition);
+}
 
 EfCodeCache *ef_code_cache(PyCodeObject *code, bool create) {
     void *extra = NULL;
@@ -88,7 +134,7 @@ EfCodeCache *ef_code_cache(PyCodeObject *code, bool create) {
         PyErr_Clear();
         return NULL;
     }
-    if (extra != NULL || !create) {
+    if (extra != NULL || !create || finished) {
         return extra;
     }
     EfCodeCache *cache = PyMem_Calloc(1, sizeof *cache);
@@ -100,6 +146,7 @@ EfCodeCache *ef_code_cache(PyCodeObject *code, bool create) {
         PyMem_Free(cache);
         return NULL;
     }
+    cache->code = code;
     cache->next = all_caches;
     if (all_caches != NULL) {
         all_caches->previous = cache;

@@ -12,6 +12,7 @@ typedef struct EfCallbackCache {
 
 typedef struct EfCodeCache {
     struct EfCodeCache *previous, *next;
+    PyCodeObject *code;     /* borrowed: whose extra it is */
     EfCallbackCache *first;
     bool skip;              /* never offer frames of this code to a callback */
 } EfCodeCache;
