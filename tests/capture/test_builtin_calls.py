@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from typing import Any
 
@@ -49,6 +50,35 @@ CALLS: list[Callable[[], Any]] = [
     lambda: staticmethod(),  # type: ignore[call-arg]
 ]
 
+METHODS: list[Callable[[], Any]] = [
+    lambda: {}.keys(0),  # type: ignore[call-arg]
+    lambda: {}.items(x=2),  # type: ignore[call-arg]
+    lambda: {}.get(1, 2, 3),  # type: ignore[call-overload]
+    lambda: {}.get(),  # type: ignore[call-overload]
+    lambda: {}.pop(),  # type: ignore[call-overload]
+    lambda: {}.setdefault(1, 2, 3),  # type: ignore[call-arg]
+    lambda: {}.clear(1),  # type: ignore[call-arg]
+    lambda: {}.copy(1),  # type: ignore[call-arg]
+    lambda: {}.__len__(1),  # type: ignore[call-arg]
+    lambda: [].count(),  # type: ignore[call-arg]
+    lambda: [].append(1, 2),  # type: ignore[call-arg]
+    lambda: [].insert(1),  # type: ignore[call-arg]
+    lambda: [].pop(1, 2),  # type: ignore[call-arg]
+    lambda: [].reverse(1),  # type: ignore[call-arg]
+    lambda: [].__iter__(1),  # type: ignore[call-arg]
+    lambda: (1,).count(1, 2),  # type: ignore[call-arg]
+    lambda: {1}.add(),  # type: ignore[call-arg]
+    lambda: {1}.copy(1),  # type: ignore[call-arg]
+    lambda: {1}.pop(1),  # type: ignore[call-arg]
+    lambda: deque([1]).popleft(1),  # type: ignore[call-arg]
+    lambda: (n for n in [1]).__next__(1),  # type: ignore[call-arg]
+    lambda: (n for n in [1]).close(1),  # type: ignore[call-arg]
+    lambda: (n for n in [1]).throw(),  # type: ignore[call-overload]
+    lambda: iter([1]).__next__(1),  # type: ignore[call-arg]
+    lambda: ([2, 1].sort(key=abs), {1: 2}.pop(1), {1}.union([2], [3]), [3].index(3, 0, 1)),
+    lambda: (deque([1, 2]).popleft(), {1: 2}.get(3), OrderedDict(a=1).pop("b", default=2)),
+]
+
 
 def outcome(function: Callable[..., Any]) -> Any:
     try:
@@ -67,6 +97,19 @@ def test_fails_or_works_as_in_plain_python(position: int) -> None:
 
     captured = Captured(function)
     captured.frontend.strict = False
+    for _ in range(2):
+        assert same(outcome(captured), outcome(function))
+
+
+@pytest.mark.parametrize("position", range(len(METHODS)))
+def test_methods_take_as_many_arguments_as_in_plain_python(position: int) -> None:
+    call = METHODS[position]
+
+    def function(x: Any) -> Any:
+        y = x + 1
+        return y, call()
+
+    captured = Captured(function)
     for _ in range(2):
         assert same(outcome(captured), outcome(function))
 

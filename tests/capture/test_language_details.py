@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import linecache
 import os
 import sys
@@ -49,6 +50,50 @@ def test_keys_that_went_and_came_back_disturb_iterators():
         exchange({0: 0})
     with pytest.raises(RuntimeError, match="dictionary keys changed during iteration"):
         gw.compile(exchange)({0: 0})
+
+
+class Member(enum.Enum):
+    FIRST = 1
+    SECOND = 2
+
+
+def test_iterators_of_constants_go_on_where_they_were():
+    def rest():
+        walks = iter("ab"), iter(frozenset([1])), iter(tuple[int, str]), iter(Member)
+        for walk in walks:
+            next(walk)
+        print(end="")
+        return [[str(value) for value in walk] for walk in walks]
+
+    assert Captured(rest, tensorless=True).agrees()
+
+
+def two_lines():
+    return (1,
+            2)
+
+
+def test_code_tells_its_lines():
+    def count():
+        found = 0
+        for _ in two_lines.__code__.co_lines():
+            found += 1
+        return found
+
+    assert Captured(count, tensorless=True).agrees()
+
+
+def test_the_hash_of_not_a_number_is_that_of_the_object():
+    class Number(float):
+        pass
+
+    def own(x):
+        value = Number("nan")
+        return x + 1, hash(value) == object.__hash__(value)
+
+    captured = Captured(own)
+    for _ in range(2):
+        assert captured(gw.ones(1))[1]
 
 
 def test_sets_that_grow_disturb_iterators():

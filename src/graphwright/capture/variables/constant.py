@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import AttributeMissing, unsupported
@@ -136,7 +135,7 @@ class ConstantMethod(VariableTracker):
         keywords = {key: value.as_constant() for key, value in kwargs.items()}
         constants = [value.as_constant() for value in values]
         found = fold(getattr(self.owner.value, self.method), *constants, **keywords)
-        if isinstance(found, Iterator):     # a new one in each call, such as finditer() gives
+        if hasattr(type(found), "__next__"):    # a new one in each call, as finditer() gives
             unsupported("GB0004", f"call of {self.describe()}")
         return tx.constant(found)
 

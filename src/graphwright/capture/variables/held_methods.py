@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.source import AttrSource, ConstSource, Source
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.signatures import check_method
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
@@ -46,7 +47,9 @@ class HeldMethodVariable(VariableTracker):
     def call(
         self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
-        return self.owner.realize().call_method(tx, self.method, args, kwargs)
+        owner = self.owner.realize()
+        check_method(owner.python_type(), self.method, len(args), tuple(kwargs))
+        return owner.call_method(tx, self.method, args, kwargs)
 
 
 def held_method(output: OutputGraph, value: Any, source: Source) -> HeldMethodVariable | None:

@@ -11,6 +11,7 @@ from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.members import builtin_member
+from graphwright.capture.variables.signatures import check_method
 
 if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
@@ -67,6 +68,7 @@ class IteratorMethod(VariableTracker):
     def call(
         self, tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
     ) -> VariableTracker:
+        check_method(self.owner.python_type(), self.method, len(args), tuple(kwargs))
         return self.owner.call_method(tx, self.method, args, kwargs)
 
 
@@ -105,7 +107,7 @@ class SequenceIterator(IteratorVariable):
         if self.origin is not None:
             cg.push(self.origin)
             cg.builder.emit("GET_ITER")
-            if issubclass(self.origin.python_type(), frozenset):
+            if not hasattr(self.python_type(), "__setstate__"):
                 cg.skip_items(self.position)
             elif self.position:
                 cg.set_iterator(self.position)

@@ -128,6 +128,8 @@ class ScalarMethod(VariableTracker):
         owner, values = self.owner, [arg.realize() for arg in args]
         if self.name in _OF_OBJECTS or (self.name == "__repr__" and owner.base is frozenset):
             unsupported("GB0004", f"call of {self.describe()}")
+        if self.name == "__hash__" and owner.payload.value != owner.payload.value:
+            unsupported("GB0008", "hash() of not a number, which is its address")
         if self.name in _ASKING and any(isinstance(v, ScalarObjectVariable) for v in values):
             unsupported("GB0004", f"call of {self.describe()} with other than plain values")
         values = [self._plain(value) for value in values]

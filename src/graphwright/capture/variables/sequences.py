@@ -14,6 +14,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import raise_in_frame
 from graphwright.capture.variables.iterators import ListIterator, SequenceIterator
 from graphwright.capture.variables.members import builtin_member
+from graphwright.capture.variables.signatures import check_method
 from graphwright.runtime.size import Size
 
 if TYPE_CHECKING:
@@ -141,6 +142,7 @@ class SequenceMethod(VariableTracker):
         table: dict[str, object] = getattr(self.owner, "methods", dict)()
         if self.method not in table:
             unsupported("GB0004", f"call of {self.describe()}")
+        check_method(self.owner.python_type(), self.method, len(args), tuple(kwargs))
         return self.owner.call_method(tx, self.method, args, kwargs)
 
     def reconstruct(self, cg: Reconstructor) -> None:

@@ -56,7 +56,26 @@ _LIMITS: dict[Callable[..., Any], tuple[int, int, frozenset[str]]] = {
     operator.itemgetter: (1, _MANY, _NONE),
     operator.methodcaller: (1, _MANY, _ANY),
     types.SimpleNamespace: (0, 1, _ANY),
+    types.GeneratorType.throw: (2, 4, _NONE),
+    types.MappingProxyType.get: (2, 3, _NONE),
+    range.index: (2, 2, _NONE),
+    collections.deque.index: (2, 4, _NONE),
+    collections.deque.rotate: (1, 2, _NONE),
+    dict.pop: (2, 3, _NONE),
+    collections.OrderedDict.pop: (2, 3, _ANY),
 }
+
+_OF_METHODS = {
+    0: "__copy__ __length_hint__ __reduce__ __reversed__ clear close copy items keys pop popleft "
+    "reverse values",
+    1: "__contains__ __getitem__ __setstate__ add append appendleft count discard extend "
+    "extendleft isdisjoint issubset issuperset remove send symmetric_difference "
+    "symmetric_difference_update",
+    2: "insert",
+}
+"""How many arguments methods take that may come without a signature; `pop` is dict's own."""
+
+_EXACTLY = {name: n for n, names in _OF_METHODS.items() for name in names.split()}
 
 
 def check_call(function: Any, n_args: int, keywords: tuple[str, ...]) -> None:
@@ -64,6 +83,13 @@ def check_call(function: Any, n_args: int, keywords: tuple[str, ...]) -> None:
     if isinstance(function, _CALLABLES) and not _fits(function, n_args, keywords):
         name = getattr(function, "__qualname__", str(function))
         unsupported("GB0007", f"TypeError: {name}() takes other arguments")
+
+
+def check_method(kind: type, name: str, n_args: int, keywords: tuple[str, ...]) -> None:
+    """The same for a call of a builtin class's method, bound to an instance."""
+    method = getattr(kind, name, None)
+    if isinstance(method, _METHODS) and not _fits(method, n_args + 1, keywords):
+        unsupported("GB0007", f"TypeError: {kind.__name__}.{name}() takes other arguments")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -78,7 +104,7 @@ def _fits(function: Any, n_args: int, keywords: tuple[str, ...]) -> bool:
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
-        return True
+        return _fits_unsigned(function, n_args, keywords)
     try:
         signature.bind(*[None] * n_args, **dict.fromkeys(keywords))
     except TypeError:
@@ -86,4 +112,13 @@ def _fits(function: Any, n_args: int, keywords: tuple[str, ...]) -> bool:
     return True
 
 
+def _fits_unsigned(function: Any, n_args: int, keywords: tuple[str, ...]) -> bool:
+    """Where nothing but the name says what a function takes; `n_args` counts a method's owner."""
+    exactly = _EXACTLY.get(function.__name__)
+    if exactly is None or not isinstance(function, _METHODS):
+        return True
+    return n_args == exactly + 1 and not keywords
+
+
+_METHODS = (types.MethodDescriptorType, types.WrapperDescriptorType)
 _CALLABLES = (type, types.BuiltinFunctionType, types.FunctionType)
