@@ -79,6 +79,19 @@ METHODS: list[Callable[[], Any]] = [
     lambda: (deque([1, 2]).popleft(), {1: 2}.get(3), OrderedDict(a=1).pop("b", default=2)),
 ]
 
+SUMS: list[Callable[[Any, float], Any]] = [
+    lambda x, k: sum([0.1] * 10),
+    lambda x, k: sum([1.0, 1e100, 1.0, -1e100]),
+    lambda x, k: sum([1, 2.5, True, 0.1, 0.2], 0.3),
+    lambda x, k: sum([0.1, 0.2, 0.3], start=1 << 70),
+    lambda x, k: sum([k, 0.1, k, 0.2, k, 0.7]),
+    lambda x, k: sum([0.1, 0.2, 0.3, k], k),
+    lambda x, k: sum([k, k]),
+    lambda x, k: sum([0.1, 0.2, 0.3, x, 0.1, 0.2]),
+    lambda x, k: sum([], ""),  # type: ignore[call-overload]
+    lambda x, k: (round(number=2.5), round(number=-8.0, ndigits=-1)),
+]
+
 
 def outcome(function: Callable[..., Any]) -> Any:
     try:
@@ -112,6 +125,21 @@ def test_methods_take_as_many_arguments_as_in_plain_python(position: int) -> Non
     captured = Captured(function)
     for _ in range(2):
         assert same(outcome(captured), outcome(function))
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize("position", range(len(SUMS)))
+def test_sums_of_numbers_are_those_of_python(position: int, dynamic: bool | None) -> None:
+    call = SUMS[position]
+
+    def function(x: Any, k: float) -> Any:
+        y = x + 1
+        return y, call(y, k)
+
+    captured = Captured(function, dynamic=dynamic)
+    for number in (0.1, 0.7, 1e16, -0.3):
+        expected = outcome(lambda x, k=number: function(x, k))
+        assert same(outcome(lambda x, k=number: captured(x, k)), expected)
 
 
 @pytest.mark.parametrize("n", [3, 2, 4, 6])

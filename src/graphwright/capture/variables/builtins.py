@@ -240,13 +240,6 @@ def _slice(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     return SliceVariable(bounds)
 
 
-def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    total = kwargs.get("start", args[1] if len(args) > 1 else tx.constant(0))
-    for item in args[0].realize().draw(tx):
-        total = tx.operate(operator.add, total, item)
-    return total
-
-
 def _any(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     iterator = args[0].realize().iterate(tx)
     while (item := iterator.next(tx)) is not None:
@@ -502,7 +495,6 @@ HANDLERS: dict[Any, Handler] = {
         for kind in (dict, collections.OrderedDict, collections.defaultdict)
     },
     slice: _slice,
-    sum: _sum,
     any: _any,
     all: _all,
     min: _extreme(min, operator.lt),

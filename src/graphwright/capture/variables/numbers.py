@@ -8,6 +8,7 @@ import operator
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import Handler
@@ -94,9 +95,51 @@ def _pow(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
 
 
 def _round(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    if isinstance(args[0].realize(), TensorVariable):
+    if args and isinstance(args[0].realize(), TensorVariable):
         raise_in_frame(TypeError)
     return folded(round)(tx, args, kwargs)
+
+
+_NUMBERS = (int, float, bool)
+_NEVER_SUMMED = (str, bytes, bytearray)
+_MOST_UNCORRECTED = 2
+
+
+def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    """Python 3.12 corrects what rounding takes off a sum of floats, up to the first other value.
+
+    Two floats have no other sum with the correction than without.
+    """
+    total = kwargs.get("start", args[1] if len(args) > 1 else tx.constant(0)).realize()
+    if issubclass(total.python_type(), _NEVER_SUMMED):
+        unsupported("GB0007", "TypeError: sum() of texts")
+    known: list[Any] | None = [] if _is_known(total) else None
+    corrected = PYTHON >= (3, 12) and total.python_type() in _NUMBERS
+    n_floats = int(total.python_type() is float)
+    for item in args[0].realize().draw(tx):
+        item = item.realize()
+        kind = item.python_type()
+        n_floats += kind is float
+        if known is not None and _is_known(item):
+            known.append(item.as_constant())
+            continue
+        if known is not None:
+            total, known = _sum_of_known(tx, total, known), None
+        corrected = corrected and kind in _NUMBERS
+        if corrected and n_floats > _MOST_UNCORRECTED:
+            unsupported("GB0008", "sum() of floats that vary, which Python corrects")
+        total = tx.operate(operator.add, total, item)
+    return total if known is None else _sum_of_known(tx, total, known)
+
+
+def _is_known(value: VariableTracker) -> bool:
+    return value.is_constant() and type(value.as_constant()) in _NUMBERS
+
+
+def _sum_of_known(
+    tx: Translator, start: VariableTracker, values: list[Any]
+) -> VariableTracker:
+    return tx.constant(fold(sum, values, start.as_constant())) if values else start
 
 
 def _divmod(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
@@ -164,6 +207,7 @@ NUMBERS: dict[Any, Handler] = {
     pow: _pow,
     round: by_special("__round__", _round),
     divmod: _divmod,
+    sum: _sum,
     **{
         function: _number_function(function)
         for name, function in vars(math).items()
