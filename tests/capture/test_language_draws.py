@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import graphwright as gw
+from graphwright.capture import _eval_frame
 
 from .captured import Captured
 from .programs import Programs, outcome
@@ -99,17 +100,50 @@ def test_sound(program: Any) -> None:
 
 
 def test_a_graph_that_fails_draws_the_same_again() -> None:
-    def program(x: Any, index: Any) -> Any:
-        return random.random() * x[index]
+    def program(x: Any, index: Any, own: Any) -> Any:
+        return random.random() * x[index] + random.gauss(0, 1) * gw.rand(1, generator=own)
 
     captured = Captured(program)
     for index in (0, 7, 1):
         runs = []
         for function in (program, captured):
             random.seed(5)
-            found = outcome(function, (gw.ones(3), gw.tensor([index])))
-            runs.append(str((found, random.random())))
+            own = gw.Generator().manual_seed(6)
+            found = outcome(function, (gw.ones(3), gw.tensor([index]), own))
+            following = random.random(), random.gauss(0, 1), gw.rand(1, generator=own).item()
+            runs.append(str((found, following)))
         assert runs[0] == runs[1]
+
+
+def test_a_state_is_kept_without_numbers_of_its_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`getstate()` makes 625 of them."""
+    def never() -> None:
+        raise AssertionError("getstate() beside a graph")
+
+    captured = Captured(lambda x: x * random.random() + random.gauss(0, 1), fullgraph=True)
+    monkeypatch.setattr(random.getstate.__self__, "getstate", never)
+    assert [captured(gw.ones(2)).shape for _ in range(3)] == [(2,)] * 3
+
+
+def test_the_words_of_a_generator_are_all_of_its_state_but_one_number() -> None:
+    generator = random.Random(7)
+    generator.gauss(0, 1)
+    words, expected = _eval_frame.generator_state(generator), generator.getstate()
+    assert words is not None
+    later = [generator.random() for _ in range(700)]
+    _eval_frame.set_generator_state(generator, words)
+    assert generator.getstate() == expected
+    assert [generator.random() for _ in range(700)] == later
+
+
+def test_only_generators_of_python_have_words() -> None:
+    assert _eval_frame.generator_state(random.SystemRandom()) is not None
+    for other in (object(), 3, np.random.RandomState(1)):
+        assert _eval_frame.generator_state(other) is None
+        with pytest.raises(TypeError):
+            _eval_frame.set_generator_state(other, b"")
+    with pytest.raises(TypeError):
+        _eval_frame.set_generator_state(random.Random(1), b"short")
 
 
 def explores(x: Any, share: float) -> Any:
@@ -127,7 +161,7 @@ def test_what_cannot_fail_does_not_keep_the_generators_state(
     expected = [explores(gw.ones(2), 0.5).tolist() for _ in range(6)]
     random.setstate(state)
     kept: list[Any] = []
-    monkeypatch.setattr(random.getstate.__self__, "getstate", lambda: kept.append(None))
+    monkeypatch.setattr(_eval_frame, "generator_state", kept.append)
     assert [captured(gw.ones(2), 0.5).tolist() for _ in range(6)] == expected
     assert not kept
 

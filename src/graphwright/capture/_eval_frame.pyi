@@ -111,6 +111,12 @@ def plainly(
 ) -> Continuation:
     """A continuation of which no frame is captured; `listener(failure)` once it has a result."""
 
+def generator_state(generator: Any, /) -> bytes | None:
+    """The words of a `random.Random`, without its `gauss_next`; None of other objects."""
+
+def set_generator_state(generator: Any, state: bytes, /) -> None:
+    """Go on where `generator_state` was called. Raises: TypeError if that gives None."""
+
 def run_hooked(callback: Callable[..., Any], function: Callable[..., Any], /, *args: Any,
                **kwargs: Any) -> Any:
     """Call `function` with frames that it calls offered to `callback`."""

@@ -208,6 +208,10 @@ PyCodeObject *ef_visible_code(PyCodeObject *guise, int line);
 typedef struct EfContinuation EfContinuation;
 extern PyTypeObject EfContinuation_Type;
 extern PyMethodDef ef_continuation_methods[];
+
+/* ---- generators.c ---- */
+
+extern PyMethodDef ef_generator_methods[];
 /* A call's result; while that is a continuation, what it gives. Steals, and takes NULL.
  * `handled` is what `ef_handled` gave before the call: the exception being handled, or NULL. */
 PyObject *ef_continue(PyObject *result, PyObject *handled);

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import random
 import sys
 import types
 import weakref
@@ -27,6 +28,7 @@ from graphwright.capture.source import Source
 from graphwright.capture.variables.operators import BINARY
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.modes import inference_mode
+from graphwright.runtime.generator import Generator
 
 
 class Kept:
@@ -68,13 +70,26 @@ class Kept:
 
 
 def _state_of(generator: Any) -> Any:
+    """What `_set_state` takes: numbers of few bytes, where the generator's class is known."""
+    if type(generator) is Generator:
+        return generator._get()
+    if type(generator) is random.Random:
+        words = _eval_frame.generator_state(generator)
+        if words is not None:
+            return words, generator.gauss_next  # type: ignore[attr-defined]
     getstate = getattr(generator, "getstate", None)
     return getstate() if getstate is not None else generator.get_state()
 
 
 def _set_state(generator: Any, state: Any) -> None:
-    setstate = getattr(generator, "setstate", None) or generator.set_state
-    setstate(state)
+    if type(generator) is Generator:
+        generator._set(*state)
+    elif type(generator) is random.Random and type(state[0]) is bytes:
+        words, generator.gauss_next = state  # type: ignore[attr-defined]
+        _eval_frame.set_generator_state(generator, words)
+    else:
+        setstate = getattr(generator, "setstate", None) or generator.set_state
+        setstate(state)
 
 
 def undo(error: BaseException, kept: Kept | None) -> str | None:
