@@ -34,10 +34,14 @@ def test_structures(tmp_path: Path) -> None:
         3: {"tuple": ((), [], {}), (1, "a"): 2, None: 4, 1.5: 5, True: 6},
         "ordered": OrderedDict([("b", 1), ("a", 2)]), "counter": Counter([3, 3, 5]),
         "set": {1, 2}, "dtype": gw.bfloat16, "device": gw.device("cpu"), "": "empty",
+        "size": gw.Size((2, 3)), "nowhere": gw.Size(()), "layout": gw.strided,
+        "array": bytearray(b"\x00\xff"),
     }  # fmt: skip
     found = _round_trip(value, tmp_path)
     assert found == value and list(found) == list(value)
     assert type(found["ordered"]) is OrderedDict and type(found["counter"]) is Counter
+    assert type(found["size"]) is gw.Size and found["size"].numel() == 6
+    assert type(found["array"]) is bytearray and found["layout"] is gw.strided
     assert math.copysign(1, found["numbers"][4]) == -1
     assert math.isnan(_round_trip(math.nan, tmp_path))
     assert _round_trip([np.float32(0.5), np.int64(3), np.bool_(True)], tmp_path) == [0.5, 3, True]
@@ -226,7 +230,10 @@ HOSTILE = {
     "order of another rank": _whole(TENSOR, {"name": "a", "order": [1, 1]}),
     "order of text": _whole(TENSOR, {"name": "a", "order": "x"}),
     "unknown dtype": _whole({"dtype": "Tensor"}), "unknown device": _whole({"device": "tpu!"}),
-    "bad base64": _whole({"bytes": "***"}), "bad complex": _whole({"complex": ["a", 1]}),
+    "size of text": _whole({"size": ["a"]}), "size of truths": _whole({"size": [True]}),
+    "size of a map": _whole({"size": {}}), "unknown layout": _whole({"layout": "sparse"}),
+    "bad array": _whole({"bytearray": "***"}), "bad base64": _whole({"bytes": "***"}),
+    "bad complex": _whole({"complex": ["a", 1]}),
     "deep": '{"version":1,"tensors":[],"root":' + '{"list":[' * 450 + "1" + "]}" * 450 + "}",
     "very deep": '{"version":1,"tensors":[],"root":' + '{"list":[' * 10**5 + "1",
 }  # fmt: skip

@@ -2,8 +2,9 @@
 
 The JSON stands in the file's metadata under "graphwright". A value is null, true, false, a
 number, a string, or a map of one key that says what it is: {"list": [..]}, {"tuple": [..]},
-{"dict": [[key, value], ..]}, {"ordered": ..}, {"counter": ..}, {"set": ..}, {"bytes": base64},
-{"float": "nan"}, {"complex": [re, im]}, {"dtype": name}, {"device": name}, {"tensor": number}.
+{"dict": [[key, value], ..]}, {"ordered": ..}, {"counter": ..}, {"set": ..}, {"size": [..]},
+{"bytes": base64}, {"bytearray": base64}, {"float": "nan"}, {"complex": [re, im]},
+{"dtype": name}, {"device": name}, {"layout": name}, {"tensor": number}.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy as np
 
 from graphwright.runtime import _core, dtypes
 from graphwright.runtime.device import device as Device
+from graphwright.runtime.formats import layout, strided
 from graphwright.runtime.nn.parameter import Parameter
 from graphwright.runtime.nn.state import StateDict
 from graphwright.runtime.saving.files import (
@@ -34,6 +36,7 @@ from graphwright.runtime.saving.files import (
     parse_json,
     write_atomically,
 )
+from graphwright.runtime.size import Size
 from graphwright.runtime.tensor import Tensor
 
 _KEY = "graphwright"
@@ -45,10 +48,10 @@ def save(obj: Any, f: Path | BinaryIO) -> None:
     """Write a nested state, such as {"model": .., "optimizer": .., "step": 3}, to one file.
 
     `obj`: dicts (also OrderedDict, what `state_dict` gives, and Counter), lists, tuples, sets,
-    numbers, strings, bytes, None, bools, dtypes, devices, and tensors of every dtype, nested at
-    most 100 deep. Tensors that share memory share it after loading; `requires_grad` and
-    Parameters are kept, gradients and history are not. Subclasses of numbers, NumPy's scalars
-    too, are saved as plain numbers.
+    sizes, numbers, strings, bytes, bytearrays, None, bools, dtypes, devices, layouts, and
+    tensors of every dtype, nested at most 100 deep. Tensors that share memory share it after
+    loading; `requires_grad` and Parameters are kept, gradients and history are not. Subclasses
+    of numbers, NumPy's scalars too, are saved as plain numbers.
     `f`: a path, where the file appears whole or not at all, or a binary file object.
 
     Raises:
@@ -197,6 +200,8 @@ _SCALARS: dict[type, Callable[[Any], Any]] = {
     else value,
     complex: lambda value: {"complex": [_encode_float(value.real), _encode_float(value.imag)]},
     bytes: lambda value: {"bytes": binascii.b2a_base64(value, newline=False).decode()},
+    bytearray: lambda value: {"bytearray": binascii.b2a_base64(value, newline=False).decode()},
+    layout: lambda value: {"layout": "strided"},
     dtypes.dtype: lambda value: {"dtype": value.name},
     Device: lambda value: {"device": str(value)},
 }
@@ -209,6 +214,7 @@ _CONTAINERS: dict[type, str] = {
     list: "list",
     tuple: "tuple",
     set: "set",
+    Size: "size",
 }
 
 
@@ -321,7 +327,7 @@ class _Decoder:
         ((name, content),) = node.items()
         if name == "tensor":
             return self._tensor(content)
-        if name in ("list", "tuple", "set"):
+        if name in ("list", "tuple", "set", "size"):
             return self._sequence(name, content, depth)
         if name in ("dict", "ordered", "counter"):
             return self._mapping(name, content, depth)
@@ -330,6 +336,10 @@ class _Decoder:
     def _sequence(self, name: str, content: Any, depth: int) -> Any:
         if not isinstance(content, list):
             raise InvalidFile(f"a {name} of the structure is malformed")
+        if name == "size":
+            if not all(type(item) is int for item in content):
+                raise InvalidFile("a size of the structure is malformed")
+            return Size(content)
         items = [self._decode(item, depth + 1) for item in content]
         if name == "list":
             return items
@@ -450,12 +460,16 @@ def _decode_scalar(name: str, content: Any) -> Any:
         try:
             if name == "bytes":
                 return binascii.a2b_base64(content, strict_mode=True)
+            if name == "bytearray":
+                return bytearray(binascii.a2b_base64(content, strict_mode=True))
             if name == "str":
                 return bytes.fromhex(content).decode("utf-16-le", "surrogatepass")
             if name == "device":
                 return Device(content)
         except (ValueError, RuntimeError):
             raise InvalidFile(f"a {name} of the structure is malformed") from None
+        if name == "layout" and content == "strided":
+            return strided
         kind = getattr(dtypes, content, None)
         if name == "dtype" and isinstance(kind, dtypes.dtype):
             return kind
