@@ -44,3 +44,9 @@ def test_std_of_as_many_as_are_corrected_for(correction):
     x = gw.tensor([1.0, 3.0])
     compiled = gw.compile(lambda x: x.std(correction=correction))(x)
     assert gw.allclose(compiled, x.std(correction=correction), equal_nan=True)
+
+
+def test_std_of_numbers_farther_apart_than_the_range():
+    x = gw.tensor([3e38, 3e38, -3e38, 1.0])
+    assert gw.isfinite(x.std())
+    assert gw.allclose(gw.compile(lambda x: x.std())(x), x.std())

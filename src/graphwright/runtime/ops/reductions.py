@@ -495,13 +495,14 @@ define(
 
 
 def _deviation(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Any:
-    """Squares are summed in float64: those of float32 may lie beyond its range."""
+    """In float64: distances from the mean, and their squares, may lie beyond float32."""
     dtype = input.dtype
     if dtype.is_complex or not dtype.is_floating_point:
         return ops.sqrt(ops.variance(input, dim, correction, keepdim))
     if dtype in HALVES:
         input = ops.to_dtype(input, dtypes.float32)
-    centred = ops.to_dtype(ops.sub(input, ops.mean(input, dim, True)), dtypes.float64)
+    mean = ops.to_dtype(ops.mean(input, dim, True), dtypes.float64)
+    centred = ops.sub(ops.to_dtype(input, dtypes.float64), mean)
     freedom = _freedom(reduced_count(input.shape, dim), correction)
     squares = ops.sum(ops.mul(centred, centred), dim, keepdim)
     return ops.to_dtype(ops.sqrt(ops.div(squares, freedom)), dtype)
