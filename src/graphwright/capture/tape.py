@@ -25,6 +25,7 @@ from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
+    from graphwright.capture.source import Source
     from graphwright.capture.variables.gradient_hooks import Hook
     from graphwright.capture.variables.tensor import TensorVariable
 
@@ -119,12 +120,14 @@ def is_forbidden(fake: FakeTensor) -> bool:
 class Tape:
     """What the tape of one graph's fake tensors was used for.
 
-    differentiated: whether gradients were computed in the frame.
+    differentiated: whether gradients were computed in the frame. gradients_read: whether it asked
+    for a `.grad` from before. forgotten: arguments whose `.grad` it dropped before anything ran.
     """
 
     def __init__(self, output: OutputGraph) -> None:
         self.output = output
-        self.differentiated = False
+        self.differentiated = self.gradients_read = False
+        self.forgotten: dict[Source, None] = {}
         self.made_leaves: dict[int, tuple[FakeTensor, int]] = {}
         self.hooks: list[Hook] = []
         self._leaving: dict[IrNode, tuple[IrNode, bool]] = {}

@@ -402,6 +402,9 @@ class FrameCompiler:
             self._load(source, made)
             builder.end_call(1)
             builder.pop()
+        if not self.output.tape.gradients_read:
+            for source in self.output.tape.forgotten:
+                self.cg.forget_gradient(source)
         builder.begin_call(graph.run or _no_results)
         for source in graph.sources:
             self._load(source, made)

@@ -318,6 +318,11 @@ class Reconstructor:
             push_value = self.hold(value) if value is not None else None
             self._writes.append(functools.partial(write, push_owner, name, push_value))
 
+    def forget_gradient(self, source: Source) -> None:
+        """Set the gradient of an existing tensor to None."""
+        push_owner = functools.partial(source.emit, self.builder)
+        self._write_attribute(push_owner, "grad", lambda: self.builder.load_const(None))
+
     def _write_attribute(self, push_owner: Load, name: str, push_value: Load | None) -> None:
         self.builder.begin_call(object.__setattr__ if push_value else object.__delattr__)
         push_owner()

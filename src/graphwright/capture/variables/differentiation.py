@@ -12,7 +12,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from graphwright.capture.exc import unsupported
-from graphwright.capture.source import AttrSource
+from graphwright.capture.source import AttrSource, Source
 from graphwright.capture.tape import leaves_of
 from graphwright.capture.variables.autograd_function import APPLY, apply_function
 from graphwright.capture.variables.base import VariableTracker
@@ -32,6 +32,7 @@ from graphwright.capture.variables.sequences import ListVariable, TupleVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
 from graphwright.runtime.autograd import engine, forward_ad
+from graphwright.runtime.fake import FakeTensor
 from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.ops._face import empty_like
 from graphwright.runtime.ops.strides import is_dense
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 Args = list[VariableTracker]
 Kwargs = dict[str, VariableTracker]
+LARGE_GRADIENT = 1 << 16
+"""Bytes from which the time to let a gradient go early is worth its memory."""
 _GRAD = tuple(inspect.signature(engine.grad).parameters)
 _BACKWARD = tuple(inspect.signature(engine.backward).parameters)
 _METHOD = ("self", "gradient", "retain_graph", "create_graph", "inputs")
@@ -202,6 +205,19 @@ def store_gradient(tx: Translator, owner: TensorVariable, value: VariableTracker
             unsupported("GB0008", "assignment to .grad of a tensor made in the frame")
         tx.side_effects.track_new(owner)
     tx.side_effects.store_attribute(owner, "grad", value)
+    if isinstance(value, ConstantVariable) and owner.source is not None:
+        _forget_early(tx, owner.source, owner.fake)
+
+
+def _forget_early(tx: Translator, source: Source, leaf: FakeTensor) -> None:
+    """Let a large gradient go before the graph runs, as the frame does: others need its memory.
+
+    Where the graph fails, the frame runs again and drops it again: so nothing may have read it.
+    """
+    size, tape = leaf.numel(), tx.output.tape
+    large = type(size) is int and size * leaf.dtype.itemsize >= LARGE_GRADIENT
+    if large and tx.output.n_ops == 0 and not tape.gradients_read:
+        tape.forgotten[source] = None
 
 
 def gradient_of(tx: Translator, owner: TensorVariable) -> VariableTracker:
@@ -211,6 +227,7 @@ def gradient_of(tx: Translator, owner: TensorVariable) -> VariableTracker:
     if pending is not None:
         return pending.realize()
     if owner.source is not None:
+        tx.output.tape.gradients_read = True
         return tx.output.wrap_attribute(owner, AttrSource(owner.source, "grad"), "grad")
     if not owner.fake.is_leaf and not is_retained(tx, owner):
         unsupported("GB0008", "attribute 'grad' of a tensor made in the frame")
