@@ -281,6 +281,14 @@ def test_random_numbers_are_those_of_eager_and_are_not_drawn_again() -> None:
         np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5)
 
 
+def test_masks_are_saved_as_the_bools_they_are() -> None:
+    """Not as the numbers that they are multiplied by: these are made again."""
+    lowered = lower_graph(*captured(dropped, [floats(16, 16), floats(16)]), needs_grad=True)
+    saved = [lowered.forward.graph.output_node.args[0][s.index].meta["val"].dtype.name
+             for s in lowered.saved if s.kind == "output"]
+    assert saved == ["bool", "bool"]
+
+
 def test_numbers_drawn_in_place_count_though_nobody_reads_them() -> None:
     def unread(x: Any) -> Any:
         for draw in (ops.dropout_, ops.alpha_dropout_, ops.feature_dropout_):

@@ -2,8 +2,9 @@
 
 What the gradients' part reads of the forward's values is saved, unless it can be computed again
 cheaply: a chain of views and pointwise ops that starts from other saved values, or from fewer
-bytes than it replaces. Matrix products, reductions and random numbers are never computed twice,
-except for those products and reductions that the program says to compute again (RECOMPUTED).
+bytes than it replaces, as numbers do that are made of a mask of bools. Matrix products, reductions
+and random numbers are never computed twice, except for those products and reductions that the
+program says to compute again (RECOMPUTED).
 
 The caller may write to inputs and results before the backward runs. Eager execution notices that
 only for what its gradients read; so an input or result is saved only if gradients read it, and
@@ -106,7 +107,10 @@ class _Split:
         saved = {self._viewed(n) for n in needed if n.op != "get_attr"}
         self.exposed = self.free - saved
         for node in sorted(saved, key=self.order.__getitem__, reverse=True):
-            sources = self._recomputed_from(node, saved - {node})
+            others = saved - {node}
+            sources = self._recomputed_from(node, others)
+            if sources is None and is_cheap(node):
+                sources = self._recomputed_from(node, others, bytes_of(node) // 2)
             if sources is not None:
                 saved.discard(node)
                 saved.update(sources)
@@ -121,8 +125,13 @@ class _Split:
                 node = source
         return node
 
-    def _recomputed_from(self, node: Node, saved: set[Node]) -> set[Node] | None:
-        """What must be saved besides to compute `node` again; None if it had better be saved."""
+    def _recomputed_from(
+        self, node: Node, saved: set[Node], little: int = -1
+    ) -> set[Node] | None:
+        """What must be saved besides to compute `node` again; None if it had better be saved.
+
+        Values of at most `little` bytes on the way are saved, whatever they are made of.
+        """
         wanted = is_recomputed(node)
         again = is_recomputed if wanted else is_cheap
         extra: set[Node] = set()
@@ -134,7 +143,8 @@ class _Split:
                 continue
             if not wanted and current in self.exposed:
                 return None
-            if current in self.free or not again(current):
+            narrow = current is not node and bytes_of(current) <= little
+            if current in self.free or narrow or not again(current):
                 extra.add(current)
                 continue
             seen.add(current)
