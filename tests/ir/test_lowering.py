@@ -281,6 +281,26 @@ def test_random_numbers_are_those_of_eager_and_are_not_drawn_again() -> None:
         np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5)
 
 
+def normalised(x: Any, w: Any) -> Any:
+    for _ in range(2):
+        y = ops.matmul(x, w)
+        x = ops.relu((y - y.mean(0)) * ops.rsqrt((y * y).mean(0) + 1))
+    return x
+
+
+def test_what_products_are_normalised_to_is_made_again_where_it_is_read() -> None:
+    """Of each layer the product is saved, and no numbers that are made of it."""
+    lowered = check(normalised, floats(64, 8), floats(8, 8), tolerance=1e-5)
+    outputs = lowered.forward.graph.output_node.args[0]
+    saved = [outputs[s.index] for s in lowered.saved if s.kind == "output"]
+    large = [node.target.name for node in saved if node.meta["val"].nbytes == 64 * 8 * 4]
+    assert large == ["mm", "mm"]
+    assert lowered.backward is not None
+    names = [node.target.name for node in lowered.backward.graph.nodes
+             if node.op == "call_function"]
+    assert names.index("mm") < len(names) - 1 - names[::-1].index("relu")
+
+
 def test_masks_are_saved_as_the_bools_they_are() -> None:
     """Not as the numbers that they are multiplied by: these are made again."""
     lowered = lower_graph(*captured(dropped, [floats(16, 16), floats(16)]), needs_grad=True)

@@ -4,7 +4,8 @@ What the gradients' part reads of the forward's values is saved, unless it can b
 cheaply: a chain of views and pointwise ops that starts from other saved values, or from fewer
 bytes than it replaces, as numbers do that are made of a mask of bools. Matrix products, reductions
 and random numbers are never computed twice, except for those products and reductions that the
-program says to compute again (RECOMPUTED).
+program says to compute again (RECOMPUTED). What no result is made of, as a normalised value may
+be, is computed with the gradients unless its sources take distinctly more memory.
 
 The caller may write to inputs and results before the backward runs. Eager execution notices that
 only for what its gradients read; so an input or result is saved only if gradients read it, and
@@ -14,7 +15,7 @@ never to compute something else from it.
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from graphwright.ir.graph import Graph
@@ -61,7 +62,8 @@ def partition(
 class _Split:
     """One split.
 
-    `early` holds the nodes that do not depend on a tangent; `free` those that exist after the
+    `early` holds the nodes that do not depend on a tangent; `forwards` those of them that results
+    depend on; `free` those that exist after the
     forward anyway, since they are its arguments or its results; `exposed` those of them that no
     gradient reads.
     """
@@ -84,6 +86,7 @@ class _Split:
             if node.op != "output" and any(n in late for n in node.all_input_nodes):
                 late.add(node)
         self.early = {n for n in self.order if n not in late and n.op != "output"}
+        self.forwards = ancestors(n for n in self.results if isinstance(n, Node))
 
     def run(self) -> Partition:
         saved = self._choose()
@@ -154,7 +157,8 @@ class _Split:
         if not seen or len(seen) > LONGEST_CHAIN:
             return None
         added = sum(0 if n in self.free else bytes_of(n) for n in extra)
-        return extra if added < bytes_of(node) else None
+        own = bytes_of(node)
+        return extra if added < (own if node in self.forwards else own + own // 8) else None
 
     def _forward(self, saved: Sequence[Node]) -> tuple[GraphModule, dict[Node, int]]:
         """The forward graph, and the outputs that saved values are."""
@@ -202,7 +206,7 @@ class _Split:
         for node, value in arguments.items():
             copies[node] = graph.placeholder(node.name)
             copies[node].meta["val"] = value
-        _copy_ancestors(graph, (), self.gradients, self.order, copies)
+        _copy_ancestors(graph, (), self.gradients, self._when_needed(copies), copies)
         module = self._module(
             graph, [copies[g] if isinstance(g, Node) else g for g in self.gradients])
         module.meta.update(layouts=[], rng_ops=0)
@@ -213,6 +217,19 @@ class _Split:
                     graph.placeholder(str(size)).meta["val"] = size
             bind_symbols(module)
         return module, sizes
+
+    def _when_needed(self, given: Collection[Node]) -> dict[Node, int]:
+        """The joint graph's order but for what is computed again: that comes before its first
+        reader, so that it need not be kept until then."""
+        places: dict[Node, int] = {}
+        known = set(given)
+        for node in self.order:
+            if node not in self.early:
+                again = ancestors(node.all_input_nodes, known)
+                for needed in (*sorted(again, key=self.order.__getitem__), node):
+                    places[needed] = len(places)
+                    known.add(needed)
+        return places
 
     def _module(self, graph: Graph, outputs: list[Any]) -> GraphModule:
         output = graph.output(tuple(outputs))
@@ -243,6 +260,18 @@ def bytes_of(node: Node) -> int:
     if isinstance(value, tuple):
         return sum(v.dtype.itemsize * hint_of(v.numel()) for v in value)
     return int(value.dtype.itemsize * hint_of(value.numel()))
+
+
+def ancestors(nodes: Iterable[Node], known: Collection[Node] = ()) -> set[Node]:
+    """The nodes and all that their values are made of, without the `known` and what is behind."""
+    found: set[Node] = set()
+    pending = list(nodes)
+    while pending:
+        node = pending.pop()
+        if node not in found and node not in known:
+            found.add(node)
+            pending += node.all_input_nodes
+    return found
 
 
 def _is_view(node: Node) -> bool:
