@@ -130,11 +130,11 @@ class CompiledBackward(Node):
     """The tape's node of a compiled forward: what it saved, and the backward to call.
 
     before: the inputs that the call writes, by position, as they were where gradients of
-        gradients begin with that.
+        gradients begin with that. ending: whether the gradients that come now are the last.
     """
 
-    __slots__ = ("before", "closed", "inputs", "layouts", "made", "passed", "rng", "sizes",
-                 "training", "watched")
+    __slots__ = ("before", "closed", "ending", "inputs", "layouts", "made", "passed", "rng",
+                 "sizes", "training", "watched")
 
     checked = True
 
@@ -154,6 +154,7 @@ class CompiledBackward(Node):
             tuple([_core.detach(Tensor, outputs[i]) for i in training.saved.outputs]))
         self.watched: Watched | None = None
         self.closed = self.passed = 0
+        self.ending = False
 
     def watch(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> None:
         """Note the versions of what eager execution would have saved, unless hooks replace it."""
@@ -168,7 +169,7 @@ class CompiledBackward(Node):
             self.inputs = self.made = self.watched = None
             self.before = ()
 
-    def check(self, grads: list[Any], wanted: Sequence[bool]) -> None:
+    def check(self, grads: list[Any], wanted: Sequence[bool], releases: bool) -> None:
         """Raise RuntimeError where eager execution finds a saved tensor released, or written."""
         given = [grad is not None for grad in grads]
         self.passed = self.training.passages.gone(given, wanted)
@@ -176,6 +177,7 @@ class CompiledBackward(Node):
             raise RuntimeError(FREED)
         if self.watched is not None:
             self.watched.check(given, wanted)
+        self.ending = releases and self.training.passages.end(self.closed | self.passed)
 
     def compute(self, grads: list[Any]) -> Sequence[Any]:
         """One gradient, or None, for each input that requires grad."""
@@ -189,9 +191,20 @@ class CompiledBackward(Node):
             places = self.training.saved
             made = self.made.unpack(self, places.made)
             saved = places.ordered(self.inputs.unpack(self, places.inputs), made, self.sizes)
-            return self.led_to(self.training.backward(*saved, *tangents), given)
+            return self.led_to(self.run(saved, made, tangents), given)
         results = self.led_to(self.differentiable(self.inputs, tangents), given)
         return results if self.watched is None else self.watched.follow(results, given)
+
+    def run(self, saved: list[Any], made: list[Any], tangents: list[Any]) -> Sequence[Any]:
+        """Call the backward. Where nothing comes after it, it may let go of what was saved."""
+        values = [*saved, *tangents]
+        consume = getattr(self.training.backward, "consume", None)
+        if consume is None or not self.ending:
+            return self.training.backward(*values)
+        self.release()
+        for names in (saved, made, tangents):
+            names.clear()
+        return consume(values)
 
     def led_to(self, gradients: Sequence[Any], given: Sequence[bool]) -> list[Any]:
         """The gradients without those of inputs that no output whose gradient has come depends on.

@@ -142,5 +142,5 @@ class _Again(Leading):
         super().__init__("CompiledBackward", [edge])
         self.look = look
 
-    def check(self, grads: list[Any], wanted: Sequence[bool]) -> None:
+    def check(self, grads: list[Any], wanted: Sequence[bool], releases: bool) -> None:
         self.look()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import weakref
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import graphwright as gw
 from graphwright import nn
 from graphwright.codegen.cache import kernel_cache
+from graphwright.native_backends import native
 
 
 @pytest.mark.parametrize("training", [False, True])
@@ -51,6 +54,34 @@ def test_values_end_with_their_last_reader() -> None:
         held.append(gw.memory_stats()["cached"])
     eager, native = held
     assert native <= 2 * eager < 20 * x.nbytes
+
+
+def test_inputs_that_are_given_away_end_with_their_last_reader_too() -> None:
+    programs: list[Any] = []
+    present: list[bool] = []
+
+    @gw.library.custom_op("test_segments::look", mutates_args=())
+    def look(x: gw.Tensor) -> gw.Tensor:
+        present.append(given() is not None)
+        return x.clone()
+
+    look.register_fake(gw.empty_like)
+
+    def backend(graph: Any, examples: Any) -> Any:
+        programs.append(native("llvm", graph, examples))
+        return programs[0]
+
+    def function(x: gw.Tensor) -> gw.Tensor:
+        return look(look(x.sort(0)[0] * x) + 1)
+
+    x = gw.randn(100)
+    given = weakref.ref(x)
+    wanted = gw.compile(function, backend=backend)(x).numpy()
+    values = [x.clone()]
+    given = weakref.ref(values[0])
+    (result,) = programs[0].consume(values)
+    np.testing.assert_array_equal(result.numpy(), wanted)
+    assert values == [] and present == [True, True, False, False]
 
 
 def test_a_segment_counts_by_the_sizes_that_a_product_in_its_input_stands_for() -> None:

@@ -110,12 +110,17 @@ class SegmentedProgram:
 
     def __call__(self, *inputs: Any) -> tuple[Any, ...]:
         """Nothing is recorded: what needs gradients is a node of the joint graph already."""
+        return self.consume(list(inputs))
+
+    def consume(self, inputs: list[Any]) -> tuple[Any, ...]:
+        """The same, taking the inputs out of the list: the last step to read one lets it go."""
         return _core.with_grad_mode(False, without_autocast, self._run, inputs)
 
-    def _run(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    def _run(self, inputs: list[Any]) -> tuple[Any, ...]:
         sizes = {name: value_at(inputs[position], place)
                  for name, (position, place) in self.symbols.items()}
         registers = [*self.before, *inputs]
+        inputs.clear()
         for step in self.steps:
             found = step.launch(*step.arguments.read(registers, sizes))
             for place, value in zip(step.results, found, strict=True):

@@ -91,8 +91,9 @@ class _Run:
 
     def _compute(self, node: Node, grads: list[Any]) -> Sequence[Any]:
         if node.checked:
-            node.check(grads, [edge is not None and (self.allowed is None or self._useful(edge))
-                               for edge in node.edges])
+            wanted = [edge is not None and (self.allowed is None or self._useful(edge))
+                      for edge in node.edges]
+            node.check(grads, wanted, not self.retain_graph)
         inputs = _checked(node, grads) if anomaly.STATE.enabled else node.compute(grads)
         if node.hooks:
             for hook in tuple(node.hooks.values()):

@@ -105,8 +105,9 @@ class Node(_core.NodeBase):
     def compute(self, grads: list[Any]) -> Sequence[Any]:
         raise NotImplementedError
 
-    def check(self, grads: list[Any], wanted: Sequence[bool]) -> None:
-        """Called first if `checked`; `wanted` tells for each edge whether its gradient is."""
+    def check(self, grads: list[Any], wanted: Sequence[bool], releases: bool) -> None:
+        """Called first if `checked`; `wanted` tells for each edge whether its gradient is,
+        `releases` whether `release` is called after `compute`."""
 
     def release(self) -> None:
         """Drop what was saved; the engine calls it unless the graph is retained."""
