@@ -226,3 +226,9 @@ def test_random_bounds_are_told_apart_by_being_given() -> None:
         bytes_.random_(**{"from": 5})
     with pytest.raises(TypeError, match="must be int, not None"):
         bytes_.random_(None, 5)
+
+
+@pytest.mark.parametrize("p", [0.5, gw.full((3,), 0.5)])
+def test_draws_of_two_values_are_not_complex(p: Any) -> None:
+    with pytest.raises(NotImplementedError, match="bernoulli_"):
+        gw.zeros(3, dtype=gw.complex64).bernoulli_(p)

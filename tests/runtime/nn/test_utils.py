@@ -242,3 +242,16 @@ def test_state_of_the_older_weight_norm_loads() -> None:
     newer.load_state_dict(older.state_dict())
     x = gw.ones(1, 3)
     gw.testing.assert_close(newer(x), older(x))
+
+
+def test_functions_of_state_take_dicts() -> None:
+    for given in ([3], [{"weight": gw.ones(1, 2)}, "bias"]):
+        with pytest.raises(ValueError, match="to be dictionaries"):
+            functional_call(nn.Linear(2, 1), given, (gw.ones(1, 2),))
+
+
+@pytest.mark.parametrize("dtype", [gw.int64, gw.bool, gw.complex64])
+def test_cut_normals_are_floating(dtype: gw.dtype) -> None:
+    """Integers were filled with what was left of the numbers."""
+    with pytest.raises(NotImplementedError, match="trunc_normal_"):
+        nn.init.trunc_normal_(gw.zeros(3, dtype=dtype))

@@ -101,7 +101,10 @@ def trunc_normal_(
     """Normal with `mean` and `std` cut to [a, b], by inverting the distribution function.
 
     A UserWarning where `mean` is more than 2 `std` outside: few such numbers are normal.
+    NotImplementedError unless `tensor` is floating point.
     """
+    if not tensor.is_floating_point():
+        raise NotImplementedError(f'"trunc_normal_" not implemented for {tensor.dtype}')
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn(
             "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of "

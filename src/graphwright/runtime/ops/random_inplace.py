@@ -110,6 +110,8 @@ def _random(input: Any, low: Any, to: Any, generator: Any) -> Any:
 
 def _bernoulli(input: Any, p: Any, generator: Any) -> Any:
     """1 with probability p, a number or a tensor that broadcasts to the input."""
+    if input.dtype.is_complex:
+        raise NotImplementedError(f"\"bernoulli_\" not implemented for '{input.dtype.name}'")
     if isinstance(p, Tensor):
         chances = ops.expand(p, tuple(input.shape))
         if not chances.dtype.is_floating_point:

@@ -26,7 +26,8 @@ def functional_call(
     The module is as before afterwards, also where the call raises. With `tie_weights` a tensor
     registered under several names is replaced under all of them where one is given; with
     `strict` the names must be those of the module exactly (RuntimeError); otherwise a name that
-    the module does not have is an attribute of it during the call.
+    the module does not have is an attribute of it during the call. ValueError for anything but a
+    dict, or a sequence of dicts without names in common.
     """
     given = _merged(parameter_and_buffer_dicts)
     args = () if args is None else args if isinstance(args, tuple) else (args,)
@@ -42,6 +43,8 @@ def _merged(dicts: Tensors) -> dict[str, Tensor]:
             "Expected parameter_and_buffer_dicts to be a dict, or a list/tuple of dicts, "
             f"but got {type(dicts)}"
         )
+    if not all(isinstance(part, Mapping) for part in dicts):
+        raise ValueError("Expected all elements of parameter_and_buffer_dicts to be dictionaries")
     merged: dict[str, Tensor] = {}
     for part in dicts:
         repeated = merged.keys() & part.keys()
