@@ -324,3 +324,34 @@ def test_ldexp_is_recorded_as_one_product() -> None:
     assert out.grad_fn.next_functions[0][0].variable is x
     (grad,) = gw.autograd.grad(out, x, gw.tensor([[1.0, 8.0], [2.0, 16.0]]), create_graph=True)
     assert grad.tolist() == [[3.0], [6.0]]
+
+
+def test_exp2_of_float64() -> None:
+    """Exact of whole numbers, one step elsewhere; 0 and infinity beyond the range."""
+    whole = np.arange(-1080.0, 1030.0)
+    with np.errstate(over="ignore", under="ignore"):
+        np.testing.assert_array_equal(gw.exp2(gw.tensor(whole)).numpy(), np.exp2(whole))
+        x = np.random.default_rng(0).uniform(-1000, 1000, 5003)
+        np.testing.assert_allclose(gw.exp2(gw.tensor(x)).numpy(), np.exp2(x), 2.0**-51.5)
+    special = gw.exp2(gw.tensor([math.nan, math.inf, -math.inf, 1e300, -1e300, 5e-324]).double())
+    assert str(special.tolist()) == "[nan, inf, 0.0, inf, 0.0, 1.0]"
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16, gw.float32, gw.float64])
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_glu_is_one_product(dtype: Any, dim: int) -> None:
+    """Of each half and the other's sigmoid, rounded once, as are its gradients."""
+    values = np.random.default_rng(0).normal(size=(6, 4, 134))
+    x = gw.tensor(values, dtype=dtype, requires_grad=True)
+    out = F.glu(x, dim)
+    assert type(out.grad_fn).__name__ == "GluBackward0"
+    wide = x.detach().double().requires_grad_()
+    a, b = wide.chunk(2, dim)
+    want = a * b.sigmoid()
+    seed = gw.tensor(np.random.default_rng(1).normal(size=tuple(out.shape)), dtype=dtype)
+    (slope,) = gw.autograd.grad(out, x, seed)
+    (exact,) = gw.autograd.grad(want, wide, seed.double())
+    step = {gw.float16: 2.0**-11, gw.bfloat16: 2.0**-8, gw.float32: 2.0**-21}.get(dtype, 1e-14)
+    for mine, other in ((out, want), (slope, exact)):
+        np.testing.assert_allclose(mine.detach().double().numpy(), other.detach().numpy(),
+                                   1.02 * step, 1e-7)

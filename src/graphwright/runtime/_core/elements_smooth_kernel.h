@@ -18,6 +18,7 @@ GW_INLINE REAL NAME(soft)(REAL x) {
 
 ROW_1(sigmoid, NAME(logistic)(x))
 ROW_1(silu, x / (1 + F(exp)(-x)))
+ROW_2(gated, x * NAME(logistic)(y))
 ROW_1(erf, F(erf)(x))
 ROW_1(gelu, x * F(normal)(x))
 

@@ -270,12 +270,15 @@ WAVE(cos_float64, 1, cos)
 SINC(sinc_float32, float, sinf)
 SINC(sinc_float64, double, sin)
 
+GW_ROW_OF_1(exp2_float64, double, double, gw_exp2_double(x))
+
 #define NAMES(name) GW_FLOAT_ROWS(name)
 
 const GwRowTable gw_special_rows[] = {
     NAMES(erfc), NAMES(ndtr), {"ndtr", {[GW_BFLOAT16] = ndtr_bfloat16}},
     {"gelu", {[GW_BFLOAT16] = gelu_bfloat16}}, NAMES(log_ndtr), NAMES(erfinv), NAMES(i0), NAMES(i0e),
     NAMES(i1), NAMES(i1e), NAMES(sinc),
+    {"exp2", {[GW_FLOAT64] = exp2_float64}},
     {"sin", {[GW_FLOAT64] = sin_float64}},
     {"cos", {[GW_FLOAT64] = cos_float64}},
     {NULL, {NULL}},

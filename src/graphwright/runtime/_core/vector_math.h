@@ -76,12 +76,8 @@ GW_INLINE float gw_exp_float(float x) {
     return p * gw_float_bits((half + 127) << 23) * gw_float_bits((i - half + 127) << 23);
 }
 
-GW_INLINE double gw_exp_double(double x) {
-    x = x < -746.0 ? -746.0 : x;
-    x = x > 710.0 ? 710.0 : x;
-    double shifted = x * 1.4426950408889634 + 6755399441055744.0;
-    double n = shifted - 6755399441055744.0;
-    double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
+/* e^r of |r| <= log(2) / 2. */
+GW_INLINE double gw_exp_rest_double(double r) {
     static const double tail[] = {
         1.6087177234380782e-10, 2.0918961837795778e-09, 2.5052069594795685e-08,
         2.755726102934377e-07, 2.7557319248633827e-06, 2.4801587338565345e-05,
@@ -92,7 +88,28 @@ GW_INLINE double gw_exp_double(double x) {
     for (int k = 1; k < 14; k++) {
         p = p * r + tail[k];
     }
+    return p;
+}
+
+GW_INLINE double gw_exp_double(double x) {
+    x = x < -746.0 ? -746.0 : x;
+    x = x > 710.0 ? 710.0 : x;
+    double shifted = x * 1.4426950408889634 + 6755399441055744.0;
+    double n = shifted - 6755399441055744.0;
+    double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
     int64_t i = gw_bits_double(shifted) - 0x4338000000000000, half = i >> 1;
+    double p = gw_exp_rest_double(r);
+    return p * gw_double_bits((half + 1023) << 52) * gw_double_bits((i - half + 1023) << 52);
+}
+
+/* 2^x; about 1 ulp. */
+GW_INLINE double gw_exp2_double(double x) {
+    x = x < -1080.0 ? -1080.0 : x;
+    x = x > 1030.0 ? 1030.0 : x;
+    double shifted = x + 6755399441055744.0;
+    double r = (x - (shifted - 6755399441055744.0)) * 0.6931471805599453;
+    int64_t i = gw_bits_double(shifted) - 0x4338000000000000, half = i >> 1;
+    double p = gw_exp_rest_double(r);
     return p * gw_double_bits((half + 1023) << 52) * gw_double_bits((i - half + 1023) << 52);
 }
 

@@ -39,6 +39,7 @@ PYTORCHS_NAMES = {
     "deviation": "Std",
     "embedding_bag_parts": "EmbeddingBag",
     "fliplr": "Flip",
+    "gated": "Glu",
     "linalg_inv": "LinalgInvEx",
     "linear": "Addmm",
     "logsigmoid": "LogSigmoid",

@@ -325,6 +325,7 @@ _frexp_parts = _op("frexp_parts")
 _full = _op("full")
 _full_like = _op("full_like")
 _fused_attention = _op("fused_attention")
+_gated = _op("gated")
 _gather = _op("gather")
 _gaussian_nll_loss = _op("gaussian_nll_loss")
 _gcd = _op("gcd")
@@ -3630,6 +3631,10 @@ def fused_attention(
     scale: float,
 ) -> Any:
     return _dispatch(_fused_attention, (query, key, value, attn_mask, is_causal, scale))
+
+
+def gated(input: Tensor, gate: Tensor) -> Any:
+    return _dispatch(_gated, (input, gate))
 
 
 def gather(

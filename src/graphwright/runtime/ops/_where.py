@@ -290,6 +290,7 @@ FAMILY = {
     "full": "creation",
     "full_like": "creation",
     "fused_attention": "nn_attention",
+    "gated": "nn_piecewise",
     "gather": "indexing",
     "gaussian_nll_loss": "nn_margin_losses",
     "gcd": "pointwise_binary",

@@ -9,7 +9,7 @@ from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import calculated, check_held
-from graphwright.runtime.ops.nn_elementwise import activation, floating_like, inplace, like
+from graphwright.runtime.ops.nn_elementwise import activation, floating_like, inplace, like, wide
 from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
 from graphwright.runtime.ops.table import Kind, define
 
@@ -226,7 +226,17 @@ def _glu_decompose(input: Any, dim: int) -> Any:
         )
     a = ops.narrow(input, dim, 0, size // 2)
     b = ops.narrow(input, dim, size // 2, size // 2)
-    return cast(ops.mul(widened(a), ops.sigmoid(widened(b))), input.dtype)
+    return ops.gated(a, b)
+
+
+def _gated_vjp(ctx: Any, grad: Any) -> Any:
+    """Half precision in float32, as the result."""
+    needs, dtype = ctx.needs, grad.dtype
+    grad, s = widened(grad), ops.sigmoid(widened(ctx.gate))
+    to_input = cast(ops.mul(grad, s), dtype) if needs["input"] else None
+    if not needs["gate"]:
+        return to_input, None
+    return to_input, cast(ops.sigmoid_backward(ops.mul(grad, widened(ctx.input)), s), dtype)
 
 
 activation(
@@ -247,6 +257,16 @@ activation(
     lambda grad, x, alpha: _elu_backward(grad, x, alpha, 1.0, 1.0 / alpha),
     meta=_celu_meta,
     public=True,
+)
+define(
+    "gated(Tensor input, Tensor gate)",
+    Kind.COMPOSITE,
+    meta=like,
+    vjp=_gated_vjp,
+    saves=("input?gate", "gate"),
+    decompose=wide(lambda x, gate: ops.mul(x, ops.sigmoid(gate))),
+    method=False,
+    public=False,
 )
 internal(
     "hardtanh(Tensor input, float min_val=-1.0, float max_val=1.0)",
