@@ -70,7 +70,7 @@ class Tracer:
         self._nodes: dict[int, tuple[Any, Node]] = {}
         self._by_storage: dict[int, list[Any]] = {}
         self._constants: dict[int, FakeTensor] = {}
-        self._placeholders = 0
+        self._last_placeholder: Node | None = None
 
     @property
     def graph(self) -> Graph:
@@ -120,11 +120,9 @@ class Tracer:
     def placeholder(self, name: str, value: Any) -> Node:
         """Add an argument of the graph, before the other kinds of nodes."""
         graph = self.graph
-        arguments = graph.placeholders
-        with graph.inserting_after(arguments[-1] if arguments else None):
-            node = graph.placeholder(name)
+        with graph.inserting_after(self._last_placeholder):
+            node = self._last_placeholder = graph.placeholder(name)
         node.meta["val"] = value
-        self._placeholders += 1
         self._remember(value, node)
         return node
 
@@ -136,8 +134,7 @@ class Tracer:
         if fake is None:
             fake = self._constants[id(leaf)] = fake_like(leaf)
             path = self.module.add_attr("constant", leaf)
-            arguments = self.graph.placeholders
-            with self.graph.inserting_after(arguments[-1] if arguments else None):
+            with self.graph.inserting_after(self._last_placeholder):
                 node = self.graph.get_attr(path)
             node.meta["val"] = fake
             self._remember(fake, node)
