@@ -12,6 +12,7 @@ from benchmarks import (
     eager,
     kernels,
     mapping,
+    memory,
     reporting,
     startup,
     training,
@@ -21,7 +22,7 @@ from benchmarks import (
 from benchmarks.result import Result, Wrong
 
 GROUPS = {"kernels": kernels, "convolution": convolution, "calls": calls, "eager": eager,
-          "mapping": mapping, "training": training, "startup": startup,
+          "mapping": mapping, "memory": memory, "training": training, "startup": startup,
           "compile_time": compile_time, "untouched": untouched, "writes": writes}
 ROOT = Path(__file__).resolve().parent.parent
 
