@@ -161,3 +161,9 @@ def test_locks_end_the_graph_since_other_threads_may_hold_them(lock):
     assert captured.ops == [1, 1]
     assert lock.acquire(blocking=False)
     lock.release()
+
+
+def test_operations_without_a_shape_rule_are_told_to_read_values():
+    captured = Captured(lambda x: gw.poisson(x) * 2)
+    captured(gw.ones(3))
+    assert captured.breaks[0] == "GB0002"

@@ -23,6 +23,8 @@ class FakeMode:
     def record(self, op: Op, args: tuple[Any, ...]) -> Any:
         """The op's result by its shape rule; NotImplemented to have it decomposed."""
         if op.meta is None and op.functional is None:
+            if op.decompose is None:
+                raise DataDependent(f"{op.name}() works on the values when the program runs")
             return NotImplemented
         self.random = self.random or op.kind is Kind.RANDOM or _drops(op)
         if op.name == "as_strided":
