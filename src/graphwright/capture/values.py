@@ -288,7 +288,7 @@ class Values:
     ) -> list[VariableTracker]:
         """The items in the order of `sorted(items, **kwargs)`."""
         key = kwargs.get("key")
-        reverse = self.truth(kwargs["reverse"]) if "reverse" in kwargs else False
+        reverse = "reverse" in kwargs and self._reverses(kwargs["reverse"])
         if set(kwargs) - {"key", "reverse"}:
             unsupported("GB0007", "TypeError: unexpected argument of sort()")
         keys = items
@@ -297,6 +297,16 @@ class Values:
 
         ranks = [_Rank(self, place, value) for place, value in enumerate(keys)]
         return [items[rank.place] for rank in sorted(ranks, reverse=reverse)]
+
+    def _reverses(self, value: VariableTracker) -> bool:
+        """What the argument `reverse` of a sort says, which has to be an int of C."""
+        value = value.realize()
+        kind = value.python_type()
+        if kind is int and value.is_constant():
+            kind = bool if abs(value.as_constant()) < 1 << 31 else int
+        if kind is not bool:
+            unsupported("GB0007", "TypeError: reverse of sort() is no int")
+        return self.truth(value)
 
 
 class _Rank:
