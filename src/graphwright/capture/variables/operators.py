@@ -411,7 +411,9 @@ def _same_constant(left: ConstantVariable, right: ConstantVariable) -> bool:
 
 def check_reflexive(*values: VariableTracker) -> None:
     """A break for NaN, of which there are many: whether two are one object is not known."""
-    if len({value.python_type() for value in values}) > 1:
+    if len({value.python_type() for value in values}) > 1 or any(
+        type(value) is ConstantVariable and value.value == value.value for value in values
+    ):
         return
     for value in values:
         if isinstance(value, ConstantVariable) and value.value != value.value:
