@@ -720,3 +720,35 @@ def test_what_a_dict_held_is_noted_once(monkeypatch: pytest.MonkeyPatch) -> None
     Captured(fill)(gw.ones(2), table)
     assert len(table) == 100
     assert len(looked) < 20
+
+
+class NoisyDict(dict[str, int]):
+    def __del__(self) -> None:
+        ENDED.append("end")
+
+
+class NoisyList(list[int]):
+    def __del__(self) -> None:
+        ENDED.append("end")
+
+
+@pytest.mark.parametrize("kind", [NoisyDict, NoisyList])
+def test_containers_of_other_classes_end_without_the_collector(kind: type) -> None:
+    """What looked at one in a capture, and what it holds, does not keep each other."""
+
+    def function() -> list[str]:
+        made = kind()
+        made.attribute = 1
+        del made
+        ENDED.append("after")
+        return list(ENDED)
+
+    captured = Captured(function, tensorless=True)
+    gc.disable()
+    try:
+        for _ in range(2):
+            ENDED.clear()
+            assert captured() == ["end", "after"]
+    finally:
+        gc.enable()
+        ENDED.clear()

@@ -166,6 +166,8 @@ class OutputGraph:
 
     def release(self) -> None:
         """Let go of the user's objects; the graph and the guards stay."""
+        for tracker in (*self._by_identity.values(), *self.side_effects.created):
+            tracker.release()
         for known in (self._by_source, self._by_identity, self._cells, self._real, self.ids):
             known.clear()
         self.handling = None

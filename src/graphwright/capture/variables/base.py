@@ -57,6 +57,9 @@ class VariableTracker:
         """The tracker itself; lazy ones look at their value now."""
         return self
 
+    def release(self) -> None:
+        """At the end of a capture: let go of what refers back to the tracker, if anything does."""
+
     # constants
 
     def is_constant(self) -> bool:

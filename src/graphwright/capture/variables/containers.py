@@ -69,6 +69,10 @@ class ContainerObjectVariable(ObjectVariable):
         if not isinstance(payload, TupleVariable):
             payload.owner = self
 
+    def release(self) -> None:
+        if not isinstance(self.payload, TupleVariable):
+            self.payload.owner = None
+
     def is_builtin(self, static: Any) -> bool:
         """Whether a class attribute is the base class's own."""
         return isinstance(static, _DESCRIPTORS) and static.__objclass__ in self.base.__mro__
