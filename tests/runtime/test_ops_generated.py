@@ -304,7 +304,7 @@ def test_every_op_has_samples() -> None:
     `test_value_checks` the check that most values fail, `test_views` what a copying reshape and a
     position in a tensor are made of, and the tests of `codegen` what writes to views become.
     """
-    of_complex = {"complex", "imag", "polar", "view_as_complex", "view_as_real"}
+    of_complex = {"complex", "conjugated", "imag", "polar", "view_as_complex", "view_as_real"}
     without = {
         name
         for name, op in TABLE.items()

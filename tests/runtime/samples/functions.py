@@ -90,6 +90,16 @@ FUNCTIONS: tuple[OpSamples | OpErrors, ...] = (
     _unary("lgamma", special.gammaln, 0.2, 5.0),
     _unary("digamma", special.digamma, 0.2, 5.0, halves=False),
     _unary("i0", special.i0),
+    *(
+        OpSamples(
+            f"{name}_backward", (S(Arr((3, 4)), Arr((3, 4), 0.1, 0.9), *more),), slope, torch=""
+        )
+        for name, slope, more in (
+            ("sigmoid", lambda grad, y: grad * y * (1 - y), ()),
+            ("tanh", lambda grad, y: grad * (1 - y * y), ()),
+            ("logit", lambda grad, x, eps: grad / (x * (1 - x)), (None,)),
+        )
+    ),
     OpSamples(
         "mvlgamma",
         (S(Arr((3, 4), 2.0, 5.0), 2), S(Arr((), 2.0, 5.0), 1)),

@@ -23,6 +23,7 @@ from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
 _INF = float("inf")
+_LARGEST = float(np.finfo(np.float32).max)
 _TOTAL: Any = np.add.reduce
 
 
@@ -119,7 +120,9 @@ def _vector_norm(input: Any, ord: float, dim: Any, keepdim: bool, dtype: Any) ->
     elif ord == 2:
         result = ops.sqrt(ops.sum(ops.mul(size, size), dim, keepdim))
     else:
-        result = ops.pow(ops.sum(ops.pow(size, ord), dim, keepdim), 1.0 / ord)
+        single = real_dtype(work) is not dtypes.float64
+        power = _rounded(ord, single) if abs(ord) > _LARGEST else ord
+        result = ops.pow(ops.sum(ops.pow(size, power), dim, keepdim), 1.0 / power)
     return result if wide is work else ops.to_dtype(result, real_dtype(work))
 
 
