@@ -133,6 +133,10 @@ def frame_counts() -> tuple[int, int]:
 def in_main_interpreter() -> bool:
     """Whether this is not a subinterpreter."""
 
+def type_version(cls: type, /) -> int:
+    """What CPython counts up when the class, or one that it derives from, is written to; -1 where
+    it counts no more."""
+
 def capturing() -> bool:
     """Whether this thread is inside a capture callback."""
 

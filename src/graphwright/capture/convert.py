@@ -38,7 +38,7 @@ from graphwright.capture.record import (
     RecompileRecord,
 )
 from graphwright.capture.resume import origin_of
-from graphwright.capture.source import AttrSource, ConstSource, ItemSource
+from graphwright.capture.source import AttrSource, ClassSource, ConstSource, ItemSource
 from graphwright.capture.stance import RecompileError, stance
 from graphwright.capture.telling import (
     break_message,
@@ -61,6 +61,7 @@ from graphwright.runtime.amp.state import own_casts
 from graphwright.runtime.device import PLACE
 from graphwright.runtime.dispatch import MAPPED
 from graphwright.runtime.nn.module import Module
+from graphwright.runtime.tensor import Tensor
 
 Backend = Callable[[Any, Sequence[Any]], Callable[..., Any]]
 _UNCAPTURED = (
@@ -285,6 +286,7 @@ class Frontend:
         names = code.co_varnames[: n_argument_slots(code)]
         output.guards.grad_mode(_core.grad_enabled())
         output.guards.modes(_core.modes())
+        output.guards.class_version(ClassSource.of(Tensor), Tensor)
         tx: RootTranslator | None = None
         try:
             tx = RootTranslator(output, code, dict(zip(names, slots, strict=True)), restart)

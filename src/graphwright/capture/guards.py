@@ -38,6 +38,7 @@ class GuardKind(StrEnum):
     TRUTH = "truth"
     TENSOR = "tensor"
     SAME = "same"
+    VERSION = "version"
     DISTINCT = "distinct"
     NO_OVERLAP = "no_overlap"
     GRAD_MODE = "grad_mode"
@@ -171,6 +172,11 @@ class GuardBuilder:
     def tensor_match(self, source: Source, layout: TensorLayout) -> None:
         """A tensor of this class, dtype, device, layout and requires_grad."""
         self._add(Guard(GuardKind.TENSOR, (source,), layout), layout)
+
+    def class_version(self, source: Source, cls: type) -> None:
+        """Nothing was stored in a class, or in those that it derives from, since."""
+        version = _eval_frame.type_version(cls)
+        self._add(Guard(GuardKind.VERSION, (source,), version), version)
 
     def same_object(self, first: Source, second: Source) -> None:
         """Both sources hold one object."""
@@ -339,6 +345,7 @@ _SENTENCES = {
     GuardKind.TRUTH: lambda g: f"bool({g.source}) is {g.payload}",
     GuardKind.TENSOR: lambda g: f"{g.source} is {_layout_text(g.payload)}",
     GuardKind.SAME: lambda g: f"{g.sources[0]} is {g.sources[1]}",
+    GuardKind.VERSION: lambda g: f"{g.source} has the members that it had",
     GuardKind.DISTINCT: lambda g: f"({', '.join(map(str, g.sources))}) are different objects",
     GuardKind.NO_OVERLAP: _overlap_text,
     GuardKind.GRAD_MODE: lambda g: f"grad mode is {'on' if g.payload else 'off'}",
@@ -362,6 +369,10 @@ def _type_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
     missing = values[0] is _eval_frame.MISSING
     actual = describe(values[0] if missing else type(values[0]))
     return GuardFailure(guard, f"type({guard.source})", describe(_target(guard)), actual)
+
+
+def _version_failure(guard: Guard, values: Sequence[Any]) -> GuardFailure:
+    return GuardFailure(guard, str(guard.source), "the members that it had", "others")
 
 
 _BUILTIN = ("builtins", "collections")
@@ -411,4 +422,5 @@ _FAILURES = {
     GuardKind.LENGTH: _length_failure,
     GuardKind.KEYS: _keys_failure,
     GuardKind.TENSOR: _tensor_failure,
+    GuardKind.VERSION: _version_failure,
 }

@@ -131,6 +131,7 @@ _RECOMPILE_CODES = {
     guards.GuardKind.NOT_NONE: "GB0103",
     guards.GuardKind.TYPE: "GB0104",
     guards.GuardKind.IDENTITY: "GB0105",
+    guards.GuardKind.VERSION: "GB0105",
     guards.GuardKind.LENGTH: "GB0106",
     guards.GuardKind.KEYS: "GB0106",
     guards.GuardKind.MEMBERS: "GB0106",

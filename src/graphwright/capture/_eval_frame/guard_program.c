@@ -64,6 +64,7 @@ static const struct {
     [EF_CHECK_TRUTH] = {"check truth", CHECK_N},
     [EF_CHECK_TENSOR] = {"check tensor", CHECK_SPEC},
     [EF_CHECK_SAME] = {"check same", CHECK_TWO},
+    [EF_CHECK_VERSION] = {"check version", CHECK_N},
     [EF_CHECK_DISTINCT] = {"check distinct", CHECK_GROUP},
     [EF_CHECK_NO_OVERLAP] = {"check no_overlap", CHECK_GROUP},
     [EF_CHECK_GRAD_MODE] = {"check grad_mode", CHECK_STATE},

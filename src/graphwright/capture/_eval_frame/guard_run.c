@@ -377,6 +377,8 @@ static bool check(EfInstruction *in, PyObject *const *registers) {
     case EF_CHECK_NOT_NONE: return value != Py_None;
     case EF_CHECK_TRUTH: return has_truth(value, in->n);
     case EF_CHECK_SAME: return value == registers[in->b];
+    case EF_CHECK_VERSION:
+        return PyType_Check(value) && ef_type_version((PyTypeObject *)value) == in->n;
     default: return false;
     }
 }

@@ -1,6 +1,7 @@
 /* The module: types, sentinels, and the readers that translated code calls. */
 #include "eval_frame.h"
 #include "code_cache.h"
+#include "fields.h"
 
 PyObject *ef_missing;
 PyObject *ef_run_natively;
@@ -127,7 +128,25 @@ static PyObject *in_main_interpreter(PyObject *Py_UNUSED(module), PyObject *Py_U
     return PyBool_FromLong(PyInterpreterState_Get() == PyInterpreterState_Main());
 }
 
+/* Zero: the interpreter has no versions left, and no guard on one holds. */
+static PyObject *type_version(PyObject *Py_UNUSED(module), PyObject *cls) {
+    if (!PyType_Check(cls)) {
+        PyErr_Format(PyExc_TypeError, "%R is no class", cls);
+        return NULL;
+    }
+    PyTypeObject *tp = (PyTypeObject *)cls;
+    PyObject *name = PyUnicode_InternFromString("__class__");
+    if (name == NULL) {
+        return NULL;
+    }
+    _PyType_Lookup(tp, name);       /* gives the class a version */
+    Py_DECREF(name);
+    unsigned int version = ef_type_version(tp);
+    return PyLong_FromLongLong(version != 0 ? (long long)version : -1);
+}
+
 static PyMethodDef methods[] = {
+    {"type_version", type_version, METH_O, NULL},
     {"in_main_interpreter", in_main_interpreter, METH_NOARGS, NULL},
     {"loaded_module", loaded_module, METH_O, NULL},
     {"function_global", function_global, METH_VARARGS, NULL},
