@@ -10,6 +10,7 @@ import functools
 import pytest
 
 import graphwright as gw
+from graphwright.api import lookup
 
 from .captured import Captured
 
@@ -174,3 +175,22 @@ def _nameless():
     cls = _class()
     cls.value = functools.cached_property(lambda self: 3)
     return cls
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "function"),
+    [
+        ("sin", lambda self: self * 3, lambda x: x.sin() + 1),
+        ("__mul__", lambda self, other: self - other, lambda x: x * 2),
+        ("tripled", lambda self: self * 3, lambda x: x + hasattr(x, "tripled")),
+    ],
+    ids=lambda part: part if isinstance(part, str) else "",
+)
+def test_tensors_gain(name, method, function, monkeypatch):
+    """Of a graph that calls no methods when it runs."""
+    captured = Captured(function, backend=lookup("llvm"))
+    assert captured.agrees(X)
+    monkeypatch.setattr(gw.Tensor, name, method, raising=False)
+    assert captured.agrees(X)
+    monkeypatch.undo()
+    assert captured.agrees(X)
