@@ -92,6 +92,10 @@ SUMS: list[Callable[[Any, float], Any]] = [
     lambda x, k: sum([0.1, 0.2, 0.3, k], k),
     lambda x, k: sum([k, k]),
     lambda x, k: sum([0.1, 0.2, 0.3, x, 0.1, 0.2]),
+    lambda x, k: sum([(x * k).mean().item() / 10 for _ in range(10)]) + 1,
+    lambda x, k: sum([0.1, x.mean().item(), k, 1e100, x.numel(), -1e100], start=k),
+    lambda x, k: sum([x.mean().item(), float("inf"), 0.1, 0.2]),
+    lambda x, k: sum([0.1, x.mean().item(), 0.2, x, 0.1, 0.2]),
     lambda x, k: sum([], ""),  # type: ignore[call-overload]
     lambda x, k: (round(number=2.5), round(number=-8.0, ndigits=-1)),
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import cmath
+import functools
 import math
 import operator
 from collections.abc import Callable
@@ -18,7 +19,7 @@ from graphwright.capture.variables.floats import number_operation
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.operators import unary
 from graphwright.capture.variables.quotients import QuotientVariable, as_float, whole_part
-from graphwright.capture.variables.reads import read_as, read_fact, read_truth
+from graphwright.capture.variables.reads import read_as, read_fact, read_sum, read_truth
 from graphwright.capture.variables.reflection import by_special
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
@@ -106,40 +107,41 @@ _MOST_UNCORRECTED = 2
 
 
 def _sum(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
-    """Python 3.12 corrects what rounding takes off a sum of floats, up to the first other value.
-
-    Two floats have no other sum with the correction than without.
-    """
+    """The numbers that come first are added at once, what follows one by one."""
     total = kwargs.get("start", args[1] if len(args) > 1 else tx.constant(0)).realize()
     if issubclass(total.python_type(), _NEVER_SUMMED):
         unsupported("GB0007", "TypeError: sum() of texts")
-    known: list[Any] | None = [] if _is_known(total) else None
-    corrected = PYTHON >= (3, 12) and total.python_type() in _NUMBERS
-    n_floats = int(total.python_type() is float)
+    numbers: list[VariableTracker] | None = [total] if _is_number(total) else None
     for item in args[0].realize().draw(tx):
         item = item.realize()
-        kind = item.python_type()
-        n_floats += kind is float
-        if known is not None and _is_known(item):
-            known.append(item.as_constant())
+        if numbers is not None and _is_number(item):
+            numbers.append(item)
             continue
-        if known is not None:
-            total, known = _sum_of_known(tx, total, known), None
-        corrected = corrected and kind in _NUMBERS
-        if corrected and n_floats > _MOST_UNCORRECTED:
-            unsupported("GB0008", "sum() of floats that vary, which Python corrects")
+        if numbers is not None:
+            total, numbers = _sum_of_numbers(tx, numbers), None
         total = tx.operate(operator.add, total, item)
-    return total if known is None else _sum_of_known(tx, total, known)
+    return total if numbers is None else _sum_of_numbers(tx, numbers)
 
 
-def _is_known(value: VariableTracker) -> bool:
-    return value.is_constant() and type(value.as_constant()) in _NUMBERS
+def _sum_of_numbers(tx: Translator, numbers: list[VariableTracker]) -> VariableTracker:
+    """Python 3.12 corrects what rounding takes off a sum of floats.
+
+    Two floats have no other sum with the correction than without.
+    """
+    if len(numbers) > 1 and all(number.is_constant() for number in numbers):
+        start, *others = [number.as_constant() for number in numbers]
+        return tx.constant(fold(sum, others, start))
+    n_floats = sum(number.python_type() is float for number in numbers)
+    if PYTHON < (3, 12) or n_floats <= _MOST_UNCORRECTED:
+        return functools.reduce(functools.partial(tx.operate, operator.add), numbers)
+    found = read_sum(numbers)
+    if found is None:
+        unsupported("GB0008", "sum() of floats that vary, which Python corrects")
+    return found
 
 
-def _sum_of_known(
-    tx: Translator, start: VariableTracker, values: list[Any]
-) -> VariableTracker:
-    return tx.constant(fold(sum, values, start.as_constant())) if values else start
+def _is_number(value: VariableTracker) -> bool:
+    return value.python_type() in _NUMBERS
 
 
 def _divmod(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:

@@ -138,16 +138,42 @@ class ComputedRead(NumberRead):
         return iter(found)
 
     def value(self, results: dict[Node, Any]) -> Any:
-        return self.function(*[
+        return self.function(*self._values(results))
+
+    def _values(self, results: dict[Node, Any]) -> list[Any]:
+        return [
             operand.value(results) if isinstance(operand, NumberRead) else operand.as_constant()
             for operand in self.operands
-        ])
+        ]
 
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.begin_call(self.function)
         for operand in self.operands:
             cg.push(operand)
         cg.builder.end_call(len(self.operands))
+
+
+class SummedRead(ComputedRead):
+    """`sum(others, start)` of numbers one of which is a float: with Python's own correction.
+
+    operands: the start, then the others.
+    """
+
+    def __init__(self, operands: list[VariableTracker]) -> None:
+        super().__init__(float, sum, operands)
+
+    def value(self, results: dict[Node, Any]) -> Any:
+        start, *others = self._values(results)
+        return sum(others, start)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.builder.begin_call(sum)
+        start, *others = self.operands
+        for other in others:
+            cg.push(other)
+        cg.builder.build("tuple", len(others))
+        cg.push(start)
+        cg.builder.end_call(2)
 
 
 def _bits_of(function: Callable[..., Any], operands: list[VariableTracker]) -> int:
@@ -229,6 +255,12 @@ def read_operation(
         return None
     floats = plain is operator.truediv or any(arg.python_type() is float for arg in args)
     return ComputedRead(float if floats else int, plain, args)
+
+
+def read_sum(numbers: list[VariableTracker]) -> VariableTracker | None:
+    """The sum of floats and ints, the first of them the start; None where none was read."""
+    read = any(isinstance(number, NumberRead) for number in numbers)
+    return SummedRead(numbers) if read and all(map(_is_number, numbers)) else None
 
 
 def read_fact(
