@@ -67,3 +67,12 @@ def test_functions_of_two_tensors(dtype: gw.dtype, backend: str) -> None:
 def readable(results: dict[str, gw.Tensor]) -> dict[str, str]:
     """The numbers as text, which tells 0.0 from -0.0 and takes one NaN for another."""
     return {name: repr(result.tolist()) for name, result in results.items()}
+
+
+@pytest.mark.parametrize("divisor", [1, True, gw.tensor(True)])
+def test_remainders_of_negative_numbers_by_whatever_is_one(divisor: Any) -> None:
+    def f(x: gw.Tensor) -> gw.Tensor:
+        return gw.signbit(x % divisor)
+
+    for function in (f, gw.compile(f, backend="llvm")):
+        assert function(gw.tensor([-1.0, 2.0, -3.0])).tolist() == [True, False, True]

@@ -216,6 +216,10 @@ FUNCTIONS += (
     ),
     *(_refuses(n, S(_INTS)) for n in ("frac", "frexp")),
     *(_refuses(n, S(_FLOATS)) for n in ("bitwise_not",)),
+    *(_refuses(n, S(_FLOATS, (1,)), error=TypeError) for n in ("floor_divide", "copysign")),
+    _refuses("where", S(_BOOLS, _FLOATS, (1,)), S(_BOOLS, (1,), _FLOATS), error=TypeError),
+    *(_refuses(n, S(_FLOATS, _FLOATS, alpha=None), error=TypeError) for n in ("add", "sub")),
+    _refuses("pad", S(_FLOATS, (1, 1), value=1j), error=TypeError),
     *(
         _refuses(n, S(_FLOATS, _FLOATS), S(_BOOLS, _BOOLS))
         for n in ("gcd", "lcm", "bitwise_left_shift", "bitwise_right_shift")

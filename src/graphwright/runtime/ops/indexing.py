@@ -187,7 +187,12 @@ define("take(Tensor input, Tensor index)", Kind.COMPOSITE, decompose=_take)
 
 
 def _check_filling(value: Any, dtype: Any) -> None:
-    """Raise RuntimeError for a number that the dtype cannot hold; nothing wraps around."""
+    """Raise RuntimeError for a number that the dtype cannot hold; nothing wraps around.
+
+    TypeError for a complex number where the dtype is not.
+    """
+    if isinstance(value, complex) and not dtype.is_complex:
+        raise TypeError(f"constant_pad: value {value} is complex, the tensor is not")
     if isinstance(value, (int, float)) or (
         not dtype.is_floating_point and may_exceed(value, dtype)
     ):

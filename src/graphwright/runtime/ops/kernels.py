@@ -61,8 +61,9 @@ def array_of(value: Any, dtype: DType) -> Array:
         return value._nd if value.dtype is dtype else converted(value, dtype)
     if isinstance(value, int) and not dtype.is_floating_point and dtype is not dtypes.bool:
         return np.asarray(value).astype(dtype.numpy)
-    if value is None:
-        raise TypeError("expected a tensor or a number, not None")
+    if value is None or isinstance(value, tuple | list):
+        kind = "None" if value is None else type(value).__name__
+        raise TypeError(f"expected a tensor or a number, not {kind}")
     return np.asarray(value, dtype.numpy)
 
 

@@ -232,6 +232,8 @@ def _sum_dtype(name: str, operands: tuple[Any, ...], rule: Rule, alpha: Any) -> 
     dtype = rule(operands)
     if alpha.__class__ is int and alpha == 1:
         return dtype
+    if alpha is None:
+        raise TypeError(f"{name}(): argument 'alpha' must be a number, not None")
     check_held(name, dtype, -alpha if name == "sub" else alpha)
     if isinstance(alpha, bool) and dtype is not dtypes.bool:
         raise RuntimeError(f"{name}: Boolean alpha only supported for Boolean results.")

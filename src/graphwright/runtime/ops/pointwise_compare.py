@@ -71,7 +71,12 @@ for _name, _function, _compare in (("maximum", _maximum, "gt"), ("minimum", _min
 
 def _remainder(a: Any, b: Any, out: Any) -> None:
     check_zero_division(b, out)
-    np.remainder(a, b, out)
+    if out.dtype.kind != "f":
+        np.remainder(a, b, out)
+        return
+    rest = np.fmod(a, b)        # of np.remainder's, zeros have the divisor's sign
+    opposite = (rest != 0) & ((rest < 0) != (b < 0))
+    np.copyto(out, np.where(opposite, rest + b, rest))
 
 
 def _fmod(a: Any, b: Any, out: Any) -> None:
@@ -169,6 +174,8 @@ def _choice(condition: Any, input: Any, other: Any) -> tuple[DType, tuple[Any, .
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{condition.dtype}"
         )
+    if input is None or other is None:
+        raise TypeError("where(): expected a tensor or a number, not None")
     dtype = result_dtype((input, other))
     if dtype not in HALVES:     # to which the numbers are cast by way of float64
         check_held("where", dtype, input, other)

@@ -297,7 +297,7 @@ def _diff(input: Any, n: int, dim: int, prepend: Any, append: Any) -> Any:
     parts = tuple(t for t in (prepend, input, append) if t is not None)
     result = ops.cat(parts, dim) if len(parts) > 1 else input
     subtract = ops.logical_xor if result.dtype is dtypes.bool else ops.sub
-    for _ in range(n):
+    for _ in range(min(n, result.shape[dim])):
         size = result.shape[dim]
         later = ops.slice(result, dim, 1, size) if size else result
         earlier = ops.slice(result, dim, 0, size - 1) if size else result
