@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphwright.capture.argument_kinds import check_kinds
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import fake_kernel
 from graphwright.runtime.generator import ReservedDraws
@@ -22,6 +23,7 @@ class FakeMode:
 
     def record(self, op: Op, args: tuple[Any, ...]) -> Any:
         """The op's result by its shape rule; NotImplemented to have it decomposed."""
+        check_kinds(op, args)
         if op.meta is None and op.functional is None:
             if op.decompose is None:
                 raise DataDependent(f"{op.name}() works on the values when the program runs")

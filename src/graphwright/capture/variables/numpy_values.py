@@ -31,8 +31,16 @@ Kwargs = dict[str, VariableTracker]
 class NumpyScalarVariable(ConstantVariable):
     """A NumPy scalar whose value is known."""
 
-    def _in_graph(self) -> Any:
+    def as_node(self, tx: Translator) -> Any:
         return self.value.item()
+
+    def as_example(self) -> Any:
+        """The number that it is, but for what acts otherwise as an argument that is no operand.
+
+        Truth values of NumPy are no bools, and its unsigned numbers have no negatives.
+        """
+        own = isinstance(self.value, (numpy.bool_, numpy.unsignedinteger))
+        return self.value if own else self.value.item()
 
     def getattr(self, tx: Translator, name: str) -> VariableTracker:
         if isinstance(getattr(self.value, name, None), (numpy.dtype, numpy.ndarray)):

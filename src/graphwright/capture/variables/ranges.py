@@ -37,7 +37,7 @@ class RangeVariable(SequenceVariable):
         return list(self.value)
 
     def as_example(self) -> Any:
-        return list(self.value)
+        return self.value
 
     def parts(self) -> Iterable[VariableTracker]:
         return ()

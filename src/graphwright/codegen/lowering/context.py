@@ -183,7 +183,12 @@ def broadcast(tensor: Tensor, index: Index, shape: Shape) -> Read | Const:
 
 
 def const(value: Any, dtype: dtype) -> Const:
-    """A Python number as a literal of `dtype`: ints wrap, floats beyond its range are infinite."""
+    """A Python number as a literal of `dtype`: ints wrap, floats beyond its range are infinite.
+
+    Raises Unlowerable for a complex number.
+    """
+    if isinstance(value, complex):
+        raise Unlowerable(f"the complex number {value}")
     if dtype is dtypes.bool:
         return Const(bool(value), dtype)
     if not dtype.is_floating_point:

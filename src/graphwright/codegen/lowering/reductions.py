@@ -120,6 +120,6 @@ def _var(context: Lowering, call: Call, x: Tensor, dim: Any = None, correction: 
 
 def _degrees(count: Expr, correction: Any) -> Expr:
     """The number of degrees of freedom, at least 0. Raises Unlowerable for a part of one."""
-    if int(correction) != correction:
+    if isinstance(correction, complex) or not float(correction).is_integer():
         raise Unlowerable(f"correction {correction}")
     return maximum(count - int(correction), 0)

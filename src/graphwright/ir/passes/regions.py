@@ -69,7 +69,7 @@ class Region(Record):
             return self.box, self.dims
         if name == "permute":
             return self.box, tuple([self.dims[d] for d in args[0]])
-        if name == "transpose":
+        if name == "transpose" and self.dims:
             dims = list(self.dims)
             dims[args[0]], dims[args[1]] = dims[args[1]], dims[args[0]]
             return self.box, tuple(dims)
