@@ -11,6 +11,8 @@ import graphwright as gw
 from graphwright.codegen.scheduler.affine import apart
 from graphwright.runtime.symbolic.expr import Sym
 
+from .writes import agree
+
 Cases = dict[str, Callable[..., Any]]
 
 
@@ -171,31 +173,8 @@ LAYOUTS: dict[str, Callable[[], Any]] = {
 }
 
 
-def equal(got: Any, expected: Any) -> None:
-    if isinstance(expected, tuple):
-        for one, two in zip(got, expected, strict=True):
-            equal(one, two)
-    elif expected is not None:
-        assert got.dtype is expected.dtype and got.stride() == expected.stride()
-        assert gw.allclose(got, expected, rtol=1e-5, atol=1e-6)
-
-
 def compare(program: Callable[..., Any], backend: str, dynamic: bool | None, make: Any) -> None:
-    """Values, versions, and memory around the argument."""
-    compiled = gw.compile(program, backend=backend, dynamic=dynamic, fullgraph=True)
-    for _ in range(2):
-        gw.manual_seed(1)
-        given = [make(), gw.randn(5, 6)]
-        gw.manual_seed(1)
-        own = [make(), gw.randn(5, 6)]
-        before = [x._version for x in own]
-        expected, got = program(*given), compiled(*own)
-        equal(got, expected)
-        for x, y, version in zip(own, given, before, strict=True):
-            equal(x, y)
-            assert (x._version > version) == (y._version > version)
-            if x._base is not None:
-                equal(x._base, y._base)
+    agree(program, backend, dynamic, lambda: [make(), gw.randn(5, 6)])
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
