@@ -293,3 +293,37 @@ def test_indices_that_never_meet() -> None:
     assert not apart((i,), (i + 9,), [i], ())
     assert apart((j,), (j + Sym("s0", 2),), [j], ())
     assert not apart((Sym("t1"),), (Sym("t1") + 1,), [i], {"t1"})
+
+
+def part_of_windows(x: Any, y: Any) -> None:
+    windows = x.as_strided((2, 2), (1, 1))
+    windows[0] = 3
+
+
+def one_window_of_several(x: Any, y: Any) -> None:
+    windows = x.reshape(-1).unfold(0, 3, 1)
+    windows[1].mul_(2)
+
+
+def repeated_row(x: Any, y: Any) -> Any:
+    rows = x[0].expand(3, 6)
+    rows[1].add_(1)
+    return rows * 2
+
+
+def windows_of_a_result(x: Any, y: Any) -> Any:
+    result = x * 2
+    windows = result.flatten().as_strided((2, 2), (1, 1))
+    windows[0] = 3
+    return result, windows + 1
+
+
+@pytest.mark.parametrize("dynamic", [None, True])
+@pytest.mark.parametrize(
+    "program", [part_of_windows, one_window_of_several, repeated_row, windows_of_a_result])
+def test_parts_of_views_that_show_places_more_than_once(
+    program: Callable[..., Any], dynamic: bool | None
+) -> None:
+    """The other places that show what was written show it too."""
+    for make in LAYOUTS.values():
+        agree(program, "llvm", dynamic, lambda make=make: [make(), gw.randn(5, 6)])

@@ -125,6 +125,7 @@ class Alias(Record, frozen=False, eq=False):
 
     `region`: what the chain shows. `second`: the input that it is a view of, where that is the
     second name of the root's memory. `recorded`: whether the tape knows that it is a view.
+    `windows`: the views on the way that may show some places more than once.
     """
 
     root: Root
@@ -134,6 +135,7 @@ class Alias(Record, frozen=False, eq=False):
     version: int = -1
     second: int = -1
     recorded: bool = True
+    windows: tuple[FakeTensor, ...] = ()
 
     @property
     def detached(self) -> bool:
@@ -296,15 +298,19 @@ class _Run(Replay):
         region = parent.region.through(*step, parent.read(), value)
         root = parent.root
         version = -1 if root.writes else root.version
+        windows = parent.windows
+        if parent.chain and parent.chain[-1][0].name in _REPEATING:
+            windows = (*windows, node.args[0].meta["val"])
         return Alias(root, (*parent.chain, step), region, value, version, parent.second,
-                     parent.recorded and self.with_history)
+                     parent.recorded and self.with_history, windows)
 
     def _mutate(self, op: Op, node: Node) -> Alias:
         alias: Alias = self.env[node.args[0]]
         if alias.root.input_index == CONSTANT:
             raise CannotLower(f"{op.name} writes to a constant of the graph")
         view, memory = node.args[0].meta["val"], alias.root
-        if _may_repeat(view.shape, view.stride()) or (
+        on_the_way = any(_overlaps(shown.shape, shown.stride()) for shown in alias.windows)
+        if on_the_way or _may_repeat(view.shape, view.stride()) or (
                 alias.chain and _overlaps(memory.value.shape, memory.layout)):
             raise CannotLower(f"{op.name} writes to some places more than once")
         args = self.fetch_args_kwargs(node)[0]
@@ -324,6 +330,10 @@ class _Run(Replay):
 
 
 _DETACHED: tuple[ViewStep, ...] = ((ops.detach.__gw_op__, ()),)  # type: ignore[attr-defined]
+
+
+_REPEATING = frozenset(["as_strided", "expand", "unfold"])
+"""The views that may show places more than once of what shows each once."""
 
 
 def _may_repeat(shape: Sequence[Any], strides: Sequence[Any]) -> bool:
