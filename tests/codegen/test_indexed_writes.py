@@ -10,7 +10,7 @@ import pytest
 import graphwright as gw
 
 from ..ir.lowering import captured, lower_graph
-from .writes import agree
+from .writes import LAYOUTS, WAYS, agree
 
 Program = Callable[..., Any]
 
@@ -108,13 +108,6 @@ PROGRAMS: dict[str, Program] = {f.__name__: f for f in (
     own_positions, read_before_and_after, beside_regions, parts, loop, crosswise,
     view_of_what_is_written)}
 
-LAYOUTS: dict[str, Callable[[], Any]] = {
-    "contiguous": lambda: gw.randn(5, 6),
-    "transposed": lambda: gw.randn(6, 5).t(),
-    "strided": lambda: gw.randn(11, 13)[1::2, ::2][:, 1:],
-}
-
-
 def arguments(make: Callable[[], Any], dtype: Any) -> list[Any]:
     values = [(make() * 3).to(dtype) if dtype is not gw.float32 else make(), gw.randn(5, 6)]
     return [values[0], values[1].to(dtype), gw.tensor([3, 1, 0]), gw.tensor([0, 2, 4])]
@@ -126,20 +119,10 @@ def compare(
     agree(program, backend, dynamic, lambda: arguments(make, dtype))
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("backend", "dynamic", "layout"), WAYS)
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_as_eager(program: str, layout: str) -> None:
-    compare(PROGRAMS[program], "llvm", None, LAYOUTS[layout])
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_as_eager_by_c(program: str) -> None:
-    compare(PROGRAMS[program], "c", None, LAYOUTS["contiguous"])
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_sizes_that_vary(program: str) -> None:
-    compare(PROGRAMS[program], "llvm", True, LAYOUTS["contiguous"])
+def test_as_eager(program: str, backend: str, dynamic: bool | None, layout: str) -> None:
+    compare(PROGRAMS[program], backend, dynamic, LAYOUTS[layout])
 
 
 @pytest.mark.parametrize("backend", ["llvm", "c"])

@@ -11,7 +11,7 @@ import graphwright as gw
 from graphwright.codegen.scheduler.affine import apart
 from graphwright.runtime.symbolic.expr import Sym
 
-from .writes import agree
+from .writes import LAYOUTS, WAYS, agree
 
 Cases = dict[str, Callable[..., Any]]
 
@@ -166,31 +166,14 @@ PROGRAMS: Cases = {f.__name__: f for f in (
     recurrence, ring, result_is_a_view, all_then_a_part, own_memory, mixed_types,
     turned_twice, crosswise_turned, turned_before)}
 
-LAYOUTS: dict[str, Callable[[], Any]] = {
-    "contiguous": lambda: gw.randn(5, 6),
-    "transposed": lambda: gw.randn(6, 5).t(),
-    "strided": lambda: gw.randn(11, 13)[1::2, ::2][:, 1:],
-}
-
-
 def compare(program: Callable[..., Any], backend: str, dynamic: bool | None, make: Any) -> None:
     agree(program, backend, dynamic, lambda: [make(), gw.randn(5, 6)])
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("backend", "dynamic", "layout"), WAYS)
 @pytest.mark.parametrize("program", PROGRAMS)
-def test_as_eager(program: str, layout: str) -> None:
-    compare(PROGRAMS[program], "llvm", None, LAYOUTS[layout])
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_as_eager_by_c(program: str) -> None:
-    compare(PROGRAMS[program], "c", None, LAYOUTS["contiguous"])
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_sizes_that_vary(program: str) -> None:
-    compare(PROGRAMS[program], "llvm", True, LAYOUTS["contiguous"])
+def test_as_eager(program: str, backend: str, dynamic: bool | None, layout: str) -> None:
+    compare(PROGRAMS[program], backend, dynamic, LAYOUTS[layout])
 
 
 @pytest.mark.parametrize("dtype", [gw.float64, gw.bfloat16, gw.int64, gw.int8, gw.bool])

@@ -7,6 +7,15 @@ from typing import Any
 
 import graphwright as gw
 
+LAYOUTS: dict[str, Callable[[], Any]] = {
+    "contiguous": lambda: gw.randn(5, 6),
+    "transposed": lambda: gw.randn(6, 5).t(),
+    "strided": lambda: gw.randn(11, 13)[1::2, ::2][:, 1:],
+}
+WAYS = [*(("llvm", None, layout) for layout in LAYOUTS), ("c", None, "contiguous"),
+        ("llvm", True, "contiguous")]
+"""Backends, whether sizes are symbolic from the start, and layouts."""
+
 
 def equal(got: Any, expected: Any) -> None:
     """The values, up to rounding, and their dtypes and strides."""

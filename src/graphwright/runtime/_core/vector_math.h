@@ -91,15 +91,20 @@ GW_INLINE double gw_exp_rest_double(double r) {
     return p;
 }
 
+/* e^r 2^n, with n in the last bits of `shifted`. */
+GW_INLINE double gw_exp_scaled_double(double r, double shifted) {
+    int64_t n = gw_bits_double(shifted) - 0x4338000000000000, half = n >> 1;
+    double p = gw_exp_rest_double(r);
+    return p * gw_double_bits((half + 1023) << 52) * gw_double_bits((n - half + 1023) << 52);
+}
+
 GW_INLINE double gw_exp_double(double x) {
     x = x < -746.0 ? -746.0 : x;
     x = x > 710.0 ? 710.0 : x;
     double shifted = x * 1.4426950408889634 + 6755399441055744.0;
     double n = shifted - 6755399441055744.0;
     double r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
-    int64_t i = gw_bits_double(shifted) - 0x4338000000000000, half = i >> 1;
-    double p = gw_exp_rest_double(r);
-    return p * gw_double_bits((half + 1023) << 52) * gw_double_bits((i - half + 1023) << 52);
+    return gw_exp_scaled_double(r, shifted);
 }
 
 /* 2^x; about 1 ulp. */
@@ -108,9 +113,7 @@ GW_INLINE double gw_exp2_double(double x) {
     x = x > 1030.0 ? 1030.0 : x;
     double shifted = x + 6755399441055744.0;
     double r = (x - (shifted - 6755399441055744.0)) * 0.6931471805599453;
-    int64_t i = gw_bits_double(shifted) - 0x4338000000000000, half = i >> 1;
-    double p = gw_exp_rest_double(r);
-    return p * gw_double_bits((half + 1023) << 52) * gw_double_bits((i - half + 1023) << 52);
+    return gw_exp_scaled_double(r, shifted);
 }
 
 /* e^x - 1; about 2 ulp. */
