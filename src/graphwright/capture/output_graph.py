@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-import operator
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -23,6 +22,7 @@ from graphwright.capture.layouts import assume_nesting, holds_tensors
 from graphwright.capture.marks import marks_of
 from graphwright.capture.number_sources import ScalarSource, scalar_tensor, single_tensor
 from graphwright.capture.recording import Recording
+from graphwright.capture.results import plain_result, wrap_result
 from graphwright.capture.side_effects import SideEffects
 from graphwright.capture.source import (
     ConstSource,
@@ -50,15 +50,9 @@ from graphwright.capture.variables.float_arguments import scalar_arguments, with
 from graphwright.capture.variables.functions import CellVariable, FunctionVariable
 from graphwright.capture.variables.lazy import LazyVariable
 from graphwright.capture.variables.mappings import container_of
-from graphwright.capture.variables.named_tuples import NamedTupleVariable
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.random_streams import with_drawings
-from graphwright.capture.variables.sequences import (
-    ListVariable,
-    SizeVariable,
-    SliceVariable,
-    TupleVariable,
-)
+from graphwright.capture.variables.sequences import SliceVariable
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.ir.graph import Graph
@@ -68,14 +62,11 @@ from graphwright.runtime.amp import state as amp
 from graphwright.runtime.autograd.inplace import OF_LEAF
 from graphwright.runtime.autograd.modes import INFERENCE
 from graphwright.runtime.device import device as Device
-from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.dtypes import int64
 from graphwright.runtime.errors import DataDependent
 from graphwright.runtime.fake import FakeTensor, fake_like, make_fake
-from graphwright.runtime.formats import layout, memory_format
 from graphwright.runtime.nn.module import Module
 from graphwright.runtime.ops.strides import dense_order
-from graphwright.runtime.size import Size
 from graphwright.runtime.symbolic.expr import Int
 from graphwright.runtime.symbolic.relation import Relation
 from graphwright.runtime.symbolic.shape_env import ShapeEnv
@@ -478,7 +469,7 @@ class OutputGraph:
         random = self.fake_mode.random
         self.fake_mode.random = drew or random
         if result is not None and not holds_tensors(result):
-            return self._plain_result(tx, result, target)
+            return plain_result(self, result, target)
         self._note_inference()
         nodes = tuple([arg.as_node(tx) for arg in args])  # type: ignore[arg-type]
         keyword_nodes = {key: value.as_node(tx) for key, value in kwargs.items()}  # type: ignore
@@ -494,7 +485,7 @@ class OutputGraph:
         for arg in args:
             if isinstance(arg, TensorVariable) and arg.present().fake is result:
                 return arg
-        return self.wrap_result(tx, node, result)
+        return wrap_result(self, node, result)
 
     def _note_inference(self) -> None:
         """A break where a graph would run partly in inference mode."""
@@ -527,41 +518,8 @@ class OutputGraph:
         finally:
             _core.set_tracer(previous)
 
-    def _plain_result(self, tx: Values, result: Any, target: Any) -> VariableTracker:
-        if isinstance(result, (tuple, list)):
-            items = [self._plain_result(tx, item, target) for item in result]
-            if type(result) is Size:
-                return SizeVariable(items)
-            if type(result) is tuple:
-                return TupleVariable(items)
-            return ListVariable(items)
-        if isinstance(result, SymInt):
-            return SymIntVariable(result)
-        if isinstance(result, _PLAIN):
-            return self.constant(result)
-        unsupported("GB0008", f"{target} gives a {type(result).__name__}")
-
-    def wrap_result(self, tx: Values, node: Node, result: Any) -> VariableTracker:
-        """The tracker of what a node computes."""
-        if isinstance(result, _core.TensorBase):
-            return self._wrap_tensor(node, result)
-        if isinstance(result, (tuple, list)):
-            items = [self._item(tx, node, i, item) for i, item in enumerate(result)]
-            if type(result) is tuple:
-                return TupleVariable(items)
-            if type(result) is list:
-                return ListVariable(items)
-            return NamedTupleVariable(items, type(result))
-        return self._plain_result(tx, result, node.target)
-
-    def _item(self, tx: Values, node: Node, index: int, value: Any) -> VariableTracker:
-        if not holds_tensors(value):
-            return self._plain_result(tx, value, node.target)
-        part = self.graph.call_function(operator.getitem, (node, index))
-        part.meta.update(stack=node.meta["stack"], val=value)
-        return self.wrap_result(tx, part, value)
-
-    def _wrap_tensor(self, node: Node, value: Any) -> TensorVariable:
+    def computed(self, node: Node, value: Any) -> TensorVariable:
+        """The tracker of a tensor that a node computes."""
         known = self._tensors.get(id(value))
         if known is not None:
             return known
@@ -615,9 +573,6 @@ class OutputGraph:
 
 _UNAFFECTED = (
     FunctionVariable, ClassVariable, BuiltinVariable, PythonModuleVariable, ObjectVariable,
-)  # fmt: skip
-_PLAIN = (
-    int, float, bool, str, bytes, complex, type(None), Device, DType, layout, memory_format,
 )  # fmt: skip
 _NEEDS_WRAPPING = (
     types.FunctionType, types.ModuleType, types.BuiltinFunctionType, type, range, enum.Enum,

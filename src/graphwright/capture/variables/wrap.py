@@ -34,13 +34,7 @@ from graphwright.capture.source import (
 from graphwright.capture.values import check_range
 from graphwright.capture.variables.arrays import wrap_array
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.builtins import HANDLERS
-from graphwright.capture.variables.caches import CachedFunctionVariable
-from graphwright.capture.variables.changing import bound_random
-from graphwright.capture.variables.checkpointing import handler_of_checkpoint
 from graphwright.capture.variables.classes import (
-    BuiltinVariable,
-    ClassVariable,
     OpaqueVariable,
     OperationVariable,
     PythonModuleVariable,
@@ -49,11 +43,7 @@ from graphwright.capture.variables.classes import (
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.containers import ContainerObjectVariable, base_of
 from graphwright.capture.variables.context import (
-    GRAD_MODES,
-    ModeMethod,
-    ModeVariable,
     is_mode_instance,
-    make_grad_mode,
     mode_variable,
 )
 from graphwright.capture.variables.context_variables import wrap_context
@@ -61,15 +51,7 @@ from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.dict_keys import DictKeys
 from graphwright.capture.variables.enums import EnumVariable, guard_operations
 from graphwright.capture.variables.floats import float_argument, may_vary
-from graphwright.capture.variables.functions import (
-    BoundMethodVariable,
-    CompiledFunctionVariable,
-    PartialVariable,
-    UserFunctionVariable,
-)
 from graphwright.capture.variables.growing import GrowingDeque, GrowingList, grows
-from graphwright.capture.variables.held_methods import held_method
-from graphwright.capture.variables.made_classes import handler_of_dataclasses
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.named_tuples import (
     NamedTupleVariable,
@@ -81,12 +63,10 @@ from graphwright.capture.variables.nn_modules import (
     NNModuleVariable,
     original_of,
 )
-from graphwright.capture.variables.numpy_values import NUMPY_SCALARS, wrap_function, wrap_scalar
 from graphwright.capture.variables.numpy_values import is_pure as is_numpy_function
+from graphwright.capture.variables.numpy_values import wrap_function, wrap_scalar
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
 from graphwright.capture.variables.proxies import wrap_proxy
-from graphwright.capture.variables.pure_library import pure_library_function
-from graphwright.capture.variables.purity import PURE_TYPES, pure_method
 from graphwright.capture.variables.random_streams import (
     DefaultGeneratorVariable,
     GeneratorVariable,
@@ -100,9 +80,21 @@ from graphwright.capture.variables.sequences import (
     SizeVariable,
     SliceVariable,
     TupleVariable,
-    exactly,
 )
 from graphwright.capture.variables.sets import SetVariable
+from graphwright.capture.variables.wrap_callables import (
+    by_identity,
+    same_type,
+    wrap_builtin,
+    wrap_class,
+    wrap_compiled_function,
+    wrap_lru_cache,
+    wrap_method,
+    wrap_new_type,
+    wrap_operator_object,
+    wrap_partial,
+    wrap_python_function,
+)
 from graphwright.runtime import _core
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
@@ -150,16 +142,6 @@ def _constant(output: OutputGraph, value: Any, source: Source) -> VariableTracke
     return ConstantVariable(value, source)
 
 
-def _by_identity(output: OutputGraph, value: Any, source: Source) -> None:
-    if not isinstance(source, ConstSource):
-        output.guards.id_match(source, value)
-
-
-def _same_type(output: OutputGraph, value: Any, source: Source) -> None:
-    if not isinstance(source, ConstSource):
-        output.guards.type_match(source, type(value))
-
-
 def _int(output: OutputGraph, value: int, source: Source) -> VariableTracker:
     varies = may_vary(source) and abs(value) < LARGEST_INT
     if varies and output.state.int_is_dynamic(value, source):
@@ -176,12 +158,12 @@ def _float(output: OutputGraph, value: float, source: Source) -> VariableTracker
 
 
 def _identified_constant(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _by_identity(output, value, source)
+    by_identity(output, value, source)
     return ConstantVariable(value, source)
 
 
 def _enum(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _by_identity(output, value, source)
+    by_identity(output, value, source)
     guard_operations(output.guards, type(value))
     return EnumVariable(value, source)
 
@@ -194,7 +176,7 @@ def _tensor(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 
 def _too_large(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     """A container whose items would take too long to go through one by one."""
-    _same_type(output, value, source)
+    same_type(output, value, source)
     return OpaqueVariable(value, source)
 
 
@@ -231,7 +213,7 @@ def _tuple(output: OutputGraph, value: tuple[Any, ...], source: Source) -> Varia
 
 
 def _sized(output: OutputGraph, value: Any, length: int, source: Source) -> None:
-    _same_type(output, value, source)
+    same_type(output, value, source)
     if not isinstance(source, ConstSource) or isinstance(value, list):
         output.guards.length(source, length)
 
@@ -241,7 +223,7 @@ def _list(output: OutputGraph, value: list[Any], source: Source) -> VariableTrac
         return _too_large(output, value, source)
     members = _members(value)
     if grows(output, value, len(members), source):
-        _same_type(output, value, source)
+        same_type(output, value, source)
         return GrowingList(output, members, source)
     _sized(output, value, len(members), source)
     items = [output.wrap_lazily(v, _item(value, source, i)) for i, v in enumerate(members)]
@@ -269,7 +251,7 @@ def _dict(output: OutputGraph, value: dict[Any, Any], source: Source) -> Variabl
     keys = DictKeys(value, _members(value), _is_found_by_identity)
     if not keys.are_modelled():
         return OpaqueVariable(value, source)
-    _same_type(output, value, source)
+    same_type(output, value, source)
     output.guards.dict_keys(source, keys.guarded())
     for key in keys.objects:
         if not is_known_record(key):
@@ -296,7 +278,7 @@ def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
         return OpaqueVariable(value, source)
     if isinstance(source, ConstSource) and isinstance(value, frozenset):
         return ConstantVariable(value, source)
-    _same_type(output, value, source)
+    same_type(output, value, source)
     output.guards.set_members(source, members)
     if isinstance(value, frozenset):
         return ConstantVariable(value, source)
@@ -304,7 +286,7 @@ def _set(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 
 
 def _deque(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _same_type(output, value, source)
+    same_type(output, value, source)
     members, maxlen = _members(value), _MAXLEN(value)
     output.guards.equals(AttrSource(source, "maxlen"), maxlen)
     if grows(output, value, len(members), source) and len(members) != maxlen:
@@ -333,110 +315,15 @@ def _range(output: OutputGraph, value: range, source: Source) -> VariableTracker
     return RangeVariable(value, [ConstantVariable(i) for i in value], source)
 
 
-def _function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    handler = HANDLERS.get(value) or handler_of_dataclasses(value) or handler_of_checkpoint(value)
-    handler = handler or pure_library_function(value)
-    if handler is not None or is_operation(value):
-        _by_identity(output, value, source)
-        if handler is not None:
-            return BuiltinVariable(value, handler, source)
-        return OperationVariable(value, source)
-    output.guards.code_match(source, value)
-    return UserFunctionVariable(value, source)
-
-
-def _builtin(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    owner = getattr(value, "__self__", None)
-    bound = owner is not None and not issubclass(type(owner), (types.ModuleType, type))
-    held = held_method(output, value, source) if bound else None
-    if held is not None:
-        return held
-    _by_identity(output, value, source)
-    if is_operation(value):
-        return OperationVariable(value, source)
-    handler = bound_random(value) if bound else HANDLERS.get(value)
-    kind = owner if issubclass(type(owner), type) else getattr(value, "__objclass__", None)
-    if handler is None and kind in PURE_TYPES:
-        handler = pure_method(value)
-    return BuiltinVariable(value, handler, source)
-
-
-def _class(output: OutputGraph, value: type, source: Source) -> VariableTracker:
-    _by_identity(output, value, source)
-    if value in GRAD_MODES:
-        return BuiltinVariable(value, functools.partial(make_grad_mode, value), source)
-    handler = HANDLERS.get(value) or NUMPY_SCALARS.get(value)
-    if handler is not None:
-        return BuiltinVariable(value, handler, source)
-    return ClassVariable(value, source)
-
-
 def _module(output: OutputGraph, value: types.ModuleType, source: Source) -> VariableTracker:
-    _by_identity(output, value, source)
+    by_identity(output, value, source)
     return PythonModuleVariable(value, source)
-
-
-def _lru_cache(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _by_identity(output, value, source)
-    return CachedFunctionVariable(value, source)
-
-
-def _method(output: OutputGraph, value: types.MethodType, source: Source) -> VariableTracker:
-    drawing = bound_random(value)
-    if drawing is not None:
-        _by_identity(output, value, source)
-        return BuiltinVariable(value, drawing, source)
-    _same_type(output, value, source)
-    function = output.wrap(value.__func__, AttrSource(source, "__func__"))
-    owner = output.wrap(value.__self__, AttrSource(source, "__self__"))
-    if isinstance(owner, ModeVariable):
-        return ModeMethod(owner, value.__func__.__name__, source)
-    return BoundMethodVariable(function, owner, source)
-
-
-def _operator_object(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    """An `operator.itemgetter` and the like, which says what it is made of."""
-    make, given = value.__reduce__()[:2]
-    keywords = make.keywords if type(make) is functools.partial else {}
-    given = given or make.args
-    if not all(map(_eval_frame.is_constant, (*given, *keywords.values()))):
-        return OpaqueVariable(value, source)
-    _by_identity(output, value, source)
-    handler = HANDLERS[type(value)]
-
-    def call(tx: Any, args: Any, kwargs: Any) -> VariableTracker:
-        named = {name: tx.constant(part) for name, part in keywords.items()}
-        return handler(tx, [*map(tx.constant, given)], named).call(tx, args, kwargs)
-
-    return BuiltinVariable(value, call, source)
-
-
-def _new_type(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _by_identity(output, value, source)
-    return BuiltinVariable(value, lambda tx, args, kwargs: exactly(1, args)[0].realize(), source)
-
-
-def _partial(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _same_type(output, value, source)
-    function = output.wrap(value.func, AttrSource(source, "func"))
-    args = output.wrap(value.args, AttrSource(source, "args"))
-    keywords = output.wrap(value.keywords, AttrSource(source, "keywords"))
-    if not isinstance(args, TupleVariable) or not isinstance(keywords, DictVariable):
-        unsupported("GB0008", f"{source}")
-    kwargs = {key: entry[1] for key, entry in keywords.entries.items()}
-    return PartialVariable(function, args.items, kwargs, source)
-
-
-def _compiled_function(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _by_identity(output, value, source)
-    inner = output.wrap(value.__wrapped__, ConstSource(value.__wrapped__, source.name()))
-    return CompiledFunctionVariable(value, inner, source)
 
 
 def _mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     if not (hasattr(value, "_mode") and hasattr(value, "_previous")):
         unsupported("GB0008", f"a {type(value).__name__} that is being made")
-    _same_type(output, value, source)
+    same_type(output, value, source)
     mode = AttrSource(source, "_mode")
     output.guards.equals(mode, value._mode)
     for name in ("_previous", "_bits"):
@@ -449,7 +336,7 @@ def _mode(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 
 
 def _nn_module(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _same_type(output, value, source)
+    same_type(output, value, source)
     original = original_of(value)
     if original is not None:
         known = output.wrap(original, MroSource(TypeSource(source), "_original"))
@@ -479,19 +366,19 @@ def _scalar(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 
 
 def _object(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _same_type(output, value, source)
+    same_type(output, value, source)
     return ObjectVariable(type(value), value, source)
 
 
 def _generator(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _same_type(output, value, source)
+    same_type(output, value, source)
     return GeneratorVariable(value, source)
 
 
 def _default_generator(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     if value is not default_generator:
         return OpaqueVariable(value, source)
-    _by_identity(output, value, source)
+    by_identity(output, value, source)
     return DefaultGeneratorVariable(value, source)
 
 
@@ -504,7 +391,7 @@ def _proxy(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
 
 
 def _reference(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _by_identity(output, value, source)
+    by_identity(output, value, source)
     return ReferenceVariable(value, source)
 
 
@@ -542,31 +429,31 @@ _BY_TYPE: dict[type, Rule] = {
     frozenset: _set,
     slice: _slice,
     range: _range,
-    types.FunctionType: _function,
-    types.BuiltinFunctionType: _builtin,
-    types.ClassMethodDescriptorType: _builtin,
+    types.FunctionType: wrap_python_function,
+    types.BuiltinFunctionType: wrap_builtin,
+    types.ClassMethodDescriptorType: wrap_builtin,
     types.UnionType: _identified_constant,
     re.Pattern: _identified_constant,
     types.MappingProxyType: _proxy,
-    typing.NewType: _new_type,
+    typing.NewType: wrap_new_type,
     **dict.fromkeys(
-        (operator.itemgetter, operator.attrgetter, operator.methodcaller), _operator_object
+        (operator.itemgetter, operator.attrgetter, operator.methodcaller), wrap_operator_object
     ),
     numpy.ndarray: wrap_array,
     **{kind: _identified_constant for kind in (numpy.finfo, numpy.iinfo)},
-    types.MethodDescriptorType: _builtin,
-    types.WrapperDescriptorType: _builtin,
-    functools._lru_cache_wrapper: _lru_cache,
-    types.MethodType: _method,
+    types.MethodDescriptorType: wrap_builtin,
+    types.WrapperDescriptorType: wrap_builtin,
+    functools._lru_cache_wrapper: wrap_lru_cache,
+    types.MethodType: wrap_method,
     types.ModuleType: _module,
-    functools.partial: _partial,
+    functools.partial: wrap_partial,
     property: _reference,
     types.SimpleNamespace: _object,
     contextvars.ContextVar: wrap_context,
     Generator: _generator,
     DefaultGenerator: _default_generator,
     **dict.fromkeys(REFERENCES, wrap_reference),
-    _eval_frame.CompiledFunction: _compiled_function,
+    _eval_frame.CompiledFunction: wrap_compiled_function,
 }
 
 
@@ -600,7 +487,7 @@ def _rule_for(value: Any) -> Rule:
 
 
 def _operation(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
-    _by_identity(output, value, source)
+    by_identity(output, value, source)
     return OperationVariable(value, source)
 
 
@@ -608,7 +495,7 @@ _BY_BASE: tuple[tuple[type, Rule], ...] = (
     (_core.TensorBase, _refuse_subclass),
     (Module, _nn_module),
     (enum.Enum, _enum),
-    (type, _class),
+    (type, wrap_class),
     (BaseException, _exception),
     (types.ModuleType, _module),
     (numpy.dtype, _identified_constant),
