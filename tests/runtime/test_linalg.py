@@ -80,6 +80,37 @@ def test_determinant_of_a_singular_matrix_has_a_gradient() -> None:
     np.testing.assert_allclose(leaf.grad.numpy(), [[4.0, -2.0], [-2.0, 1.0]], atol=1e-12)
 
 
+@pytest.mark.parametrize("dtype", [gw.float64, gw.complex128])
+@pytest.mark.parametrize("rank", [0, 1, 2, 3, 4])
+def test_second_derivatives_of_determinants_of_any_rank(rank: int, dtype: gw.dtype) -> None:
+    """The slope of the gradient along a step, against differences: it is a polynomial."""
+    rng = np.random.default_rng(rank)
+    left, right, step = rng.normal(size=(3, 4, 4)) + 1j * dtype.is_complex * rng.normal(size=4)
+    if not dtype.is_complex:
+        left, right, step = left.real, right.real, step.real
+    matrix = left[:, :rank] @ right[:rank]
+
+    def gradient(values: np.ndarray[Any, Any], record: bool = False) -> tuple[Any, Any]:
+        leaf = gw.tensor(values, dtype=dtype, requires_grad=True)
+        det = gw.linalg.det(leaf)
+        loss = gw.real(det) if dtype.is_complex else det
+        return leaf, gw.autograd.grad(loss, leaf, create_graph=record)[0]
+
+    leaf, first = gradient(matrix, True)
+    (second,) = gw.autograd.grad(first, leaf, gw.tensor(step, dtype=dtype))
+    slope = (gradient(matrix + 1e-4 * step)[1] - gradient(matrix - 1e-4 * step)[1]) / 2e-4
+    np.testing.assert_allclose(second.numpy(), slope.numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_third_derivatives_of_determinants() -> None:
+    leaf = gw.tensor([[2.0, 1.0], [0.5, 3.0]], dtype=gw.float64, requires_grad=True)
+    (first,) = gw.autograd.grad(gw.linalg.det(leaf), leaf, create_graph=True)
+    (second,) = gw.autograd.grad(first.pow(4).sum(), leaf, create_graph=True)
+    (third,) = gw.autograd.grad(second.sum(), leaf)
+    np.testing.assert_allclose(second.detach().numpy(), 4 * leaf.detach().numpy() ** 3)
+    np.testing.assert_allclose(third.numpy(), 12 * leaf.detach().numpy() ** 2)
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -204,6 +204,18 @@ def test_images_sampled_in_c_have_the_gradients_of_the_parts(
         np.testing.assert_allclose(mine, parts, rtol=1e-9, atol=1e-9)
 
 
+def test_second_derivatives_where_one_operand_was_made_of_the_other() -> None:
+    """What recomputes its parts gives each operand its own share of the first derivative."""
+    values = np.random.default_rng(0).standard_normal((1, 2, 3, 3))
+    found = []
+    for record in (False, True):
+        x = gw.tensor(values, requires_grad=True)
+        y = gw.nn.functional.grid_sample(x, x.permute(0, 2, 3, 1) * 0.3, align_corners=False)
+        (grad,) = gw.autograd.grad((y * y).sum(), x, create_graph=record)
+        found.append(grad.detach().numpy())
+    np.testing.assert_allclose(found[1], found[0])
+
+
 def test_a_hook_of_several_gradients_gets_those_of_one_pass() -> None:
     a, b, c = (gw.ones(1, requires_grad=True) for _ in range(3))
     seen: list[list[bool]] = []

@@ -74,3 +74,15 @@ def test_huber_loss_of_what_is_infinitely_far() -> None:
         [math.inf, -math.inf, 1.0],
     )
     assert grad == [2.0, -2.0, 1.0]
+
+
+@pytest.mark.parametrize("function", [
+    gw.nn.functional.elu, gw.nn.functional.celu, gw.nn.functional.selu,
+    lambda x: gw.nn.functional.elu(x, 2.5), lambda x: gw.nn.functional.celu(x, 2.5),
+], ids=["elu", "celu", "selu", "elu of 2.5", "celu of 2.5"])  # fmt: skip
+def test_where_an_exponential_meets_a_line_there_is_no_curvature(function: Function) -> None:
+    x = gw.tensor([0.0, -0.0, 1.0, -1.0, math.nan], dtype=gw.float64, requires_grad=True)
+    (first,) = gw.autograd.grad(function(x).sum(), x, create_graph=True)
+    (second,) = gw.autograd.grad(first.sum(), x)
+    assert second[:3].tolist() == [0.0, 0.0, 0.0] and second[3].item() > 0
+    assert first[4].isnan() and second[4].isnan()

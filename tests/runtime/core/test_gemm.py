@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
 
+import graphwright as gw
 from graphwright.runtime import _core, blas
 
 SHAPES = [
@@ -121,6 +123,21 @@ def test_refused_operands() -> None:
     for a, b, out in bad:
         with pytest.raises(ValueError, match=r"gemm|matri|shapes"):
             _core.gemm(a, b, out)
+
+
+@pytest.mark.parametrize("alpha", [math.inf, -math.inf])
+@pytest.mark.parametrize("name", ["addmm", "addbmm", "baddbmm"])
+def test_products_are_multiplied_by_an_infinite_alpha_and_not_their_factors(
+    name: str, alpha: float
+) -> None:
+    factor = gw.tensor([[1.0, 0.0], [2.0, -1.0]])
+    pair = [factor, gw.eye(2)]
+    if name != "addmm":
+        pair = [x[None] for x in pair]
+    term = gw.ones(1, 2, 2) if name == "baddbmm" else gw.ones(2, 2)
+    for call in (getattr(gw, name), gw.compile(getattr(gw, name))):
+        got = call(term, *pair, alpha=alpha).reshape(2, 2)
+        assert repr(got.tolist()) == repr([[alpha, math.nan], [alpha, -alpha]])
 
 
 def test_a_library_that_does_not_load(tmp_path: Any) -> None:

@@ -65,6 +65,15 @@ def test_norms(order: float, dtype: str) -> None:
     _agree("dist", dtype, gw.from_numpy(VALUES[0, 0].astype(dtype))[:1], order)
 
 
+@pytest.mark.parametrize("order", [1e300, -1e300])
+def test_orders_beyond_the_range_of_float32_are_rounded(order: float) -> None:
+    """To an infinite power, whose root is the power 0; not to the largest element."""
+    x, y = gw.tensor([1.0, 2.0]), gw.tensor([3.0, 4.0])
+    for call in (gw.dist, gw.compile(gw.dist)):
+        assert call(x, y, order).item() == 1.0
+    assert gw.norm(y - x, order).item() == 1.0
+
+
 @pytest.mark.parametrize("dim", [0, 1, -1])
 def test_renorm(dim: int) -> None:
     _agree("renorm", "float32", 2, dim, 1.0)

@@ -55,6 +55,14 @@ def test_smooth_l1_where_squares_or_inverses_are_no_floats(beta: float) -> None:
         np.testing.assert_allclose(x.grad.tolist(), [min(1, 1 / max(beta, 1e-30)), 1, 0], 1e-6)
 
 
+@pytest.mark.parametrize("x", [0.0, -0.0])
+@pytest.mark.parametrize("t", [0.0, -0.0])
+def test_smooth_l1_of_no_distance_is_not_negative(x: float, t: float) -> None:
+    for call in (F.smooth_l1_loss, gw.compile(F.smooth_l1_loss)):
+        loss = call(gw.tensor([x]), gw.tensor([t]), reduction="none")
+        assert not loss.signbit().any()
+
+
 def test_gradients_are_those_of_the_parts() -> None:
     x = gw.from_numpy(drawn(6, 3, 5)).requires_grad_()
     w = gw.from_numpy(np.array([0.5, -0.25, 2.0])).requires_grad_()

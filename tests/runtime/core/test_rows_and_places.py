@@ -192,6 +192,19 @@ def test_a_row_that_is_not_finite_leaves_the_distances_of_others_alone() -> None
     np.testing.assert_allclose(got.numpy(), want)
 
 
+@pytest.mark.parametrize("order", [0.5, 2.0, 3.0])
+@pytest.mark.parametrize("rows", [2, 30])
+def test_distances_whose_powers_float32_does_not_have(rows: int, order: float) -> None:
+    """However many rows there are, and compiled: what is a float32 is a finite distance."""
+    x = gw.full((rows, 3), 1e30)
+    x[0] = -1e30
+    want = 2e30 * 3 ** (1 / order)
+    for call in (gw.cdist, gw.compile(gw.cdist)):
+        got = call(x, x, order)
+        assert got[0, 1].item() == pytest.approx(want, rel=1e-6)
+        assert got[1, 1].item() == 0
+
+
 DRAWS = {
     "rand": lambda g, d: gw.rand(3, 5, generator=g, dtype=d),
     "randn": lambda g, d: gw.randn(3, 5, generator=g, dtype=d),

@@ -40,6 +40,17 @@ def test_dtype_of_the_result(
     assert compiled.dtype is dtype
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+def test_hinges_of_integers_are_integers(compiled: bool) -> None:
+    """Whatever the margin, of which the whole part counts; they have no mean."""
+    loss = F.hinge_embedding_loss
+    run = gw.compile(loss) if compiled else loss
+    each = run(INTEGERS, gw.tensor([1, -1, 2]), margin=4.5, reduction="none")
+    assert each.dtype is gw.int64 and each.tolist() == [1, 2, 4]
+    with pytest.raises(RuntimeError, match="mean"):
+        run(INTEGERS, INTEGERS)
+
+
 @pytest.mark.parametrize("name", ["mse_loss", "smooth_l1_loss", "huber_loss"])
 def test_masks_are_targets(name: str) -> None:
     loss = getattr(F, name)

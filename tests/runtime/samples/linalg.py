@@ -24,6 +24,8 @@ LINALG = (
     _sample("det", _SQUARE, np.linalg.det),
     _sample("cofactors", _SQUARE, lambda x: np.linalg.det(x)[..., None, None]
             * np.linalg.inv(x).swapaxes(-1, -2)),
+    _sample("cofactors_backward", (S(Arr((3, 3)), Arr((3, 3))),
+                                   S(Arr((2, 2, 2)), Arr((2, 2, 2)))), None),
     _sample("sign_and_log_det", _SQUARE, lambda x: tuple(np.linalg.slogdet(x))),
     _sample("linalg_slogdet", _SQUARE, lambda x: tuple(np.linalg.slogdet(x))),
     _sample("slogdet", _SQUARE, lambda x: tuple(np.linalg.slogdet(x))),

@@ -36,7 +36,8 @@ _TAKES_ALL = frozenset(
     [
         *("copy_", "cat", "constant_pad", "flip", "as_strided_scatter", "view_scatter"),
         "_unsafe_view",
-        *("mm", "bmm", "matrix_exp", "linalg_det", "cofactors", "sign_and_log_det"),
+        *("mm", "bmm", "matrix_exp"),
+        *("linalg_det", "cofactors", "cofactors_backward", "sign_and_log_det"),
         *("argsort", "kth_position", "median_position", "mode_position", "topk_positions"),
         *("cumprod", "cumsum", "logcumsumexp", "running_max", "running_min", "isin"),
         *("convolution", "conv_input_grad", "conv_weight_grad", "col2im", "im2col"),

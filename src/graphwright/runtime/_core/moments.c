@@ -250,12 +250,14 @@ static bool read_order(PyObject *o, double *order) {
     return known;
 }
 
+/* Whether float32 has the order, which is rounded otherwise. */
+static bool is_held(double order) { return isinf(order) || fabs(order) <= (double)FLT_MAX; }
+
 /* input, order, dim, keepdim, dtype */
 GW_KERNEL(norm) {
     Few f;
     double order;
-    bool plain = args[4] == Py_None && read_order(args[1], &order)
-                 && (isinf(order) || fabs(order) <= (double)FLT_MAX)    /* or it is rounded */
+    bool plain = args[4] == Py_None && read_order(args[1], &order) && is_held(order)
                  && read_one(&f, args[0], args[2], args[3], true);
     return plain ? norm_of(cls, &f, order) : NULL;
 }
@@ -293,7 +295,7 @@ GW_KERNEL(dist) {
     double order;
     bool plain = both[0] != NULL && both[1] != NULL && both[0]->dtype == both[1]->dtype
                  && is_real(both[0]->dtype) && gw_plain_number(args[2], &order)
-                 && read_few(&f, 2, both, Py_None, false);
+                 && is_held(order) && read_few(&f, 2, both, Py_None, false);
     return plain ? norm_of(cls, &f, order) : NULL;
 }
 

@@ -3,6 +3,7 @@
 #include "native.h"
 #include "pool.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static const double LEAST_BETA = 1e-30;     /* as in nn_losses.py; float32 has its inverse */

@@ -26,7 +26,7 @@ GW_VECTORISED static void NAME(prelu)(void *closure, int64_t begin, int64_t end)
 /* `scale` is 1 / beta; no factor is larger than the distance. */
 static inline __attribute__((always_inline)) REAL
 NAME(smooth_l1)(REAL x, REAL t, REAL beta, REAL scale) {
-    REAL distance = x > t ? x - t : t - x, near = distance < beta ? distance : beta;
+    REAL distance = (REAL)fabs((double)(x - t)), near = distance < beta ? distance : beta;
     return near * scale * (distance - (REAL)0.5 * near);
 }
 

@@ -5,6 +5,8 @@
 #include "loops.h"
 #include "pool.h"
 
+#include <math.h>
+
 static const double LONG_WORK = 200e3;  /* multiplications that are worth giving up the GIL */
 enum { FEW = 16 << 10 };                /* elements of a half type that are multiplied here */
 
@@ -335,8 +337,8 @@ static bool plain_factor(PyObject *o, int dtype, double *value) {
     return plain;
 }
 
-/* input, two factors of so many dims, beta, alpha. alpha 0, after which BLAS reads no factors, is
- * left to Python. */
+/* input, two factors of so many dims, beta, alpha. Left to Python: alpha 0, after which BLAS reads
+ * no factors, and one that is not finite, which BLAS may multiply a factor's zeros by. */
 typedef struct {
     const GwTensor *term, *a, *b;
     Factors by;
@@ -346,7 +348,8 @@ static bool read_sum(Sum *s, PyObject *const *args, int left, int right) {
     s->term = gw_plain_tensor(args[0]);
     return s->term != NULL && factors(args[1], args[2], &s->a, &s->b) && s->a->ndim == left
            && s->b->ndim == right && plain_factor(args[3], s->a->dtype, &s->by.beta)
-           && plain_factor(args[4], s->a->dtype, &s->by.alpha) && s->by.alpha != 0;
+           && plain_factor(args[4], s->a->dtype, &s->by.alpha) && s->by.alpha != 0
+           && isfinite(s->by.alpha);
 }
 
 static PyObject *added(PyTypeObject *cls, PyObject *const *args, int ndim) {

@@ -11,7 +11,12 @@ from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.table import Op
 
-_CORE = {"linalg_ldl_solve": (2, 1, 2), "pair_distances": (2, 2), "solve_matrix": (2, 2)}
+_CORE = {
+    "cofactors_backward": (2, 2),
+    "linalg_ldl_solve": (2, 1, 2),
+    "pair_distances": (2, 2),
+    "solve_matrix": (2, 2),
+}
 """How many dimensions of each tensor are not leading ones."""
 
 

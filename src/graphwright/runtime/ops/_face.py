@@ -170,6 +170,7 @@ _clamp_min = _op("clamp_min")
 _clamp_min_ = _op("clamp_min_")
 _clone = _op("clone")
 _cofactors = _op("cofactors")
+_cofactors_backward = _op("cofactors_backward")
 _col2im = _op("col2im")
 _column_stack = _op("column_stack")
 _combinations = _op("combinations")
@@ -2127,6 +2128,10 @@ def clone(input: Tensor, *, memory_format: Any = None) -> Any:
 
 def cofactors(A: Tensor) -> Any:
     return _dispatch(_cofactors, (A,))
+
+
+def cofactors_backward(grad: Tensor, A: Tensor) -> Any:
+    return _dispatch(_cofactors_backward, (grad, A))
 
 
 def col2im(

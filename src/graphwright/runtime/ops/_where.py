@@ -135,6 +135,7 @@ FAMILY = {
     "clamp_min_": "pointwise_composite",
     "clone": "pointwise_unary",
     "cofactors": "linalg_solvers",
+    "cofactors_backward": "linalg_solvers",
     "col2im": "nn_windows",
     "column_stack": "views_join",
     "combinations": "views_join",

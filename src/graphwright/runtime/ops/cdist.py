@@ -91,13 +91,19 @@ def _by_products(a: Array, b: Array, out: Array) -> bool:
 
 
 def _by_differences(a: Array, b: Array, p: float, out: Array) -> None:
-    """Distances of any order, from so many differences at a time as fit into a block."""
+    """Distances of any order, from so many differences at a time as fit into a block.
+
+    In float64 where powers of float32 are beyond its range, as compiled code has them.
+    """
     rows = out.shape[-2]
     per_row = max(out.size // max(rows, 1) * max(a.shape[-1], 1), 1)
     step = max(_BLOCK // per_row, 1)
     for at in range(0, rows, step):
-        some = a[..., at : at + step, None, :]
-        out[..., at : at + step, :] = _norms(some - b[..., None, :, :], p)
+        some = a[..., at : at + step, None, :] - b[..., None, :, :]
+        norms = _norms(some, p)
+        if not np.isfinite(norms).all():
+            norms = _norms(some.astype(np.float64), p)
+        out[..., at : at + step, :] = norms
 
 
 def _eager(x1: Any, x2: Any, p: float, mode: Any) -> Tensor:

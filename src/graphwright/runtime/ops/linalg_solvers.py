@@ -13,7 +13,8 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.contractions import conjugated
 from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact, real_dtype
-from graphwright.runtime.ops.kernels import HALVES, wrap
+from graphwright.runtime.ops.kernels import HALVES, Array, wrap
+from graphwright.runtime.ops.rerun import through
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind, define
@@ -209,42 +210,95 @@ def _det_eager(A: Any) -> Tensor:
     return wrap(lapack("linalg.det", np.linalg.det, A._nd), A.dtype)
 
 
-def _cofactors_eager(A: Any) -> Tensor:
-    """Of any square matrix: by singular values, no division. A = U diag(s) V^H."""
+def _spread(values: Any) -> Any:
+    return ops.unsqueeze(ops.unsqueeze(values, -1), -1)
+
+
+def _products_of_others(s: Array) -> Array:
+    """[..., i, k]: the product of the numbers `s` [..., n] but those at i and k; no division."""
+    n = s.shape[-1]
+    ones = np.ones((*s.shape[:-1], 1), s.dtype)
+    before = np.cumprod(np.concatenate((ones, s), -1), -1)[..., :n]
+    after = np.cumprod(np.concatenate((ones, s[..., ::-1]), -1), -1)[..., :n][..., ::-1]
+    above = np.triu(np.ones((n, n), bool), 1)
+    between = np.cumprod(np.where(above, s[..., None, :], 1), -1)
+    between = np.concatenate((np.broadcast_to(ones[..., None], (*s.shape, 1)), between), -1)
+    pairs = np.where(above, before[..., :, None] * between[..., :n] * after[..., None, :], 0)
+    result: Array = pairs + pairs.swapaxes(-1, -2)
+    result[..., np.arange(n), np.arange(n)] = before * after
+    return result
+
+
+def _turned(A: Any) -> tuple[Array, Array, Array, Array]:
+    """U, s, V^H of A = U diag(s) V^H, and det(U) det(V^H) [..., 1, 1]."""
     u, s, vh = lapack("linalg.det", np.linalg.svd, A._nd)
-    size = s.shape[-1]
-    others = np.broadcast_to(s[..., None, :], (*s.shape, size)).copy()
-    others[..., np.arange(size), np.arange(size)] = 1
-    sign = np.linalg.det(u) * np.linalg.det(vh)
-    result = np.matmul(u * others.prod(-1)[..., None, :], vh)
-    return wrap(result.conj() * np.asarray(sign)[..., None, None], A.dtype)
+    sign = np.asarray(np.linalg.det(u) * np.linalg.det(vh))[..., None, None]
+    return u, s, vh, sign
 
 
-def _cofactors_vjp(ctx: Any, grad: Any) -> Any:
-    """C = det(A) A^-T of an invertible matrix."""
-    inverse = ops.linalg_inv(ctx.A)
+def _cofactors_eager(A: Any) -> Tensor:
+    """Of any square matrix: by singular values, no division."""
+    u, s, vh, sign = _turned(A)
+    others = np.diagonal(_products_of_others(s), axis1=-2, axis2=-1)
+    result = np.matmul(u * others[..., None, :], vh)
+    return wrap(result.conj() * sign, A.dtype)
+
+
+def _by_inverse(grad: Any, A: Any) -> Any:
+    """The gradient of an invertible matrix, where C = det(A) A^-T."""
+    inverse = ops.linalg_inv(A)
     turned = adjoint(inverse)
-    det = ops.unsqueeze(ops.unsqueeze(conjugated(ops.linalg_det(ctx.A)), -1), -1)
+    det = _spread(conjugated(ops.linalg_det(A)))
     inner = ops.sum(ops.mul(grad, conjugated(ops.transpose(inverse, -2, -1))), (-2, -1), True)
     along = ops.mul(turned, ops.mul(inner, det))
     across = ops.matmul(turned, ops.matmul(ops.transpose(grad, -2, -1), turned))
     return ops.sub(along, ops.mul(across, det))
 
 
+def _cofactors_backward_eager(grad: Any, A: Any) -> Tensor:
+    """Of any square matrix. For diagonal ones C_ii depends on the others on the diagonal, and
+    C_ik on the element at (k, i) alone, both by the product of the remaining ones."""
+    u, s, vh, sign = _turned(A)
+    g = np.matmul(np.matmul(u.swapaxes(-1, -2), grad._nd), vh.swapaxes(-1, -2))
+    pairs = _products_of_others(s)
+    at = np.arange(s.shape[-1])
+    pairs[..., at, at] = 0
+    inner = -pairs * g.swapaxes(-1, -2)
+    diagonal = np.diagonal(g, axis1=-2, axis2=-1)[..., None]
+    inner[..., at, at] = np.matmul(pairs, diagonal)[..., 0]
+    return wrap(np.matmul(np.matmul(u, inner), vh) * sign.conj(), A.dtype)
+
+
+def _cofactors_backward_vjp(ctx: Any, grad: Any) -> Any:
+    """Itself again by what it is linear in; by the matrix, of invertible ones."""
+    first = second = None
+    if ctx.needs["grad"]:
+        first = conjugated(ops.cofactors_backward(conjugated(grad), ctx.A))
+    if ctx.needs["A"]:
+        _, second = through(_by_inverse, (ctx.grad, ctx.A), (False, True), grad)
+    return first, second
+
+
 define(
     "cofactors(Tensor A)",
     Kind.CONTRACTION,
     meta=lambda A: contiguous_spec(A, A.shape),
-    vjp=_cofactors_vjp,
+    vjp=lambda ctx, grad: ops.cofactors_backward(grad, ctx.A),
     saves=("A",),
     eager=_cofactors_eager,
     method=False,
     public=False,
 )
-
-
-def _spread(values: Any) -> Any:
-    return ops.unsqueeze(ops.unsqueeze(values, -1), -1)
+define(
+    "cofactors_backward(Tensor grad, Tensor A)",
+    Kind.CONTRACTION,
+    meta=lambda grad, A: contiguous_spec(A, A.shape),
+    vjp=_cofactors_backward_vjp,
+    saves=("grad", "A"),
+    eager=_cofactors_backward_eager,
+    method=False,
+    public=False,
+)
 
 
 define(

@@ -9,6 +9,7 @@ from graphwright.runtime.dtypes import bool_, float32, int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import check_held
+from graphwright.runtime.ops.dtype_rules import is_inexact
 from graphwright.runtime.ops.nn_support import (
     cast,
     internal,
@@ -38,7 +39,10 @@ def _soft_margin_loss(input: Any, target: Any, reduction: str) -> Any:
 
 
 def _hinge_embedding_loss(input: Any, target: Any, margin: float, reduction: str) -> Any:
+    """In the input's dtype: of integers, the whole part of the margin."""
     check_held("hinge_embedding_loss", input.dtype, margin)
+    if not is_inexact(input.dtype):
+        margin = int(margin)
     apart = ops.clamp_min(ops.sub(margin, input), 0)
     other = ops.where(ops.ne(target, 1), apart, 0)
     own = ops.where(ops.ne(target, -1), input, 0)

@@ -39,7 +39,8 @@ def _elu_decompose(x: Any, alpha: float, scale: float = 1.0, input_scale: float 
 def _elu_backward(
     grad: Any, x: Any, alpha: float, scale: float = 1.0, input_scale: float = 1.0
 ) -> Any:
-    low = ops.mul(ops.clamp(x, None, 0), input_scale)
+    """By derivative of itself, what is linear: from 0 on it has no slope, and NaN stays NaN."""
+    low = ops.mul(ops.where(ops.ge(x, 0), 0.0, x), input_scale)
     bent = ops.mul(ops.exp(low), alpha * scale * input_scale)
     straight = grad if scale == 1.0 else ops.mul(grad, scale)
     return ops.where(ops.gt(x, 0), straight, ops.mul(grad, bent))
