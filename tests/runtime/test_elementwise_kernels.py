@@ -60,6 +60,70 @@ def test_accuracy(case: Any, dtype: Any) -> None:
     assert error.max() <= (4 if dtype is np.float32 else ulps)
 
 
+# function, its range; the last may be far from 0
+ANALYSIS: dict[str, tuple[Callable[..., Any], tuple[float, float]]] = {
+    "exp": (np.exp, (-87, 87)), "exp2": (np.exp2, (-125, 126)), "expm1": (np.expm1, (-30, 87)),
+    "sinh": (np.sinh, (-88, 88)), "cosh": (np.cosh, (-88, 88)), "tanh": (np.tanh, (-12, 12)),
+    "log": (np.log, (1e-30, 3)), "log2": (np.log2, (1e-30, 3)), "log10": (np.log10, (1e-30, 3)),
+    "log1p": (np.log1p, (-0.999, 3)), "atanh": (np.arctanh, (-0.999, 0.999)),
+    "asin": (np.arcsin, (-1, 1)), "acos": (np.arccos, (-1, 1)), "atan": (np.arctan, (-9, 9)),
+    "sin": (np.sin, (-1e4, 1e4)), "cos": (np.cos, (-1e4, 1e4)), "tan": (np.tan, (-1e4, 1e4)),
+}  # fmt: skip
+WIDER = {np.float32: np.float64, np.float64: np.longdouble}
+
+
+@pytest.mark.parametrize("name", ANALYSIS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_functions_of_analysis_are_near_the_exact_value(name: str, dtype: Any) -> None:
+    """float32 is rounded once, but for exp and tanh."""
+    function, (low, high) = ANALYSIS[name]
+    random = np.random.default_rng(0)
+    near = np.exp(random.uniform(-30, 0, 5_000)) * min(high, 1)
+    x = np.concatenate([random.uniform(low, high, 20_000), near]).astype(dtype)
+    exact = function(x.astype(WIDER[dtype]))
+    got = getattr(gw, name)(gw.from_numpy(x)).numpy()
+    error = np.abs(got - exact) / np.spacing(np.abs(exact).astype(dtype))
+    once = dtype is np.float32 and name not in ("exp", "tanh")
+    assert error.max() <= (0.55 if once else 2.5)
+
+
+@pytest.mark.parametrize("name", ANALYSIS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_functions_of_analysis_at_special_values(name: str, dtype: Any) -> None:
+    edges = [88.72, 89.5, -104, 128.5, -150.5, 709.78, 710.4, 710.5, -745.2, 2.0**21, 1e30, -1e9]
+    x = np.array([*SPECIAL, *edges, 2, -0.5, 1000, -1000, 1e-40], np.float64)
+    with np.errstate(all="ignore"):
+        x = x.astype(dtype)
+        want = ANALYSIS[name][0](x)
+    got = getattr(gw, name)(gw.from_numpy(x)).numpy()
+    np.testing.assert_allclose(got, want, rtol=4 * np.finfo(dtype).eps, atol=0)
+    known = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got[known]), np.signbit(want[known]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_atan2_in_every_direction(dtype: Any) -> None:
+    edges = [*SPECIAL[:-1], 1e-310, 1.5e-323, 1.7e308, 1e-200]
+    random = np.random.default_rng(0).standard_normal((2, 5_000))
+    with np.errstate(all="ignore"):
+        y, x = (np.concatenate([part.ravel(), some]).astype(dtype)
+                for part, some in zip(np.meshgrid(edges, edges), random, strict=True))
+    got, want = gw.atan2(gw.from_numpy(y), gw.from_numpy(x)).numpy(), np.arctan2(y, x)
+    np.testing.assert_allclose(got, want, rtol=2 * np.finfo(dtype).eps, atol=0)
+    known = ~np.isnan(want)
+    np.testing.assert_array_equal(np.signbit(got[known]), np.signbit(want[known]))
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_waves_of_bfloat16_are_those_of_float64(name: str) -> None:
+    numbers = np.arange(1 << 16, dtype=np.uint16)
+    numbers = numbers[(numbers & 0x7FFF) < 0x7F80].view(ml_dtypes.bfloat16).astype(np.float64)
+    wide = gw.from_numpy(numbers)
+    got = getattr(gw, name)(wide.to(gw.bfloat16)).to(gw.float64)
+    want = getattr(gw, name)(wide)
+    assert ((got - want).abs() <= want.abs() * 2.0**-8 + 2e-6).all()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_gamma_functions_of_special_values(dtype: Any) -> None:
     x = np.array([0.0, -0.0, math.inf, -math.inf, math.nan, 1, 2, -1, -2.5, -0.5, 3.5], dtype)

@@ -80,6 +80,17 @@ def test_extrema(dtype: str, shape: tuple[int, ...], least: bool) -> None:
             np.testing.assert_array_equal(one.numpy(), want)
 
 
+@pytest.mark.parametrize("least", [False, True])
+def test_extrema_that_stand_for_long_stretches(least: bool) -> None:
+    array = np.zeros((3, 1000), np.float32)
+    array[0, [40, 500, 501, 900]] = 1, np.nan, 2, np.nan
+    array[1, 100:] = -1
+    array[2] = np.arange(1000) % 64
+    got = (gw.cummin if least else gw.cummax)(gw.from_numpy(array), 1)
+    for one, want in zip(got, extremes(array, 1, least), strict=True):
+        np.testing.assert_array_equal(one.numpy(), want)
+
+
 def test_layouts_and_nothing() -> None:
     array = real((40, 70), "float32")
     np.testing.assert_allclose(gw.from_numpy(array).t().cumprod(0).numpy(),

@@ -120,8 +120,8 @@ void gw_run_rows(char **args, const npy_intp *count, const npy_intp *steps, void
 
 GwRow gw_own_row(const char *name, int dtype) {
     const GwRowTable *const families[] = {gw_plain_rows, gw_choice_rows, gw_division_rows,
-                                          gw_smooth_rows, gw_special_rows, gw_gamma_rows,
-                                          gw_float16_rows};
+                                          gw_smooth_rows, gw_special_rows, gw_analysis_rows,
+                                          gw_gamma_rows, gw_float16_rows};
     for (size_t f = 0; f < sizeof families / sizeof *families; f++) {
         if (families[f] == gw_float16_rows && !gw_has_float16_rows()) {
             continue;

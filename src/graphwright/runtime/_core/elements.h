@@ -13,7 +13,7 @@ typedef struct {
 
 /* The families; each ends with an entry without a name. */
 extern const GwRowTable gw_plain_rows[], gw_choice_rows[], gw_division_rows[],
-    gw_smooth_rows[], gw_special_rows[], gw_gamma_rows[], gw_float16_rows[];
+    gw_smooth_rows[], gw_special_rows[], gw_analysis_rows[], gw_gamma_rows[], gw_float16_rows[];
 
 /* Whether the machine runs the kernels of float16. */
 bool gw_has_float16_rows(void);

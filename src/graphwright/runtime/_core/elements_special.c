@@ -1,9 +1,11 @@
 /* Elementwise kernels of special functions: erfc and its kin, erfinv, modified Bessel functions;
  * sine and cosine in float64. The polynomials are Chebyshev fits made for this file. */
-#include "elements.h"
 #include "half.h"
+#include "single_math.h"
 
 #include <math.h>
+
+enum { CHUNK = 64 };
 
 /* (1 + 2x) e^(x^2) erfc(x) of x >= 0 in (x - 2) / (x + 2), and in (x - 3) / (x + 3); then
  * erfinv(x) / x in w - 3.125, sqrt(w) - 3.25 and sqrt(w) - 5 for w = -log(1 - x^2), and again in
@@ -78,11 +80,13 @@ GW_INLINE double erfc_number(double x) {
     return size < 0.25 ? near : value;
 }
 
-GW_INLINE float erfc_coarse(float given) {
-    double x = given, size = GW_ABS(x), bounded = size > 28 ? 28 : size;
-    double complement = GW_POLYNOMIAL(scaled_coarse, (bounded - 3) / (bounded + 3)) / (1 + 2 * bounded);
-    double upper = gw_exp_double(-bounded * bounded) * complement, lower = 2 - upper;
-    return (float)(x < 0 ? lower : upper);
+/* Of numbers of float32, which has no smaller one than erfc(12). */
+GW_INLINE double erfc_coarse(double x) {
+    double size = GW_ABS(x), bounded = size > 12 ? 12 : size, above = bounded + 3;
+    double divisor = 1 / (above * (1 + 2 * bounded)), place = (bounded - 3) * (1 + 2 * bounded) * divisor;
+    double complement = GW_POLYNOMIAL(scaled_coarse, place) * above * divisor;
+    double upper = single_exp(-bounded * bounded) * complement, lower = 2 - upper;
+    return x < 0 ? lower : upper;
 }
 
 /* The logarithm of the normal distribution function. */
@@ -128,7 +132,7 @@ GW_BFLOAT16_ROW(gelu, x * ndtr_coarse(x))
 
 GW_ROW_OF_1(erfc_float32, float, float, erfc_coarse(x))
 GW_ROW_OF_1(erfc_float64, double, double, erfc_number(x))
-GW_ROW_OF_1(ndtr_float32, float, float, 0.5f * (float)erfc_number(-(double)x * SQRT_HALF))
+GW_ROW_OF_1(ndtr_float32, float, float, 0.5 * erfc_coarse(-(double)x * SQRT_HALF))
 GW_ROW_OF_1(ndtr_float64, double, double, 0.5 * erfc_number(-x * SQRT_HALF))
 GW_ROW_OF_1(log_ndtr_float32, float, float, log_ndtr_number(x))
 GW_ROW_OF_1(log_ndtr_float64, double, double, log_ndtr_number(x))
@@ -152,14 +156,40 @@ GW_INLINE double erfinv_number(double x) {
     return erfinv_finished(x, value);
 }
 
-GW_INLINE float erfinv_coarse(float given) {
-    double x = given, w = -gw_log_double((1 - x) * (1 + x));
-    double value = GW_POLYNOMIAL(centre_coarse, w - 2.5), tail = GW_POLYNOMIAL(tail_coarse, GW_SQRT(w) - 3);
-    value = w < 5 ? value : tail;
-    return (float)erfinv_finished(x, value);
+/* Near 0, and `far` where that is left. */
+GW_INLINE float erfinv_coarse(float given, bool *far) {
+    double x = given, w = -single_log((1 - x) * (1 + x), LN2, 1);
+    *far = !(w < 5);
+    return (float)(GW_POLYNOMIAL(centre_coarse, w - 2.5) * x);
 }
 
-GW_ROW_OF_1(erfinv_float32, float, float, erfinv_coarse(x))
+GW_INLINE float erfinv_tail(float given) {
+    double x = given, w = -single_log((1 - x) * (1 + x), LN2, 1);
+    return (float)erfinv_finished(x, GW_POLYNOMIAL(tail_coarse, GW_SQRT(w) - 3));
+}
+
+GW_ROW(erfinv_float32) {
+    GW_UNUSED(trouble);
+    const float *a = (const float *)args[0];
+    float *out = (float *)args[1];
+    for (int64_t begin = 0; begin < n; begin += CHUNK) {
+        float values[CHUNK];
+        int64_t count = n - begin < CHUNK ? n - begin : CHUNK;
+        int any = 0;
+        for (int64_t i = 0; i < count; i++) {
+            bool far;
+            values[i] = erfinv_coarse(a[begin + i], &far);
+            any |= far;
+        }
+        for (int64_t i = 0; any && i < count; i++) {
+            bool far;
+            float near = erfinv_coarse(a[begin + i], &far), tail = erfinv_tail(a[begin + i]);
+            values[i] = far ? tail : near;
+        }
+        memcpy(out + begin, values, (size_t)count * sizeof *values);
+    }
+}
+
 GW_ROW_OF_1(erfinv_float64, double, double, erfinv_number(x))
 
 /* ---- modified Bessel functions of order 0 and 1: float64 6 ulp ---- */
@@ -203,8 +233,6 @@ BESSEL(i0, 0, false)
 BESSEL(i0e, 0, true)
 BESSEL(i1, 1, false)
 BESSEL(i1e, 1, true)
-
-enum { CHUNK = 64 };
 
 /* ---- sine and cosine of float64: 1 ulp below 2^20, then the C library ---- */
 
@@ -270,15 +298,12 @@ WAVE(cos_float64, 1, cos)
 SINC(sinc_float32, float, sinf)
 SINC(sinc_float64, double, sin)
 
-GW_ROW_OF_1(exp2_float64, double, double, gw_exp2_double(x))
-
 #define NAMES(name) GW_FLOAT_ROWS(name)
 
 const GwRowTable gw_special_rows[] = {
     NAMES(erfc), NAMES(ndtr), {"ndtr", {[GW_BFLOAT16] = ndtr_bfloat16}},
     {"gelu", {[GW_BFLOAT16] = gelu_bfloat16}}, NAMES(log_ndtr), NAMES(erfinv), NAMES(i0), NAMES(i0e),
     NAMES(i1), NAMES(i1e), NAMES(sinc),
-    {"exp2", {[GW_FLOAT64] = exp2_float64}},
     {"sin", {[GW_FLOAT64] = sin_float64}},
     {"cos", {[GW_FLOAT64] = cos_float64}},
     {NULL, {NULL}},

@@ -7,6 +7,7 @@
 enum {
     COLUMNS = 128,          /* neighbouring lines that are done side by side */
     TOGETHER = 4,           /* rows that are, lest each step waits for the one before */
+    BLOCK = 32,             /* elements that are looked at together for a new extreme */
     STEP = 8,               /* elements whose running sums are made apart: lanes of a vector */
 };
 

@@ -56,6 +56,32 @@ GW_INLINE void NAME(extremes)(const T *x, T *y, int64_t *places, int64_t n, int6
     }
 }
 
+/* Along one line. Where none of a block is taken, the extreme before it stands all along. */
+GW_INLINE void NAME(extreme_line)(const T *x, T *y, int64_t *places, int64_t n, bool least) {
+    T best = x[0];
+    int64_t place = 0;
+    for (int64_t begin = 0; begin < n; begin += BLOCK) {
+        bool whole = begin + BLOCK <= n;
+        int any = !whole;
+        for (int64_t i = begin; whole && i < begin + BLOCK; i++) {
+            any |= (least ? x[i] <= best : x[i] >= best) | MISSING(x[i]);
+        }
+        int64_t end = whole ? begin + BLOCK : n;
+        for (int64_t i = begin; any && i < end; i++) {
+            T value = x[i];
+            bool taken = (least ? value <= best : value >= best) | MISSING(value);
+            best = taken ? value : best;
+            place = taken ? i : place;
+            y[i] = best;
+            places[i] = place;
+        }
+        for (int64_t i = begin; !any && i < begin + BLOCK; i++) {
+            y[i] = best;
+            places[i] = place;
+        }
+    }
+}
+
 typedef A NAME(Totals) __attribute__((vector_size(STEP * sizeof(A))));
 typedef T NAME(Elements) __attribute__((vector_size(STEP * sizeof(T)), aligned(sizeof(T)),
                                         may_alias));
@@ -128,11 +154,9 @@ GW_VECTOR_MATH static void NAME(product_columns)(const void *in, void *out, int6
 }
 
 #define EXTREME(name, least)                                                                    \
-    static void NAME(name##_row)(const void *in, void *out, int64_t *places, int64_t n) {       \
-        NAME(extremes)(in, out, places, n, 1, n, 1, least);                                     \
-    }                                                                                           \
-    static void NAME(name##_rows)(const void *in, void *out, int64_t *places, int64_t n) {      \
-        NAME(extremes)(in, out, places, n, 1, n, TOGETHER, least);                              \
+    GW_VECTOR_MATH static void NAME(name##_row)(const void *in, void *out, int64_t *places,     \
+                                                int64_t n) {                                    \
+        NAME(extreme_line)(in, out, places, n, least);                                          \
     }                                                                                           \
     GW_VECTOR_MATH static void NAME(name##_columns)(const void *in, void *out, int64_t *places, \
                                                     int64_t n, int64_t step, int64_t lines) {   \
@@ -150,10 +174,8 @@ static const Kernel NAME(kernels)[] = {
     [SUM] = {NAME(sum_row), NAME(sum_rows), NAME(sum_columns), NAME(short_sum_rows)},
     [PRODUCT] = {NAME(product_row), NAME(product_rows), NAME(product_columns),
                  NAME(short_product_rows)},
-    [MAXIMUM] = {NAME(maximum_row), NAME(maximum_rows), NAME(maximum_columns),
-                 NAME(short_maximum_rows)},
-    [MINIMUM] = {NAME(minimum_row), NAME(minimum_rows), NAME(minimum_columns),
-                 NAME(short_minimum_rows)},
+    [MAXIMUM] = {NAME(maximum_row), NULL, NAME(maximum_columns), NAME(short_maximum_rows)},
+    [MINIMUM] = {NAME(minimum_row), NULL, NAME(minimum_columns), NAME(short_minimum_rows)},
 };
 
 #undef EXTREME
