@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import warnings
 from typing import Any
 
@@ -199,6 +201,11 @@ def test_limits() -> None:
     assert gw.finfo(gw.complex128).max == np.finfo(np.float64).max
     assert gw.finfo().bits == 32 and gw.finfo(gw.bfloat16).bits == 16
     assert gw.iinfo(gw.uint64).max == 2**64 - 1 and gw.iinfo(gw.int8).min == -128
+    limits = gw.finfo(gw.float64)
+    assert copy.deepcopy(limits) == pickle.loads(pickle.dumps(limits)) == limits
+    with pytest.raises(AttributeError, match="cannot be set"):
+        limits.eps = 1.0
+    assert limits != gw.finfo() == gw.finfo(gw.float32)
     with pytest.raises(TypeError, match="floating point"):
         gw.finfo(gw.int8)
     with pytest.raises(TypeError, match="integer"):

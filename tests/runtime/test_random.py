@@ -117,6 +117,31 @@ def test_moments_of_fills(name: str, args: Any, mean: float, std: float) -> None
     assert values.std() == pytest.approx(std, rel=0.04)
 
 
+LIKE: dict[str, Callable[[Any], Any]] = {
+    **{f"{name}{args}": lambda x, name=name, args=args: getattr(x.clone(), name)(*args)
+       for name, args in (("normal_", (1.0, 2.0)), ("exponential_", (2.0,)), ("cauchy_", (0.5, 2)),
+                          ("log_normal_", ()), ("geometric_", (0.3,)), ("uniform_", (-1, 1)))},
+    "randn_like": gw.randn_like,
+    "randint_like": lambda x: gw.randint_like(x, -5, 5),
+    "normal of a mean": gw.normal,
+    "normal of a deviation": lambda x: gw.normal(1.0, x),
+    "normal of both": lambda x: gw.normal(x, x),
+}
+
+
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64])
+@pytest.mark.parametrize("name", LIKE)
+def test_few_numbers_are_the_first_of_many(name: str, dtype: Any) -> None:
+    drawn = []
+    for count in (100, 20_000):
+        gw.manual_seed(1)
+        drawn.append(LIKE[name](gw.ones(count, dtype=dtype)))
+    few, many = drawn
+    assert few.dtype is many.dtype
+    tolerance = 1e-6 if dtype is gw.float32 else 1e-14
+    np.testing.assert_allclose(few.numpy(), many[:100].numpy(), tolerance, tolerance)
+
+
 def test_poisson_and_binomial() -> None:
     gw.manual_seed(1)
     values = gw.poisson(gw.full((50_000,), 4.0)).numpy()
@@ -151,6 +176,8 @@ BAD: list[tuple[Callable[[], Any], type[Exception]]] = [
     (lambda: gw.randint(size=(2,)), TypeError),
     (lambda: gw.randint_like(gw.ones(2)), TypeError),
     (lambda: gw.randint(0, 300, (2,), dtype=gw.uint8), RuntimeError),
+    (lambda: gw.randint(2**24, 2**24 + 9, (2,), dtype=gw.float32), RuntimeError),
+    (lambda: gw.randint_like(gw.ones(2), 2**24, 2**24 + 9), RuntimeError),
     (lambda: gw.randperm(-1), RuntimeError),
     (lambda: gw.normal(0.0, -1.0, (2,)), RuntimeError),
     (lambda: gw.normal(gw.zeros(2), gw.tensor([1.0, -1.0])), RuntimeError),
@@ -163,6 +190,9 @@ BAD: list[tuple[Callable[[], Any], type[Exception]]] = [
     (lambda: gw.zeros(2).uniform_(1.0, 0.0), RuntimeError),
     (lambda: gw.zeros(2).exponential_(-1.0), RuntimeError),
     (lambda: gw.zeros(2).geometric_(1.5), RuntimeError),
+    (lambda: gw.zeros(2).cauchy_(0.0, -1.0), RuntimeError),
+    (lambda: gw.zeros(2).log_normal_(0.0, 0.0), RuntimeError),
+    (lambda: gw.normal(0.0, gw.tensor([1.0, float("nan")])), RuntimeError),
     (lambda: gw.zeros(2, dtype=gw.int64).normal_(), RuntimeError),
     (lambda: gw.empty(10**14), RuntimeError),
     (lambda: gw.rand(10**14), RuntimeError),
@@ -192,7 +222,13 @@ COMPILED: dict[str, Callable[[Any], Any]] = {
     "own generator": lambda x: x + gw.rand(3, 4, generator=own) + gw.rand(3, 4),
     "normal": lambda x: gw.normal(x, 0.5),
     "bernoulli": lambda x: gw.bernoulli(x * 0.5),
+    "normal of two": lambda x: gw.normal(x, x * 0.5),
+    "normal of a deviation": lambda x: gw.normal(2.0, x),
+    "normal of numbers": lambda x: gw.normal(2.0, 0.5, (3, 4)) + x,
+    "float64": lambda x: gw.randn(3, 4, dtype=gw.float64) + x,
     "fills": lambda x: gw.empty(3, 4).exponential_(2.0) + gw.empty(3, 4).uniform_(1, 2) + x,
+    "log-normal and geometric": lambda x: x.clone().log_normal_() + x.clone().geometric_(0.2),
+    "cauchy": lambda x: gw.atan(x.clone().cauchy_(1.0, 2.0)),
     "multinomial": lambda x: gw.multinomial(x, 2),
     "poisson": lambda x: gw.poisson(x) + 1,
     "dropout of a transposed tensor": lambda x: gw.nn.functional.dropout(x.t(), 0.5, True),

@@ -22,6 +22,29 @@ def test_users_may_set_attributes() -> None:
     assert not hasattr(x, "note")
 
 
+FACTS = ("is_cpu", "is_cuda", "is_meta", "is_sparse", "is_quantized", "itemsize", "nbytes",
+         "retains_grad")
+COUNTS = ("get_device", "ndimension", "nelement")
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_what_tensors_say_of_themselves(compiled: bool) -> None:
+    def said(x: Any) -> Any:
+        return x + 1, [getattr(x, name) for name in FACTS], [getattr(x, n)() for n in COUNTS]
+
+    _, facts, counts = (gw.compile(said, dynamic=True) if compiled else said)(
+        gw.ones(3, 4, dtype=gw.float64)
+    )
+    assert (facts, counts) == ([True, *[False] * 4, 8, 96, False], [-1, 2, 12])
+    on_meta = gw.empty(3, device="meta")
+    assert on_meta.is_meta and not on_meta.is_cpu and on_meta.nbytes == 12
+    y = gw.ones(2, requires_grad=True) * 2
+    y.retain_grad()
+    assert y.retains_grad and not y.detach().retains_grad
+    with pytest.raises(AttributeError):
+        y.nbytes = 3
+
+
 def test_attributes_are_copied_with_the_tensor() -> None:
     x = gw.ones(2)
     x.note = [1]

@@ -106,31 +106,6 @@ class Facts:
     __slots__ = ()
 
     @property
-    def is_cpu(self: Any) -> bool:
-        """Whether the tensor lies in main memory."""
-        return bool(self.device.type == "cpu")
-
-    @property
-    def is_cuda(self: Any) -> bool:
-        """Whether the tensor lies on a GPU."""
-        return bool(self.device.type == "cuda")
-
-    @property
-    def is_meta(self: Any) -> bool:
-        """Whether the tensor has no memory, only a type."""
-        return bool(self.device.type == "meta")
-
-    @property
-    def is_sparse(self) -> bool:
-        """False: every tensor is dense."""
-        return False
-
-    @property
-    def is_sparse_csr(self) -> bool:
-        """False: every tensor is dense."""
-        return False
-
-    @property
     def is_mps(self) -> bool:
         """False: there are no such devices."""
         return False
@@ -138,16 +113,6 @@ class Facts:
     is_xpu = is_mps
 
     is_ipu = is_maia = is_mkldnn = is_mtia = is_vulkan = is_xla = is_xpu = is_mps
-
-    @property
-    def is_quantized(self) -> bool:
-        """False: there are no quantised dtypes."""
-        return False
-
-    @property
-    def is_nested(self) -> bool:
-        """False: every tensor has one shape."""
-        return False
 
     def dense_dim(self: Any) -> int:
         """The number of dims: all of them are dense."""
@@ -212,10 +177,6 @@ class Facts:
         """Raises TypeError: tensors keep their elements."""
         raise TypeError("Tensor does not support deleting items")
 
-    def get_device(self: Any) -> int:
-        """The index of the GPU that the tensor lies on; -1 for one in main memory."""
-        return -1 if self.device.type != "cuda" else self.device.index or 0
-
     def is_nonzero(self: Any) -> bool:
         """Whether the one element is not zero. Raises RuntimeError unless there is just one."""
         return is_nonzero(self)
@@ -223,7 +184,3 @@ class Facts:
     def is_same_size(self: Any, other: Tensor) -> bool:
         """Whether `other` has the same shape."""
         return is_same_size(self, other)
-
-    def ndimension(self: Any) -> int:
-        """The number of dims."""
-        return len(self.shape)

@@ -42,18 +42,24 @@ class finfo:
     """
 
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
+    bits: int
+    eps: float
+    max: float
+    min: float
+    tiny: float
+    resolution: float
+    smallest_normal: float
+    dtype: str
 
-    def __init__(self, type: DType | None = None) -> None:
-        given = dtypes.get_default_dtype() if type is None else type
-        if not isinstance(given, DType) or not (given.is_floating_point or given.is_complex):
-            raise TypeError(
-                f"finfo() requires a floating point input type, got {given!r}; "
-                "use iinfo for integers"
-            )
-        self.bits, self.eps, self.max, self.min, self.tiny, self.resolution, self.dtype = (
-            _limits(given.to_real())
-        )
-        self.smallest_normal = self.tiny
+    def __new__(cls, type: DType | None = None) -> finfo:
+        known = _FLOATS.get(type)
+        return _float_limits(type) if known is None else known
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"finfo: '{name}' cannot be set")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return finfo, (getattr(dtypes, self.dtype),)
 
     def __repr__(self) -> str:
         return (
@@ -67,6 +73,28 @@ class finfo:
 
     def __hash__(self) -> int:
         return hash(self.dtype)
+
+
+_FLOATS: dict[DType | None, finfo] = {}
+"""Those that were asked for."""
+
+
+def _float_limits(type: DType | None) -> finfo:
+    """The limits of a dtype that is not in `_FLOATS` yet, or of the default dtype."""
+    given = dtypes.get_default_dtype() if type is None else type
+    if not isinstance(given, DType) or not (given.is_floating_point or given.is_complex):
+        raise TypeError(
+            f"finfo() requires a floating point input type, got {given!r}; "
+            "use iinfo for integers"
+        )
+    made = object.__new__(finfo)
+    fields = ("bits", "eps", "max", "min", "tiny", "resolution", "dtype")
+    for name, value in zip(fields, _limits(given.to_real()), strict=True):
+        object.__setattr__(made, name, value)
+    object.__setattr__(made, "smallest_normal", made.tiny)
+    if type is not None:
+        _FLOATS[type] = made
+    return made
 
 
 class iinfo:

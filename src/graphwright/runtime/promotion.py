@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 
 _INTEGERS = (dtypes.uint8, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64)
@@ -93,6 +93,11 @@ def _scalar_dtype(rank: int) -> DType:
 
 def result_dtype(operands: tuple[Any, ...]) -> DType:
     """The dtype in which PyTorch computes a pointwise op on these operands."""
+    return _core.result_dtype(*operands) or _general_result_dtype(operands)
+
+
+def _general_result_dtype(operands: tuple[Any, ...]) -> DType:
+    """`result_dtype` by the rules above, of dtypes and numbers of all kinds."""
     levels: list[DType | None] = [None, None, None]
     for operand in operands:
         dtype = getattr(operand, "dtype", None)
@@ -123,12 +128,15 @@ def _raised(high: DType, low: DType) -> DType:
 
 def result_type(tensor1: Any, tensor2: Any) -> DType:
     """The dtype of a pointwise op on two operands, each a tensor or a Python number."""
+    found = _core.result_dtype(tensor1, tensor2)
+    if found is not None:
+        return found
     for value in (tensor1, tensor2):
         if not hasattr(value, "dtype") and not isinstance(value, int | float | complex):
             raise TypeError(
                 f"result_type(): expected a Tensor or a number, not {type(value).__name__}"
             )
-    return result_dtype((tensor1, tensor2))
+    return _general_result_dtype((tensor1, tensor2))
 
 
 def can_cast(from_: DType, to: DType) -> bool:

@@ -201,17 +201,6 @@ class Tensor(
     def imag(self, value: Any) -> None:
         ops.copy_(ops.imag(self), _as_operand(value))
 
-    @property
-    def itemsize(self) -> int:
-        return self.dtype.itemsize
-
-    @property
-    def nbytes(self) -> int:
-        return self.numel() * self.dtype.itemsize
-
-    def nelement(self) -> int:
-        return self.numel()
-
     # -- values
 
     # `item`, bool(), int() and float() of one element with data are C's (_core/values.c), which
@@ -381,12 +370,6 @@ class Tensor(
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> Any:
         """Call `hook(self)` after a gradient was accumulated into `.grad`."""
         return BACKWARD.register_accumulate_hook(self, hook)
-
-    @property
-    def retains_grad(self) -> bool:
-        """Whether `retain_grad` was called on a tensor that is no leaf."""
-        extra = self._autograd
-        return extra is not None and extra.retains_grad
 
     def retain_grad(self) -> None:
         """Keep `.grad` for this tensor although it is no leaf."""

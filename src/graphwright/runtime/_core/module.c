@@ -3,6 +3,7 @@
 #include "core.h"
 #include "arguments.h"
 #include "contract.h"
+#include "facts.h"
 #include "generator.h"
 #include "native.h"
 #include "node.h"
@@ -65,7 +66,7 @@ static int add_contents(PyObject *module) {
         gw_contraction_methods, gw_copy_methods, gw_pick_methods, gw_subscript_methods,
         gw_optim_methods, gw_rows_methods, gw_lines_methods, gw_attention_methods,
         gw_recurrence_methods, gw_node_methods, gw_gradient_methods, gw_tape_methods,
-        gw_sampling_methods, gw_literal_methods,
+        gw_sampling_methods, gw_literal_methods, gw_fact_methods,
     };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {

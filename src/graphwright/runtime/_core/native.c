@@ -1,5 +1,6 @@
 /* Native: a kernel in C as the `run` of an op, with the kernel in Python that it falls back on. */
 #include "arguments.h"
+#include "random.h"
 
 #include <structmember.h>
 
@@ -24,7 +25,7 @@ static const GwKernelEntry *const tables[] = {
     gw_segment_kernels, gw_shuffle_kernels, gw_factor_kernels, gw_casting_kernels,
     gw_power_kernels,
     gw_unfolding_kernels, gw_detaching_kernels, gw_selecting_kernels,
-    gw_attention_kernels,
+    gw_attention_kernels, gw_distribution_kernels,
 };
 
 static const GwKernelEntry *find(const char *name) {

@@ -15,71 +15,54 @@ void gw_reserve_random(uint64_t n, uint64_t *seed, uint64_t *offset) {
     generator_offset += n;
 }
 
-/* Eight counters at a time, each 32-bit word in a 64-bit lane, as the multiplications want it. */
-typedef uint64_t Lanes __attribute__((vector_size(64)));
-enum { LANES = 8, VECTORS = 2, STEP = 4 * LANES * VECTORS };
-static const uint64_t LOW = 0xFFFFFFFFu;
-
-/* The words of LANES * VECTORS counters from `block` on, in the order of the elements. */
-static inline __attribute__((always_inline)) void
-philox_blocks(uint64_t block, uint64_t offset, uint64_t seed, uint32_t words[STEP]) {
-    Lanes x[VECTORS][4];
-    for (int v = 0; v < VECTORS; v++) {
-        Lanes counter = (Lanes){0, 1, 2, 3, 4, 5, 6, 7} + (block + (uint64_t)(v * LANES));
-        x[v][0] = counter & LOW;
-        x[v][1] = counter >> 32;
-        x[v][2] = (Lanes){0} + (offset & LOW);
-        x[v][3] = (Lanes){0} + (offset >> 32);
-    }
-    uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
-    for (int round = 0; round < 10; round++) {
-        for (int v = 0; v < VECTORS; v++) {
-            Lanes p0 = 0xD2511F53u * (x[v][0] & LOW), p1 = 0xCD9E8D57u * (x[v][2] & LOW);
-            x[v][0] = (p1 >> 32) ^ x[v][1] ^ k0;
-            x[v][2] = (p0 >> 32) ^ x[v][3] ^ k1;
-            x[v][1] = p1 & LOW;
-            x[v][3] = p0 & LOW;
-        }
-        k0 += 0x9E3779B9u;
-        k1 += 0xBB67AE85u;
-    }
-    for (int v = 0; v < VECTORS; v++) {
-        Lanes low = x[v][0] | x[v][1] << 32, high = x[v][2] | x[v][3] << 32;
-        for (int i = 0; i < LANES; i++) {
-            uint64_t pair[2] = {low[i], high[i]};
-            memcpy(words + 4 * (v * LANES + i), pair, sizeof pair);
-        }
-    }
-}
-
 typedef struct {
     void *out;
     uint64_t seed, offset;
 } Draw;
 
-/* Elements [begin, end); begin is a multiple of 4. */
-GW_VECTORISED static void draw_words(void *closure, int64_t begin, int64_t end) {
-    const Draw *draw = closure;
-    uint32_t words[STEP];
-    for (int64_t i = begin; i < end; i += STEP) {
-        philox_blocks((uint64_t)i >> 2, draw->offset, draw->seed, words);
-        size_t n = (size_t)(end - i < STEP ? end - i : STEP);
-        memcpy((uint32_t *)draw->out + i, words, n * sizeof *words);
-    }
+enum { VECTORS = 2 };       /* at a time: their chains of products run side by side */
+static const uint64_t LOW = 0xFFFFFFFFu;
+
+#define PHILOX(name) plain_##name
+#define PHILOX_TARGET
+#define LANES 2
+#define MULTIPLY(a, b) (((a) & LOW) * ((b) & LOW))
+#include "philox_kernel.h"
+
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__)
+#include <immintrin.h>
+
+/* Compilers make several instructions of a product of 64-bit lanes, though its halves fit one. */
+#define PHILOX(name) avx2_##name
+#define PHILOX_TARGET __attribute__((target("avx2"), optimize("O3")))
+#define LANES 4
+#define MULTIPLY(a, b) ((avx2_Lanes)_mm256_mul_epu32((__m256i)(a), (__m256i)(b)))
+#include "philox_kernel.h"
+
+#define PHILOX(name) avx512_##name
+#define PHILOX_TARGET __attribute__((target("avx512f,avx512dq,avx512vl"), optimize("O3")))
+#define LANES 8
+#define MULTIPLY(a, b) ((avx512_Lanes)_mm512_mul_epu32((__m512i)(a), (__m512i)(b)))
+#include "philox_kernel.h"
+
+static bool has_avx512(void) {
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")
+           && __builtin_cpu_supports("avx512vl");
 }
 
-GW_VECTORISED static void draw_uniform(void *closure, int64_t begin, int64_t end) {
-    const Draw *draw = closure;
-    uint32_t words[STEP];
-    float uniforms[STEP];
-    for (int64_t i = begin; i < end; i += STEP) {
-        philox_blocks((uint64_t)i >> 2, draw->offset, draw->seed, words);
-        for (int j = 0; j < STEP; j++) {
-            uniforms[j] = (float)(int32_t)(words[j] >> 8) * 0x1p-24f;
-        }
-        size_t n = (size_t)(end - i < STEP ? end - i : STEP);
-        memcpy((float *)draw->out + i, uniforms, n * sizeof *uniforms);
-    }
+#define BEST(name)                                                  \
+    (has_avx512() ? avx512_##name : __builtin_cpu_supports("avx2") ? avx2_##name : plain_##name)
+#else
+#define BEST(name) plain_##name
+#endif
+
+/* Elements [begin, end); begin is a multiple of 4. */
+static void draw_words(void *closure, int64_t begin, int64_t end) {
+    BEST(words)(closure, begin, end);
+}
+
+static void draw_uniform(void *closure, int64_t begin, int64_t end) {
+    BEST(uniform)(closure, begin, end);
 }
 
 /* A stream of its own, which Python's Generator is built on. */

@@ -1,30 +1,28 @@
 /* Random numbers in tensors of few elements: the draws and formulas are those of ops/random.py,
  * which does the others on all threads. */
-#include "native.h"
+#include "random.h"
 #include "vector_math.h"
 #include "writing.h"
 
 #include <float.h>
 #include <math.h>
 
-enum { LARGEST = 8 << 10, MOST_SCALED = 1 << 24 };     /* elements; integers of one draw */
-
-static bool is_real(int dtype) { return dtype == GW_FLOAT32 || dtype == GW_FLOAT64; }
+enum { MOST_SCALED = 1 << 24 };     /* integers of one draw */
 
 /* A tensor that random numbers are written into; NULL where that is left to Python. */
 static GwTensor *writable(PyObject *o) {
     GwTensor *t = gw_plain_tensor(o);
-    bool plain = t != NULL && is_real(t->dtype) && (t->flags & GW_CONTIGUOUS) != 0
-                 && t->numel <= LARGEST && gw_is_open(t->storage);
+    bool plain = t != NULL && gw_is_real(t->dtype) && (t->flags & GW_CONTIGUOUS) != 0
+                 && t->numel <= GW_FEW && gw_is_open(t->storage);
     return plain ? t : NULL;
 }
 
 /* A new tensor of sizes that are not too large. */
-static GwTensor *fresh(PyTypeObject *cls, PyObject *size, int dtype) {
+GwTensor *gw_fresh(PyTypeObject *cls, PyObject *size, int dtype) {
     int64_t sizes[GW_MAX_DIMS], numel = 1;
     int ndim = gw_plain_sizes(size, sizes);
     for (int d = 0; d < ndim; d++) {
-        if (__builtin_mul_overflow(numel, sizes[d], &numel) || numel > LARGEST) {
+        if (__builtin_mul_overflow(numel, sizes[d], &numel) || numel > GW_FEW) {
             return NULL;
         }
     }
@@ -49,12 +47,37 @@ GW_VECTOR_MATH static void combine(float *out, const float *angles, int64_t n) {
     }
 }
 
+/* As above, to the accuracy of float64. */
+GW_INLINE double cosine_double(double x) {
+    static const double even[] = {1.0 / 20922789888000, -1.0 / 87178291200, 1.0 / 479001600,
+                                  -1.0 / 3628800, 1.0 / 40320, -1.0 / 720, 1.0 / 24, -0.5, 1};
+    static const double odd[] = {1.0 / 355687428096000, -1.0 / 1307674368000, 1.0 / 6227020800,
+                                 -1.0 / 39916800, 1.0 / 362880, -1.0 / 5040, 1.0 / 120,
+                                 -1.0 / 6, 1};
+    double quarter = GW_RINT(x * 0.63661977236758134308);
+    double r = (x - quarter * 1.57079632673412561417) - quarter * 6.07710050650619224932e-11;
+    double s = r * r, p = even[0], q = odd[0];
+    for (int k = 1; k < 9; k++) {
+        p = p * s + even[k];
+        q = q * s + odd[k];
+    }
+    double value = quarter == 1 || quarter == 3 ? q * r : p;
+    return quarter == 1 || quarter == 2 ? -value : value;
+}
+
+GW_VECTOR_MATH static void combine_doubles(double *out, const float *angles, int64_t n) {
+    for (int64_t i = 0; i < n; i++) {
+        double length = GW_SQRT(gw_log1p_double(-out[i]) * -2.0);
+        out[i] = length * cosine_double((double)angles[i] * 6.28318530717958647692);
+    }
+}
+
 /* Numbers in [0, 1), from as many bits in both dtypes. */
-static bool draw_uniform(PyObject *generator, GwTensor *out) {
+bool gw_draw_reals(PyObject *generator, GwTensor *out) {
     if (out->dtype == GW_FLOAT32) {
         return gw_draw_uniform(generator, (float *)out->data, out->numel);
     }
-    float uniforms[LARGEST];
+    float uniforms[GW_FEW];
     bool drawn = gw_draw_uniform(generator, uniforms, out->numel);
     for (int64_t i = 0; drawn && i < out->numel; i++) {
         ((double *)out->data)[i] = (double)uniforms[i];
@@ -62,24 +85,20 @@ static bool draw_uniform(PyObject *generator, GwTensor *out) {
     return drawn;
 }
 
-static bool draw_normal(PyObject *generator, GwTensor *out) {
-    float angles[LARGEST];
-    if (!draw_uniform(generator, out) || !gw_draw_uniform(generator, angles, out->numel)) {
+bool gw_draw_normal(PyObject *generator, GwTensor *out) {
+    float angles[GW_FEW];
+    if (!gw_draw_reals(generator, out) || !gw_draw_uniform(generator, angles, out->numel)) {
         return false;
     }
     if (out->dtype == GW_FLOAT32) {
         combine((float *)out->data, angles, out->numel);
         return true;
     }
-    double *values = (double *)out->data;
-    for (int64_t i = 0; i < out->numel; i++) {
-        double length = sqrt(log1p(-values[i]) * -2.0);
-        values[i] = length * cos((double)angles[i] * 6.28318530717958647692);
-    }
+    combine_doubles((double *)out->data, angles, out->numel);
     return true;
 }
 
-static void scale(GwTensor *t, double by, double and) {
+void gw_scale(GwTensor *t, double by, double and) {
     float factor = (float)by, term = (float)and;
     for (int64_t i = 0; i < t->numel; i++) {
         if (t->dtype == GW_FLOAT32) {
@@ -90,10 +109,8 @@ static void scale(GwTensor *t, double by, double and) {
     }
 }
 
-typedef bool (*Fill)(PyObject *generator, GwTensor *out);
-
 /* The tensor, filled; NULL without an exception where there is none or it was no generator. */
-static PyObject *filled(GwTensor *out, Fill fill, PyObject *generator) {
+static PyObject *filled(GwTensor *out, GwFill fill, PyObject *generator) {
     if (out != NULL && !fill(generator, out)) {
         Py_CLEAR(out);
     }
@@ -102,35 +119,38 @@ static PyObject *filled(GwTensor *out, Fill fill, PyObject *generator) {
 
 /* ---- rand, randn: size, generator, dtype, device ---- */
 
-static GwTensor *floats(PyTypeObject *cls, PyObject *const *args) {
+GwTensor *gw_new_reals(PyTypeObject *cls, PyObject *const *args) {
     int dtype = gw_plain_dtype(args[2], gw_default_dtype());
-    return is_real(dtype) && gw_on_cpu(args[3]) ? fresh(cls, args[0], dtype) : NULL;
+    return gw_is_real(dtype) && gw_on_cpu(args[3]) ? gw_fresh(cls, args[0], dtype) : NULL;
 }
 
-GW_KERNEL(uniform_numbers) { return filled(floats(cls, args), draw_uniform, args[1]); }
-GW_KERNEL(normal_numbers) { return filled(floats(cls, args), draw_normal, args[1]); }
+GW_KERNEL(uniform_numbers) { return filled(gw_new_reals(cls, args), gw_draw_reals, args[1]); }
+GW_KERNEL(normal_numbers) { return filled(gw_new_reals(cls, args), gw_draw_normal, args[1]); }
 
 /* ---- rand_like, randn_like: input, generator, dtype, device ---- */
 
-static PyObject *drawn_like(PyTypeObject *cls, PyObject *const *args, Fill fill) {
+static PyObject *drawn_like(PyTypeObject *cls, PyObject *const *args, GwFill fill) {
     const GwTensor *t = gw_plain_tensor(args[0]);
     int dtype = t == NULL ? -1 : gw_plain_dtype(args[2], t->dtype);
-    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel > LARGEST || !is_real(dtype)
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel > GW_FEW || !gw_is_real(dtype)
         || !gw_on_cpu(args[3])) {
         return NULL;
     }
     return filled(gw_tensor_empty(cls, dtype, t->ndim, t->sizes, NULL), fill, args[1]);
 }
 
-GW_KERNEL(rand_like) { return drawn_like(cls, args, draw_uniform); }
-GW_KERNEL(randn_like) { return drawn_like(cls, args, draw_normal); }
+GW_KERNEL(rand_like) { return drawn_like(cls, args, gw_draw_reals); }
+GW_KERNEL(randn_like) { return drawn_like(cls, args, gw_draw_normal); }
 
 /* ---- uniform_, normal_: input, two numbers, generator ---- */
 
 /* Fills the tensor `o`. A generator of Python's may change it: what that draws is written after. */
-static PyObject *fill_in_place(PyTypeObject *cls, PyObject *o, Fill fill, PyObject *generator,
-                               double by, double and) {
+PyObject *gw_fill_in_place(PyTypeObject *cls, PyObject *o, GwFill fill, PyObject *generator,
+                           double by, double and) {
     GwTensor *t = writable(o);
+    if (t == NULL) {
+        return NULL;
+    }
     bool apart = generator != Py_None;
     GwTensor *drawn = apart ? gw_tensor_empty(cls, t->dtype, t->ndim, t->sizes, NULL)
                             : (GwTensor *)Py_NewRef(o);
@@ -146,7 +166,7 @@ static PyObject *fill_in_place(PyTypeObject *cls, PyObject *o, Fill fill, PyObje
     if (!done) {
         return NULL;
     }
-    scale(t, by, and);
+    gw_scale(t, by, and);
     t->storage->version++;
     return Py_NewRef(o);
 }
@@ -164,7 +184,7 @@ GW_KERNEL(fill_uniform) {
         || !(low <= high) || !spans(t, low, high)) {
         return NULL;
     }
-    return fill_in_place(cls, args[0], draw_uniform, args[3], high - low, low);
+    return gw_fill_in_place(cls, args[0], gw_draw_reals, args[3], high - low, low);
 }
 
 GW_KERNEL(fill_normal) {
@@ -173,7 +193,7 @@ GW_KERNEL(fill_normal) {
         || !gw_plain_number(args[2], &deviation) || !(deviation >= 0)) {
         return NULL;
     }
-    return fill_in_place(cls, args[0], draw_normal, args[3], deviation, mean);
+    return gw_fill_in_place(cls, args[0], gw_draw_normal, args[3], deviation, mean);
 }
 
 /* ---- bernoulli: input, p, generator ---- */
@@ -184,7 +204,7 @@ static bool read_chances(const GwTensor *input, PyObject *p, double *chances) {
     const GwTensor *given = p == Py_None ? input : gw_plain_tensor(p);
     double number = 0;
     bool fits = given == NULL ? gw_plain_number(p, &number)
-                : is_real(given->dtype) && (given->flags & GW_CONTIGUOUS) != 0
+                : gw_is_real(given->dtype) && (given->flags & GW_CONTIGUOUS) != 0
                   && given->ndim == input->ndim
                   && memcmp(given->sizes, input->sizes,
                             (size_t)input->ndim * sizeof(int64_t)) == 0;
@@ -212,10 +232,10 @@ static void write_truths(GwTensor *out, const float *uniforms, const double *cha
 
 GW_KERNEL(bernoulli) {
     const GwTensor *input = gw_plain_tensor(args[0]);
-    double chances[LARGEST];
-    float uniforms[LARGEST];
-    if (input == NULL || !is_real(input->dtype) || (input->flags & GW_CONTIGUOUS) == 0
-        || input->numel > LARGEST || !read_chances(input, args[1], chances)) {
+    double chances[GW_FEW];
+    float uniforms[GW_FEW];
+    if (input == NULL || !gw_is_real(input->dtype) || (input->flags & GW_CONTIGUOUS) == 0
+        || input->numel > GW_FEW || !read_chances(input, args[1], chances)) {
         return NULL;
     }
     GwTensor *out = gw_tensor_empty(cls, input->dtype, input->ndim, input->sizes, NULL);
@@ -231,8 +251,8 @@ GW_KERNEL(fill_bernoulli) {
     GW_UNUSED(cls);
     GwTensor *t = writable(args[0]);
     int64_t n = t == NULL ? 0 : t->numel;
-    double chances[LARGEST];
-    float uniforms[LARGEST];
+    double chances[GW_FEW];
+    float uniforms[GW_FEW];
     if (t == NULL || args[1] == Py_None || !read_chances(t, args[1], chances)
         || !gw_draw_uniform(args[2], uniforms, n)
         || (t = writable(args[0])) == NULL || t->numel != n) {
@@ -258,15 +278,17 @@ static void write_whole(GwTensor *t, const float *uniforms, int64_t low, int64_t
     }
 }
 
-/* A new tensor of such numbers. */
-static PyObject *whole_numbers(PyTypeObject *cls, PyObject *size, int dtype, int64_t low,
-                               int64_t width, PyObject *generator) {
-    bool narrow = dtype != GW_INT64, fits = low >= -MOST_SCALED && low <= MOST_SCALED;
-    if (narrow && !(fits && (dtype == GW_INT32 || (dtype >= 0 && is_real(dtype))))) {
-        return NULL;
-    }
-    GwTensor *out = fresh(cls, size, dtype);
-    float uniforms[LARGEST];
+/* Whether the dtype has such numbers in [low, low + width). */
+static bool has_whole(int dtype, int64_t low, int64_t width) {
+    return dtype == GW_INT64
+           || (low >= -MOST_SCALED && low <= MOST_SCALED - width + 1
+               && (dtype == GW_INT32 || (dtype >= 0 && gw_is_real(dtype))));
+}
+
+/* A tensor, filled with such numbers; steals it. */
+static PyObject *filled_with_whole(GwTensor *out, int64_t low, int64_t width,
+                                   PyObject *generator) {
+    float uniforms[GW_FEW];
     if (out != NULL && !gw_draw_uniform(generator, uniforms, out->numel)) {
         Py_CLEAR(out);
     }
@@ -274,6 +296,12 @@ static PyObject *whole_numbers(PyTypeObject *cls, PyObject *size, int dtype, int
         write_whole(out, uniforms, low, width);
     }
     return (PyObject *)out;
+}
+
+static PyObject *whole_numbers(PyTypeObject *cls, PyObject *size, int dtype, int64_t low,
+                               int64_t width, PyObject *generator) {
+    bool has = has_whole(dtype, low, width);
+    return has ? filled_with_whole(gw_fresh(cls, size, dtype), low, width, generator) : NULL;
 }
 
 /* size, low, width, generator, device */
@@ -296,11 +324,31 @@ GW_KERNEL(randint) {
                          args[3]);
 }
 
+/* input, low, high, dtype, device; the high is in the place of the low where it is alone */
+GW_KERNEL(randint_like) {
+    const GwTensor *t = gw_plain_tensor(args[0]);
+    bool both = args[1] != Py_None && args[2] != Py_None;
+    PyObject *last = args[2] != Py_None ? args[2] : args[1];
+    int64_t low = 0, high, width;
+    if (t == NULL || (t->flags & GW_CONTIGUOUS) == 0 || t->numel > GW_FEW
+        || (both && !gw_plain_int(args[1], &low)) || !gw_plain_int(last, &high)
+        || __builtin_sub_overflow(high, low, &width) || width <= 0 || width > MOST_SCALED
+        || !gw_on_cpu(args[4])) {
+        return NULL;
+    }
+    int dtype = gw_plain_dtype(args[3], t->dtype);
+    if (!has_whole(dtype, low, width)) {
+        return NULL;
+    }
+    return filled_with_whole(gw_tensor_empty(cls, dtype, t->ndim, t->sizes, NULL), low, width,
+                             Py_None);
+}
+
 /* The tensor of whole numbers up to MOST_SCALED, which these dtypes hold. */
 static GwTensor *whole_writable(PyObject *o) {
     GwTensor *t = gw_plain_tensor(o);
-    bool plain = t != NULL && (is_real(t->dtype) || t->dtype == GW_INT32 || t->dtype == GW_INT64)
-                 && (t->flags & GW_CONTIGUOUS) != 0 && t->numel <= LARGEST && gw_is_open(t->storage);
+    bool plain = t != NULL && (gw_is_real(t->dtype) || t->dtype == GW_INT32 || t->dtype == GW_INT64)
+                 && (t->flags & GW_CONTIGUOUS) != 0 && t->numel <= GW_FEW && gw_is_open(t->storage);
     return plain ? t : NULL;
 }
 
@@ -310,7 +358,7 @@ GW_KERNEL(fill_whole) {
     GwTensor *t = whole_writable(args[0]);
     bool both = args[2] != Py_Ellipsis;
     int64_t low = 0, to, n = t == NULL ? 0 : t->numel;
-    float uniforms[LARGEST];
+    float uniforms[GW_FEW];
     if (t == NULL || (both && !gw_plain_int(args[1], &low)) || !gw_plain_int(args[1 + both], &to)
         || low < -MOST_SCALED / 2 || to > MOST_SCALED / 2 || low >= to
         || !gw_draw_uniform(args[3], uniforms, n)
@@ -394,8 +442,8 @@ static void set_element(GwTensor *t, int64_t i, double value) {
 /* Contiguous, of float32 or float64, with as many elements as are read here; else NULL. */
 static const GwTensor *few_reals(PyObject *o) {
     const GwTensor *t = gw_plain_tensor(o);
-    bool plain = t != NULL && is_real(t->dtype) && (t->flags & GW_CONTIGUOUS) != 0
-                 && t->numel <= LARGEST;
+    bool plain = t != NULL && gw_is_real(t->dtype) && (t->flags & GW_CONTIGUOUS) != 0
+                 && t->numel <= GW_FEW;
     return plain ? t : NULL;
 }
 
@@ -466,10 +514,10 @@ static int64_t place_of(const double *sums, int64_t n, double value) {
 GW_KERNEL(multinomial) {
     const GwTensor *t = few_reals(args[0]);
     int64_t count, n = t == NULL || t->ndim == 0 ? 0 : t->sizes[t->ndim - 1];
-    double sums[LARGEST];
-    float uniforms[LARGEST];
+    double sums[GW_FEW];
+    float uniforms[GW_FEW];
     if (n == 0 || t->ndim > 2 || args[2] != Py_True || !gw_plain_int(args[1], &count) || count < 2
-        || count > LARGEST || t->numel / n * count > LARGEST) {
+        || count > GW_FEW || t->numel / n * count > GW_FEW) {
         return NULL;
     }
     int64_t rows = t->numel / n, sizes[2] = {rows, count};
@@ -497,6 +545,7 @@ const GwKernelEntry gw_random_kernels[] = {
     {"rand", 4, uniform_numbers},
     {"rand_like", 4, rand_like},
     {"randint", 6, randint},
+    {"randint_like", 5, randint_like},
     {"randn", 4, normal_numbers},
     {"randn_like", 4, randn_like},
     {"random_", 4, fill_whole},

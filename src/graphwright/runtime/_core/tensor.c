@@ -1,5 +1,6 @@
 /* TensorBase: the object. What makes tensors is in factory.c. */
 #include "core.h"
+#include "facts.h"
 #include "node.h"
 
 #include <stddef.h>
@@ -478,10 +479,11 @@ static PyObject *size_product(GwTensor *t, Py_ssize_t first) {
     return product;
 }
 
-METHOD(tensor_numel) {
-    TENSOR_OR_NULL
+PyObject *gw_tensor_numel(GwTensor *t) {
     return t->flags & GW_SYMBOLIC ? size_product(t, 0) : PyLong_FromLongLong(t->numel);
 }
+
+METHOD(tensor_numel) { TENSOR_OR_NULL return gw_tensor_numel(t); }
 
 /* Compares as Python does, so that a SymInt records what was relied on. */
 static bool is_literal(PyObject *size, long value) {
@@ -563,6 +565,7 @@ PyTypeObject GwTensor_Type = {
     PyVarObject_HEAD_INIT(NULL, 0)
     .tp_name = "graphwright.runtime._core.TensorBase",
     .tp_doc = "A strided tensor: the layout, the storage and the autograd fields.",
+    .tp_base = &GwFacts_Type,
     .tp_basicsize = sizeof(GwTensor),
     .tp_new = tensor_new,
     .tp_dealloc = tensor_dealloc,
