@@ -94,9 +94,9 @@ def test_threads():
     assert run_hooked(replace, code.outer, 1) == 300
 
 
-@pytest.mark.parametrize("install, expected", [(sys.settrace, 6), (sys.setprofile, 300)])
-def test_trace_and_profile_see_the_frames(install, expected):
-    """A profiler sees the frames that replace others; a tracer sees the user's own lines."""
+@pytest.mark.parametrize("install", [sys.settrace, sys.setprofile])
+def test_trace_and_profile_see_the_frames(install):
+    """Of the user's own code, which nothing replaces meanwhile."""
     code = fresh(NESTED)
     replace = Replace(inner=(lambda a: a * 100).__code__.replace(co_name="inner"))
     events = []
@@ -111,7 +111,7 @@ def test_trace_and_profile_see_the_frames(install, expected):
         result = run_hooked(replace, code.outer, 1)
     finally:
         install(None)
-    assert result == expected
+    assert result == 6
     interesting = [e for e in events if e[0] in ("call", "return")]
     call, back = ("call", "inner"), ("return", "inner")
     assert interesting == [("call", "outer"), call, back, call, back, ("return", "outer")]

@@ -106,15 +106,73 @@ def test_a_function_that_starts_to_trace_goes_on_in_its_own_frame():
 
 
 @pytest.mark.parametrize("function", [clean, broken])
-def test_setprofile_sees_the_call(function):
+def test_setprofile_sees_the_calls_of_plain_python(function):
     captured = warm(function)
-    events: list[tuple[str, str, int]] = []
-    with traced(sys.setprofile, events):
+    plain: list[tuple[str, str, int]] = []
+    with traced(sys.setprofile, plain):
+        expected = function(X, 2)
+    found: list[tuple[str, str, int]] = []
+    with traced(sys.setprofile, found):
         result = captured(X, 2)
-    kinds = [(event, name) for event, name, _ in events if event in ("call", "return")]
-    assert kinds[0] == ("call", function.__name__)
-    assert kinds[-1] == ("return", function.__name__)
-    assert same(result, function(X, 2))
+    assert found == plain and ("call", function.__name__) == plain[0][:2]
+    assert same(result, expected) and captured.agrees(X, 2)
+
+
+def watches(install: Callable[[Any], None], watch: Any, local: bool) -> None:
+    """Begin to trace or profile, and trace the caller, too, if it is to be."""
+    install(watch)
+    if local:
+        sys._getframe(1).f_trace = watch
+
+
+watches.__gw_disable__ = True
+
+
+def watched_midway(x, n, *how):
+    y = x + n
+    watches(*how)
+    z = inner(y)
+    print(end="")
+    for i in range(n):
+        z = z + i
+    return z - 1
+
+
+def raises_midway(x, n, *how):
+    y = x + n
+    try:
+        watches(*how)
+        print(end="")
+        raise KeyError(n)
+    except KeyError:
+        return inner(y) - 1
+
+
+@pytest.mark.parametrize("install, local", [
+    (sys.settrace, True), (sys.settrace, False), (sys.setprofile, False)])
+@pytest.mark.parametrize("function", [watched_midway, raises_midway])
+def test_a_frame_watched_from_its_midst_is_one_frame(function, install, local):
+    """Not one for each of its graph breaks, which would end and begin where nothing does."""
+    def events_of(run: Callable[..., Any]) -> tuple[list[tuple[str, str, int]], Any]:
+        events: list[tuple[str, str, int]] = []
+
+        def watch(frame: types.FrameType, event: str, arg: Any) -> Any:
+            if frame.f_code.co_name in ("inner", function.__name__):
+                events.append((event, frame.f_code.co_name, frame.f_lineno))
+            return watch
+
+        try:
+            result = run(X, 2, install, watch, local)
+        finally:
+            install(None)
+        return events, result
+
+    captured = Captured(function)
+    plain, expected = events_of(function)
+    for _ in range(2):
+        found, result = events_of(captured)
+        assert found == plain and same(result, expected)
+    assert captured.graphs and ("call", "inner") in [event[:2] for event in plain]
 
 
 @pytest.mark.parametrize("install", [sys.setprofile, sys.settrace])

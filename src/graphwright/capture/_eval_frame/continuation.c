@@ -30,6 +30,7 @@ static EfContinuation *made_of(PyObject *const *items, Py_ssize_t n) {
         made->items[i] = Py_NewRef(items[i]);
     }
     PyObject_GC_Track((PyObject *)made);
+    ef_frame_breaks();
     return made;
 }
 
@@ -119,6 +120,7 @@ static PyObject *start(EfContinuation *next) {
         n_args -= (size_t)PyTuple_GET_SIZE(next->kwnames);
     }
     starting = next;
+    ef_frame_goes_on();
     PyObject *result = PyObject_Vectorcall(next->items[0], next->items + 1, n_args, next->kwnames);
     if (starting == next) {
         starting = NULL;
@@ -161,6 +163,7 @@ PyObject *ef_continue(PyObject *result, PyObject *handled) {
         EfContinuation *next = (EfContinuation *)result;
         result = next->failure == NULL ? start(next) : start_plainly(next);
         Py_DECREF((PyObject *)next);
+        ef_frame_went_on(result);
     }
     if (result == NULL) {
         leave_handlers(handled);

@@ -201,6 +201,10 @@ int ef_release_interruptions(void);     /* the same */
 /* Whether a debugger, coverage or another tool follows this code: then it runs as it is. */
 bool ef_watched(PyCodeObject *code);
 bool ef_profiled(void);     /* sys.setprofile is on in this thread */
+/* Keep from who watches that a frame ends with a continuation, and that this begins. */
+void ef_frame_breaks(void);
+void ef_frame_goes_on(void);
+void ef_frame_went_on(PyObject *result);
 /* Code that calls its first argument with the others, in the guise of another; new reference. */
 PyCodeObject *ef_visible_code(PyCodeObject *guise, int line);
 

@@ -31,9 +31,138 @@ static bool monitored(PyInterpreterState *Py_UNUSED(interpreter), PyCodeObject *
 }
 #endif
 
+/* Whether sys.setprofile has a function of the program: those of profilers in C take no calls. */
+static bool profiled_by_program(const PyThreadState *tstate) {
+    return tstate->c_profilefunc != NULL && tstate->c_profileobj != NULL
+        && PyCallable_Check(tstate->c_profileobj);
+}
+
 bool ef_watched(PyCodeObject *code) {
     PyThreadState *tstate = PyThreadState_Get();
-    return ef_forced_eager() || tstate->c_tracefunc != NULL || monitored(tstate->interp, code);
+    return ef_forced_eager() || tstate->c_tracefunc != NULL || profiled_by_program(tstate)
+        || monitored(tstate->interp, code);
+}
+
+/* A frame that breaks returns, and another goes on amid the same line: events that plain Python does
+ * not have. They are kept from functions that began to watch during the frame. What the frame had
+ * for a local trace function, its successor gets. */
+static const char *const LOCAL[] = {"f_trace", "f_trace_lines", "f_trace_opcodes"};
+enum { N_LOCAL = sizeof LOCAL / sizeof *LOCAL };
+
+static _Thread_local struct {
+    enum { BREAKS, BEGINS, BEGUN } phase;
+    Py_tracefunc trace, profile;
+    PyObject *local[N_LOCAL];       /* owned, or NULL */
+    int line;                       /* of the break; 0: not known */
+} seam;
+
+static int over_seam(PyObject *self, PyFrameObject *frame, int what, PyObject *arg);
+static int profile_over_seam(PyObject *self, PyFrameObject *frame, int what, PyObject *arg);
+
+static void begin_seam(PyThreadState *tstate, int phase) {
+    seam.phase = phase;
+    if (tstate->c_tracefunc != NULL && tstate->c_tracefunc != over_seam) {
+        seam.trace = tstate->c_tracefunc;
+        tstate->c_tracefunc = over_seam;
+    }
+    if (profiled_by_program(tstate) && tstate->c_profilefunc != profile_over_seam) {
+        seam.profile = tstate->c_profilefunc;
+        tstate->c_profilefunc = profile_over_seam;
+    }
+}
+
+static void end_trace_seam(PyThreadState *tstate) {
+    if (tstate->c_tracefunc == over_seam) {
+        tstate->c_tracefunc = seam.trace;
+    }
+}
+
+static void end_profile_seam(PyThreadState *tstate) {
+    if (tstate->c_profilefunc == profile_over_seam) {
+        tstate->c_profilefunc = seam.profile;
+    }
+}
+
+static void forget_local(void) {
+    for (int i = 0; i < N_LOCAL; i++) {
+        Py_CLEAR(seam.local[i]);
+    }
+    seam.line = 0;
+}
+
+static int keep_local(PyFrameObject *frame) {
+    forget_local();
+    seam.line = PyFrame_GetLineNumber(frame);
+    for (int i = 0; i < N_LOCAL; i++) {
+        seam.local[i] = PyObject_GetAttrString((PyObject *)frame, LOCAL[i]);
+        if (seam.local[i] == NULL) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int give_local(PyFrameObject *frame) {
+    int status = 0;
+    for (int i = 0; i < N_LOCAL && status == 0 && seam.local[i] != NULL; i++) {
+        status = PyObject_SetAttrString((PyObject *)frame, LOCAL[i], seam.local[i]);
+    }
+    return status;
+}
+
+static bool breaks(int what, PyObject *arg) {
+    return what == PyTrace_RETURN && arg != NULL && Py_IS_TYPE(arg, &EfContinuation_Type);
+}
+
+/* Stands in for the trace function from the end of one frame to the next one's first event. */
+static int over_seam(PyObject *self, PyFrameObject *frame, int what, PyObject *arg) {
+    PyThreadState *tstate = PyThreadState_Get();
+    Py_tracefunc trace = seam.trace;
+    if (breaks(what, arg)) {
+        end_trace_seam(tstate);
+        return keep_local(frame);
+    }
+    if (what == PyTrace_CALL && seam.phase == BEGINS) {
+        seam.phase = BEGUN;
+        return give_local(frame);
+    }
+    if (seam.phase == BEGUN && what != PyTrace_OPCODE) {
+        end_trace_seam(tstate);
+        bool known = what == PyTrace_LINE && PyFrame_GetLineNumber(frame) == seam.line;
+        forget_local();
+        if (known) {
+            return 0;
+        }
+    }
+    return trace(self, frame, what, arg);
+}
+
+static int profile_over_seam(PyObject *self, PyFrameObject *frame, int what, PyObject *arg) {
+    Py_tracefunc profile = seam.profile;
+    if (!breaks(what, arg) && !(what == PyTrace_CALL && seam.phase != BREAKS)) {
+        return profile(self, frame, what, arg);
+    }
+    end_profile_seam(PyThreadState_Get());
+    return 0;
+}
+
+void ef_frame_breaks(void) { begin_seam(PyThreadState_Get(), BREAKS); }
+
+void ef_frame_goes_on(void) {
+    PyThreadState *tstate = PyThreadState_Get();
+    end_trace_seam(tstate);
+    end_profile_seam(tstate);
+    begin_seam(tstate, BEGINS);
+}
+
+void ef_frame_went_on(PyObject *result) {
+    if (result != NULL && Py_IS_TYPE(result, &EfContinuation_Type)) {
+        return;
+    }
+    PyThreadState *tstate = PyThreadState_Get();
+    end_trace_seam(tstate);
+    end_profile_seam(tstate);
+    forget_local();
 }
 
 bool ef_profiled(void) { return PyThreadState_Get()->c_profilefunc != NULL; }
