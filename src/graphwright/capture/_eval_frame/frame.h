@@ -39,5 +39,10 @@ void ef_frame_drop(PyThreadState *tstate, EfFrame *frame);
 /* Empty the frame, which has ended or never ran, where its evaluator does not drop it. */
 void ef_frame_empty(EfFrame *frame);
 
+/* leaving.c: run the un-started frame of a continuation by `run`. Where an exception leaves it that
+ * another frame of the same function raised, that frame gets what its locals hold. */
+typedef PyObject *(*EfRun)(PyThreadState *tstate, EfFrame *frame, int throwflag);
+PyObject *ef_run_continued(PyThreadState *tstate, EfFrame *frame, EfRun run);
+
 #endif
 #endif

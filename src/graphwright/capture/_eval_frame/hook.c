@@ -62,6 +62,11 @@ static PyObject *run_frame(PyThreadState *tstate, EfFrame *frame, int throwflag)
 #endif
 }
 
+/* The same for a frame of which `continued` says that it follows a graph break. */
+static PyObject *run_begun(PyThreadState *tstate, EfFrame *frame, bool continued) {
+    return continued ? ef_run_continued(tstate, frame, run_frame) : run_frame(tstate, frame, 0);
+}
+
 /* Code that does not fit in the frame's chunk runs in a frame of its own. */
 static PyObject *run_apart(PyThreadState *tstate, EfFrame *frame, EfEntry *entry) {
     PyFunctionObject *function = (PyFunctionObject *)EF_FRAME_FUNCTION(frame);
@@ -88,7 +93,7 @@ static PyObject *run_entry(PyThreadState *tstate, EfFrame *frame, EfEntry *entry
     PyObject *result = swapped ? NULL : run_apart(tstate, frame, entry);
     Py_DECREF((PyObject *)entry);
     if (swapped) {
-        result = run_frame(tstate, frame, 0);
+        result = run_begun(tstate, frame, continued);
     }
     if (!continued && result != NULL && Py_IS_TYPE(result, &EfContinuation_Type)) {
         ef_frame_empty(frame);
@@ -131,10 +136,10 @@ static EfEntryList *entries_for(PyThreadState *tstate, EfFrame *frame) {
 }
 
 /* The frame as it is, after a direct call in its place has failed. */
-static PyObject *run_failed(PyThreadState *tstate, EfFrame *frame) {
+static PyObject *run_failed(PyThreadState *tstate, EfFrame *frame, bool continued) {
     PyObject *failure = ef_take_failure(), *callback = Py_NewRef(here.callback);
     PyCodeObject *code = (PyCodeObject *)Py_NewRef(EF_FRAME_CODE(frame));
-    PyObject *result = run_frame(tstate, frame, 0);
+    PyObject *result = run_begun(tstate, frame, continued);
     result = ef_tell_failure(callback, code, result, failure);
     Py_DECREF(code);
     Py_DECREF(callback);
@@ -148,17 +153,17 @@ static PyObject *evaluate(PyThreadState *tstate, EfFrame *frame, int throwflag) 
     }
     EfEntryList *list = entries_for(tstate, frame);
     if (list == NULL) {
-        return run_frame(tstate, frame, throwflag);
+        return run_begun(tstate, frame, continued);
     }
     frames_offered++;
     if ((list->skip && list->n == 0) || ef_watched(EF_FRAME_CODE(frame))) {
-        return run_frame(tstate, frame, throwflag);
+        return run_begun(tstate, frame, continued);
     }
     EfEntry *entry = NULL;
     PyObject *result = NULL;
     switch (find_entry(list, frame, &entry, &result)) {
-    case EF_NATIVE: return run_failed(tstate, frame);
-    case EF_MISS: return run_frame(tstate, frame, throwflag);
+    case EF_NATIVE: return run_failed(tstate, frame, continued);
+    case EF_MISS: return run_begun(tstate, frame, continued);
     case EF_ERROR: break;
     case EF_HIT:
         frames_replaced += entry->code != EF_FRAME_CODE(frame);

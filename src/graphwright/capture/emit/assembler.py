@@ -194,11 +194,12 @@ class CodeBuilder:
     def end_try(self) -> None:
         self.emit("TRY_END")
 
-    def finish(self) -> types.CodeType:
-        """The code object; its argument slots are those of the target."""
+    def finish(self, all_locals: bool = False) -> types.CodeType:
+        """The code object; its argument slots are those of the target, or all of its slots."""
         target = self.target
-        arguments = target.co_varnames[: n_argument_slots(target)]
-        return Encoder(arguments, target.co_freevars).encode(self.instructions, target)
+        n_slots = target.co_nlocals if all_locals else n_argument_slots(target)
+        slots = target.co_varnames[:n_slots]
+        return Encoder(slots, target.co_freevars).encode(self.instructions, target)
 
 
 def interned_by_code(value: object) -> bool:

@@ -77,11 +77,12 @@ class _Block:
 class Encoder:
     """Makes one code object.
 
-    arguments: the locals that the caller binds; free: the names of the free variables.
+    slots: the first locals, those that the caller binds among them; free: the names of the free
+    variables.
     """
 
-    def __init__(self, arguments: Iterable[str], free: tuple[str, ...]) -> None:
-        self.locals = {name: slot for slot, name in enumerate(arguments)}
+    def __init__(self, slots: Iterable[str], free: tuple[str, ...]) -> None:
+        self.locals = {name: slot for slot, name in enumerate(slots)}
         self.free = {name: slot for slot, name in enumerate(free)}
         self.names: dict[str, int] = {}
         self.constants: list[Any] = []

@@ -360,7 +360,7 @@ class FrameCompiler:
         if graph.run is not None or before or self.cg.made:
             self._insert_graph_call(graph)
         return CompiledFrame(
-            code=self.builder.finish(),
+            code=self.builder.finish(all_locals=isinstance(self._caught, Caught)),
             direct=None,
             select=None,
             inputs=(),
