@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -155,3 +156,41 @@ def test_a_result_with_other_strides_than_the_value_that_gradients_read(backend:
         (result * gw.arange(9.0).view(3, 3)).sum().backward()
         found.append((result.stride(), w.grad))
     assert found[0][0] == found[1][0] and gw.allclose(found[0][1], found[1][1])
+
+
+def written_beside_its_base(rows: Any, base: Any, index: Any) -> Any:
+    rows.mul_(2)
+    return base + 1
+
+
+def written_after_its_base(rows: Any, base: Any, index: Any) -> Any:
+    base.mul_(2)
+    rows.add_(1)
+    return base[index]
+
+
+def told_by(call: Callable[..., Any], *args: Any) -> Any:
+    try:
+        found = call(*args)
+        return found.tolist() if isinstance(found, gw.Tensor) else found
+    except (IndexError, RuntimeError) as error:
+        return type(error), str(error)
+
+
+@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("program", [written_beside_its_base, written_after_its_base])
+def test_views_made_without_gradients(program: Any, earlier: bool) -> None:
+    """Autograd tells the history of none whose base was written since; also if a graph fails."""
+    captured = Captured(program)
+    for index in (1, 1, 7):
+        found = []
+        for function in (program, captured):
+            base = gw.ones(3, 3, requires_grad=True)
+            with gw.no_grad():
+                first = base.view(3, 3).unbind(0)[0]
+                if earlier:
+                    base.add_(1)
+                result = told_by(function, first, base, gw.tensor([index]))
+            found.append((base.tolist(), result, told_by(getattr, first, "grad_fn")))
+        assert found[0] == found[1]
+    assert captured.graphs

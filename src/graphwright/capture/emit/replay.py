@@ -49,8 +49,9 @@ class Kept:
         drawn_from = (*generators, *values[:own])
         self.generators = [(generator, _state_of(generator)) for generator in drawn_from]
         self.random = _core.rng_state() if random else None
-        self.tensors = [(t, _core.with_grad_mode(False, t.clone),
-                         t._storage._version, t.grad_fn, t.output_nr) for t in tensors]
+        self.tensors = [(t, _core.with_grad_mode(False, t.clone), t._storage._version)
+                        for t in tensors]
+        self.histories = [_history(t) for t in tensors]
 
     def restore(self) -> None:
         """Undo what the graph wrote until it failed."""
@@ -60,13 +61,29 @@ class Kept:
             _core.set_rng_state(*self.random)
         for generator, state in self.generators:
             _set_state(generator, state)
-        for index, kept in enumerate(self.tensors):
-            tensor, values, version, grad_fn, output_nr = kept
-            if index < self.behind or tensor._storage._version != version:
-                with inference_mode():      # which may write whatever there is
-                    tensor.detach().copy_(values)
-                if tensor.grad_fn is not grad_fn:
-                    tensor.grad_fn, tensor.output_nr = grad_fn, output_nr
+        written = [
+            index for index, (tensor, _, version) in enumerate(self.tensors)
+            if index < self.behind or tensor._storage._version != version
+        ]
+        for index in written:
+            tensor, values, _ = self.tensors[index]
+            with inference_mode():      # which may write whatever there is
+                tensor.detach().copy_(values)
+        for index in written:           # a view's is that of its last write
+            tensor, history = self.tensors[index][0], self.histories[index]
+            if history is not None:
+                tensor.grad_fn, tensor.output_nr = history
+
+
+def _history(tensor: Any) -> tuple[Any, int] | None:
+    """What made a tensor; None where autograd does not tell, and lets no graph change it.
+
+    That is a view made without gradients, or beside others, whose memory was written since.
+    """
+    try:
+        return tensor.grad_fn, tensor.output_nr
+    except RuntimeError:
+        return None
 
 
 def _state_of(generator: Any) -> Any:
