@@ -76,6 +76,48 @@ def descriptor_gains_set() -> Iterator[Step]:
     yield f, (X,)
     Plain.__set__ = lambda self, instance, value: None
     yield f, (X,)
+    del Plain.__set__
+    yield f, (X,)
+
+
+@case
+def class_attribute_gains_get() -> Iterator[Step]:
+    class Member:
+        pass
+
+    class Thing:
+        value = Member()
+
+    thing, member = Thing(), Thing.value
+
+    def f(x):
+        return x * (2 if thing.value is member else 3) * (5 if Thing.value is member else 7)
+
+    yield f, (X,)
+    Member.__get__ = lambda self, instance, owner: 3
+    yield f, (X,)
+    del Member.__get__
+    yield f, (X,)
+
+
+@case
+def assigned_class_attribute_gains_set() -> Iterator[Step]:
+    class Member:
+        pass
+
+    class Thing:
+        value = Member()
+
+    def f(x):
+        thing = Thing()
+        thing.value = 2
+        return x * (1 + len(vars(thing)))
+
+    yield f, (X,)
+    Member.__set__ = lambda self, instance, value: None
+    yield f, (X,)
+    del Member.__set__
+    yield f, (X,)
 
 
 @case

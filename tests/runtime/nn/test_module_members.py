@@ -66,7 +66,6 @@ def test_batches_that_older_states_did_not_count() -> None:
 def test_hooks_of_all_modules() -> None:
     hooks = import_module("graphwright.nn.modules.module")
     seen: list[Any] = []
-    plain = nn.Module.__call__
     handles = [
         hooks.register_module_forward_pre_hook(lambda m, args: (args[0] * 2,)),
         hooks.register_module_forward_hook(lambda m, args, out: seen.append(type(m).__name__)),
@@ -79,7 +78,43 @@ def test_hooks_of_all_modules() -> None:
     assert seen == ["ReLU", "Sequential", [1.0], [2.0]]
     for handle in handles:
         handle.remove()
-    assert nn.Module.__call__ is plain and nn.ReLU()(x).item() == 1.0
+    assert nn.ReLU()(x).item() == 1.0 and len(seen) == 4
+
+
+def every_call_told(seen: list[Any]) -> Any:
+    """A hook on all modules' calls, which comes before a module's own."""
+    return import_module("graphwright.nn.modules.module").register_module_forward_hook(
+        lambda m, args, kwargs, out: seen.append((type(m).__name__, args[0].item(), kwargs)),
+        with_kwargs=True,
+    )
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+def test_hooks_of_all_modules_come_first_whenever_they_are_added(compiled: bool) -> None:
+    model, seen = nn.Sequential(nn.ReLU()), []
+    model.register_forward_pre_hook(lambda m, args: (args[0] * 2,))
+    model.register_forward_hook(lambda m, args, out: seen.append("own"))
+    call = gw.compile(model) if compiled else model
+    x = gw.ones(1)
+    call(x)
+    with every_call_told(seen):
+        call(x)
+    call(x)
+    called = [("ReLU", 2.0, {}), ("Sequential", 2.0, {})]
+    assert seen == ["own", *called, "own", "own"]
+
+
+def test_a_hook_of_all_modules_that_is_always_called() -> None:
+    register = import_module("graphwright.nn.modules.module").register_module_forward_hook
+    seen: list[Any] = []
+    model = nn.Linear(2, 2)
+    with register(lambda m, args, out: seen.append(out), always_call=True):
+        with pytest.raises(RuntimeError):
+            model(gw.ones(3))
+        model.register_forward_hook(lambda m, args, out: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            model(gw.ones(2))
+    assert seen[0] is None and [out is None for out in seen] == [True, False]
 
 
 @pytest.mark.parametrize("name", [

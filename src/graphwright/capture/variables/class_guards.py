@@ -97,3 +97,9 @@ def guard_recognition(tx: Translator, cls: type, classes: tuple[type, ...], chec
         guard_member(tx, type(other), check)
         if isinstance(other, abc.ABCMeta):
             tx.guards.equals(RegistrationsSource(), abc.get_cache_token())
+
+
+def guard_binding(tx: Translator, static: object) -> None:
+    """The class of a class attribute keeps, or still lacks, what makes it a descriptor."""
+    for name in ("__get__", "__set__", "__delete__"):
+        guard_member(tx, type(static), name)

@@ -16,6 +16,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.class_guards import (
     class_source,
     guard_bases,
+    guard_binding,
     guard_direct_bases,
     guard_member,
     may_be_written,
@@ -119,6 +120,7 @@ class ClassVariable(VariableTracker):
                 unsupported("GB0010", f"attribute {name!r} of {self.describe()}")
             tx.guards.missing(source)
             raise AttributeMissing("GB0007", f"{self.describe()} has no attribute {name!r}")
+        guard_binding(tx, static)
         return self._unbound(tx, static, source, name)
 
     def _unbound(

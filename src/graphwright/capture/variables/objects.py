@@ -25,7 +25,11 @@ from graphwright.capture.source import (
     Source,
 )
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.class_guards import guard_member, refuse_wrapped_descriptor
+from graphwright.capture.variables.class_guards import (
+    guard_binding,
+    guard_member,
+    refuse_wrapped_descriptor,
+)
 from graphwright.capture.variables.exceptions import ExceptionMethod, ExceptionVariable, Raised
 from graphwright.capture.variables.functions import BoundMethodVariable
 
@@ -112,7 +116,7 @@ class ObjectVariable(VariableTracker):
             return pending.realize()
         if not isinstance(lookup(self.cls, "__getattribute__"), types.FunctionType):
             self._require_plain_attributes(tx)
-        static = lookup(self.cls, name)
+        static = self._class_member(tx, name)
         if is_data_descriptor(static):
             return self._descriptor(tx, name, static)
         own = self._own_attribute(tx, name)
@@ -125,6 +129,13 @@ class ObjectVariable(VariableTracker):
         if static is not ABSENT:
             return self._class_attribute(tx, name, static)
         return self._missing(tx, name)
+
+    def _class_member(self, tx: Translator, name: str) -> Any:
+        """The class's attribute; from then on it stays a descriptor or none."""
+        static = lookup(self.cls, name)
+        if static is not ABSENT:
+            guard_binding(tx, static)
+        return static
 
     def _require_plain_attributes(self, tx: Translator) -> None:
         read = lookup(self.cls, "__getattribute__")
@@ -270,7 +281,7 @@ class ObjectVariable(VariableTracker):
 
     def store(self, tx: Translator, name: str, value: VariableTracker) -> None:
         """`object.__setattr__`."""
-        static = lookup(self.cls, name)
+        static = self._class_member(tx, name)
         if isinstance(static, property) and isinstance(static.fset, types.FunctionType):
             source = AttrSource(self._class_source(name), "fset")
             tx.output.wrap(static.fset, source).call(tx, [self, value], {})
@@ -300,7 +311,7 @@ class ObjectVariable(VariableTracker):
 
     def remove(self, tx: Translator, name: str) -> None:
         """`object.__delattr__`."""
-        static = lookup(self.cls, name)
+        static = self._class_member(tx, name)
         if isinstance(static, property) and isinstance(static.fdel, types.FunctionType):
             source = AttrSource(self._class_source(name), "fdel")
             tx.output.wrap(static.fdel, source).call(tx, [self], {})

@@ -1,6 +1,7 @@
 """Hooks of modules: around `forward`, around its backward, around `state_dict`.
 
-A module that has none pays one attribute test per call (`_hooked`).
+A module that has none pays one attribute test per call (`_hooked`), and one for the hooks of all
+modules, which `every_module` holds.
 """
 
 from __future__ import annotations
@@ -155,11 +156,11 @@ class ModuleHooks:
 
     def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
         """Call `hook(module, prefix, keep_vars)` before `state_dict` collects this module."""
-        return _plain_handle(self._state_dict_pre_hooks, hook)
+        return plain_handle(self._state_dict_pre_hooks, hook)
 
     def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
         """Call `hook(module, state_dict, prefix, local_metadata)` after this module's entries."""
-        return _plain_handle(self._state_dict_hooks, hook)
+        return plain_handle(self._state_dict_hooks, hook)
 
     _register_state_dict_hook = register_state_dict_post_hook
 
@@ -170,78 +171,96 @@ class ModuleHooks:
         def with_module(*args: Any) -> None:
             hook(self, *args)
 
-        return _plain_handle(self._load_state_dict_pre_hooks, with_module)
+        return plain_handle(self._load_state_dict_pre_hooks, with_module)
 
     def _register_load_state_dict_pre_hook(
         self, hook: Callable[..., Any], with_module: bool = False
     ) -> ModuleHandle:
         if with_module:
             return self.register_load_state_dict_pre_hook(hook)
-        return _plain_handle(self._load_state_dict_pre_hooks, hook)
+        return plain_handle(self._load_state_dict_pre_hooks, hook)
 
     def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> ModuleHandle:
         """Call `hook(module, incompatible_keys)` after this module and those below have loaded."""
-        return _plain_handle(self._load_state_dict_post_hooks, hook)
+        return plain_handle(self._load_state_dict_post_hooks, hook)
 
     # -- calling
 
     def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if self._forward_hooks_always_called:
-            return self._call_and_always(args, kwargs)
-        args, kwargs = self._run_pre_hooks(args, kwargs)
+        """`forward` between the hooks; those of all modules come before the module's own."""
+        if not every_module._forward_hooks_always_called and not self._forward_hooks_always_called:
+            return self._call_between_hooks(args, kwargs, None)
+        called: set[int] = set()
+        try:
+            return self._call_between_hooks(args, kwargs, called)
+        except BaseException:
+            for owner in (every_module, self):
+                for hook_id, hook in list(owner._forward_hooks.items()):
+                    if hook_id in owner._forward_hooks_always_called and hook_id not in called:
+                        _run_forward_hook(self, owner, hook_id, hook, args, kwargs, None)
+            raise
+
+    def _call_between_hooks(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], called: set[int] | None
+    ) -> Any:
+        """The call where nothing raises; the forward hooks it ran are entered in `called`."""
+        args, kwargs = _run_pre_hooks(self, every_module, args, kwargs)
+        args, kwargs = _run_pre_hooks(self, self, args, kwargs)
         watch = None
-        if self._backward_hooks or self._backward_pre_hooks:
-            watch = BackwardWatch(
-                self,
-                list(self._backward_pre_hooks.values()),
-                list(self._backward_hooks.values()),
-            )
+        every = every_module
+        pre_hooks = [*every._backward_pre_hooks.values(), *self._backward_pre_hooks.values()]
+        hooks = [*every._backward_hooks.values(), *self._backward_hooks.values()]
+        if hooks or pre_hooks:
+            watch = BackwardWatch(self, pre_hooks, hooks)
             args = watch.inputs(args)
         result = self.forward(*args, **kwargs)
-        for hook_id, hook in list(self._forward_hooks.items()):
-            result = self._run_forward_hook(hook_id, hook, args, kwargs, result)
+        for owner in (every_module, self):
+            for hook_id, hook in list(owner._forward_hooks.items()):
+                if called is not None:
+                    called.add(hook_id)
+                result = _run_forward_hook(self, owner, hook_id, hook, args, kwargs, result)
         return result if watch is None else watch.outputs(result)
 
-    def _call_and_always(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """The call where some hooks run even if `forward` raises."""
-        always, self._forward_hooks_always_called = self._forward_hooks_always_called, {}
-        try:
-            return self._call_with_hooks(args, kwargs)
-        except BaseException:
-            for hook_id in always:
-                if hook_id in self._forward_hooks:
-                    hook = self._forward_hooks[hook_id]
-                    self._run_forward_hook(hook_id, hook, args, kwargs, None)
-            raise
-        finally:
-            self._forward_hooks_always_called = always
 
-    def _run_pre_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        for hook_id, hook in list(self._forward_pre_hooks.items()):
-            if hook_id in self._forward_pre_hooks_with_kwargs:
-                changed = hook(self, args, kwargs)
-                if changed is None:
-                    continue
-                if not isinstance(changed, tuple) or len(changed) != 2:
-                    raise RuntimeError(
-                        "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
-                        f"but got {changed}."
-                    )
-                args, kwargs = changed
-            else:
-                changed = hook(self, args)
-                if changed is not None:
-                    args = changed if isinstance(changed, tuple) else (changed,)
-        return args, kwargs
+class EveryModule(ModuleHooks):
+    """The owner of the hooks on the calls of all modules."""
 
-    def _run_forward_hook(
-        self, hook_id: int, hook: Any, args: Any, kwargs: Any, result: Any
-    ) -> Any:
-        if hook_id in self._forward_hooks_with_kwargs:
-            changed = hook(self, args, kwargs, result)
+    def __init__(self) -> None:
+        self._init_hooks(self.__dict__)
+
+
+every_module = EveryModule()
+
+
+def _run_pre_hooks(
+    module: Any, owner: ModuleHooks, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    for hook_id, hook in list(owner._forward_pre_hooks.items()):
+        if hook_id in owner._forward_pre_hooks_with_kwargs:
+            changed = hook(module, args, kwargs)
+            if changed is None:
+                continue
+            if not isinstance(changed, tuple) or len(changed) != 2:
+                raise RuntimeError(
+                    "forward pre-hook must return None or a tuple of (new_args, new_kwargs), "
+                    f"but got {changed}."
+                )
+            args, kwargs = changed
         else:
-            changed = hook(self, args, result)
-        return result if changed is None else changed
+            changed = hook(module, args)
+            if changed is not None:
+                args = changed if isinstance(changed, tuple) else (changed,)
+    return args, kwargs
+
+
+def _run_forward_hook(
+    module: Any, owner: ModuleHooks, hook_id: int, hook: Any, args: Any, kwargs: Any, result: Any
+) -> Any:
+    if hook_id in owner._forward_hooks_with_kwargs:
+        changed = hook(module, args, kwargs, result)
+    else:
+        changed = hook(module, args, result)
+    return result if changed is None else changed
 
 
 REGISTRATION_HOOKS: dict[str, dict[int, Callable[..., Any]]] = {
@@ -268,7 +287,7 @@ def _insert(hooks: dict[int, Any], key: int, hook: Any, prepend: bool) -> None:
     hooks.update(later)
 
 
-def _plain_handle(hooks: dict[int, Any], hook: Callable[..., Any]) -> ModuleHandle:
+def plain_handle(hooks: dict[int, Any], hook: Callable[..., Any]) -> ModuleHandle:
     handle = ModuleHandle(hooks)
     hooks[handle.id] = hook
     return handle

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NoReturn, TypeVar
 
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import bfloat16, dtype, float16, float32, float64
-from graphwright.runtime.nn.hooks import ModuleHooks, registered
+from graphwright.runtime.nn.hooks import ModuleHooks, every_module, registered
 from graphwright.runtime.nn.parameter import Buffer, Parameter
 from graphwright.runtime.nn.state import ModuleState
 from graphwright.runtime.nn.traversal import ModuleTraversal
@@ -66,13 +66,13 @@ class Module(ModuleTraversal, ModuleHooks, ModuleState):
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if self._compiled_call_impl is not None:
             return self._compiled_call_impl(*args, **kwargs)
-        if self._hooked:
+        if self._hooked or every_module._hooked:
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
     def _call_impl(self, *args: Any, **kwargs: Any) -> Any:
         """The call without regard to `compile()`: what `compile()` compiles."""
-        if self._hooked:
+        if self._hooked or every_module._hooked:
             return self._call_with_hooks(args, kwargs)
         return self.forward(*args, **kwargs)
 
