@@ -20,12 +20,12 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.quotients import QuotientVariable
-from graphwright.capture.variables.reads import ItemRead
+from graphwright.capture.variables.reads import ItemRead, NumberRead
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import dtypes
 from graphwright.runtime.limits import finfo
-from graphwright.runtime.ops._face import empty, empty_like
-from graphwright.runtime.ops.table import TABLE, Kind
+from graphwright.runtime.ops._face import empty, empty_like, ones_like
+from graphwright.runtime.ops.table import TABLE, Kind, Op
 
 if TYPE_CHECKING:
     from graphwright.capture.values import Values
@@ -135,9 +135,11 @@ def with_scalars(
     tx: Values, kind: str, target: Any, args: list[VariableTracker], kwargs: Kwargs
 ) -> VariableTracker | None:
     """The result of another operation with numbers that vary; None: as the others."""
+    names, numbers, rule = rule_for(kind, target) or _NO_RULE
+    if rule in _OF_NUMBERS_ONLY:
+        args, kwargs = _numbers_read(names, numbers, args, kwargs)
     if not any(_varies(value.realize()) for value in (*args, *kwargs.values())):
         return None
-    names, numbers, rule = rule_for(kind, target) or _NO_RULE
     given = dict(zip(names, (arg.realize() for arg in args), strict=False))
     given.update({key: value.realize() for key, value in kwargs.items()})
     if len(args) > len(names) or not set(given) <= set(names):
@@ -149,9 +151,36 @@ def with_scalars(
     return rule(tx, call) if fits else None
 
 
+def numbers_read(
+    entry: Op, args: list[VariableTracker], kwargs: Kwargs
+) -> tuple[list[VariableTracker], Kwargs]:
+    """The arguments, with the numbers of 0-d tensors where an operation takes numbers only."""
+    numbers = tuple([param.name for param in entry.schema.params if param.type in _NUMBERS])
+    return _numbers_read(entry.names, numbers, args, kwargs) if numbers else (args, kwargs)
+
+
+def _numbers_read(
+    names: tuple[str, ...], numbers: tuple[str, ...], args: list[VariableTracker], kwargs: Kwargs
+) -> tuple[list[VariableTracker], Kwargs]:
+    named = dict(zip(names, args, strict=False))
+    read = [_number_of(arg) if name in numbers else arg for name, arg in named.items()]
+    given = {name: _number_of(arg) if name in numbers else arg for name, arg in kwargs.items()}
+    return [*read, *args[len(read) :]], given
+
+
+def _number_of(value: VariableTracker) -> VariableTracker:
+    """The item of a 0-d tensor of floats that no gradient is recorded of; others as they are."""
+    value = value.realize()
+    if not isinstance(value, TensorVariable):
+        return value
+    fake = value.present().fake
+    plain = not fake.ndim and fake.dtype.is_floating_point and not fake.requires_grad
+    return ItemRead(value) if plain else value
+
+
 def _varies(value: VariableTracker | None) -> bool:
     """Whether it is a float that is known when running only."""
-    if isinstance(value, ItemRead):
+    if isinstance(value, NumberRead):
         return value.kind is float
     return isinstance(value, (FloatVariable, QuotientVariable))
 
@@ -160,6 +189,8 @@ def _is_held(tx: Values, number: VariableTracker | None, dtype: dtypes.dtype) ->
     """Whether a floating point dtype has a number that varies in its range."""
     if isinstance(number, ItemRead):
         return number.tensor.fake.dtype.itemsize <= dtype.itemsize
+    if isinstance(number, NumberRead):
+        return dtype.itemsize == 8
     if not isinstance(number, FloatVariable) or dtype.itemsize == 8:
         return True
     if issubclass(number.python_type(), numpy.generic):
@@ -306,6 +337,33 @@ def _weighted(tx: Values, call: _Call) -> VariableTracker | None:
     return None if weight is None else call.run(tx, {**call.given, "weight": weight})
 
 
+def _index_added(tx: Values, call: _Call) -> VariableTracker | None:
+    """`index_add` of the source times alpha."""
+    own, source = call.given["input"], call.given.get("source")
+    if not isinstance(own, TensorVariable) or not isinstance(source, TensorVariable):
+        return None
+    if own.fake.dtype is not source.fake.dtype or not _rounds_each_step(own):
+        return None
+    scaled = tx.output.run(tx, "call_method", "mul", [source, call.given["alpha"]], {})
+    return call.run(tx, {**call.rest("alpha"), "source": scaled})
+
+
+def _padded(tx: Values, call: _Call) -> VariableTracker | None:
+    """The number where a padded mask is not set."""
+    own, run = call.given["input"], tx.output.run
+    mode = call.given.get("mode")
+    if not _rounds_each_step(own) or not (mode is None or _is(mode, "constant")):
+        return None
+    assert isinstance(own, TensorVariable)
+    if not _is_held(tx, call.given["value"], own.fake.dtype):
+        return None
+    rest = call.rest("value")
+    kind = {"dtype": tx.constant(dtypes.bool)}
+    inside = run(tx, "call_function", ones_like, [own], kind)
+    mask = call.run(tx, {**rest, "input": inside})
+    return run(tx, "call_method", "where", [call.run(tx, rest), mask, call.given["value"]], {})
+
+
 def _leaky(tx: Values, call: _Call) -> VariableTracker | None:
     """`where(input > 0, input, input * negative_slope)`."""
     own, run = call.given["input"], tx.output.run
@@ -343,6 +401,7 @@ def _scattered(tx: Values, call: _Call) -> VariableTracker | None:
 
 
 _EMPTY: dict[str, Any] = {"empty": empty, "empty_like": empty_like}
+_NUMBERS = frozenset(["Scalar", "Scalar?", "float", "float?"])
 _FILLING = frozenset(["masked_fill", "fill", "full", "full_like", "new_full"])
 _NO_RULE: tuple[tuple[str, ...], tuple[str, ...], Rule] = ((), (), _with_tensors)
 _CLAMP = (("input", "min", "max"), ("min", "max"), _with_tensors)
@@ -373,5 +432,10 @@ _RULES: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...], Rule]] = {
         ("scale",), _attention),
     ("", "scatter"): (("input", "dim", "index", "src", "value", "reduce"), ("src", "value"),
                       _scattered),
+    ("", "index_add"): (("input", "dim", "index", "source", "alpha"), ("alpha",), _index_added),
+    ("", "pad"): (("input", "pad", "mode", "value"), ("value",), _padded),
     ("", "leaky_relu"): (("input", "negative_slope"), ("negative_slope",), _leaky),
 }
+_OF_NUMBERS_ONLY = (
+    _scaled, _scaled_product, _filled, _index_added, _padded, _leaky, _attention,
+)  # fmt: skip

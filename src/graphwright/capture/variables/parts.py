@@ -15,10 +15,11 @@ from graphwright.capture.exc import Reconsidered, Unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.exceptions import Raised
-from graphwright.capture.variables.float_arguments import rule_for
+from graphwright.capture.variables.float_arguments import numbers_read, rule_for
 from graphwright.capture.variables.floats import FloatVariable
 from graphwright.capture.variables.functions import UserFunctionVariable
 from graphwright.capture.variables.quotients import QuotientVariable
+from graphwright.capture.variables.reads import NumberRead
 from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime import _core
@@ -45,6 +46,8 @@ def run_parts(
         inside = tx.globals_()["__name__"].startswith(_OPS)
         return _inlined(tx, function, args, kwargs) if inside else None
     entry = getattr(function, "__gw_op__", None)
+    if entry is not None:
+        args, kwargs = numbers_read(entry, args, kwargs)
     values = (*args, *kwargs.values())
     if entry is None or not (
         any(_varies(tx, value) for value in values) or _has_other_scalar(tx, entry, args, kwargs)
@@ -71,7 +74,9 @@ def _varies(tx: Translator, value: VariableTracker) -> bool:
     value = value.realize()
     if isinstance(value, FloatVariable):
         return any(tx.output.state.has_varied(source) for source in value.leaves)
-    return isinstance(value, QuotientVariable)
+    return isinstance(value, QuotientVariable) or (
+        isinstance(value, NumberRead) and value.kind is float
+    )
 
 
 def _has_other_scalar(tx: Translator, entry: Op, args: Args, kwargs: Kwargs) -> bool:

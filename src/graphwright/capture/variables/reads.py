@@ -146,6 +146,19 @@ class ComputedRead(NumberRead):
             for operand in self.operands
         ]
 
+    def in_graph(self, tx: Values, single: bool) -> VariableTracker | None:
+        """The same arithmetic in float64, of which a float's own is made."""
+        if self.kind is not float or self.function not in ON_NUMBERS:
+            return None
+        operands = [_as_operand(tx, operand) for operand in self.operands]
+        known = [operand for operand in operands if operand is not None]
+        if len(known) < len(operands):
+            return None
+        made = tx.output.run(tx, "call_function", self.function, known, {})
+        if single:
+            made = tx.output.run(tx, "call_method", "to", [made, tx.constant(dtypes.float32)], {})
+        return made
+
     def reconstruct(self, cg: Reconstructor) -> None:
         cg.builder.begin_call(self.function)
         for operand in self.operands:
@@ -174,6 +187,15 @@ class SummedRead(ComputedRead):
         cg.builder.build("tuple", len(others))
         cg.push(start)
         cg.builder.end_call(2)
+
+
+def _as_operand(tx: Values, operand: VariableTracker) -> VariableTracker | None:
+    """A float as an operand of float64 tensors; None of other numbers."""
+    if operand.python_type() is not float:
+        return None
+    if type(operand) is ConstantVariable:
+        return operand
+    return operand.in_graph(tx, False)
 
 
 def _bits_of(function: Callable[..., Any], operands: list[VariableTracker]) -> int:
