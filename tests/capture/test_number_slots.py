@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
-import graphwright as gw
 from graphwright.nn import functional as F
 from graphwright.testing import assert_close
+
+import graphwright as gw
 
 
 def accumulated(x: Any, number: Any) -> Any:

@@ -10,6 +10,7 @@ operations on the tensor are recorded, it cannot be used under its own name from
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -131,6 +132,12 @@ class DataAliases:
         assert isinstance(value, TensorVariable)
         owner.memory = value
         self._assigned[id(value.fake._storage)] = value.fake, value.fake._storage._version
+
+    def begins_elsewhere(self, fake: FakeTensor) -> bool:
+        """Whether a tensor is over the memory of an argument, or laid out as one in its own."""
+        owner = next(node for node in self.output.graph.nodes
+                     if getattr(node.meta.get("val"), "_storage", None) is fake._storage)
+        return owner.op == "placeholder" or owner.target is copy.deepcopy
 
     def check(self, args: Sequence[VariableTracker], result: Any) -> None:
         """A break before a write under one name of what gradients need as it was.

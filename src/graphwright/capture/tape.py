@@ -5,7 +5,7 @@ A tensor whose history was passed already leaves the frame with one that refuses
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture import _eval_frame
@@ -21,6 +21,7 @@ from graphwright.runtime.autograd.node import Node, OpNode, gradient_edge
 from graphwright.runtime.autograd.saved import FREED
 from graphwright.runtime.batching import boundary
 from graphwright.runtime.fake import FakeTensor
+from graphwright.runtime.records import Record
 from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
@@ -59,6 +60,29 @@ def with_spent_history(tensor: Any) -> Any:
 
 
 _eval_frame.skip_code(with_spent_history.__code__)
+
+
+def as_leaf(tensor: Any, cls: type, requires_grad: bool) -> Any:
+    """The tensor as a leaf of its class: a parameter, or another one, that the frame made."""
+    leaf: Any = _core.detach(cls, tensor)
+    leaf.requires_grad = requires_grad
+    return leaf
+
+
+_eval_frame.skip_code(as_leaf.__code__)
+
+
+class Departure(Record):
+    """How a tensor leaves the graph: the node that gives it, and what the frame makes of it.
+
+    finish: a function of what the node gives and of `args`; None where that is the tensor itself.
+    single: whether the function makes another object each time.
+    """
+
+    node: IrNode
+    finish: Callable[..., Any] | None = None
+    args: tuple[Any, ...] = ()
+    single: bool = False
 
 
 def is_spent(fake: FakeTensor, leaves: Sequence[FakeTensor], mode: Any) -> bool:
@@ -130,19 +154,17 @@ class Tape:
         self.forgotten: dict[Source, None] = {}
         self.made_leaves: dict[int, tuple[FakeTensor, int]] = {}
         self.hooks: list[Hook] = []
-        self._leaving: dict[IrNode, tuple[IrNode, bool]] = {}
+        self._leaving: dict[IrNode, Departure] = {}
+        self._leaves_out: dict[int, int] = {}
+        self._histories: set[int] = set()
         self._released: set[Node] = set()
 
     def note_leaf(self, fake: FakeTensor) -> None:
         """Remember a tensor that the frame made and that requires gradients."""
         self.made_leaves.setdefault(id(fake), (fake, Clock.step))
 
-    def leaving(self, value: TensorVariable) -> tuple[IrNode, bool]:
-        """The node that gives a tensor to the frame, and whether its history is spent."""
-        if value.cls is not Tensor and value.source is None:
-            reason = Unsupported("GB0023", f"a {value.cls.__name__} that the frame made leaves it")
-            reason.blame(value.born)
-            raise reason
+    def leaving(self, value: TensorVariable) -> Departure:
+        """How a tensor leaves the graph for the frame."""
         self.output.data.check_leaves(value)
         self.output.recording.check_leaves(value)
         if boundary.is_example(value.fake):
@@ -152,32 +174,64 @@ class Tape:
         for hook in self.hooks:
             if hook.function is None and hook.owner is value:
                 hook.refuse("which leaves the frame with its gradient")
-        used = self.differentiated or self.made_leaves or self.hooks
-        if not value.fake.requires_grad or not used:
-            return value.node, False
-        if is_forbidden(value.fake):
-            return value.node, False
         known = self._leaving.get(value.node)
         if known is None:
-            known = self._leaving[value.node] = self._without_spent_history(value)
+            known = self._leaving[value.node] = self._departure(value)
         return known
 
-    def _without_spent_history(self, value: TensorVariable) -> tuple[IrNode, bool]:
-        leaves = leaves_of([value.fake])
-        alone = not leaves.keys() - self.made_leaves.keys()
-        for fake, step in self.made_leaves.values():
-            if fake is value.fake or (alone and id(fake) in leaves):
-                reason = Unsupported("GB0023", "a leaf that the frame made leaves it")
+    def _departure(self, value: TensorVariable) -> Departure:
+        made = value.source is None and (value.cls is not Tensor or self.is_made_leaf(value.fake))
+        if made and value.fake.is_leaf:
+            return self._made_leaf(value)
+        used = self.differentiated or self.made_leaves or self.hooks
+        if not value.fake.requires_grad or not used:
+            return Departure(value.node)
+        if is_forbidden(value.fake):
+            self._note_history(self.made_leaves)
+            return Departure(value.node)
+        return self._without_spent_history(value)
+
+    def _made_leaf(self, value: TensorVariable) -> Departure:
+        """A leaf that the frame made: plain in the graph, and no result may lead to it."""
+        for hook in self.hooks:
+            if hook.owner is value:
+                hook.refuse("which leaves the frame")
+        self._leaves_out[id(value.fake)] = self.made_leaves.get(
+            id(value.fake), (value.fake, value.born))[1]
+        self._note_history(())
+        node = self.output.graph.call_method("detach", (value.node,))
+        node.meta.update(value.node.meta, val=value.fake.detach())
+        kept = value.cls, bool(value.fake.requires_grad)
+        return Departure(node, as_leaf, kept, single=True)
+
+    def _note_history(self, leaves: Collection[int]) -> None:
+        """A break where a leaf that the frame made leaves it, and a result that leads to it."""
+        self._histories.update(leaves)
+        for leaf, step in self._leaves_out.items():
+            if leaf in self._histories:
+                reason = Unsupported("GB0023", "a leaf that the frame made leaves it, and a "
+                                     "result whose gradient it has a part in")
                 reason.blame(step)
                 raise reason
+
+    def _without_spent_history(self, value: TensorVariable) -> Departure:
+        leaves = leaves_of([value.fake])
+        alone = not leaves.keys() - self.made_leaves.keys()
         if not is_spent(value.fake, list(leaves.values()), self.output.fake_mode):
+            for key, (_, step) in self.made_leaves.items():
+                if alone and key in leaves:
+                    reason = Unsupported("GB0023", "a result leaves the frame whose gradient only "
+                                         "leaves have a part in that the frame made")
+                    reason.blame(step)
+                    raise reason
+            self._note_history(leaves)
             for hook in self.hooks:
                 if leads_to(value.fake, hook.edge[0]):
                     hook.refuse("which later gradients would meet")
-            return value.node, False
+            return Departure(value.node)
         node = self.output.graph.call_method("detach", (value.node,))
         node.meta.update(value.node.meta, val=value.fake.detach())
-        return node, True
+        return Departure(node, with_spent_history)
 
     def keeps_memory(self, roots: Sequence[FakeTensor], storages: Collection[int]) -> bool:
         """Whether gradients of `roots` may read these storages (by their ids) later on."""

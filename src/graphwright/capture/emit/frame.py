@@ -145,7 +145,7 @@ class FrameCompiler:
         tensors = [part for part in map(settled, parts) if isinstance(part, TensorVariable)]
         if not parts or len(tensors) != len(parts) or any(t.source is not None for t in tensors):
             return None
-        if any(output.tape.leaving(tensor)[1] for tensor in tensors):
+        if any(output.tape.leaving(tensor).finish is not None for tensor in tensors):
             return None
         for tensor in tensors:
             self.cg.outputs.setdefault(tensor.node, len(self.cg.outputs))

@@ -17,7 +17,6 @@ from graphwright.capture.emit.assembler import CodeBuilder
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.side_effects import CachedCall, DeferredCall
 from graphwright.capture.source import LocalSource, Source
-from graphwright.capture.tape import with_spent_history
 from graphwright.capture.variables.base import NULL, VariableTracker
 from graphwright.capture.variables.classes import ClassVariable
 from graphwright.capture.variables.constant import ConstantVariable
@@ -37,6 +36,7 @@ from graphwright.runtime.symbolic.expr import Add, Expr, FloorDiv, Int, Max, Min
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
+    from graphwright.capture.tape import Departure
     from graphwright.ir.node import Node
 
 Load = Callable[[], None]
@@ -139,21 +139,25 @@ class Reconstructor:
 
     def push_output(self, value: TensorVariable) -> None:
         """Push a result of the graph."""
-        index, spent = self._place(value)
-        if spent:
-            self.builder.begin_call(with_spent_history)
+        index, departure = self._place(value)
+        if departure.finish is not None:
+            self.builder.begin_call(departure.finish)
         self.builder.load_local(self.results)
         self.builder.load_const(index)
         self.builder.subscript()
-        if spent:
-            self.builder.end_call(1)
+        if departure.finish is not None:
+            for arg in departure.args:
+                self.builder.load_const(arg)
+            self.builder.end_call(1 + len(departure.args))
+        if departure.single:
+            self._keep(value)
 
-    def _place(self, value: TensorVariable) -> tuple[int, bool]:
-        """Ask for a tensor among the results: its position, and whether its history is spent."""
-        node, spent = self.output.tape.leaving(value)
-        if node not in self.outputs and value in self.output.side_effects.created:
+    def _place(self, value: TensorVariable) -> tuple[int, Departure]:
+        """Ask for a tensor among the results: its position, and how it leaves the graph."""
+        departure = self.output.tape.leaving(value)
+        if departure.node not in self.outputs and value in self.output.side_effects.created:
             self.fill_later(value)
-        return self.outputs.setdefault(node, len(self.outputs)), spent
+        return self.outputs.setdefault(departure.node, len(self.outputs)), departure
 
     def push_expression(self, expr: Expr) -> None:
         """Push the value of a size expression."""

@@ -298,6 +298,8 @@ class TensorMethod(VariableTracker):
                 return array
         if name in _READ_BY_PYTHON:
             unsupported("GB0002", f"Tensor.{name}()")
+        if name == "storage_offset" and tx.output.data.begins_elsewhere(self.owner.present().fake):
+            unsupported("GB0002", "Tensor.storage_offset() in the memory of an argument")
         if name == "is_inference":
             unsupported("GB0008", "whether memory was allocated in inference mode")
         if name in ("register_hook", "retain_grad") and self.owner.source is None:
