@@ -75,7 +75,7 @@ def result_leaves_with_its_history(x: Any) -> Any:
     return nn.Linear(3, 2)(x)
 
 
-@broken_program
+@whole_program
 def parameter_without_gradients_leaves(x: Any) -> Any:
     return nn.Parameter(x * 2, requires_grad=False)
 

@@ -180,14 +180,14 @@ class Tape:
         return known
 
     def _departure(self, value: TensorVariable) -> Departure:
-        made = value.source is None and (value.cls is not Tensor or self.is_made_leaf(value.fake))
-        if made and value.fake.is_leaf:
-            return self._made_leaf(value)
         used = self.differentiated or self.made_leaves or self.hooks
-        if not value.fake.requires_grad or not used:
-            return Departure(value.node)
-        if is_forbidden(value.fake):
+        if value.fake.requires_grad and used and is_forbidden(value.fake):
             self._note_history(self.made_leaves)
+            return Departure(value.node)
+        made = value.cls is not Tensor or self.is_made_leaf(value.fake)
+        if value.source is None and made and value.fake.is_leaf:
+            return self._made_leaf(value)
+        if not value.fake.requires_grad or not used:
             return Departure(value.node)
         return self._without_spent_history(value)
 

@@ -60,27 +60,7 @@ def _in_place(name: str) -> Any:
 
 def _reinterpreted(tensor: Any, dtype: DType) -> Any:
     """The same bytes read as another dtype; the last dim grows or shrinks with the item size."""
-    if tensor.is_fake:
-        raise DataDependent("view(dtype) reads bytes that the graph does not know")
-    shape, strides = list(tensor.shape), list(tensor.stride())
-    have, want = tensor.dtype.itemsize, dtype.itemsize
-    offset = tensor.storage_offset() * have
-    if have != want:
-        what = f"to view {describe(tensor)} as {dtype.name} (different element sizes)"
-        if not shape:
-            raise RuntimeError(f"self.dim() cannot be 0 {what}")
-        if strides[-1] != 1 and shape[-1] != 1:
-            raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {strides[-1]}")
-        if offset % want or any(s * have % want for s in strides[:-1]):
-            raise RuntimeError(f"strides and offset must be divisible by {want} bytes {what}")
-        if shape[-1] * have % want:
-            raise RuntimeError(f"self.size(-1) must be divisible by {want // have} {what}")
-        shape[-1] = shape[-1] * have // want
-        strides = [s * have // want for s in strides[:-1]] + [1]
-    return _core.as_view(
-        type(tensor), tensor.detach() if tensor.requires_grad else tensor,
-        tuple(shape), tuple(strides), offset // want, dtype,
-    )
+    return ops.view_dtype(tensor.detach() if tensor.requires_grad else tensor, dtype)
 
 
 class Views:

@@ -200,6 +200,14 @@ def _signbit(context: Lowering, call: Call, x: Tensor) -> Tensor:
     return emit(context, call, (x,), function, computed(x.dtype))
 
 
+@lowering("view_dtype")
+def _view_dtype(context: Lowering, call: Call, x: Tensor, dtype: Any) -> Tensor:
+    """The bits of each element; other views of bytes run as plain Python's do."""
+    if x.dtype.itemsize != dtype.itemsize or dtype.itemsize < 4:
+        raise Unlowerable(f"view of {x.dtype.name} as {dtype.name}")
+    return emit(context, call, (x,), lambda value: apply("bitcast", value, dtype=dtype), x.dtype)
+
+
 @lowering("logical_not")
 def _logical_not(context: Lowering, call: Call, x: Tensor) -> Tensor:
     return emit(context, call, (x,), logical_not, dtypes.bool)

@@ -24,6 +24,8 @@ def view_again(step: ViewStep, value: Any) -> Any:
     op, args = step
     if op.name == "view":
         return ops.reshape(value, *args)
+    if op.name == "view_dtype":
+        return ops.view_dtype(ops.contiguous(value), *args)
     if op.name == "select_at":
         dim, _ = args
         return ops.squeeze(ops.index(value, _only_at(*args)), dim)
@@ -81,6 +83,10 @@ def _reshape(parent: Any, value: Any, *args: Any) -> Any:
     return ops.reshape(value, parent.shape)
 
 
+def _view_dtype(parent: Any, value: Any, dtype: Any) -> Any:
+    return ops.view_dtype(ops.contiguous(value), parent.dtype)
+
+
 def _permute(parent: Any, value: Any, dims: Sequence[int]) -> Any:
     inverse = [0] * len(dims)
     for place, dim in enumerate(dims):
@@ -133,4 +139,6 @@ _REORDERED: dict[str, Callable[..., Any]] = {
 }
 """The inverses of views that show every element once."""
 
-_INVERSES: dict[str, Callable[..., Any]] = {"select_at": _select_at}
+_INVERSES: dict[str, Callable[..., Any]] = {
+    "select_at": _select_at, "view_dtype": _view_dtype,
+}  # fmt: skip

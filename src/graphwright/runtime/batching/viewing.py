@@ -15,9 +15,11 @@ from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.table import Op
 
 
-@rule("alias", "detach", "view_as_complex", "view_as_real")
+@rule("alias", "detach", "view_as_complex", "view_as_real", "view_dtype")
 def whole_view(op: Op, args: tuple[Any, ...], level: Level) -> Any:
     """Views that name no dimension."""
+    if op.name == "view_dtype" and not args[0].ndim:
+        return loop(op, args, level)
     return dispatch(op, (args[0].value, *args[1:]))
 
 

@@ -836,6 +836,7 @@ _view_as_complex_copy = _op("view_as_complex_copy")
 _view_as_real = _op("view_as_real")
 _view_as_real_copy = _op("view_as_real_copy")
 _view_copy = _op("view_copy")
+_view_dtype = _op("view_dtype")
 _view_scatter = _op("view_scatter")
 _vsplit = _op("vsplit")
 _vstack = _op("vstack")
@@ -8703,6 +8704,10 @@ def view_copy(input: Tensor, size: int | Sequence[int], *, out: Any = None) -> A
     if out is not None:
         return with_out(_view_copy, _bound, out)
     return _dispatch(_view_copy, _bound)
+
+
+def view_dtype(input: Tensor, dtype: DType) -> Any:
+    return _dispatch(_view_dtype, (input, dtype))
 
 
 def view_scatter(input: Tensor, src: Tensor, views: Any) -> Any:

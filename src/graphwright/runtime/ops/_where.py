@@ -801,6 +801,7 @@ FAMILY = {
     "view_as_real": "complex_numbers",
     "view_as_real_copy": "views_shape",
     "view_copy": "views_shape",
+    "view_dtype": "views",
     "view_scatter": "views_scatter",
     "vsplit": "views_split",
     "vstack": "views_join",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from graphwright.runtime import _core
+from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import ViewSpec
@@ -42,6 +43,39 @@ def _define_view(
 
 # -- view, expand, permute
 
+
+def _dtype_meta(input: Any, dtype: Any) -> ViewSpec:
+    shape, strides = list(input.shape), list(input.stride())
+    have, want = input.dtype.itemsize, dtype.itemsize
+    offset = input.storage_offset() * have
+    if have != want:
+        what = f"to view {describe(input)} as {dtype.name} (different element sizes)"
+        if not shape:
+            raise RuntimeError(f"self.dim() cannot be 0 {what}")
+        if strides[-1] != 1 and shape[-1] != 1:
+            raise RuntimeError(f"self.stride(-1) must be 1 {what}, but got {strides[-1]}")
+        if have < want and input.is_fake:
+            raise DataDependent(f"view({dtype.name}) of {input.dtype.name} depends on where in "
+                                "its memory the tensor begins")
+        if offset % want or any(s * have % want for s in strides[:-1]):
+            raise RuntimeError(f"strides and offset must be divisible by {want} bytes {what}")
+        if shape[-1] * have % want:
+            raise RuntimeError(f"self.size(-1) must be divisible by {want // have} {what}")
+        shape[-1] = shape[-1] * have // want
+        strides = [s * have // want for s in strides[:-1]] + [1]
+    begin = offset // want - input.storage_offset()
+    return ViewSpec(tuple(shape), tuple(strides), begin, dtype)
+
+
+define(
+    "view_dtype(Tensor input, dtype dtype)",
+    Kind.VIEW,
+    meta=_dtype_meta,
+    vjp=not_differentiable,
+    eager=lambda input, dtype: as_view(input, _dtype_meta(input, dtype)),
+    method=False,
+    public=False,
+)
 
 def _view_meta(input: Any, size: tuple[Any, ...]) -> ViewSpec:
     shape = infer_size("view", input.shape, size)
