@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from graphwright.gradient_layouts import GradientLayouts
 from graphwright.ir.lowered import Lowered, Saved
 from graphwright.runtime import _core
 from graphwright.runtime.autograd.node import Node, leading_to
@@ -44,6 +45,7 @@ class Training:
         self.writes = [(number, index, index in lowered.tangents)
                        for number, index in lowered.mutated if index >= 0]
         self.symbolic = bool(lowered.forward.symbols)
+        self.gradients = GradientLayouts(lowered)
         self.tangents: Tangents | None = None
         self._compile_backward = compile_backward
         self._backward: Callable[..., Any] | None = None
@@ -186,12 +188,17 @@ class CompiledBackward(Node):
         tangents = [
             self.tangent(grad, number) for number, grad in enumerate(grads)
         ]
+        came = [layout if grad is None else grad.stride()
+                for grad, layout in zip(grads, self.layouts, strict=True)]
         given = [grad is not None for grad in grads]
         if not _core.grad_enabled():
             places = self.training.saved
             made = self.made.unpack(self, places.made)
             saved = places.ordered(self.inputs.unpack(self, places.inputs), made, self.sizes)
-            return self.led_to(self.run(saved, made, tangents), given)
+            results = self.run(saved, made, tangents)
+            if came != self.layouts:
+                results = self.training.gradients.applied(results, came, self.sizes)
+            return self.led_to(results, given)
         results = self.led_to(self.differentiable(self.inputs, tangents), given)
         return results if self.watched is None else self.watched.follow(results, given)
 

@@ -1,0 +1,66 @@
+"""Gradients through compiled code have eager execution's strides, whatever comes from behind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import graphwright as gw
+
+
+def pointwise(x: Any, y: Any) -> Any:
+    return (x * 2 + 1).tanh() * y
+
+
+def product(x: Any, y: Any) -> Any:
+    return x.T @ y
+
+
+def transposed(x: Any, y: Any) -> Any:
+    return (x * y).T * 3
+
+
+def rows(x: Any, y: Any) -> Any:
+    return (x * y).sum(1, keepdim=True) + x
+
+
+def dropped(x: Any, y: Any) -> Any:
+    return gw.nn.functional.dropout(x * y, 0.5)
+
+
+def two(x: Any, y: Any) -> Any:
+    return x.exp(), x * y
+
+
+PROGRAMS = [pointwise, product, transposed, rows, dropped, two]
+GRADIENTS: dict[str, Callable[[Any], Any]] = {
+    "row-major": lambda out: gw.rand(out.shape),
+    "column-major": lambda out: gw.rand(out.shape[::-1]).T,
+    "of a sum": lambda out: gw.rand(()).expand(out.shape),
+    "of sums of rows": lambda out: gw.rand(out.shape[0], 1).expand(out.shape),
+    "with gaps": lambda out: gw.rand(*out.shape, 2)[..., 0],
+}
+ARGUMENTS: list[Callable[[], Any]] = [
+    lambda: gw.rand(5, 5), lambda: gw.rand(5, 5).T, lambda: gw.rand(6, 6).T,
+]
+
+
+@pytest.mark.parametrize("dynamic", [False, True])
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
+def test_as_in_eager_execution(program: Callable[..., Any], dynamic: bool) -> None:
+    compiled = gw.compile(program, dynamic=dynamic)
+    for kind, gradient in GRADIENTS.items():
+        for number, made in enumerate(ARGUMENTS * 2):
+            found = []
+            for function in (program, compiled):
+                gw.manual_seed(number)
+                x, y = made().requires_grad_(), made()[:, :].requires_grad_()
+                result = function(x, y)
+                results = result if isinstance(result, tuple) else (result,)
+                gradients = gw.autograd.grad(results, (x, y), [gradient(r) for r in results])
+                found.append((gradients, [g.stride() for g in gradients], gw.rand(2).tolist()))
+            assert found[0][1:] == found[1][1:], kind
+            for plain, compiled_one in zip(found[0][0], found[1][0], strict=True):
+                assert gw.allclose(plain, compiled_one, rtol=1e-4, atol=1e-5), kind
