@@ -171,6 +171,19 @@ def test_a_cached_property_without_a_name_is_refused():
         captured(X, _nameless())
 
 
+def test_a_cached_property_of_an_instance_without_a_dictionary_is_refused():
+    class Slotted:
+        __slots__ = ("other",)
+
+        @functools.cached_property
+        def value(self):
+            return 3
+
+    captured = Captured(lambda x: (x + 1, Slotted().value), tensorless=True)
+    with pytest.raises(TypeError, match="No '__dict__' attribute on 'Slotted' instance"):
+        captured(X)
+
+
 def _nameless():
     cls = _class()
     cls.value = functools.cached_property(lambda self: 3)

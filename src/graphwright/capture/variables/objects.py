@@ -216,6 +216,8 @@ class ObjectVariable(VariableTracker):
     ) -> VariableTracker:
         if type(static.attrname) is not str:
             unsupported("GB0010", f"cached property {name!r}, which has no name of its own")
+        if not self.cls.__dictoffset__:
+            unsupported("GB0007", f"TypeError: {self.describe()} has no __dict__ for {name!r}")
         source = self._class_source(name)
         tx.guards.equals(AttrSource(source, "attrname"), static.attrname)
         value = tx.output.wrap(static.func, AttrSource(source, "func")).call(tx, [self], {})
