@@ -47,6 +47,13 @@ REFUSED: dict[str, Callable[[], Any]] = {
     "addmv of a half": lambda: gw.addmv(HALF, gw.ones(3, 3).half(), HALF, alpha=1e5),
     "addr of a half": lambda: gw.addr(gw.ones(3, 3).half(), HALF, HALF, beta=1e5),
     "threshold, the value": lambda: gw.nn.functional.threshold(HALF, 0.0, 1e5),
+    "masked_fill of a half": lambda: HALF.masked_fill(MASK, gw.tensor(1e5)),
+    "masked_fill": lambda: BYTES.masked_fill(MASK, gw.tensor(300)),
+    "masked_fill_": lambda: BYTES.clone().masked_fill_(MASK, gw.tensor(300)),
+    "masked_fill by infinity": lambda: INT8.masked_fill(MASK, gw.tensor(float("inf"))),
+    "masked_fill of a float": lambda: FLOAT.masked_fill(MASK, gw.tensor(1e39, dtype=gw.float64)),
+    "index_fill": lambda: BYTES.index_fill(0, PLACES, gw.tensor(300)),
+    "index_fill of a half": lambda: HALF.index_fill(0, PLACES, gw.tensor(1e5)),
     "linspace": lambda: gw.linspace(0, 256, 3, dtype=gw.uint8),
     "linspace of floats": lambda: gw.linspace(0, 1e39, 3),
     "uniform_": lambda: FLOAT.clone().uniform_(0, 1e39),
@@ -63,7 +70,10 @@ def test_numbers_beyond_the_range_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["clamp", "where", "scatter", "add", "threshold", "pow of a half", "hardshrink of a half"],
+    [
+        "clamp", "where", "scatter", "add", "threshold", "pow of a half", "hardshrink of a half",
+        "masked_fill", "masked_fill of a half", "index_fill",
+    ],
 )
 def test_compiled_code_refuses_them_too(name: str) -> None:
     with pytest.raises(RuntimeError, match="without overflow"):
@@ -80,6 +90,18 @@ def test_what_is_held_is_taken() -> None:
     assert gw.nn.functional.threshold(HALF, 70000.0, 2.0).tolist() == [2.0] * 3
     assert (FLOAT ** 1e39).tolist() == [1.0] * 3
     assert gw.add(INT8, 300).tolist() == [45] * 3      # an operand of its own is cut
+
+
+def test_values_to_fill_with_are_looked_at_when_compiled_code_runs() -> None:
+    fill = gw.compile(lambda x, value: x.masked_fill(MASK, value))
+    for value in (-3.0, 65504.0, float("inf"), float("-inf")):
+        assert fill(HALF, gw.tensor(value)).tolist() == [value, 1.0, value]
+    assert fill(HALF, gw.tensor(float("nan")))[0].isnan()
+    for value in (1e5, -1e5):
+        with pytest.raises(RuntimeError, match="without overflow"):
+            fill(HALF, gw.tensor(value))
+    assert fill(BYTES, gw.tensor(-1)).tolist() == [255, 1, 255]
+    assert fill(MASK, gw.tensor(7)).tolist() == [True, False, True]
 
 
 def test_orders_of_norms_are_rounded_to_the_dtype() -> None:

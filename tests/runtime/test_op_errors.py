@@ -155,6 +155,24 @@ def test_dim_is_no_int(name: str, parameter: str, dim: Any) -> None:
         _call(name, **{parameter: dim})
 
 
+_NOT_READ = """
+    argsort-stable convolution-transposed embedding-padding_idx embedding-scale_grad_by_freq
+    embedding-sparse gather-sparse_grad histogram-density index_put-accumulate isin-assume_unique
+    max-keepdim median-keepdim min-keepdim nanmedian-keepdim nonzero_static-fill_value
+    pinverse-rcond put-accumulate segment_reduce-unsafe topk-sorted unique-sorted
+"""
+NOT_READ = frozenset(_NOT_READ.split())
+"""Parameters that change nothing for their op's sample, or only in its gradient."""
+NUMERIC = [p for p in _with_param(*DIMS, "int", "bool", "float") if p.id not in NOT_READ]
+
+
+@pytest.mark.parametrize(("name", "parameter"), NUMERIC)
+def test_a_tensor_of_several_elements_is_no_number(name: str, parameter: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        _call(name, **{parameter: gw.ones(2, 2)})
+    assert parameter in str(caught.value) and name in str(caught.value)
+
+
 @pytest.mark.parametrize(("name", "parameter"), _with_param("Dims", "Dims?", "DimsExact"))
 def test_repeated_dims(name: str, parameter: str) -> None:
     with pytest.raises(RuntimeError, match=r"multiple times|twice"):

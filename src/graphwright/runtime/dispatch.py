@@ -13,6 +13,7 @@ from graphwright.runtime import _core, dtypes
 from graphwright.runtime._core import TensorBase
 from graphwright.runtime.device import device as Device
 from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.errors import describe
 from graphwright.runtime.ops.schema import REQUIRED
 from graphwright.runtime.ops.table import Kind, Op
 from graphwright.runtime.refusals import INTERNAL, refusal
@@ -267,8 +268,30 @@ def _plain_numbers(op: Op, args: tuple[Any, ...]) -> tuple[Any, ...] | None:
     return tuple(values) if changed else None
 
 
+_NUMERIC = {
+    **dict.fromkeys(("int", "Dim", "NewDim"), "int"),
+    **dict.fromkeys(("Size", "Dims", "DimsExact", "IntPair"), "tuple of ints"),
+    "float": "float",
+    "bool": "bool",
+}
+"""Parameters that are numbers, by what Python calls them."""
+
+
+def _stands_for(value: Any, wanted: str) -> bool:
+    """Whether a tensor is taken for a number: one without dims, which may be no bool for an int.
+
+    The truth of a tensor is never asked for.
+    """
+    dtype = value.dtype
+    if wanted == "bool" or value.ndim:
+        return False
+    inexact = dtype.is_floating_point or dtype.is_complex
+    return wanted == "float" or not (inexact or dtype is dtypes.bool)
+
+
 def check_types(op: Op, args: tuple[Any, ...]) -> None:
-    """Raise TypeError naming an argument that is missing, or no tensor, dtype or device."""
+    """Raise TypeError naming an argument that is missing, or no tensor, number, dtype or device.
+    """
     for param, value in zip(op.schema.params, args, strict=False):
         if value is REQUIRED:
             raise TypeError(f"{op.name}() missing required argument '{param.name}'")
@@ -278,6 +301,12 @@ def check_types(op: Op, args: tuple[Any, ...]) -> None:
             raise TypeError(
                 f"{op.name}(): argument '{param.name}' must be {param.type.rstrip('?')}, "
                 f"not {type(value).__name__}"
+            )
+        wanted = _NUMERIC.get(param.type.rstrip("?"))
+        if wanted and isinstance(value, TensorBase) and not _stands_for(value, wanted):
+            raise TypeError(
+                f"{op.name}(): argument '{param.name}' must be {wanted}, "
+                f"not {type(value).__name__} {describe(value)}"
             )
     for index, is_list in op.tensor_slots:
         param, value = op.schema.params[index], args[index]

@@ -173,14 +173,15 @@ static bool suits(int mode, const GwTensor *t, PyObject *pad, Repeat *r) {
     return true;
 }
 
-/* Only where nothing is recorded: the parts have the gradient. */
+/* Only where nothing is recorded: the parts have the gradient. Masks go around only. */
 static PyObject *repeated(PyTypeObject *cls, PyObject *const *args, int mode) {
     const GwTensor *t = gw_plain_tensor(args[0]);
     bool recording = !gw_grad_enabled() && !gw_user_disabled_grad();
     Overlap overlap;
     Repeat r;
-    if (recording || t == NULL || t->numel == 0 || args[3] != Py_None
-        || !read_pads(args[1], t, &overlap, r.sizes) || !suits(mode, t, args[1], &r)) {
+    if (recording || t == NULL || (t->dtype == GW_BOOL && mode != CIRCULAR) || t->numel == 0
+        || args[3] != Py_None || !read_pads(args[1], t, &overlap, r.sizes)
+        || !suits(mode, t, args[1], &r)) {
         return NULL;
     }
     GwTensor *out = gw_tensor_empty(cls, t->dtype, t->ndim, r.sizes, NULL);

@@ -22,6 +22,7 @@ from graphwright.runtime.ops.picking import (
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides
 from graphwright.runtime.ops.table import TABLE, Kind, define
+from graphwright.runtime.ops.value_checks import held
 from graphwright.runtime.tensor import Tensor
 
 
@@ -200,7 +201,7 @@ def _filling(input: Any, index: Any, value: Any) -> Any:
                 "index_fill(): only a 0-dimensional value tensor is supported, got "
                 f"{describe(value)}"
             )
-        return ops.to_dtype(value, input.dtype)
+        return held("index_fill", value, input.dtype)
     if value is None:
         raise TypeError("expected a tensor or a number")
     if isinstance(value, complex) and not input.dtype.is_complex:

@@ -55,8 +55,10 @@ def _own(*names: str, **options: Any) -> dict[str, tuple[Loops, ...]]:
     return {name: (Loops(name, **options),) for name in names}
 
 
-def _costly(**sources: Any) -> dict[str, tuple[Loops, ...]]:
-    return {name: (Loops(source, costly=True),) for name, source in sources.items()}
+def _costly(
+    dtypes: tuple[DType, ...] = FLOATS, **sources: Any
+) -> dict[str, tuple[Loops, ...]]:
+    return {name: (Loops(source, dtypes, costly=True),) for name, source in sources.items()}
 
 
 def _tests(dtypes: tuple[DType, ...], **sources: Any) -> dict[str, tuple[Loops, ...]]:
@@ -113,9 +115,9 @@ _ELEMENTWISE: dict[str, tuple[Loops, ...]] = {
               exp2=np.exp2, expm1=np.expm1, hypot=np.hypot, log=np.log, log10=np.log10,
               log1p=np.log1p, log2=np.log2, sin=np.sin, sinh=np.sinh, tan=np.tan, tanh=np.tanh,
               special_entr="entr", special_i0e="i0e", special_i1="i1", special_i1e="i1e",
-              special_log_ndtr="log_ndtr", special_modified_bessel_i0="i0",
-              special_modified_bessel_i1="i1", special_ndtr="ndtr", special_xlog1py="xlog1py",
-              special_zeta="zeta"),
+              special_ndtr="ndtr", special_xlog1py="xlog1py"),
+    **_costly(WIDE, special_log_ndtr="log_ndtr", special_modified_bessel_i0="i0",
+              special_modified_bessel_i1="i1", special_zeta="zeta"),
     **_own("digamma", "erf", "erfc", "erfinv", "i0", "igamma", "igammac", "lgamma",
            "logaddexp", "logaddexp2", "logsigmoid", "logsigmoid_backward", "mish",
            "mish_backward", "selu", "selu_backward", "sigmoid", "silu", "silu_backward",

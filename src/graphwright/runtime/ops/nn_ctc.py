@@ -19,12 +19,14 @@ from graphwright.runtime.ops.nn_support import (
     same,
     spec,
 )
+from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
 
 
 def _meta(log_probs: Any, targets: Any, *rest: Any) -> Any:
     require_floating("ctc_loss", log_probs)
+    require_dtype("ctc_loss", log_probs.dtype, halves=False)
     if targets.dtype not in (int32, int64):
         raise RuntimeError(f"ctc_loss: targets must be integral, got {describe(targets)}")
     return spec((log_probs.shape[1],), log_probs), same(log_probs)

@@ -7,8 +7,9 @@ from typing import Any
 from graphwright.runtime.dtypes import float64, int64
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.nn_support import cast, require_floating
+from graphwright.runtime.ops.nn_support import cast
 from graphwright.runtime.ops.normalise import wrap_dim
+from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.strides import broadcast_shapes
 from graphwright.runtime.ops.table import Kind, define
 
@@ -54,7 +55,9 @@ def _pdist(input: Any, p: float) -> Any:
     """The distances of all pairs of rows of [N, M]: [N * (N - 1) / 2]."""
     if input.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {input.ndim}D")
-    require_floating("pdist", input)
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"pdist only supports floating-point dtypes, got {describe(input)}")
+    require_dtype("pdist", input.dtype, halves=False)
     if p < 0:
         raise RuntimeError("pdist only supports non-negative p values")
     i, j = _pairs(input.shape[0], input.device)

@@ -28,6 +28,7 @@ from graphwright.runtime.ops.nn_support import (
     spec,
     widened,
 )
+from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.table import Kind, not_differentiable
 from graphwright.runtime.tensor import Tensor
@@ -244,7 +245,10 @@ def _places(mode: str, size: Any, count: Any, *options: Any) -> tuple[Any, Any]:
 def _resize(
     input: Any, size: Any, mode: str, align_corners: bool, factors: Any, antialias: bool
 ) -> Any:
+    """Bytes are resized as images, or by their nearest neighbours; no other integers are."""
     first = len(input.shape) - len(size)
+    bytes_ = input.dtype is dtypes.uint8 and (len(size) == 2 or mode.startswith("nearest"))
+    require_dtype(mode, input.dtype, bool=False, integers=bytes_, complex=False)
     if mode.startswith("nearest") and not input.dtype.is_floating_point:
         for i, count in enumerate(size):
             index, _ = _places(
@@ -252,13 +256,12 @@ def _resize(
             )
             input = ops.index_select(input, first + i, ops.select(index, 1, 0))
         return input
-    x = ops.to_dtype(input, dtypes.float32) if input.dtype is dtypes.uint8 else widened(input)
+    x = ops.to_dtype(input, dtypes.float32) if bytes_ else widened(input)
     double = x.dtype is dtypes.float64
     for i in reversed(range(len(size))):
         extent, count = x.shape[first + i], size[i]
         if extent == count and factors[i] in (None, 1.0) and not antialias:
             continue
-        bytes_ = input.dtype is dtypes.uint8
         table = _places(
             mode, extent, count, align_corners, factors[i], antialias, double, bytes_
         )

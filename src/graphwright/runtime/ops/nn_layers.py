@@ -19,6 +19,7 @@ from graphwright.runtime.ops.nn_support import (
     spec,
     widened,
 )
+from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
@@ -36,6 +37,8 @@ def _linear_meta(input: Any, weight: Any, bias: Any) -> Any:
             f"linear: expected input {describe(input)} and weight {describe(weight)} to have the "
             "same dtype"
         )
+    if len(weight.shape) == 2:
+        require_dtype("linear", input.dtype, bool=False)
     if bias is not None and bias.dtype is not input.dtype:
         raise RuntimeError(
             f"linear: expected input {describe(input)} and bias {describe(bias)} to have the same "

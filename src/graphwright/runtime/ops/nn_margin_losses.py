@@ -17,6 +17,7 @@ from graphwright.runtime.ops.nn_support import (
     require_floating,
     widened,
 )
+from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.table import Kind
 
 
@@ -84,6 +85,7 @@ def _cosine_embedding_loss(
 def _rows(name: str, input: Any) -> tuple[Any, Any]:
     """(batch, classes) of input [N, C], [C] or []; RuntimeError for another rank or no classes."""
     require_floating(name, input)
+    require_dtype(name, input.dtype, halves=False)
     if input.ndim == 0:
         return 1, 1
     if input.ndim > 2 or input.shape[-1] == 0:

@@ -10,6 +10,7 @@ from graphwright.runtime import _core
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import copy_into
+from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
 
@@ -87,6 +88,8 @@ def _check(input: Any, pad: Any, mode: str, value: Any) -> None:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    if mode != "circular":
+        require_dtype(f"{mode} pad", input.dtype, bool=False)
     dims, rank = len(pad) // 2, len(input.shape)
     if dims not in (1, 2, 3) or rank not in (dims + 1, dims + 2):
         raise NotImplementedError(

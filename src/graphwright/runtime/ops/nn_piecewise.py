@@ -11,6 +11,7 @@ from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.creation import calculated, check_held
 from graphwright.runtime.ops.nn_elementwise import activation, floating_like, inplace, like, wide
 from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
+from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.table import Kind, define
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
@@ -57,8 +58,9 @@ def _celu_meta(input: Any, alpha: float) -> Any:
 
 
 def _check_limits(input: Any, low: float, high: float) -> None:
-    if input.dtype is dtypes.bool or input.dtype.is_complex:
-        raise NotImplementedError(f'"hardtanh" not implemented for {input.dtype}')
+    if input.dtype is dtypes.bool:
+        raise RuntimeError(f"Bool inputs not supported for hardtanh, got {describe(input)}")
+    require_dtype("hardtanh", input.dtype, complex=False)
     if not input.dtype.is_signed and (low < 0 or high < 0):
         raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     if low > high:

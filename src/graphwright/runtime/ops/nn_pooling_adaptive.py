@@ -17,7 +17,6 @@ from graphwright.runtime.ops.nn_pooling import (
     Sizes,
     largest,
     pool,
-    require_ordered,
     require_rank,
     resized_meta,
     stacked,
@@ -113,7 +112,7 @@ def _adaptive_mean_backward_decompose(grad: Any, size: Any, ndim: int) -> Any:
 
 
 def _adaptive_max_meta(input: Any, output_size: Any) -> Any:
-    require_ordered("adaptive_max_pool", input)
+    require_floating("adaptive_max_pool", input)
     shape = _adaptive_shape("adaptive_max_pool", input, output_size)
     return spec(shape, input), spec(shape, input, int64)
 

@@ -9,7 +9,7 @@ from typing import Any
 from graphwright.runtime import dtypes
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
-from graphwright.runtime.ops.nn_support import cast, internal, widened
+from graphwright.runtime.ops.nn_support import cast, internal, require_floating, widened
 from graphwright.runtime.ops.table import Kind, define
 
 MODES = ("bilinear", "nearest", "bicubic")
@@ -131,6 +131,7 @@ def _check(input: Any, grid: Any, mode: str, padding: str) -> None:
         raise RuntimeError(
             f"grid_sample: input {describe(input)} and grid {describe(grid)} should have one dtype"
         )
+    require_floating("grid_sample", input)
     if rank not in (4, 5) or len(grid.shape) != rank or grid.shape[0] != input.shape[0]:
         raise RuntimeError(
             "grid_sample: expected 4D or 5D input and grid with one batch size, but got input "

@@ -16,6 +16,7 @@ from graphwright.runtime.ops.nn_support import (
     output,
     spec,
 )
+from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
 
@@ -103,6 +104,7 @@ def _counts(size: Any, kernel: Pair, dilation: Pair, padding: Pair, stride: Pair
 def _im2col_meta(input: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     if len(input.shape) != 4:
         raise RuntimeError(f"im2col: expected input [N, C, H, W], got {describe(input)}")
+    require_dtype("im2col", input.dtype, integers=False)
     kernel = kernel_size
     counts = _counts(input.shape[2:], kernel, dilation, padding, stride)
     if counts[0] < 1 or counts[1] < 1:
@@ -146,6 +148,7 @@ def _col2im_meta(
             f"col2im: expected input [N, C * {area}, {counts[0] * counts[1]}] for "
             f"output_size={output_size}, kernel_size={kernel_size}, got {describe(input)}"
         )
+    require_dtype("col2im", input.dtype, integers=False)
     return spec((input.shape[0], input.shape[1] // area, *output_size), input)
 
 

@@ -64,11 +64,12 @@ def require_dtype(
     bool: bool = True,
     integers: bool = True,
     floats: bool = True,
+    halves: bool = True,
     complex: bool = True,
 ) -> None:
     """Raise NotImplementedError where PyTorch's kernel of that name lacks the dtype."""
     if dtype.is_floating_point:
-        known = floats
+        known = floats and (halves or dtype not in HALVES)
     elif dtype.is_complex:
         known = complex
     else:

@@ -13,6 +13,7 @@ from graphwright.runtime.ops.kernels import allocate, copy_into
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import broadcast_shapes, contiguous_strides
 from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.ops.value_checks import held
 from graphwright.runtime.promotion import result_dtype
 from graphwright.runtime.tensor import Tensor
 
@@ -88,7 +89,7 @@ def _fitting(value: Any, like: Any) -> Any:
             )
         if value.dtype.is_complex and not dtype.is_complex:
             raise RuntimeError(f"value cannot be converted to type {dtype.name} without overflow")
-        return value if value.dtype is dtype else ops.to_dtype(value, dtype)
+        return held("masked_fill", value, dtype)
     if dtype.is_complex:
         check_fits("masked_fill", value, dtype)
         return value

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import dtypes
+from graphwright.runtime import _core, dtypes
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.kernels import elementwise
@@ -309,6 +309,11 @@ def _limits(dtype: DType, posinf: float | None, neginf: float | None) -> tuple[f
 
 def _nan_to_num(input: Any, nan: float | None, posinf: Any, neginf: Any) -> Any:
     if input.dtype.is_complex:
+        if input.requires_grad and _core.grad_enabled():
+            raise RuntimeError(
+                "nan_to_num does not support automatic differentiation for outputs with complex "
+                "dtype."
+            )
         parts = ops.view_as_real(input)
         return ops.view_as_complex(ops.nan_to_num(parts, nan, posinf, neginf))
     if not input.dtype.is_floating_point:

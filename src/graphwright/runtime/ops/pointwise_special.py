@@ -106,6 +106,9 @@ _NAMESPACE: tuple[tuple[str, Any, Callable[[Any], Any], tuple[str, ...]], ...] =
     ("special_i1", bessel.i1, _bessel_slope(False), ("input",)),
     ("special_i1e", bessel.i1e, _bessel_slope(True), ("input",)),
 )
+_HALVES = {"special_i0e", "special_i1", "special_i1e"}
+"""Of these ops, those that also take half types."""
+
 for _name, _function, _slope, _saves in _NAMESPACE:
     define_unary(
         _name,
@@ -115,6 +118,7 @@ for _name, _function, _slope, _saves in _NAMESPACE:
         floats_only=True,
         public=False,
         complex=False,
+        halves=_name in _HALVES,
     )
 
 _CONSTANT: dict[str, Any] = {
@@ -139,6 +143,7 @@ for _name, _function in _CONSTANT.items():
         floats_only=True,
         public=False,
         complex=False,
+        halves=False,
     )
 
 
@@ -276,7 +281,7 @@ def _zeta_vjp(ctx: Any, grad: Any) -> tuple[Any, Any]:
 define_binary(
     "special_zeta",
     kernel(gamma.zeta),
-    computed=restricted("zeta", float_result, complex=False),
+    computed=restricted("zeta", float_result, complex=False, halves=False),
     vjp=_zeta_vjp,
     saves=("input", "other"),
     inplace=False,
@@ -337,7 +342,7 @@ for _name, _function in _POLYNOMIALS.items():
     define_binary(
         f"special_{_name}",
         kernel(_function),
-        computed=restricted(_name, float_result, complex=False),
+        computed=restricted(_name, float_result, complex=False, halves=False),
         vjp=not_differentiable,
         second="n",
         inplace=False,

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from graphwright.runtime import dtypes
+from graphwright.runtime.dtypes import dtype as DType
+from graphwright.runtime.limits import finfo, iinfo
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.creation import check_fits
 from graphwright.runtime.ops.dtype_rules import has_values
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import preserved_strides
 from graphwright.runtime.ops.table import Kind, define
+from graphwright.runtime.promotion import promote_types
 from graphwright.runtime.tensor import Tensor
 
 
@@ -33,6 +38,31 @@ def checked(tensor: Any, ok: Any, message: str) -> Any:
 def inside(tensor: Any, low: float, high: float) -> Any:
     """Where a tensor lies in [low, high], which a NaN does not."""
     return ops.logical_and(ops.ge(tensor, low), ops.le(tensor, high))
+
+
+def held(name: str, value: Any, dtype: DType) -> Any:
+    """A tensor of one value that another of this dtype is to hold, in that dtype.
+
+    Raises RuntimeError for a value beyond its range; bool takes all, wider dtypes too.
+    """
+    if value.dtype is dtype:
+        return value
+    if has_values(value):
+        check_fits(name, value.item(), dtype)
+    elif dtype is not dtypes.bool and not dtype.is_complex:
+        if dtype.is_floating_point:
+            most = finfo(dtype).max
+            least = -most
+        else:
+            most = iinfo(dtype).max
+            least = iinfo(dtype).min if dtype.is_signed else -most
+        fits = inside(value, least, most)
+        if dtype.is_floating_point and value.dtype.is_floating_point:
+            fits = ops.logical_or(fits, ops.logical_not(ops.isfinite(value)))
+        if promote_types(value.dtype, dtype) is not dtype:
+            text = f"{name}: value cannot be converted to type {dtype.name} without overflow"
+            value = checked(value, fits, text)
+    return ops.to_dtype(value, dtype)
 
 
 def _meta(input: Any, ok: Any, message: str) -> TensorSpec:

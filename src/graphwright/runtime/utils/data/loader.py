@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
 from typing import Any
 
 from graphwright.runtime.generator import Generator
@@ -45,8 +46,9 @@ class DataLoader:
         in_order: False gives the batches of several workers as they are made.
 
     `pin_memory`, `pin_memory_device` and `multiprocessing_context` change nothing. Raises
-    ValueError for arguments that exclude each other, and where `dataset`, `batch_size` or
-    what decides the order is assigned later.
+    ValueError for arguments that exclude each other, for an unknown start method, and where
+    `dataset`, `batch_size` or what decides the order is assigned later; TypeError where
+    `multiprocessing_context` is neither a context nor the name of a start method.
     """
 
     def __init__(
@@ -203,6 +205,23 @@ def _check_workers(
         raise ValueError(
             "multiprocessing_context can only be used with multi-process loading "
             f"(num_workers > 0), but got num_workers={count}"
+        )
+    if context is not None:
+        _check_context(context)
+
+
+def _check_context(context: Any) -> None:
+    multiprocessing = import_module("multiprocessing")
+    methods = multiprocessing.get_all_start_methods()
+    if isinstance(context, str) and context not in methods:
+        raise ValueError(
+            f"multiprocessing_context option should specify a valid start method in {methods}, "
+            f"but got multiprocessing_context={context!r}"
+        )
+    if not isinstance(context, str | multiprocessing.context.BaseContext):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string "
+            f"specifying the start method, but got multiprocessing_context={context!r}"
         )
 
 
