@@ -217,6 +217,13 @@ def accumulate_with_graph(lib: Any) -> Any:
     return first.detach(), x.grad
 
 
+def test_gradients_with_a_graph_may_leak() -> None:
+    x = gw.tensor([2.0], requires_grad=True)
+    with pytest.warns(UserWarning, match="reference cycle"):
+        (x * x).backward(create_graph=True)
+    x.grad = None
+
+
 def detached(lib: Any) -> Any:
     x = _leaf(lib, 1.0, 2.0)
     (x.detach() * x).sum().backward()

@@ -50,9 +50,15 @@ def test_moments(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("name", ["var", "std"])
 def test_no_freedom(name: str) -> None:
-    """Of one element, less the correction, there is nothing to divide by."""
-    assert math.isnan(getattr(gw, name)(gw.ones(1)).item())
-    assert math.isinf(getattr(gw, name)(gw.tensor([1.0, 3.0]), correction=5).item())
+    """Of one element, less the correction, there is nothing to divide by, which is warned of."""
+    moment = getattr(gw, name)
+    with pytest.warns(UserWarning, match=rf"{name}\(\): degrees of freedom is <= 0"):
+        assert math.isnan(moment(gw.ones(1)).item())
+    with pytest.warns(UserWarning, match="degrees of freedom"):
+        assert math.isinf(moment(gw.tensor([1.0, 3.0]), correction=5).item())
+    with pytest.warns(UserWarning, match="degrees of freedom"):
+        assert moment(gw.ones(0, 2, requires_grad=True), 0).isnan().all()
+    assert moment(gw.ones(1), correction=0).item() == 0
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -157,7 +157,8 @@ def test_weight_norm_by_a_hook() -> None:
     layer = nn.Linear(3, 2)
     weight, x = layer.weight.detach().clone(), gw.randn(4, 3)
     expected = layer(x)
-    assert nn.utils.weight_norm(layer) is layer
+    with pytest.warns(FutureWarning, match="deprecated in favor of"):
+        assert nn.utils.weight_norm(layer) is layer
     assert [name for name, _ in layer.named_parameters()] == ["bias", "weight_g", "weight_v"]
     gw.testing.assert_close(layer(x), expected)
     layer(x).sum().backward()

@@ -206,6 +206,21 @@ def test_a_step_before_the_optimizers_warns() -> None:
         scheduler.step()
 
 
+@pytest.mark.parametrize("name", ["StepLR", "LinearLR", "ConstantLR", "PolynomialLR"])
+def test_rates_are_those_of_a_step(name: str) -> None:
+    """`get_lr` goes on from the present rates, so that asking outside of a step misleads."""
+    optimizer = gw.optim.SGD([gw.ones(1, requires_grad=True)], 0.5)
+    rest = (2,) if name == "StepLR" else ()
+    schedule = getattr(gw.optim.lr_scheduler, name)(optimizer, *rest)
+    with pytest.warns(UserWarning, match="please use `get_last_lr"):
+        schedule.get_lr()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        optimizer.step()
+        schedule.step()
+    assert schedule.state_dict()["_get_lr_called_within_step"] is False
+
+
 def test_refused() -> None:
     optimizer = _optimizer(gw)
     refused: list[tuple[type[Exception], Callable[[], Any]]] = [

@@ -151,6 +151,47 @@ def test_resumed_training_is_bit_identical(tmp_path: Path, kind: str) -> None:
         assert np.array_equal(a.detach().numpy(), b.detach().numpy())
 
 
+def test_a_state_keeps_the_versions_of_its_modules(tmp_path: Path) -> None:
+    state = gw.nn.Sequential(gw.nn.BatchNorm1d(2)).state_dict()
+    gw.save({"model": state}, tmp_path / "state")
+    loaded = gw.load(tmp_path / "state")["model"]
+    assert loaded._metadata == state._metadata and loaded._metadata["0"] == {"version": 2}
+    assert list(loaded) == list(state) and type(loaded) is type(state)
+
+
+@pytest.mark.parametrize("where", ["cpu", gw.device("cpu"), {"cpu": "cpu"}, {"cuda:0": "cpu"}])
+def test_tensors_stay_on_the_cpu(tmp_path: Path, where: Any) -> None:
+    gw.save([gw.ones(2), gw.zeros(1)], tmp_path / "state")
+    first, second = gw.load(tmp_path / "state", where)
+    assert (first.tolist(), second.tolist(), first.device.type) == ([1.0, 1.0], [0.0], "cpu")
+
+
+@pytest.mark.parametrize("where", ["meta", {"cpu": "meta"}])
+def test_shapes_without_values_are_loaded(tmp_path: Path, where: Any) -> None:
+    gw.save({"weight": gw.nn.Parameter(gw.ones(2, 3))}, tmp_path / "state")
+    weight = gw.load(tmp_path / "state", where)["weight"]
+    assert weight.device.type == "meta" and weight.shape == (2, 3)
+    assert isinstance(weight, gw.nn.Parameter)
+
+
+def test_a_function_places_what_is_loaded(tmp_path: Path) -> None:
+    other = gw.tensor([5.0, 6.0])
+    gw.save([gw.ones(2)], tmp_path / "state")
+    assert gw.load(tmp_path / "state", lambda storage, where: storage)[0].tolist() == [1, 1]
+    assert gw.load(tmp_path / "state", lambda storage, where: None)[0].tolist() == [1, 1]
+    (moved,) = gw.load(tmp_path / "state", lambda storage, where: other.untyped_storage())
+    assert moved.tolist() == [5, 6] and moved.data_ptr() == other.data_ptr()
+
+
+@pytest.mark.parametrize(("where", "error"), [
+    ("cuda", RuntimeError), ("nonsense", RuntimeError), (3, TypeError), ({"cpu": 3}, TypeError),
+])  # fmt: skip
+def test_places_that_are_none(tmp_path: Path, where: Any, error: type[Exception]) -> None:
+    gw.save([gw.ones(2)], tmp_path / "state")
+    with pytest.raises(error):
+        gw.load(tmp_path / "state", where)
+
+
 def test_file_objects_and_foreign_files(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     gw.save({"a": gw.ones(2)}, buffer)

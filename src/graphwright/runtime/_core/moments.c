@@ -147,18 +147,20 @@ static void take_variances(const Few *f, const double *means, double correction,
         variances[f->place[i]] += gap * gap;
     }
     for (int64_t i = 0; i < f->results; i++) {
-        double value = variances[i] / (freedom > 0 ? freedom : 0);
+        double value = variances[i] / freedom;
         variances[i] = root ? sqrt(value) : value;
     }
 }
 
+/* Where there is nothing to divide by, Python warns. */
 static PyObject *moments(PyTypeObject *cls, PyObject *const *args, bool root, bool with_mean) {
     Few f;
     double correction = args[2] != Py_False, means[MOST], variances[MOST];
     bool either = args[2] == Py_None || (PyBool_Check(args[2]) && args[4] == Py_None);
     if (!either || PyBool_Check(args[1])
         || (args[4] != Py_None && !gw_plain_number(args[4], &correction))
-        || !read_one(&f, args[0], args[1], args[3], true)) {
+        || !read_one(&f, args[0], args[1], args[3], true)
+        || (double)f.each <= correction) {
         return NULL;
     }
     take_means(&f, means);

@@ -8,6 +8,7 @@ one run, so hooks and custom functions may start further runs, and threads may r
 from __future__ import annotations
 
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from importlib import import_module
@@ -367,6 +368,15 @@ def backward(
         grad_tensors = grad_variables
     if inputs is not None and not isinstance(inputs, TensorBase) and not len(inputs):
         raise RuntimeError("`inputs` argument to `backward()` cannot be empty.")
+    if create_graph:
+        warnings.warn(
+            "Using backward() with create_graph=True will create a reference cycle between the "
+            "parameter and its gradient which can cause a memory leak. We recommend using "
+            "autograd.grad when creating the graph to avoid this. If you have to use this "
+            "function, make sure to reset the .grad fields of your parameters to None after use "
+            "to break the cycle and avoid the leak.",
+            stacklevel=3,
+        )
     roots = _as_tuple(tensors)
     keep = create_graph if retain_graph is None else retain_graph
     if inputs is None:

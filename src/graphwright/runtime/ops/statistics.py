@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops import return_types
 from graphwright.runtime.ops.creation import check_held
-from graphwright.runtime.ops.dtype_rules import contiguous_spec, is_inexact, wide_array
+from graphwright.runtime.ops.dtype_rules import contiguous_spec, has_values, is_inexact, wide_array
 from graphwright.runtime.ops.kernels import wrap
 from graphwright.runtime.ops.normalise import wrap_dims
 from graphwright.runtime.ops.reductions import check_moments, deviation_kernel, var_kernel
+from graphwright.runtime.ops.strides import product
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.ops.value_checks import checked
 from graphwright.runtime.symbolic.symint import SymInt
@@ -38,38 +40,55 @@ def _moment_arguments(
     return wrap_dims(dim, input.ndim), 1 if correction is None else correction
 
 
-def _moment(name: str) -> Any:
+def _warn_of_no_freedom(name: str, input: Any, dims: tuple[int, ...], correction: Any) -> None:
+    """Where a moment divides by nothing, eagerly: shapes alone say so."""
+    if has_values(input) and product([input.shape[d] for d in dims]) <= correction:
+        warnings.warn(
+            f"{name}(): degrees of freedom is <= 0. Correction should be strictly less than the "
+            f"reduction factor (input numel divided by output numel): {correction} for "
+            f"{describe(input)} over dims {list(dims)}.",
+            stacklevel=2,
+        )
+
+
+def _moment(name: str, part: str) -> Any:
     def decompose(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
         dims, by = _moment_arguments(input, dim, unbiased, correction)
-        return getattr(ops, name)(input, dims, by, keepdim)
+        _warn_of_no_freedom(name, input, dims, by)
+        return getattr(ops, part)(input, dims, by, keepdim)
 
     return decompose
 
 
-def _moment_kernel(kernel: Any) -> Any:
+def _moment_kernel(name: str, kernel: Any) -> Any:
     def eager(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
         dims, by = _moment_arguments(input, dim, unbiased, correction)
+        _warn_of_no_freedom(name, input, dims, by)
         return kernel(input, dims, by, keepdim)
 
     return eager
 
 
-def _moment_with_mean(name: str) -> Any:
+def _moment_with_mean(name: str, part: str) -> Any:
     def decompose(input: Any, dim: Any, unbiased: Any, keepdim: bool, correction: Any) -> Any:
         dims, by = _moment_arguments(input, dim, unbiased, correction)
-        moment = getattr(ops, name)(input, dims, by, keepdim)
+        _warn_of_no_freedom(name, input, dims, by)
+        moment = getattr(ops, part)(input, dims, by, keepdim)
         return moment, ops.mean(input, dims, keepdim)
 
     return decompose
 
 
 _MOMENTS = {
-    "var": _moment("variance"),
-    "std": _moment("deviation"),
-    "var_mean": _moment_with_mean("variance"),
-    "std_mean": _moment_with_mean("deviation"),
+    "var": _moment("var", "variance"),
+    "std": _moment("std", "deviation"),
+    "var_mean": _moment_with_mean("var_mean", "variance"),
+    "std_mean": _moment_with_mean("std_mean", "deviation"),
 }
-_KERNELS = {"var": _moment_kernel(var_kernel), "std": _moment_kernel(deviation_kernel)}
+_KERNELS = {
+    "var": _moment_kernel("var", var_kernel),
+    "std": _moment_kernel("std", deviation_kernel),
+}
 for _name, _rule in _MOMENTS.items():
     define(
         f"{_name}(Tensor input, object dim=None, object unbiased=None, bool keepdim=False, *, "

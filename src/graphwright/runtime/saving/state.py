@@ -3,6 +3,7 @@
 The JSON stands in the file's metadata under "graphwright". A value is null, true, false, a
 number, a string, or a map of one key that says what it is: {"list": [..]}, {"tuple": [..]},
 {"dict": [[key, value], ..]}, {"ordered": ..}, {"counter": ..}, {"set": ..}, {"size": [..]},
+{"state": [{"ordered": ..}, its modules' versions]}, which is what `state_dict` gives,
 {"bytes": base64}, {"bytearray": base64}, {"float": "nan"}, {"complex": [re, im]},
 {"dtype": name}, {"device": name}, {"layout": name}, {"tensor": number}.
 """
@@ -83,21 +84,59 @@ def load(
 
     With `mmap` (paths only) the tensors' memory is the file's, read when first touched; what is
     written to them stays in this process. The file may be replaced meanwhile, by `save` too, but
-    not truncated. `map_location`: None or "cpu". Nothing in a file is ever executed, so that
-    `weights_only=False` has no meaning (ValueError).
+    not truncated. Nothing in a file is ever executed, so that `weights_only=False` has no meaning
+    (ValueError).
+
+    `map_location`: where tensors go, all of which were saved from the CPU: None or a device
+    ("cpu", "meta"), a dict of such by where they were ("cpu"), or a function of a tensor's
+    storage and of where it was, which gives that storage, or None to leave it.
 
     Raises:
+        RuntimeError: for a device that is not there.
+        TypeError: where `map_location` is none of these.
         InvalidFile: (a ValueError) for anything malformed.
         OSError: where the file cannot be read.
     """
-    if map_location is not None and Device(map_location).type != "cpu":
-        raise ValueError(f"map_location {map_location} is not supported; only 'cpu' is")
+    place = _placing(map_location)
     if not weights_only:
         raise ValueError("weights_only=False: no pickle is ever loaded")
     reader = Reader(f, mmap and isinstance(f, str | os.PathLike))
     if _KEY not in reader.metadata:
-        return reader.tensors()
-    return _Decoder(reader).decode_file(reader.metadata[_KEY])
+        return {name: place(tensor) for name, tensor in reader.tensors().items()}
+    return _Decoder(reader, place).decode_file(reader.metadata[_KEY])
+
+
+def _placing(location: Any) -> Callable[[Tensor], Tensor]:
+    """What puts a tensor of a file where `map_location` says."""
+    if isinstance(location, dict):
+        location = location.get("cpu")
+    if location is None:
+        return lambda tensor: tensor
+    if isinstance(location, str | Device):
+        device = Device(location)
+        if device.type not in ("cpu", "meta"):
+            raise RuntimeError(
+                f"Attempting to deserialize object on a {device.type} device, which is not "
+                "available: use load with map_location=device('cpu')"
+            )
+        return lambda tensor: tensor.to(device)
+    if not callable(location):
+        raise TypeError(
+            "map_location must be a device, a dict of devices or a function, not "
+            f"{type(location).__name__}"
+        )
+    return lambda tensor: _placed_by(location, tensor)
+
+
+def _placed_by(function: Callable[[Any, str], Any], tensor: Tensor) -> Tensor:
+    """As a function of its storage wants it: the storage given, or None, is the tensor's own."""
+    own = tensor.untyped_storage()
+    given = function(own, "cpu")
+    if given is None or given.data_ptr() == own.data_ptr():
+        return tensor
+    return tensor.new_empty(0).set_(
+        given, tensor.storage_offset(), tensor.shape, tensor.stride()
+    )
 
 
 # -- writing
@@ -131,7 +170,11 @@ class _Writer:
         if id(value) in self._open:
             raise ValueError(f"{path} contains itself")
         self._open.add(id(value))
-        found = {name: list(self._items(value, path, depth))}
+        found: dict[str, Any] = {name: list(self._items(value, path, depth))}
+        metadata = getattr(value, "_metadata", None)
+        if metadata is not None:
+            versions = self.encode(metadata, f"{path}._metadata", depth + 1)
+            found = {"state": [found, versions]}
         self._open.discard(id(value))
         return found
 
@@ -299,8 +342,8 @@ def _storable(array: Array, kind: dtypes.dtype) -> tuple[Array, dtypes.dtype, di
 class _Decoder:
     """Rebuilds a structure from its JSON; trusts nothing in it."""
 
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
+    def __init__(self, reader: Reader, place: Callable[[Tensor], Tensor]) -> None:
+        self._reader, self._place = reader, place
         self._infos: list[Any] = []
         self._stored: dict[tuple[str, bool], Tensor] = {}
         self._made: dict[int, Tensor] = {}
@@ -331,6 +374,8 @@ class _Decoder:
             return self._sequence(name, content, depth)
         if name in ("dict", "ordered", "counter"):
             return self._mapping(name, content, depth)
+        if name == "state":
+            return self._state(content, depth)
         return _decode_scalar(name, content)
 
     def _sequence(self, name: str, content: Any, depth: int) -> Any:
@@ -366,6 +411,15 @@ class _Decoder:
             result[decoded] = self._decode(value, depth + 1)
         return result
 
+    def _state(self, content: Any, depth: int) -> StateDict:
+        parts = content if isinstance(content, list) else []
+        decoded = [self._decode(part, depth + 1) for part in parts]
+        if [type(part) for part in decoded] != [OrderedDict, OrderedDict]:
+            raise InvalidFile("a state of the structure is malformed")
+        state = StateDict(decoded[0])
+        state._metadata = decoded[1]
+        return state
+
     def _tensor(self, number: Any) -> Tensor:
         if not is_size(number) or number >= len(self._infos):
             raise InvalidFile("the structure names a tensor that is not there")
@@ -383,7 +437,7 @@ class _Decoder:
             base = _view(base, info["view"])
         elif "order" in info:
             base = self._reordered(info["name"], base, info["order"])
-        tensor = _core.detach(Tensor, base)
+        tensor = self._place(_core.detach(Tensor, base))
         if "grad" in info and not (tensor.is_floating_point() or tensor.dtype.is_complex):
             raise InvalidFile("the structure wants gradients of an integer tensor")
         if "parameter" in info:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, TypeVar
 
 from graphwright.runtime.autograd.modes import no_grad
@@ -59,6 +60,12 @@ def weight_norm(module: T, name: str = "weight", dim: int | None = 0) -> T:
     `dim` is the one along which magnitudes are kept; None keeps one magnitude. Raises
     RuntimeError where `name` is normalised already.
     """
+    warnings.warn(
+        "`nn.utils.weight_norm` is deprecated in favor of "
+        "`nn.utils.parametrizations.weight_norm`.",
+        FutureWarning,
+        stacklevel=2,
+    )
     if _hook_of(module, WeightNorm, name) is not None:
         raise RuntimeError(
             f"Cannot register two weight_norm hooks on the same parameter {name}"

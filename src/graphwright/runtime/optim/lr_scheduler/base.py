@@ -36,6 +36,7 @@ class LRScheduler:
         ]
         self.last_epoch = last_epoch
         self._is_initial = False
+        self._get_lr_called_within_step = False
         self._initial_step()
 
     def _initial_step(self) -> None:
@@ -65,7 +66,7 @@ class LRScheduler:
         self._step_count += 1
         if epoch is None:
             self.last_epoch += 1
-            values = self.get_lr()
+            values = self._rates_of_step()
         else:
             warnings.warn(
                 "The epoch parameter in `scheduler.step()` was not necessary and is being "
@@ -76,9 +77,16 @@ class LRScheduler:
             values = self._at_epoch()
         self._set(values)
 
+    def _rates_of_step(self) -> list[Any]:
+        self._get_lr_called_within_step = True
+        try:
+            return self.get_lr()
+        finally:
+            self._get_lr_called_within_step = False
+
     def _at_epoch(self) -> list[Any]:
         closed = getattr(self, "_get_closed_form_lr", None)
-        return self.get_lr() if closed is None else closed()
+        return self._rates_of_step() if closed is None else closed()
 
     def _set(self, values: list[Any]) -> None:
         for group, value in zip(self.optimizer.param_groups, values, strict=True):
@@ -97,6 +105,16 @@ class LRScheduler:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what `state_dict()` gave."""
         self.__dict__.update(state_dict)
+
+
+def warn_outside_of_step(schedule: LRScheduler) -> None:
+    """For `get_lr`, which goes on from the present rates: what it tells is the step's alone."""
+    if not schedule._get_lr_called_within_step:
+        warnings.warn(
+            "To get the last learning rate computed by the scheduler, please use "
+            "`get_last_lr()`.",
+            stacklevel=3,
+        )
 
 
 def checked_optimizer(optimizer: Any) -> Optimizer:

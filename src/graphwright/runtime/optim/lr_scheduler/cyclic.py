@@ -13,6 +13,7 @@ from graphwright.runtime.optim.lr_scheduler.base import (
     per_group,
     set_option,
     unpack_functions,
+    warn_outside_of_step,
 )
 from graphwright.runtime.optim.optimizer import Group, Optimizer
 
@@ -46,6 +47,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         part = (1 + math.cos(math.pi * self.T_cur / self.T_i)) / 2
         return [self.eta_min + (lr - self.eta_min) * part for lr in self.base_lrs]
 
@@ -64,7 +66,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
                 raise ValueError(f"Expected non-negative epoch, but got {epoch}")
             self._find_cycle(epoch)
         self.last_epoch = math.floor(epoch)
-        self._set(self.get_lr())
+        self._set(self._rates_of_step())
 
     def _find_cycle(self, epoch: float) -> None:
         self.T_i, self.T_cur = self.T_0, epoch
@@ -163,6 +165,7 @@ class CyclicLR(_WithMomentum):
         return 1 / 2.0 ** (x - 1) if self.mode == "triangular2" else self.gamma**x
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         position = 1 + self.last_epoch / self.total_size
         cycle = math.floor(position)
         x = position - cycle
@@ -253,6 +256,7 @@ class OneCycleLR(_WithMomentum):
         return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         step = self.last_epoch
         if step > self.total_steps:
             raise ValueError(

@@ -12,6 +12,7 @@ from graphwright.runtime.optim.lr_scheduler.base import (
     LRScheduler,
     packed_functions,
     unpack_functions,
+    warn_outside_of_step,
 )
 from graphwright.runtime.optim.optimizer import Optimizer
 
@@ -54,6 +55,7 @@ class LambdaLR(_WithLambdas):
     """The initial rate times `lr_lambda(epoch)`; one function, or one for each group."""
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         return [
             base * function(self.last_epoch)
             for function, base in zip(self.lr_lambdas, self.base_lrs, strict=True)
@@ -64,6 +66,7 @@ class MultiplicativeLR(_WithLambdas):
     """The last rate times `lr_lambda(epoch)`, from epoch 1 on."""
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         if self._is_initial:
             return self._rates()
         return [
@@ -82,6 +85,7 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         due = self.last_epoch and self.last_epoch % self.step_size == 0
         return self._rates(self.gamma if due else 1.0)
 
@@ -103,6 +107,7 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         if self.last_epoch not in self.milestones:
             return self._rates()
         return self._rates(self.gamma ** self.milestones[self.last_epoch])
@@ -128,6 +133,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         if self.last_epoch == 0:
             return self._rates(self.factor)
         return self._rates(1 / self.factor if self.last_epoch == self.total_iters else 1.0)
@@ -160,6 +166,7 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         if self.last_epoch == 0:
             return self._rates(self.start_factor)
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -182,6 +189,7 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         return self._rates(1.0 if self._is_initial else self.gamma)
 
     def _get_closed_form_lr(self) -> list[Any]:
@@ -202,6 +210,7 @@ class PolynomialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         if self._is_initial or self.last_epoch > self.total_iters:
             return self._rates()
         before = 1.0 - (self.last_epoch - 1) / self.total_iters
@@ -226,6 +235,7 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
+        warn_outside_of_step(self)
         epoch, period, least = self.last_epoch, self.T_max, self.eta_min
         if self._is_initial:
             return self._rates()
