@@ -58,6 +58,87 @@ def test_agrees_with_torch(name: str, args: tuple[Any, ...]) -> None:
         np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5, atol=1e-6)
 
 
+LAYERS = [
+    (name, layers, directions, biases)
+    for name in ("lstm", "gru", "rnn_tanh", "rnn_relu")
+    for layers, directions, biases in ((1, 1, True), (2, 2, True), (2, 1, False))
+]
+
+
+def _layers_of(
+    name: str, layers: int, directions: int, biases: bool, projected: int = 0
+) -> tuple[Any, Any]:
+    """The state and the weights of a network of 4 features and 5 hidden ones."""
+    gates, width = {"lstm": 4, "gru": 3}.get(name, 1) * 5, projected or 5
+    rng = np.random.default_rng(1)
+    params: list[Any] = []
+    for layer in range(layers):
+        for _ in range(directions):
+            shapes: list[Any] = [(gates, 4 if layer == 0 else width * directions), (gates, width)]
+            shapes += [(gates,), (gates,)] if biases else []
+            shapes += [(projected, 5)] if projected else []
+            params += [rng.standard_normal(shape).astype(np.float32) for shape in shapes]
+    hidden, cell = (
+        rng.standard_normal((layers * directions, 3, n)).astype(np.float32) for n in (width, 5)
+    )
+    return ((hidden, cell) if name == "lstm" else hidden), tuple(params)
+
+
+def _agree(expected: Any, found: Any) -> None:
+    for want, got in zip(expected, found, strict=True):
+        np.testing.assert_allclose(got.numpy(), want.numpy(), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.oracle
+@pytest.mark.parametrize(("name", "layers", "directions", "biases"), LAYERS)
+def test_recurrent_layers(name: str, layers: int, directions: int, biases: bool) -> None:
+    torch = pytest.importorskip("torch")
+    state, params = _layers_of(name, layers, directions, biases)
+    options = biases, layers, 0.0, False, directions == 2
+    x = np.random.default_rng(2).random((6, 3, 4)).astype(np.float32)
+    for batch_first in (False, True):
+        given = x.swapaxes(0, 1) if batch_first else x
+        _agree(*(
+            getattr(lib, name)(*_given(lib, (given, state, params)), *options, batch_first)
+            for lib in (torch, gw)
+        ))
+    sizes = np.array([3, 3, 2, 1])
+    _agree(*(
+        getattr(lib, name)(*_given(lib, (x.reshape(18, 4)[:9], sizes, state, params)), *options)
+        for lib in (torch, gw)
+    ))
+
+
+@pytest.mark.oracle
+def test_a_projected_state() -> None:
+    torch = pytest.importorskip("torch")
+    x = np.random.default_rng(2).random((6, 3, 4)).astype(np.float32)
+    args = (x, *_layers_of("lstm", 2, 1, True, projected=2))
+    options = True, 2, 0.0, False, False, False
+    _agree(*(lib.lstm(*_given(lib, args), *options) for lib in (torch, gw)))
+
+
+def test_recurrent_layers_compile_and_have_gradients() -> None:
+    state, params = _given(gw, _layers_of("gru", 2, 1, True))
+    x = gw.rand(6, 3, 4, requires_grad=True)
+
+    def loss(x: gw.Tensor) -> gw.Tensor:
+        return gw.gru(x, state, params, True, 2, 0.0, False, False, False)[0].sin().sum()
+
+    (want,), (got,) = (gw.autograd.grad(f(x), x) for f in (loss, gw.compile(loss)))
+    gw.testing.assert_close(got, want, rtol=1e-4, atol=1e-5)
+    with pytest.raises(RuntimeError, match="expected 4 parameters"):
+        gw.gru(x, state, params[:-1], True, 2, 0.0, False, False, False)
+
+
+@pytest.mark.parametrize("ndim", [2, 3])
+def test_random_windows_tell_their_places(ndim: int) -> None:
+    x = gw.rand(1, 2, *(6,) * ndim)
+    pool = getattr(gw.nn.functional, f"fractional_max_pool{ndim}d_with_indices")
+    values, places = pool(x, 2, output_size=3)
+    assert gw.equal(x.flatten(2).gather(2, places.flatten(2)), values.flatten(2))
+
+
 def test_reductions_are_numbers() -> None:
     with pytest.raises(ValueError, match="reduction"):
         gw.kl_div(gw.ones(2), gw.ones(2), 3)

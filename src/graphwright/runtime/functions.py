@@ -1,16 +1,19 @@
 """Functions that PyTorch has beside those of `nn.functional`, with other parameters.
 
 `torch.batch_norm` and its like take all parameters by position, losses take `reduction` as a
-number: 0 for none, 1 for the mean, 2 for the sum. The cells make one step of a recurrent layer
-from its weights.
+number: 0 for none, 1 for the mean, 2 for the sum, bags `mode`: 0 for the sum, 1 for the mean, 2
+for the maximum. The cells make one step of a recurrent layer from its weights; `lstm` and its like
+all steps of several layers.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from graphwright.runtime.errors import describe
 from graphwright.runtime.nn import functional as F
-from graphwright.runtime.nn.rnn_steps import step
+from graphwright.runtime.nn.rnn_steps import layers, step
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.tensor import Tensor
 
@@ -220,3 +223,96 @@ def rnn_relu_cell(
 ) -> Tensor:
     """As `rnn_tanh_cell`, with relu."""
     return _step("RNN_RELU", input, (hx,), w_ih, w_hh, b_ih, b_hh)[0]
+
+
+# -- recurrent layers
+
+
+def _layers_of(
+    name: str, params: Any, has_biases: bool, num_layers: int, directions: int
+) -> list[tuple[Any, ...]]:
+    """Weights by layer and direction: of the input, the state, their biases, the projection.
+
+    Raises RuntimeError where their number fits neither weights with nor without projections.
+    """
+    each = 4 if has_biases else 2
+    parts = num_layers * directions
+    if len(params) not in (each * parts, (each + 1) * parts):
+        raise RuntimeError(
+            f"{name}(): expected {each} parameters ({each + 1} with projections) for each of "
+            f"{parts} layers and directions, got {len(params)}"
+        )
+    size = len(params) // parts
+    found = []
+    for at in range(0, len(params), size):
+        own = tuple(params[at : at + size])
+        biases = own[2:4] if has_biases else (None, None)
+        found.append((*own[:2], *biases, own[each] if size > each else None))
+    return found
+
+
+def _recurrent(name: str, mode: str) -> Callable[..., Any]:
+    def of_sequences(
+        input: Tensor,
+        hx: Any,
+        params: Any,
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+        batch_first: bool,
+    ) -> tuple[Tensor, ...]:
+        state = tuple(hx) if mode == "LSTM" else (hx,)
+        if input.ndim != 3 or len(state) != (2 if mode == "LSTM" else 1):
+            raise RuntimeError(
+                f"{name}(): expected an input with 3 dimensions and the states of {mode}, got "
+                f"{describe(input)} and {len(state)} states"
+            )
+        weights = _layers_of(name, params, has_biases, num_layers, 2 if bidirectional else 1)
+        data = ops.transpose(input, 0, 1) if batch_first else input
+        left_out = dropout if train else 0.0
+        output, final = layers(mode, data, None, state, weights, bidirectional, left_out)
+        return (ops.transpose(output, 0, 1) if batch_first else output), *final
+
+    def of_rows(
+        data: Tensor,
+        batch_sizes: Tensor,
+        hx: Any,
+        params: Any,
+        has_biases: bool,
+        num_layers: int,
+        dropout: float,
+        train: bool,
+        bidirectional: bool,
+    ) -> tuple[Tensor, ...]:
+        state = tuple(hx) if mode == "LSTM" else (hx,)
+        weights = _layers_of(name, params, has_biases, num_layers, 2 if bidirectional else 1)
+        left_out = dropout if train else 0.0
+        sizes = batch_sizes.tolist()
+        output, final = layers(mode, data, sizes, state, weights, bidirectional, left_out)
+        return output, *final
+
+    def recurrent(*args: Any, **kwargs: Any) -> tuple[Tensor, ...]:
+        """Layers of a recurrent network from their weights.
+
+        `(input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first)`
+        with input [steps, batch, features], or `(data, batch_sizes, hx, params, has_biases,
+        num_layers, dropout, train, bidirectional)` of packed rows. `hx` is the state
+        [layers * directions, batch, hidden], for LSTM a pair of them; `params` has for each
+        layer and direction the weights of the input and of the state, and their biases where
+        `has_biases`. Gives the output and the final states. Raises RuntimeError for another
+        number of parameters.
+        """
+        weights_last = len(args) > 3 and isinstance(args[3], list | tuple)
+        packed = weights_last or "batch_sizes" in kwargs
+        return (of_rows if packed else of_sequences)(*args, **kwargs)
+
+    recurrent.__name__ = recurrent.__qualname__ = name
+    return recurrent
+
+
+lstm = _recurrent("lstm", "LSTM")
+gru = _recurrent("gru", "GRU")
+rnn_tanh = _recurrent("rnn_tanh", "RNN_TANH")
+rnn_relu = _recurrent("rnn_relu", "RNN_RELU")

@@ -137,7 +137,9 @@ from graphwright.runtime.nn.functions.resizing import (
 from graphwright.runtime.nn.functions.sampling import (
     affine_grid,
     fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
     fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
     grid_sample,
 )
 from graphwright.runtime.nn.functions.windows import (

@@ -231,23 +231,15 @@ class RNNBase(Module):
     def _layers(
         self, data: Tensor, sizes: list[int] | None, state: State
     ) -> tuple[Tensor, State]:
-        finals: list[State] = []
-        suffixes = self._suffixes()
-        for layer in range(self.num_layers):
-            outputs = []
-            for direction, suffix in enumerate(suffixes):
-                place = layer * len(suffixes) + direction
-                start = tuple(ops.select(t, 0, place) for t in state)
-                weights = self._weights(layer, suffix)
-                output, final = rnn_steps.run(
-                    self.mode, data, sizes, start, weights, bool(suffix)
-                )
-                outputs.append(output)
-                finals.append(final)
-            data = outputs[0] if len(outputs) == 1 else ops.cat(outputs, -1)
-            if self.dropout and self.training and layer < self.num_layers - 1:
-                data = F.dropout(data, self.dropout, True)
-        return data, tuple(ops.stack([f[i] for f in finals]) for i in range(len(state)))
+        weights = [
+            self._weights(layer, suffix)
+            for layer in range(self.num_layers)
+            for suffix in self._suffixes()
+        ]
+        dropout = self.dropout if self.training else 0.0
+        return rnn_steps.layers(
+            self.mode, data, sizes, state, weights, self.bidirectional, dropout
+        )
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from graphwright.runtime.dtypes import float32, float64
@@ -48,6 +49,35 @@ def run(
     rows = [state[0].shape[0]] * len(steps) if sizes is None else sizes
     outputs, final = (_backwards if reverse else _forwards)(cell, steps, rows, state)
     return (ops.stack(outputs) if sizes is None else ops.cat(outputs)), final
+
+
+def layers(
+    mode: str,
+    data: Tensor,
+    sizes: list[int] | None,
+    state: State,
+    weights: Sequence[tuple[Any, ...]],
+    bidirectional: bool,
+    dropout: float,
+) -> tuple[Tensor, State]:
+    """All layers: (output, final state), as `run` of one direction of one.
+
+    `weights` has a tuple for each direction of each layer, in the order of the state
+    [layers * directions, batch, hidden]; of what a layer gives the next, `dropout` is left out.
+    """
+    finals: list[State] = []
+    directions = 2 if bidirectional else 1
+    for first in range(0, len(weights), directions):
+        if first and dropout:
+            data = F.dropout(data, dropout, True)
+        outputs = []
+        for place in range(first, first + directions):
+            start = tuple(ops.select(t, 0, place) for t in state)
+            output, final = run(mode, data, sizes, start, weights[place], place > first)
+            outputs.append(output)
+            finals.append(final)
+        data = outputs[0] if len(outputs) == 1 else ops.cat(outputs, -1)
+    return data, tuple(ops.stack([f[i] for f in finals]) for i in range(len(state)))
 
 
 def _at_once(

@@ -96,3 +96,26 @@ def _fractional_max_pool(ndim: int) -> Callable[..., Any]:
 
 fractional_max_pool2d = _fractional_max_pool(2)
 fractional_max_pool3d = _fractional_max_pool(3)
+
+
+def _with_indices(pool: Callable[..., Any]) -> Callable[..., Any]:
+    name = f"{pool.__name__}_with_indices"
+
+    def fractional_max_pool_with_indices(
+        input: Tensor,
+        kernel_size: Any,
+        output_size: Any = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> Any:
+        """The maxima, and their places in each image, whatever `return_indices` is."""
+        return pool(input, kernel_size, output_size, output_ratio, True, _random_samples)
+
+    fractional_max_pool_with_indices.__name__ = name
+    fractional_max_pool_with_indices.__qualname__ = name
+    return fractional_max_pool_with_indices
+
+
+fractional_max_pool2d_with_indices = _with_indices(fractional_max_pool2d)
+fractional_max_pool3d_with_indices = _with_indices(fractional_max_pool3d)
