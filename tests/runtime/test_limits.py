@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,36 @@ def test_the_nearest_pixels_do_not_depend_on_the_grid(compiled: bool) -> None:
     grid = gw.tensor([[[[-0.9, 0.2], [NAN, INF]]]])
     gradient = _gradient(gw.compile(sampled) if compiled else sampled, grid)
     np.testing.assert_array_equal(gradient, np.zeros(grid.shape))
+
+
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64])
+@pytest.mark.parametrize(("values", "expected"), [
+    ([-INF, -INF, 0.0, -INF], [-INF, -INF, 0.0, 0.0]),
+    ([INF, -INF, 0.0, INF], [INF, INF, INF, INF]),
+    ([0.0, NAN, 0.0, INF], [0.0, NAN, NAN, NAN]),
+    ([-800.0, 800.0, -800.0, 0.0], [-800.0, 800.0, 800.0, 800.0]),
+])
+def test_running_logarithms_of_sums(
+    values: list[float], expected: list[float], dtype: Any
+) -> None:
+    lines = gw.tensor([values] * 70, dtype=dtype)
+    want = np.array([expected] * 70)
+    np.testing.assert_array_equal(gw.logcumsumexp(lines, 1).numpy(), want)
+    np.testing.assert_array_equal(gw.logcumsumexp(lines.t().contiguous(), 0).numpy(), want.T)
+
+
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64, gw.int32, gw.int64])
+@pytest.mark.parametrize("count", [1, 2, 3, 10, 101, 1024, 1025])
+def test_medians_are_the_lower_middle_of_the_order(count: int, dtype: Any) -> None:
+    rng = np.random.default_rng(count)
+    values = rng.integers(-20, 20, count).astype(dtype.numpy)
+    middle = np.sort(values)[(count - 1) // 2]
+    assert gw.median(gw.from_numpy(values)).item() == middle
+    if dtype.is_floating_point and count > 1:
+        holed = np.append(values, dtype.numpy.type(NAN))
+        rng.shuffle(holed)
+        assert math.isnan(gw.median(gw.from_numpy(holed)).item())
+        assert gw.nanmedian(gw.from_numpy(holed)).item() == middle
 
 
 @pytest.mark.parametrize("compiled", [False, True])

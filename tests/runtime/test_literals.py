@@ -26,6 +26,12 @@ import graphwright as gw
         ([[np.float16(1)]], gw.float16),
         (np.int16(1), gw.int16),
         ([gw.tensor(1), 2.5], gw.float32),
+        ([gw.tensor(1), gw.tensor(2)], gw.int64),
+        ([[gw.tensor(1.0)], [gw.tensor(2.0)]], gw.float32),
+        ([gw.tensor(True), gw.tensor(False)], gw.bool),
+        ([gw.tensor(1), gw.tensor(2.0)], gw.float32),
+        ([gw.tensor(1), True], gw.int64),
+        ([gw.tensor(1j), gw.tensor(2j)], gw.complex64),
         (range(3), gw.int64),
     ],
 )

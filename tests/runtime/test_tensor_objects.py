@@ -45,6 +45,38 @@ def test_what_tensors_say_of_themselves(compiled: bool) -> None:
         y.nbytes = 3
 
 
+@pytest.mark.parametrize("shape", [(3, 3), (2, 5), (5, 2), (2, 2, 2)])
+def test_the_diagonal_is_filled(shape: tuple[int, ...]) -> None:
+    x = gw.zeros(shape).transpose(0, 1)
+    version = x._version
+    assert x.fill_diagonal_(2) is x and x._version > version
+    places = [(i,) * len(shape) for i in range(min(shape))]
+    assert all(x[place] == 2 for place in places) and x.sum() == 2 * len(places)
+    with pytest.raises(RuntimeError, match="equal length"):
+        gw.zeros(2, 3, 2).fill_diagonal_(1)
+
+
+def test_a_tensor_is_filled_with_the_element_of_another() -> None:
+    x = gw.zeros(2, 2)
+    assert x.fill_(gw.tensor(1.5)).tolist() == [[1.5] * 2] * 2
+    assert x.fill_(gw.tensor(3)).tolist() == [[3.0] * 2] * 2
+    x[0, 1] = 7.0
+    assert x.fill_(x[0, 1]).tolist() == [[7.0] * 2] * 2
+    value = gw.tensor(2.0, requires_grad=True)
+    x.fill_(value).sum().backward()
+    assert value.grad == 4
+
+
+def test_truths_as_subscripts() -> None:
+    x = gw.arange(6.0).reshape(2, 3).requires_grad_()
+    assert x[True].shape == (1, 2, 3) and x[False].shape == (0, 2, 3)
+    x[True].sum().backward()
+    assert x.grad.tolist() == [[1.0] * 3] * 2
+    copied = x.detach()[True]
+    copied.zero_()
+    assert x.sum() == 15
+
+
 def test_attributes_are_copied_with_the_tensor() -> None:
     x = gw.ones(2)
     x.note = [1]

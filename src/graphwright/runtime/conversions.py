@@ -26,7 +26,6 @@ def _target(tensor: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple
     dtype = kwargs.pop("other", None) if dtype is None else dtype
     if hasattr(dtype, "device"):
         dtype, device = dtype.dtype, dtype.device
-    kwargs.pop("non_blocking", None)
     if kwargs:
         raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
     for arg in args:
@@ -120,11 +119,13 @@ class Conversions:
     __slots__ = ()
 
     def to(
-        self: Any, *args: Any, copy: bool = False, memory_format: Any = None, **kwargs: Any
+        self: Any, *args: Any, copy: bool = False, memory_format: Any = None,
+        non_blocking: Any = False, **kwargs: Any,
     ) -> Tensor:
         """By dtype, device, both, or like another tensor; self where nothing changes.
 
-        `memory_format` orders the dims in memory. To "meta" only the type is kept.
+        `memory_format` orders the dims in memory; `non_blocking` changes nothing. To "meta" only
+        the type is kept.
         """
         if len(args) == 1 and not (kwargs or copy or memory_format):
             if args[0].__class__ is DType:

@@ -79,12 +79,12 @@ def _register(name: str, code: int, numpy: Any, kind: str) -> dtype:
     result = dtype(name, code, np.dtype(numpy), kind)
     _core.register_dtype(code, result, result.numpy, kind in "fc")
     BY_NAME[name] = result
-    _BY_NUMPY[result.numpy] = result
+    BY_NUMPY[result.numpy] = result
     return result
 
 
 BY_NAME: dict[str, dtype] = {}
-_BY_NUMPY: dict[np.dtype[Any], dtype] = {}
+BY_NUMPY: dict[np.dtype[Any], dtype] = {}
 
 bool_ = _register("bool", 0, np.bool_, "b")
 uint8 = _register("uint8", 1, np.uint8, "u")
@@ -118,7 +118,7 @@ def from_numpy_dtype(numpy: Any) -> dtype:
         TypeError: if no tensor can have such elements.
     """
     key = np.dtype(numpy)
-    found = _BY_NUMPY.get(key) or _BY_NUMPY.get(key.newbyteorder("="))
+    found = BY_NUMPY.get(key) or BY_NUMPY.get(key.newbyteorder("="))
     if found is None:
         names = ", ".join(BY_NAME)
         raise TypeError(f"no graphwright dtype for NumPy's {key}; supported: {names}")

@@ -245,6 +245,9 @@ class Indexing:
             return answer
         if key.__class__ is int and self.ndim:
             return ops.select(self, 0, key)
+        if key.__class__ is bool:
+            place = self._literal(np.zeros(int(key), np.int64))
+            return ops.index(ops.unsqueeze(self, 0), (place,))
         if isinstance(key, TensorBase) and key.dtype is dtypes.int64 and key.ndim and self.ndim:
             return ops.index(self, (key,))  # type: ignore[arg-type]
         view, indices = _parse(self, key)

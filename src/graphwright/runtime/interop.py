@@ -90,9 +90,10 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
             UserWarning,
             stacklevel=2,
         )
-    if not array.dtype.isnative:
+    known = dtypes.BY_NUMPY.get(array.dtype)
+    if known is None and not array.dtype.isnative:
         raise ValueError(f"from_numpy: the byte order of {array.dtype!r} is not the machine's")
-    return _core.from_ndarray(Tensor, array, dtypes.from_numpy_dtype(array.dtype))
+    return _core.from_ndarray(Tensor, array, known or dtypes.from_numpy_dtype(array.dtype))
 
 
 def from_dlpack(

@@ -22,6 +22,8 @@ def is_size(value: Any) -> bool:
 
 def constructed(name: str, dtype: DType, args: tuple[Any, ...]) -> Tensor:
     """A tensor of the dtype from sizes, or from data. Raises TypeError for anything else."""
+    if len(args) > 1 and all([size.__class__ is int for size in args]):
+        return ops.empty(args, dtype=dtype)
     if len(args) == 1 and (len(getattr(args[0], "shape", ())) or not is_size(args[0])):
         return _from_data(name, dtype, args[0])
     for size in args:

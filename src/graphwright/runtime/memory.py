@@ -11,6 +11,7 @@ from graphwright.runtime.formats import strides_in_format
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.normalise import as_size, varargs
 from graphwright.runtime.ops.strides import contiguous_strides
+from graphwright.runtime.overriding import PLAIN
 from graphwright.runtime.storage import TypedStorage, UntypedStorage, storage_type
 
 if TYPE_CHECKING:
@@ -161,7 +162,8 @@ class Memory:
         That of a parameter is a plain tensor. Assigning a tensor of any shape and dtype makes
         this one share its memory; gradient, history and version stay.
         """
-        return _core.unversioned(type(self.detach()), self)
+        cls = self.__class__
+        return _core.unversioned(cls if cls is PLAIN[0] else type(self.detach()), self)
 
     @data.setter
     def data(self: Any, value: Tensor) -> None:

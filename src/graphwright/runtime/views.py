@@ -28,10 +28,10 @@ def strided_from(
 
 def _become(name: str, tensor: Any, view: Any) -> Any:
     """`tensor` with the layout and history of a view of itself."""
-    adopt = getattr(tensor, "_adopt", None)
-    if tensor.is_fake and adopt is None:
+    adopt = getattr(tensor, "_adopt", None) if tensor.is_fake else None
+    if adopt is None and tensor.is_fake:
         raise DataDependent(f"{name}() changes the layout of a tensor while tracing")
-    if _core.grad_enabled() and tensor.requires_grad and tensor.grad_fn is None:
+    if tensor.requires_grad and _core.grad_enabled() and tensor.grad_fn is None:
         raise RuntimeError(
             f"{name}: a leaf Variable that requires grad is being used in an in-place operation."
         )
@@ -49,11 +49,14 @@ def _become(name: str, tensor: Any, view: Any) -> Any:
 def _in_place(name: str) -> Any:
     operation = getattr(ops, name)
 
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return _become(f"{name}_", self, operation(self, *args, **kwargs))
+    own = f"{name}_"
 
-    method.__name__ = f"{name}_"
-    method.__qualname__ = f"Views.{name}_"
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        view = operation(self, *args, **kwargs) if kwargs else operation(self, *args)
+        return _become(own, self, view)
+
+    method.__name__ = own
+    method.__qualname__ = f"Views.{own}"
     method.__doc__ = f"`{name}`, which this tensor itself becomes; its memory stays."
     return method
 
@@ -94,7 +97,7 @@ class Views:
         Raises RuntimeError where the shape needs a copy or the dtype does not fit, TypeError
         unless there is just one of both.
         """
-        if dtype is None and len(sizes) == 1 and isinstance(sizes[0], DType):
+        if dtype is None and len(sizes) == 1 and sizes[0].__class__ is DType:
             dtype, sizes = sizes[0], ()
         if (not sizes) + (size is None) + (dtype is None) != 2:
             raise TypeError("view() takes either a size or a dtype")

@@ -44,6 +44,34 @@ def test_values(shapes: Any, causal: bool) -> None:
     np.testing.assert_allclose(got.numpy(), want, rtol=1e-11, atol=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["bool", "float", "turned", "spread"])
+@pytest.mark.parametrize("shape", [
+    (4, 5), (1, 5), (4, 1), (5,), (3, 4, 5), (3, 1, 5), (2, 3, 4, 5), (2, 1, 1, 5), (2, 1, 4, 1),
+    (1, 3, 4, 5),
+])
+def test_masks_of_all_layouts(shape: tuple[int, ...], kind: str) -> None:
+    q, k, v = _inputs(((2, 3, 4, 6), (2, 3, 5, 6), (2, 3, 5, 2)))
+    numbers = np.random.default_rng(1).standard_normal(shape)
+    given = gw.tensor(numbers > -0.5 if kind == "bool" else numbers)
+    if kind == "turned" and len(shape) > 1:
+        given = given.mT.contiguous().mT
+    if kind == "spread":
+        given = given.expand(2, 3, 4, 5)
+    leaves = [t.clone().requires_grad_() for t in (q, k, v)]
+    out = F.scaled_dot_product_attention(*leaves, given)
+    want = _expected(q.numpy(), k.numpy(), v.numpy(), given.numpy())
+    np.testing.assert_allclose(out.detach().numpy(), want, rtol=1e-11, atol=1e-12)
+    scores = leaves[0] @ leaves[1].mT / 6**0.5
+    if kind == "bool":
+        weights = gw.softmax(scores.masked_fill(~given, -1e30), -1) * given
+    else:
+        weights = gw.softmax(scores + given, -1)
+    for own, parts in zip(gw.autograd.grad(out.square().sum(), leaves),
+                          gw.autograd.grad((weights @ leaves[2]).square().sum(), leaves),
+                          strict=True):
+        np.testing.assert_allclose(own.numpy(), parts.numpy(), 1e-9, 1e-10)
+
+
 def test_rows_without_a_place_to_attend_to_are_zeros() -> None:
     q, k, v = _inputs(((2, 4, 3), (2, 5, 3), (2, 5, 3)))
     mask = gw.ones(4, 5, dtype=gw.bool)

@@ -268,6 +268,71 @@ static bool read_operands(Attention *a, PyObject *const *args) {
     return k->sizes[n - 1] == a->size && v->sizes[n - 2] == a->columns;
 }
 
+#define WRITE_MASK(TYPE)                                                            \
+    for (int64_t j = 0; j < n; j++) {                                               \
+        ((TYPE *)(void *)to)[j] = from[j * step] ? (TYPE)0 : -(TYPE)INFINITY;       \
+    }
+
+/* A row of truths as what is added to the scores. */
+static void write_mask(char *to, const char *from, int64_t n, int64_t step, int code) {
+    if (code == GW_FLOAT32) {
+        WRITE_MASK(float)
+    } else {
+        WRITE_MASK(double)
+    }
+}
+
+/* The mask's sizes and strides as [batch, heads, rows, columns], strides of 0 where one element
+ * serves all; false where it is no plain mask of these scores. */
+static bool mask_layout(const Attention *a, const GwTensor *mask, int ndim, int64_t *sizes,
+                        int64_t *strides) {
+    const int64_t scores[] = {a->batch, a->heads, a->rows, a->columns};
+    bool fits = mask != NULL && mask->ndim <= ndim && (mask->dtype == GW_BOOL
+                                                       || mask->dtype == a->code);
+    for (int d = 0; fits && d < 4; d++) {
+        int own = d - 4 + mask->ndim;
+        sizes[d] = own < 0 ? 1 : mask->sizes[own];
+        strides[d] = own < 0 || sizes[d] == 1 ? 0 : mask->strides[own];
+        fits = sizes[d] == 1 || sizes[d] == scores[d];
+    }
+    return fits;
+}
+
+/* Sets the mask, which is added to the scores; -inf where a bool one says no. `room` is what was
+ * allocated for it. False, without an exception, where it is no plain one. */
+static bool read_mask(Attention *a, PyObject *given, int ndim, void **room) {
+    *room = NULL;
+    if (given == Py_None) {
+        return true;
+    }
+    int64_t sizes[4], strides[4];
+    const GwTensor *mask = gw_plain_tensor(given);
+    if (a->causal || !mask_layout(a, mask, ndim, sizes, strides)) {
+        return false;
+    }
+    int64_t columns = a->columns, rows = sizes[0] * sizes[1] * sizes[2];
+    if (mask->dtype == a->code) {
+        a->mask_data = mask->data;
+        a->mask = (Strides){strides[0], strides[1], strides[2]};
+        return strides[3] == 1 || columns == 1;
+    }
+    int size = gw_dtypes[a->code].itemsize;
+    char *to = *room = PyMem_Malloc((size_t)(rows * columns * size));
+    if (to == NULL) {
+        return false;
+    }
+    for (int64_t i = 0; i < rows; i++, to += columns * size) {
+        int64_t row = i % sizes[2], above = i / sizes[2];
+        int64_t place = row * strides[2] + above % sizes[1] * strides[1]
+                        + above / sizes[1] * strides[0];
+        write_mask(to, mask->data + place, columns, strides[3], a->code);
+    }
+    a->mask_data = *room;
+    a->mask = (Strides){sizes[0] == 1 ? 0 : sizes[1] * sizes[2] * columns,
+                        sizes[1] == 1 ? 0 : sizes[2] * columns, sizes[2] == 1 ? 0 : columns};
+    return true;
+}
+
 /* A tensor of the query's dims with another last one. */
 static GwTensor *with_last(PyTypeObject *cls, PyObject *query, int64_t last) {
     const GwTensor *q = (const GwTensor *)query;
@@ -297,14 +362,18 @@ static GwTensor *forward_of(PyTypeObject *cls, Attention *a, PyObject *query, Gw
     return out;
 }
 
+static int ndim_of(PyObject *query) { return ((const GwTensor *)query)->ndim; }
+
 /* query, key, value, attn_mask, is_causal, scale: the result and its levels */
 GW_KERNEL(fused_attention) {
     Attention a = {.causal = args[4] == Py_True};
-    if (args[3] != Py_None || !PyBool_Check(args[4]) || !gw_plain_number(args[5], &a.scale)
-        || !read_operands(&a, args)) {
+    void *room;
+    if (!PyBool_Check(args[4]) || !gw_plain_number(args[5], &a.scale)
+        || !read_operands(&a, args) || !read_mask(&a, args[3], ndim_of(args[0]), &room)) {
         return NULL;
     }
     GwTensor *levels, *out = forward_of(cls, &a, args[0], &levels);
+    PyMem_Free(room);
     PyObject *pair = out == NULL ? NULL : PyTuple_Pack(2, out, levels);
     Py_XDECREF(out);
     Py_XDECREF(levels);
@@ -315,15 +384,19 @@ GW_KERNEL(fused_attention) {
 GW_KERNEL(scaled_dot_product_attention) {
     Attention a = {.causal = args[5] == Py_True};
     double dropout;
-    if (args[3] != Py_None || !PyBool_Check(args[5]) || args[7] != Py_False
-        || !gw_plain_number(args[4], &dropout) || dropout != 0 || !read_operands(&a, args)) {
+    void *room;
+    if (!PyBool_Check(args[5]) || args[7] != Py_False || !gw_plain_number(args[4], &dropout)
+        || dropout != 0 || !read_operands(&a, args)) {
         return NULL;
     }
     a.scale = 1 / sqrt((double)a.size);
-    if (args[6] != Py_None && !gw_plain_number(args[6], &a.scale)) {
+    if ((args[6] != Py_None && !gw_plain_number(args[6], &a.scale))
+        || !read_mask(&a, args[3], ndim_of(args[0]), &room)) {
         return NULL;
     }
-    return (PyObject *)forward_of(cls, &a, args[0], NULL);
+    GwTensor *out = forward_of(cls, &a, args[0], NULL);
+    PyMem_Free(room);
+    return (PyObject *)out;
 }
 
 /* A contiguous tensor of the query's dims with another last one; its memory, or NULL. */
@@ -339,8 +412,10 @@ static void *read_result(PyObject *o, const GwTensor *query, int64_t last) {
 /* grad, query, key, value, attn_mask, out, levels, is_causal, scale: the gradients of the three */
 GW_KERNEL(attention_backward_kernel) {
     Attention a = {.causal = args[7] == Py_True};
-    if (args[4] != Py_None || !PyBool_Check(args[7]) || !gw_plain_number(args[8], &a.scale)
-        || !read_operands(&a, args + 1)) {
+    PyObject *to[3] = {NULL, NULL, NULL}, *all = NULL;
+    void *room;
+    if (!PyBool_Check(args[7]) || !gw_plain_number(args[8], &a.scale)
+        || !read_operands(&a, args + 1) || !read_mask(&a, args[4], ndim_of(args[1]), &room)) {
         return NULL;
     }
     const GwTensor *query = (const GwTensor *)args[1];
@@ -348,9 +423,8 @@ GW_KERNEL(attention_backward_kernel) {
     a.out = read_result(args[5], query, a.value_size);
     a.levels = read_result(args[6], query, 2);
     if (a.grad == NULL || a.out == NULL || a.levels == NULL) {
-        return NULL;
+        goto done;
     }
-    PyObject *to[3] = {NULL, NULL, NULL}, *all = NULL;
     for (int i = 0; i < 3; i++) {
         const GwTensor *t = (const GwTensor *)args[1 + i];
         to[i] = (PyObject *)gw_tensor_empty(cls, t->dtype, t->ndim, t->sizes, NULL);
@@ -363,6 +437,7 @@ GW_KERNEL(attention_backward_kernel) {
     a.to_value = ((GwTensor *)to[2])->data;
     all = run_backward(&a) ? PyTuple_Pack(3, to[0], to[1], to[2]) : NULL;
 done:
+    PyMem_Free(room);
     for (int i = 0; i < 3; i++) {
         Py_XDECREF(to[i]);
     }

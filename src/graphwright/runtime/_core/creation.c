@@ -452,11 +452,27 @@ GW_KERNEL(hamming_window) {
 
 /* ---- in place ---- */
 
+/* That of a tensor without dims; false, without an exception, where it is of another dtype. */
+static bool only_element(PyObject *o, int dtype, Element *e) {
+    const GwTensor *t = gw_plain_tensor(o);
+    if (t == NULL || t->ndim != 0 || t->dtype != dtype) {
+        return false;
+    }
+    static const char none[sizeof e->bytes];
+    e->size = gw_dtypes[dtype].itemsize;
+    memset(e->bytes, 0, sizeof e->bytes);
+    memcpy(e->bytes, t->data, (size_t)e->size);
+    e->zero = memcmp(e->bytes, none, sizeof none) == 0;
+    return true;
+}
+
 static PyObject *fill_with(PyObject *target, PyObject *number) {
     Element e;
     GwTensor *t = gw_plain_tensor(target);
     bool plain = t != NULL && (t->numel <= LONGEST || (t->flags & GW_CONTIGUOUS) != 0);
-    if (!plain || !gw_is_open(t->storage) || !element_of(number, t->dtype, &e)) {
+    if (!plain || !gw_is_open(t->storage)
+        || !(gw_is_tensor(number) ? only_element(number, t->dtype, &e)
+                                  : element_of(number, t->dtype, &e))) {
         return NULL;
     }
     fill(t, &e);
@@ -467,6 +483,26 @@ static PyObject *fill_with(PyObject *target, PyObject *number) {
 GW_KERNEL(fill_) {
     GW_UNUSED(cls);
     return fill_with(args[0], args[1]);
+}
+
+/* input, fill_value, wrap */
+GW_KERNEL(fill_diagonal_) {
+    GW_UNUSED(cls);
+    Element e;
+    GwTensor *t = gw_plain_tensor(args[0]);
+    bool plain = t != NULL && t->ndim >= 2 && args[2] == Py_False && gw_is_open(t->storage);
+    int64_t size = plain ? t->sizes[0] : 0, step = 0;
+    for (int d = 0; plain && d < t->ndim; d++) {
+        plain = t->ndim == 2 || t->sizes[d] == size;
+        size = t->sizes[d] < size ? t->sizes[d] : size;
+        step += t->strides[d];
+    }
+    if (!plain || !element_of(args[1], t->dtype, &e)) {
+        return NULL;
+    }
+    fill_row(t->data, size, step * gw_itemsize(t), &e);
+    t->storage->version++;
+    return Py_NewRef(args[0]);
 }
 
 GW_KERNEL(zero_) {
@@ -482,6 +518,7 @@ const GwKernelEntry gw_creation_kernels[] = {
     {"empty_like", 3, empty_like},
     {"eye", 4, eye},
     {"fill_", 2, fill_},
+    {"fill_diagonal_", 3, fill_diagonal_},
     {"full", 4, full},
     {"full_like", 4, full_like},
     {"hamming_window", 6, hamming_window},

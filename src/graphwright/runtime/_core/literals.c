@@ -6,7 +6,8 @@ enum { LARGEST = 1024, WIDEST = 8 };    /* elements; bytes of each */
 typedef struct {
     int ndim;
     int64_t sizes[GW_MAX_DIMS], numel;
-    bool whole, fraction;               /* there is an int, a float */
+    bool whole, fraction, truth;        /* there is an int, a float, a bool */
+    int of_tensors;                     /* the dtype of those without dims, or -1 */
     int dtype;
     char elements[LARGEST * WIDEST], *end;
 } Literal;
@@ -34,11 +35,26 @@ static bool read_shape(Literal *l, PyObject *data) {
     return true;
 }
 
+/* Whether it is a number too, of the same dtype as those before it. */
+static bool read_tensor_kind(Literal *l, PyObject *data) {
+    const GwTensor *t = gw_plain_tensor(data);
+    if (t == NULL || t->ndim != 0 || l->ndim == 0 || gw_dispatch_flags(&data, 1) != 0) {
+        return false;
+    }
+    bool fits = l->of_tensors < 0 || l->of_tensors == t->dtype;
+    l->of_tensors = t->dtype;
+    return fits;
+}
+
 /* Whether all sequences of level `d` fit the shape and hold plain numbers, whose kinds are kept. */
 static bool read_kinds(Literal *l, PyObject *data, int d) {
     if (d == l->ndim) {
+        if (gw_is_tensor(data)) {
+            return read_tensor_kind(l, data);
+        }
         l->whole = l->whole || PyLong_CheckExact(data);
         l->fraction = l->fraction || PyFloat_CheckExact(data);
+        l->truth = l->truth || PyBool_Check(data);
         return PyLong_CheckExact(data) || PyFloat_CheckExact(data) || PyBool_Check(data);
     }
     bool fits = is_sequence(data) && PySequence_Fast_GET_SIZE(data) == l->sizes[d];
@@ -53,8 +69,8 @@ static bool read_numbers(Literal *l, PyObject *data, int d) {
     if (d == l->ndim) {
         char bytes[16];
         int size = gw_dtypes[l->dtype].itemsize;
-        bool fits = gw_element(data, l->dtype, bytes);
-        memcpy(l->end, bytes, (size_t)size);
+        bool fits = l->of_tensors >= 0 || gw_element(data, l->dtype, bytes);
+        memcpy(l->end, l->of_tensors >= 0 ? ((const GwTensor *)data)->data : bytes, (size_t)size);
         l->end += size;
         return fits;
     }
@@ -75,7 +91,8 @@ static PyObject *literal(PyObject *self, PyObject *const *args, Py_ssize_t nargs
     }
     PyTypeObject *cls = gw_tensor_class(args[0]);
     Literal l;
-    l.whole = l.fraction = false;
+    l.whole = l.fraction = l.truth = false;
+    l.of_tensors = -1;
     l.end = l.elements;
     if (cls == NULL) {
         return NULL;
@@ -84,7 +101,16 @@ static PyObject *literal(PyObject *self, PyObject *const *args, Py_ssize_t nargs
         Py_RETURN_NONE;
     }
     int own = l.fraction || l.numel == 0 ? gw_default_dtype() : l.whole ? GW_INT64 : GW_BOOL;
+    if (l.of_tensors >= 0) {
+        if (l.whole || l.fraction || l.truth) {
+            Py_RETURN_NONE;
+        }
+        own = l.of_tensors;
+    }
     l.dtype = gw_plain_dtype(args[2], own);
+    if (l.of_tensors >= 0 && l.dtype != own) {
+        Py_RETURN_NONE;
+    }
     if (l.dtype < 0 || gw_dtypes[l.dtype].itemsize > WIDEST || !read_numbers(&l, args[1], 0)) {
         Py_RETURN_NONE;
     }
@@ -97,7 +123,8 @@ static PyObject *literal(PyObject *self, PyObject *const *args, Py_ssize_t nargs
 
 PyMethodDef gw_literal_methods[] = {
     {"literal", (PyCFunction)(void (*)(void))literal, METH_FASTCALL,
-     "literal(cls, data, dtype): a tensor of a bool, int or float, or of nested lists of them, of "
+     "literal(cls, data, dtype): a tensor of a bool, int or float, or of nested lists of them, or of "
+     "tensors without dims and of one dtype, of "
      "the dtype or (None) of the one that these have. None where there are many or others, or they "
      "do not fit the dtype."},
     {NULL, NULL, 0, NULL},

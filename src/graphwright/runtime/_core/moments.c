@@ -410,6 +410,32 @@ GW_KERNEL(pair_distances) {
     return norm_of(cls, &f, order);
 }
 
+#define DISTANCES(TYPE)                                                             \
+    for (int64_t i = 0; i < rows; i++) {                                            \
+        for (int64_t j = i + 1; j < rows; j++) {                                    \
+            const TYPE *a = (const TYPE *)(const void *)t->data + i * size;         \
+            const TYPE *b = (const TYPE *)(const void *)t->data + j * size;         \
+            double sum = 0;                                                         \
+            for (int64_t k = 0; k < size; k++) {                                    \
+                double difference = (double)(TYPE)(a[k] - b[k]);                    \
+                sum += difference * difference;                                     \
+            }                                                                       \
+            *((TYPE *)(void *)out->data + place++) = (TYPE)sqrt(sum);               \
+        }                                                                           \
+    }
+
+/* Those of order 2, without copies of the differences. */
+static PyObject *distances_of_pairs(PyTypeObject *cls, const GwTensor *t) {
+    int64_t rows = t->sizes[0], size = t->sizes[1], count = rows * (rows - 1) / 2, place = 0;
+    GwTensor *out = gw_tensor_empty(cls, t->dtype, 1, &count, NULL);
+    if (out != NULL && t->dtype == GW_FLOAT32) {
+        DISTANCES(float)
+    } else if (out != NULL) {
+        DISTANCES(double)
+    }
+    return (PyObject *)out;
+}
+
 /* input, order: distances between the rows of a matrix and those behind them. */
 GW_KERNEL(pdist) {
     const GwTensor *t = gw_plain_tensor(args[0]);
@@ -426,6 +452,9 @@ GW_KERNEL(pdist) {
     f.sizes[0] = f.results;
     if (f.results == 0 || f.results > MOST || f.results * width > MOST) {
         return NULL;
+    }
+    if (order == 2 && (t->flags & GW_CONTIGUOUS) != 0) {
+        return distances_of_pairs(cls, t);
     }
     for (int64_t first = 0, pair = 0; first < rows; first++) {
         for (int64_t second = first + 1; second < rows; second++, pair++) {

@@ -205,6 +205,10 @@ PyObject *gw_median_of_all(PyTypeObject *cls, PyObject *input, bool skip_nan) {
         || t->numel > LONGEST || order_of(t->dtype) == NULL) {
         return NULL;
     }
+    GwTensor *quick = gw_median_of_few(cls, t, skip_nan);
+    if (quick != NULL || PyErr_Occurred()) {
+        return (PyObject *)quick;
+    }
     int item = gw_itemsize(t);
     Lines l = {t, 1, t->numel, item, false, false};
     Order order;

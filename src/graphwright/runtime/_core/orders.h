@@ -19,6 +19,9 @@ PyObject *gw_mode_kernel(PyTypeObject *cls, PyObject *const *args);
 /* The lower median of few elements; NULL, without an exception, where they are others. */
 PyObject *gw_median_of_all(PyTypeObject *cls, PyObject *input, bool skip_nan);
 
+/* medians.c: of contiguous elements, which are at least one. */
+GwTensor *gw_median_of_few(PyTypeObject *cls, const GwTensor *t, bool skip_nan);
+
 /* selected.c: where the first greatest, or least, of each of few short lines is; input, dim,
  * keepdim. NULL, without an exception, where they are others. */
 PyObject *gw_place_of_extreme(PyTypeObject *cls, PyObject *const *args, bool greatest);

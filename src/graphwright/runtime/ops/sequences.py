@@ -33,7 +33,8 @@ def _range(start: Any, end: Any, step: Any, dtype: Any, device: Any) -> Any:
     count = math.floor((end - start) / step) + 1
     exact = dtypes.float64 if target.is_floating_point else dtypes.int64
     places = ops.arange(count, dtype=exact, device=device)
-    return ops.to_dtype(ops.add(ops.mul(places, step), start), target)
+    scaled = places if step == 1 else ops.mul(places, step)
+    return ops.to_dtype(scaled if start == 0 else ops.add(scaled, start), target)
 
 
 define(
