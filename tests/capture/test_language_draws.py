@@ -178,3 +178,100 @@ def test_draws_of_a_test_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None
         runs.append([function(gw.ones(2)).tolist(), function(gw.ones(2)).tolist()])
         assert list(given) == []
     assert runs[1] == runs[0] and runs[2] == [pytest.approx(values) for values in runs[0]]
+
+
+class Sampler:
+    """A class with generators of its own."""
+
+    def __init__(self, seed: int) -> None:
+        self.python = random.Random(seed)
+        self.numpy = np.random.default_rng(seed)
+        self.generators = {"own": self.python, "others": [self.numpy]}
+
+
+def one_of_each(s: Any, x: Any) -> Any:
+    return x * s.python.random() + s.numpy.uniform(-1, high=2), s.numpy.normal(size=None)
+
+
+def by_several_names(s: Any, x: Any) -> Any:
+    first = s.generators["own"].gauss(0, 1)
+    draw = s.python.betavariate
+    return x + first, draw(1, beta=2), s.generators["others"][0].random(), first is None
+
+
+def refuted(s: Any, x: Any) -> Any:
+    """The frame may run again, and draws the same."""
+    x.mul_(s.python.random() + 1)
+    assert (x < 100).all()
+    return x, s.numpy.random()
+
+
+def handed_on(s: Any, x: Any) -> Any:
+    def scaled(generator: Any) -> Any:
+        return generator.uniform(0, 1) * x
+
+    return scaled(s.python) + scaled(s.numpy) * random.random()
+
+
+def integers(s: Any, x: Any) -> Any:
+    y = x * s.python.random()
+    return y + s.python.randint(0, 5) + s.numpy.integers(4)
+
+
+def decided(s: Any, x: Any) -> Any:
+    return x + 1 if s.python.random() < 0.5 else x - s.numpy.random(2).sum()
+
+
+def seeded_anew(s: Any, x: Any) -> Any:
+    y = x * s.python.random()
+    s.python.seed(4)
+    return y * s.python.random(), s.python.getstate()[2]
+
+
+def of_the_frame(s: Any, x: Any) -> Any:
+    s.python = random.Random(3)
+    return x * s.python.random()
+
+
+OWN = [one_of_each, by_several_names, handed_on]
+OTHERS = [refuted, integers, decided, seeded_anew, of_the_frame]
+
+
+def with_sampler(function: Callable[..., Any], seed: int, x: Any) -> str:
+    """What three calls give, and what the generators give next."""
+    random.seed(seed)
+    sampler = Sampler(seed)
+    found: list[Any] = [outcome(function, (sampler, x.clone()))[:1] for _ in range(3)]
+    return str([found, sampler.python.random(), sampler.python.gauss(0, 1),
+                sampler.numpy.random(), random.random()])
+
+
+@pytest.mark.parametrize("program", [*OWN, *OTHERS])
+def test_generators_of_the_program(program: Any) -> None:
+    captured = Captured(program)
+    for seed in range(3):
+        for x in (gw.ones(3), gw.full((3,), 100.0)):
+            assert with_sampler(captured, seed, x) == with_sampler(program, seed, x)
+    if program in OWN:
+        assert (captured.breaks, captured.graphs) == ([], 1)
+
+
+def test_methods_that_a_generator_has_of_its_own() -> None:
+    def scaled(generator: Any, x: Any) -> Any:
+        return x * generator.random()
+
+    captured = Captured(scaled)
+    plain, patched = random.Random(1), random.Random(1)
+    assert captured.agrees(plain, gw.ones(2)) is False      # both calls drew
+    patched.random = lambda: 4.0  # type: ignore[method-assign]
+    for _ in range(2):
+        assert captured(patched, gw.ones(2)).tolist() == [4.0, 4.0]
+
+
+def test_generators_of_subclasses_are_asked_by_plain_python() -> None:
+    class Constant(random.Random):
+        def random(self) -> float:
+            return 0.25
+
+    captured = Captured(lambda generator, x: x * generator.random() + generator.uniform(0, 4))
+    assert captured(Constant(), gw.ones(2)).tolist() == [1.25, 1.25]

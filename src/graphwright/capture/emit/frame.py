@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from graphwright.capture import _eval_frame
@@ -379,14 +380,17 @@ class FrameCompiler:
         replay = Replay(builder, self.tx.code, self.listener)
         draws = self.output.draws
         may_fail = graph.run is not None or seed is not None
-        drawn_from = {id(draw.generator): draw.generator for draw in draws if may_fail}
+        kept = [draw for draw in draws if may_fail]
+        drawn_from = {id(draw.generator): draw.generator for draw in kept if draw.owner is None}
         made = self.cg.made
         for source, name in made.items():
             source.emit(builder)
             builder.store_local(name)
         random = self.output.fake_mode.random or seed is not None
         begun = tuple(self.output.recording.begun)
-        own = self.output.streams.existing() if may_fail else []
+        owners = [draw.owner for draw in kept if draw.owner is not None]
+        streams = self.output.streams.existing() if may_fail else []
+        own = list(dict.fromkeys([*streams, *owners]))
         replay.keep(random, list(drawn_from.values()), graph.kept, begun, own)
         for number, draw in enumerate(draws):
             self._draw(number, draw)
@@ -424,11 +428,20 @@ class FrameCompiler:
     def _draw(self, number: int, draw: Draw) -> None:
         """Draw a number that the frame asks for later."""
         builder = self.builder
-        builder.begin_call(draw.function)
+        owner = draw.owner
+        if owner is None:
+            builder.begin_call(draw.function)
+        else:
+            builder.begin_call_with(partial(_load_method, builder, owner, draw.function.__name__))
         for value in (*draw.args, *draw.kwargs.values()):
             builder.load_const(value)
         builder.end_call(len(draw.args) + len(draw.kwargs), tuple(draw.kwargs))
         builder.store_local(local_of(number))
+
+
+def _load_method(builder: CodeBuilder, owner: Source, name: str) -> None:
+    owner.emit(builder)
+    builder.load_attr(name)
 
 
 def _no_results() -> tuple[()]:

@@ -34,8 +34,8 @@ from graphwright.runtime.generator import Generator
 class Kept:
     """Inputs as they were before the graph, and the generator of random numbers.
 
-    generators: those of Python and NumPy that the frame draws from. own: how many of `values` are
-    this package's, which come first. begun: how many of the tensors behind them do not require
+    generators: those of modules that the frame draws from. own: how many of `values` are others,
+    which come first. begun: how many of the tensors behind them do not require
     gradients, as they will while the graph runs. behind: how many of the next are written where
     their versions do not tell.
     """
@@ -94,6 +94,8 @@ def _state_of(generator: Any) -> Any:
         words = _eval_frame.generator_state(generator)
         if words is not None:
             return words, generator.gauss_next  # type: ignore[attr-defined]
+    if hasattr(generator, "bit_generator"):
+        return generator.bit_generator.state
     getstate = getattr(generator, "getstate", None)
     return getstate() if getstate is not None else generator.get_state()
 
@@ -104,6 +106,8 @@ def _set_state(generator: Any, state: Any) -> None:
     elif type(generator) is random.Random and type(state[0]) is bytes:
         words, generator.gauss_next = state  # type: ignore[attr-defined]
         _eval_frame.set_generator_state(generator, words)
+    elif hasattr(generator, "bit_generator"):
+        generator.bit_generator.state = state
     else:
         setstate = getattr(generator, "setstate", None) or generator.set_state
         setstate(state)

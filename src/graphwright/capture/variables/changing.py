@@ -1,8 +1,9 @@
 """Functions that give another value at each call: the clock, and Python's random numbers.
 
-Floats that `random` and `numpy.random` draw are drawn in their order when the frame begins, before
-the graph runs, and are inputs of it. Where the program needs such a number's value, to branch by
-it, the graph ends; other draws (integers, choices, shuffles) and the clock end it at once.
+Floats that `random` and `numpy.random` draw, and generators of the program, are drawn in their
+order when the frame begins, before the graph runs, and are inputs of it. Where the program needs
+such a number's value, to branch by it, the graph ends; other draws (integers, choices, shuffles)
+and the clock end it at once.
 """
 
 from __future__ import annotations
@@ -14,13 +15,17 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy
+
 from graphwright.capture.exc import unsupported
-from graphwright.capture.source import LoadWriter, Reloader, Source
+from graphwright.capture.source import InstanceAttrSource, LoadWriter, Reloader, Source
 from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.floats import FloatVariable
+from graphwright.capture.variables.objects import ObjectVariable, instance_dict
 from graphwright.runtime.records import Record
 
 if TYPE_CHECKING:
+    from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.translator import Translator
 
 Args = list[VariableTracker]
@@ -40,15 +45,26 @@ _NUMPY_FLOATS = frozenset(
         *("beta", "gamma", "exponential", "laplace", "triangular", "standard_normal"),
     ]
 )
+_GENERATOR_FLOATS = frozenset(
+    [
+        *("random", "uniform", "normal", "standard_normal", "beta", "gamma", "standard_gamma"),
+        *("exponential", "standard_exponential", "laplace", "logistic", "lognormal"),
+        *("triangular", "gumbel", "chisquare", "rayleigh", "weibull", "pareto", "vonmises"),
+    ]
+)
 
 
 class Draw(Record):
-    """One number drawn when the frame begins: `function(*args, **kwargs)`, of a generator."""
+    """One number drawn when the frame begins: `function(*args, **kwargs)`, of a generator.
+
+    owner: where the generator is read, of which the function is a method; None of a module's.
+    """
 
     function: Callable[..., float]
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
     generator: Any
+    owner: Source | None = None
 
 
 class DrawSource(Source):
@@ -114,7 +130,8 @@ def _drawing(function: Any, example: Any) -> Any:
 
 
 def _draw(
-    tx: Translator, function: Any, example: Callable[..., Any], args: Args, kwargs: Kwargs
+    tx: Translator, function: Any, example: Callable[..., Any], args: Args, kwargs: Kwargs,
+    owner: Source | None = None,
 ) -> VariableTracker:
     """A float from `function`; `example` is that of another generator, to see what it gives."""
     output, name = tx.output, f"{function.__name__}()"
@@ -131,8 +148,63 @@ def _draw(
     if type(seen) is not float:
         unsupported("GB0019", f"{name} gives another value at each call")
     source = DrawSource(len(output.draws))
-    output.draws.append(Draw(function, values, keywords, function.__self__))
+    generator = function.__self__ if owner is None else None
+    output.draws.append(Draw(function, values, keywords, generator, owner))
     return FloatVariable(output, seen, source, {source: seen})
+
+
+class OwnRandomVariable(ObjectVariable):
+    """A `random.Random` or `numpy.random.Generator` of the program, no subclass."""
+
+    def getattr(self, tx: Translator, name: str) -> VariableTracker:
+        if name[0] == "_" or name in _STATES or not callable(getattr(self.cls, name, None)):
+            return super().getattr(tx, name)
+        if name in instance_dict(self.value):
+            unsupported("GB0010", f"the own {name!r} of {self.describe()}")
+        assert self.source is not None
+        if instance_dict(self.value):
+            tx.guards.missing(InstanceAttrSource(self.source, name))
+        return _OwnDraw(self, name)
+
+
+class _OwnDraw(VariableTracker):
+    """A bound method of such a generator."""
+
+    def __init__(self, owner: OwnRandomVariable, name: str) -> None:
+        self.owner = owner
+        self.method = name
+
+    def python_type(self) -> type:
+        return type(getattr(self.owner.value, self.method))
+
+    def parts(self) -> list[VariableTracker]:
+        return [self.owner]
+
+    def call(self, tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+        name, cls = self.method, self.owner.cls
+        if name not in (_FLOATS if cls is random.Random else _GENERATOR_FLOATS):
+            unsupported("GB0019", f"{name}() gives another value at each call")
+        if cls is random.Random and not _is_as_imported():
+            unsupported("GB0019", f"{name}() of a class that was changed")
+        example = getattr(_example_of(cls), name)
+        return _draw(tx, getattr(cls, name), example, args, kwargs, self.owner.source)
+
+    def reconstruct(self, cg: Reconstructor) -> None:
+        cg.push(self.owner)
+        cg.builder.load_attr(self.method)
+
+
+def _example_of(cls: type) -> Any:
+    """Another generator of the class."""
+    return random.Random(0) if cls is random.Random else cls(numpy.random.PCG64(0))
+
+
+def is_own_generator(value: Any) -> bool:
+    """Whether it is a generator of Python or NumPy; what NumPy's random numbers need may not be
+    imported yet."""
+    cls = type(value)
+    library = sys.modules.get("numpy.random._generator")
+    return cls is random.Random or (library is not None and cls is library.Generator)
 
 
 CHANGING: dict[Any, Any] = {

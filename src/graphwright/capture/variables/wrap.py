@@ -34,6 +34,7 @@ from graphwright.capture.source import (
 from graphwright.capture.values import check_range
 from graphwright.capture.variables.arrays import wrap_array
 from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.changing import OwnRandomVariable, is_own_generator
 from graphwright.capture.variables.classes import (
     OpaqueVariable,
     OperationVariable,
@@ -382,6 +383,11 @@ def _default_generator(output: OutputGraph, value: Any, source: Source) -> Varia
     return DefaultGeneratorVariable(value, source)
 
 
+def _own_generator(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
+    same_type(output, value, source)
+    return OwnRandomVariable(type(value), value, source)
+
+
 def _exception(output: OutputGraph, value: Any, source: Source) -> VariableTracker:
     return _object(output, value, source)
 
@@ -474,6 +480,8 @@ def _rule_for(value: Any) -> Rule:
         return wrap_function
     if is_mode_instance(value):
         return _mode
+    if is_own_generator(value):
+        return _own_generator
     if cls is object:
         return _reference
     of_python = type.__dict__["__flags__"].__get__(cls) & _HEAP_TYPE
