@@ -42,7 +42,11 @@ def attended(x: Any, number: Any) -> Any:
     return F.scaled_dot_product_attention(x, x, x, scale=number)
 
 
-PROGRAMS = [accumulated, padded, stepped, activated, filled, attended]
+def found(x: Any, number: Any) -> Any:
+    return gw.isin(x, number * 4 + 1), gw.isin(x, number, invert=True)
+
+
+PROGRAMS = [accumulated, padded, stepped, activated, filled, attended, found]
 NUMBERS: dict[str, tuple[int, Callable[[float], Any], Callable[[Any], Any]]] = {
     "varying": (2, lambda number: number, lambda given: given),
     "tensor": (1, lambda number: gw.tensor(number), lambda given: given),
@@ -118,6 +122,28 @@ def test_arithmetic_with_what_was_read_goes_on_in_the_graph() -> None:
         args = gw.arange(3.0), gw.tensor(number), gw.tensor(0.125, dtype=gw.float64)
         assert_close(compiled(*args), schedule(*args))
     assert gw.compiler.stats(compiled).graphs == 1
+
+
+def test_sums_of_floats_that_vary() -> None:
+    """With Python's own correction from 3.12 on."""
+    def summed(x: Any, a: float, b: float, c: float) -> Any:
+        total = sum([a, b, c])
+        return x * total, total, sum((a, 1, b, c), 0.5), total > 0
+
+    compiled = gw.compile(summed, fullgraph=True)
+    for step in range(6):
+        args = gw.ones(3, dtype=gw.float64), 1e16 * (step + 1), 1.0 + step, -1e16 * (step + 1)
+        assert_close(compiled(*args)[0], summed(*args)[0], rtol=0, atol=0)
+        assert compiled(*args)[1:] == summed(*args)[1:]
+
+
+def test_sums_of_floats_are_in_one_graph() -> None:
+    compiled = gw.compile(lambda x, a, b, c: x * sum([a, b, c]), fullgraph=True)
+    for step in range(6):
+        numbers = 0.1 + step, 0.2 * step + 0.3, -0.7 * step - 0.1
+        x = gw.ones(3, dtype=gw.float64)
+        assert_close(compiled(x, *numbers), x * sum(numbers), rtol=0, atol=0)
+    assert gw.compiler.stats(compiled).graphs == 2
 
 
 def test_an_integer_in_a_tensor_is_for_plain_python() -> None:

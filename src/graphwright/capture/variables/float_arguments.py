@@ -364,6 +364,15 @@ def _padded(tx: Values, call: _Call) -> VariableTracker | None:
     return run(tx, "call_method", "where", [call.run(tx, rest), mask, call.given["value"]], {})
 
 
+def _is_in(tx: Values, call: _Call) -> VariableTracker | None:
+    """A comparison with the one number."""
+    own, invert = call.given["elements"], call.given.get("invert", tx.constant(False))
+    if not _rounds_each_step(own) or type(invert) is not ConstantVariable:
+        return None
+    method = "ne" if invert.value is True else "eq"
+    return tx.output.run(tx, "call_method", method, [own, call.given["test_elements"]], {})
+
+
 def _leaky(tx: Values, call: _Call) -> VariableTracker | None:
     """`where(input > 0, input, input * negative_slope)`."""
     own, run = call.given["input"], tx.output.run
@@ -434,6 +443,8 @@ _RULES: dict[tuple[str, str], tuple[tuple[str, ...], tuple[str, ...], Rule]] = {
                       _scattered),
     ("", "index_add"): (("input", "dim", "index", "source", "alpha"), ("alpha",), _index_added),
     ("", "pad"): (("input", "pad", "mode", "value"), ("value",), _padded),
+    ("", "isin"): (("elements", "test_elements", "assume_unique", "invert"), ("test_elements",),
+                   _is_in),
     ("", "leaky_relu"): (("input", "negative_slope"), ("negative_slope",), _leaky),
 }
 _OF_NUMBERS_ONLY = (

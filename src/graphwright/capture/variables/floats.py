@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy
 
+from graphwright.capture import _eval_frame
 from graphwright.capture.exc import unsupported
 from graphwright.capture.number_sources import ComputedSource, ScalarSource, source_of
 from graphwright.capture.source import (
@@ -175,6 +176,29 @@ def number_operation(
     except (ArithmeticError, TypeError, ValueError):
         return None
     return _computed(tx, function, known, result)
+
+
+def sum_of_varying(tx: Values, numbers: list[VariableTracker]) -> VariableTracker | None:
+    """`sum(others, start)` of floats some of which vary, with Python's own correction.
+
+    numbers: the start, then the others. None where an int may be more than floats hold.
+    """
+    operands = [_operand(tx.output, number) for number in numbers]
+    known = [operand for operand in operands if operand is not None and operand.is_small()]
+    if len(known) != len(operands):
+        return None
+    leaves = {source: value for operand in known for source, value in operand.leaves.items()}
+    source = ComputedSource(summed, tuple([operand.source for operand in known]))
+    result = summed(*[operand.value for operand in known])
+    return FloatVariable(tx.output, result, source, leaves, guardable=False)
+
+
+def summed(start: float, *others: float) -> float:
+    """`sum(others, start)`."""
+    return sum(others, start)
+
+
+_eval_frame.skip_code(summed.__code__)
 
 
 def _is_text(left: VariableTracker, right: VariableTracker) -> bool:

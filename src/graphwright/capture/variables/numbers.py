@@ -15,7 +15,7 @@ from graphwright.capture.variables.base import VariableTracker
 from graphwright.capture.variables.classes import Handler
 from graphwright.capture.variables.constant import ConstantVariable, fold
 from graphwright.capture.variables.exceptions import raise_in_frame
-from graphwright.capture.variables.floats import number_operation
+from graphwright.capture.variables.floats import number_operation, sum_of_varying
 from graphwright.capture.variables.objects import ObjectVariable
 from graphwright.capture.variables.operators import unary
 from graphwright.capture.variables.quotients import QuotientVariable, as_float, whole_part
@@ -128,15 +128,15 @@ def _sum_of_numbers(tx: Translator, numbers: list[VariableTracker]) -> VariableT
 
     Two floats have no other sum with the correction than without.
     """
-    if len(numbers) > 1 and all(number.is_constant() for number in numbers):
+    if len(numbers) > 1 and all(type(number) is ConstantVariable for number in numbers):
         start, *others = [number.as_constant() for number in numbers]
         return tx.constant(fold(sum, others, start))
     n_floats = sum(number.python_type() is float for number in numbers)
     if PYTHON < (3, 12) or n_floats <= _MOST_UNCORRECTED:
         return functools.reduce(functools.partial(tx.operate, operator.add), numbers)
-    found = read_sum(numbers)
+    found = read_sum(numbers) or sum_of_varying(tx, numbers)
     if found is None:
-        unsupported("GB0008", "sum() of floats that vary, which Python corrects")
+        unsupported("GB0008", "sum() of floats and of ints that vary, which Python corrects")
     return found
 
 

@@ -190,12 +190,10 @@ class SummedRead(ComputedRead):
 
 
 def _as_operand(tx: Values, operand: VariableTracker) -> VariableTracker | None:
-    """A float as an operand of float64 tensors; None of other numbers."""
-    if operand.python_type() is not float:
-        return None
+    """A float, or an int that floats hold, as an operand of float64 tensors; None of others."""
     if type(operand) is ConstantVariable:
-        return operand
-    return operand.in_graph(tx, False)
+        return operand if operand.python_type() is float or _is_small(operand) else None
+    return operand.in_graph(tx, False) if operand.python_type() is float else None
 
 
 def _bits_of(function: Callable[..., Any], operands: list[VariableTracker]) -> int:
