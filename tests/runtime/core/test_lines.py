@@ -48,6 +48,24 @@ def test_lines_agree_with_float64(shape: tuple[int, ...], dtype: str) -> None:
         np.testing.assert_allclose(got.numpy(), np.log(soft), rtol=10 * rtol, atol=10 * rtol)
 
 
+HALF_LINES: list[tuple[int, ...]] = [
+    (5, 63), (70, 64), (9, 300), (3, 2049), (2, 70_001), (6, 5, 90)
+]
+
+
+@pytest.mark.parametrize("dtype", [gw.float16, gw.bfloat16])
+@pytest.mark.parametrize("shape", HALF_LINES, ids=str)
+def test_lines_of_half_precision_are_rounded_once(shape: tuple[int, ...], dtype: Any) -> None:
+    tensor = gw.from_numpy(make(shape, "float32")).to(dtype)
+    wide = tensor.to(gw.float64)
+    for function in (gw.linalg.vector_norm, gw.var, gw.std):
+        got, want = (function(t, dim=-1) for t in (tensor, wide))
+        assert got.dtype is dtype
+        np.testing.assert_allclose(
+            got.to(gw.float64).numpy(), want.numpy(), rtol=0.51 * gw.finfo(dtype).eps
+        )
+
+
 def test_a_variance_is_exact_far_from_zero() -> None:
     array = (RNG.random((4, 100_000)) + 1e4).astype(np.float32)
     want = array.astype(np.float64).var(1, ddof=1)

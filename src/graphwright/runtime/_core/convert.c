@@ -38,7 +38,9 @@ static void floats_from_float16_f16c(const uint16_t *in, float *out, int64_t n) 
         __m128i halves = _mm_loadu_si128((const __m128i *)(const void *)(in + i));
         _mm256_storeu_ps(out + i, _mm256_cvtph_ps(halves));
     }
-    floats_from_float16_any(in + i, out + i, n - i);
+    if (i < n) {
+        floats_from_float16_any(in + i, out + i, n - i);
+    }
 }
 
 __attribute__((target("avx,f16c")))
@@ -48,7 +50,9 @@ static void float16_from_floats_f16c(const float *in, uint16_t *out, int64_t n) 
         __m128i halves = _mm256_cvtps_ph(_mm256_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
         _mm_storeu_si128((__m128i *)(void *)(out + i), halves);
     }
-    float16_from_floats_any(in + i, out + i, n - i);
+    if (i < n) {
+        float16_from_floats_any(in + i, out + i, n - i);
+    }
 }
 
 __attribute__((target("avx512f")))
@@ -58,7 +62,9 @@ static void floats_from_float16_avx512(const uint16_t *in, float *out, int64_t n
         __m256i halves = _mm256_loadu_si256((const __m256i *)(const void *)(in + i));
         _mm512_storeu_ps(out + i, _mm512_cvtph_ps(halves));
     }
-    floats_from_float16_any(in + i, out + i, n - i);
+    if (i < n) {
+        floats_from_float16_any(in + i, out + i, n - i);
+    }
 }
 
 __attribute__((target("avx512f")))
@@ -68,7 +74,9 @@ static void float16_from_floats_avx512(const float *in, uint16_t *out, int64_t n
         __m256i halves = _mm512_cvtps_ph(_mm512_loadu_ps(in + i), _MM_FROUND_TO_NEAREST_INT);
         _mm256_storeu_si256((__m256i *)(void *)(out + i), halves);
     }
-    float16_from_floats_any(in + i, out + i, n - i);
+    if (i < n) {
+        float16_from_floats_any(in + i, out + i, n - i);
+    }
 }
 
 /* As gw_to_bfloat16. Every number is read once: what compilers make of the loop reads it three

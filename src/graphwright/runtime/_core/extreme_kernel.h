@@ -17,7 +17,7 @@
     }
 
 GW_VECTOR_MATH static void NAME(fold_row)(T *total, const T *in, int64_t n) {
-    enum { LANES = 256 / sizeof(T) };
+    enum { LANES = 128 / sizeof(T) };     /* with their bits they fill eight short vectors */
     T lanes[LANES];
     U tops[LANES];
     int64_t whole = n / LANES * LANES;
@@ -38,7 +38,6 @@ GW_VECTOR_MATH static void NAME(fold_row)(T *total, const T *in, int64_t n) {
     MEET_HALF(LANES / 8)
     MEET_HALF(LANES / 16)
     MEET_HALF(LANES / 32)
-    MEET_HALF(LANES / 64)
     T found = tops[0] > BITS((T)INFINITY) ? (T)NAN : lanes[0];
     *total = MERGE(*total, found);
 }

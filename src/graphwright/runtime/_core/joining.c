@@ -29,6 +29,12 @@ static bool fits(PyObject *o, const GwTensor *first, int skipped) {
 
 /* Short pieces are not worth the call of a function. */
 static inline void copy_piece(char *to, const char *from, size_t bytes) {
+    switch (bytes) {
+        case 32: memcpy(to, from, 32); return;
+        case 64: memcpy(to, from, 64); return;
+        case 128: memcpy(to, from, 128); return;
+        default: break;
+    }
     if (bytes % sizeof(uint64_t) != 0 || bytes > 128) {
         memcpy(to, from, bytes);
         return;

@@ -1,6 +1,7 @@
 /* Variances and softmax along neighbouring dimensions of contiguous tensors, which
  * are read as [outer, n, inner], on all threads. How the work is cut, and so every bit of the
  * result, depends on the shape alone. */
+#include "loops.h"
 #include "native.h"
 #include "vector_math.h"
 
@@ -11,10 +12,13 @@ enum {
     PIECE = 4096,           /* elements that are summed in their own precision */
     BLOCK = 32 << 10,       /* elements of a part of a long line */
     FEW = 8,                /* elements of lines that are done one element after the other */
+    WIDENED = 2048,         /* elements of half precision that are converted at a time, */
+    LEAST_WIDENED = 64,     /* of lines of at least so many */
 };
 
 typedef struct {
     const void *in;
+    GwLoop widen;           /* of half precision to float32, or NULL */
     const void *result;     /* whose gradient `in` is */
     void *out;
     int64_t outer, n, inner, tiles;
@@ -67,21 +71,22 @@ static double block_sum(const Lines *l, int64_t row) {
 #include "lines_kernel.h"
 
 /* Reads the tensor as [outer, n, inner] with the dims [first, last] in the middle; false where it
- * is not one of float32 or float64, contiguous and with elements. */
+ * is not one of floats, contiguous and with elements, those of half precision in long lines. */
 static bool read_lines(const GwTensor *t, int first, int last, Lines *l) {
     if (t->storage == NULL || t->data == NULL || t->device != GW_CPU
         || (t->flags & (GW_FAKE | GW_SYMBOLIC)) != 0 || (t->flags & GW_CONTIGUOUS) == 0
-        || (t->dtype != GW_FLOAT32 && t->dtype != GW_FLOAT64) || t->numel == 0) {
+        || t->dtype < GW_FLOAT16 || t->dtype > GW_FLOAT64 || t->numel == 0) {
         return false;
     }
     memset(l, 0, sizeof *l);
+    l->widen = gw_is_half(t->dtype) ? gw_convert_loop(t->dtype, GW_FLOAT32) : NULL;
     l->in = t->data;
     l->outer = l->n = l->inner = 1;
     for (int d = 0; d < t->ndim; d++) {
         *(d < first ? &l->outer : d <= last ? &l->n : &l->inner) *= t->sizes[d];
     }
     l->tiles = (l->inner + COLUMNS - 1) / COLUMNS;
-    return true;
+    return l->widen == NULL || (l->inner == 1 && l->n >= LEAST_WIDENED);
 }
 
 /* ---- variances ---- */
@@ -115,7 +120,8 @@ static GwTensor *without_dims(PyTypeObject *cls, const GwTensor *in, int first, 
             sizes[ndim++] = reduced ? 1 : in->sizes[d];
         }
     }
-    return gw_tensor_empty(cls, in->dtype, ndim, sizes, NULL);
+    int dtype = gw_is_half(in->dtype) ? GW_FLOAT32 : in->dtype;
+    return gw_tensor_empty(cls, dtype, ndim, sizes, NULL);
 }
 
 /* Few long lines: their blocks on all threads, in two passes. False with MemoryError. */
@@ -157,7 +163,7 @@ static PyObject *moment(PyObject *cls, PyObject *input, PyObject *dims, bool kee
     if (out == NULL) {
         return NULL;
     }
-    bool single = in->dtype == GW_FLOAT32, done = true;
+    bool single = out->dtype == GW_FLOAT32, done = true;
     l.out = out->data;
     l.correction = correction;
     l.root = root;
@@ -202,7 +208,7 @@ static PyObject *two_norm(PyObject *self, PyObject *args) {
 
 GwTensor *gw_softmax_lines(PyTypeObject *cls, const GwTensor *in, int dim, bool logarithm) {
     Lines l;
-    GwTensor *out = read_lines(in, dim, dim, &l)
+    GwTensor *out = !gw_is_half(in->dtype) && read_lines(in, dim, dim, &l)
                     ? gw_tensor_empty(cls, in->dtype, in->ndim, in->sizes, NULL) : NULL;
     if (out != NULL) {
         l.out = out->data;
@@ -217,7 +223,7 @@ GwTensor *gw_softmax_lines(PyTypeObject *cls, const GwTensor *in, int dim, bool 
 GwTensor *gw_softmax_slope_lines(PyTypeObject *cls, const GwTensor *grad, const GwTensor *result,
                                  int dim, bool logarithm) {
     Lines l, other;
-    if (!read_lines(grad, dim, dim, &l) || grad->dtype != result->dtype
+    if (gw_is_half(grad->dtype) || !read_lines(grad, dim, dim, &l) || grad->dtype != result->dtype
         || grad->ndim != result->ndim || !read_lines(result, dim, dim, &other)
         || memcmp(grad->sizes, result->sizes, (size_t)grad->ndim * sizeof(int64_t)) != 0) {
         return NULL;
@@ -271,8 +277,9 @@ static PyObject *softmax_columns_backward(PyObject *self, PyObject *args) {
 PyMethodDef gw_lines_methods[] = {
     {"variance", variance, METH_VARARGS,
      "variance(cls, input, dims, correction, keepdim, root): over dims that follow one another, "
-     "divided by their number less `correction`; `root`: the square root. None where the input is "
-     "not contiguous, or its elements are not float32 or float64, or there are none."},
+     "divided by their number less `correction`; `root`: the square root. Of half precision it is "
+     "float32. None where the input is not contiguous, or its elements are no floats, or there are "
+     "none, or of half precision in short lines."},
     {"two_norm", two_norm, METH_VARARGS,
      "two_norm(cls, input, dims, keepdim): the root of the sum of squares. None as variance."},
     {"softmax_columns", softmax_columns, METH_VARARGS,

@@ -35,6 +35,44 @@ GW_VECTOR_MATH static void NAME(short_norms)(const REAL *x, int64_t n, int64_t r
     }
 }
 
+/* `count` elements of half precision from `at` on. */
+static void NAME(widen)(const Lines *l, int64_t at, npy_intp count, REAL *own) {
+    npy_intp steps[2] = {sizeof(uint16_t), sizeof(REAL)};
+    char *pair[2] = {(char *)(uintptr_t)l->in + at * steps[0], (char *)own};
+    l->widen(pair, &count, steps, NULL);
+}
+
+/* The sum of `count` elements from `at` on, or of their squares around a mean. */
+static double NAME(total)(const Lines *l, int64_t at, int64_t count, const double *mean) {
+    if (l->widen == NULL) {
+        return NAME(sum_line)((const REAL *)l->in + at, count, mean);
+    }
+    REAL own[WIDENED];
+    double total = 0;
+    for (int64_t done = 0; done < count; done += WIDENED) {
+        int64_t n = count - done < WIDENED ? count - done : WIDENED;
+        NAME(widen)(l, at + done, n, own);
+        total += NAME(sum_line)(own, n, mean);
+    }
+    return total;
+}
+
+/* Lines of half precision, several of which are converted at a time. */
+static void NAME(widened_rows)(const Lines *l, int64_t begin, int64_t end) {
+    REAL own[WIDENED];
+    int64_t together = WIDENED / l->n;
+    for (int64_t first = begin; first < end; first += together) {
+        int64_t rows = end - first < together ? end - first : together;
+        NAME(widen)(l, first * l->n, rows * l->n, own);
+        for (int64_t row = 0; row < rows; row++) {
+            const REAL *x = own + row * l->n;
+            double mean = l->around_zero ? 0 : NAME(sum_line)(x, l->n, NULL) / (double)l->n;
+            double squares = NAME(sum_line)(x, l->n, &mean);
+            ((REAL *)l->out)[first + row] = NAME(spread)(l, squares, mean - (double)(REAL)mean);
+        }
+    }
+}
+
 /* Each task one line, both passes over it. */
 static void NAME(variance_rows)(void *closure, int64_t begin, int64_t end) {
     const Lines *l = closure;
@@ -43,10 +81,13 @@ static void NAME(variance_rows)(void *closure, int64_t begin, int64_t end) {
                           (REAL *)l->out + begin);
         return;
     }
+    if (l->widen != NULL && l->n <= WIDENED) {
+        NAME(widened_rows)(l, begin, end);
+        return;
+    }
     for (int64_t row = begin; row < end; row++) {
-        const REAL *x = (const REAL *)l->in + row * l->n;
-        double mean = l->around_zero ? 0 : NAME(sum_line)(x, l->n, NULL) / (double)l->n;
-        double squares = NAME(sum_line)(x, l->n, &mean);
+        double mean = l->around_zero ? 0 : NAME(total)(l, row * l->n, l->n, NULL) / (double)l->n;
+        double squares = NAME(total)(l, row * l->n, l->n, &mean);
         ((REAL *)l->out)[row] = NAME(spread)(l, squares, mean - (double)(REAL)mean);
     }
 }
@@ -57,8 +98,8 @@ static void NAME(variance_blocks)(void *closure, int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; task++) {
         int64_t row = task / l->blocks, from = task % l->blocks * BLOCK;
         int64_t count = l->n - from < BLOCK ? l->n - from : BLOCK;
-        const REAL *x = (const REAL *)l->in + row * l->n + from;
-        l->partial[task] = NAME(sum_line)(x, count, l->means == NULL ? NULL : l->means + row);
+        l->partial[task] = NAME(total)(l, row * l->n + from, count,
+                                       l->means == NULL ? NULL : l->means + row);
     }
 }
 

@@ -5,7 +5,10 @@
 
 #include <stdatomic.h>
 
-enum { LARGEST = 1 << 16 };     /* elements of the result */
+enum {
+    LARGEST = 1 << 16,      /* elements of the result */
+    AHEAD = 6,              /* rows of a bag that are fetched before they are added */
+};
 
 /* Contiguous indices, of int64 or int32. */
 typedef struct {
@@ -137,9 +140,20 @@ typedef struct {
                     continue;                                                              \
                 }                                                                          \
                 const T *from = (const T *)b->table + row * b->width;                      \
-                T factor = b->samples == NULL ? 1 : ((const T *)b->samples)[i];            \
-                for (int64_t k = 0; k < b->width; k++) {                                   \
-                    total[k] += from[k] * factor;                                          \
+                int64_t next = i + AHEAD < b->indices.count ? index_at(&b->indices, i + AHEAD) : 0; \
+                for (int64_t k = 0; k < b->width && next >= 0 && next < b->rows;           \
+                     k += 64 / (int64_t)sizeof(T)) {                                       \
+                    __builtin_prefetch((const T *)b->table + next * b->width + k);         \
+                }                                                                          \
+                if (b->samples == NULL) {                                                  \
+                    for (int64_t k = 0; k < b->width; k++) {                               \
+                        total[k] += from[k];                                               \
+                    }                                                                      \
+                } else {                                                                   \
+                    T factor = ((const T *)b->samples)[i];                                 \
+                    for (int64_t k = 0; k < b->width; k++) {                               \
+                        total[k] += from[k] * factor;                                      \
+                    }                                                                      \
                 }                                                                          \
                 count++;                                                                   \
             }                                                                              \
@@ -226,10 +240,26 @@ GW_KERNEL(embedding_bag_parts) {
     return all;
 }
 
+typedef struct {
+    const int64_t *places;
+    int64_t *out, classes;
+} OneHot;
+
+static void one_hot_rows(void *closure, int64_t begin, int64_t end) {
+    const OneHot *h = closure;
+    memset(h->out + begin * h->classes, 0, (size_t)((end - begin) * h->classes) * sizeof *h->out);
+    for (int64_t i = begin; i < end; i++) {
+        int64_t place = h->places[i];   /* which another thread may have written meanwhile */
+        if (place >= 0 && place < h->classes) {
+            h->out[i * h->classes + place] = 1;
+        }
+    }
+}
+
 /* input, num_classes or -1 for as many as there are */
 GW_KERNEL(one_hot) {
     const GwTensor *t = gw_plain_tensor(args[0]);
-    int64_t classes, sizes[GW_MAX_DIMS], most = -1;
+    int64_t classes, sizes[GW_MAX_DIMS], most = -1, least = 0;
     if (t == NULL || t->dtype != GW_INT64 || (t->flags & GW_CONTIGUOUS) == 0 || t->numel == 0
         || t->ndim == GW_MAX_DIMS || !gw_plain_int(args[1], &classes)
         || (classes <= 0 && classes != -1)) {
@@ -237,29 +267,22 @@ GW_KERNEL(one_hot) {
     }
     const int64_t *places = (const int64_t *)t->data;
     for (int64_t i = 0; i < t->numel; i++) {
-        if (places[i] < 0) {
-            return NULL;
-        }
+        least = places[i] < least ? places[i] : least;
         most = places[i] > most ? places[i] : most;
     }
-    if (most > LARGEST || (classes >= 0 && most >= classes)) {
+    if (least < 0 || most == INT64_MAX || (classes >= 0 && most >= classes)) {
         return NULL;
     }
     classes = classes < 0 ? most + 1 : classes;
-    if (classes > LARGEST / t->numel) {
+    if (classes > INT64_MAX / (int64_t)sizeof(int64_t) / t->numel) {
         return NULL;
     }
     memcpy(sizes, t->sizes, (size_t)t->ndim * sizeof *sizes);
     sizes[t->ndim] = classes;
     GwTensor *out = gw_tensor_empty(cls, GW_INT64, t->ndim + 1, sizes, NULL);
     if (out != NULL) {
-        memset(out->data, 0, (size_t)out->numel * sizeof(int64_t));
-        for (int64_t i = 0; i < t->numel; i++) {
-            int64_t place = places[i];      /* which another thread may have written meanwhile */
-            if (place >= 0 && place < classes) {
-                ((int64_t *)out->data)[i * classes + place] = 1;
-            }
-        }
+        OneHot h = {places, (int64_t *)(void *)out->data, classes};
+        gw_run_tasks(one_hot_rows, &h, t->numel, classes);
     }
     return (PyObject *)out;
 }

@@ -31,7 +31,8 @@ void *gw_blas_library(void);
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) \
     && !defined(__SANITIZE_ADDRESS__)
 #define GW_VECTORISED \
-    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), optimize("O3")))
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"),           \
+                   optimize("O3", "no-trapping-math", "no-math-errno")))
 #else
 #define GW_VECTORISED
 #endif

@@ -14,8 +14,9 @@ enum {
     BLOCK = 64 << 10,       /* elements of one partial result */
     COLUMNS = 1024,         /* results that are accumulated side by side */
     SHORT = 4096,           /* elements of rows of which several are reduced in one go */
-    WIDENED = 2 * SHORT,    /* elements of rows of half precision that are converted at a time */
-    GATHERED = 1024,        /* elements from apart that are, or that are converted one run at a time */
+    WIDENED = 2048,         /* elements of rows of half precision that are converted at a time, */
+    WIDE_COLUMNS = WIDENED / 8,     /* and of a row of those that are accumulated side by side */
+    GATHERED = 1024,        /* elements from apart that are brought together at a time */
     CROSSED = 16,           /* the shortest runs that are accumulated across one another */
     GRAIN = 16 << 10,       /* elements that are worth a thread */
     HOLD_GIL = 8 << 10,
@@ -127,8 +128,9 @@ static void feed(const Job *job, void *acc, const char *in, int64_t step, int64_
         return;
     }
     _Alignas(64) char buffer[GATHERED * 8];
-    for (int64_t done = 0; done < n; done += GATHERED) {
-        int64_t count = n - done < GATHERED ? n - done : GATHERED;
+    int64_t most = pick != NULL ? GATHERED : WIDENED;
+    for (int64_t done = 0; done < n; done += most) {
+        int64_t count = n - done < most ? n - done : most;
         char *to = job->side_by_side ? (char *)acc + done * kind->width : acc;
         if (pick != NULL) {
             pick(in + done * step, count, buffer);
@@ -146,8 +148,8 @@ static void fold_short_rows(const Job *job, void *acc, const char *in, int64_t r
         job->kind->short_rows(acc, in, stride, rows, size);
         return;
     }
-    float buffer[WIDENED];
-    int64_t most = size > 0 ? WIDENED / size : rows, count;
+    float buffer[SHORT];
+    int64_t most = size > WIDENED ? 1 : size > 0 ? WIDENED / size : rows, count;
     for (int64_t done = 0; done < rows; done += count) {
         count = rows - done < most ? rows - done : most;
         bool dense = stride == size * job->width;
@@ -167,8 +169,8 @@ static void fold_rows(const Job *job, void *acc, const char *in, int64_t stride,
         job->kind->column_rows(acc, in, stride, rows, n);
         return;
     }
-    float buffer[WIDENED];
-    int64_t most = WIDENED / n;
+    float buffer[SHORT];
+    int64_t most = n > WIDENED ? 1 : WIDENED / n;
     for (int64_t done = 0; done < rows; done += most) {
         int64_t count = rows - done < most ? rows - done : most;
         for (int64_t r = 0; r < count; r++) {
@@ -310,7 +312,8 @@ static bool run_job(Job *job) {
     if (tiled(job)) {
         inner = job->kept.sizes[0];
         outer = job->kept.numel / inner;
-        job->tile = inner < COLUMNS ? inner : COLUMNS;
+        int64_t most = job->widen != NULL && job->side_by_side ? WIDE_COLUMNS : COLUMNS;
+        job->tile = inner < most ? inner : most;
         job->tiles = (inner + job->tile - 1) / job->tile;
         job->out_step = job->kept.out[0];
     }

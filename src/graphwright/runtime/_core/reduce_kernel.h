@@ -7,7 +7,7 @@
 #ifdef ROWS_APART
 #define FOLD_LANES 32
 #else
-#define FOLD_LANES 64
+#define FOLD_LANES (sizeof(L) > 4 ? 32 : 64)
 #endif
 
 /* Of the lanes, the first `half` with the others; written out step by step, those of 4

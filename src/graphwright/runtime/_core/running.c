@@ -14,7 +14,8 @@ enum {
 enum { SUM, PRODUCT, MAXIMUM, MINIMUM };
 
 typedef struct {
-    void (*row)(const void *in, void *out, int64_t *places, int64_t n);
+    void (*row)(const void *in, void *out, int64_t *places, int64_t n);     /* of few rows */
+    void (*last)(const void *in, void *out, int64_t *places, int64_t n);    /* behind `rows` */
     void (*rows)(const void *in, void *out, int64_t *places, int64_t n);    /* TOGETHER; or NULL */
     void (*columns)(const void *in, void *out, int64_t *places, int64_t n, int64_t step,
                     int64_t lines);
@@ -78,7 +79,7 @@ static void run_rows(const Lines *l, int64_t task) {
     bool together = l->kernel->rows != NULL && end - row == TOGETHER;
     for (; row < end; row += together ? TOGETHER : 1) {
         int64_t at = row * l->n;
-        (together ? l->kernel->rows : l->kernel->row)(
+        (together ? l->kernel->rows : l->outer < TOGETHER ? l->kernel->row : l->kernel->last)(
             l->in + at * l->itemsize, l->out + at * l->itemsize,
             l->places == NULL ? NULL : l->places + at, l->n);
     }

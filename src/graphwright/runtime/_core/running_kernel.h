@@ -112,11 +112,24 @@ GW_VECTOR_MATH static void NAME(sum_row)(const void *in, void *out, int64_t *pla
     NAME(sum_line)(in, out, n);
 }
 
-GW_VECTOR_MATH static void NAME(sum_rows)(const void *in, void *out, int64_t *places, int64_t n) {
+/* Of several rows side by side, each element after the other. */
+static void NAME(sum_rows)(const void *in, void *out, int64_t *places, int64_t n) {
     GW_UNUSED(places);
-    for (int64_t row = 0; row < TOGETHER; row++) {
-        NAME(sum_line)((const T *)in + row * n, (T *)out + row * n, n);
+    const T *x = in;
+    T *y = out;
+    A totals[TOGETHER] = {0};
+    for (int64_t i = 0; i < n; i++) {
+        _Pragma("GCC unroll 4")
+        for (int64_t row = 0; row < TOGETHER; row++) {
+            totals[row] += (A)x[row * n + i];
+            y[row * n + i] = (T)totals[row];
+        }
     }
+}
+
+static void NAME(sum_after_rows)(const void *in, void *out, int64_t *places, int64_t n) {
+    GW_UNUSED(places);
+    NAME(sums)(in, out, n, 1, n, 1);
 }
 
 static void NAME(product_row)(const void *in, void *out, int64_t *places, int64_t n) {
@@ -171,11 +184,14 @@ EXTREME(maximum, false)
 EXTREME(minimum, true)
 
 static const Kernel NAME(kernels)[] = {
-    [SUM] = {NAME(sum_row), NAME(sum_rows), NAME(sum_columns), NAME(short_sum_rows)},
-    [PRODUCT] = {NAME(product_row), NAME(product_rows), NAME(product_columns),
+    [SUM] = {NAME(sum_row), NAME(sum_after_rows), NAME(sum_rows), NAME(sum_columns),
+             NAME(short_sum_rows)},
+    [PRODUCT] = {NAME(product_row), NAME(product_row), NAME(product_rows), NAME(product_columns),
                  NAME(short_product_rows)},
-    [MAXIMUM] = {NAME(maximum_row), NULL, NAME(maximum_columns), NAME(short_maximum_rows)},
-    [MINIMUM] = {NAME(minimum_row), NULL, NAME(minimum_columns), NAME(short_minimum_rows)},
+    [MAXIMUM] = {NAME(maximum_row), NAME(maximum_row), NULL, NAME(maximum_columns),
+                 NAME(short_maximum_rows)},
+    [MINIMUM] = {NAME(minimum_row), NAME(minimum_row), NULL, NAME(minimum_columns),
+                 NAME(short_minimum_rows)},
 };
 
 #undef EXTREME

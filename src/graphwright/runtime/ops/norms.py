@@ -82,8 +82,9 @@ def _rounded(ord: float, single: bool) -> float:
 def _vector_norm_eager(input: Any, ord: float, dim: Any, keepdim: bool, dtype: Any) -> Tensor:
     work = _check_vector_norm(input, ord, dim, dtype)
     if ord == 2 and work is input.dtype:
-        wide = ops.to_dtype(input, dtypes.float32) if work in HALVES else input
-        quick: Tensor | None = _core.two_norm(Tensor, wide, dim, keepdim)
+        quick: Tensor | None = _core.two_norm(Tensor, input, dim, keepdim)
+        if quick is None and work in HALVES:
+            quick = _core.two_norm(Tensor, ops.to_dtype(input, dtypes.float32), dim, keepdim)
         if quick is not None:
             return ops.to_dtype(quick, work) if work in HALVES else quick
     array = wide_array(input)

@@ -436,7 +436,8 @@ def _quick_variance(
     """In C, where the dims follow one another and the input is contiguous; else None."""
     if correction.__class__ is not int and correction.__class__ is not float:
         return None
-    return _core.variance(Tensor, input, dim, correction, keepdim, root)
+    out = _core.variance(Tensor, input, dim, correction, keepdim, root)
+    return out if out is None or out.dtype is input.dtype else ops.to_dtype(out, input.dtype)
 
 
 def var_kernel(input: Any, dim: tuple[int, ...], correction: Any, keepdim: bool) -> Tensor:

@@ -7,6 +7,7 @@ from typing import Any
 from graphwright.runtime import _core
 from graphwright.runtime.errors import DataDependent, describe
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.kernels import copy_into
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import ViewSpec
 from graphwright.runtime.ops.strides import infer_size, product, view_strides
@@ -467,10 +468,21 @@ def _slice_backward(
     return zeros if places is None else ops.index_add(zeros, dim, places, grad)
 
 
+def _slice_backward_eager(
+    grad: Tensor, size: tuple[int, ...], dim: int, start: Any, end: Any, step: Any
+) -> Tensor:
+    if step is None or step == 1:
+        return _slice_backward(grad, size, dim, start, end, step)
+    zeros: Tensor = ops.zeros(size, dtype=grad.dtype, device=grad.device)
+    copy_into(ops.slice(zeros, dim, start, end, step), grad)
+    return zeros
+
+
 define(
     "slice_backward(Tensor grad, Size size, int dim, object start, object end, object step)",
     Kind.COMPOSITE,
     decompose=_slice_backward,
+    eager=_slice_backward_eager,
     method=False,
     public=False,
 )
