@@ -343,6 +343,25 @@ def f(x):
 """,
         calls=("f(gw.ones(3))",),
     ),
+    "GB0024": Example(
+        """
+from graphwright.utils.checkpoint import checkpoint
+
+layer = gw.nn.Sequential(gw.nn.GELU(), gw.nn.BatchNorm1d(3))
+
+def f(x):
+    return checkpoint(layer, x, use_reentrant=False)
+""",
+        """
+from graphwright.utils.checkpoint import checkpoint
+
+layer = gw.nn.Sequential(gw.nn.GELU(), gw.nn.BatchNorm1d(3))
+
+def f(x):
+    return layer[1](checkpoint(layer[0], x, use_reentrant=False))
+""",
+        calls=("f(gw.arange(6.0).reshape(2, 3))",),
+    ),
     "GB0100": Example(
         """
 def f(x, name):

@@ -140,6 +140,12 @@ BREAKS: dict[str, BreakKind] = dict(
             "have no break.",
         ),
         _kind(
+            "GB0024",
+            "a call of checkpoint() that the graph cannot compute again",
+            "Keep what changes other things, such as batch norm in training, out of the function, "
+            "and pass use_reentrant=False.",
+        ),
+        _kind(
             "GB0100",
             "more versions of a function than the recompile limit",
             "Make what varies an argument tensor or number, or raise the limit with "

@@ -263,7 +263,7 @@ class Tape:
     def require_history(self) -> None:
         """A break where Python records nothing of what the graph does."""
         if self.output.without_history:
-            unsupported("GB0009", "call of checkpoint(), of a function that looks at gradients")
+            unsupported("GB0024", "call of checkpoint(), of a function that looks at gradients")
 
     def note_earlier(self, written: Sequence[Any]) -> bool:
         """Give tensors from outside the history that they have; whether there were such.

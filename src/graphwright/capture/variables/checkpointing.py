@@ -44,20 +44,20 @@ def _checkpoint(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
     reentrant = given.pop("use_reentrant", None)
     for name, plain in _DEFAULTS.items():
         if name in given and given.pop(name).realize().as_constant() not in plain:
-            unsupported("GB0009", f"call of checkpoint() with {name}")
+            unsupported("GB0024", f"call of checkpoint() with {name}")
     if reentrant is None or not args or given.keys() & {"context_fn", "debug"}:
-        unsupported("GB0009", "call of function checkpoint")
+        unsupported("GB0024", "call of function checkpoint")
     function, args = args[0].realize(), [arg.realize() for arg in args[1:]]
     if not _core.grad_enabled():
         return function.call(tx, args, given)
     nested = bool(reentrant.realize().as_constant())
     if nested and (given or not any(map(_has_gradient, args))):
-        unsupported("GB0009", "call of checkpoint(), of nothing that requires gradients")
+        unsupported("GB0024", "call of checkpoint(), of nothing that requires gradients")
     before = written(tx.output)
     with _recomputed(tx.output, nested):
         result = function.call(tx, args, given).realize()
     if written(tx.output) != before:
-        unsupported("GB0009", "call of checkpoint(), of a function that changes other things")
+        unsupported("GB0024", f"call of checkpoint(), of a function that {_change(tx, before)}")
     if nested:
         _require_new(args, result)
     return result
@@ -93,6 +93,15 @@ def written(output: OutputGraph) -> tuple[Any, ...]:
     )
 
 
+def _change(tx: Translator, before: tuple[Any, ...]) -> str:
+    """The first tensor that was written since; anything else is not named."""
+    output = tx.output
+    for node, version in written(output)[-1].items():
+        if before[-1].get(node) != version:
+            return f"writes to {output.inputs[node]}"
+    return "changes other things"
+
+
 def note_reread(output: OutputGraph, args: Iterable[VariableTracker]) -> None:
     """Remember what an operation that is computed again reads from outside of the call."""
     for part in (part.realize() for arg in args for part in (arg, *arg.parts())):
@@ -106,7 +115,7 @@ def check_reread(output: OutputGraph) -> None:
     for fake, version, step in output.reread.values():
         if fake._storage._version != version:
             reason = Unsupported(
-                "GB0009", "call of checkpoint(), of a function that reads what is written later"
+                "GB0024", "call of checkpoint(), of a function that reads what is written later"
             )
             reason.blame(step)
             raise reason
@@ -125,4 +134,4 @@ def _require_new(args: Args, result: VariableTracker) -> None:
         if not isinstance(part, TensorVariable):
             continue
         if not part.fake.requires_grad or id(part.fake._storage) in known:
-            unsupported("GB0009", "call of checkpoint(), whose results are its arguments")
+            unsupported("GB0024", "call of checkpoint(), whose results are its arguments")
