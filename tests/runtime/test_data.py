@@ -165,6 +165,47 @@ def test_a_worker_that_takes_too_long(in_order: bool) -> None:
     held.set()
 
 
+class _TwoParts(ValueError):
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__(first, second)
+
+
+@pytest.mark.parametrize("in_order", [True, False])
+@pytest.mark.parametrize("by_index", [True, False])
+@pytest.mark.parametrize(("error", "seen"), [
+    (KeyError("a key"), KeyError), (OSError("a file"), OSError),
+    (_TwoParts("a", "b"), RuntimeError),
+])  # fmt: skip
+def test_a_failure_in_a_worker_is_told_with_its_place(
+    error: Exception, seen: type[Exception], by_index: bool, in_order: bool
+) -> None:
+    class Failing(Dataset if by_index else IterableDataset):  # type: ignore[misc]
+        def __len__(self) -> int:
+            return 2
+
+        def __getitem__(self, index: int) -> Any:
+            raise error
+
+        def __iter__(self) -> Any:
+            raise error
+
+    with pytest.raises(seen) as caught:
+        list(DataLoader(Failing(), num_workers=1, in_order=in_order))
+    text = str(caught.value)
+    assert text.startswith(f"Caught {type(error).__name__} in DataLoader worker process 0.\n")
+    assert "Original Traceback" in text and "raise error" in text
+    assert caught.value.__cause__ is error
+
+
+@pytest.mark.parametrize(("context", "error"), [("nope", ValueError), (3, TypeError)])
+def test_contexts_of_processes_that_there_are_none_of(
+    context: Any, error: type[Exception]
+) -> None:
+    with pytest.raises(error, match="multiprocessing_context option should"):
+        DataLoader(range(3), num_workers=1, multiprocessing_context=context)
+    DataLoader(range(3), num_workers=1, multiprocessing_context="spawn")
+
+
 @pytest.mark.parametrize("options", [
     {"timeout": -1}, {"prefetch_factor": 2}, {"persistent_workers": True},
     {"multiprocessing_context": "fork"}, {"num_workers": 1, "prefetch_factor": -1},

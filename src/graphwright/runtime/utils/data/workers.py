@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
+import traceback
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -42,6 +43,32 @@ def _begin(info: WorkerInfo, function: Callable[[int], None] | None) -> None:
         function(info.id)
 
 
+_Task = tuple[int, Future[Any]]
+"""What a worker, told by its number, was given to do."""
+
+
+class _PlainKey(str):
+    """A message that KeyError, which shows its key by `repr`, leaves as it is."""
+
+    __slots__ = ()
+
+    __repr__ = str.__str__
+
+
+def _told(error: Exception, worker: int) -> Exception:
+    """An exception of the same type that says in which worker, and where there, it was raised.
+
+    A RuntimeError where the type takes something else than a message.
+    """
+    kind = type(error)
+    where = "".join(traceback.format_exception(error))
+    text = f"Caught {kind.__name__} in DataLoader worker process {worker}.\nOriginal {where}"
+    try:
+        return kind(_PlainKey(text) if issubclass(kind, KeyError) else text)
+    except TypeError:
+        return RuntimeError(text)
+
+
 class Workers:
     """Workers 0 to n - 1, one thread each; batch i is made by worker i modulo n.
 
@@ -76,57 +103,60 @@ class Workers:
 
     def map(self, fetch: Callable[[Any], Any], order: Iterable[Any]) -> Iterator[Any]:
         """`fetch(indices)` of each of `order`, in that order unless told otherwise."""
-        pending: deque[Future[Any]] = deque()
+        pending: deque[_Task] = deque()
         try:
             self._start()
             for number, indices in enumerate(order):
-                thread = self._threads[number % len(self._threads)]
-                pending.append(thread.submit(fetch, indices))
+                worker = number % len(self._threads)
+                pending.append((worker, self._threads[worker].submit(fetch, indices)))
                 if len(pending) >= len(self._threads) * self._ahead:
-                    yield self._result(self._taken(pending))
+                    yield self._result(*self._taken(pending))
             while pending:
-                yield self._result(self._taken(pending))
+                yield self._result(*self._taken(pending))
         finally:
-            self._stop(pending)
+            self._stop([future for _, future in pending])
 
     def iterate(self, batches: Callable[[Any], Iterator[Any]]) -> Iterator[Any]:
         """Batches that each worker makes of its own dataset, in turns until all have ended."""
-        pending: deque[tuple[Any, Iterator[Any], Future[Any]]] = deque()
+        pending: deque[tuple[int, Iterator[Any], Future[Any]]] = deque()
+        threads = self._threads
         try:
             self._start()
-            for thread, info in zip(self._threads, self._infos, strict=True):
+            for worker, info in enumerate(self._infos):
                 rows = batches(info.dataset)
-                pending.append((thread, rows, thread.submit(next, rows, _END)))
+                pending.append((worker, rows, threads[worker].submit(next, rows, _END)))
             while pending:
-                thread, rows, future = pending.popleft()
-                value = self._result(future)
+                worker, rows, future = pending.popleft()
+                value = self._result(worker, future)
                 if value is not _END:
-                    pending.append((thread, rows, thread.submit(next, rows, _END)))
+                    pending.append((worker, rows, threads[worker].submit(next, rows, _END)))
                     yield value
         finally:
             self._stop([future for _, _, future in pending])
 
-    def _taken(self, pending: deque[Future[Any]]) -> Future[Any]:
+    def _taken(self, pending: deque[_Task]) -> _Task:
         """What is given next: the first one, or of any order one that is done."""
         if not self._in_order:
-            if not wait(pending, self._timeout or None, FIRST_COMPLETED).done:
+            futures = [future for _, future in pending]
+            if not wait(futures, self._timeout or None, FIRST_COMPLETED).done:
                 raise self._late()
-            done = next(future for future in pending if future.done())
+            done = next(task for task in pending if task[1].done())
             pending.remove(done)
             return done
         return pending.popleft()
 
     def _start(self) -> None:
-        for future in self._begun:
-            self._result(future)
+        for worker, future in enumerate(self._begun):
+            self._result(worker, future)
 
-    def _result(self, future: Future[Any]) -> Any:
+    def _result(self, worker: int, future: Future[Any]) -> Any:
         try:
-            return future.result(self._timeout or None)
+            error = future.exception(self._timeout or None)
         except _TimeoutError:
-            if future.done():
-                raise
             raise self._late() from None
+        if isinstance(error, Exception):
+            raise _told(error, worker) from error
+        return future.result()
 
     def _late(self) -> RuntimeError:
         return RuntimeError(f"DataLoader timed out after {self._timeout} seconds")
