@@ -139,6 +139,12 @@ def test_random_windows_tell_their_places(ndim: int) -> None:
     assert gw.equal(x.flatten(2).gather(2, places.flatten(2)), values.flatten(2))
 
 
+def test_histograms_have_a_hundred_bins() -> None:
+    counts, edges = gw.histogram(gw.tensor([1.0, 2.0, 2.0]))
+    assert (counts.shape, edges.shape) == ((100,), (101,))
+    assert (counts[0].item(), counts[-1].item()) == (1.0, 2.0)
+
+
 def test_reductions_are_numbers() -> None:
     with pytest.raises(ValueError, match="reduction"):
         gw.kl_div(gw.ones(2), gw.ones(2), 3)

@@ -117,11 +117,22 @@ def test_third_derivatives_of_determinants() -> None:
         lambda: gw.linalg.inv(gw.zeros(2, 2)),
         lambda: gw.linalg.solve(gw.zeros(2, 2), gw.ones(2)),
         lambda: gw.linalg.cholesky(-gw.eye(2)),
+        lambda: gw.linalg.lu_factor(gw.ones(2, 2)),
+        lambda: gw.compile(gw.linalg.lu_factor)(gw.ones(2, 2)),
+        lambda: gw.linalg.lu_factor_ex(gw.ones(2, 2), check_errors=True),
     ],
 )
 def test_singular_matrices_are_refused(call: Any) -> None:
     with pytest.raises(gw.linalg.LinAlgError, match="linalg"):
         call()
+
+
+def test_singular_matrices_are_factored_where_nothing_is_solved() -> None:
+    a = gw.ones(2, 2)
+    for packed, *_ in (gw.lu(a), a.lu(), gw.lu(a, get_infos=True), gw.linalg.lu_factor_ex(a)):
+        assert packed.tolist() == [[1.0, 1.0], [1.0, 0.0]]
+    assert gw.linalg.lu(a).U.tolist() == [[1.0, 1.0], [0.0, 0.0]]
+    assert gw.lu(a, get_infos=True)[2].item() == 2
 
 
 def test_compiled() -> None:

@@ -87,11 +87,12 @@ def test_special_functions_without_half_precision(name: str, dtype: str) -> None
 
 
 @pytest.mark.parametrize("dtype", HALVES)
-def test_losses_without_half_precision(dtype: str) -> None:
+def test_draws_and_losses_without_half_precision(dtype: str) -> None:
     F = gw.nn.functional
     x = gw.ones(2, 3, dtype=getattr(gw, dtype))
     labels = gw.tensor([0, 2])
     calls = {
+        "binomial": lambda: gw.binomial(x, x),
         "ctc_loss": lambda: F.ctc_loss(x[:, None], gw.tensor([[1]]), [2], [1]),
         "multi_margin_loss": lambda: F.multi_margin_loss(x, labels),
         "multilabel_margin_loss": lambda: F.multilabel_margin_loss(x, gw.zeros(2, 3).long()),

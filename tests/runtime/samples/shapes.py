@@ -28,7 +28,7 @@ SHAPES = (
     _plain("diag", S(_M, 1), S(_V), S(_V, -2)),
     _plain("diagflat", S(_M), S(_V, 1)),
     _plain("diag_embed", S(_M), S(_M, -1), S(_M, 2, 0, 1), S(_M, 0, 2, 0)),
-    _plain("adjoint", S(_M), S(_A)),
+    _plain("adjoint", S(_M), S(_A), S(Arr(()))),
     _no_double("mT", S(_A)),
     _no_double("mH", S(_A)),
     _no_double("matrix_H", S(_M)),

@@ -1265,7 +1265,7 @@ class TensorMethods(TensorBase):
 
     def histogram(
         self,
-        bins: Any,
+        bins: Any = 100,
         *,
         range: Any = None,
         weight: Tensor | None = None,

@@ -237,7 +237,7 @@ define(
 define(
     "linalg_lu_factor(Tensor A, *, bool pivot=True)",
     Kind.COMPOSITE,
-    decompose=lambda A, pivot: return_types.linalg_lu_factor(*ops.lu_factors(A, pivot)[:2]),
+    decompose=lambda A, pivot: return_types.linalg_lu_factor(*ops.lu_factors(A, pivot, True)[:2]),
     method=False,
     public=False,
 )
@@ -278,7 +278,8 @@ define(
 
 
 def _lu(A: Any, pivot: bool, get_infos: bool) -> tuple[Any, ...]:
-    packed, pivots, info = ops.lu_factors(A, pivot, not get_infos)
+    """Also of singular matrices, which `get_infos` tells."""
+    packed, pivots, info = ops.lu_factors(A, pivot)
     if get_infos:
         return packed, pivots, info
     return packed, pivots

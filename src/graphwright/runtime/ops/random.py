@@ -23,6 +23,7 @@ from graphwright.runtime.ops.creation import (
     require_cpu,
 )
 from graphwright.runtime.ops.kernels import HALVES, allocate, copy_into, wrap
+from graphwright.runtime.ops.pointwise import require_dtype
 from graphwright.runtime.ops.strides import is_contiguous, preserved_strides
 from graphwright.runtime.ops.table import Kind, define, not_differentiable
 from graphwright.runtime.ops.value_checks import checked, inside
@@ -551,6 +552,7 @@ def _binomial(count: Any, prob: Any, generator: Any) -> Tensor:
             f"binomial: expected floating point inputs of one dtype, got {count.dtype} and "
             f"{prob.dtype}"
         )
+    require_dtype("binomial", count.dtype, halves=False)
     counts, chances = np.broadcast_arrays(count._nd.astype(np.int64), prob._nd.astype(np.float64))
     like = ops.add(count, prob)
     return drawn_by_numpy("binomial", like, generator, lambda g: g.binomial(counts, chances))

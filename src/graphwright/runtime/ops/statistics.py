@@ -309,7 +309,7 @@ def _histogram(
 
 
 define(
-    "histogram(Tensor input, object bins, *, object range=None, Tensor? weight=None, "
+    "histogram(Tensor input, object bins=100, *, object range=None, Tensor? weight=None, "
     "bool density=False)",
     Kind.COMPOSITE,
     decompose=_histogram,

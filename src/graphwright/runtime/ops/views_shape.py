@@ -178,7 +178,7 @@ def _conjugated(input: Any) -> Any:
 
 def _swapped_matrices(name: str) -> Any:
     def decompose(input: Any) -> Any:
-        if input.ndim == 1 or (input.ndim == 0 and name == "adjoint()"):
+        if input.ndim == 1:
             raise RuntimeError(
                 f"{name} is only supported on matrices or batches of matrices, got "
                 f"{describe(input)}"
