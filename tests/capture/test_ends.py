@@ -477,6 +477,30 @@ def in_frames_of_an_exception_that_an_object_keeps(x: Any, log: list[Any]) -> An
     return y * 2
 
 
+def failed(held: Any) -> BaseException:
+    """An exception whose frames hold no values, and know the one that called this."""
+    try:
+        raise KeyError("k")
+    except KeyError as error:
+        del held
+        return error
+
+
+failed.__gw_disable__ = True  # type: ignore[attr-defined]
+
+
+def in_the_frame_that_called_those_of_an_exception(x: Any, log: list[Any]) -> Any:
+    made = Noisy()
+    y = (x + 1).relu()
+    error = failed([made])
+    log.append(type(made).__name__)
+    y = (y * 2).relu()
+    breaks()
+    del made
+    seen(log)
+    return y, error
+
+
 def in_frames_of_a_cause(x: Any, log: list[Any]) -> Any:
     y = x + 1
     try:
@@ -630,6 +654,7 @@ PROGRAMS: list[Callable[..., Any]] = [
     a_future_whose_attributes_lie_in_no_dict_that_can_be_read,
     in_frames_of_a_handled_exception, in_frames_of_an_exception_without_a_name,
     in_frames_of_an_exception_that_an_object_keeps, in_frames_of_a_cause,
+    in_the_frame_that_called_those_of_an_exception,
     in_frames_of_an_exception_that_a_manager_handles, in_a_container_of_a_frame_that_fails,
     in_the_order_of_locals, in_the_order_of_locals_where_it_fails,
 ]

@@ -276,6 +276,31 @@ def test_breakpoint_sees_the_users_frame(monkeypatch):
     assert seen == [(["x", "y"], 2)] * 4
 
 
+def test_the_locals_of_a_frame_that_has_handled_an_exception():
+    """They are the program's, or gone; nothing stands in for them."""
+    def fails(box):
+        raise KeyError("k")
+
+    fails.__gw_disable__ = True
+
+    def program(x, box):
+        y = (x + 1).relu()
+        try:
+            fails(box)
+        except KeyError as error:
+            caught = error
+        return y * 2, caught
+
+    captured = Captured(program)
+    for _ in range(2):
+        box = types.SimpleNamespace()
+        error = captured(X, box)[1]
+        found = error.__traceback__.tb_frame.f_locals
+        assert all(value is not None for value in found.values())
+        assert found.get("box", box) is box
+    assert captured.graphs
+
+
 COVERED = """
 import sys
 import graphwright as gw

@@ -167,9 +167,12 @@ class CodeBuilder:
         else:
             self.emit("MAKE_FUNCTION", 8 if closure else 0)
 
-    def forget_unused(self, unbound: Iterable[str]) -> None:
-        """Drop what no later instruction reads: temporaries, and those arguments."""
-        self.emit("FORGET", tuple(unbound))
+    def forget_unused(self, unbound: Iterable[str], ends: bool = False) -> None:
+        """Drop what no later instruction reads: temporaries, and those arguments.
+
+        ends: the frame does; the locals that were stored go, too.
+        """
+        self.emit("FORGET", tuple(unbound), "" if ends else "$gw")
 
     def settle(self) -> None:
         """Carry out `forget_unused`, once the instructions behind it are written."""
@@ -218,15 +221,22 @@ def n_argument_slots(code: types.CodeType) -> int:
 
 
 def _forgetting(written: list[Written | Label]) -> list[Written | Label]:
-    """Carry out FORGET; all jumps go forward, so that what is read later stands below."""
+    """Carry out FORGET; all jumps go forward, so that what is read later stands below.
+
+    None is stored first, since a local that is not bound on every way here cannot be deleted. One
+    that is left bound would be among the frame's locals that debuggers and tracebacks show.
+    """
     result: list[Written | Label] = []
     read: set[str] = set()
     stored = [_local(item, "STORE_FAST") for item in written]
     for item in reversed(written):
         stored.pop()
         if isinstance(item, Written) and item.name == "FORGET":
-            for name in dict.fromkeys([*item.arg[0], *stored]):
-                if name not in read and (name in item.arg[0] or name.startswith("$gw")):
+            unbound, prefix = item.arg
+            going = [name for name in stored if name and name.startswith(prefix)]
+            for name in dict.fromkeys([*unbound, *going]):
+                if name not in read:
+                    result.append(Written("DELETE_FAST", (name,), item.line))
                     result.append(Written("STORE_FAST", (name,), item.line))
                     result.append(Written("LOAD_CONST", (None,), item.line))
             continue

@@ -72,7 +72,7 @@ class Caught:
         for name in reversed(names):
             builder.store_local(name)
         loads: list[Load] = [lambda n=name: builder.load_local(n) for name in names]  # type: ignore[misc]
-        self.resume.call([POSITION] * self.lasti + [VALUE] * len(names), loads, caught=True)
+        self.resume.call([POSITION] * self.lasti + [VALUE] * len(names), loads)
 
 
 class Escaping:
@@ -146,13 +146,11 @@ class ResumeCall:
         if reads_empty_cell(self.frame.tx.code, self.index, name, cell.contents is None):
             unsupported("GB0016", f"{name!r} may be read while it has no value")
 
-    def call(
-        self, pushed: list[int], extra: list[Load] | None = None, caught: bool = False
-    ) -> None:
+    def call(self, pushed: list[int], extra: list[Load] | None = None) -> None:
         """End the frame. `pushed`: the kinds of what the instruction left on the stack.
 
-        The values are there, unless `extra` pushes them. `caught`: an exception's traceback
-        keeps the frame, which must not hold what may end before it.
+        The values are there, unless `extra` pushes them. The traceback of an exception may keep
+        the frame, which must not hold what may end before it.
         """
         builder = self.frame.builder
         kinds = zip(self.stack, self.kinds, strict=True)
@@ -165,7 +163,7 @@ class ResumeCall:
         by_name = {**dict(zip(names, loads, strict=True)), **self.locals}
         order = parameter_order(self.frame.tx.code, names, tuple(self.locals))
         tx = self.frame.tx
-        held = [*stack_parameters(tx.code), *arguments_that_end(tx)] if caught else None
+        held = [*stack_parameters(tx.code), *arguments_that_end(tx)]
         self._write(builder, code, [by_name[name] for name in order], held)
 
     def _take(self, pushed: list[int]) -> list[Load]:
@@ -181,7 +179,7 @@ class ResumeCall:
         builder: CodeBuilder,
         code: types.CodeType,
         args: list[Load],
-        held: list[str] | None,
+        held: list[str],
     ) -> None:
         """Return the continuation: whoever evaluates the frame goes on with it."""
         builder.begin_call(Continuation)
@@ -193,6 +191,5 @@ class ResumeCall:
         for arg in args:
             arg()
         builder.end_call(len(args) + 1)
-        if held is not None:
-            builder.forget_unused(held)
+        builder.forget_unused(held, ends=True)
         builder.return_value()
