@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING
 
+from graphwright.capture import polyfills
 from graphwright.capture.exc import unsupported
 from graphwright.capture.opcodes.registry import PY311, PY312, PY313, opcode
 from graphwright.capture.variables.base import NULL, VariableTracker
@@ -148,7 +149,11 @@ def _positive(tx: Translator, value: VariableTracker) -> VariableTracker:
 
 
 def _stop_iteration_error(tx: Translator, value: VariableTracker) -> VariableTracker:
-    """A StopIteration that leaves a generator becomes a RuntimeError."""
+    """A StopIteration that leaves a generator becomes a RuntimeError; one that leaves an
+    iterator of the standard library ends it.
+    """
+    if tx.code.co_filename == polyfills.__file__:
+        return value
     if isinstance(value, ExceptionVariable) and issubclass(value.cls, StopIteration):
         return stopped_by(tx, value)
     return value

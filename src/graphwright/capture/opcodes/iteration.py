@@ -11,6 +11,7 @@ from graphwright.capture.variables.generators import GeneratorVariable
 if TYPE_CHECKING:
     from graphwright.capture.bytecode import Instruction
     from graphwright.capture.translator import Translator
+    from graphwright.capture.variables.base import VariableTracker
 
 
 @opcode("GET_ITER", "GET_YIELD_FROM_ITER")
@@ -67,11 +68,15 @@ def _send(tx: Translator, inst: Instruction, keep_receiver: bool) -> None:
         return
     if not keep_receiver:
         tx.stack.pop()
-    if isinstance(receiver, GeneratorVariable):
-        tx.push(receiver.result())
-    else:
-        tx.push(tx.constant(None))
+    tx.push(_result(tx, receiver.ended()))
     tx.ip = inst.target
+
+
+def _result(tx: Translator, ended: VariableTracker) -> VariableTracker:
+    """The value of `yield from` over an iterator that has come to its end."""
+    if ended.stopped_with is not None:
+        return ended.stopped_with.getattr(tx, "value")
+    return ended.result() if isinstance(ended, GeneratorVariable) else tx.constant(None)
 
 
 @opcode("SEND", only=(PY311,))

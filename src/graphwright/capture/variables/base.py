@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from graphwright.capture.emit.reconstruct import Reconstructor
     from graphwright.capture.translator import Translator
     from graphwright.capture.values import Values
+    from graphwright.capture.variables.exceptions import ExceptionVariable
 
 
 class Clock:
@@ -28,12 +29,14 @@ class Clock:
 class VariableTracker:
     """Abstract. Whatever a subclass does not define is a graph break.
 
-    born: the step of the captured frame in which the tracker was made.
+    born: the step of the captured frame in which the tracker was made. stopped_with: of an
+    iterator, the StopIteration of the user's code that ended it.
     """
 
     source: Source | None = None
     mutable = False
     born = 0
+    stopped_with: ExceptionVariable | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         made = super().__new__(cls)
@@ -158,6 +161,10 @@ class VariableTracker:
     def next(self, tx: Translator) -> VariableTracker | None:
         """The next item of an iterator; None at its end."""
         unsupported("GB0017", f"next() of {self.describe()}")
+
+    def ended(self) -> VariableTracker:
+        """The iterator whose end was that of this one: itself, or one that it draws from."""
+        return self
 
     def draw(self, tx: Translator) -> Iterator[VariableTracker]:
         """The items one by one: what comes of one is done before the next is asked for."""

@@ -32,7 +32,6 @@ from graphwright.capture.variables.exceptions import (
     raise_in_frame,
 )
 from graphwright.capture.variables.functions import PartialVariable
-from graphwright.capture.variables.generators import stop_iteration
 from graphwright.capture.variables.iterators import (
     EnumerateIterator,
     FilterIterator,
@@ -41,6 +40,7 @@ from graphwright.capture.variables.iterators import (
     ReversedIterator,
     ReversedSnapshot,
     ZipIterator,
+    stop_iteration,
 )
 from graphwright.capture.variables.library import LIBRARY, by_python
 from graphwright.capture.variables.made_classes import MADE_CLASSES

@@ -78,7 +78,7 @@ class ExceptionVariable(VariableTracker):
         assert self.args is not None
         if name == "args":
             return tx.tuple_of(self.args)
-        if name == "value" and self.cls is StopIteration:
+        if name == "value" and self.cls.__init__ is StopIteration.__init__:
             return self.args[0].realize() if self.args else tx.constant(None)
         if issubclass(self.cls, BaseExceptionGroup) and name in ("message", "exceptions"):
             found = self.args[("message", "exceptions").index(name)].realize()
@@ -253,6 +253,20 @@ def raise_in_frame(
     error = ExceptionVariable(cls, args)
     error.attributes.update(attributes)
     raise Raised(error, by_python=True)
+
+
+def item_of(
+    tx: Translator, iterator: VariableTracker, function: VariableTracker, args: Args
+) -> VariableTracker | None:
+    """What a call gives to an iterator; None where it raises StopIteration, which ends that."""
+    try:
+        return function.call(tx, args, {})
+    except Raised as raised:
+        if not issubclass(raised.value.cls, StopIteration):
+            raise
+        raised.drop_frames()
+        iterator.stopped_with = raised.value
+        return None
 
 
 def is_plain_exception(cls: type) -> bool:

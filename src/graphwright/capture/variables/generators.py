@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 from graphwright.capture.bytecode import PYTHON, exception_handlers
 from graphwright.capture.exc import AttributeMissing, unsupported
@@ -17,7 +17,7 @@ from graphwright.capture.variables.exceptions import (
     raised_by,
     stopped_by,
 )
-from graphwright.capture.variables.iterators import IteratorVariable
+from graphwright.capture.variables.iterators import IteratorVariable, stop_iteration
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -112,6 +112,10 @@ class GeneratorVariable(IteratorVariable):
         except Raised as raised:
             self.failed = True
             if issubclass(raised.value.cls, StopIteration):
+                if self.kind is not types.GeneratorType:
+                    raised.drop_frames()
+                    self.stopped_with = raised.value
+                    return None
                 raise Raised(stopped_by(tx, raised.value)) from raised
             raise
         finally:
@@ -195,20 +199,16 @@ class GeneratorVariable(IteratorVariable):
             return self.closed_with
         return tx.constant(None)
 
+    def result_at_end(self, tx: Translator) -> VariableTracker | None:
+        if self.frame.returned is None:
+            return None
+        value = self.frame.returned.realize()
+        self.failed = True
+        self.frame.returned = tx.constant(None)
+        return None if value.is_constant() and value.as_constant() is None else value
+
     def _item_or_stop(self, tx: Translator, item: VariableTracker | None) -> VariableTracker:
         return item if item is not None else stop_iteration(tx, self)
-
-
-def stop_iteration(tx: Translator, iterator: VariableTracker) -> NoReturn:
-    """Raise the StopIteration that `next(iterator)` raises at the end."""
-    args: list[VariableTracker] = []
-    if isinstance(iterator, GeneratorVariable) and iterator.frame.returned is not None:
-        value = iterator.frame.returned.realize()
-        iterator.failed = True
-        iterator.frame.returned = tx.constant(None)
-        if not (value.is_constant() and value.as_constant() is None):
-            args = [value]
-    raise_in_frame(StopIteration, args)
 
 
 _METHODS: dict[str, Callable[..., VariableTracker]] = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from graphwright.capture.exc import Unsupported, unsupported
 from graphwright.capture.variables.base import VariableTracker
-from graphwright.capture.variables.exceptions import raise_in_frame
+from graphwright.capture.variables.exceptions import Raised, item_of, raise_in_frame
 from graphwright.capture.variables.members import builtin_member
 from graphwright.capture.variables.signatures import check_method
 
@@ -25,6 +25,10 @@ class IteratorVariable(VariableTracker):
 
     def iterate(self, tx: Translator) -> VariableTracker:
         return self
+
+    def result_at_end(self, tx: Translator) -> VariableTracker | None:
+        """The value that its StopIteration has, once; None where it has none."""
+        return None
 
     def truth(self, tx: Translator) -> bool:
         return True
@@ -42,11 +46,20 @@ class IteratorVariable(VariableTracker):
         if name == "__next__" and not args:
             item = self.next(tx)
             if item is None:
-                raise_in_frame(StopIteration)
+                stop_iteration(tx, self)
             return item
         if name == "__iter__" and not args:
             return self
         unsupported("GB0004", f"call of {self.python_type().__name__}.{name}")
+
+
+def stop_iteration(tx: Translator, iterator: VariableTracker) -> NoReturn:
+    """Raise the StopIteration that `next(iterator)` raises at the end."""
+    ended = iterator.ended()
+    if ended.stopped_with is not None:
+        raise Raised(ended.stopped_with)
+    value = ended.result_at_end(tx) if isinstance(ended, IteratorVariable) else None
+    raise_in_frame(StopIteration, [value] if value is not None else [])
 
 
 class IteratorMethod(VariableTracker):
@@ -334,6 +347,9 @@ class EnumerateIterator(IteratorVariable):
         self.count += 1
         return tx.tuple_of([tx.constant(self.count - 1), item])
 
+    def ended(self) -> VariableTracker:
+        return self.inner.ended()
+
     def parts(self) -> list[VariableTracker]:
         return [self.inner]
 
@@ -350,6 +366,7 @@ class ZipIterator(IteratorVariable):
     def __init__(self, inners: list[VariableTracker], strict: bool) -> None:
         self.inners = inners
         self.strict = strict
+        self.last: VariableTracker = self
 
     def python_type(self) -> type:
         return zip
@@ -360,9 +377,13 @@ class ZipIterator(IteratorVariable):
             item = inner.next(tx)
             if item is None:
                 self._check_lengths(tx, items)
+                self.last = inner
                 return None
             items.append(item)
         return tx.tuple_of(items) if items else None
+
+    def ended(self) -> VariableTracker:
+        return self.last.ended() if self.last is not self else self
 
     def _check_lengths(self, tx: Translator, taken: list[VariableTracker]) -> None:
         if not self.strict:
@@ -398,6 +419,7 @@ class MapIterator(IteratorVariable):
     def __init__(self, function: VariableTracker, inners: list[VariableTracker]) -> None:
         self.function = function
         self.inners = inners
+        self.last: VariableTracker = self
 
     def python_type(self) -> type:
         return map
@@ -407,9 +429,14 @@ class MapIterator(IteratorVariable):
         for inner in self.inners:
             item = inner.next(tx)
             if item is None:
+                self.last = inner
                 return None
             items.append(item)
-        return self.function.call(tx, items, {})
+        self.last = self
+        return item_of(tx, self, self.function, items)
+
+    def ended(self) -> VariableTracker:
+        return self.last.ended() if self.last is not self else self
 
     def parts(self) -> list[VariableTracker]:
         return [self.function, *self.inners]
@@ -428,16 +455,27 @@ class FilterIterator(IteratorVariable):
     def __init__(self, function: VariableTracker | None, inner: VariableTracker) -> None:
         self.function = function
         self.inner = inner
+        self.refused = False
 
     def python_type(self) -> type:
         return filter
 
     def next(self, tx: Translator) -> VariableTracker | None:
         while (item := self.inner.next(tx)) is not None:
-            verdict = item if self.function is None else self.function.call(tx, [item], {})
+            verdict = item
+            if self.function is not None:
+                given = item_of(tx, self, self.function, [item])
+                if given is None:
+                    self.refused = True
+                    return None
+                verdict = given
             if tx.truth(verdict):
                 return item
+        self.refused = False
         return None
+
+    def ended(self) -> VariableTracker:
+        return self if self.refused else self.inner.ended()
 
 
 class CountIterator(IteratorVariable):

@@ -30,7 +30,7 @@ from graphwright.capture.variables.class_guards import (
     guard_member,
     refuse_wrapped_descriptor,
 )
-from graphwright.capture.variables.exceptions import ExceptionMethod, ExceptionVariable, Raised
+from graphwright.capture.variables.exceptions import ExceptionMethod, ExceptionVariable, item_of
 from graphwright.capture.variables.functions import BoundMethodVariable
 
 if TYPE_CHECKING:
@@ -406,12 +406,10 @@ class ObjectVariable(VariableTracker):
         return self.call_special(tx, "__iter__")
 
     def next(self, tx: Translator) -> VariableTracker | None:
-        try:
+        method = self._special(tx, "__next__")
+        if method is None:
             return self.call_special(tx, "__next__")
-        except Raised as raised:
-            if not issubclass(raised.value.cls, StopIteration):
-                raise
-            return None
+        return item_of(tx, self, method, [])
 
     def reversed(self, tx: Translator) -> VariableTracker:
         """`reversed(value)`."""
