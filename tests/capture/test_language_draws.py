@@ -11,6 +11,7 @@ import pytest
 
 import graphwright as gw
 from graphwright.capture import _eval_frame
+from graphwright.capture.emit.numpy_words import keeper
 
 from .captured import Captured
 from .programs import Programs, outcome
@@ -123,6 +124,51 @@ def test_a_state_is_kept_without_numbers_of_its_words(monkeypatch: pytest.Monkey
     captured = Captured(lambda x: x * random.random() + random.gauss(0, 1), fullgraph=True)
     monkeypatch.setattr(random.getstate.__self__, "getstate", never)
     assert [captured(gw.ones(2)).shape for _ in range(3)] == [(2,)] * 3
+
+
+@pytest.mark.parametrize("draw", [
+    np.random.rand, lambda: np.random.uniform(1, 3), np.random.exponential, np.random.laplace,
+    lambda: np.random.triangular(0, 1, 2), np.random.randn, lambda: np.random.gamma(2.0),
+])  # fmt: skip
+def test_a_graph_that_fails_draws_the_same_of_numpy_again(draw: Any) -> None:
+    def program(x: Any, index: Any) -> Any:
+        return draw() * x[index] + draw()
+
+    captured = Captured(program)
+    for index in (0, 7, 1, 7):
+        runs = []
+        for function in (program, captured):
+            np.random.seed(5)
+            np.random.randn()       # which keeps a second number for the next call
+            found = outcome(function, (gw.ones(3), gw.tensor([index])))
+            runs.append(str((found, np.random.rand(), np.random.randn(), np.random.randn())))
+        assert runs[0] == runs[1]
+
+
+def test_words_of_numpy_whose_bits_come_from_elsewhere_by_now() -> None:
+    captured = Captured(lambda x, index: np.random.rand() * x[index])
+    captured(gw.ones(3), gw.tensor([0]))
+    twister = np.random.get_bit_generator()
+    try:
+        np.random.set_bit_generator(np.random.PCG64(3))
+        with pytest.raises(IndexError):
+            captured(gw.ones(3), gw.tensor([7]))
+        expected = np.random.RandomState(np.random.PCG64(3))
+        expected.rand()
+        assert np.random.rand() == expected.rand()
+    finally:
+        np.random.set_bit_generator(twister)
+
+
+def test_a_state_of_numpy_is_kept_without_numbers_of_its_words() -> None:
+    rand, get_state = np.random.rand.__self__, np.random.get_state
+    kept = keeper(rand, ["rand", "uniform"])
+    assert keeper(rand, ["rand", "normal"]) is rand
+    before = get_state()
+    state = kept.getstate()
+    later = np.random.rand(700)
+    kept.setstate(state)
+    assert str(get_state()) == str(before) and (np.random.rand(700) == later).all()
 
 
 def test_the_words_of_a_generator_are_all_of_its_state_but_one_number() -> None:

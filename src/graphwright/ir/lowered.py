@@ -63,7 +63,7 @@ class OutputSpec(Record):
 
     def _view(self, result: Any, sizes: dict[str, Any]) -> Any:
         for op, args in self.views:
-            rest = map_leaves(args, lambda leaf: _concrete(leaf, sizes))
+            rest = map_leaves(args, lambda leaf: _concrete(leaf, sizes)) if sizes else args
             result = dispatch(op, (result, *rest))
         return result
 
@@ -166,5 +166,5 @@ class Lowered(Record, frozen=False):
 
     def results(self, inputs: Sequence[Any], outputs: Sequence[Any]) -> tuple[Any, ...]:
         """The captured graph's results from its inputs and the outputs of `forward`."""
-        sizes = self.forward.bind_sizes(tuple(inputs))
+        sizes = self.forward.bind_sizes(tuple(inputs)) if self.forward.symbols else {}
         return tuple([spec.build(inputs, outputs, sizes) for spec in self.outputs])

@@ -18,6 +18,7 @@ from graphwright.capture.emit.native import (
     raise_unbound,
     run_natively,
 )
+from graphwright.capture.emit.numpy_words import keeper
 from graphwright.capture.emit.reconstruct import Load, Reconstructor, settled
 from graphwright.capture.emit.replay import Listener, Replay
 from graphwright.capture.emit.resuming import Caught, Escaping, ResumeCall, handler_around
@@ -381,7 +382,7 @@ class FrameCompiler:
         draws = self.output.draws
         may_fail = graph.run is not None or seed is not None
         kept = [draw for draw in draws if may_fail]
-        drawn_from = {id(draw.generator): draw.generator for draw in kept if draw.owner is None}
+        drawn_from = _keepers([draw for draw in kept if draw.owner is None])
         made = self.cg.made
         for source, name in made.items():
             source.emit(builder)
@@ -391,7 +392,7 @@ class FrameCompiler:
         owners = [draw.owner for draw in kept if draw.owner is not None]
         streams = self.output.streams.existing() if may_fail else []
         own = list(dict.fromkeys([*streams, *owners]))
-        replay.keep(random, list(drawn_from.values()), graph.kept, begun, own)
+        replay.keep(random, drawn_from, graph.kept, begun, own)
         for number, draw in enumerate(draws):
             self._draw(number, draw)
         self.output.streams.write(builder)
@@ -442,6 +443,17 @@ class FrameCompiler:
 def _load_method(builder: CodeBuilder, owner: Source, name: str) -> None:
     owner.emit(builder)
     builder.load_attr(name)
+
+
+def _keepers(draws: Sequence[Draw]) -> list[Any]:
+    """What keeps the states of the generators that are drawn from, each once."""
+    by_generator: dict[int, list[Draw]] = {}
+    for draw in draws:
+        by_generator.setdefault(id(draw.generator), []).append(draw)
+    return [
+        keeper(group[0].generator, [draw.function.__name__ for draw in group])
+        for group in by_generator.values()
+    ]
 
 
 def _no_results() -> tuple[()]:
