@@ -71,30 +71,35 @@ static void find_columns(const Job *job, int64_t index, int width, Columns *c) {
     }
 }
 
-#define WIDTH 1
+#define BYTES 32
+#define TALLEST 6
 #define KERNEL NARROW
 #define REAL float
 #define NAME(x) x##_f32
 #include "conv_kernel.h"
-#define WIDTH 1
+#define BYTES 32
+#define TALLEST 6
 #define KERNEL NARROW
 #define REAL double
 #define NAME(x) x##_f64
 #include "conv_kernel.h"
-#define WIDTH 1
+#define BYTES 32
+#define TALLEST 6
 #define KERNEL NARROW
 #define REAL uint64_t
 #define NAME(x) x##_i64
 #include "conv_kernel.h"
 
-/* With 32 vector registers, tiles two vectors wide. */
+/* With 32 vector registers of twice the size, tiles are taller. */
 #ifdef HAS_WIDE
-#define WIDTH 2
+#define BYTES 64
+#define TALLEST 12
 #define KERNEL WIDE
 #define REAL float
 #define NAME(x) x##_wide_f32
 #include "conv_kernel.h"
-#define WIDTH 2
+#define BYTES 64
+#define TALLEST 12
 #define KERNEL WIDE
 #define REAL double
 #define NAME(x) x##_wide_f64
@@ -134,12 +139,12 @@ static void set_offsets(Memory *memory, const Job *job, Pass *pass, int64_t spar
 }
 
 /* The height of tiles that wastes least: rows are filled up, and each tile loads its columns. */
-static int64_t best_height(int64_t rows) {
+static int64_t best_height(int64_t rows, int64_t tallest) {
     static const int heights[] = {12, 10, 8, 6, 4, 2, 1};
     int64_t best = 1, least = INT64_MAX;
     for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
         int64_t cost = ((rows - 1) / heights[i] + 1) * (heights[i] + 1);
-        if (cost < least) {
+        if (heights[i] <= tallest && cost < least) {
             least = cost;
             best = heights[i];
         }
@@ -237,7 +242,7 @@ static void run_passes(Memory *memory, const gw_ctx *ctx, const Conv *conv, Job 
 
 static void set_rows(const Conv *conv, Job *job) {
     bool direct = job->rows <= FEW_ROWS && conv->images * job->groups >= FEW_PARTS;
-    job->height = direct ? 1 : job->rows == 1 ? 2 : best_height(job->rows);
+    job->height = direct ? 1 : job->rows == 1 ? 2 : best_height(job->rows, job->kernels->tallest);
     job->tiles = (job->rows + job->height - 1) / job->height;
 }
 

@@ -62,7 +62,7 @@ typedef struct {
 typedef struct {
     gw_body fill_planes, pack_weights, convolve, convolve_directly, transpose_gradient,
         weight_tiles, weight_dots, transpose_weights, convolve_planes, weigh_channels;
-    int panel, lanes, size;
+    int panel, lanes, size, tallest;
 } Kernels;
 
 typedef struct {

@@ -1,11 +1,13 @@
-/* The convolution loops of one element type and vector width. Included with REAL, NAME(x), WIDTH
- * (vectors in a panel's row) and KERNEL (the attribute that selects instructions) defined; heights
- * and widths of tiles are constants once inlined, so that the accumulators stay in registers. */
+/* The convolution loops of one element type and vector width. Included with REAL, NAME(x), BYTES (of
+ * a vector: no more than registers have, or compilers take it apart in memory), TALLEST (rows of a
+ * tile that fit into them) and KERNEL (the attribute that selects instructions) defined; heights and
+ * widths of tiles are constants once inlined, so that the accumulators stay in registers. */
 
-enum { NAME(LANES) = 64 / sizeof(REAL), NAME(PANEL) = WIDTH * 64 / sizeof(REAL) };
-typedef REAL NAME(Vec) __attribute__((vector_size(64), aligned(sizeof(REAL)), may_alias));
-typedef REAL NAME(HalfVec) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
-typedef REAL NAME(QuarterVec) __attribute__((vector_size(16), aligned(sizeof(REAL)), may_alias));
+#define WIDTH 2     /* vectors in a panel's row */
+enum { NAME(LANES) = BYTES / sizeof(REAL), NAME(PANEL) = WIDTH * BYTES / sizeof(REAL) };
+typedef REAL NAME(Vec) __attribute__((vector_size(BYTES), aligned(sizeof(REAL)), may_alias));
+typedef REAL NAME(HalfVec) __attribute__((vector_size(BYTES / 2), aligned(sizeof(REAL)), may_alias));
+typedef REAL NAME(QuarterVec) __attribute__((vector_size(BYTES / 4), aligned(sizeof(REAL)), may_alias));
 
 #include "planes_kernel.h"
 
@@ -366,7 +368,7 @@ NAME(weight_block)(const Job *job, int64_t begin, int64_t end, int64_t slice, in
         const int64_t *offsets = job->pass->offsets + tile % job->tiles * WEIGHT_HEIGHT;
         REAL *acc = (REAL *)job->output + tile * WEIGHT_HEIGHT * width;
         int64_t v = 0;
-        for (; v + 2 * NAME(LANES) <= width && WIDTH == 2; v += 2 * NAME(LANES)) {
+        for (; v + 2 * NAME(LANES) <= width && TALLEST > WEIGHT_HEIGHT; v += 2 * NAME(LANES)) {
             NAME(weight_tile)(2, job, slice, last, first, lines, x, offsets, g + v, acc + v);
         }
         for (; v < width; v += NAME(LANES)) {
@@ -473,9 +475,12 @@ static const Kernels NAME(kernels) = {
     NAME(fill_planes), NAME(pack_weights), NAME(convolve), NAME(convolve_directly),
     NAME(transpose_gradient), NAME(weight_tiles), NAME(weight_dots), NAME(transpose_weights),
     NAME(convolve_planes), NAME(weigh_channels), NAME(PANEL), NAME(LANES), sizeof(REAL),
+    TALLEST,
 };
 
 #undef REAL
 #undef NAME
 #undef WIDTH
+#undef BYTES
+#undef TALLEST
 #undef KERNEL
