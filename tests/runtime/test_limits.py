@@ -188,3 +188,28 @@ def test_the_least_numbers_are_kept(name: str) -> None:
     x = gw.tensor([1e-45, -1e-45, 1e-40, -0.0])
     found = gw.compile(getattr(gw, name))(x)
     assert found.tolist() == x.tolist() and gw.signbit(found).tolist() == gw.signbit(x).tolist()
+
+
+@pytest.mark.parametrize("count", [5, 20_000])
+@pytest.mark.parametrize("dtype", [gw.float32, gw.float64])
+def test_cross_entropies_of_certainties_are_bounded(dtype: Any, count: int) -> None:
+    certain = gw.tensor([0.0, 0.0, 1.0, 1.0, 0.5], dtype=dtype).repeat(count // 5)
+    target = gw.tensor([0.0, 1.0, 0.0, 1.0, 0.25], dtype=dtype).repeat(count // 5)
+    each = np.tile([0.0, 100.0, 100.0, 0.0, math.log(2.0)], count // 5)
+    for reduction, expected in (("none", each), ("mean", each.mean()), ("sum", each.sum())):
+        loss = F.binary_cross_entropy(certain, target, reduction=reduction)
+        assert loss.dtype is dtype
+        np.testing.assert_allclose(loss.numpy(), expected, 1e-5)
+    for outside in (1.5, -0.5, NAN):
+        with pytest.raises(RuntimeError, match="between 0 and 1"):
+            F.binary_cross_entropy(gw.full((count,), outside, dtype=dtype), target)
+
+
+@pytest.mark.parametrize("p", [0.5, 1.0, 2.0, 3.0, INF])
+@pytest.mark.parametrize("dim", [0, -1])
+def test_bounded_norms_are_differentiated_twice(p: float, dim: int) -> None:
+    x = gw.from_numpy(np.random.default_rng(0).standard_normal((2, 3, 2))).requires_grad_()
+    bounded = gw.renorm(x, p, dim, 1.5)
+    assert bounded.grad_fn is not None and bounded.grad_fn.next_functions[0][0].variable is x
+    assert gw.autograd.gradcheck(lambda x: gw.renorm(x, p, dim, 1.5), x)
+    assert gw.autograd.gradgradcheck(lambda x: gw.renorm(x, p, dim, 1.5), x)

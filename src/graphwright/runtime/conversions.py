@@ -207,23 +207,35 @@ class Conversions:
         dtype = options.pop("dtype", None)
         return MAKE.tensor(data, dtype=self.dtype if dtype is None else dtype, **options)
 
-    def new_zeros(self: Any, *size: Any, **options: Any) -> Tensor:
+    def new_zeros(
+        self: Any, *size: Any, dtype: Any = None, device: Any = None, **options: Any
+    ) -> Tensor:
         """As `zeros`, with this tensor's dtype and device unless others are given."""
+        dtype = self.dtype if dtype is None else dtype
+        device = self.device if device is None else device
         if options:
-            return ops.zeros(_sizes(size, options), **_defaults(self, options))
-        return ops.zeros(*size, dtype=self.dtype, device=self.device)
+            return ops.zeros(_sizes(size, options), dtype=dtype, device=device, **options)
+        return ops.zeros(*size, dtype=dtype, device=device)
 
-    def new_ones(self: Any, *size: Any, **options: Any) -> Tensor:
+    def new_ones(
+        self: Any, *size: Any, dtype: Any = None, device: Any = None, **options: Any
+    ) -> Tensor:
         """As `ones`, with this tensor's dtype and device unless others are given."""
+        dtype = self.dtype if dtype is None else dtype
+        device = self.device if device is None else device
         if options:
-            return ops.ones(_sizes(size, options), **_defaults(self, options))
-        return ops.ones(*size, dtype=self.dtype, device=self.device)
+            return ops.ones(_sizes(size, options), dtype=dtype, device=device, **options)
+        return ops.ones(*size, dtype=dtype, device=device)
 
-    def new_empty(self: Any, *size: Any, **options: Any) -> Tensor:
+    def new_empty(
+        self: Any, *size: Any, dtype: Any = None, device: Any = None, **options: Any
+    ) -> Tensor:
         """As `empty`, with this tensor's dtype and device unless others are given."""
+        dtype = self.dtype if dtype is None else dtype
+        device = self.device if device is None else device
         if options:
-            return ops.empty(_sizes(size, options), **_defaults(self, options))
-        return ops.empty(*size, dtype=self.dtype, device=self.device)
+            return ops.empty(_sizes(size, options), dtype=dtype, device=device, **options)
+        return ops.empty(*size, dtype=dtype, device=device)
 
     def new_full(self: Any, size: Any, fill_value: Any, **options: Any) -> Tensor:
         """As `full`, with this tensor's dtype and device unless others are given."""

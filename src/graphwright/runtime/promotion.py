@@ -141,7 +141,7 @@ def result_type(tensor1: Any, tensor2: Any) -> DType:
 
 def can_cast(from_: DType, to: DType) -> bool:
     """Whether a result of one dtype may be written in place into another."""
-    return category(from_) <= category(to)
+    return from_ is to or category(from_) <= category(to)
 
 
 def to_float(dtype: DType) -> DType:

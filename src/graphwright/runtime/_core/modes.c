@@ -255,6 +255,16 @@ static inline bool cannot_be_tensor(const PyTypeObject *type) {
            || type == Py_TYPE(Py_Ellipsis);     /* an argument that was not given */
 }
 
+/* Whether all of a tuple is of types that are plain arguments, as the dims of `tensordot` are. */
+static bool holds_no_tensor(PyObject *tuple) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
+        if (!cannot_be_tensor(Py_TYPE(PyTuple_GET_ITEM(tuple, i)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
     int flags = 0;
     for (Py_ssize_t i = 0; i < n; i++) {
@@ -269,6 +279,8 @@ static int item_flags(PyObject *const *items, Py_ssize_t n, bool nested) {
         } else if (!nested && PyList_Check(item)) {
             flags |= GW_FLAG_LIST
                      | item_flags(PySequence_Fast_ITEMS(item), PyList_GET_SIZE(item), true);
+        } else if (PyTuple_CheckExact(item) && holds_no_tensor(item)) {
+            continue;
         } else if (!gw_is_dtype_or_device(item) && Py_TYPE(item)->tp_base != &GwGenerator_Type) {
             flags |= foreign_flags(item);
         }

@@ -26,7 +26,7 @@ static const GwKernelEntry *const tables[] = {
     gw_power_kernels,
     gw_unfolding_kernels, gw_detaching_kernels, gw_selecting_kernels,
     gw_attention_kernels, gw_distribution_kernels,
-    gw_log_sum_kernels,
+    gw_log_sum_kernels, gw_probability_kernels,
 };
 
 static const GwKernelEntry *find(const char *name) {

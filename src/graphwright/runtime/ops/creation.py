@@ -65,9 +65,13 @@ def _scalar_type(value: Any) -> DType:
     return dtypes.int64
 
 
+_PLAIN, _LEAST_OF_MOST = (int, float), 65504.0     # the greatest float16: all floats hold it
+
+
 def check_fits(name: str, value: Any, dtype: DType) -> None:
     """Raise RuntimeError for a number that the dtype cannot hold; unsigned ones wrap negatives."""
-    if dtype is dtypes.bool:
+    if dtype is dtypes.bool or (value.__class__ in _PLAIN and dtype.is_floating_point
+                                and -_LEAST_OF_MOST <= value <= _LEAST_OF_MOST):
         return
     if dtype.is_complex and isinstance(value, int | float | complex):
         value, parts = complex(value), dtype.to_real()

@@ -17,7 +17,10 @@ def wrap_dim(dim: Any, ndim: int) -> int:
 
     A 0-d tensor counts as having one dimension, as in PyTorch.
     """
-    if dim.__class__ is not int:
+    if dim.__class__ is int:
+        if 0 <= dim < ndim:
+            return dim
+    else:
         if not hasattr(dim, "__index__") or isinstance(dim, bool):
             raise TypeError(f"dim must be int, not {type(dim).__name__}")
         dim = index(dim)
@@ -42,21 +45,27 @@ def wrap_dims(dim: Any, ndim: int) -> tuple[int, ...]:
     """
     if dim is None:
         return _ALL[ndim]
-    if isinstance(dim, list | tuple):
+    if dim.__class__ is not int and isinstance(dim, list | tuple):
         if not dim:
             return _ALL[ndim]
-        dims = sorted(wrap_dim(d, ndim) for d in dim)
-        for a, b in pairwise(dims):
-            if a == b:
-                raise RuntimeError(f"dim {a} appears multiple times in the list of dims")
-        return tuple(dims) if ndim else ()
+        if len(dim) > 1:
+            return _several(dim, ndim)
+        dim = dim[0]
     wrapped = wrap_dim(dim, ndim)
     return (wrapped,) if ndim else ()
 
 
+def _several(given: Sequence[Any], ndim: int) -> tuple[int, ...]:
+    dims = sorted([wrap_dim(d, ndim) for d in given])
+    for a, b in pairwise(dims):
+        if a == b:
+            raise RuntimeError(f"dim {a} appears multiple times in the list of dims")
+    return tuple(dims) if ndim else ()
+
+
 def wrap_dims_optional(dim: Any, ndim: int) -> tuple[int, ...] | None:
     """As `wrap_dims`; None and () stay None, which tells "all" from naming every dim."""
-    if dim is None or dim in ((), []):
+    if dim is None or (dim.__class__ is not int and dim in ((), [])):
         return None
     return wrap_dims(dim, ndim) or None
 

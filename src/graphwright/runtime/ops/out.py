@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import cache
 from typing import Any
 
 from graphwright.runtime import _core, dtypes
@@ -166,17 +167,20 @@ def _dense(tensor: Any) -> bool:
     return bool(tensor.numel() == reach) and not overlaps
 
 
+@cache
+def _place_of_dtype(op: Op) -> tuple[int, bool, bool]:
+    """Which argument the dtype is, or -1; whether `out` always gives it; whether it may."""
+    makes = "factory" in op.tags or op.kind in (Kind.CREATION, Kind.RANDOM) or op.name in TYPED
+    index = op.names.index("dtype") if "dtype" in op.names else -1
+    return index, makes, op.kind is Kind.REDUCTION and op.name != "mean"
+
+
 def _typed_by_out(op: Op, args: tuple[Any, ...], out: Any) -> tuple[Any, ...]:
     """Factories, and reductions where it can hold the input, take the dtype of `out`."""
-    if out is None or "dtype" not in op.names:
+    index, makes, reduces = _place_of_dtype(op)
+    if index < 0 or out is None or args[index] is not None:
         return args
-    index = op.names.index("dtype")
-    if args[index] is not None:
-        return args
-    makes = "factory" in op.tags or op.kind in (Kind.CREATION, Kind.RANDOM) or op.name in TYPED
-    if not makes and not (
-        op.kind is Kind.REDUCTION and op.name != "mean" and can_cast(args[0].dtype, out.dtype)
-    ):
+    if not makes and not (reduces and can_cast(args[0].dtype, out.dtype)):
         return args
     return (*args[:index], out.dtype, *args[index + 1 :])
 

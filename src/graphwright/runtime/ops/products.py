@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -374,7 +375,8 @@ define("cross(Tensor input, Tensor other, int? dim=None)", Kind.COMPOSITE, decom
 # -- chains and powers
 
 
-def _best_splits(sizes: list[Any]) -> dict[tuple[int, int], int]:
+@lru_cache(maxsize=256)
+def _best_splits(sizes: tuple[int, ...]) -> dict[tuple[int, int], int]:
     """Where to split each run of matrices (Cormen et al., matrix-chain multiplication)."""
     count = len(sizes) - 1
     cost: dict[tuple[int, int], Any] = {(i, i): 0 for i in range(count)}
@@ -391,7 +393,8 @@ def _best_splits(sizes: list[Any]) -> dict[tuple[int, int], int]:
 
 
 def _chain(matrices: list[Any]) -> Any:
-    split = _best_splits([int(m.shape[0]) for m in matrices] + [int(matrices[-1].shape[1])])
+    heights = [int(m.shape[0]) for m in matrices]
+    split = _best_splits((*heights, int(matrices[-1].shape[1])))
 
     def run(i: int, j: int) -> Any:
         if i == j:

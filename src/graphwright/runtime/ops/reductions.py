@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from graphwright.runtime import _core, dtypes
+from graphwright.runtime.dispatch import dispatch
 from graphwright.runtime.dtypes import dtype as DType
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
@@ -24,7 +25,7 @@ from graphwright.runtime.ops.kernels import HALVES, Array, as_contiguous, comput
 from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.spec import TensorSpec
 from graphwright.runtime.ops.strides import contiguous_strides, product
-from graphwright.runtime.ops.table import Kind, define, not_differentiable
+from graphwright.runtime.ops.table import Kind, define, not_differentiable, op
 from graphwright.runtime.tensor import Tensor
 
 
@@ -333,14 +334,17 @@ define(
 )
 
 
+_AMIN, _AMAX = op("amin"), op("amax")
+
+
 def _aminmax(input: Any, dim: int | None, keepdim: bool) -> Any:
     if dim is None and 0 in input.shape:
         raise RuntimeError(
             "aminmax(): cannot compute aminmax over an empty dimension as the operation has no "
             f"identity, input has shape {list(input.shape)}"
         )
-    dims = None if dim is None else (dim,)
-    return return_types.aminmax(ops.amin(input, dims, keepdim), ops.amax(input, dims, keepdim))
+    args = input, None if dim is None or not input.shape else (dim,), keepdim
+    return return_types.aminmax(dispatch(_AMIN, args), dispatch(_AMAX, args))
 
 
 define(

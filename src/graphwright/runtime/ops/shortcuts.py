@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from graphwright.runtime import _core
 from graphwright.runtime.ops import _face as ops
+from graphwright.runtime.ops.normalise import wrap_dim
 from graphwright.runtime.ops.rerun import differentiated
 from graphwright.runtime.ops.shortcuts_products import PRODUCTS
 from graphwright.runtime.ops.shortcuts_rows import ROWS
@@ -423,6 +424,35 @@ def _conv_transposed(ctx: Any, grad: Any) -> Any:
     return to_input, to_weight, to_bias
 
 
+# -- bounded norms
+
+
+class _OfNorm(NamedTuple):
+    """What the rule of `p_norm` reads."""
+
+    input: Any
+    ord: float
+    dim: tuple[int, ...]
+    keepdim: bool
+    dtype: Any
+    out: Any
+
+
+def _renormed(ctx: Any, grad: Any) -> Any:
+    """x s(n), where s = maxnorm / (n + 1e-7) of norms above, whose slope is -s / (n + 1e-7)."""
+    x, order = ctx.input, float(ctx.p)
+    kept = wrap_dim(ctx.dim, len(x.shape))
+    others = tuple(d for d in range(len(x.shape)) if d != kept)
+    norm = ops.p_norm(x, order, others, True)
+    padded, above = ops.add(norm, 1e-7), ops.gt(norm, ctx.maxnorm)
+    scale = ops.where(above, ops.div(ctx.maxnorm, padded), 1.0)
+    total = ops.sum(ops.mul(grad, x), others, True)
+    slope = ops.where(above, ops.neg(ops.div(ops.mul(total, scale), padded)), 0.0)
+    rule: Any = op("p_norm").vjp
+    to_norm = rule(_OfNorm(x, order, others, True, None, norm), slope)
+    return ops.add(ops.mul(grad, scale), to_norm)
+
+
 _CONVOLUTION = Shortcut(_convolved, ("input?weight", "weight?input"))
 _TRANSPOSED = Shortcut(_conv_transposed, ("input?weight", "weight?input"))
 
@@ -503,6 +533,7 @@ SHORTCUTS = {
     "pixel_unshuffle": Shortcut(_pixels("pixel_shuffle", "downscale_factor")),
     "prelu": Shortcut(_prelu, ("input", "weight")),
     "ravel": Shortcut(_reshaped),
+    "renorm": Shortcut(_renormed, ("input",)),
     "repeat_interleave": Shortcut(_repeated),
     "reshape": Shortcut(_reshaped),
     "roll": Shortcut(_rolled_back),
