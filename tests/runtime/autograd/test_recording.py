@@ -119,6 +119,35 @@ def test_a_released_node_says_so_and_one_that_saved_nothing_can_be_passed_again(
     z.backward()
 
 
+@pytest.mark.parametrize("number", [2, 2.0, True, 2j])
+@pytest.mark.parametrize("parts", [False, True])
+def test_numbers_are_saved_as_tensors(
+    number: complex, parts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what records in C, and by what replaces it."""
+    monkeypatch.setattr(STATE, "enabled", parts)
+    x = gw.rand(3, requires_grad=True)
+    for y, passes in ((x * number, 1), (number * x, 1), (x / number, 1), (x + number, 2)):
+        ones = gw.ones_like(y)
+        for _ in range(passes):
+            gw.autograd.grad(y, x, ones)
+        if passes == 1:
+            with pytest.raises(RuntimeError, match="second time"):
+                gw.autograd.grad(y, x, ones)
+
+
+def test_places_are_saved_for_the_source_alone() -> None:
+    x, source = gw.rand(3, requires_grad=True), gw.rand(1, requires_grad=True)
+    places = gw.tensor([1])
+    y = x.index_add(0, places, source.detach()).sum()
+    y.backward()
+    y.backward()
+    z = x.index_add(0, places, source).sum()
+    z.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        z.backward()
+
+
 def test_a_saved_tensor_that_was_changed_is_refused() -> None:
     x = gw.rand(3).requires_grad_()
     y = gw.rand(3)

@@ -208,8 +208,8 @@ static bool keep_values(GwNode *node, const GwRecipe *r, PyObject *args) {
             return false;
         } else {    /* a number counts as saved, too: PyTorch keeps such a one as a tensor */
             node->frees = node->frees
-                          || (save && (kept->kind == GW_KEPT_TENSOR || PyLong_CheckExact(arg)
-                                       || PyFloat_CheckExact(arg)));
+                          || (save && (kept->kind == GW_KEPT_TENSOR || PyLong_Check(arg)
+                                       || PyFloat_CheckExact(arg) || PyComplex_CheckExact(arg)));
         }
     }
     return true;

@@ -292,7 +292,7 @@ class OpNode(Node):
             values = value if value.__class__ is list else (value,)
             if any(v.__class__ is SavedTensor for v in values):
                 return True
-            if value.__class__ in (int, float, SymInt) and (
+            if value.__class__ in (bool, int, float, complex, SymInt) and (
                 need is None or need in self.needing
             ):
                 return True  # PyTorch keeps such a number as a tensor

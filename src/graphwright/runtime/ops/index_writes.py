@@ -130,7 +130,7 @@ define(
     Kind.INDEXING,
     meta=_index_add_meta,
     vjp=_index_add_vjp,
-    saves=("index",),
+    saves=("index?source",),
     eager=_index_add_eager,
 )
 define(
