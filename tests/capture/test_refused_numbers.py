@@ -154,7 +154,7 @@ def test_a_power_that_turns_negative(dtype: gw.dtype) -> None:
 
 
 @pytest.mark.parametrize("name", ["add", "sub", "add_", "sub_"])
-@pytest.mark.parametrize("alpha", [1.5, 1.0, True, 2j])
+@pytest.mark.parametrize("alpha", [1.5, 1.0, True, 2j, gw.tensor(1.5), gw.tensor(True)])
 def test_factors_of_another_kind_than_the_result(name: str, alpha: Any) -> None:
     def scaled(x: gw.Tensor, y: gw.Tensor) -> Any:
         return getattr(x, name)(y, alpha=alpha)

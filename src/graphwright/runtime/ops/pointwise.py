@@ -235,6 +235,8 @@ def _sum_dtype(name: str, operands: tuple[Any, ...], rule: Rule, alpha: Any) -> 
         return dtype
     if alpha is None:
         raise TypeError(f"{name}(): argument 'alpha' must be a number, not None")
+    if isinstance(alpha, Tensor):
+        alpha = alpha.item()
     check_held(name, dtype, -alpha if name == "sub" else alpha)
     if isinstance(alpha, bool) and dtype is not dtypes.bool:
         raise RuntimeError(f"{name}: Boolean alpha only supported for Boolean results.")
