@@ -231,3 +231,39 @@ def test_a_text_put_together_is_not_the_constant_that_it_equals():
     captured = Captured(joins)
     for _ in range(3):
         assert captured(X)[1:] == joins(X)[1:] == (False, False, False, True)
+
+
+def breaks():
+    pass
+
+
+breaks.__gw_disable__ = True
+
+
+def changed_through_its_dictionary(x):
+    thing = Record(7)
+    table = thing.__dict__
+    y = x + 1
+    breaks()
+    del table["mark"]
+    table["other"] = y * 2
+    return getattr(thing, "mark", 5), thing.other, table
+
+
+def changed_beside_its_dictionary(x):
+    thing = Record(7)
+    table = thing.__dict__
+    y = x + 1
+    breaks()
+    thing.mark = y * 2
+    return table["mark"], list(table)
+
+
+@pytest.mark.parametrize("tensorless", [False, True])
+@pytest.mark.parametrize(
+    "program", [changed_through_its_dictionary, changed_beside_its_dictionary]
+)
+def test_an_object_and_its_dictionary_are_one(program, tensorless):
+    captured = Captured(program, tensorless=tensorless)
+    assert all(captured.agrees(X) for _ in range(4))
+    assert captured.graphs

@@ -28,6 +28,7 @@ from graphwright.capture.exc import (
 )
 from graphwright.capture.frame_state import FrameState
 from graphwright.capture.handlers import raised_by_handler
+from graphwright.capture.instance_aliases import check_instance_dicts
 from graphwright.capture.intact import builtins_are_intact
 from graphwright.capture.output_graph import OutputGraph
 from graphwright.capture.record import (
@@ -318,6 +319,7 @@ class Frontend:
         compiler = FrameCompiler(tx, self._call_backend, self.graph_failed)
         try:
             check_places(tx)
+            check_instance_dicts(tx)
             check_reread(tx.output)
             return compiler.finish_return() if inst is None else compiler.finish_break(inst)
         except Unsupported as reason:

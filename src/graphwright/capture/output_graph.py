@@ -227,6 +227,10 @@ class OutputGraph:
         """The tracker of a mutable object that was wrapped before."""
         return self._by_identity.get(id(value))
 
+    def met(self) -> list[VariableTracker]:
+        """The trackers of all mutable objects that were wrapped."""
+        return list(self._by_identity.values())
+
     def constant(self, value: Any) -> VariableTracker:
         """The tracker of a value that needs no guard; each run makes lists and dicts anew."""
         if isinstance(value, VariableTracker):
