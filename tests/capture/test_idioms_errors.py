@@ -214,3 +214,26 @@ def test_a_name_that_comes_to_exist_is_seen() -> None:
     assert captured(x).tolist() == [0.0, 3.0, 6.0]
     del namespace["factor"]
     assert captured(x).tolist() == [0.0, 1.0, 2.0]
+
+
+class Telling:
+    def __init__(self):
+        self.told = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        self.told.append((kind, str(error)))
+        return True
+
+
+def test_what_is_no_context_manager_is_told_as_python_does():
+    def program(x):
+        telling = Telling()
+        with telling, 3:
+            return x
+        return x + 1, telling.told
+
+    captured = Captured(program, tensorless=True)
+    assert all(captured.agrees(gw.ones(2)) for _ in range(2))

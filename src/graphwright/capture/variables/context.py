@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from graphwright.capture.exc import unsupported
+from graphwright.capture.exc import AttributeMissing, unsupported
 from graphwright.capture.polyfills import under_mode
 from graphwright.capture.source import Source
 from graphwright.capture.variables.base import VariableTracker
@@ -286,14 +286,21 @@ def enter_context(tx: Translator, manager: VariableTracker) -> VariableTracker:
     """What `with manager as x` binds to x."""
     if isinstance(manager, ModeVariable):
         return manager.enter(tx)
-    return manager.getattr(tx, "__enter__").call(tx, [], {})
+    return _method(tx, manager, "__enter__").call(tx, [], {})
 
 
 def exit_method(tx: Translator, manager: VariableTracker) -> VariableTracker:
     """The bound `__exit__`, which Python reads before it calls `__enter__`."""
     if issubclass(manager.realize().python_type(), _LOCKS):
         unsupported("GB0004", "a lock: until it is taken other threads may change what is read")
-    return manager.getattr(tx, "__exit__")
+    return _method(tx, manager, "__exit__")
+
+
+def _method(tx: Translator, manager: VariableTracker, name: str) -> VariableTracker:
+    try:
+        return manager.getattr(tx, name)
+    except AttributeMissing:
+        unsupported("GB0007", f"TypeError: {manager.describe()} is no context manager")
 
 
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
