@@ -67,6 +67,18 @@ def test_a_tensor_is_filled_with_the_element_of_another() -> None:
     assert value.grad == 4
 
 
+@pytest.mark.parametrize("dtype", [gw.int32, gw.uint32, gw.float32])
+def test_bytes_are_read_as_another_dtype_in_place(dtype: gw.dtype) -> None:
+    x = gw.ones(4, 6, requires_grad=True)
+    part = x.detach()[1:, ::2].t()
+    seen = part.view(dtype)
+    assert seen.dtype is dtype and not x.view(gw.int32).requires_grad
+    assert (seen.shape, seen.stride(), seen.storage_offset()) == ((3, 3), (2, 6), 6)
+    assert gw.equal(seen.view(gw.float32), part)
+    seen.zero_()
+    assert part.sum() == 0 and x.sum() == 15 and x._version == seen._version == 1
+
+
 def test_truths_as_subscripts() -> None:
     x = gw.arange(6.0).reshape(2, 3).requires_grad_()
     assert x[True].shape == (1, 2, 3) and x[False].shape == (0, 2, 3)

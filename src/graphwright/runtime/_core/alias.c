@@ -206,8 +206,25 @@ GW_KERNEL(detached) {
     return t == NULL ? NULL : (PyObject *)same_layout(cls, t);
 }
 
+/* input, dtype: of elements of one size, whose bytes are read as another dtype */
+GW_KERNEL(view_dtype) {
+    GwTensor *t = gw_plain_tensor(args[0]);
+    int dtype = gw_plain_dtype(args[1], -1);
+    if (t == NULL || dtype < 0 || gw_dtypes[dtype].itemsize != gw_itemsize(t)) {
+        return NULL;
+    }
+    PyObject *view = gw_view_of(cls, t, t->ndim, t->sizes, t->strides, t->offset);
+    if (view != NULL && gw_is_tensor(view)) {
+        ((GwTensor *)view)->dtype = (int8_t)dtype;
+    } else {
+        Py_CLEAR(view);
+    }
+    return view;
+}
+
 const GwKernelEntry gw_detaching_kernels[] = {
     {"detach", 1, detached},
+    {"view_dtype", 2, view_dtype},
     {NULL, 0, NULL},
 };
 
