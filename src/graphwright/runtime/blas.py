@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from functools import lru_cache
 
 from graphwright.runtime import _core
 
@@ -28,3 +29,9 @@ def use_installed() -> bool:
     path = library_path()
     _core.set_blas(path)
     return path is not None
+
+
+@lru_cache(maxsize=1)
+def prepare() -> None:
+    """`use_installed`, once: for each family of ops whose kernels multiply matrices."""
+    use_installed()

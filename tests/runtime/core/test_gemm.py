@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -151,3 +153,20 @@ def test_a_library_that_does_not_load(tmp_path: Any) -> None:
         assert (out == 20).all()
     finally:
         blas.use_installed()
+
+
+@pytest.mark.parametrize("call", [
+    "F.conv2d(gw.zeros(1, 8, 9, 9), gw.zeros(8, 8, 1, 1))",
+    "gw.nn.LSTM(4, 4)(gw.zeros(3, 2, 4))",
+    "gw.zeros(3, 3) @ gw.zeros(3, 3)",
+])  # fmt: skip
+def test_every_family_that_multiplies_uses_the_library(call: str) -> None:
+    """In a fresh process, whose first op it is."""
+    program = (
+        "import graphwright as gw; F = gw.nn.functional; from graphwright.runtime import _core\n"
+        f"{call}; print(_core.has_blas())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == str(blas.library_path() is not None)

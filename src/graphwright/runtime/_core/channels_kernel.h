@@ -111,8 +111,9 @@ static void NAME(backward_lines)(void *closure, int64_t begin, int64_t end) {
 
 /* ---- one element of each channel in a sample: channels side by side ---- */
 
-enum { NAME(COLUMNS) = TILE_BYTES / sizeof(REAL), NAME(VECS) = TILE_BYTES / 64 };
-typedef REAL NAME(Vec) __attribute__((vector_size(64), aligned(sizeof(REAL)), may_alias));
+/* Vectors no longer than most machines' registers: longer ones are taken apart in memory. */
+enum { NAME(COLUMNS) = TILE_BYTES / sizeof(REAL), NAME(VECS) = TILE_BYTES / 32 };
+typedef REAL NAME(Vec) __attribute__((vector_size(32), aligned(sizeof(REAL)), may_alias));
 
 typedef struct {
     int64_t c, n;               /* channels [c, c + n) */
@@ -138,7 +139,7 @@ GW_INLINE void NAME(add_tile)(const REAL *x, int64_t step, int64_t rows, const R
     }
     for (int64_t row = 0; row < rows; row++) {
         const NAME(Vec) *from = (const NAME(Vec) *)(x + row * step);
-        _Pragma("GCC unroll 4")
+        _Pragma("GCC unroll 8")
         for (int v = 0; v < NAME(VECS); v++) {
             NAME(Vec) value = from[v];
             if (means != NULL) {
@@ -169,7 +170,7 @@ GW_INLINE void NAME(add_slope_tile)(const REAL *g, const REAL *x, int64_t step, 
     for (int64_t row = 0; row < rows; row++) {
         const NAME(Vec) *of_g = (const NAME(Vec) *)(g + row * step);
         const NAME(Vec) *of_x = (const NAME(Vec) *)(x + row * step);
-        _Pragma("GCC unroll 4")
+        _Pragma("GCC unroll 8")
         for (int v = 0; v < NAME(VECS); v++) {
             sums[v] += of_g[v];
             others[v] += of_g[v] * (of_x[v] - ((const NAME(Vec) *)means)[v]);

@@ -17,7 +17,7 @@ from graphwright.runtime.tensor import Tensor
 
 GEMM_TYPES = frozenset({dtypes.float32, dtypes.float64})
 
-blas.use_installed()
+blas.prepare()
 
 
 def _check(name: str, a: Any, b: Any, ndim: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import _core
+from graphwright.runtime import _core, blas
 from graphwright.runtime.errors import describe
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import (
@@ -25,6 +25,8 @@ from graphwright.runtime.ops.nn_support import (
 from graphwright.runtime.ops.nn_windows import spread_over, window_count
 from graphwright.runtime.ops.table import Kind, define
 from graphwright.runtime.tensor import Tensor
+
+blas.prepare()
 
 Sizes = tuple[Any, ...]
 

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from graphwright.runtime import _core
+from graphwright.runtime import _core, blas
 from graphwright.runtime.ops import _face as ops
 from graphwright.runtime.ops.nn_support import Array, compute, finish, internal, output, spec
 from graphwright.runtime.ops.recurrent_cells import CELLS
 from graphwright.runtime.ops.table import Kind
 from graphwright.runtime.tensor import Tensor
+
+blas.prepare()
 
 _KEPT = {"RNN_TANH": 0, "RNN_RELU": 0, "LSTM": 4, "GRU": 4}     # activations that gradients read
 
