@@ -13,6 +13,7 @@ import json
 import subprocess
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
@@ -41,12 +42,19 @@ def version_of(python: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
+def commit() -> str:
+    """The commit that is checked out, which the rows are of."""
+    command = ["git", "rev-parse", "--short=7", "HEAD"]
+    done = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
 Job = tuple[str, str, str]
 """An interpreter, its version, and a module."""
 
 
-def measure(job: Job) -> dict[str, Any]:
-    """The row of one module on one interpreter."""
+def measure(job: Job, at: str) -> dict[str, Any]:
+    """The row of one module on one interpreter, at a commit."""
     python, _, name = job
     begin = time.perf_counter()
     plain, captured = run(name, False, python), run(name, True, python)
@@ -61,6 +69,7 @@ def measure(job: Job) -> dict[str, Any]:
         "differing": sorted(differing),
         "skipped": captured.frames.get("skipped", {}),
         "seconds": round(time.perf_counter() - begin),
+        "commit": at,
     }
 
 
@@ -78,8 +87,10 @@ def jobs(pythons: list[str], modules: list[str], facts: dict[str, Any]) -> list[
 
 def table(version: str, rows: dict[str, Any]) -> list[str]:
     """The section of one interpreter."""
-    lines = [f"## Python {version}", "", "| module | tests | frames | translated | otherwise |",
-             "|---|---|---|---|---|"]
+    commits = Counter(row.get("commit", "earlier") for row in rows.values())
+    measured = ", ".join(f"{at} ({n})" for at, n in commits.most_common())
+    lines = [f"## Python {version}", "", f"Measured at commits (modules): {measured}.", "",
+             "| module | tests | frames | translated | otherwise |", "|---|---|---|---|---|"]
     eligible = translated = 0
     for name, row in sorted(rows.items()):
         eligible += row["eligible"]
@@ -115,8 +126,9 @@ def main() -> None:
     todo = jobs(pythons, modules or list(MODULES), facts)
     if not modules:
         facts.update({version: {} for _, version, _ in todo})
+    at = commit()
     with ThreadPoolExecutor(2) as pool:
-        running = {pool.submit(measure, job): job for job in todo}
+        running = {pool.submit(measure, job, at): job for job in todo}
         for done in as_completed(running):
             _, version, name = running[done]
             row = facts.setdefault(version, {})[name] = done.result()
