@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import copy
 import enum
+import keyword
 import operator
 from typing import Any
 
@@ -137,6 +138,34 @@ def modules_backwards(x: Any) -> Any:
 
 
 LAYERS = nn.ModuleList([nn.Linear(3, 3), nn.ReLU(), nn.Linear(3, 3)])
+
+
+@program
+def methods_called_through_their_class(x: Any) -> Any:
+    items, table, members = [3, 1], {"a": 1}, {1, 2}
+    list.append(items, 2)
+    list.sort(items, reverse=True)
+    dict.setdefault(table, "b", []).append(x)
+    dict.update(table, c=3)
+    set.add(members, 5)
+    queue = collections.deque([1])
+    collections.deque.appendleft(queue, 0)
+    facts = (
+        dict.get(table, "a"), dict.pop(table, "z", 7), sorted(set.difference(members, [2])),
+        sorted(set.symmetric_difference(members, {1, 9})), tuple.index((1, 2), 2),
+        sorted(frozenset.union(frozenset([1]), [2])),
+        list.__len__(items), dict.__getitem__(table, "c"), list.count(items, 3),
+    )  # fmt: skip
+    return x + 1, items, table, sorted(members), queue, facts
+
+
+IS_VOWEL = frozenset("aeiou").__contains__
+
+
+@program
+def methods_of_constants_that_are_held(x: Any) -> Any:
+    found = IS_VOWEL("a"), IS_VOWEL("b"), IS_VOWEL((1, 2)), keyword.iskeyword("for")
+    return x + 1, found, [*filter(IS_VOWEL, "tensor")]
 
 
 @pytest.mark.parametrize("program", program.all, ids=lambda p: p.__name__)

@@ -326,6 +326,8 @@ def frozen_method(
     tx: Translator, owner: ConstantVariable, name: str, args: Args
 ) -> VariableTracker:
     """A method of a frozenset."""
+    if name == "__contains__":
+        return tx.constant(owner.contains(tx, *exactly(1, args)))
     result = fold(getattr(owner.value, name), *raws(tx, owner, *args)[1:])
     return result_of(tx, result, [owner, *args])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import types
 from typing import TYPE_CHECKING, Any
@@ -38,11 +39,13 @@ from graphwright.capture.variables.made_classes import handler_of_dataclasses
 from graphwright.capture.variables.mappings import DictVariable
 from graphwright.capture.variables.numpy_values import NUMPY_SCALARS
 from graphwright.capture.variables.pure_library import pure_library_function
-from graphwright.capture.variables.purity import PURE_TYPES, pure_method
+from graphwright.capture.variables.purity import PURE_TYPES, Handler, pure_method
 from graphwright.capture.variables.sequences import TupleVariable, exactly
+from graphwright.capture.variables.signatures import check_method
 
 if TYPE_CHECKING:
     from graphwright.capture.output_graph import OutputGraph
+    from graphwright.capture.translator import Translator
 
 
 def same_type(output: OutputGraph, value: Any, source: Source) -> None:
@@ -84,7 +87,30 @@ def wrap_builtin(output: OutputGraph, value: Any, source: Source) -> VariableTra
     kind = owner if issubclass(type(owner), type) else getattr(value, "__objclass__", None)
     if handler is None and kind in PURE_TYPES:
         handler = pure_method(value)
+    if handler is None and owner is None and kind in _CONTAINERS:
+        handler = _method_of_first(kind, value.__name__)
     return BuiltinVariable(value, handler, source)
+
+
+_CONTAINERS = (
+    list, tuple, dict, set, frozenset, collections.deque, collections.OrderedDict,
+    collections.defaultdict,
+)  # fmt: skip
+
+
+def _method_of_first(kind: type, name: str) -> Handler:
+    """The handler of a method that is called through its class: `dict.get(table, key)`."""
+
+    def handler(
+        tx: Translator, args: list[VariableTracker], kwargs: dict[str, VariableTracker]
+    ) -> VariableTracker:
+        owner = args[0].realize() if args else None
+        if owner is None or owner.python_type() is not kind:
+            unsupported("GB0004", f"call of {kind.__name__}.{name}")
+        check_method(kind, name, len(args) - 1, tuple(kwargs))
+        return owner.call_method(tx, name, args[1:], kwargs)
+
+    return handler
 
 
 def wrap_class(output: OutputGraph, value: type, source: Source) -> VariableTracker:
