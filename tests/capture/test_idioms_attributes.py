@@ -120,6 +120,28 @@ def attributes_of_tensors(x: Any) -> Any:
     return y.scale * 2, y, x.seen[0] is y, found
 
 
+class Shape:
+    """With subclasses, which have some themselves."""
+
+
+class Round(Shape):
+    """A direct one."""
+
+
+class Circle(Round):
+    """One of that."""
+
+
+@program
+def subclasses_and_orders_of_classes(x: Any) -> Any:
+    found, waiting = [], Shape.__subclasses__()
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        found.append(kind)
+    return x + len(found), found, Circle.mro(), type.__subclasses__(Round), type.mro(Round)
+
+
 @pytest.mark.parametrize("program", program.all, ids=lambda p: p.__name__)
 def test_in_one_graph(program: Any) -> None:
     whole(program, gw.randn(2, 3))

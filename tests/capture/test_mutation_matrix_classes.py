@@ -222,6 +222,26 @@ def bases_of_a_class() -> Iterator[Step]:
 
 
 @case
+def subclasses_that_are_made_and_gone() -> Iterator[Step]:
+    class Base:
+        pass
+
+    class First(Base):
+        pass
+
+    def f(x):
+        return x * 2 + len(Base.__subclasses__())
+
+    yield f, (X,)
+    Second = type("Second", (Base,), {})
+    yield f, (X,)
+    First.__bases__ = (Second,)
+    yield f, (X,)
+    First.__bases__ = (Base,)
+    yield f, (X,)
+
+
+@case
 def isinstance_after_bases_change() -> Iterator[Step]:
     class Old:
         pass

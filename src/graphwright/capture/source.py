@@ -352,6 +352,23 @@ class MroSource(DerivedSource):
         return program.chain("mro_attr", self.base, self.attr, self.after)
 
 
+class SubclassesSource(DerivedSource):
+    """`type.__subclasses__(base)`: the direct subclasses of a class, in a new list."""
+
+    makes_objects = True
+
+    def name(self) -> str:
+        return f"{self.base.name()}.__subclasses__()"
+
+    def emit(self, cg: Reloader) -> None:
+        cg.begin_call(type.__subclasses__)
+        self.base.emit(cg)
+        cg.end_call(1)
+
+    def loads(self, program: LoadWriter) -> int:
+        return program.chain("subclasses", self.base)
+
+
 class ItemSource(DerivedSource):
     """`base[key]` of a list or tuple by index, or of a dict by a constant key."""
 

@@ -52,6 +52,7 @@ static const struct {
     [EF_REFERENT] = {"referent", SHAPE_BASE},
     [EF_CONTEXT] = {"context", SHAPE_BASE_N},
     [EF_PLAIN] = {"plain", SHAPE_BASE},
+    [EF_SUBCLASSES] = {"subclasses", SHAPE_BASE},
     [EF_CHECK_TYPE] = {"check type", CHECK_REF},
     [EF_CHECK_IS] = {"check is", CHECK_REF},
     [EF_CHECK_EQUALS] = {"check equals", CHECK_OBJ},

@@ -202,6 +202,12 @@ static PyObject *referent(PyObject *reference) {
     return PyWeakref_CheckRef(reference) ? ef_referent(reference) : NULL;
 }
 
+/* The direct subclasses of a class, in a new list. */
+static PyObject *subclasses(PyObject *cls) {
+    return !PyType_Check(cls) ? NULL
+        : PyObject_CallMethod((PyObject *)&PyType_Type, "__subclasses__", "O", cls);
+}
+
 /* The value of a context variable in the current context, or its default where that may be. */
 static PyObject *context_value(PyObject *variable, bool or_default) {
     PyObject *value = NULL;
@@ -271,6 +277,7 @@ static PyObject *load(const EfInstruction *in, PyFunctionObject *function,
     case EF_DICT_VALUE: return entry_of_dict(base, in);
     case EF_LENGTH: return keep(regs, length_of(base));
     case EF_REFERENT: return referent(base);
+    case EF_SUBCLASSES: return keep(regs, subclasses(base));
     case EF_PLAIN: return keep(regs, plain_value(base));
     case EF_CONTEXT: return keep(regs, context_value(base, in->n != 0));
     default: break;

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING
 from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import (
+    TEMPLATES,
     AttrSource,
     ClassSource,
     ItemSource,
     MroSource,
     RegistrationsSource,
     Source,
+    SubclassesSource,
 )
 
 if TYPE_CHECKING:
@@ -76,6 +78,18 @@ def guard_direct_bases(tx: Translator, cls: type) -> None:
     tx.guards.length(bases, len(cls.__bases__))
     for i, base in enumerate(cls.__bases__):
         tx.guards.id_match(ItemSource(bases, i), base)
+
+
+def guard_subclasses(tx: Translator, cls: type) -> list[type]:
+    """The direct subclasses that a class has, and goes on to have."""
+    if any(issubclass(template, cls) for template in TEMPLATES):
+        unsupported("GB0004", f"{cls.__qualname__}.__subclasses__() beside classes made here")
+    found: list[type] = type.__subclasses__(cls)
+    listed = SubclassesSource(class_source(cls))
+    tx.guards.length(listed, len(found))
+    for i, kind in enumerate(found):
+        tx.guards.id_match(ItemSource(listed, i), kind)
+    return found
 
 
 def guard_member(tx: Translator, cls: type, name: str) -> None:

@@ -110,7 +110,7 @@ class ClassVariable(VariableTracker):
         if static is ABSENT and meta is not ABSENT and _is_value(meta):
             tx.guards.missing(MroSource(self.source, name))
             return tx.class_function(type(self.value), name)
-        if static is ABSENT and meta is type.mro:
+        if static is ABSENT and meta in (type.mro, type.__subclasses__):
             return tx.bound_method(tx.class_function(type, name), self)
         member = self._member(tx, name)
         if member is not None:

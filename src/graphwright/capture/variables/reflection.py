@@ -13,8 +13,12 @@ from graphwright.capture.bytecode import PYTHON
 from graphwright.capture.exc import unsupported
 from graphwright.capture.source import ConstSource
 from graphwright.capture.variables.base import IdVariable, VariableTracker
-from graphwright.capture.variables.class_guards import guard_member
-from graphwright.capture.variables.classes import ClassVariable, ObjectMethodVariable
+from graphwright.capture.variables.class_guards import guard_bases, guard_member, guard_subclasses
+from graphwright.capture.variables.classes import (
+    BuiltinVariable,
+    ClassVariable,
+    ObjectMethodVariable,
+)
 from graphwright.capture.variables.constant import fold
 from graphwright.capture.variables.enums import EnumVariable
 from graphwright.capture.variables.exceptions import (
@@ -24,7 +28,7 @@ from graphwright.capture.variables.exceptions import (
 )
 from graphwright.capture.variables.functions import CellVariable
 from graphwright.capture.variables.objects import ABSENT, ObjectVariable, lookup
-from graphwright.capture.variables.sequences import ListVariable
+from graphwright.capture.variables.sequences import ListVariable, exactly
 
 if TYPE_CHECKING:
     from graphwright.capture.translator import Translator
@@ -173,6 +177,26 @@ def _object_method(name: str) -> Handler:
     return handler
 
 
+def _mro(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    cls = _plain_class(exactly(1, args)[0], "mro")
+    guard_bases(tx, cls)
+    return ListVariable([tx.constant_class(kind) for kind in type.mro(cls)])
+
+
+def _subclasses(tx: Translator, args: Args, kwargs: Kwargs) -> VariableTracker:
+    cls = _plain_class(exactly(1, args)[0], "__subclasses__")
+    return ListVariable([tx.constant_class(kind) for kind in guard_subclasses(tx, cls)])
+
+
+def _plain_class(value: VariableTracker, name: str) -> type:
+    value = value.realize()
+    if isinstance(value, BuiltinVariable) and isinstance(value.value, type):
+        return value.value
+    if not isinstance(value, ClassVariable):
+        unsupported("GB0004", f"type.{name} of {value.describe()}")
+    return value.value
+
+
 REFLECTION: dict[Any, Handler] = {
     hash: _hash,
     id: _id,
@@ -181,6 +205,8 @@ REFLECTION: dict[Any, Handler] = {
     dir: _dir,
     object.__new__: _object_new,
     type.__call__: _type_call,
+    type.mro: _mro,
+    type.__subclasses__: _subclasses,
     types.MethodType: _method_type,
     types.SimpleNamespace: _namespace,
     sys.exc_info: _exc_info,
