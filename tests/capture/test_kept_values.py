@@ -18,6 +18,7 @@ from graphwright.capture import _eval_frame
 from .captured import Captured, same
 
 X = gw.arange(4.0)
+LOG: list[int] = []
 
 
 def both(
@@ -157,6 +158,90 @@ def test_what_would_be_driven_out_is_left_to_the_cache() -> None:
         return (lambda x: x * twice(1) * twice(2) * twice(3)), lambda: tuple(twice.cache_info())
 
     both(make, (X,), (X,), (X,), breaks=1)
+
+
+@pytest.mark.parametrize("maxsize", [None, 8])
+def test_results_for_sizes_that_vary_are_looked_up_by_each_call(maxsize: int | None) -> None:
+    def make() -> Any:
+        @functools.lru_cache(maxsize=maxsize)
+        def plan(shape: Any, factor: int, pairs: Any = ()) -> Any:
+            sides = []
+            for side in shape:
+                sides.append(side * factor)
+            return None, sides, {"half": shape[0] // 2, "none": []}, tuple(shape), pairs, 0.5
+
+        def f(x: Any) -> Any:
+            first = plan(x.shape, 2, pairs=(("n", x.shape[0]), ("m", 3)))
+            again = plan(x.shape, 2, pairs=(("n", x.shape[0]), ("m", 3)))
+            _, sides, facts, shape, pairs, weight = first
+            y = x.reshape(-1)[: facts["half"]] * sides[1] * weight
+            return y, first is again, shape, pairs, sides
+
+        return f, lambda: tuple(plan.cache_info())
+
+    captured = both(make, *[(gw.ones(n, 3),) for n in (4, 5, 6, 5, 7, 4)])
+    assert len(captured.ops) == 2    # one for the first size, one for all others
+
+
+def test_what_is_kept_for_sizes_that_vary_is_the_object_of_the_cache() -> None:
+    @functools.cache
+    def sides(shape: Any) -> list[int]:
+        return [side + 1 for side in shape]
+
+    def f(x: Any) -> Any:
+        return x * sides(x.shape)[0], sides(x.shape)
+
+    captured = Captured(f)
+    for n in (2, 3, 4):
+        assert captured(gw.ones(n))[1] is sides(gw.Size([n]))
+    sides(gw.Size([4]))[0] = 9           # somebody changes what is kept
+    sides(gw.Size([5])).append(1)
+    for n, factor, kept in ((4, 9, [9]), (5, 6, [6, 1]), (6, 7, [7])):
+        found, again = captured(gw.ones(n))
+        assert (found.tolist(), again) == ([float(factor)] * n, kept)
+        assert again is sides(gw.Size([n]))
+    assert captured.breaks == [] and len(captured.ops) == 2
+
+
+def test_a_frame_that_changes_what_is_kept_for_sizes_that_vary() -> None:
+    def make() -> Any:
+        @functools.cache
+        def seen(n: int) -> list[int]:
+            return [n]
+
+        def f(x: Any) -> Any:
+            found = seen(x.shape[0])
+            found.append(len(found))
+            return x + len(found)
+
+        return f, lambda: [list(seen(n)) for n in (2, 3, 4)]
+
+    both(make, *[(gw.ones(n),) for n in (2, 3, 4, 4, 3, 4)], breaks=1)
+
+
+@pytest.mark.parametrize("result", [lambda n: gw.ones(n), lambda n: LOG.append(n), lambda n: {n}])
+def test_functions_whose_results_for_sizes_that_vary_cannot_be_told(result: Any) -> None:
+    def make() -> Any:
+        LOG.clear()
+        made = functools.cache(lambda n: result(n))
+        return (lambda x: (x + 1, made(x.shape[0]))), lambda: (list(LOG), made.cache_info()[:2])
+
+    both(make, *[(gw.ones(n),) for n in (2, 3, 4, 3)], breaks=1)
+
+
+def test_caches_of_few_results_drive_out_those_for_sizes_that_vary() -> None:
+    def make() -> Any:
+        @functools.lru_cache(maxsize=1)
+        def one(n: int) -> list[int]:
+            return [n]
+
+        def f(x: Any) -> Any:
+            first, second = one(x.shape[0]), one(x.shape[1])
+            return x + 1, first is one(x.shape[0]), second
+
+        return f, lambda: tuple(one.cache_info())
+
+    both(make, *[(gw.ones(n, n + 3),) for n in (2, 3, 4)], breaks=3)
 
 
 def test_what_a_cached_function_changes_is_changed_when_it_runs() -> None:

@@ -75,6 +75,7 @@ from graphwright.runtime.tensor import Tensor
 
 if TYPE_CHECKING:
     from graphwright.capture.assumptions import Assumption
+    from graphwright.capture.kept_lookups import Lookup
     from graphwright.capture.values import Values
     from graphwright.capture.variables.changing import Draw
 
@@ -141,6 +142,7 @@ class OutputGraph:
         self.seed: VariableTracker | None = None
         self.inference: bool | None = None
         self.draws: list[Draw] = []
+        self.lookups: list[Lookup] = []
         self.streams = Streams()
         self.assumptions: list[Assumption] = []
         self.recomputed = self.without_history = False
@@ -428,6 +430,8 @@ class OutputGraph:
         written = [*self.side_effects.containers(), *self.side_effects.attributes]
         written = [getattr(value, "owner", None) or value for value in written]
         kinds = {owner.python_type() for owner in written if owner.source is not None}
+        for lookup in self.lookups:
+            lookup.check_writes(kinds)
         for kind in kinds:
             alike = [
                 known.source

@@ -359,7 +359,7 @@ class FrameCompiler:
         self.builder.settle()
         graph = finish_graph(self.output, list(self.cg.outputs), self.backend)
         before = self.output.seed is not None or self.output.draws or self.output.streams
-        if graph.run is not None or before or self.cg.made:
+        if graph.run is not None or before or self.cg.made or self.output.lookups:
             self._insert_graph_call(graph)
         return CompiledFrame(
             code=self.builder.finish(all_locals=isinstance(self._caught, Caught)),
@@ -384,9 +384,6 @@ class FrameCompiler:
         kept = [draw for draw in draws if may_fail]
         drawn_from = _keepers([draw for draw in kept if draw.owner is None])
         made = self.cg.made
-        for source, name in made.items():
-            source.emit(builder)
-            builder.store_local(name)
         random = self.output.fake_mode.random or seed is not None
         begun = tuple(self.output.recording.begun)
         owners = [draw.owner for draw in kept if draw.owner is not None]
@@ -397,6 +394,12 @@ class FrameCompiler:
             self._draw(number, draw)
         self.output.streams.write(builder)
         builder.begin_try(replay.handler)
+        for source, name in made.items():
+            source.emit(builder)
+            builder.store_local(name)
+        for number, lookup in enumerate(self.output.lookups):
+            lookup.emit(builder)
+            builder.store_local(f"$kept{number}")
         if seed is not None:
             builder.begin_call(manual_seed)
             self.cg.push(seed)

@@ -2,8 +2,9 @@
 
 A key that the cache has gives the object that is kept, which the guards look up at each call.
 For one that it lacks the function is inlined; that it lacks it, or has the same constant, is a
-guard, too. After the graph the cache is brought to where the calls would have brought it: hits,
-misses and order included.
+guard, too. For a key with sizes that vary the function is inlined, and each call looks for what is
+kept. After the graph the cache is brought to where the calls would have brought it: hits, misses
+and order included.
 """
 
 from __future__ import annotations
@@ -14,10 +15,18 @@ from typing import TYPE_CHECKING, Any
 
 from graphwright.capture import _eval_frame
 from graphwright.capture.exc import unsupported
+from graphwright.capture.kept_lookups import (
+    KeptSource,
+    Lookup,
+    Pattern,
+    PatternMaker,
+    kept_tree,
+)
 from graphwright.capture.kept_sources import CachedSource
+from graphwright.capture.number_sources import source_of as integer_source
 from graphwright.capture.side_effects import CachedCall
 from graphwright.capture.source import AttrSource, ConstSource, InstanceAttrSource, Source
-from graphwright.capture.variables.base import VariableTracker
+from graphwright.capture.variables.base import Clock, VariableTracker
 from graphwright.capture.variables.checkpointing import written
 from graphwright.capture.variables.classes import (
     BuiltinVariable,
@@ -27,6 +36,8 @@ from graphwright.capture.variables.classes import (
 from graphwright.capture.variables.constant import ConstantVariable
 from graphwright.capture.variables.exceptions import Raised
 from graphwright.capture.variables.functions import UserFunctionVariable
+from graphwright.capture.variables.sequences import TupleVariable
+from graphwright.capture.variables.symint import SymIntVariable
 from graphwright.capture.variables.tensor import TensorVariable
 from graphwright.runtime.records import replace
 
@@ -75,6 +86,8 @@ class CachedFunctionVariable(VariableTracker):
         args = [arg.realize() for arg in args]
         kwargs = {name: arg.realize() for name, arg in kwargs.items()}
         objects = [arg for arg in (*args, *kwargs.values()) if _is_object(tx, arg)]
+        if any(map(_varies, (*args, *kwargs.values()))):
+            return self._look_up(tx, args, kwargs, objects)
         key = self._key(tx, args, kwargs, objects)
         use = tx.side_effects.cache_use(self)
         index = (key, *objects)
@@ -105,13 +118,57 @@ class CachedFunctionVariable(VariableTracker):
         else:
             tx.guards.missing(source)
 
-    def _key(self, tx: Translator, args: Args, kwargs: Kwargs, objects: Args) -> Any:
-        """The key of a call, with MISSING where there are objects."""
+    def _look_up(
+        self, tx: Translator, args: Args, kwargs: Kwargs, objects: Args
+    ) -> VariableTracker:
+        """A call on sizes that vary: the function is inlined, each call looks its result up."""
+        self._note_objects(tx, objects)
+        lookups, before = tx.output.lookups, written(tx.output)
+        maker = PatternMaker(lambda value: integer_source(value.value.expr, tx.output.shape_env))
+        patterns = [self._pattern(tx, maker, arg, objects) for arg in args]
+        keywords = [(name, self._pattern(tx, maker, arg, objects))
+                    for name, arg in kwargs.items()]
+        use = tx.side_effects.cache_use(self)
+        index = (_frozen((patterns, keywords)), *maker.values)
+        result = use.results.get(index)
+        self._check_size(len(use.results) + (result is None), False, use.fills)
+        if result is None:
+            number, found = len(lookups), self._run(tx, args, kwargs)
+            tree = maker.pattern(found)
+            if tree is None or len(lookups) > number or written(tx.output) != before:
+                unsupported("GB0004", f"call of {self.describe()} on sizes that vary")
+            assert self.source is not None
+            lookups.append(Lookup(
+                self.source, (tuple, patterns), (dict, keywords), tree, tuple(maker.values),
+                frozenset(maker.containers), Clock.step,
+            ))
+            result = use.results[index] = kept_tree(found, KeptSource(number))
+        use.calls.append(CachedCall(tuple(args), kwargs, result))
+        return result
+
+    def _pattern(
+        self, tx: Translator, maker: PatternMaker, arg: VariableTracker, objects: Args
+    ) -> Pattern:
+        if arg in objects:
+            assert arg.source is not None
+            return maker.place(arg.source)
+        if not _varies(arg):
+            return ("constant", self._part(tx, arg, objects))
+        pattern = maker.pattern(arg)
+        if pattern is None:
+            unsupported("GB0004", f"call of {self.describe()} on {arg.describe()}")
+        return pattern
+
+    def _note_objects(self, tx: Translator, objects: Args) -> None:
         typed = self.value.cache_parameters()["typed"]
         for part in objects:
             if part.source is None or typed or isinstance(part, TensorVariable):
                 unsupported("GB0004", f"call of {self.describe()} on {part.describe()}")
             tx.output.hashed[part] = None
+
+    def _key(self, tx: Translator, args: Args, kwargs: Kwargs, objects: Args) -> Any:
+        """The key of a call, with MISSING where there are objects."""
+        self._note_objects(tx, objects)
         if len(objects) > _MOST_OBJECTS:
             unsupported("GB0004", f"call of {self.describe()} on many objects")
         values = tuple([self._part(tx, arg, objects) for arg in args])
@@ -162,6 +219,20 @@ _VALUES = (ClassVariable, BuiltinVariable, OperationVariable, UserFunctionVariab
 def _is_object(tx: Translator, arg: VariableTracker) -> bool:
     """Whether the key of a call finds the argument by what object it is."""
     return not (arg.is_constant() or isinstance(arg, _VALUES)) and arg.hashes_by_identity(tx)
+
+
+def _varies(arg: VariableTracker) -> bool:
+    """Whether an argument is a size that varies, or a tuple with one."""
+    if isinstance(arg, TupleVariable):
+        return any(_varies(item.realize()) for item in arg.items)
+    return isinstance(arg, SymIntVariable)
+
+
+def _frozen(tree: Any) -> Any:
+    """Patterns as a key, in which numbers of two types differ."""
+    if isinstance(tree, (list, tuple)):
+        return (type(tree), *map(_frozen, tree))
+    return (type(tree), tree)
 
 
 def _real(tx: Translator, objects: Args) -> list[Any]:

@@ -387,6 +387,8 @@ def is_same(tx: Translator, left: VariableTracker, right: VariableTracker) -> bo
         if any(source is not None and source.makes_objects for source in sources):
             return False
         if left.source is not None and right.source is not None:
+            left.source.require_comparable()
+            right.source.require_comparable()
             tx.guards.no_alias([left.source, right.source])
         return False
     unsupported("GB0008", f"identity of {left.describe()} and {right.describe()}")
