@@ -5,6 +5,9 @@
 from __future__ import annotations
 
 import collections
+import copy
+import os
+import time
 from collections import Counter, OrderedDict, defaultdict, deque
 
 import pytest
@@ -520,3 +523,15 @@ def test_iterators_of_a_deque_survive_items_that_are_put_in_place_of_others():
     captured = Captured(f, fullgraph=True)
     captured(gw.ones(2), given)
     assert next(walk).tolist() == [2.0, 2.0] and next(walk) == 1
+
+
+@pytest.mark.parametrize("kind", [time.struct_time, os.stat_result])
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy], ids=["copy", "deepcopy"])
+def test_copies_of_struct_sequences_keep_what_is_no_item(kind, copied):
+    def f(x, given):
+        made = copied(given)
+        hidden = "tm_zone" if kind is time.struct_time else "st_atime_ns"
+        return x + 1, made, made[0] is given[0], getattr(made, hidden)
+
+    fields = [[i] for i in range(kind.n_fields - kind.n_unnamed_fields)]
+    sound(f, X, kind(fields))

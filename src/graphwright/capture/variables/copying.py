@@ -20,7 +20,7 @@ from graphwright.capture.variables.deques import DequeVariable
 from graphwright.capture.variables.differentiation import detached_as
 from graphwright.capture.variables.functions import FunctionVariable
 from graphwright.capture.variables.mappings import DictVariable
-from graphwright.capture.variables.named_tuples import NamedTupleVariable
+from graphwright.capture.variables.named_tuples import NamedTupleVariable, has_hidden_fields
 from graphwright.capture.variables.nn_modules import NNModuleVariable
 from graphwright.capture.variables.objects import (
     ABSENT,
@@ -249,7 +249,7 @@ def _deep_tuple(tx: Translator, value: SequenceVariable, memo: Memo) -> Variable
     items = [_deep(tx, item, memo) for item in value.items]
     if value in memo:    # an item holds the tuple, which was thereby copied
         return memo[value]
-    if isinstance(value, NamedTupleVariable):
+    if isinstance(value, NamedTupleVariable) and not has_hidden_fields(value.kind):
         return NamedTupleVariable(items, value.kind)
     if type(value) is not TupleVariable:
         unsupported("GB0004", f"copy.deepcopy of {value.describe()}")

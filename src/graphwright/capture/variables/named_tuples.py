@@ -59,6 +59,11 @@ def names_its_items(cls: type) -> bool:
     return hasattr(cls, "_fields") or hasattr(cls, "n_sequence_fields")
 
 
+def has_hidden_fields(cls: type) -> bool:
+    """Whether instances may hold more than their items, as struct sequences of C do."""
+    return hasattr(cls, "n_sequence_fields")
+
+
 class NamedTupleVariable(TupleVariable):
     """An instance of a `namedtuple` class (or of a C struct sequence)."""
 
