@@ -24,6 +24,38 @@ def test_what_needs_a_gpu_is_refused() -> None:
     assert gw.version.cuda is None
 
 
+@pytest.mark.parametrize("name", ["Stream", "Event", "CUDAGraph"])
+def test_classes_of_a_gpu_name_types_but_make_nothing(name: str) -> None:
+    kind = getattr(gw.cuda, name)
+    assert isinstance(kind, type) and kind | None
+    with pytest.raises(RuntimeError, match=f"{name} requires a CUDA"):
+        kind()
+
+
+def test_blocks_that_choose_nothing_of_a_gpu() -> None:
+    with gw.cuda.stream(None), gw.cuda.device(-1), gw.cuda.device_of(gw.ones(1)):
+        gw.cuda.set_stream(None)
+    with pytest.raises(RuntimeError, match="no CUDA devices"), gw.cuda.device(0):
+        pass
+
+
+def test_mixed_precision_for_gpus_is_deprecated_and_off() -> None:
+    from graphwright.cuda.amp import GradScaler, autocast, custom_fwd
+
+    with pytest.warns(FutureWarning, match="amp.autocast") as noted:
+        mixed = autocast()
+    assert [w.category for w in noted] == [FutureWarning, UserWarning]
+    with mixed:
+        assert (gw.ones(2, 2) @ gw.ones(2, 2)).dtype == gw.float32
+    with pytest.warns(UserWarning, match="Disabling") as noted:
+        scaler = GradScaler()
+    assert [w.category for w in noted] == [FutureWarning, UserWarning]
+    assert not scaler.is_enabled() and scaler.scale(gw.ones(1)).item() == 1.0
+    with pytest.warns(FutureWarning, match="custom_fwd"):
+        custom_fwd(lambda ctx, x: x)
+    assert issubclass(GradScaler, gw.amp.GradScaler) and issubclass(autocast, gw.autocast)
+
+
 def test_debug_mode_of_deterministic_algorithms() -> None:
     for mode in (1, 2, 0):
         gw.set_deterministic_debug_mode(mode)

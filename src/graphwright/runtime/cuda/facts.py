@@ -1,8 +1,4 @@
-"""What GPUs there are to run eager tensors on: none, as eager tensors live on the CPU.
-
-The names are those that device-independent scripts ask for: questions have the answers of a
-machine without GPUs, and what cannot be done without one raises AssertionError, as in PyTorch.
-"""
+"""What a machine without GPUs answers, and what it refuses."""
 
 from __future__ import annotations
 
@@ -101,4 +97,4 @@ def empty_cache() -> None:
 
 current_device = current_stream = default_stream = set_device = init = ipc_collect = refuse
 get_device_name = get_device_capability = get_device_properties = mem_get_info = refuse
-get_rng_state = set_rng_state = initial_seed = Stream = Event = refuse
+get_rng_state = set_rng_state = initial_seed = set_per_process_memory_fraction = refuse
